@@ -2,6 +2,7 @@
 import { limits } from './limits.ts'
 import { localnet } from './localnet.ts'
 import { merkle } from './merkle.ts'
+import { requests } from './requests.ts'
 import { startUp } from './start-up.ts'
 import { tables } from './tables.ts'
 import { transactions } from './transactions.ts'
@@ -19,6 +20,7 @@ const suites: Record<string, () => Promise<Measurement[]>> = {
   limits,
   localnet,
   merkle,
+  requests,
   tables,
   transactions,
   webhooks,

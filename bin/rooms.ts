@@ -29,6 +29,7 @@ export const ROOM_PATHS = [
   'src/log.ts',
   'src/redaction.ts',
   'src/version.ts',
+  'src/telemetry',
 ] as const
 
 export type RoomPath = (typeof ROOM_PATHS)[number]
@@ -43,6 +44,7 @@ const ROOMS_BELOW = [
   'src/config.ts',
   'src/redaction.ts',
   'src/version.ts',
+  'src/telemetry',
 ] as const
 
 interface HouseRoom {
@@ -101,7 +103,16 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
   'src/following': {
     about:
       'from confirmed transactions to records and events: knows projections and no noun, see [following](following.md)',
-    value: ['src/chain', 'src/solana', 'src/store', 'src/context.ts', 'src/errors.ts', 'src/timing.ts', 'src/log.ts'],
+    value: [
+      'src/chain',
+      'src/solana',
+      'src/store',
+      'src/context.ts',
+      'src/errors.ts',
+      'src/timing.ts',
+      'src/log.ts',
+      'src/telemetry',
+    ],
     type: ['src/api'],
   },
   'src/policy': {
@@ -184,6 +195,11 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
     value: ['src/config.ts', 'src/urls.ts'],
   },
   'src/version.ts': { about: 'the version of this build', value: [] },
+  'src/telemetry': {
+    about:
+      'trace context, spans and calls to other services, published on channels, see [observability](observability.md)',
+    value: ['src/urls.ts'],
+  },
 }
 
 export const roomOfFile = (file: string): RoomPath | undefined =>

@@ -3,11 +3,16 @@ import { Hono } from 'hono'
 import type { DaemonRole } from '../src/api/daemon-roles.ts'
 import type { Services } from '../src/context.ts'
 import { type ApiError, notFound } from '../src/errors.ts'
-import { createKernel, type Kernel } from './kernel.ts'
-import type { Metrics } from './metrics.ts'
+import { createKernel, type Kernel, type KernelOptions } from './kernel.ts'
 import { type Mount, mountOn } from './mount.ts'
 import { errorResponse, jsonResponse } from './pipeline/answer.ts'
-import { requestIdOf } from './pipeline/request-id.ts'
+import {
+  type RequestEnv,
+  type RequestRecord,
+  recordAnswer,
+  recordRequest,
+  unparsedRecord,
+} from './pipeline/request-record.ts'
 import { assets } from './routes/assets.ts'
 import { documentation } from './routes/documentation.ts'
 import { mountRoutes, workerRoutes } from './routes/index.ts'
@@ -22,25 +27,34 @@ export interface App {
 }
 
 /** Builds the app on services that are already open; it opens no listener and starts no worker. */
-export async function createApp(services: Services, { metrics }: { metrics?: Metrics } = {}): Promise<App> {
-  const kernel = await createKernel(services, metrics)
-  const hono = new Hono()
+export async function createApp(services: Services, { metrics, access }: KernelOptions = {}): Promise<App> {
+  const kernel = await createKernel(services, { metrics, access })
+  const hono = new Hono<RequestEnv>()
   const mount: Mount = mountOn(hono, kernel)
   if (services.role === 'worker') {
     workerRoutes(mount)
   } else {
     mountRoutes(mount)
-    documentation(hono, (request, fault) => refuseRoute(kernel, request, fault))
+    documentation(hono, (request, record) => refuseRoute(kernel, request, record, record.fault))
     assets(hono, kernel)
   }
   operations(hono, kernel)
-  hono.all('/v1', (c) => firstVersion(kernel, c.req.raw))
-  hono.all('/v1/*', (c) => firstVersion(kernel, c.req.raw))
-  hono.notFound((c) => refuseRoute(kernel, c.req.raw, unknownRoute(c.req.raw, mount.methodsOf, services.role)))
-  hono.onError((error, c) => refuseRoute(kernel, c.req.raw, error))
+  hono.all('/v1', (c) => firstVersion(kernel, c.req.raw, c.env))
+  hono.all('/v1/*', (c) => firstVersion(kernel, c.req.raw, c.env))
+  hono.notFound((c) => {
+    const fault = unknownRoute(c.req.raw, mount.methodsOf, services.role)
+    return refuseRoute(kernel, c.req.raw, c.env, fault)
+  })
+  hono.onError((error, c) => refuseRoute(kernel, c.req.raw, c.env, error))
+  const recording = { metrics: kernel.metrics.http, access: kernel.access }
   return {
-    fetch: async (request) => hono.fetch(request),
-    refuse: (error) => refuseRoute(kernel, new Request(NOWHERE), error),
+    fetch: (request) => recordRequest(recording, request, (record) => hono.fetch(request, record)),
+    refuse(error) {
+      const record = unparsedRecord()
+      const response = refuseRoute(kernel, new Request(NOWHERE), record, error)
+      recordAnswer(recording, record, response, 0)
+      return response
+    },
     close: () => kernel.limiter.close(),
   }
 }
@@ -51,12 +65,12 @@ const NOWHERE = 'http://localhost'
 function refuseRoute(
   kernel: Kernel,
   request: Request,
+  { requestId, fault }: RequestRecord,
   thrown: unknown,
   headers: Record<string, string> = {},
 ): Response {
-  const named = requestIdOf(request)
-  const { status, body } = errorResponse(kernel, named.fault ?? thrown, named.id, new URL(request.url).origin)
-  return jsonResponse(kernel, status, body, { ...headers, 'X-Request-Id': named.id })
+  const { status, body } = errorResponse(kernel, fault ?? thrown, requestId, new URL(request.url).origin)
+  return jsonResponse(kernel, status, body, { ...headers, 'X-Request-Id': requestId })
 }
 
 function unknownRoute(request: Request, methodsOf: (path: string) => string[], role: DaemonRole | null): ApiError {
@@ -76,10 +90,11 @@ function unknownRoute(request: Request, methodsOf: (path: string) => string[], r
 /** The date on which /v2 replaced /v1, 2026-01-01, in Unix seconds. */
 const DEPRECATED_SINCE = 1767225600
 
-function firstVersion(kernel: Kernel, request: Request): Response {
+function firstVersion(kernel: Kernel, request: Request, record: RequestRecord): Response {
+  record.route = '/v1'
   const { pathname } = new URL(request.url)
   const successor = pathname.replace(/^\/v1/, '/v2')
-  return refuseRoute(kernel, request, notFound(`Version 1 is no longer served; use ${successor}`), {
+  return refuseRoute(kernel, request, record, notFound(`Version 1 is no longer served; use ${successor}`), {
     Deprecation: `@${DEPRECATED_SINCE}`,
     Link: '</v2>; rel="successor-version"',
   })

@@ -5,11 +5,14 @@ import type { Services } from '../src/context.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { type BodyRoom, createBodyRoom } from './pipeline/body-room.ts'
 import { createRateLimiter, type RateLimiter } from './pipeline/rate-limit.ts'
+import type { AccessLog } from './pipeline/request-record.ts'
 
 export interface Kernel extends Services {
   limiter: RateLimiter
   bodies: BodyRoom
   metrics: Metrics
+  /** Writes the line of an answered request; undefined where none is written. */
+  access: AccessLog | undefined
   /**
    * `host/pid/nonce`, to which each claim adds its own name. It lets other processes see whether the owner is still
    * alive.
@@ -17,9 +20,17 @@ export interface Kernel extends Services {
   owner: string
 }
 
-export async function createKernel(services: Services, metrics: Metrics = createMetrics()): Promise<Kernel> {
+export interface KernelOptions {
+  metrics?: Metrics | undefined
+  access?: AccessLog | undefined
+}
+
+export async function createKernel(
+  services: Services,
+  { metrics = createMetrics(), access }: KernelOptions = {},
+): Promise<Kernel> {
   const limiter = await createRateLimiter(services)
-  return { ...services, limiter, bodies: createBodyRoom(), metrics, owner: newOwner() }
+  return { ...services, limiter, bodies: createBodyRoom(), metrics, access, owner: newOwner() }
 }
 
 /** Returns a new owner name for this process, which no other process has used. */

@@ -1,8 +1,23 @@
-/** The daemon's log: pino's JSON lines on standard error. */
+/** The daemon's log: JSON lines on standard error, with the request and the trace that they belong to. */
 import pino from 'pino'
 import type { Config } from '../src/config.ts'
 import type { Log } from '../src/log.ts'
 import { type Redactor, redactorOf } from '../src/redaction.ts'
+import { activeSpan } from '../src/telemetry/spans.ts'
+import { createLineWriter, type LineWriter } from './line-writer.ts'
+import type { AccessLog } from './pipeline/request-record.ts'
+
+/** The log of the daemon, whose level can be changed. */
+export interface DaemonLog extends Log {
+  level: string
+  isLevelEnabled(level: string): boolean
+  /** Writes the line of an answered request, where the log level has such lines. */
+  access: AccessLog
+  /** Lines that nobody read and that were dropped. */
+  dropped(): number
+}
+
+const SERVICE = 'svc'
 
 /** The fields of an error, with its causes and stack and without credentials that its message may contain. */
 export function loggedError(error: unknown, { text }: Redactor): object | string {
@@ -13,28 +28,50 @@ export function loggedError(error: unknown, { text }: Redactor): object | string
   return { type, message: text(message ?? ''), stack: text(stack ?? ''), ...(code === undefined ? {} : { code }) }
 }
 
-/** The log of the daemon, whose level can be changed. */
-export interface DaemonLog extends Log {
-  level: string
-  isLevelEnabled(level: string): boolean
-}
-
-export function createLog(config: Config): DaemonLog {
+export function createLog(config: Config, writer: LineWriter = createLineWriter()): DaemonLog {
   const redactor = redactorOf(config)
-  const destination = pino.destination({ dest: 2, sync: true })
-  // A closed terminal makes writes fail with EIO. Nobody reads the log then, and SIGHUP shuts a daemon with a terminal down.
-  destination.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EIO') throw error
-  })
-  return pino(
+  const logger = pino(
     {
       level: config.values['log-level'],
-      base: { service: 'svc' },
+      base: { service: SERVICE },
+      formatters: { level: (label) => ({ level: label }) },
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: (error) => loggedError(error, redactor) },
+      mixin: traceFields,
       redact: ['*.key', '*.secret', '*.authorization', 'headers.authorization'],
     },
     // The redactor runs over the whole line, so that it covers every field.
-    { write: (line: string) => void destination.write(redactor.json(line)) },
+    { write: (line: string) => writer.write(redactor.json(line)) },
   )
+  process.once('exit', () => writer.close())
+  const write = accessLog(writer, redactor)
+  return Object.assign(logger, {
+    access: (record) => {
+      if (logger.isLevelEnabled('info')) write(record)
+    },
+    dropped: () => writer.dropped(),
+  })
 }
+
+function traceFields(): object {
+  const span = activeSpan()
+  if (span === undefined) return {}
+  const { requestId, traceId, spanId } = span
+  return { ...(requestId === undefined ? {} : { request_id: requestId }), trace_id: traceId, span_id: spanId }
+}
+
+/**
+ * Writes access lines without pino, which would cost as much as the answer of a quick request. Only the request id is
+ * a client's text.
+ */
+const accessLog =
+  (writer: LineWriter, { text }: Redactor): AccessLog =>
+  ({ method, route, status, milliseconds, bytes, keyId, requestId, isClientId, span }) => {
+    const id = isClientId ? JSON.stringify(text(requestId)) : `"${requestId}"`
+    writer.writeSoon(
+      `{"level":"info","time":"${new Date().toISOString()}","service":"${SERVICE}","msg":"request",` +
+        `"method":"${method}","route":"${route}","status":${status},"ms":${Math.round(milliseconds * 100) / 100},` +
+        `"bytes":${bytes ?? null},"key_id":${keyId === null ? null : `"${keyId}"`},"request_id":${id},` +
+        `"trace_id":"${span.traceId}","span_id":"${span.spanId}"}\n`,
+    )
+  }

@@ -1,9 +1,12 @@
 /** The Prometheus metrics of this process. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { createCallMetrics } from './metrics/calls.ts'
+import { createHttpMetrics, type HttpMetrics } from './metrics/http.ts'
 
 export interface Metrics {
-  /** Counts one answered request; `seconds` is the time from request to answer. */
-  request(method: string, route: string, status: number, seconds: number): void
+  http: HttpMetrics
+  /** Counts calls, deliveries, transactions and waits of this process until the returned function is called. */
+  observe(): () => void
   /** Counts one tick of a worker that ended at `at` (Unix milliseconds). */
   tick(worker: string, outcome: { failed: boolean; seconds: number; at: number }): void
   /** Sets whether a worker has completed no tick for three periods. */
@@ -15,22 +18,25 @@ export interface Metrics {
   registry: Registry
 }
 
-export function createMetrics({ processMetrics = false } = {}): Metrics {
+export interface MetricsOptions {
+  processMetrics?: boolean
+  /** Lines of the log that nobody read and that were dropped. */
+  droppedLines?: () => number
+}
+
+export function createMetrics({ processMetrics = false, droppedLines = () => 0 }: MetricsOptions = {}): Metrics {
   const registry = new Registry()
   if (processMetrics) collectDefaultMetrics({ register: registry })
-  const labelNames = ['method', 'route', 'status'] as const
-  const requests = new Counter({
-    name: 'svc_http_requests_total',
-    help: 'Answered requests',
-    labelNames,
+  const http = createHttpMetrics()
+  const observe = createCallMetrics(registry)
+  new Counter({
+    name: 'svc_log_lines_dropped_total',
+    help: 'Lines of the log that nobody read in time',
     registers: [registry],
-  })
-  const durations = new Histogram({
-    name: 'svc_http_request_duration_seconds',
-    help: 'Time from request to answer',
-    labelNames,
-    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10],
-    registers: [registry],
+    collect() {
+      this.reset()
+      this.inc(droppedLines())
+    },
   })
   const ofWorker = { labelNames: ['worker'] as const, registers: [registry] }
   const ticks = new Counter({ name: 'svc_worker_ticks_total', help: 'Successful ticks of a worker', ...ofWorker })
@@ -66,12 +72,9 @@ export function createMetrics({ processMetrics = false } = {}): Metrics {
       ticks.inc({ worker })
       lastTicks.set({ worker }, at / 1000)
     },
-    request(method, route, status, seconds) {
-      const labels = { method, route, status: String(status) }
-      requests.inc(labels)
-      durations.observe(labels, seconds)
-    },
-    text: () => registry.metrics(),
+    http,
+    observe,
+    text: async () => `${http.text()}\n${await registry.metrics()}`,
     contentType: registry.contentType,
     registry,
   }

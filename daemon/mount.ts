@@ -4,6 +4,7 @@ import type { AnyRoute, Result } from '../src/api/route.ts'
 import type { Context } from '../src/context.ts'
 import type { Kernel } from './kernel.ts'
 import { answerRequest, type Handler, type Operation, type Prepare } from './pipeline/pipeline.ts'
+import type { RequestEnv } from './pipeline/request-record.ts'
 
 export interface Mount {
   <R extends AnyRoute>(route: R, operation: Operation<R>): void
@@ -17,12 +18,12 @@ export interface Mount {
   methodsOf(path: string): string[]
 }
 
-export function mountOn(hono: Hono, kernel: Kernel): Mount {
+export function mountOn(hono: Hono<RequestEnv>, kernel: Kernel): Mount {
   const mounted: { method: string; pattern: RegExp }[] = []
   const mount = (route: AnyRoute, operation: Handler['operation'], prepare?: Prepare<unknown>) => {
     const handler: Handler = { route, operation, ...(prepare ? { prepare } : {}) }
     hono.on(route.method.toUpperCase(), route.path.replace(/\{(\w+)\}/g, ':$1'), (c) =>
-      answerRequest(kernel, handler, c.req.raw, c.req.param()),
+      answerRequest(kernel, handler, c.req.raw, c.req.param(), c.env),
     )
     mounted.push({
       method: route.method.toUpperCase(),

@@ -20,6 +20,7 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import { createReload } from './reload.ts'
 import { type OpenServices, openServices, operatorKey } from './services.ts'
 import { drain, onShutdown } from './shutdown.ts'
+import { startTraces } from './traces/start-traces.ts'
 import { unusableAddress } from './unusable-address.ts'
 import { airdropFullyClaimedWorker } from './workers/airdrop-fully-claimed.ts'
 import { clockRepairWorker } from './workers/clock-repair.ts'
@@ -79,10 +80,12 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
     await operatorKey(services)
     // The built-in curve is valid. Curves of a file are built here, so that an invalid one stops the start.
     if (config.values['pools.presets'] !== undefined) await loadCurves(config)
-    const metrics = createMetrics({ processMetrics: true })
+    const metrics = createMetrics({ processMetrics: true, droppedLines: log.dropped })
+    const stopObserving = metrics.observe()
+    const traces = await startTraces(config, { registry: metrics.registry, log })
     let workers: Workers | undefined
     const states = () => workers?.status() ?? services.workers()
-    const app = await createApp({ ...services, workers: states }, { metrics })
+    const app = await createApp({ ...services, workers: states }, { metrics, access: log.access })
     const server = createHttpServer(app, config, services.stopping)
     localnet = await serveChain(config, services.chain, log)
     const url = await listenForHttp(server, config)
@@ -113,6 +116,8 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
       closeConnections: () => server.closeAllConnections(),
       async finish() {
         await app.close()
+        stopObserving()
+        await traces?.close()
         removeDaemonFile(config)
         await localnet?.close()
         await services.close()

@@ -13,6 +13,7 @@ import { fanOut } from '../src/operations/webhook-deliveries/fan-out.ts'
 import { finishRemovals } from '../src/operations/webhook-deliveries/removals.ts'
 import { advanceReplays } from '../src/operations/webhook-deliveries/replay.ts'
 import { dueAirdrops } from '../src/store/airdrops.ts'
+import { readQueueFigures } from '../src/store/figures.ts'
 import { dueGoldLocks, isAnyGoldLockLive, nextGoldLocks } from '../src/store/gold-locks.ts'
 import { duePools, isAnyPoolDue, lastTracked, poolsOfMint } from '../src/store/pools.ts'
 import type { Store } from '../src/store/store.ts'
@@ -205,6 +206,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       'one send': () => dueSends(store.db, genesis, now, limit, 'signature-100'),
       'unseen transactions': () => unconfirmedTransactions(store.db, genesis, now),
       subscriptions: () => activeSubscriptions(store.db),
+      'figures for the metrics': () => readQueueFigures(store.db, now),
       deliveries: () => sendable(store.db, { id: 'whs-100', cursor: 10_000 }, now, limit),
       housekeeping: () =>
         housekeepingWorker.tick({ ...service.services, metrics: { clockFault() {} }, store, signal, stopping: signal }),

@@ -23,11 +23,24 @@ export function jsonResponse(
   body: string,
   headers: Record<string, string>,
 ): Response {
-  return new Response(redactorOf(config).json(body), {
+  const redacted = redactorOf(config).json(body)
+  const response = new Response(redacted, {
     status,
     headers: { ...SECURITY_HEADERS, ...(status === 401 ? CHALLENGE : {}), ...headers },
   })
+  return withBytes(response, Buffer.byteLength(redacted))
 }
+
+const bodyBytes = new WeakMap<Response, number>()
+
+/** Notes the bytes of an answer's body; reading its headers instead would cost more than answering. */
+export function withBytes(response: Response, bytes: number): Response {
+  bodyBytes.set(response, bytes)
+  return response
+}
+
+/** The bytes of an answer's body; null where they were not noted. */
+export const bytesOf = (response: Response): number | null => bodyBytes.get(response) ?? null
 
 export const envelope = (data: unknown, meta: AnswerMeta | Record<string, unknown>): string =>
   JSON.stringify({ data, meta })

@@ -24,7 +24,7 @@ import { makeContext, UNLINKED } from './context.ts'
 import { parseForm } from './form.ts'
 import { claimIdempotencyKey, readIdempotencyKey } from './idempotency.ts'
 import { quotasOf, rateLimitHeaders } from './rate-limit.ts'
-import { makeRequestId, readRequestId } from './request-id.ts'
+import type { RequestRecord } from './request-record.ts'
 
 export type Operation<R extends AnyRoute> = (context: Context, input: Input<R>) => Promise<Result<R>>
 
@@ -44,27 +44,16 @@ export async function answerRequest(
   handler: Handler,
   request: Request,
   params: Record<string, string>,
-): Promise<Response> {
-  const started = performance.now()
-  const response = await respondTo(kernel, handler, request, params)
-  const { method, path } = handler.route
-  kernel.metrics.request(method, path, response.status, (performance.now() - started) / 1000)
-  return response
-}
-
-async function respondTo(
-  kernel: Kernel,
-  handler: Handler,
-  request: Request,
-  params: Record<string, string>,
+  record: RequestRecord,
 ): Promise<Response> {
   const url = new URL(request.url)
+  const { requestId, fault } = record
   const headers: Record<string, string> = {}
-  let requestId = makeRequestId()
+  record.route = handler.route.path
   try {
-    requestId = readRequestId(request.headers.get('x-request-id'))
+    if (fault !== undefined) throw fault
     headers['X-Request-Id'] = requestId
-    const { status, body } = await run(kernel, handler, request, url, params, requestId, headers)
+    const { status, body } = await run(kernel, handler, request, url, params, record, headers)
     return jsonResponse(kernel, status, body, headers)
   } catch (thrown) {
     const quotas = thrown instanceof ApiError ? quotasOf(thrown) : undefined
@@ -83,14 +72,16 @@ async function run(
   request: Request,
   url: URL,
   params: Record<string, string>,
-  requestId: string,
+  record: RequestRecord,
   headers: Record<string, string>,
 ): Promise<{ status: number; body: string }> {
   const { route } = handler
+  const { requestId } = record
   const write = route.method !== 'get'
   const ceiling = bodyCeiling(route, kernel.config)
   const declared = write ? declaredLength(request, ceiling) : 0
   const key = route.public ? undefined : await authenticate(kernel, request.headers.get('authorization'))
+  record.keyId = key?.id ?? null
   if (key) Object.assign(headers, rateLimitHeaders(await kernel.limiter.admit(key), false))
   if (key && route.scope) requireScopes(JSON.parse(key.scopes_json), [route.scope])
   if (!write) return perform(kernel, handler, { request, url, params, requestId, headers, key, body: undefined })

@@ -2,15 +2,15 @@
 import type { Hono } from 'hono'
 import { notFound } from '../../src/errors.ts'
 import type { Kernel } from '../kernel.ts'
-import { errorResponse, jsonResponse } from '../pipeline/answer.ts'
-import { requestIdOf } from '../pipeline/request-id.ts'
+import { errorResponse, jsonResponse, withBytes } from '../pipeline/answer.ts'
+import type { RequestEnv } from '../pipeline/request-record.ts'
 
 const PATH = '/assets/{cid}'
 
-export function assets(hono: Hono, kernel: Kernel): void {
+export function assets(hono: Hono<RequestEnv>, kernel: Kernel): void {
   hono.get('/assets/:cid', async (c) => {
-    const started = performance.now()
-    const { id, fault } = requestIdOf(c.req.raw)
+    const { requestId: id, fault } = c.env
+    c.env.route = PATH
     const response = await assetResponse(kernel, c.req.param('cid'), c.req.header('if-none-match') ?? '', fault).catch(
       (thrown) => {
         const { status, body } = errorResponse(kernel, thrown, id, new URL(c.req.url).origin)
@@ -20,7 +20,6 @@ export function assets(hono: Hono, kernel: Kernel): void {
     response.headers.set('X-Request-Id', id)
     // Explorers and wallets read metadata from their own web pages, which need this header on errors too.
     response.headers.set('Access-Control-Allow-Origin', '*')
-    kernel.metrics.request('get', PATH, response.status, (performance.now() - started) / 1000)
     return response
   })
 }
@@ -39,9 +38,11 @@ async function assetResponse(kernel: Kernel, cid: string, ifNoneMatch: string, f
     return new Response(null, { status: 304, headers })
   const asset = await kernel.storage.get(cid)
   if (asset === null) throw notFound('There is no such asset here')
-  return new Response(asset.bytes, {
-    headers: { ...headers, 'Content-Type': asset.contentType, 'Content-Length': String(asset.bytes.byteLength) },
+  const { bytes, contentType } = asset
+  const response = new Response(bytes, {
+    headers: { ...headers, 'Content-Type': contentType, 'Content-Length': String(bytes.byteLength) },
   })
+  return withBytes(response, bytes.byteLength)
 }
 
 /** RFC 9110, 13.1.2: the header is `*` or a list of tags, which are compared weakly. */

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Hono } from 'hono'
 import { ERROR_STATUS } from '../../src/errors.ts'
 import { once } from '../../src/timing.ts'
-import { requestIdOf } from '../pipeline/request-id.ts'
+import type { RequestEnv, RequestRecord } from '../pipeline/request-record.ts'
 
 const CONTENT_TYPES: Record<string, string> = { css: 'text/css', js: 'text/javascript' }
 const FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'] as const
@@ -85,11 +85,15 @@ const SECURITY = {
 }
 
 /** Adds the routes of the documentation; `refuse` answers a request whose id is invalid. */
-export function documentation(hono: Hono, refuse: (request: Request, fault: unknown) => Response): void {
+export function documentation(
+  hono: Hono<RequestEnv>,
+  refuse: (request: Request, record: RequestRecord) => Response,
+): void {
   for (const path of ['/v2/openapi.json', '/v2/docs', '/assets/docs/*']) {
     hono.use(path, async (c, next) => {
-      const { id, fault } = requestIdOf(c.req.raw)
-      if (fault !== undefined) return refuse(c.req.raw, fault)
+      const { requestId: id, fault } = c.env
+      c.env.route = path
+      if (fault !== undefined) return refuse(c.req.raw, c.env)
       await next()
       // An answer for an unknown path already has the id of its error envelope.
       if (!c.res.headers.has('X-Request-Id')) c.res.headers.set('X-Request-Id', id)

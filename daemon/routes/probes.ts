@@ -2,14 +2,15 @@
 import type { Context, Hono } from 'hono'
 import { ApiError } from '../../src/errors.ts'
 import type { Kernel } from '../kernel.ts'
-import { errorResponse, jsonResponse } from '../pipeline/answer.ts'
+import { createGauges, type Gauges } from '../metrics/gauges.ts'
+import { errorResponse, jsonResponse, withBytes } from '../pipeline/answer.ts'
 import { authenticate } from '../pipeline/bearer.ts'
 import { quotasOf, rateLimitHeaders } from '../pipeline/rate-limit.ts'
-import { requestIdOf } from '../pipeline/request-id.ts'
+import type { RequestEnv } from '../pipeline/request-record.ts'
 import { readiness } from '../readiness.ts'
 
-export function operations(hono: Hono, kernel: Kernel): void {
-  const refuse = (c: Context, id: string, thrown: unknown) => {
+export function operations(hono: Hono<RequestEnv>, kernel: Kernel): void {
+  const refuse = (c: Context<RequestEnv>, id: string, thrown: unknown) => {
     const { status, body } = errorResponse(kernel, thrown, id, new URL(c.req.url).origin)
     const { quotas, wait } = thrown instanceof ApiError ? { quotas: quotasOf(thrown), wait: thrown.retryAfter } : {}
     const headers = {
@@ -19,24 +20,30 @@ export function operations(hono: Hono, kernel: Kernel): void {
     return jsonResponse(kernel, status, body, { ...headers, 'X-Request-Id': id })
   }
   const ready = readiness(kernel)
+  let made: Gauges | undefined
+  const gauges = () => (made ??= createGauges(kernel.metrics.registry, { ...kernel, ready }))
   hono.get('/ready', async (c) => {
-    const { id, fault } = requestIdOf(c.req.raw)
+    const { requestId: id, fault } = c.env
+    c.env.route = '/ready'
     if (fault !== undefined) return refuse(c, id, fault)
     const data = await ready()
     const body = JSON.stringify({ data, meta: { request_id: id } })
     return jsonResponse(kernel, data.ready ? 200 : 503, body, { 'X-Request-Id': id })
   })
   hono.get('/metrics', async (c) => {
-    const { id, fault } = requestIdOf(c.req.raw)
+    const { requestId: id, fault } = c.env
+    c.env.route = '/metrics'
     try {
       if (fault !== undefined) throw fault
       const key = await authenticate(kernel, c.req.header('authorization') ?? null)
+      c.env.keyId = key.id
       const quotas = rateLimitHeaders(await kernel.limiter.admit(key), false)
-      // Reading the state of the workers updates the metric of stalled workers.
-      kernel.workers()
-      return new Response(await kernel.metrics.text(), {
+      await gauges().refresh()
+      const text = await kernel.metrics.text()
+      const response = new Response(text, {
         headers: { 'content-type': kernel.metrics.contentType, 'X-Request-Id': id, ...quotas },
       })
+      return withBytes(response, Buffer.byteLength(text))
     } catch (thrown) {
       return refuse(c, id, thrown)
     }

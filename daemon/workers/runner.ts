@@ -1,10 +1,11 @@
 /** Runs the ticks of one worker in this process, one at a time, and maintains its state. */
 import type { Log } from '../../src/log.ts'
 import { redactorOf } from '../../src/redaction.ts'
+import { inSpan } from '../../src/telemetry/spans.ts'
 import type { Metrics } from '../metrics.ts'
 import type { WorkerDefinition, WorkerServices } from './definition.ts'
 import { type WorkerProgress, watchProgress } from './progress.ts'
-import { errorLine, initialState, type WorkerState } from './state.ts'
+import { errorLine, initialState, RecentTicks, type WorkerState } from './state.ts'
 import { runTick } from './tick.ts'
 import type { Timing } from './timing.ts'
 
@@ -42,6 +43,7 @@ export function createWorkerRunner(
   const { config, store, vault, clock, chain, signer, wake, ending } = services
   const log = workerLog(services.log, name)
   const state: WorkerState = { ...initialState(name), running: true }
+  const recent = new RecentTicks()
   const stopper = new AbortController()
   const stopping = stopper.signal
   const wakeListeners = new Set<() => void>()
@@ -55,6 +57,7 @@ export function createWorkerRunner(
   function record(startedAt: number, error?: unknown): void {
     const at = clock.now()
     const failed = error !== undefined
+    recent.add(!failed)
     metrics.tick(name, { failed, seconds: Math.max(0, at - startedAt) / 1000, at })
     if (!failed) {
       state.ticks_total++
@@ -80,7 +83,8 @@ export function createWorkerRunner(
     })
     let outcome: Awaited<ReturnType<typeof runTick>>
     try {
-      outcome = await runTick({ definition, owner, context, timing, progress, slot, controller })
+      const tick = () => runTick({ definition, owner, context, timing, progress, slot, controller })
+      outcome = await inSpan({ name: `worker ${name}`, attributes: { 'svc.worker': name }, isRoot: true }, tick)
     } catch (error) {
       if (!signal.aborted) record(startedAt, error ?? new Error('unknown error'))
       else if (error !== signal.reason) log.debug({ err: error }, 'an aborted tick ended')
@@ -116,6 +120,7 @@ export function createWorkerRunner(
     state,
     currentState() {
       if (!isClosed) progress.check(isAtWork())
+      state.healthy = state.running && state.stalled_reason === null && recent.areHealthy()
       return state
     },
     run,

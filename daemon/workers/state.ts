@@ -12,6 +12,7 @@ export interface WorkerState extends Omit<Worker, 'name'> {
 export const initialState = (name: string): WorkerState => ({
   name,
   running: false,
+  healthy: false,
   last_tick_at: null,
   ticks_total: 0,
   errors_total: 0,
@@ -19,6 +20,25 @@ export const initialState = (name: string): WorkerState => ({
   last_error_at: null,
   stalled_reason: null,
 })
+
+/** Ticks by which a worker is judged, so that a fault is forgotten soon after it has passed. */
+const RECENT_TICKS = 5
+
+/** The outcomes of a worker's last ticks, the oldest first. */
+export class RecentTicks {
+  readonly #succeeded: boolean[] = []
+
+  add(succeeded: boolean): void {
+    this.#succeeded.push(succeeded)
+    if (this.#succeeded.length > RECENT_TICKS) this.#succeeded.shift()
+  }
+
+  /** Whether the last tick succeeded, and more of the last ones did than failed. */
+  areHealthy(): boolean {
+    const successes = this.#succeeded.filter((succeeded) => succeeded).length
+    return this.#succeeded.at(-1) === true && successes > this.#succeeded.length - successes
+  }
+}
 
 /** The state of every worker of the API, in its order. A worker that was not started here has the initial state. */
 export function workerStates(states: readonly WorkerState[]): Worker[] {

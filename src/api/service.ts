@@ -28,6 +28,10 @@ export const worker = z
   .object({
     name: z.enum(WORKER_NAMES),
     running: z.boolean(),
+    healthy: z.boolean().meta({
+      description:
+        'Whether it runs and is not stalled, its last tick succeeded, and of its last five ticks more succeeded than failed',
+    }),
     last_tick_at: timestamp.nullable(),
     ticks_total: z.int().min(0).meta({ description: 'Successful ticks since the start' }),
     errors_total: z.int().min(0),
@@ -44,7 +48,7 @@ export const workerStatus = z
   .object({
     all_healthy: z.boolean().meta({
       description:
-        'True when every worker runs, is not stalled and has more successful ticks than errors; false is a hint, not an outage',
+        'True when every worker is healthy, by its last five ticks and not by its whole life; false is a hint, not an outage',
     }),
     observed_at: timestamp,
     role: z.enum(DAEMON_ROLES).nullable().meta({

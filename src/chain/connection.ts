@@ -9,13 +9,13 @@ import { type Redactor, redactorOf } from '../redaction.ts'
 import { pause, rejectLate, whyUnanswered } from '../timing.ts'
 import { type Cluster, clusterOf } from './cluster.ts'
 import { withExactLamports } from './exact-lamports.ts'
-import { callNode, redactedResponse } from './node-call.ts'
+import { callNode } from './node-call.ts'
+import { observedEmbedded, observedRpc } from './observed-rpc.ts'
 import { chainOwner } from './owner.ts'
 import { type RetryOptions, withRetries } from './patient-fetch.ts'
 import { withoutUser } from './program-cache/rpc.ts'
 import type { ProgramLookup } from './required-program.ts'
 import { askNode } from './rpc-faults.ts'
-import { wholeAnswer } from './whole-answer.ts'
 
 export interface Endpoint {
   rpcUrl: string
@@ -138,7 +138,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     inProcess ??= rpc()
       .then(async (local) => {
         const { localFetch } = await import('../localnet/fetch.ts')
-        return { url: cluster.rpcUrl, send: withRetries(around(localFetch(local)), retryOptions) }
+        return { url: cluster.rpcUrl, send: withRetries(observedEmbedded(around(localFetch(local))), retryOptions) }
       })
       .catch((error) => {
         inProcess = undefined
@@ -234,10 +234,8 @@ async function connectTo({ url, send }: NodeEndpoint): Promise<Connection> {
 /** Removes the URL's credentials from the answers of a node that repeats them. */
 function nodeFetch(url: string, redactor: Redactor): typeof fetch {
   const { href, authorization } = withoutUser(url)
-  return async (_, init) => {
-    const headers = { ...(init?.headers as Record<string, string>), ...authorization }
-    return redactedResponse(await wholeAnswer(await fetch(href, { ...init, headers })), redactor)
-  }
+  const post = observedRpc('rpc', { authorization }, redactor)
+  return (_, init) => post(href, init)
 }
 
 /** Errors name only the cluster, because the URL may hold a key. */

@@ -2,6 +2,8 @@
 import { redactUrl } from '../config.ts'
 import { internal } from '../errors.ts'
 import { urlRedactor } from '../redaction.ts'
+import { endpointOf, observeCall } from '../telemetry/calls.ts'
+import { rpcOutcome } from '../telemetry/json-rpc.ts'
 import { whyUnanswered, withTimeout } from '../timing.ts'
 import { withoutUser } from './program-cache/rpc.ts'
 
@@ -44,10 +46,13 @@ async function askMetadataProvider(
   try {
     const { href, authorization } = withoutUser(url)
     const headers = { 'content-type': 'application/json', ...authorization }
-    return await withTimeout(limitMs, ending, async (signal) => {
-      const response = await fetch(href, { method: 'POST', headers, body, signal })
-      return { status: response.status, text: urlRedactor(url).json(await response.text()) }
-    })
+    const post = (trace: Record<string, string>) =>
+      withTimeout(limitMs, ending, async (signal) => {
+        const response = await fetch(href, { method: 'POST', headers: { ...headers, ...trace }, body, signal })
+        return { status: response.status, text: urlRedactor(url).json(await response.text()) }
+      })
+    const target = { service: 'metadata', endpoint: endpointOf(url), operation: 'getAsset' } as const
+    return await observeCall(target, post, ({ status, text }) => rpcOutcome(status, text))
   } catch (error) {
     throw providerFault(url, `cannot be reached (${whyUnanswered(error)})`)
   }

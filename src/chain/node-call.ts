@@ -47,11 +47,17 @@ export function atSlot<T>(result: unknown, fits: (value: unknown) => boolean): {
 
 /**
  * Removes the credentials of the requested URL, which some nodes and proxies repeat in their errors. It runs before a
- * message is cut or a part of the answer is stored.
+ * message is cut or a part of the answer is stored. `inspect` receives the text as it came.
  */
-export async function redactedResponse(answer: Response, { text, json }: Redactor): Promise<Response> {
+export async function redactedResponse(
+  answer: Response,
+  { text, json }: Redactor,
+  inspect: (text: string) => void = () => {},
+): Promise<Response> {
   const { status, statusText } = answer
-  const body = [204, 205, 304].includes(status) ? null : json(await answer.text())
+  const received = await answer.text()
+  inspect(received)
+  const body = [204, 205, 304].includes(status) ? null : json(received)
   const headers = new Headers(answer.headers)
   headers.delete('content-length')
   headers.delete('content-encoding')

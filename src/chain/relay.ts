@@ -7,11 +7,11 @@ import type { DecodedTransaction } from '../solana/messages.ts'
 import { isWritable } from '../solana/messages.ts'
 import { whyUnanswered } from '../timing.ts'
 import type { Chain } from './connection.ts'
-import { callNode, NodeRefusal, redactedResponse } from './node-call.ts'
+import { callNode, NodeRefusal } from './node-call.ts'
+import { observedRpc } from './observed-rpc.ts'
 import { withRetries } from './patient-fetch.ts'
 import { withoutUser } from './program-cache/rpc.ts'
 import { askNode, nodeReason } from './rpc-faults.ts'
-import { wholeAnswer } from './whole-answer.ts'
 
 export interface Relay {
   /** Throws bad_request when the relay would refuse these transactions as a bundle. */
@@ -106,10 +106,8 @@ function openRelayEndpoint(url: string, ending: AbortSignal | undefined, redacto
   const { href, authorization } = withoutUser(url)
   const target = new URL(href)
   if (target.pathname === '/') target.pathname = BUNDLES_PATH
-  const reach: typeof fetch = async (input, init) => {
-    const headers = { ...(init?.headers as Record<string, string>), ...authorization }
-    return redactedResponse(await wholeAnswer(await fetch(input, { ...init, headers })), redactor)
-  }
+  const post = observedRpc('relay', { authorization }, redactor)
+  const reach: typeof fetch = (input, init) => post(String(input), init)
   return { href: target.href, send: withRetries(reach, { name: 'The relay', ending }) }
 }
 

@@ -4,6 +4,7 @@ import type { EventDraft } from '../store/event-drafts.ts'
 import type { Tx } from '../store/store.ts'
 import { type FollowedTransaction, moveTransaction } from '../store/transactions.ts'
 import type { RowFault } from '../store/write-each.ts'
+import { publishTransactionStep } from '../telemetry/transactions.ts'
 import type { ChainStates } from './chain-states.ts'
 import { type TransactionChanges, writeEffects } from './effects.ts'
 import { lookWaitOf } from './schedule.ts'
@@ -31,10 +32,23 @@ export async function writeTransitions(
 ): Promise<RowFault<FollowedTransaction>[]> {
   const writeAll = async (tx: Tx, part: readonly PlannedTransition[]) => {
     const drafts: EventDraft[] = []
-    for (const each of part) drafts.push(...(await writeTransition(tx, services, each, states)))
+    for (const each of part) {
+      const written = await writeTransition(tx, services, each, states)
+      if (written === null) moved.delete(each)
+      else moved.add(each)
+      drafts.push(...(written ?? []))
+    }
     return drafts
   }
+  const moved = new Set<PlannedTransition>()
   const faults = await writeWithEvents(services, planned, writeAll, signal)
+  for (const { row } of faults) moved.delete(row)
+  const now = services.clock.now()
+  for (const { row, transition } of moved) {
+    if (transition.state.lifecycle === row.lifecycle) continue
+    const confirmSeconds = transition.landed ? Math.max(0, now - row.created_at) / 1_000 : undefined
+    publishTransactionStep({ state: transition.state.lifecycle, confirmSeconds })
+  }
   return faults.map(({ row: { row }, error }) => loggedFault(services, row, error))
 }
 
@@ -48,12 +62,13 @@ export function loggedFault(
   return { row, error }
 }
 
+/** Returns null where another process has moved the transaction since it was read. */
 async function writeTransition(
   tx: Tx,
   services: WriteServices,
   { row, transition, changes }: PlannedTransition,
   states: ChainStates,
-): Promise<EventDraft[]> {
+): Promise<EventDraft[] | null> {
   const { clock, log } = services
   const { state, events, dropped, final } = transition
   const now = clock.now()
@@ -63,7 +78,7 @@ async function writeTransition(
     next_check_at: final ? null : now + lookWaitOf({ ...row, ...state }, now),
     next_send_at: dropped && row.max_retries > 0 ? now : null,
   })
-  if (!isMoved) return []
+  if (!isMoved) return null
   if (dropped) log.warn({ signature: row.signature, slot: row.slot }, 'a fork dropped a transaction')
   const object = transactionRecord({ ...row, ...state })
   const about = { resource_type: 'transaction', resource_id: row.signature, object, origin: row }

@@ -9,6 +9,7 @@ import {
   type PostgresPoolClient,
 } from 'kysely'
 import type pg from 'pg'
+import { publishPoolWait } from './pool-waits.ts'
 import { postgresError } from './postgres-errors.ts'
 import { createPoolGate, type PoolUsage, type PoolUser } from './postgres-gate.ts'
 import type { PostgresSettings } from './postgres-settings.ts'
@@ -53,11 +54,16 @@ export function openPools(driver: typeof pg, url: string, settings: PostgresSett
   const gated = (user: PoolUser): PostgresPool => ({
     async connect() {
       const waitMs = user === 'workers' ? WORKER_WAIT_MS : settings.poolTimeoutMs
-      const leave = await gate.take(user, waitMs, late)
+      const started = performance.now()
+      let leave: (() => void) | undefined
       try {
-        return leasedClient(await pool.connect(), leave)
+        leave = await gate.take(user, waitMs, late)
+        const client = leasedClient(await pool.connect(), leave)
+        publishPoolWait(user, started, false)
+        return client
       } catch (error) {
-        leave()
+        publishPoolWait(user, started, true)
+        leave?.()
         throw error
       }
     },

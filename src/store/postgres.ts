@@ -86,6 +86,11 @@ export async function openPostgres({ url, settings = postgresSettings() }: Postg
       async ping() {
         await sql`select 1`.execute(db)
       },
+      async measure() {
+        const size = sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`
+        const { rows } = await size.execute(db)
+        return { databaseBytes: Number(rows[0]?.bytes ?? 0), walBytes: null }
+      },
       fault: () => faults.current(),
       close: () => (closing ??= close()),
     }

@@ -1,5 +1,6 @@
 /** Store on SQLite: one file, durable group commits, and a separate connection for reads. */
 
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
@@ -65,6 +66,10 @@ export async function openSqlite({ dataDir, busyTimeoutMs = 5000 }: SqliteOption
     async ping() {
       await sql`select 1`.execute(db)
     },
+    async measure() {
+      const [databaseBytes, walBytes] = await Promise.all([fileBytes(file), fileBytes(`${file}-wal`)])
+      return { databaseBytes, walBytes }
+    },
     fault: () => faults.current(),
     close() {
       closing ??= (async () => {
@@ -77,6 +82,15 @@ export async function openSqlite({ dataDir, busyTimeoutMs = 5000 }: SqliteOption
       })()
       return closing
     },
+  }
+}
+
+async function fileBytes(file: string): Promise<number> {
+  try {
+    return (await stat(file)).size
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0
+    throw error
   }
 }
 

@@ -10,6 +10,12 @@ export type Reader = Kysely<Tables>
 /** An open write transaction; only `Store.write` creates one. */
 export type Tx = Transaction<Tables>
 
+export interface StoreFigures {
+  databaseBytes: number
+  /** Bytes of the write-ahead log; null where it belongs to the server. */
+  walBytes: number | null
+}
+
 export interface Store {
   readonly kind: 'sqlite' | 'postgres'
   /** Connection for reads outside a transaction; writes through it fail. */
@@ -31,6 +37,8 @@ export interface Store {
   poolUsage?(): PoolUsage
   /** Throws when the database does not respond. */
   ping(): Promise<void>
+  /** Sizes of the database. */
+  measure(): Promise<StoreFigures>
   /** Fault of the whole database according to the last write and all reads; null when there is none. */
   fault(): StoreFault | null
   close(): Promise<void>

@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createKernel } from '../../daemon/kernel.ts'
 import { mountOn } from '../../daemon/mount.ts'
 import type { Operation } from '../../daemon/pipeline/pipeline.ts'
+import { type RequestEnv, recordRequest } from '../../daemon/pipeline/request-record.ts'
 import { api } from '../../src/api/index.ts'
 import { badRequest } from '../../src/errors.ts'
 import * as records from '../../src/store/idempotency.ts'
@@ -35,13 +36,15 @@ async function startGated(operation?: Operation<typeof api.pools.create>) {
   const gate = new Promise<void>((open) => {
     release = open
   })
-  const hono = new Hono()
+  const hono = new Hono<RequestEnv>()
   mountOn(hono, kernel)(api.pools.create, async (context, input) => {
     runs++
     await gate
     return operation ? operation(context, input) : ({ run: runs, name: input.name } as never)
   })
-  const request = requester(ORIGIN, async (sent) => hono.fetch(sent), service.operator, { documented: false })
+  const recording = { metrics: kernel.metrics.http, access: undefined }
+  const send = (sent: Request) => recordRequest(recording, sent, (record) => hono.fetch(sent, record))
+  const request = requester(ORIGIN, send, service.operator, { documented: false })
   return { service, request, release, runs: () => runs }
 }
 

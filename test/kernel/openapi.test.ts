@@ -6,6 +6,7 @@ import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { createKernel } from '../../daemon/kernel.ts'
 import { mountOn } from '../../daemon/mount.ts'
+import type { RequestEnv } from '../../daemon/pipeline/request-record.ts'
 import { mountRoutes } from '../../daemon/routes/index.ts'
 import { errorSchema } from '../../src/api/envelope.ts'
 import { DETECTION } from '../../src/api/events.ts'
@@ -74,7 +75,7 @@ describe('the document', () => {
     expect(documented.toSorted()).toEqual(routes.map(([, { method, path }]) => `${method} ${path}`).toSorted())
 
     const { services } = await startService()
-    const hono = new Hono()
+    const hono = new Hono<RequestEnv>()
     const kernel = await createKernel(services)
     mountRoutes(mountOn(hono, kernel))
     await kernel.limiter.close()

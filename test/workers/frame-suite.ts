@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { WorkerDefinition } from '../../daemon/workers/definition.ts'
 import { WORKER_NAMES, worker as workerShape } from '../../src/api/service.ts'
+import { readWorkers } from '../../src/operations/service/read-workers.ts'
 import { claimLease, findLease, releaseLease, renewLease } from '../../src/store/leases.ts'
 import { freshStore, numbers, type TestDatabase, twoStores } from '../store/databases.ts'
 import { START, testClock } from '../support/service.ts'
@@ -77,6 +78,7 @@ export function frameSuite(database: TestDatabase): void {
         {
           name: NAME,
           running: true,
+          healthy: true,
           last_tick_at: new Date(START + 250).toISOString(),
           ticks_total: 1,
           errors_total: 0,
@@ -112,6 +114,39 @@ export function frameSuite(database: TestDatabase): void {
       fail = false
       expect(await workers.runOnce(NAME)).toBe('done')
       expect(state()).toMatchObject({ ...failed, ticks_total: 1 })
+    })
+
+    test('that failed is forgotten once enough others have succeeded, and one that fails now is not healthy', async () => {
+      let fail = false
+      const { workers, clock } = await startFrame(await freshStore(database), [
+        definition(async () => {
+          if (fail) throw new Error('not now')
+        }),
+      ])
+      const isHealthy = () => workers.status().find(({ name }) => name === NAME)?.healthy
+      const allHealthy = async () =>
+        (await readWorkers({ clock, workers: () => workers.status().filter(({ name }) => name === NAME) } as never))
+          .all_healthy
+      /** The health after each tick, and what the whole status says of it. */
+      const runAll = async (outcomes: readonly ('ok' | 'fails')[]) => {
+        const health: (boolean | undefined)[] = []
+        for (const outcome of outcomes) {
+          fail = outcome === 'fails'
+          expect(await workers.runOnce(NAME)).toBe(fail ? 'failed' : 'done')
+          health.push(isHealthy())
+          expect(await allHealthy()).toBe(isHealthy())
+        }
+        return health
+      }
+      expect(isHealthy()).toBe(false)
+      expect(await runAll(['ok', 'fails', 'ok', 'ok'])).toEqual([true, false, true, true])
+      // A night of failures, after which two good ticks are not enough, and three are.
+      expect((await runAll(Array.from({ length: 200 }, () => 'fails'))).some(Boolean)).toBe(false)
+      expect(await runAll(['ok', 'ok', 'ok'])).toEqual([false, false, true])
+      expect(await runAll(['fails'])).toEqual([false])
+      // However long it went well before, a tick that fails now is told at once.
+      await runAll(Array.from({ length: 200 }, () => 'ok'))
+      expect(await runAll(['fails', 'ok'])).toEqual([false, true])
     })
 
     test('never overlaps another in one process, and a schedule that comes meanwhile is passed over', async () => {

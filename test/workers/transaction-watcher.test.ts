@@ -96,6 +96,7 @@ describe('on the embedded chain', () => {
     expect(json.data.workers).toContainEqual({
       name: 'transaction-watcher',
       running: true,
+      healthy: true,
       last_tick_at: new Date(START + 8000).toISOString(),
       ticks_total: 4,
       errors_total: 0,

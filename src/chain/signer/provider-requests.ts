@@ -1,5 +1,6 @@
 /** Makes the requests of one provider call: limited in time, and repeated only when nothing can have been signed. */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { observeCall, outcomeOfStatus } from '../../telemetry/calls.ts'
 import { retryAfterMs } from '../../timing.ts'
 import type { SignatureOutcome } from './types.ts'
 
@@ -84,9 +85,23 @@ async function attemptOnce(call: ProviderCall, url: URL, init: RequestInit): Pro
   let response: Response
   let text: string
   try {
-    // A redirect would send the token to its target.
-    response = await fetchOutside(call, url, { ...init, redirect: 'manual', signal: call.signal })
-    text = await response.text()
+    const answer = await observeCall(
+      {
+        service: 'signer',
+        endpoint: url.host,
+        operation: call.signs(url, new Headers(init.headers)) ? 'sign' : 'read',
+      },
+      async ({ traceparent }) => {
+        const headers = new Headers(init.headers)
+        headers.set('traceparent', traceparent)
+        // A redirect would send the token to its target.
+        const received = await fetchOutside(call, url, { ...init, headers, redirect: 'manual', signal: call.signal })
+        return { received, body: await received.text() }
+      },
+      ({ received }) => outcomeOfStatus(received.status),
+    )
+    response = answer.received
+    text = answer.body
   } catch (error) {
     return connectionFault(error)
   }

@@ -1,6 +1,7 @@
 /** Reads the price of SOL in US dollars from the configured source, at most twice a minute. */
 import type { Config } from '../../config.ts'
 import type { Services } from '../../context.ts'
+import { endpointOf, observeCall, outcomeOfStatus } from '../../telemetry/calls.ts'
 import { withTimeout } from '../../timing.ts'
 
 const PRICE_TIMEOUT_MS = 5_000
@@ -48,11 +49,14 @@ export async function solPrice({
 }
 
 async function fetchPrice(url: string, field: string, ending: AbortSignal): Promise<number> {
-  const text = await withTimeout(PRICE_TIMEOUT_MS, ending, async (signal) => {
-    const response = await fetch(url, { signal })
-    if (!response.ok) throw new Error(`the price source answered HTTP ${response.status}`)
-    return response.text()
-  })
+  const target = { service: 'price', endpoint: endpointOf(url), operation: 'read' } as const
+  const read = (headers: Record<string, string>) =>
+    withTimeout(PRICE_TIMEOUT_MS, ending, async (signal) => {
+      const response = await fetch(url, { signal, headers })
+      return { status: response.status, text: response.ok ? await response.text() : '' }
+    })
+  const { status, text } = await observeCall(target, read, (answer) => outcomeOfStatus(answer.status))
+  if (status < 200 || status > 299) throw new Error(`the price source answered HTTP ${status}`)
   if (text.length > MOST_CHARACTERS) throw new Error('the price source answers with too much')
   return priceIn(parsePrice(text), field)
 }

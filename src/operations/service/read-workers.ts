@@ -6,10 +6,7 @@ import { workersElsewhere } from './workers-elsewhere.ts'
 export async function readWorkers({ clock, workers, role, store }: Context): Promise<WorkerStatus> {
   const states: Worker[] = role === 'api' ? await workersElsewhere(store.db, clock.now()) : workers()
   return {
-    all_healthy: states.every(
-      ({ running, ticks_total, errors_total, stalled_reason }) =>
-        running && ticks_total > errors_total && stalled_reason === null,
-    ),
+    all_healthy: states.every(({ healthy }) => healthy),
     observed_at: new Date(clock.now()).toISOString(),
     role,
     workers: states,

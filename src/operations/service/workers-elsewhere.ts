@@ -26,6 +26,7 @@ function workerOf(name: Worker['name'], lease: Row<'leases'> | undefined, now: n
   return {
     name,
     running: isAtWork,
+    healthy: isAtWork,
     last_tick_at: slot === 0 ? null : new Date(slot).toISOString(),
     ticks_total: done,
     errors_total: 0,

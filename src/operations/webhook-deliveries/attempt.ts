@@ -4,6 +4,7 @@ import { findEvent, findSmallEvent } from '../../store/events.ts'
 import type { Row } from '../../store/schema.ts'
 import { type Queued, settleQueued } from '../../store/webhook-queue.ts'
 import type { SubscriptionRow } from '../../store/webhook-subscriptions.ts'
+import { observeCall, outcomeOfStatus } from '../../telemetry/calls.ts'
 import { eventRecord } from '../api-records.ts'
 import { recordAttempt, switchOffUnreadable } from './record-attempt.ts'
 import type { SendResult, sendWebhook } from './send.ts'
@@ -15,6 +16,9 @@ export type DeliveryServices = Pick<Services, 'store' | 'clock' | 'log' | 'confi
 
 /** Time that a receiver has to answer. */
 const ANSWER_TIMEOUT_MS = 10_000
+
+/** Receivers are strangers' hosts, so they are not told apart; a worker's round is no part of a delivery's trace. */
+const WEBHOOK_CALL = { service: 'webhook', endpoint: 'receivers', operation: 'deliver', isRoot: true } as const
 
 /** State that the attempts of one round share. */
 export interface AttemptRound {
@@ -69,7 +73,8 @@ async function attemptWith(
     await switchOffUnreadable(services, subscription, queued)
     return
   }
-  const result = await sendEvent(services, subscription, { event, send, secrets, startedAt }).catch(
+  const attempt = queued.attempts + 1
+  const result = await sendEvent(services, subscription, { event, send, secrets, startedAt, attempt }).catch(
     (error): SendResult => {
       // It counts as an attempt, because it would otherwise block its resource forever.
       log.error({ err: error, event: event.id, subscription: subscription.id }, 'a delivery could not be made')
@@ -92,21 +97,28 @@ interface SignedEvent {
   send: typeof sendWebhook
   secrets: readonly string[]
   startedAt: number
+  /** Counts from 1. */
+  attempt: number
 }
 
 async function sendEvent(
   { config, ending }: DeliveryServices,
-  { url }: SubscriptionRow,
-  { event, send, secrets, startedAt }: SignedEvent,
+  { id, url }: SubscriptionRow,
+  { event, send, secrets, startedAt, attempt }: SignedEvent,
 ): Promise<SendResult> {
   const body = JSON.stringify(eventRecord(event))
-  return send({
-    url,
-    headers: signatureHeaders({ eventId: event.id, body, secrets, now: startedAt }),
-    body,
-    allowPrivate: config.values['webhooks.allow-private'],
-    ports: config.values['webhooks.ports'],
-    timeoutMs: ANSWER_TIMEOUT_MS,
-    ending,
-  })
+  const post = (trace: Record<string, string>) =>
+    send({
+      url,
+      headers: { ...signatureHeaders({ eventId: event.id, body, secrets, now: startedAt }), ...trace },
+      body,
+      allowPrivate: config.values['webhooks.allow-private'],
+      ports: config.values['webhooks.ports'],
+      timeoutMs: ANSWER_TIMEOUT_MS,
+      ending,
+    })
+  const attributes = { 'svc.event_id': event.id, 'svc.subscription_id': id, 'svc.attempt': attempt }
+  return observeCall({ ...WEBHOOK_CALL, attributes }, post, ({ status }) =>
+    status === null ? 'unanswered' : outcomeOfStatus(status),
+  )
 }

@@ -1,0 +1,121 @@
+/** Metrics of calls to other services, of deliveries, of transactions' steps and of waits for the database. */
+import { Counter, Histogram, type Registry } from 'prom-client'
+import { onPoolWaits, type PoolWait } from '../../src/store/pool-waits.ts'
+import { type FinishedCall, onCalls } from '../../src/telemetry/calls.ts'
+import { onTransactionSteps, type TransactionStep } from '../../src/telemetry/transactions.ts'
+
+/** Endpoints and methods that are told apart; the settings name a few. */
+const MOST_NAMES = 64
+const OTHER = 'other'
+
+const CALL_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const CONFIRM_BUCKETS = [0.5, 1, 2, 5, 10, 20, 40, 60, 90, 150, 300]
+const WAIT_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5]
+
+/** Registers the metrics; they count from the first call of the returned function until the function that it returns. */
+export function createCallMetrics(registry: Registry): () => () => void {
+  const registers = [registry]
+  const calls = new Counter({
+    name: 'svc_rpc_calls_total',
+    help: 'Requests to the RPC node, by its host; "refused" blames the request, "busy", "failed" and "unanswered" the node',
+    labelNames: ['endpoint', 'method', 'outcome'] as const,
+    registers,
+  })
+  const callSeconds = new Histogram({
+    name: 'svc_rpc_call_duration_seconds',
+    help: 'Time that a request to the RPC node took',
+    labelNames: ['endpoint'] as const,
+    buckets: CALL_BUCKETS,
+    registers,
+  })
+  const providerCalls = new Counter({
+    name: 'svc_provider_calls_total',
+    help: 'Requests to the relay, the signer, the metadata provider and the price source',
+    labelNames: ['service', 'endpoint', 'outcome'] as const,
+    registers,
+  })
+  const providerSeconds = new Histogram({
+    name: 'svc_provider_call_duration_seconds',
+    help: 'Time that a request to a provider took',
+    labelNames: ['service'] as const,
+    buckets: CALL_BUCKETS,
+    registers,
+  })
+  const attempts = new Counter({
+    name: 'svc_webhook_attempts_total',
+    help: 'Attempts to deliver an event',
+    labelNames: ['outcome'] as const,
+    registers,
+  })
+  const attemptSeconds = new Histogram({
+    name: 'svc_webhook_attempt_duration_seconds',
+    help: 'Time until the receiver answered an attempt, or until the attempt was given up',
+    buckets: CALL_BUCKETS,
+    registers,
+  })
+  const transactions = new Counter({
+    name: 'svc_transactions_total',
+    help: 'Followed transactions that reached a state',
+    labelNames: ['state'] as const,
+    registers,
+  })
+  const confirmSeconds = new Histogram({
+    name: 'svc_transaction_confirm_seconds',
+    help: 'Time from the submission of a transaction until it was seen confirmed',
+    buckets: CONFIRM_BUCKETS,
+    registers,
+  })
+  const waits = new Histogram({
+    name: 'svc_database_pool_wait_seconds',
+    help: 'Time until a connection to PostgreSQL was given',
+    labelNames: ['user'] as const,
+    buckets: WAIT_BUCKETS,
+    registers,
+  })
+  const failedWaits = new Counter({
+    name: 'svc_database_pool_timeouts_total',
+    help: 'Work that was given no connection to PostgreSQL',
+    labelNames: ['user'] as const,
+    registers,
+  })
+  const [endpoints, methods] = [boundedNames(), boundedNames()]
+
+  function countCall({ service, endpoint, operation, outcome, seconds }: FinishedCall): void {
+    if (service === 'webhook') {
+      attempts.inc({ outcome })
+      attemptSeconds.observe(seconds)
+    } else if (service === 'rpc') {
+      calls.inc({ endpoint: endpoints(endpoint), method: methods(operation), outcome })
+      callSeconds.observe({ endpoint: endpoints(endpoint) }, seconds)
+    } else {
+      providerCalls.inc({ service, endpoint: endpoints(endpoint), outcome })
+      providerSeconds.observe({ service }, seconds)
+    }
+  }
+
+  function countStep({ state, confirmSeconds: seconds }: TransactionStep): void {
+    transactions.inc({ state })
+    if (seconds !== undefined) confirmSeconds.observe(seconds)
+  }
+
+  function countWait({ user, seconds, failed }: PoolWait): void {
+    waits.observe({ user }, seconds)
+    if (failed) failedWaits.inc({ user })
+  }
+
+  return () => {
+    const stops = [onCalls(countCall), onTransactionSteps(countStep), onPoolWaits(countWait)]
+    return () => {
+      for (const stop of stops) stop()
+    }
+  }
+}
+
+/** Names become labels as they are, up to so many of them; further ones share a label. */
+function boundedNames(): (name: string) => string {
+  const known = new Set<string>()
+  return (name) => {
+    if (known.size < MOST_NAMES) known.add(name)
+    return known.has(name) ? name : OTHER
+  }
+}

@@ -1,0 +1,242 @@
+/** Metrics that are read when they are asked for: queues, sizes, connections, workers, readiness and the signer. */
+import { statfs } from 'node:fs/promises'
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Services } from '../../src/context.ts'
+import { readSignerState } from '../../src/operations/signer/read-signer.ts'
+import { JOB_NAMES, readQueueFigures } from '../../src/store/figures.ts'
+import { POOL_USERS } from '../../src/store/postgres-gate.ts'
+import { rejectLate } from '../../src/timing.ts'
+import { VERSION } from '../../src/version.ts'
+import type { Readiness } from '../readiness.ts'
+
+/** Milliseconds for which figures are shown again instead of being read. */
+const FRESH_MS = 5_000
+const SIGNER_FRESH_MS = 30_000
+/** The most milliseconds that an answer waits for figures; those that come later are shown by the next one. */
+const LONGEST_WAIT_MS = 2_000
+
+export interface GaugeServices extends Services {
+  ready(): Promise<Readiness>
+}
+
+export interface Gauges {
+  /** Reads what is no longer fresh, for two seconds at the most. Never rejects. */
+  refresh(): Promise<void>
+}
+
+interface GaugeSet {
+  freshMs: number
+  read(): Promise<void>
+  /** Forgets values that could not be read again, so that none is shown for a current one. */
+  forget(): void
+}
+
+export function createGauges(registry: Registry, services: GaugeServices): Gauges {
+  const errors = new Counter({
+    name: 'svc_metrics_errors_total',
+    help: 'Figures that could not be read for the metrics',
+    labelNames: ['figures'] as const,
+    registers: [registry],
+  })
+  const sets: Record<string, GaugeSet> = {
+    process: processGauges(registry, services),
+    queues: queueGauges(registry, services),
+    database: databaseGauges(registry, services),
+    disk: diskGauges(registry, services),
+    signer: signerGauges(registry, services),
+  }
+  for (const figures of Object.keys(sets)) errors.inc({ figures }, 0)
+  const refreshes = Object.entries(sets).map(([figures, set]) =>
+    atMostEvery(set.freshMs, () =>
+      set.read().catch((error) => {
+        set.forget()
+        errors.inc({ figures })
+        services.log.debug({ err: error, figures }, 'figures for the metrics were not read')
+      }),
+    ),
+  )
+  return {
+    async refresh() {
+      const all = Promise.all(refreshes.map((refresh) => refresh()))
+      await rejectLate(LONGEST_WAIT_MS, all, () => new Error('late')).catch(() => {})
+    },
+  }
+}
+
+/** Runs `work` when its last run began so long ago and has ended; resolves when the run under way ends. */
+function atMostEvery(milliseconds: number, work: () => Promise<void>): () => Promise<void> {
+  let last: { at: number; ended: Promise<void>; isRunning: boolean } | undefined
+  return () => {
+    const at = performance.now()
+    if (last === undefined || (!last.isRunning && at - last.at >= milliseconds)) {
+      const run = { at, ended: Promise.resolve(), isRunning: true }
+      run.ended = work().finally(() => {
+        run.isRunning = false
+      })
+      last = run
+    }
+    return last.ended
+  }
+}
+
+function gaugesOf(registry: Registry) {
+  const made: (() => void)[] = []
+  return {
+    gauge<T extends string>(name: string, help: string, ...labelNames: T[]): Gauge<T> {
+      const gauge = new Gauge({ name, help, labelNames, registers: [registry] })
+      // Without labels, a gauge shows 0 until it is set, which would be taken for a reading.
+      const clear = () => (labelNames.length === 0 ? gauge.remove() : gauge.reset())
+      clear()
+      made.push(clear)
+      return gauge
+    },
+    forget() {
+      for (const clear of made) clear()
+    },
+  }
+}
+
+function processGauges(registry: Registry, { workers, ready, store }: GaugeServices): GaugeSet {
+  const { gauge, forget } = gaugesOf(registry)
+  const build = gauge(
+    'svc_build_info',
+    '1, with the version that runs and what it runs on',
+    'version',
+    'node',
+    'database',
+  )
+  const isReady = gauge('svc_ready', '1 where GET /ready answers 200')
+  const checks = gauge('svc_ready_check', '1 where a check of GET /ready passes', 'check')
+  const healthy = gauge('svc_worker_healthy', '1 where a worker runs and its last ticks succeeded', 'worker')
+  return {
+    freshMs: 0,
+    forget,
+    async read() {
+      build.set({ version: VERSION, node: process.version, database: store.kind }, 1)
+      for (const { name, healthy: isHealthy, running, ticks_total, errors_total } of workers()) {
+        // A process that does not run the workers says nothing of them.
+        if (running || ticks_total + errors_total > 0) healthy.set({ worker: name }, isHealthy ? 1 : 0)
+      }
+      const readiness = await ready()
+      isReady.set(readiness.ready ? 1 : 0)
+      for (const [check, outcome] of Object.entries(readiness.checks)) checks.set({ check }, outcome === 'ok' ? 1 : 0)
+    },
+  }
+}
+
+function queueGauges(registry: Registry, { store, clock }: GaugeServices): GaugeSet {
+  const { gauge, forget } = gaugesOf(registry)
+  const sequence = gauge('svc_events_sequence', 'Sequence of the last event')
+  const queued = gauge('svc_webhook_queue_deliveries', 'Deliveries that are not delivered yet, counted up to 50,000')
+  const held = gauge('svc_webhook_queue_held_deliveries', 'Deliveries of subscriptions that were switched off')
+  const due = gauge('svc_webhook_queue_due_deliveries', 'Deliveries whose next attempt is due')
+  const late = gauge('svc_webhook_queue_overdue_seconds', 'Time for which the oldest due delivery has been due')
+  const behind = gauge('svc_webhook_events_behind', 'Events that the slowest subscription has not queued yet')
+  const followed = gauge('svc_transactions_followed', 'Transactions that are still followed', 'state')
+  const oldest = gauge('svc_transactions_oldest_seconds', 'Age of the oldest followed transaction', 'state')
+  const jobs = gauge('svc_jobs_due', 'Work of the workers that is due', 'job')
+  const jobsLate = gauge('svc_jobs_overdue_seconds', 'Time for which the oldest work has been due', 'job')
+  return {
+    freshMs: FRESH_MS,
+    forget,
+    async read() {
+      const figures = await readQueueFigures(store.db, clock.now())
+      sequence.set(figures.sequence)
+      queued.set(figures.queued)
+      held.set(figures.held)
+      due.set(figures.deliveries.due)
+      late.set(figures.deliveries.overdueMs / 1000)
+      behind.set(figures.behind)
+      for (const state of ['submitted', 'processing', 'confirmed', 'failed']) {
+        const { count = 0, oldestMs = 0 } = figures.transactions.find(({ lifecycle }) => lifecycle === state) ?? {}
+        followed.set({ state }, count)
+        oldest.set({ state }, oldestMs / 1000)
+      }
+      for (const job of JOB_NAMES) {
+        jobs.set({ job }, figures.jobs[job].due)
+        jobsLate.set({ job }, figures.jobs[job].overdueMs / 1000)
+      }
+    },
+  }
+}
+
+function databaseGauges(registry: Registry, { store }: GaugeServices): GaugeSet {
+  const { gauge, forget } = gaugesOf(registry)
+  const size = gauge('svc_database_size_bytes', 'Size of the database')
+  const wal = gauge('svc_database_wal_size_bytes', 'Size of the write-ahead log of SQLite')
+  const limit = gauge('svc_database_pool_size', 'The most connections to PostgreSQL that this process opens')
+  const connections = gauge('svc_database_pool_connections', 'Connections to PostgreSQL in use', 'user')
+  const waiting = gauge('svc_database_pool_waiting', 'Work that waits for a connection to PostgreSQL', 'user')
+  return {
+    freshMs: FRESH_MS,
+    forget,
+    async read() {
+      const { databaseBytes, walBytes } = await store.measure()
+      size.set(databaseBytes)
+      if (walBytes !== null) wal.set(walBytes)
+      const usage = store.poolUsage?.()
+      if (usage === undefined) return
+      limit.set(usage.size)
+      for (const user of POOL_USERS) {
+        connections.set({ user }, usage.used[user])
+        waiting.set({ user }, usage.waiting[user])
+      }
+    },
+  }
+}
+
+function diskGauges(registry: Registry, { config }: GaugeServices): GaugeSet {
+  const { gauge, forget } = gaugesOf(registry)
+  const free = gauge('svc_data_dir_free_bytes', 'Room that is left on the disk of the data folder')
+  const total = gauge('svc_data_dir_size_bytes', 'Size of the disk of the data folder')
+  return {
+    freshMs: FRESH_MS,
+    forget,
+    async read() {
+      const { bavail, blocks, bsize } = await statfs(config.dataDir)
+      free.set(bavail * bsize)
+      total.set(blocks * bsize)
+    },
+  }
+}
+
+const LAMPORTS = 'lamports'
+
+function signerGauges(registry: Registry, services: GaugeServices): GaugeSet {
+  const { gauge, forget } = gaugesOf(registry)
+  const balance = gauge('svc_signer_balance_lamports', 'Lamports in the platform wallet')
+  const paused = gauge('svc_signer_paused', '1 while the policy forbids every signature')
+  const spent = gauge('svc_signer_spent_lamports', 'Lamports that left in the last 24 hours')
+  const limit = gauge('svc_signer_daily_limit_lamports', 'Lamports that may leave in 24 hours')
+  const share = gauge('svc_signer_daily_spend_ratio', 'Share of its daily limit that was spent of an asset', 'asset')
+  return {
+    freshMs: SIGNER_FRESH_MS,
+    forget,
+    async read() {
+      const signer = await services.signer()
+      if (signer === null) return
+      const { policy, spent: used } = await readSignerState(services, services.store.db, signer)
+      if (policy !== null && used !== null) {
+        paused.set(policy.paused ? 1 : 0)
+        spent.set(Number(used.lamports))
+        limit.set(Number(policy.lamports_per_day))
+        share.reset()
+        setShare(share, LAMPORTS, used.lamports, policy.lamports_per_day)
+        for (const { mint, per_day } of policy.tokens) {
+          const amount = used.tokens.find((token) => token.mint === mint)?.amount ?? '0'
+          setShare(share, mint, amount, per_day)
+        }
+      }
+      const { value } = await services.chain.call<{ value: number }>('getBalance', [
+        signer.address,
+        { commitment: 'confirmed' },
+      ])
+      balance.set(value)
+    },
+  }
+}
+
+/** A limit of zero has no share. */
+function setShare(gauge: Gauge<'asset'>, asset: string, amount: string, perDay: string): void {
+  if (perDay !== '0') gauge.set({ asset }, Number(amount) / Number(perDay))
+}

@@ -1,0 +1,96 @@
+/** Metrics of answered requests, kept as plain numbers because counting must cost next to nothing. */
+
+export interface HttpMetrics {
+  /** A request has arrived. */
+  begin(): void
+  /** Its answer is ready; `route` is a template, never a path, so that the number of series is bounded. */
+  answered(method: string, route: string, status: number, seconds: number, bytes: number): void
+  end(): void
+  /** The metrics in Prometheus' text format. */
+  text(): string
+}
+
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const
+
+interface RouteFigures {
+  labels: string
+  count: number
+  seconds: number
+  bytes: number
+  /** Answers by the first bucket that holds them; the last place counts those beyond all buckets. */
+  buckets: number[]
+  statuses: Map<number, number>
+}
+
+export function createHttpMetrics(): HttpMetrics {
+  const routes = new Map<string, RouteFigures>()
+  let inFlight = 0
+
+  function figuresOf(method: string, route: string): RouteFigures {
+    const name = `${method} ${route}`
+    const known = routes.get(name)
+    if (known !== undefined) return known
+    const figures: RouteFigures = {
+      labels: `method="${method}",route="${route}"`,
+      count: 0,
+      seconds: 0,
+      bytes: 0,
+      buckets: new Array(BUCKETS.length + 1).fill(0),
+      statuses: new Map(),
+    }
+    routes.set(name, figures)
+    return figures
+  }
+
+  return {
+    begin() {
+      inFlight++
+    },
+    end() {
+      inFlight--
+    },
+    answered(method, route, status, seconds, bytes) {
+      const figures = figuresOf(method, route)
+      figures.count++
+      figures.seconds += seconds
+      figures.bytes += bytes
+      figures.statuses.set(status, (figures.statuses.get(status) ?? 0) + 1)
+      let place = 0
+      while (place < BUCKETS.length && seconds > (BUCKETS[place] ?? 0)) place++
+      figures.buckets[place] = (figures.buckets[place] ?? 0) + 1
+    },
+    text() {
+      const all = [...routes.values()]
+      return [
+        ...head('svc_http_requests_total', 'counter', 'Answered requests'),
+        ...all.flatMap(({ labels, statuses }) =>
+          [...statuses].map(([status, count]) => `svc_http_requests_total{${labels},status="${status}"} ${count}`),
+        ),
+        ...head('svc_http_request_duration_seconds', 'histogram', 'Time from request to answer'),
+        ...all.flatMap(histogramLines),
+        ...head('svc_http_response_bytes_total', 'counter', 'Bytes of the bodies of answers'),
+        ...all.map(({ labels, bytes }) => `svc_http_response_bytes_total{${labels}} ${bytes}`),
+        ...head('svc_http_requests_in_flight', 'gauge', 'Requests that are being answered'),
+        `svc_http_requests_in_flight ${inFlight}`,
+        '',
+      ].join('\n')
+    },
+  }
+}
+
+const head = (name: string, type: string, help: string) => [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`]
+
+function histogramLines({ labels, buckets, count, seconds }: RouteFigures): string[] {
+  const name = 'svc_http_request_duration_seconds'
+  let sum = 0
+  const lines = BUCKETS.map((bound, place) => {
+    sum += buckets[place] ?? 0
+    return `${name}_bucket{le="${bound}",${labels}} ${sum}`
+  })
+  return [
+    ...lines,
+    `${name}_bucket{le="+Inf",${labels}} ${count}`,
+    `${name}_sum{${labels}} ${seconds}`,
+    `${name}_count{${labels}} ${count}`,
+  ]
+}

@@ -1,0 +1,127 @@
+/** What is known of one request: its id and its trace when it arrives, its route and its key as they are found, and its end. */
+import { finishSpan, runInSpan, type Span, startTrace } from '../../src/telemetry/spans.ts'
+import { parseTraceparent } from '../../src/telemetry/trace-context.ts'
+import type { HttpMetrics } from '../metrics/http.ts'
+import { bytesOf } from './answer.ts'
+import { makeRequestId, requestIdOf } from './request-id.ts'
+
+export interface RequestRecord {
+  requestId: string
+  /** Whether the client chose the id. */
+  isClientId: boolean
+  /** The error of an invalid X-Request-Id. */
+  fault: unknown
+  /** An HTTP method in upper case, or `OTHER`. */
+  method: string
+  /** Template of the route, such as `/v2/pools/{address}`; `unmatched` where there is none. */
+  route: string
+  keyId: string | null
+  span: Span
+  /** Status of the answer; 0 before there is one. */
+  status: number
+  /** Time from the request to the answer. */
+  milliseconds: number
+  /** Bytes of the answer's body; null where they are not known. */
+  bytes: number | null
+}
+
+/** The bindings of hono's handlers: `c.env` is the record of the request. */
+export interface RequestEnv {
+  Bindings: RequestRecord
+}
+
+/** Receives the record of an answered request. */
+export type AccessLog = (record: RequestRecord) => void
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])
+const UNMATCHED = 'unmatched'
+
+/** The record of input that was never parsed as a request. */
+export const unparsedRecord = (): RequestRecord => ({
+  requestId: makeRequestId(),
+  isClientId: false,
+  fault: undefined,
+  method: 'OTHER',
+  route: UNMATCHED,
+  keyId: null,
+  span: startTrace(),
+  status: 0,
+  milliseconds: 0,
+  bytes: null,
+})
+
+function recordOf(request: Request): RequestRecord {
+  const { id, isClients, fault } = requestIdOf(request)
+  const span = startTrace(parseTraceparent(request.headers.get('traceparent')))
+  span.requestId = id
+  const method = METHODS.has(request.method) ? request.method : 'OTHER'
+  return {
+    requestId: id,
+    isClientId: isClients,
+    fault,
+    method,
+    route: UNMATCHED,
+    keyId: null,
+    span,
+    status: 0,
+    milliseconds: 0,
+    bytes: null,
+  }
+}
+
+export interface Recording {
+  metrics: HttpMetrics
+  access: AccessLog | undefined
+}
+
+/** Answers a request within its trace, and counts and logs the answer. `answer` does not throw. */
+export async function recordRequest(
+  recording: Recording,
+  request: Request,
+  answer: (record: RequestRecord) => Response | Promise<Response>,
+): Promise<Response> {
+  const record = recordOf(request)
+  const started = performance.now()
+  recording.metrics.begin()
+  let response: Response | undefined
+  try {
+    response = await runInSpan(record.span, () => answer(record))
+    return response
+  } finally {
+    recordAnswer(recording, record, response, performance.now() - started)
+    recording.metrics.end()
+  }
+}
+
+/** Counts and logs an answer; undefined where answering failed. */
+export function recordAnswer(
+  { metrics, access }: Recording,
+  record: RequestRecord,
+  response: Response | undefined,
+  milliseconds: number,
+): void {
+  record.status = response?.status ?? 500
+  record.milliseconds = milliseconds
+  record.bytes = response === undefined ? null : bytesOf(response)
+  metrics.answered(record.method, record.route, record.status, milliseconds / 1000, record.bytes ?? 0)
+  access?.(record)
+  finishSpan(record.span, () => requestSpan(record))
+}
+
+function requestSpan({ method, route, keyId, requestId, status, milliseconds }: RequestRecord) {
+  const endedAt = Date.now()
+  return {
+    name: `${method} ${route}`,
+    kind: 'server' as const,
+    startedAt: endedAt - milliseconds,
+    endedAt,
+    attributes: {
+      'http.request.method': method,
+      'http.route': route,
+      'http.response.status_code': status,
+      'svc.request_id': requestId,
+      ...(keyId === null ? {} : { 'svc.api_key_id': keyId }),
+    },
+    failed: status >= 500,
+  }
+}

@@ -1,0 +1,19 @@
+/** Exports traces where OpenTelemetry's environment variables ask for it; nothing of the exporter is loaded otherwise. */
+import type { Registry } from 'prom-client'
+import type { Config } from '../../src/config.ts'
+import type { Log } from '../../src/log.ts'
+import { redactorOf } from '../../src/redaction.ts'
+import type { Exporter } from './exporter.ts'
+import type { TraceEnvironment } from './settings.ts'
+
+/** Returns null where no endpoint is set. */
+export async function startTraces(
+  config: Config,
+  { registry, log, env = process.env }: { registry: Registry; log: Log; env?: TraceEnvironment },
+): Promise<Exporter | null> {
+  if (!Object.keys(env).some((name) => /^OTEL_EXPORTER_OTLP_(?:TRACES_)?ENDPOINT$/.test(name))) return null
+  const [{ traceSettings }, { startExporter }] = await Promise.all([import('./settings.ts'), import('./exporter.ts')])
+  const { settings, warnings } = traceSettings(env)
+  for (const fault of warnings) log.warn({ fault }, 'a variable of OpenTelemetry is not used')
+  return settings === null ? null : startExporter(settings, { registry, log, redactor: redactorOf(config) })
+}

@@ -1,0 +1,41 @@
+/** Sends JSON-RPC requests over HTTP as observed calls, and removes credentials from what comes back. */
+import type { Redactor } from '../redaction.ts'
+import { type CallTarget, endpointOf, observeCall } from '../telemetry/calls.ts'
+import { rpcMethodOf, rpcOutcome } from '../telemetry/json-rpc.ts'
+import { redactedResponse } from './node-call.ts'
+import { wholeAnswer } from './whole-answer.ts'
+
+/** Each request is one call to `href`, with `authorization` as its credentials. */
+export function observedRpc(
+  service: CallTarget['service'],
+  { authorization }: { authorization: Record<string, string> },
+  redactor: Redactor,
+): (href: string, init: RequestInit | undefined) => Promise<Response> {
+  return async (href, init) => {
+    const target = { service, endpoint: endpointOf(href), operation: rpcMethodOf(init?.body) }
+    const { response } = await observeCall(
+      target,
+      async (trace) => {
+        const headers = { ...(init?.headers as Record<string, string>), ...trace, ...authorization }
+        let text = ''
+        const answer = await wholeAnswer(await fetch(href, { ...init, headers }))
+        const response = await redactedResponse(answer, redactor, (received) => {
+          text = received
+        })
+        return { response, text }
+      },
+      ({ response, text }) => rpcOutcome(response.status, text),
+    )
+    return response
+  }
+}
+
+/** Observes requests to the embedded chain in this process, which has no host. */
+export function observedEmbedded(send: typeof fetch): typeof fetch {
+  return (input, init) =>
+    observeCall(
+      { service: 'rpc', endpoint: 'embedded', operation: rpcMethodOf(init?.body) },
+      () => send(input, init),
+      ({ status }) => rpcOutcome(status, ''),
+    )
+}

@@ -1,0 +1,211 @@
+/** The daemon's log as its operator reads it: a line for each request, no secret in any, and nobody waits for its reader. */
+import { execFileSync } from 'node:child_process'
+import { closeSync, constants, openSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createLineWriter } from '../../daemon/line-writer.ts'
+import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { PROGRAMS_DIR } from '../support/programs.ts'
+import { makeFolder, removeFolder, temporaryFolder } from '../support/service.ts'
+
+const folder = makeFolder()
+let daemon: Daemon
+// biome-ignore lint/suspicious/noExplicitAny: what a line holds is what the tests look at
+const lines: any[] = []
+let raw = ''
+
+beforeAll(async () => {
+  const env = { SVC_LOG_LEVEL: 'info', SVC_PROGRAMS_DIR: PROGRAMS_DIR }
+  daemon = await startDaemon({ dataDir: folder, flags: ['--rpc-port', '0'], env })
+  const { stderr } = daemon.process
+  if (stderr === null) throw new Error('the daemon has no standard error')
+  createInterface(stderr).on('line', (line) => {
+    raw += `${line}\n`
+    if (line.startsWith('{')) lines.push(JSON.parse(line))
+  })
+}, 90_000)
+
+afterAll(async () => {
+  await daemon.stop()
+  removeFolder(folder)
+})
+
+/** The access line of a request, once it is written. */
+const lineOf = (requestId: string) =>
+  vi.waitUntil(() => lines.find(({ msg, request_id }) => msg === 'request' && request_id === requestId), {
+    timeout: 20_000,
+  })
+
+describe('an answered request', () => {
+  it('has one line with method, route, status, time, size, key, request and trace', async () => {
+    const traceId = '0af7651916cd43dd8448eb211c80319c'
+    const traceparent = `00-${traceId}-b7ad6b7169203331-01`
+    const headers = { 'x-request-id': 'line-1', traceparent }
+    const answer = await daemon.request('GET', '/v2/api-keys', { headers })
+    const { json } = await daemon.request('GET', '/v2/api-keys')
+    const line = await lineOf('line-1')
+    expect(line).toEqual({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      service: 'svc',
+      msg: 'request',
+      method: 'GET',
+      route: '/v2/api-keys',
+      status: 200,
+      ms: expect.any(Number),
+      bytes: Buffer.byteLength(answer.text),
+      key_id: json.data[0].id,
+      request_id: 'line-1',
+      trace_id: traceId,
+      span_id: expect.stringMatching(/^[0-9a-f]{16}$/),
+    })
+    expect(lines.filter(({ request_id }) => request_id === 'line-1')).toHaveLength(1)
+  })
+
+  it('has the template of its route, whatever stands in the path, and no part of the path', async () => {
+    const asked: [method: string, path: string, route: string, status: number][] = [
+      ['GET', '/v2/pools/%22%7D%0a{"level":"fatal"}', '/v2/pools/{address}', 400],
+      ['GET', '/v2/pools/', 'unmatched', 404],
+      ['DELETE', '/v2/nothing/svc_live_abcdefgh', 'unmatched', 404],
+      ['GET', '/v1/pools/secret', '/v1', 404],
+      ['GET', '/assets/bafk-none', '/assets/{cid}', 404],
+      ['GET', '/ready', '/ready', 200],
+      ['GET', '/v2/openapi.json', '/v2/openapi.json', 200],
+    ]
+    for (const [i, [method, path, route, status]] of asked.entries()) {
+      const id = `route-${i}`
+      await fetch(`${daemon.url}${path}`, {
+        method,
+        headers: { 'x-request-id': id, authorization: `Bearer ${daemon.operator}` },
+      })
+      expect(await lineOf(id)).toMatchObject({ method, route, status })
+    }
+    expect(raw).not.toMatch(/fatal|abcdefgh|v1\/pools|bafk/)
+  })
+
+  it('without a key, with a wrong one or with malformed HTTP has a line too, and no key stands in any', async () => {
+    await daemon.request('GET', '/v2/pools', { key: null, headers: { 'x-request-id': 'no-key' } })
+    expect(await lineOf('no-key')).toMatchObject({ status: 401, key_id: null })
+    await daemon.request('GET', '/v2/pools', { key: 'svc_live_wrongwrong', headers: { 'x-request-id': 'wrong-key' } })
+    expect(await lineOf('wrong-key')).toMatchObject({ status: 403, key_id: null })
+    // A client may send its key where an id belongs.
+    await daemon.request('GET', '/v2/pools', { headers: { 'x-request-id': `"\\${daemon.operator}` } })
+    expect(await lineOf('"\\svc_live_***')).toMatchObject({ status: 200 })
+    const { connect } = await import('node:net')
+    const { hostname, port } = new URL(daemon.url)
+    const socket = connect(Number(port), hostname, () => socket.write('NONSENSE\r\n\r\n'))
+    await new Promise((done) => socket.on('close', done).resume())
+    const unparsed = await vi.waitUntil(() => lines.find(({ method }) => method === 'OTHER'), { timeout: 20_000 })
+    expect(unparsed).toMatchObject({ route: 'unmatched', status: 400 })
+    expect(raw).not.toContain(daemon.operator)
+    expect(raw).not.toContain('wrongwrong')
+  })
+
+  it('has a trace of its own where traceparent is absent or malformed', async () => {
+    const seen: string[] = []
+    for (const [i, traceparent] of [undefined, 'nonsense', `00-${'0'.repeat(32)}-b7ad6b7169203331-01`].entries()) {
+      const id = `fresh-${i}`
+      const headers: Record<string, string> = { 'x-request-id': id }
+      await daemon.request('GET', '/v2/health', {
+        headers: traceparent === undefined ? headers : { ...headers, traceparent },
+      })
+      const { trace_id } = await lineOf(id)
+      expect(trace_id).toMatch(/^(?!0+$)[0-9a-f]{32}$/)
+      seen.push(trace_id)
+    }
+    expect(new Set(seen).size).toBe(3)
+  })
+
+  it('shares its id and its trace with every line that it causes', async () => {
+    const headers = { 'x-request-id': 'cause-1' }
+    await daemon.request('POST', '/v2/storage/delegations', { body: { agent_did: 'did:key:none' }, headers })
+    const { status, trace_id } = await lineOf('cause-1')
+    const others = lines.filter(({ msg, request_id }) => msg !== 'request' && request_id === 'cause-1')
+    // Only an answer of 500 has a line with its cause.
+    expect(others).toHaveLength(status === 500 ? 1 : 0)
+    for (const other of others) expect(other).toMatchObject({ trace_id, level: 'error' })
+  })
+})
+
+describe('levels', () => {
+  it('are words', () => {
+    expect(lines.length).toBeGreaterThan(10)
+    expect(lines.map(({ level }) => level).filter((level) => !/^(info|warn|error|debug)$/.test(level))).toEqual([])
+  })
+})
+
+/** Both ends of a named pipe, which holds 64 KiB. */
+function openPipe(): { writeEnd: number; readAll(): string } {
+  const file = join(temporaryFolder(), 'pipe')
+  execFileSync('mkfifo', [file])
+  const readEnd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
+  const writeEnd = openSync(file, constants.O_WRONLY)
+  onTestFinished(() => {
+    closeSync(readEnd)
+    closeSync(writeEnd)
+  })
+  return {
+    writeEnd,
+    readAll() {
+      const pieces: Buffer[] = []
+      const piece = Buffer.alloc(65_536)
+      try {
+        for (let size = readSync(readEnd, piece); size > 0; size = readSync(readEnd, piece)) {
+          pieces.push(Buffer.from(piece.subarray(0, size)))
+        }
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+      }
+      return Buffer.concat(pieces).toString()
+    },
+  }
+}
+
+describe('a pipe that nobody reads', () => {
+  const line = (n: number) => `${String(n).padStart(6, '0')} ${'x'.repeat(120)}\n`
+
+  it('is not waited for: lines wait up to a bound, further ones are dropped and counted, and none is cut', () => {
+    const { writeEnd, readAll } = openPipe()
+    const writer = createLineWriter(writeEnd)
+    onTestFinished(() => writer.close())
+    const count = 20_000
+    for (let n = 0; n < count; n++) n % 2 === 0 ? writer.write(line(n)) : writer.writeSoon(line(n))
+    expect(writer.dropped()).toBeGreaterThan(count / 4)
+    let text = ''
+    for (let piece = readAll(); piece !== ''; piece = readAll()) {
+      text += piece
+      writer.flush()
+    }
+    const read = text.split('\n').slice(0, -1)
+    expect(read.length + writer.dropped()).toBe(count)
+    expect(read).toEqual(read.map((_, n) => line(n).trimEnd()))
+    // With room again, what comes is written.
+    writer.write(line(count))
+    expect(readAll()).toBe(line(count))
+  })
+
+  it('is waited for at the end of the process only as long as it takes lines', () => {
+    const { writeEnd, readAll } = openPipe()
+    const writer = createLineWriter(writeEnd)
+    for (let n = 0; n < 4_000; n++) writer.writeSoon(line(n))
+    writer.close()
+    const read = readAll()
+    expect(read.length).toBeGreaterThan(60_000)
+    expect(read.startsWith(line(0))).toBe(true)
+  })
+
+  it('that its reader has closed costs the lines and nothing else', () => {
+    const file = join(temporaryFolder(), 'closed')
+    execFileSync('mkfifo', [file])
+    const readEnd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
+    const writeEnd = openSync(file, constants.O_WRONLY)
+    const writer = createLineWriter(writeEnd)
+    closeSync(readEnd)
+    writer.write('one\ntwo\n')
+    writer.writeSoon('three\n')
+    writer.close()
+    expect(writer.dropped()).toBe(3)
+    closeSync(writeEnd)
+  })
+})

@@ -1,0 +1,264 @@
+/** Traces at a real collector over HTTP: what it is sent, and that none, a slow and a broken one cost nothing but spans. */
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { traceSettings } from '../../daemon/traces/settings.ts'
+import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { samplesOf } from '../support/monitoring.ts'
+import { PROGRAMS_DIR } from '../support/programs.ts'
+import { temporaryFolder } from '../support/service.ts'
+
+interface OtlpSpan {
+  traceId: string
+  spanId: string
+  parentSpanId?: string
+  name: string
+  kind: number
+  startTimeUnixNano: string
+  endTimeUnixNano: string
+  attributes: { key: string; value: Record<string, string> }[]
+  status: { code?: number }
+}
+
+interface Collector {
+  url: string
+  spans: OtlpSpan[]
+  resources: { key: string; value: Record<string, string> }[][]
+  headers: IncomingHttpHeaders[]
+  requests(): number
+}
+
+/** A collector that answers as it is told; nothing at all where `answer` leaves the response alone. */
+async function startCollector(
+  answer: (response: ServerResponse, nth: number) => void = (response) => void response.end('{}'),
+): Promise<Collector> {
+  const collector: Omit<Collector, 'url' | 'requests'> = { spans: [], resources: [], headers: [] }
+  let count = 0
+  const server = createServer((request, response) => {
+    let text = ''
+    request.setEncoding('utf8').on('data', (piece) => {
+      text += piece
+    })
+    request.on('end', () => {
+      const { resourceSpans } = JSON.parse(text)
+      for (const { resource, scopeSpans } of resourceSpans) {
+        collector.resources.push(resource.attributes)
+        for (const { spans } of scopeSpans) collector.spans.push(...spans)
+      }
+      collector.headers.push({ ...request.headers, ':path': request.url ?? '' })
+      answer(response, ++count)
+    })
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await new Promise((done) => server.close(done))
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { ...collector, url, requests: () => count }
+}
+
+const daemons: Daemon[] = []
+afterEach(async () => {
+  for (const daemon of daemons.splice(0)) await daemon.stop()
+})
+
+async function startTraced(url: string, env: Record<string, string> = {}): Promise<Daemon & { stderr: () => string }> {
+  const daemon = await startDaemon({
+    dataDir: temporaryFolder(),
+    flags: ['--rpc-port', '0'],
+    env: {
+      SVC_PROGRAMS_DIR: PROGRAMS_DIR,
+      OTEL_EXPORTER_OTLP_ENDPOINT: url,
+      OTEL_BSP_SCHEDULE_DELAY: '50',
+      ...env,
+    },
+  })
+  daemons.push(daemon)
+  let stderr = ''
+  daemon.process.stderr?.on('data', (text: string) => {
+    stderr += text
+  })
+  return { ...daemon, stderr: () => stderr }
+}
+
+const attributesOf = ({ attributes }: OtlpSpan) =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+const WAIT = { timeout: 30_000 }
+
+describe('a collector', () => {
+  it('gets the spans of a request, of its calls and of the workers', async () => {
+    const collector = await startCollector()
+    const { request, stderr } = await startTraced(collector.url, {
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20collector-secret,x-team=launches',
+      OTEL_SERVICE_NAME: 'launches',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment=test,service.name=overridden',
+    })
+    const traceparent = `00-${TRACE}-00f067aa0ba902b7-01`
+    const signature = '1'.repeat(64)
+    const answer = await request('GET', `/v2/transactions/${signature}`, {
+      headers: { traceparent, 'x-request-id': 'svc_live_looksLikeAKey' },
+    })
+    expect([200, 404]).toContain(answer.status)
+    const ofTrace = () => collector.spans.filter(({ traceId }) => traceId === TRACE)
+    const server = await vi.waitUntil(() => ofTrace().find(({ kind }) => kind === 2), WAIT)
+    expect(server).toMatchObject({ parentSpanId: '00f067aa0ba902b7', name: 'GET /v2/transactions/{signature}' })
+    expect(attributesOf(server)).toMatchObject({
+      'http.request.method': 'GET',
+      'http.route': '/v2/transactions/{signature}',
+      'http.response.status_code': String(answer.status),
+      'svc.request_id': 'svc_live_***',
+      'svc.api_key_id': expect.stringMatching(/^key_/),
+    })
+    const call = await vi.waitUntil(() => ofTrace().find(({ kind }) => kind === 3), WAIT)
+    expect(call).toMatchObject({ parentSpanId: server.spanId, name: expect.stringMatching(/^rpc get\w+$/) })
+    expect(attributesOf(call)).toMatchObject({ 'server.address': 'embedded', 'svc.outcome': 'ok' })
+    for (const { spanId, startTimeUnixNano, endTimeUnixNano } of ofTrace()) {
+      expect(spanId).toMatch(/^[0-9a-f]{16}$/)
+      expect(BigInt(endTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(startTimeUnixNano))
+      expect(Math.abs(Number(BigInt(startTimeUnixNano) / 1_000_000n) - Date.now())).toBeLessThan(120_000)
+    }
+    await vi.waitUntil(() => collector.spans.some(({ name }) => name === 'worker transaction-watcher'), WAIT)
+    expect(collector.headers[0]).toMatchObject({
+      ':path': '/v1/traces',
+      'content-type': 'application/json',
+      authorization: 'Bearer collector-secret',
+      'x-team': 'launches',
+    })
+    const [resource = []] = collector.resources
+    expect(Object.fromEntries(resource.map(({ key, value }) => [key, value.stringValue]))).toEqual({
+      'deployment.environment': 'test',
+      'service.name': 'launches',
+    })
+    const metrics = await request('GET', '/metrics')
+    const exported = samplesOf(metrics.text, 'svc_trace_spans_total').find(({ labels }) => labels.includes('exported'))
+    expect(exported?.value).toBeGreaterThan(0)
+    expect(stderr()).not.toContain('collector-secret')
+  })
+
+  it('that hangs, and another that fails, delay no request, and a shutdown does not wait for them', async () => {
+    const hanging = await startCollector(() => {})
+    const failing = await startCollector((response) => void response.writeHead(503, { 'retry-after': '1' }).end())
+    for (const { url, requests } of [hanging, failing]) {
+      const bounds = { OTEL_BSP_MAX_QUEUE_SIZE: '20', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '10' }
+      const { request, stop, process } = await startTraced(url, bounds)
+      for (let i = 0; i < 200; i++) expect((await request('GET', '/v2/health')).status).toBe(200)
+      await vi.waitUntil(() => requests() > 0, WAIT)
+      const { text } = await request('GET', '/metrics')
+      const dropped = samplesOf(text, 'svc_trace_spans_total').find(({ labels }) => labels.includes('dropped'))
+      expect(dropped?.value).toBeGreaterThan(100)
+      await stop()
+      expect(process.exitCode).toBe(0)
+    }
+  })
+
+  it('that is busy for a moment gets the same batch again, and the log says nothing', async () => {
+    const collector = await startCollector((response, nth) => {
+      response.writeHead(nth === 1 ? 503 : 200).end()
+    })
+    const { request, stderr } = await startTraced(collector.url, { OTEL_BSP_SCHEDULE_DELAY: '500' })
+    const traceparent = `00-${TRACE}-00f067aa0ba902b7-01`
+    await request('GET', '/v2/health', { headers: { traceparent } })
+    await vi.waitUntil(() => collector.requests() >= 2, WAIT)
+    const first = collector.spans[0]
+    expect(collector.spans.filter(({ spanId }) => spanId === first?.spanId)).toHaveLength(2)
+    expect(stderr()).not.toContain('traces are not exported')
+  })
+
+  it('that is gone is told once, by its host alone', async () => {
+    const url = 'http://127.0.0.1:1/secret-path?key=s3cr3t-of-the-collector'
+    const { request, stderr } = await startTraced('', { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url })
+    for (let i = 0; i < 5; i++) await request('GET', '/v2/health')
+    await vi.waitUntil(() => stderr().includes('traces are not exported'), WAIT)
+    expect(stderr()).toContain('"collector":"127.0.0.1:1"')
+    expect(stderr()).not.toMatch(/s3cr3t|secret-path/)
+  })
+
+  it('is sent only what the sampler takes', async () => {
+    const collector = await startCollector()
+    const { request } = await startTraced(collector.url, { OTEL_TRACES_SAMPLER: 'parentbased_always_off' })
+    await request('GET', '/v2/health')
+    await request('GET', '/v2/health', { headers: { traceparent: `00-${'a'.repeat(32)}-00f067aa0ba902b7-00` } })
+    await request('GET', '/v2/health', { headers: { traceparent: `00-${TRACE}-00f067aa0ba902b7-01` } })
+    await vi.waitUntil(() => collector.spans.length > 0, WAIT)
+    expect(new Set(collector.spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]))
+  })
+})
+
+describe("OpenTelemetry's variables", () => {
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://otel.example.com/base/' }
+
+  it('name no collector unless an endpoint is set, and none where traces are turned off', () => {
+    for (const env of [
+      {},
+      { OTEL_SERVICE_NAME: 'x' },
+      { ...endpoint, OTEL_SDK_DISABLED: 'TRUE' },
+      { ...endpoint, OTEL_TRACES_EXPORTER: 'none' },
+      { OTEL_EXPORTER_OTLP_ENDPOINT: ' ' },
+    ])
+      expect(traceSettings(env)).toEqual({ settings: null, warnings: [] })
+  })
+
+  it('are read as the standard says', () => {
+    const { settings, warnings } = traceSettings({
+      ...endpoint,
+      OTEL_EXPORTER_OTLP_HEADERS: 'a=1',
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'b=2%2C3 , c=',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '2000',
+      OTEL_BSP_MAX_QUEUE_SIZE: '100',
+    })
+    expect(warnings).toEqual([])
+    expect(settings).toMatchObject({
+      url: 'https://otel.example.com/base/v1/traces',
+      headers: { b: '2,3', c: '' },
+      resource: { 'service.name': 'svc' },
+      timeoutMs: 2_000,
+      delayMs: 5_000,
+      queueSize: 100,
+      batchSize: 100,
+    })
+    const own = traceSettings({ ...endpoint, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://t:4318/as/it/is' })
+    expect(own.settings?.url).toBe('http://t:4318/as/it/is')
+  })
+
+  it('that cannot be used are named without their values, and the standard value holds', () => {
+    const { settings, warnings } = traceSettings({
+      ...endpoint,
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=s3cr3t%zz,good=1,bad\nline=2',
+      OTEL_BSP_SCHEDULE_DELAY: 'soon',
+      OTEL_TRACES_SAMPLER: 'jaeger_remote',
+      OTEL_TRACES_SAMPLER_ARG: '2',
+    })
+    expect(settings).toMatchObject({ headers: { good: '1' }, delayMs: 5_000 })
+    expect(warnings.map((warning) => warning.split(/[ :]/)[0]).toSorted()).toEqual([
+      'OTEL_BSP_SCHEDULE_DELAY',
+      'OTEL_EXPORTER_OTLP_HEADERS',
+      'OTEL_EXPORTER_OTLP_HEADERS',
+      'OTEL_TRACES_SAMPLER',
+    ])
+    expect(warnings.join()).not.toMatch(/s3cr3t|soon|jaeger/)
+    for (const env of [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' },
+      { ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
+      { ...endpoint, OTEL_TRACES_EXPORTER: 'zipkin' },
+    ]) {
+      const refused = traceSettings(env)
+      expect(refused.settings).toBeNull()
+      expect(refused.warnings).toHaveLength(1)
+    }
+  })
+
+  it('sample by the trace id, alike in every service, and by the caller where they say so', () => {
+    const samplerOf = (name: string, argument?: string) =>
+      traceSettings({ ...endpoint, OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: argument }).settings?.sampler
+    const half = samplerOf('traceidratio', '0.5')
+    expect([half?.(`${'0'.repeat(31)}1`, undefined), half?.('f'.repeat(32), undefined)]).toEqual([true, false])
+    const remote = { traceId: 'f'.repeat(32), spanId: 'a'.repeat(16), sampled: true }
+    expect(half?.(remote.traceId, remote)).toBe(false)
+    expect(samplerOf('parentbased_traceidratio', '0')?.(remote.traceId, remote)).toBe(true)
+    expect(samplerOf('always_on')?.(remote.traceId, { ...remote, sampled: false })).toBe(true)
+    expect(samplerOf('always_off')?.(remote.traceId, remote)).toBe(false)
+  })
+})
