@@ -46,7 +46,7 @@ export function createLog(config: Config, writer: LineWriter = createLineWriter(
   process.once('exit', () => writer.close())
   const write = accessLog(writer, redactor)
   return Object.assign(logger, {
-    access: (record) => {
+    access: (record: Parameters<AccessLog>[0]) => {
       if (logger.isLevelEnabled('info')) write(record)
     },
     dropped: () => writer.dropped(),

@@ -255,7 +255,7 @@ describe('GET /metrics of a daemon at work', () => {
       samplesOf(text, 'svc_database_pool_wait_seconds_count')
         .map(({ labels }) => labels)
         .toSorted(),
-    ).toEqual(['pool="read"', 'pool="write"'])
+    ).toEqual(['readiness', 'reads', 'workers', 'writes'].map((user) => `user="${user}"`))
     expect(samplesOf(text, 'svc_database_pool_connections').length).toBe(4)
   })
 
