@@ -2,6 +2,7 @@
 import { Hono } from 'hono'
 import type { Services } from '../src/context.ts'
 import { type ApiError, notFound } from '../src/errors.ts'
+import { allowOrigins } from './cors.ts'
 import { createKernel, type Kernel } from './kernel.ts'
 import type { Metrics } from './metrics.ts'
 import { type Mount, mountOn } from './mount.ts'
@@ -24,6 +25,7 @@ export interface App {
 export async function createApp(services: Services, { metrics }: { metrics?: Metrics } = {}): Promise<App> {
   const kernel = await createKernel(services, metrics)
   const hono = new Hono()
+  allowOrigins(hono, services.config)
   const mount: Mount = mountOn(hono, kernel)
   mountRoutes(mount)
   documentation(hono, (request, fault) => refuseRoute(kernel, request, fault))
