@@ -92,13 +92,19 @@ describe('the tarball', () => {
     expect(unpackedSize).toBeLessThan(CEILINGS.unpacked)
   })
 
-  it('cannot be published by mistake', async () => {
-    const { exitCode, stderr } = await execa('npm', ['publish', '--dry-run', '--ignore-scripts'], {
-      cwd: join(folder, 'clone'),
-      env,
-      reject: false,
+  it('cannot be published by mistake: npm refuses before it sends anything', async () => {
+    const sent: string[] = []
+    const registry = createServer(({ method = '' }, answer) => {
+      sent.push(method)
+      answer.writeHead(404, { 'content-type': 'application/json' }).end('{}')
     })
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('private')])
+    await new Promise<void>((done) => registry.listen(0, '127.0.0.1', done))
+    const at = `//127.0.0.1:${(registry.address() as AddressInfo).port}/`
+    const args = ['publish', join(folder, packed.filename), `--registry=http:${at}`, `--${at}:_authToken=none`]
+    const { exitCode, stderr } = await execa('npm', args, { cwd: home, env, reject: false })
+    registry.close()
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('EPRIVATE')])
+    expect(sent).not.toContain('PUT')
   })
 })
 
