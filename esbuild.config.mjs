@@ -1,9 +1,15 @@
-// Builds dist/: the command, the tree worker, and the files of the documentation page.
+// Builds dist/: the command, the tree worker, the typed client, and the files of the documentation page.
+// Packages that package.json lists as dependencies stay outside of dist/; all others are bundled into it, in the versions
+// of the lock file. `--external` leaves every package outside, which is quicker, and needs the clone's node_modules.
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { build } from 'esbuild'
+import { bundledPackages } from './build/bundled-packages.mjs'
+import { clientTypes } from './build/client-types.mjs'
+import { commonJsOnDemand } from './build/common-js.mjs'
 
-const { version } = JSON.parse(await readFile('package.json', 'utf8'))
+const { version, dependencies, optionalDependencies } = JSON.parse(await readFile('package.json', 'utf8'))
+const leavesOutside = process.argv.includes('--external')
 if (process.argv.includes('--clean')) await rm('dist', { recursive: true, force: true })
 await mkdir('dist/docs', { recursive: true })
 
@@ -15,23 +21,45 @@ async function put(path, bytes) {
   await rename(aside, path)
 }
 
-const { outputFiles } = await build({
+const common = { outdir: 'dist', bundle: true, format: 'esm', logLevel: 'warning', legalComments: 'none', write: false }
+const node = {
+  ...common,
   entryPoints: { svc: 'bin/svc.ts', 'merkle-worker': 'src/merkle/worker.ts' },
-  outdir: 'dist',
-  bundle: true,
   splitting: true,
-  format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  packages: 'external',
   define: { 'process.env.SVC_VERSION': JSON.stringify(version) },
-  logLevel: 'warning',
-  write: false,
-})
+}
+const bundled = {
+  ...node,
+  // Without `module`, a condition of bundlers alone, the files are those that Node itself would take.
+  conditions: [],
+  external: [
+    ...Object.keys({ ...dependencies, ...optionalDependencies }),
+    // Optional native parts, each of which its package does without.
+    ...['pg-native', 'bufferutil', 'utf-8-validate', './litesvm.*', 'litesvm-*'],
+  ],
+  banner: {
+    js: "import { createRequire as createRequireOfChunk } from 'node:module'\nconst require = createRequireOfChunk(import.meta.url)",
+  },
+  plugins: [commonJsOnDemand],
+  metafile: true,
+}
+const client = { ...common, entryPoints: { client: 'src/client.ts' }, platform: 'neutral', target: 'es2022' }
+
+const [program, page] = await Promise.all([
+  build(leavesOutside ? { ...node, packages: 'external' } : bundled),
+  build(client),
+])
 // Chunks are named by what they hold; what imports them comes after them.
 const isEntry = ({ path }) => ['svc.js', 'merkle-worker.js'].includes(basename(path))
-for (const { path, contents } of outputFiles.filter((file) => !isEntry(file))) await put(path, contents)
-for (const { path, contents } of outputFiles.filter(isEntry)) await put(path, contents)
+const files = [...program.outputFiles, ...page.outputFiles]
+for (const { path, contents } of files.filter((file) => !isEntry(file))) await put(path, contents)
+for (const { path, contents } of files.filter(isEntry)) await put(path, contents)
 for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'LICENSE', 'NOTICE']) {
   await put(`dist/docs/${file}`, await readFile(`node_modules/swagger-ui-dist/${file}`))
+}
+if (!leavesOutside) {
+  await put('dist/THIRD-PARTY-LICENSES.txt', await bundledPackages(program.metafile))
+  await put('dist/client.d.ts', clientTypes())
 }

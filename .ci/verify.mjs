@@ -10,6 +10,7 @@ const CHECKS = [
   'biome ci .',
   'tsc --noEmit',
   'vitest run test/architecture.test.ts',
+  'node .ci/package.mjs',
   'tsx bin/docs.ts --check',
   'tsx bin/reference.ts --check',
 ]

@@ -6,6 +6,7 @@ import { failure, Problem, usage } from '../commands/ui/problem.ts'
 import { clusterOf, parseCluster } from '../src/chain/cluster.ts'
 import { type ChainOwner, chainOwner } from '../src/chain/owner.ts'
 import type { Config, SettingName } from '../src/config.ts'
+import { loadSqlite } from '../src/native-modules.ts'
 import { parseJson } from '../src/solana/json.ts'
 import { openHttp } from './http-transport.ts'
 
@@ -217,10 +218,8 @@ async function deleteJournal(dataDir: string): Promise<string[]> {
 
 /** Throws conflict where a process holds the journal. A journal that cannot be read may be deleted. */
 async function refuseServedChain(dataDir: string): Promise<void> {
-  const [{ default: Database }, { openJournal }] = await Promise.all([
-    import('better-sqlite3'),
-    import('../src/localnet/journal.ts'),
-  ])
+  const { openJournal } = await import('../src/localnet/journal.ts')
+  const Database = loadSqlite()
   try {
     openJournal(Database, dataDir).close()
   } catch (error) {

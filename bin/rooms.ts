@@ -24,6 +24,7 @@ export const ROOM_PATHS = [
   'src/errors.ts',
   'src/files.ts',
   'src/file-lock.ts',
+  'src/native-modules.ts',
   'src/timing.ts',
   'src/urls.ts',
   'src/log.ts',
@@ -38,6 +39,7 @@ const ROOMS_BELOW = [
   'src/errors.ts',
   'src/files.ts',
   'src/file-lock.ts',
+  'src/native-modules.ts',
   'src/timing.ts',
   'src/log.ts',
   'src/urls.ts',
@@ -70,6 +72,7 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
       'src/api',
       'src/errors.ts',
       'src/files.ts',
+      'src/native-modules.ts',
       'src/timing.ts',
       'src/urls.ts',
       'src/merkle',
@@ -131,7 +134,7 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
   'src/localnet': {
     about:
       'the embedded chain: LiteSVM behind the `fetch` of a Connection and as a JSON-RPC server, see [the embedded chain](embedded-chain.md)',
-    value: ['src/solana', 'src/files.ts'],
+    value: ['src/solana', 'src/files.ts', 'src/native-modules.ts'],
   },
   'src/solana': {
     about: 'ground floor, pure: addresses, messages, signatures, fees, accounts, typed instructions',
@@ -183,7 +186,14 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
     about: "this user's own files: owner, links and modes are checked on what was opened; atomic writes",
     value: ['src/errors.ts'],
   },
-  'src/file-lock.ts': { about: "whether a living process holds SQLite's lock on a file", value: [] },
+  'src/file-lock.ts': {
+    about: "whether a living process holds SQLite's lock on a file",
+    value: ['src/native-modules.ts'],
+  },
+  'src/native-modules.ts': {
+    about: 'loads what has a native part; why it does not load, and what mends that',
+    value: ['src/errors.ts'],
+  },
   'src/timing.ts': {
     about: 'units of time, waiting, calls that end by a deadline, what a `Retry-After` asks for',
     value: [],

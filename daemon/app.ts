@@ -3,6 +3,7 @@ import { Hono } from 'hono'
 import type { DaemonRole } from '../src/api/daemon-roles.ts'
 import type { Services } from '../src/context.ts'
 import { type ApiError, notFound } from '../src/errors.ts'
+import { allowOrigins } from './cors.ts'
 import { createKernel, type Kernel, type KernelOptions } from './kernel.ts'
 import { type Mount, mountOn } from './mount.ts'
 import { errorResponse, jsonResponse } from './pipeline/answer.ts'
@@ -30,6 +31,7 @@ export interface App {
 export async function createApp(services: Services, { metrics, access }: KernelOptions = {}): Promise<App> {
   const kernel = await createKernel(services, { metrics, access })
   const hono = new Hono<RequestEnv>()
+  allowOrigins(hono, services.config)
   const mount: Mount = mountOn(hono, kernel)
   if (services.role === 'worker') {
     workerRoutes(mount)

@@ -7,6 +7,7 @@ import { conflict } from '../src/errors.ts'
 import { makeDataFolder } from '../src/files.ts'
 import { type LocalnetServer, serveLocalnet } from '../src/localnet/server.ts'
 import type { Log } from '../src/log.ts'
+import { loadSvm } from '../src/native-modules.ts'
 import { lockFolder } from './lock.ts'
 import { createLog } from './log.ts'
 import { unusableAddress } from './unusable-address.ts'
@@ -25,6 +26,8 @@ export interface ServedChain {
  */
 export async function serveChain(config: Config, chain: Chain, log: Log): Promise<ServedChain | undefined> {
   if (chain.cluster.kind !== 'embedded') return undefined
+  // The chain opens at its first use, but a daemon that never could open it must not start.
+  await loadSvm()
   const unlock = await lockFolder(config.dataDir, 'chain')
   if (unlock === undefined) return servedElsewhere(chainOwner(config.dataDir), config.dataDir)
   try {

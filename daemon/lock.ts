@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { CHAIN_LOCK_FILE } from '../src/chain/owner.ts'
 import { DAEMON_LOCK_FILE } from '../src/config.ts'
 import { makeOwnDatabase } from '../src/files.ts'
+import { loadSqlite } from '../src/native-modules.ts'
 
 const LOCK_FILES = { daemon: DAEMON_LOCK_FILE, chain: CHAIN_LOCK_FILE } as const
 /** Milliseconds to wait for the lock, longer than another process takes to check whether it is held. */
@@ -13,7 +14,7 @@ export async function lockFolder(
   folder: string,
   what: keyof typeof LOCK_FILES = 'daemon',
 ): Promise<(() => void) | undefined> {
-  const { default: Database } = await import('better-sqlite3')
+  const Database = loadSqlite()
   const file = join(folder, LOCK_FILES[what])
   makeOwnDatabase(file)
   const database = new Database(file, { timeout: LOCK_TIMEOUT_MS })

@@ -6,6 +6,8 @@ import type { AnyRoute, CallInput, Data } from './api/route.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
 import { pause, SECOND_MS } from './timing.ts'
 
+export { ApiError, type ErrorCode, type ErrorExtras } from './errors.ts'
+
 export interface ClientRequest {
   method: string
   /** Path and query of the request, starting with a slash. */
@@ -80,6 +82,22 @@ export function createClient(transport: Transport, bearer?: string): Client {
     ),
   ])
   return Object.fromEntries(nouns) as Client
+}
+
+/**
+ * A transport over `fetch`, for browsers and Node; `base` is the URL of the daemon, its path is kept. It rejects as
+ * `fetch` does where no answer comes.
+ */
+export function fetchTransport(base: string, send: typeof fetch = globalThis.fetch): Transport {
+  const root = base.replace(/\/+$/, '')
+  return async ({ method, path, headers, body }) => {
+    const answer = await send(root + path, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : new Uint8Array(body) }),
+    })
+    return { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() }
+  }
 }
 
 /** Total seconds that a request for a following page waits on HTTP 429; a first page is never retried. */

@@ -1,7 +1,7 @@
 /** Detects whether a living process holds SQLite's lock on a file; the system releases the lock however that process ends. */
 import { lstatSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type BetterSqlite3 from 'better-sqlite3'
+import { loadSqlite } from './native-modules.ts'
 
 /**
  * Checks without acquiring the lock: readers share the lock with each other, but not with its owner. Errors other than
@@ -9,7 +9,7 @@ import type BetterSqlite3 from 'better-sqlite3'
  */
 export function isLocked(file: string): boolean {
   if (!lstatSync(file, { throwIfNoEntry: false })?.isFile()) return false
-  const Database = createRequire(import.meta.url)('better-sqlite3') as typeof BetterSqlite3
+  const Database = loadSqlite()
   let database: BetterSqlite3.Database | undefined
   try {
     database = new Database(file, { readonly: true, fileMustExist: true, timeout: 0 })

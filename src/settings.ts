@@ -170,6 +170,12 @@ export const SETTINGS = define({
     about: 'Public https address of this service, for links in its answers',
     project: 'tokens point there for good',
   },
+  'cors-origins': {
+    kind: 'list',
+    pattern: { is: /^(?:\*|https?:\/\/[^/\s@?#]+)$/, about: 'origins like https://app.example.com, or *' },
+    about: 'Origins whose pages a browser lets call this API, or * for any; none unless set',
+    project: 'it opens this API to web pages',
+  },
   'body-limit-mib': {
     kind: 'integer',
     default: 16,

@@ -2,6 +2,7 @@
 import type { ApiFailure } from '../../src/client.ts'
 import { ApiError, type ErrorCode, GENERIC_MESSAGE } from '../../src/errors.ts'
 import { FileFault } from '../../src/files.ts'
+import { NativeModuleFault } from '../../src/native-modules.ts'
 import { Cancelled, EXIT, EXIT_BY_CODE, Problem } from './problem.ts'
 import { type Format, jsonText, multiline, printable } from './render.ts'
 
@@ -29,14 +30,20 @@ export interface ReportOptions {
 export function report(error: unknown, { format, debug, red, redact }: ReportOptions): Report {
   if (error instanceof Cancelled) return { text: format === 'json' ? '' : 'Cancelled.\n', exitCode: EXIT.cancelled }
   const apiError =
-    error instanceof FileFault ? fileProblem(error) : error instanceof ApiError ? error : unexpectedProblem(error)
+    error instanceof FileFault || error instanceof NativeModuleFault
+      ? ownProblem(error)
+      : error instanceof ApiError
+        ? error
+        : unexpectedProblem(error)
   const { code } = apiError
   // Another server's code may be any text, so the own properties alone count.
   const exitCode = Object.hasOwn(EXIT_BY_CODE, code) ? EXIT_BY_CODE[code] : EXIT.failed
   const trace = debug && error instanceof Error ? multiline(redact(`${error.stack ?? ''}\n${causes(error)}`)) : ''
   const envelope = (apiError as Partial<ApiFailure>).envelope
+  // A document has no line for what to do next: the whole message stands in it.
+  const documented = error instanceof NativeModuleFault ? error : apiError
   if (format === 'json')
-    return { text: `${trace}${jsonText(redactedValue(envelope ?? localEnvelope(apiError), redact))}\n`, exitCode }
+    return { text: `${trace}${jsonText(redactedValue(envelope ?? localEnvelope(documented), redact))}\n`, exitCode }
 
   const problem = apiError instanceof Problem ? apiError : undefined
   const lines = problem?.lines?.length
@@ -75,11 +82,13 @@ function localEnvelope({ code, message, param, details }: ApiError) {
 }
 
 /**
- * The problem of a file: one that others could have written is not allowed (exit 4), one that cannot be read is a
- * failure.
+ * The problem of a file or of this installation: a file that others could have written is not allowed (exit 4), every
+ * other is a failure.
  */
-function fileProblem({ kind, problem, next, cause }: FileFault): Problem {
-  return new Problem(kind === 'exposed' ? 'forbidden' : 'internal_error', problem, { next, cause })
+function ownProblem(error: FileFault | NativeModuleFault): Problem {
+  const { problem, next, cause } = error
+  const exposed = error instanceof FileFault && error.kind === 'exposed'
+  return new Problem(exposed ? 'forbidden' : 'internal_error', problem, { next, cause })
 }
 
 function unexpectedProblem(error: unknown): Problem {

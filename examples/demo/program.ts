@@ -44,10 +44,16 @@ export interface Place {
 export const isConfirmed = ({ lifecycle }: { lifecycle: string }) =>
   lifecycle === 'confirmed' || lifecycle === 'finalized'
 
+/** The program of this clone, or the installed one that SVC_DEMO_PROGRAM names. */
+function commandOf(root: string, args: string[]): [string, string[]] {
+  const installed = process.env.SVC_DEMO_PROGRAM
+  return installed === undefined ? ['node', [join(root, 'dist/svc.js'), ...args]] : [installed, args]
+}
+
 const runner =
   ({ root, dataDir, env = {} }: Place) =>
   (args: string[]) =>
-    execa('node', [join(root, 'dist/svc.js'), ...args], {
+    execa(...commandOf(root, args), {
       cwd: root,
       env: {
         SVC_DATA_DIR: dataDir,

@@ -1,6 +1,7 @@
 /** Builds the parts of the embedded chain from its folder: genesis, program cache, and the changes in the journal. */
 import { createHash, randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
+import { loadSqlite, loadSvm } from '../native-modules.ts'
 import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
 import { AccountIndex } from './account-index.ts'
 import { Blockhashes } from './blockhashes.ts'
@@ -14,11 +15,8 @@ import type { LocalChainOptions } from './types.ts'
 
 /** Loads the SDKs, locks the journal and fills the runtime. Throws ChainLockedError. */
 export async function openParts({ dataDir, programsDir, now = Date.now }: LocalChainOptions): Promise<ChainParts> {
-  const [{ default: Database }, { default: native }] = await Promise.all([
-    import('better-sqlite3'),
-    import('litesvm/dist/internal.js'),
-  ])
-  const journal = openJournal(Database, dataDir)
+  const native = await loadSvm()
+  const journal = openJournal(loadSqlite(), dataDir)
   try {
     const { seed, clockState } = genesisOf(journal, now)
     const clock = new SlotClock(clockState, now)

@@ -8,6 +8,7 @@ import { CompiledQuery, type ControlledTransaction, Kysely, SqliteDialect, sql }
 import { DATABASE_FILE } from '../config.ts'
 import { internal } from '../errors.ts'
 import { makeDataFolder, makeOwnDatabase } from '../files.ts'
+import { loadSqlite } from '../native-modules.ts'
 import { trackFaults } from './faults.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
 import { isCurrent, migrateDatabase } from './migrations/migrate.ts'
@@ -32,7 +33,7 @@ export interface SqliteOptions {
 }
 
 export async function openSqlite({ dataDir, busyTimeoutMs = 5000 }: SqliteOptions): Promise<Store> {
-  const { default: Driver } = await import('better-sqlite3')
+  const Driver = loadSqlite()
   const file = join(dataDir, DATABASE_FILE)
   const raw = await openFile(Driver, dataDir, file, busyTimeoutMs)
   const faults = trackFaults()
@@ -179,7 +180,7 @@ async function openFile(
  * has it locked exclusively.
  */
 export async function checkFile(file: string): Promise<string[] | null> {
-  const { default: Driver } = await import('better-sqlite3')
+  const Driver = loadSqlite()
   let opened: Database.Database | undefined
   try {
     opened = new Driver(file, { readonly: true, fileMustExist: true })

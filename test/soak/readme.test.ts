@@ -23,7 +23,7 @@ const env = {
   SVC_PROGRAMS_DIR: PROGRAMS_DIR,
 }
 mkdirSync(join(home, 'bin'))
-writeFileSync(join(home, 'bin/npx'), `#!/bin/sh\nshift\nexec node ${join(ROOT, 'dist/svc.js')} "$@"\n`, { mode: 0o755 })
+writeFileSync(join(home, 'bin/svc'), `#!/bin/sh\nexec node ${join(ROOT, 'dist/svc.js')} "$@"\n`, { mode: 0o755 })
 
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
@@ -42,7 +42,7 @@ async function paste(block: string) {
   const waiting = `until curl -sf localhost:${port}/v2/health >/dev/null; do sleep 0.1; done`
   const script = block
     .replaceAll('localhost:8787', `localhost:${port}`)
-    .replace(/^(npx svc serve) &$/m, `$1 --port ${port} >/dev/null 2>&1 & daemon=$!\n${waiting}`)
+    .replace(/^(svc serve) &$/m, `$1 --port ${port} >/dev/null 2>&1 & daemon=$!\n${waiting}`)
   return execa('bash', ['-euc', `trap 'kill $daemon 2>/dev/null || true; wait' EXIT; daemon=\n${script}`], {
     cwd: ROOT,
     env: { ...env, PATH: `${join(home, 'bin')}:${process.env.PATH}` },
@@ -97,7 +97,7 @@ describe('the README', () => {
       const given = block.replace('token2022', `token2022 -k ${wallet} --json | tee ${wallet}.out`)
       const signature = `$(node -p 'JSON.parse(require("fs").readFileSync("${wallet}.out")).signature')`
       const { exitCode, stdout, stderr } = await paste(
-        `npx svc localnet wallet ${wallet}\n${given.replace('<signature>', signature)}`,
+        `svc localnet wallet ${wallet}\n${given.replace('<signature>', signature)}`,
       )
       expect(exitCode, stderr).toBe(0)
       expect(stdout).toContain('confirmed')
@@ -123,7 +123,7 @@ describe('the README', () => {
     async (block) => {
       const [wallet, logo] = [join(home, 'creator.json'), join(home, 'logo.png')]
       writeFileSync(logo, png())
-      const found = `$(npx svc pools list --json | node -p 'JSON.parse(require("fs").readFileSync(0)).find((pool) => pool.symbol === "MYL").address')`
+      const found = `$(svc pools list --json | node -p 'JSON.parse(require("fs").readFileSync(0)).find((pool) => pool.symbol === "MYL").address')`
       const given = block.replaceAll('creator.json', wallet).replace('logo.png', logo).replaceAll('<pool>', found)
       const { exitCode, stdout, stderr } = await paste(given)
       expect(exitCode, stderr).toBe(0)
@@ -140,9 +140,9 @@ describe('the README', () => {
         `$(${from} | node -p 'const read = JSON.parse(require("fs").readFileSync(0)); ${field}')`
       const given = block
         .replaceAll('artist.json', wallet)
-        .replace(/^(npx svc collections create .*)$/m, `$1 --json | tee ${wallet}.out`)
+        .replace(/^(svc collections create .*)$/m, `$1 --json | tee ${wallet}.out`)
         .replaceAll('<collection>', read(`cat ${wallet}.out`, 'read.collection'))
-        .replaceAll('<asset>', read('npx svc nfts list --json', 'read[0].asset'))
+        .replaceAll('<asset>', read('svc nfts list --json', 'read[0].asset'))
       const { exitCode, stdout, stderr } = await paste(given)
       expect(exitCode, stderr).toBe(0)
       expect(stdout).toMatch(/STATUS +staked[\s\S]*PLATFORM ID +acme[\s\S]*STATUS +unstaked[\s\S]*STATUS +burned/)
@@ -153,7 +153,7 @@ describe('the README', () => {
     'shows an airdrop: %s',
     async (block) => {
       const first = (of: string, field: string) =>
-        `$(npx svc ${of} list --json | node -p 'JSON.parse(require("fs").readFileSync(0))[0].${field}')`
+        `$(svc ${of} list --json | node -p 'JSON.parse(require("fs").readFileSync(0))[0].${field}')`
       const [wallet] = readFileSync(join(ROOT, 'examples/recipients.csv'), 'utf8').split('\n')[1]!.split(',')
       const given = block
         .replaceAll('treasury.json', join(home, 'treasury.json'))
@@ -190,7 +190,7 @@ describe('the README', () => {
     'shows a gold lock: %s',
     async (block) => {
       const first = (of: string, field: string) =>
-        `$(npx svc ${of} list --json | node -p 'JSON.parse(require("fs").readFileSync(0))[0].${field}')`
+        `$(svc ${of} list --json | node -p 'JSON.parse(require("fs").readFileSync(0))[0].${field}')`
       const given = block
         .replaceAll('holder.json', join(home, 'holder.json'))
         .replace('<mint>', first('tokens', 'mint'))

@@ -2,5 +2,5 @@
 import { execFileSync } from 'node:child_process'
 
 export default function setup(): void {
-  execFileSync(process.execPath, ['esbuild.config.mjs'], { stdio: 'inherit' })
+  execFileSync(process.execPath, ['esbuild.config.mjs', '--external'], { stdio: 'inherit' })
 }

@@ -1,0 +1,102 @@
+/** Loads the packages with a native part, and says in words why one does not load and what mends it. */
+import { createRequire } from 'node:module'
+import { dirname, resolve } from 'node:path'
+import type BetterSqlite3 from 'better-sqlite3'
+import { ApiError } from './errors.ts'
+
+type Sqlite = typeof BetterSqlite3
+type Svm = typeof import('litesvm/dist/internal.js')
+
+/** A native module that is missing, or whose binary does not load here; the way out is a command. */
+export class NativeModuleFault extends ApiError {
+  /** The problem without the remedy, which is in `next`; the message contains both. */
+  readonly problem: string
+  readonly next: string
+
+  constructor(problem: string, next: string, cause: unknown) {
+    super('internal_error', `${problem}; ${next}`, { cause })
+    this.problem = problem
+    this.next = next
+  }
+}
+
+const SQLITE = 'better-sqlite3'
+const PLATFORM = `${process.platform}-${process.arch}`
+/** What litesvm has a binary for, as of 1.4.1. */
+const SVM_PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64']
+
+let sqlite: Sqlite | undefined
+// A binary that was refused once is refused with another message the second time.
+let refusal: unknown
+
+/** Returns SQLite's constructor. Throws NativeModuleFault where its binary does not load. */
+export function loadSqlite(): Sqlite {
+  if (sqlite !== undefined) return sqlite
+  if (refusal !== undefined) throw refusal
+  const require = createRequire(import.meta.url)
+  try {
+    const Database: Sqlite = require(SQLITE)
+    // The package loads its binary with the first database, not before.
+    new Database(':memory:').close()
+    sqlite = Database
+    return Database
+  } catch (error) {
+    refusal = fault(SQLITE, error, () => sqliteRemedy(require))
+    throw refusal
+  }
+}
+
+/** Loads the runtime of the embedded chain. Throws NativeModuleFault where its binary does not load. */
+export async function loadSvm(): Promise<Svm> {
+  try {
+    const { default: native } = await import('litesvm/dist/internal.js')
+    return native
+  } catch (error) {
+    throw fault('litesvm', error, svmRemedy)
+  }
+}
+
+/** The failure in words; an error that is not about loading is returned as it is. */
+function fault(name: string, error: unknown, remedy: () => string): unknown {
+  const causes = causesOf(error)
+  const refused = causes.find(isRefusal)
+  if (refused !== undefined) return new NativeModuleFault(whyRefused(name, refused.message), remedy(), error)
+  const isMissing = ({ code, message }: NodeJS.ErrnoException) =>
+    code === 'MODULE_NOT_FOUND' || /^(Could not locate the bindings file|Cannot find native binding)/.test(message)
+  if (!causes.some(isMissing)) return error
+  return new NativeModuleFault(`the binary of ${name} for ${PLATFORM} is missing`, remedy(), error)
+}
+
+/** The loader's own error, or its message alone, which is what litesvm keeps of it. */
+const isRefusal = ({ code, message }: NodeJS.ErrnoException) =>
+  code === 'ERR_DLOPEN_FAILED' || /^(?!Cannot find)[^\n]*\.node['"]?(:|,| is not| was compiled)/.test(message)
+
+function causesOf(error: unknown): NodeJS.ErrnoException[] {
+  return error instanceof Error ? [error, ...causesOf(error.cause)] : []
+}
+
+function whyRefused(name: string, message: string): string {
+  const built = /NODE_MODULE_VERSION (\d+)/.exec(message)
+  if (built !== null)
+    return `the binary of ${name} was built for another Node.js (module version ${built[1]}) than this one (${process.version}, ${process.versions.modules})`
+  // The loader's message begins with the path of the file.
+  const why = message.split('\n', 1)[0]?.replace(/^\S*\.node:?\s*/, '') ?? ''
+  return `the binary of ${name} does not load on ${PLATFORM} (${why.slice(0, 120)})`
+}
+
+/** The package rebuilds where it stands: npm takes its prebuilt binary, or compiles it. */
+function sqliteRemedy(require: NodeJS.Require): string {
+  try {
+    const folder = resolve(dirname(require.resolve(`${SQLITE}/package.json`)), '../..')
+    const shown = /^[\w./\\:@-]+$/.test(folder) ? folder : JSON.stringify(folder)
+    return `run \`npm rebuild ${SQLITE} --prefix ${shown}\`; where there is no prebuilt binary it compiles, which takes python3, make and a C++ compiler`
+  } catch {
+    return 'install svc again'
+  }
+}
+
+function svmRemedy(): string {
+  const cluster = 'choose a cluster instead of the embedded chain: -u devnet, -u mainnet-beta or an RPC URL'
+  if (!SVM_PLATFORMS.includes(PLATFORM)) return cluster
+  return `install svc again, with optional dependencies (\`npm install --global --include=optional …\`, in a clone \`npm ci\`), or ${cluster}`
+}

@@ -1,0 +1,123 @@
+/** Native modules that do not load, in a copy of the installation: each is told in words, with the command that mends it. */
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { execa } from 'execa'
+import { describe, expect, it } from 'vitest'
+import { temporaryFolder } from './support/service.ts'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const MODULES = join(ROOT, 'node_modules')
+const SQLITE_BINARY = 'better-sqlite3/build/Release/better_sqlite3.node'
+const SVM = readdirSync(MODULES).find((name) => name.startsWith(`litesvm-${process.platform}-${process.arch}`))
+
+/** An installation whose packages are those of the clone, but for one of its own. */
+function installationWith(own: string): { folder: string; modules: string } {
+  const folder = temporaryFolder()
+  const modules = join(folder, 'node_modules')
+  cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true })
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  mkdirSync(modules)
+  for (const name of readdirSync(MODULES)) {
+    if (name !== own && !name.startsWith('.')) symlinkSync(join(MODULES, name), join(modules, name))
+  }
+  return { folder, modules }
+}
+
+async function svc(folder: string, ...args: string[]) {
+  const env = { HOME: folder, XDG_DATA_HOME: join(folder, 'data'), XDG_CONFIG_HOME: join(folder, 'config') }
+  const options = { cwd: folder, env, reject: false, timeout: 60_000 } as const
+  const { exitCode, stdout, stderr } = await execa('node', [join(folder, 'dist/svc.js'), ...args], options)
+  expect(`${stdout}${stderr}`).not.toMatch(/\n\s+at |not foreseen|Listening/)
+  return { exitCode, stderr }
+}
+
+/** This machine's own binary as one that another Node.js would load: its version in the struct and in the symbol's name. */
+function builtForAnother(binary: Buffer): Buffer {
+  const [own, other] = [Number(process.versions.modules), 42]
+  const text = binary
+    .toString('latin1')
+    .replaceAll(`node_register_module_v${own}`, `node_register_module_v${other}0`.slice(0, 22 + String(own).length))
+  const patched = Buffer.from(text, 'latin1')
+  const head = Buffer.alloc(16)
+  head.writeInt32LE(own)
+  for (let at = patched.indexOf(head); at >= 0; at = patched.indexOf(head, at + 4)) {
+    if (at % 8 === 0) patched.writeInt32LE(other, at)
+  }
+  return patched
+}
+
+/** An ELF header names its machine in the bytes 18 and 19; 8 is MIPS. */
+const forAnotherMachine = (binary: Buffer) =>
+  Buffer.concat([binary.subarray(0, 18), Buffer.from([8, 0]), binary.subarray(20)])
+
+const COMMANDS = [
+  ['keys', 'list'],
+  ['localnet', 'status'],
+  ['serve', '--port', '0', '--rpc-port', '0'],
+]
+
+describe('SQLite', () => {
+  const real = readFileSync(join(MODULES, SQLITE_BINARY))
+
+  /** An installation with this binary of SQLite, or with none. */
+  function withBinary(binary: Buffer | null): string {
+    const { folder, modules } = installationWith('better-sqlite3')
+    for (const part of ['lib', 'package.json']) {
+      cpSync(join(MODULES, 'better-sqlite3', part), join(modules, 'better-sqlite3', part), { recursive: true })
+    }
+    if (binary !== null) {
+      mkdirSync(dirname(join(modules, SQLITE_BINARY)), { recursive: true })
+      writeFileSync(join(modules, SQLITE_BINARY), binary)
+    }
+    return folder
+  }
+
+  it('that was built for another Node.js stops every command that needs it, and no other', async () => {
+    const folder = withBinary(builtForAnother(real))
+    for (const args of COMMANDS) {
+      const { exitCode, stderr } = await svc(folder, ...args)
+      expect([args, exitCode]).toEqual([args, 1])
+      expect(stderr).toMatch(/was built for another Node\.js \(module version 42\) than this one \(v/)
+      expect(stderr).toContain(`npm rebuild better-sqlite3 --prefix ${folder}`)
+      expect(stderr).toContain('python3, make and a C++ compiler')
+    }
+    const { stderr } = await svc(folder, 'keys', 'list', '--json')
+    expect(JSON.parse(stderr).error.message).toContain('npm rebuild better-sqlite3')
+    expect(await svc(folder, '--version')).toMatchObject({ exitCode: 0 })
+  })
+
+  it.each<[string, Buffer | null, RegExp]>([
+    ['is no library', Buffer.from('hello'), /does not load on \S+ \(/],
+    ['ends too early', real.subarray(0, 40), /does not load on \S+ \(/],
+    ['is for another machine', forAnotherMachine(real), /does not load on \S+ \(/],
+    ['is missing', null, /for \S+ is missing/],
+  ])('that %s is told in words', async (_, binary, problem) => {
+    const folder = withBinary(binary)
+    const { exitCode, stderr } = await svc(folder, 'keys', 'list')
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(problem)])
+    expect(stderr).toContain(`npm rebuild better-sqlite3 --prefix ${folder}`)
+  })
+})
+
+describe.skipIf(SVM === undefined)('the embedded chain', () => {
+  it.each<[string, boolean, RegExp]>([
+    ['is no library', true, /the binary of litesvm does not load on \S+ \(/],
+    ['is missing', false, /the binary of litesvm for \S+ is missing/],
+  ])('whose binary %s is told in words', async (_, present, problem) => {
+    const { folder, modules } = installationWith('litesvm')
+    cpSync(join(MODULES, 'litesvm'), join(modules, 'litesvm'), { recursive: true })
+    rmSync(join(modules, SVM!))
+    if (present) {
+      cpSync(join(MODULES, SVM!, 'package.json'), join(modules, SVM!, 'package.json'))
+      const { main } = JSON.parse(readFileSync(join(MODULES, SVM!, 'package.json'), 'utf8'))
+      writeFileSync(join(modules, SVM!, main), 'hello')
+    }
+    for (const args of COMMANDS.slice(1)) {
+      const { exitCode, stderr } = await svc(folder, ...args)
+      expect([args, exitCode]).toEqual([args, 1])
+      expect(stderr).toMatch(problem)
+      expect(stderr).toMatch(/install svc again, with optional dependencies|-u devnet/)
+    }
+    expect(await svc(folder, 'keys', 'list')).toMatchObject({ exitCode: 0 })
+  })
+})
