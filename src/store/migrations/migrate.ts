@@ -21,6 +21,7 @@ import { auditSeals } from './0018-audit-seals.ts'
 import { listIndexes } from './0020-list-indexes.ts'
 import { workerIndexes } from './0021-worker-indexes.ts'
 import { signingIds } from './0022-signing-ids.ts'
+import { retention } from './0026-retention.ts'
 import type { SchemaDialect } from './dialect.ts'
 
 /** Migrations in order. A released name is never changed, removed or moved. */
@@ -44,6 +45,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0020-list-indexes': listIndexes,
   '0021-worker-indexes': workerIndexes,
   '0022-signing-ids': signingIds,
+  '0026-retention': retention,
 }
 
 /**
