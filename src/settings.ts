@@ -463,8 +463,9 @@ export const SETTINGS = define({
   storage: {
     kind: 'string',
     default: 'local',
-    choices: ['local'],
-    about: 'Where token images and metadata are kept: local (a folder that this service serves)',
+    choices: ['local', 'database'],
+    about:
+      'Where token images and metadata are kept: local (a folder of this daemon) or database (for several daemons on one PostgreSQL)',
     project: true,
   },
   'image-max-bytes': {

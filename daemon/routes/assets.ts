@@ -39,8 +39,9 @@ async function assetResponse(kernel: Kernel, cid: string, ifNoneMatch: string, f
     return new Response(null, { status: 304, headers })
   const asset = await kernel.storage.get(cid)
   if (asset === null) throw notFound('There is no such asset here')
-  return new Response(asset.bytes, {
-    headers: { ...headers, 'Content-Type': asset.contentType, 'Content-Length': String(asset.bytes.byteLength) },
+  // A piece is read when the client has taken the one before, so that slow clients do not fill the memory.
+  return new Response(ReadableStream.from(asset.pieces()), {
+    headers: { ...headers, 'Content-Type': asset.contentType, 'Content-Length': String(asset.length) },
   })
 }
 

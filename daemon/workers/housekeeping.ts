@@ -1,5 +1,6 @@
 /** Deletes old rows in bounded steps: what is expired, and what is older than the retention settings say. */
 import type { Config, SettingName } from '../../src/config.ts'
+import { pruneUnfinishedAssets } from '../../src/store/assets.ts'
 import { pruneEvents, pruneQueued } from '../../src/store/event-retention.ts'
 import { pruneIdempotencyKeys } from '../../src/store/idempotency.ts'
 import { inSteps } from '../../src/store/in-steps.ts'
@@ -18,10 +19,14 @@ type Prune = (tx: Tx, now: number, limit: number) => Promise<number>
 /** An Idempotency-Key lives at most 30 days, and its retry looks for the signing that it began. */
 const SHORTEST_SIGNING_DAYS = 31
 
+/** A step removes few assets, because each has several pieces. */
+const ROWS_PER_ASSET = 50
+
 const ALWAYS: Readonly<Record<string, Prune>> = {
   idempotency_keys: pruneIdempotencyKeys,
   rate_hits: (tx, now, limit) => pruneRateHits(tx, now - DAY_MS, limit),
   merkle_trees: markDrained,
+  assets: (tx, now, limit) => pruneUnfinishedAssets(tx, now - DAY_MS, Math.ceil(limit / ROWS_PER_ASSET)),
   webhook_queue: (tx, _, limit) => pruneQueued(tx, limit),
 }
 

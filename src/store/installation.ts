@@ -46,6 +46,8 @@ const HOLDS: Record<keyof Tables, boolean> = {
   signer_spends: true,
   audit_entries: true,
   audit_anchors: true,
+  assets: true,
+  asset_pieces: true,
 }
 
 export interface InstallationPlace {

@@ -433,6 +433,24 @@ export interface AuditAnchorsTable {
   seal: string
 }
 
+/** Token images and metadata, where the setting `storage` is `database`. */
+export interface AssetsTable {
+  cid: string
+  /** Length in bytes. */
+  length: number
+  /** 1 once every piece is stored. */
+  complete: Generated<number>
+  /** Time at which the last upload began. */
+  created_at: number
+}
+
+/** Bytes of an asset in pieces, numbered from 0. */
+export interface AssetPiecesTable {
+  cid: string
+  n: number
+  bytes: Buffer
+}
+
 export interface Tables {
   api_keys: ApiKeysTable
   rate_hits: RateHitsTable
@@ -462,6 +480,8 @@ export interface Tables {
   signer_spends: SignerSpendsTable
   audit_entries: AuditEntriesTable
   audit_anchors: AuditAnchorsTable
+  assets: AssetsTable
+  asset_pieces: AssetPiecesTable
 }
 
 export type Row<T extends keyof Tables> = Selectable<Tables[T]>
