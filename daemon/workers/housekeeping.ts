@@ -1,6 +1,7 @@
 /** Deletes old rows in bounded steps: what is expired, and what is older than the retention settings say. */
 import type { Config, SettingName } from '../../src/config.ts'
 import { pruneUnfinishedAssets } from '../../src/store/assets.ts'
+import { pruneCutEntries } from '../../src/store/audit-anchors.ts'
 import { pruneEvents, pruneQueued } from '../../src/store/event-retention.ts'
 import { pruneIdempotencyKeys } from '../../src/store/idempotency.ts'
 import { inSteps } from '../../src/store/in-steps.ts'
@@ -57,8 +58,9 @@ export const housekeepingWorker: WorkerDefinition = {
   leaseMs: 60_000,
   // Millions of rows take a long time; rows that are left at the deadline are deleted by the next tick.
   deadlineMs: 600_000,
-  async tick({ config, store, clock, log, signal, stopping }) {
-    for (const [what, prune] of [...byAge(config), ...Object.entries(ALWAYS)]) {
+  async tick({ config, store, vault, clock, log, signal, stopping }) {
+    const audit: Prune = (tx, _, limit) => pruneCutEntries(tx, vault, limit)
+    for (const [what, prune] of [...byAge(config), ...Object.entries(ALWAYS), ['audit_entries', audit] as const]) {
       const count = await inSteps(store, (tx, limit) => prune(tx, clock.now(), limit), signal, stopping)
       log.debug({ what, count }, 'what is past its time was removed')
     }
