@@ -64,5 +64,7 @@ export const housekeepingWorker: WorkerDefinition = {
       const count = await inSteps(store, (tx, limit) => prune(tx, clock.now(), limit), signal, stopping)
       log.debug({ what, count }, 'what is past its time was removed')
     }
+    let isMore = true
+    while (isMore && !signal.aborted && !stopping.aborted) isMore = await store.reclaim()
   },
 }

@@ -124,6 +124,8 @@ export async function openPostgres({ url }: PostgresOptions): Promise<Store> {
         running.delete(written)
       }
     },
+    // The server's autovacuum does it.
+    reclaim: async () => false,
     async ping() {
       await sql`select 1`.execute(db)
     },

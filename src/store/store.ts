@@ -18,6 +18,10 @@ export interface Store {
    * `conflict`.
    */
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /**
+   * Gives some space of removed rows back to the file system in a commit of its own; false when there is no more to give.
+   */
+  reclaim(): Promise<boolean>
   /** Throws when the database does not respond. */
   ping(): Promise<void>
   /** Fault of the whole database according to the last write and all reads; null when there is none. */
