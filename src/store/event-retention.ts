@@ -9,7 +9,7 @@ const FIRST = 'events_first'
 const KEYS_PER_INSERT = 500
 
 /** Returns the sequence of the first stored event; 1 while nothing was removed. */
-export async function firstStoredSequence(reader: Reader): Promise<number> {
+async function firstStoredSequence(reader: Reader): Promise<number> {
   const counter = reader.selectFrom('counters').select('value').where('name', '=', FIRST)
   return (await counter.executeTakeFirst())?.value ?? 1
 }

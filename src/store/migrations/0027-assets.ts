@@ -2,7 +2,7 @@
 import { type Kysely, type Migration, sql } from 'kysely'
 import type { SchemaDialect } from './dialect.ts'
 
-export function assets({ blob }: SchemaDialect): Migration {
+export function assetStorage({ blob }: SchemaDialect): Migration {
   return {
     async up(db: Kysely<unknown>) {
       await db.schema

@@ -22,7 +22,7 @@ import { listIndexes } from './0020-list-indexes.ts'
 import { workerIndexes } from './0021-worker-indexes.ts'
 import { signingIds } from './0022-signing-ids.ts'
 import { retention } from './0026-retention.ts'
-import { assets } from './0027-assets.ts'
+import { assetStorage } from './0027-assets.ts'
 import type { SchemaDialect } from './dialect.ts'
 
 /** Migrations in order. A released name is never changed, removed or moved. */
@@ -47,7 +47,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0021-worker-indexes': workerIndexes,
   '0022-signing-ids': signingIds,
   '0026-retention': retention,
-  '0027-assets': assets,
+  '0027-assets': assetStorage,
 }
 
 /**
