@@ -95,9 +95,9 @@ async function signerCheck(config: Config): Promise<DoctorCheck[]> {
 
 /** Checks whether a launch could store its image with the configured storage. */
 async function storageCheck(config: Config, { kind }: Cluster): Promise<DoctorCheck[]> {
-  const { openStorage } = await import('../src/storage/storage.ts')
+  const { checkAssetUri } = await import('../src/storage/public-base.ts')
   try {
-    await openStorage(config, kind).check()
+    await checkAssetUri(config, kind)
     return [passedCheck('storage', config.values.storage)]
   } catch (error) {
     return [warningCheck('storage', (error as Error).message, 'needed to launch pools: docs/storage.md')]

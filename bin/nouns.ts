@@ -31,7 +31,7 @@ export const NOUNS: readonly NounEntry[] = [
   {
     name: 'audit',
     summary: "Read and verify the signer's log",
-    load: async () => (await import('../commands/audit.ts')).auditNoun,
+    load: async () => (await import('../commands/audit/index.ts')).auditNoun,
   },
   {
     name: 'config',

@@ -15,6 +15,7 @@ import { createTreePool } from '../src/merkle/pool.ts'
 import { mintApiKey } from '../src/operations/api-keys/mint-api-key.ts'
 import { openStorage } from '../src/storage/storage.ts'
 import { findApiKeyByHash, insertApiKey } from '../src/store/api-keys.ts'
+import { assetTable } from '../src/store/assets.ts'
 import { sealEarlierEntries } from '../src/store/audit-entries.ts'
 import { openStore, storeOptions } from '../src/store/open.ts'
 import { openVault } from '../src/store/vault.ts'
@@ -57,7 +58,7 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
       stopping: stopper.signal,
       announceStop: () => stopper.abort(),
       signer: once(() => openConfiguredSigner(config, { ending })),
-      storage: openStorage(config, chain.cluster.kind),
+      storage: openStorage(config, chain.cluster.kind, assetTable(store, systemClock)),
       workers: () => workerStates([]),
       role: null,
       wake: (worker) => store.wakeups.send(worker),

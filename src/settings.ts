@@ -236,6 +236,46 @@ export const SETTINGS = define({
     about: 'How long an Idempotency-Key is remembered',
     project: 'it says how long nothing is signed twice',
   },
+  'retention.events-days': {
+    kind: 'integer',
+    default: 0,
+    min: 0,
+    max: 36_500,
+    about: 'How long events are stored, in days; 0 for good',
+    project: 'it says what is removed',
+  },
+  'retention.deliveries-days': {
+    kind: 'integer',
+    default: 30,
+    min: 0,
+    max: 36_500,
+    about: 'How long attempts of webhook deliveries are listed, in days; 0 for good',
+    project: 'it says what is removed',
+  },
+  'retention.transaction-bytes-days': {
+    kind: 'integer',
+    default: 0,
+    min: 0,
+    max: 36_500,
+    about: 'How long the signed bytes of a transaction that has ended are stored, in days; 0 for good',
+    project: 'it says what is removed',
+  },
+  'retention.trees-days': {
+    kind: 'integer',
+    default: 0,
+    min: 0,
+    max: 36_500,
+    about: 'How long the leaves of a merkle tree are stored after its airdrop was drained, in days; 0 for good',
+    project: 'it says what is removed',
+  },
+  'retention.signings-days': {
+    kind: 'integer',
+    default: 0,
+    min: 0,
+    max: 36_500,
+    about: 'How long ended signings of the platform wallet are stored, in days, at least 31; 0 for good',
+    project: 'it says what is removed',
+  },
   'rate-per-minute': {
     kind: 'integer',
     default: 120,
@@ -553,8 +593,9 @@ export const SETTINGS = define({
   storage: {
     kind: 'string',
     default: 'local',
-    choices: ['local'],
-    about: 'Where token images and metadata are kept: local (a folder that this service serves)',
+    choices: ['local', 'database'],
+    about:
+      'Where token images and metadata are kept: local (a folder of this daemon) or database (for several daemons on one PostgreSQL)',
     project: true,
   },
   'image-max-bytes': {

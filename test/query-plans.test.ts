@@ -121,7 +121,13 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
   beforeAll(async () => {
     if (missing) return
     const url = name === 'PostgreSQL' && !('missing' in started) ? await started.createDatabase() : undefined
-    const settings = url === undefined ? {} : { 'database-url': url, 'encryption-key': randomBytes(32).toString('hex') }
+    const settings = {
+      ...(url !== undefined && { 'database-url': url, 'encryption-key': randomBytes(32).toString('hex') }),
+      'retention.events-days': 1,
+      'retention.transaction-bytes-days': 1,
+      'retention.trees-days': 1,
+      'retention.signings-days': 1,
+    }
     service = await openService({ dataDir: folder, settings })
     await fill(service.services.store, WANTED)
     const seen = watched(service.services.store)

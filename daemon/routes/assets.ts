@@ -38,11 +38,11 @@ async function assetResponse(kernel: Kernel, cid: string, ifNoneMatch: string, f
     return new Response(null, { status: 304, headers })
   const asset = await kernel.storage.get(cid)
   if (asset === null) throw notFound('There is no such asset here')
-  const { bytes, contentType } = asset
-  const response = new Response(bytes, {
-    headers: { ...headers, 'Content-Type': contentType, 'Content-Length': String(bytes.byteLength) },
+  // A piece is read when the client has taken the one before, so that slow clients do not fill the memory.
+  const response = new Response(ReadableStream.from(asset.pieces()), {
+    headers: { ...headers, 'Content-Type': asset.contentType, 'Content-Length': String(asset.length) },
   })
-  return withBytes(response, bytes.byteLength)
+  return withBytes(response, asset.length)
 }
 
 /** RFC 9110, 13.1.2: the header is `*` or a list of tags, which are compared weakly. */

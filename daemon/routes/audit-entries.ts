@@ -1,5 +1,6 @@
 /** Mounts the routes of the audit log, one line per verb. */
 import { api } from '../../src/api/index.ts'
+import { cutAuditEntries } from '../../src/operations/audit-entries/cut-audit-entries.ts'
 import { listAuditEntries } from '../../src/operations/audit-entries/list-audit-entries.ts'
 import { verifyAuditEntries } from '../../src/operations/audit-entries/verify-audit-entries.ts'
 import type { Mount } from '../mount.ts'
@@ -7,4 +8,5 @@ import type { Mount } from '../mount.ts'
 export function auditEntriesRoutes(mount: Mount): void {
   mount(api.auditEntries.list, listAuditEntries)
   mount(api.auditEntries.verify, verifyAuditEntries)
+  mount(api.auditEntries.cut, cutAuditEntries)
 }

@@ -1,6 +1,6 @@
 /** The audit log: every signature of the custodial signer and every change of its policy and of API keys, hash-chained and sealed. */
 import { z } from '@hono/zod-openapi'
-import { listQuery } from './envelope.ts'
+import { listQuery, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 import { address, hex32, timestamp } from './scalars.ts'
@@ -18,6 +18,7 @@ export const AUDIT_ACTIONS = [
   'api_key.created',
   'api_key.revoked',
   'audit.sealed',
+  'audit.cut',
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
@@ -42,10 +43,20 @@ export const auditEntry = z
   })
   .openapi('AuditEntry')
 
+const auditCutShape = z.object({
+  sequence: z.int().min(1).meta({ description: 'Last entry that was cut' }),
+  hash: hex32.meta({ description: 'Its hash: the last of the file that was exported' }),
+  cut_at: timestamp,
+})
+
+export const auditCut = auditCutShape
+  .extend({ entries: z.int().min(0).meta({ description: 'Entries that this cut removed' }) })
+  .openapi('AuditCut')
+
 export const auditVerification = z
   .object({
     intact: z.boolean(),
-    entries: z.int().min(0).meta({ description: 'Entries that hold, from the first on' }),
+    entries: z.int().min(0).meta({ description: 'Stored entries that hold, from the first on' }),
     head: hex32.meta({
       description: 'Hash of the last entry that holds: keep it elsewhere, and no entry can be cut off unseen',
     }),
@@ -53,11 +64,13 @@ export const auditVerification = z
       description:
         'First entry that does not hold, or the one that the stored policy or spends do not follow from; 0 where there is none',
     }),
+    cut: auditCutShape.optional().meta({ description: 'The last cut, which the first stored entry continues' }),
   })
   .openapi('AuditVerification')
 
 export type AuditEntry = z.output<typeof auditEntry>
 export type AuditVerification = z.output<typeof auditVerification>
+export type AuditCut = z.output<typeof auditCut>
 
 const AUDIT_TAG = 'Signer'
 
@@ -80,6 +93,20 @@ export const auditEntries = {
       "Numbers, hashes and seals of all entries, and whether the signer's policy and the spends of its day are what they left.",
     query: z.strictObject({ head: hex32.optional().meta({ description: 'Hash of an entry that must be there' }) }),
     data: auditVerification,
+    scope: '*',
+  }),
+  cut: defineRoute({
+    at: paths.auditEntries.cut,
+    tag: AUDIT_TAG,
+    summary: 'Cut the beginning of the audit log',
+    description:
+      'Removes the entries up to `through`, of which you keep an export. They are verified first, and a sealed anchor stays in their place, so that the rest can be verified, and the export too. Entries of the last two days stay.',
+    body: writeBody({
+      through: z.int().min(1).meta({ description: 'Sequence of the last entry to remove' }),
+      hash: hex32.meta({ description: 'Hash of that entry, as the export has it' }),
+      file_sha256: hex32.optional().meta({ description: 'SHA-256 of the exported file, for the log' }),
+    }),
+    data: auditCut,
     scope: '*',
   }),
 }

@@ -110,6 +110,7 @@ export const paths = {
   auditEntries: {
     list: ['get', '/v2/audit-entries'],
     verify: ['get', '/v2/audit-verification'],
+    cut: ['post', '/v2/audit-cuts'],
   },
   apiKeys: {
     create: ['post', '/v2/api-keys'],

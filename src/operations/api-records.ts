@@ -67,7 +67,10 @@ export const eventRecord = (row: Row<'events'>): Event => ({
   sequence: row.sequence,
 })
 
-type TreeRow = Omit<Row<'merkle_trees'>, 'seq' | 'distributor' | 'genesis' | 'next_check_at'>
+type TreeRow = Omit<
+  Row<'merkle_trees'>,
+  'seq' | 'distributor' | 'genesis' | 'next_check_at' | 'drained_at' | 'leaves_removed_at'
+>
 
 export const merkleTreeRecord = (row: TreeRow): TreeRecord => ({
   id: row.id,

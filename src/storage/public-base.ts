@@ -6,6 +6,23 @@ import { type ApiError, internal } from '../errors.ts'
 import { readOwnIfThere } from '../files.ts'
 import { parseUrl } from '../urls.ts'
 
+/** Maximum URI length that the Metaplex programs and the clients of Token-2022 accept. */
+const LONGEST_URI = 200
+
+/** Returns the public address of an asset. Throws internal_error naming the setting that makes none. */
+export async function assetUri(config: Config, cluster: string, cid: string): Promise<string> {
+  const uri = `${await publicBase(config, cluster)}/assets/${cid}`
+  if (uri.length > LONGEST_URI) {
+    throw internal(`public-url makes URIs of ${uri.length} characters, a token holds ${LONGEST_URI}: set a shorter one`)
+  }
+  return uri
+}
+
+/** Throws like `assetUri`; every identifier is equally long. */
+export async function checkAssetUri(config: Config, cluster: string): Promise<void> {
+  await assetUri(config, cluster, 'bafkrei'.padEnd(59, 'a'))
+}
+
 /**
  * Returns the base URL without a trailing slash. Throws internal_error naming the setting when it does not suit
  * `cluster`.

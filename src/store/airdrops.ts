@@ -29,7 +29,8 @@ export async function moveAirdrop(
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('merkle_trees')
-    .set(changes)
+    // A tree of another chain may have been drained there before.
+    .set({ ...changes, drained_at: null })
     .where('id', '=', id)
     .where('root', '=', root)
     .where('status', '=', status)

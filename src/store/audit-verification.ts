@@ -1,12 +1,13 @@
-/** Verifies the audit log: sequence numbers, hashes, seals and the number of entries. */
+/** Verifies the audit log from its beginning or its last anchor on: sequence numbers, hashes, seals and the number of entries. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type AuditAnchor, anchorHolds, findAnchors } from './audit-anchors.ts'
 import { auditHash, auditSeal, COUNTER, FIRST_HASH, lastAudit, type Sealing } from './audit-entries.ts'
 import { rowsWithin } from './paging.ts'
 import type { Row } from './schema.ts'
 import type { Reader } from './store.ts'
 
 export interface AuditVerdict {
-  /** Number of valid entries. */
+  /** Number of valid entries that are stored. */
   entries: number
   /** Hash of the last valid entry. */
   head: string
@@ -14,26 +15,51 @@ export interface AuditVerdict {
   broken: { sequence: number; why: string } | null
 }
 
+export interface AuditWalkOptions {
+  vault: Sealing
+  /** Hash of an entry that must be there, or that an anchor must hold. */
+  expected?: string | undefined
+  /** Receives the anchor at which the stored log begins, or null for a whole log. */
+  onBegin(anchor: AuditAnchor | null): void
+  /** Receives every valid entry. */
+  onEntry(entry: Row<'audit_entries'>): void
+}
+
 const ENTRIES_PER_READ = 1_000
 
-/** Creates a verification of the log from its first entry that can be resumed; `each` receives every valid entry. */
-export function auditWalk(vault: Sealing, expected: string | undefined, each: (entry: Row<'audit_entries'>) => void) {
+/** Creates a verification of the log that can be resumed. `begin` comes first. */
+export function auditWalk({ vault, expected, onBegin, onEntry }: AuditWalkOptions) {
   let [entries, head, headFound] = [0, FIRST_HASH, expected === undefined || expected === FIRST_HASH]
+  /** Sequence of the last valid entry, or of the anchor. */
+  let place = 0
   const broken = (sequence: number, why: string): AuditVerdict => ({ entries, head, broken: { sequence, why } })
   const whole = (): AuditVerdict => ({ entries, head, broken: null })
 
-  async function forward(reader: Reader): Promise<AuditVerdict> {
+  async function begin(reader: Reader): Promise<AuditVerdict> {
+    const anchors = await findAnchors(reader)
+    const forged = anchors.find((anchor) => !anchorHolds(vault, anchor))
+    if (forged !== undefined) return broken(forged.sequence, `${FOREIGN_SEAL} made the anchor of this cut`)
+    headFound ||= anchors.some(({ hash }) => hash === expected)
+    const last = anchors.at(-1) ?? null
+    if (last !== null) [place, head] = [last.sequence, last.hash]
+    onBegin(last)
+    return whole()
+  }
+
+  /** Verifies the stored entries up to the sequence `to`, all by default. */
+  async function forward(reader: Reader, to = Number.MAX_SAFE_INTEGER): Promise<AuditVerdict> {
     for (;;) {
-      const next = reader.selectFrom('audit_entries').selectAll().where('sequence', '>', entries).orderBy('sequence')
+      const rest = reader.selectFrom('audit_entries').selectAll().where('sequence', '>', place)
+      const next = rest.where('sequence', '<=', to).orderBy('sequence')
       const weights = { details_json: 1 }
       const { rows, end } = await rowsWithin(next, { limit: ENTRIES_PER_READ, place: 'sequence', weights })
       for (const row of rows) {
-        if (row.sequence !== entries + 1) return broken(entries + 1, 'the entry is missing')
+        if (row.sequence !== place + 1) return broken(place + 1, 'the entry is missing')
         if (row.previous_hash !== head) return broken(row.sequence, 'it does not continue the entry before it')
         if (row.hash !== auditHash(row)) return broken(row.sequence, 'its fields are not those that were hashed')
-        if (row.seal !== auditSeal(vault, row)) return broken(row.sequence, UNSEALED)
-        ;[entries, head, headFound] = [row.sequence, row.hash, headFound || row.hash === expected]
-        each(row)
+        if (row.seal !== auditSeal(vault, row)) return broken(row.sequence, `${FOREIGN_SEAL} wrote it`)
+        ;[entries, place, head, headFound] = [entries + 1, row.sequence, row.hash, headFound || row.hash === expected]
+        onEntry(row)
       }
       if (end === null) return whole()
       // On SQLite nothing else in this loop yields to other requests.
@@ -47,15 +73,14 @@ export function auditWalk(vault: Sealing, expected: string | undefined, each: (e
     const before = await odd.limit(1).executeTakeFirst()
     if (before !== undefined) return { ...broken(before.sequence, 'no entry was ever written there') }
     const counter = await reader.selectFrom('counters').select('value').where('name', '=', COUNTER).executeTakeFirst()
-    if (counter === undefined) return broken(entries + 1, 'the count of entries is missing')
-    if (counter.value < entries) return broken(counter.value + 1, 'it was added past the count')
+    if (counter === undefined) return broken(place + 1, 'the count of entries is missing')
+    if (counter.value < place) return broken(counter.value + 1, 'it was added past the count')
     const last = (await lastAudit(reader))?.sequence ?? 0
     if (counter.value > last) return broken(last + 1, 'the entry is missing')
-    if (!headFound)
-      return broken(entries + 1, `no entry has the hash ${expected}: entries were cut off or written anew`)
+    if (!headFound) return broken(place + 1, `no entry has the hash ${expected}: entries were cut off or written anew`)
     return whole()
   }
-  return { forward, ends }
+  return { begin, forward, ends }
 }
 
-const UNSEALED = "its seal is not of this installation's encryption key: something else than svc wrote it"
+const FOREIGN_SEAL = "its seal is not of this installation's encryption key: something else than svc"

@@ -1,5 +1,7 @@
 /** Events: a sequence without gaps, each event written in the transaction of the change that it reports. */
-import { type ListOrder, type PageRequest, pageOf, type StoredPage, weightOf } from './paging.ts'
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import { decodeCursor, type ListOrder, type PageRequest, pageOf, type StoredPage, weightOf } from './paging.ts'
 import type { NewRow, Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 import { wakeOnCommit } from './wakeups.ts'
@@ -37,10 +39,18 @@ export async function appendEvent(tx: Tx, event: NewEvent): Promise<Row<'events'
   return null
 }
 
+/** Whether the event was ever written; its key stays known when the event is removed. */
 export async function isAppended(reader: Reader, dedupeKey: string): Promise<boolean> {
-  const known = reader.selectFrom('events').select('sequence').where('dedupe_key', '=', dedupeKey)
-  return (await known.executeTakeFirst()) !== undefined
+  const stored = reader.selectFrom('events').select('sequence').where('dedupe_key', '=', dedupeKey)
+  const removed = reader
+    .selectFrom('removed_event_keys')
+    .select(sql<number>`0`.as('sequence'))
+    .where('key_hash', '=', eventKeyHash(dedupeKey))
+  // One statement, because an event may be removed between two.
+  return (await stored.unionAll(removed).executeTakeFirst()) !== undefined
 }
+
+export const eventKeyHash = (dedupeKey: string): Buffer => createHash('sha256').update(dedupeKey).digest()
 
 /** Number of rows per insert, below SQLite's limit of variables. */
 const EVENTS_PER_INSERT = 500
@@ -62,6 +72,7 @@ export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise
       .select('dedupe_key')
       .where('dedupe_key', 'in', [...part.keys()])
     for (const { dedupe_key } of await known.execute()) part.delete(dedupe_key)
+    await leaveOutRemoved(tx, part)
     if (part.size === 0) continue
     let latest_at = await latestMoment(tx)
     const rows = [...part.values()].map((event, i) => {
@@ -72,6 +83,17 @@ export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise
     await moveCounter(tx, rows.length)
     wakeOnCommit('webhook-delivery')
   }
+}
+
+/** Deletes from `part` the events that were written before and are removed by now. */
+async function leaveOutRemoved(tx: Tx, part: Map<string, NewEvent>): Promise<void> {
+  if (part.size === 0) return
+  const hashes = new Map([...part.keys()].map((key) => [eventKeyHash(key).toString('hex'), key]))
+  const removed = tx
+    .selectFrom('removed_event_keys')
+    .select('key_hash')
+    .where('key_hash', 'in', [...part.keys()].map(eventKeyHash))
+  for (const { key_hash } of await removed.execute()) part.delete(hashes.get(key_hash.toString('hex')) ?? '')
 }
 
 function moveCounter(tx: Tx, by: number): Promise<{ value: number }> {
@@ -114,6 +136,9 @@ export async function findEvent(reader: Reader, id: string): Promise<Row<'events
 export function findEvents(reader: Reader, ids: readonly string[]): Promise<Row<'events'>[]> {
   return reader.selectFrom('events').selectAll().where('id', 'in', ids).execute()
 }
+
+/** Returns the sequence behind which the cursor of an ascending page goes on. */
+export const eventPlace = (cursor: string): number => decodeCursor('events:asc', cursor)
 
 /** Returns a page of events, newest first, or oldest first to follow the stream. */
 export async function pageEvents(

@@ -22,6 +22,7 @@ const HOLDS: Record<keyof Tables, boolean> = {
   rate_hits: true,
   idempotency_keys: true,
   events: true,
+  removed_event_keys: true,
   counters: false,
   settings: false,
   pools: true,
@@ -44,6 +45,9 @@ const HOLDS: Record<keyof Tables, boolean> = {
   signings: true,
   signer_spends: true,
   audit_entries: true,
+  audit_anchors: true,
+  assets: true,
+  asset_pieces: true,
 }
 
 export interface InstallationPlace {

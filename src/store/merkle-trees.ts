@@ -42,7 +42,7 @@ export async function replaceTree(
   const { seq: _, ...columns } = row
   const replaced = await tx
     .updateTable('merkle_trees')
-    .set({ ...columns, genesis: '' })
+    .set({ ...columns, ...STORED_ANEW, genesis: '' })
     .where('id', '=', row.id)
     .where('status', '=', from.status)
     .where('genesis', '=', from.genesis)
@@ -53,8 +53,12 @@ export async function replaceTree(
   return replaced
 }
 
-/** Rewrites the pieces of an unchanged tree. */
+/** Columns of a tree whose leaves are stored, and whose age begins anew. */
+const STORED_ANEW = { drained_at: null, leaves_removed_at: null }
+
+/** Rewrites the pieces of an unchanged tree, also after they were removed. */
 export async function restoreBlobs(tx: Tx, treeId: string, blobs: Iterable<TreeBlob>): Promise<void> {
+  await tx.updateTable('merkle_trees').set(STORED_ANEW).where('id', '=', treeId).execute()
   await tx.deleteFrom('merkle_blobs').where('tree_id', '=', treeId).execute()
   await insertBlobs(tx, treeId, blobs)
 }

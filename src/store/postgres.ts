@@ -83,6 +83,8 @@ export async function openPostgres({ url, settings = postgresSettings() }: Postg
           running.delete(written)
         }
       }),
+      // The server's autovacuum does it.
+      reclaim: async () => false,
       async ping() {
         await sql`select 1`.execute(db)
       },

@@ -71,6 +71,12 @@ export interface EventsTable {
   latest_at: number
 }
 
+/** Dedupe keys of removed events, so that nothing is reported again after its event is gone. */
+export interface RemovedEventKeysTable {
+  /** SHA-256 of the dedupe key. */
+  key_hash: Buffer
+}
+
 export interface CountersTable {
   name: string
   value: number
@@ -145,6 +151,10 @@ export interface MerkleTreesTable extends Recorded {
   genesis: Generated<string>
   /** Time of the next check of the distributor; null once no further change is possible. */
   next_check_at: number | null
+  /** Time at which housekeeping first found the vault drained; null before, and after the leaves were removed. */
+  drained_at: Generated<number | null>
+  /** Time at which the leaves were removed; null while proofs can be read. */
+  leaves_removed_at: Generated<number | null>
 }
 
 /** Bytes of a stored tree, split into pieces so that one proof reads little; see `src/merkle`. */
@@ -216,7 +226,7 @@ export interface GoldLocksTable extends Recorded {
 
 export interface TransactionsTable extends Recorded {
   signature: string
-  /** Signed bytes, stored before they are sent. */
+  /** Signed bytes, stored before they are sent; empty once they were removed. */
   raw: Buffer
   lifecycle: 'submitted' | 'processing' | 'confirmed' | 'finalized' | 'failed'
   confirmation_status: string | null
@@ -248,6 +258,8 @@ export interface TransactionsTable extends Recorded {
   next_send_at: number | null
   /** Number of times the watcher has sent it. */
   sends: number
+  /** Time at which the bytes were removed; null while they are stored. */
+  raw_removed_at: Generated<number | null>
 }
 
 export interface WebhookSubscriptionsTable {
@@ -410,11 +422,44 @@ export interface AuditEntriesTable {
   seal: string | null
 }
 
+/** Places at which the audit log was cut: entries up to `sequence` are removed, and the next one continues `hash`. */
+export interface AuditAnchorsTable {
+  sequence: number
+  /** Hash of the last removed entry. */
+  hash: string
+  /** Time of the last removed entry. */
+  at: number
+  /** State of the signers' policies after the last removed entry, as JSON. */
+  policies_json: string
+  cut_at: number
+  /** HMAC-SHA256 of the other columns with the vault's key, in hex. */
+  seal: string
+}
+
+/** Token images and metadata, where the setting `storage` is `database`. */
+export interface AssetsTable {
+  cid: string
+  /** Length in bytes. */
+  length: number
+  /** 1 once every piece is stored. */
+  complete: Generated<number>
+  /** Time at which the last upload began. */
+  created_at: number
+}
+
+/** Bytes of an asset in pieces, numbered from 0. */
+export interface AssetPiecesTable {
+  cid: string
+  n: number
+  bytes: Buffer
+}
+
 export interface Tables {
   api_keys: ApiKeysTable
   rate_hits: RateHitsTable
   idempotency_keys: IdempotencyKeysTable
   events: EventsTable
+  removed_event_keys: RemovedEventKeysTable
   counters: CountersTable
   settings: SettingsTable
   pools: PoolsTable
@@ -437,6 +482,9 @@ export interface Tables {
   signings: SigningsTable
   signer_spends: SignerSpendsTable
   audit_entries: AuditEntriesTable
+  audit_anchors: AuditAnchorsTable
+  assets: AssetsTable
+  asset_pieces: AssetPiecesTable
 }
 
 export type Row<T extends keyof Tables> = Selectable<Tables[T]>

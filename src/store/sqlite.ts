@@ -14,6 +14,7 @@ import type { SchemaDialect } from './migrations/dialect.ts'
 import { isCurrent, migrateDatabase } from './migrations/migrate.ts'
 import type { Tables } from './schema.ts'
 import { isDuplicate, preparing, sqliteCode, whenFree, writerDialect } from './sqlite-connection.ts'
+import { boundWal, giveBackPages, LARGEST_WAL_BYTES } from './sqlite-file.ts'
 import type { Store } from './store.ts'
 import { localWakeups, sendingWakeups } from './wakeups.ts'
 import { duplicateKey, refuseNestedWrite, runWork } from './work.ts'
@@ -30,9 +31,15 @@ export interface SqliteOptions {
   dataDir: string
   /** Milliseconds to wait for another process that is writing. */
   busyTimeoutMs?: number
+  /** Size in bytes above which the write-ahead log is emptied. */
+  largestWalBytes?: number
 }
 
-export async function openSqlite({ dataDir, busyTimeoutMs = 5000 }: SqliteOptions): Promise<Store> {
+export async function openSqlite({
+  dataDir,
+  busyTimeoutMs = 5000,
+  largestWalBytes = LARGEST_WAL_BYTES,
+}: SqliteOptions): Promise<Store> {
   const Driver = loadSqlite()
   const file = join(dataDir, DATABASE_FILE)
   const raw = await openFile(Driver, dataDir, file, busyTimeoutMs)
@@ -42,8 +49,10 @@ export async function openSqlite({ dataDir, busyTimeoutMs = 5000 }: SqliteOption
   reader.pragma('cache_size = -16384')
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: preparing(reader, faults) }) })
 
+  const wal = boundWal(raw, file, largestWalBytes)
   const queue = createWriteQueue(async (works) => {
     try {
+      await wal.keep()
       const outcomes = await commitGroup(writer, raw, works)
       faults.recordWrite()
       return outcomes
@@ -64,6 +73,7 @@ export async function openSqlite({ dataDir, busyTimeoutMs = 5000 }: SqliteOption
       if (closing) throw internal('the store is closed')
       return queue.add(work)
     }),
+    reclaim: () => queue.add(async () => giveBackPages(raw)),
     async ping() {
       await sql`select 1`.execute(db)
     },
@@ -155,6 +165,8 @@ async function openFile(
     makeOwnDatabase(file)
     const opened = new Driver(file, { timeout: 0 })
     raw = opened
+    // It takes effect in a new file only, and must come before everything that writes to it.
+    await whenFree(busyTimeoutMs, () => opened.pragma('auto_vacuum = INCREMENTAL'))
     await whenFree(busyTimeoutMs, () => opened.pragma('journal_mode = WAL'))
     opened.pragma('synchronous = FULL')
     opened.pragma('foreign_keys = ON')
@@ -162,6 +174,7 @@ async function openFile(
     // Four times SQLite's default: fewer checkpoints and a tenth more writes per second, for a write-ahead log of 16
     // MB.
     opened.pragma('wal_autocheckpoint = 4000')
+    opened.pragma(`journal_size_limit = ${LARGEST_WAL_BYTES}`)
     await migrateFile(opened, busyTimeoutMs)
     return opened
   } catch (error) {

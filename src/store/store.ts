@@ -35,6 +35,10 @@ export interface Store {
   readonly reserved?: { readonly workers: Store; readonly readiness: Store }
   /** How the connections of the pool are used; undefined on SQLite. */
   poolUsage?(): PoolUsage
+  /**
+   * Gives some space of removed rows back to the file system in a commit of its own; false when there is no more to give.
+   */
+  reclaim(): Promise<boolean>
   /** Throws when the database does not respond. */
   ping(): Promise<void>
   /** Sizes of the database. */

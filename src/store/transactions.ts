@@ -9,7 +9,7 @@ export const insertTransaction = insertingOnce('transactions')
 export const findTransaction = finding('transactions', 'signature')
 
 /** A transaction without its bytes. */
-export type FollowedTransaction = Omit<Row<'transactions'>, 'raw'>
+export type FollowedTransaction = Omit<Row<'transactions'>, 'raw' | 'raw_removed_at'>
 
 const FOLLOWED_COLUMNS = [
   'seq',

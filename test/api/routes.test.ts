@@ -81,6 +81,7 @@ describe('the routes', () => {
       POST /v2/signer/tests
       GET /v2/audit-entries
       GET /v2/audit-verification
+      POST /v2/audit-cuts
       POST /v2/api-keys
       GET /v2/api-keys
       DELETE /v2/api-keys/{id}`
@@ -144,6 +145,7 @@ describe('the routes', () => {
       'signer.test': '*',
       'auditEntries.list': '*',
       'auditEntries.verify': '*',
+      'auditEntries.cut': '*',
       'apiKeys.create': '*',
       'apiKeys.list': '*',
       'apiKeys.revoke': '*',

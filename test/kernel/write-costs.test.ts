@@ -84,6 +84,7 @@ const COSTS: Record<string, Cost> = {
     },
     stores: 512,
   },
+  'auditEntries.cut': { largest: { file_sha256: HASH }, stores: 64 },
   'signer.pause': { largest: { reason: 'r'.repeat(200) }, stores: 256 },
   'signer.resume': { largest: {}, stores: 256 },
   'signer.reset': { largest: {}, stores: 256 },

@@ -4,19 +4,28 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadConfig, type SettingName } from '../../src/config.ts'
+import { systemClock } from '../../src/context.ts'
 import type { ApiError } from '../../src/errors.ts'
 import { metadataJson } from '../../src/storage/metadata.ts'
-import { openStorage } from '../../src/storage/storage.ts'
+import { type Asset, openStorage } from '../../src/storage/storage.ts'
+import { assetTable } from '../../src/store/assets.ts'
+import { opened } from '../store/databases.ts'
 import { ORIGIN, startService, temporaryFolder } from '../support/service.ts'
 import { IMAGES, png } from './images.ts'
 
-function storageIn(
+async function storageIn(
   settings: Partial<Record<SettingName, unknown>> = {},
   cluster = 'embedded',
   folder = temporaryFolder(),
 ) {
   const config = loadConfig({ flags: { 'data-dir': folder, ...settings }, env: {}, cwd: folder })
-  return { storage: openStorage(config, cluster), folder, files: () => readdirSync(join(folder, 'assets')) }
+  const store = await opened({ dataDir: folder })
+  return {
+    storage: openStorage(config, cluster, assetTable(store, systemClock)),
+    store,
+    folder,
+    files: () => readdirSync(join(folder, 'assets')),
+  }
 }
 
 const failureOf = (work: Promise<unknown>) =>
@@ -24,6 +33,12 @@ const failureOf = (work: Promise<unknown>) =>
     () => expect.unreachable('it should have failed'),
     (error: ApiError) => ({ code: error.code, message: error.message }),
   )
+
+async function contentOf(asset: Asset | null): Promise<Buffer> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of asset!.pieces()) pieces.push(piece)
+  return Buffer.concat(pieces)
+}
 
 /** CIDv1, raw, sha2-256, base32 as RFC 4648 has it, made without the library. */
 function expectedCid(bytes: Uint8Array): string {
@@ -38,14 +53,14 @@ function expectedCid(bytes: Uint8Array): string {
 
 describe('the asset folder', () => {
   it('names a file by the hash of its content and gives it back with its type', async () => {
-    const { storage, files } = storageIn()
+    const { storage, files } = await storageIn()
     for (const [name, bytes] of Object.entries(IMAGES)) {
       const type = name === 'apng' ? 'png' : name.startsWith('webp') ? 'webp' : name
       const { cid, uri } = await storage.put(bytes, `image/${type}`)
       expect(cid).toBe(expectedCid(bytes))
       expect(uri).toBe(`http://127.0.0.1:8787/assets/${cid}`)
       const found = await storage.get(cid)
-      expect([Buffer.from(found!.bytes).equals(bytes), found!.contentType]).toEqual([true, `image/${type}`])
+      expect([(await contentOf(found)).equals(bytes), found!.contentType]).toEqual([true, `image/${type}`])
     }
     const json = metadataJson({ name: 'A', symbol: 'A', imageUri: 'https://a.example/', imageType: 'image/png' })
     const { cid } = await storage.put(json, 'application/json')
@@ -54,7 +69,7 @@ describe('the asset folder', () => {
   })
 
   it('keeps the same content once, also when it is put at the same time', async () => {
-    const { storage, files, folder } = storageIn()
+    const { storage, files, folder } = await storageIn()
     const puts = await Promise.all(Array.from({ length: 8 }, () => storage.put(png(), 'image/png')))
     expect(new Set(puts.map(({ uri }) => uri)).size).toBe(1)
     expect(files()).toEqual([puts[0]!.cid])
@@ -64,7 +79,7 @@ describe('the asset folder', () => {
   })
 
   it('does not give out a damaged file, and mends it when the content comes again', async () => {
-    const { storage, folder } = storageIn()
+    const { storage, folder } = await storageIn()
     const { cid } = await storage.put(png(), 'image/png')
     const file = join(folder, 'assets', cid)
     writeFileSync(file, readFileSync(file).subarray(0, 40))
@@ -73,7 +88,7 @@ describe('the asset folder', () => {
       message: `The asset ${cid} is damaged: its bytes are not what they were; restore it from a backup`,
     })
     await storage.put(png(), 'image/png')
-    expect((await storage.get(cid))?.bytes.byteLength).toBe(png().length)
+    expect((await storage.get(cid))?.length).toBe(png().length)
   })
 
   it.each([
@@ -81,13 +96,13 @@ describe('the asset folder', () => {
     // Another spelling, another codec, another version: the same bytes have one name only.
     [expectedCid(png()).toUpperCase(), `${expectedCid(png())}=`, `bafybei${'a'.repeat(52)}`, `Qm${'a'.repeat(44)}`],
   ])('knows no other name for anything', async (...names) => {
-    const { storage } = storageIn()
+    const { storage } = await storageIn()
     await storage.put(png(), 'image/png')
     for (const name of names) expect(await storage.get(name)).toBeNull()
   })
 
   it('says why it cannot write', async () => {
-    const { storage, folder } = storageIn()
+    const { storage, folder } = await storageIn()
     writeFileSync(join(folder, 'assets'), 'in the way')
     expect(await failureOf(storage.put(png(), 'image/png'))).toMatchObject({
       code: 'internal_error',
@@ -98,7 +113,7 @@ describe('the asset folder', () => {
 
 describe('the address of an asset', () => {
   const uriOf = async (settings: Partial<Record<SettingName, unknown>>, cluster = 'embedded') => {
-    const { storage } = storageIn(settings, cluster)
+    const { storage } = await storageIn(settings, cluster)
     await storage.check()
     return (await storage.put(png(), 'image/png')).uri.replace(/\/assets\/bafkrei[a-z2-7]{52}$/, '')
   }
@@ -107,7 +122,7 @@ describe('the address of an asset', () => {
     expect(await uriOf({})).toBe('http://127.0.0.1:8787')
     expect(await uriOf({ host: '0.0.0.0', port: 9000 })).toBe('http://127.0.0.1:9000')
     expect(await uriOf({ host: '::1', port: 9000 })).toBe('http://[::1]:9000')
-    const { storage, folder } = storageIn({ port: 0 })
+    const { storage, folder } = await storageIn({ port: 0 })
     expect(await failureOf(storage.check())).toMatchObject({
       message: expect.stringContaining('set port or public-url'),
     })
@@ -139,7 +154,7 @@ describe('the address of an asset', () => {
     [`https://example.com/${'a'.repeat(140)}`, /URIs of \d+ characters, a token holds 200/],
   ])('has to last on another cluster: public-url %s is refused before anything is written', async (url, message) => {
     for (const cluster of ['mainnet-beta', 'devnet', 'localhost', 'custom']) {
-      const { storage, folder } = storageIn(url === undefined ? {} : { 'public-url': url }, cluster)
+      const { storage, folder } = await storageIn(url === undefined ? {} : { 'public-url': url }, cluster)
       for (const failure of [await failureOf(storage.check()), await failureOf(storage.put(png(), 'image/png'))]) {
         expect(failure).toEqual({ code: 'internal_error', message: expect.stringMatching(message) })
         expect(failure.message).not.toContain('pass')

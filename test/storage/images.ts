@@ -1,4 +1,5 @@
 /** Small real images, 16 by 12 pixels, in every format and coding that is taken. */
+import { randomBytes } from 'node:crypto'
 import { crc32, deflateSync } from 'node:zlib'
 
 const decoded = (base64: string) => new Uint8Array(Buffer.from(base64, 'base64'))
@@ -32,6 +33,9 @@ export function png({ width = 16, height = 12, declared, extra = [] }: Drawn = {
   const header = pngChunk('IHDR', [...said.flatMap(u32be), 8, 2, 0, 0, 0])
   return bytesOf(PNG_START, header, ...extra, pngChunk('IDAT', deflateSync(rows)), pngChunk('IEND'))
 }
+
+/** A picture of about as many bytes, most of them a comment that nothing compresses. */
+export const large = (bytes: number) => png({ extra: [pngChunk('tEXt', randomBytes(bytes))] })
 
 /** The same picture twice, as APNG. */
 export const apng = () =>

@@ -1,7 +1,7 @@
 /** The metadata that a token's URI leads to: Metaplex' fungible standard, the same bytes for the same token. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cidOf } from '../../src/storage/local.ts'
+import { cidOf } from '../../src/storage/cid.ts'
 import { type MetadataFields, metadataJson } from '../../src/storage/metadata.ts'
 
 const read = (token: MetadataFields) => JSON.parse(new TextDecoder().decode(metadataJson(token)))

@@ -108,12 +108,12 @@ export function recordsSuite(database: TestDatabase): void {
       }
       await store.write((tx) => insertTransaction(tx, row))
       const found = await findTransaction(store.db, 's')
-      expect(found).toEqual({ ...row, seq: 1 })
+      expect(found).toEqual({ ...row, seq: 1, raw_removed_at: null })
       expect(Buffer.isBuffer(found?.raw)).toBe(true)
       expect(await store.write((tx) => insertTransaction(tx, row))).toBeNull()
       const failed = { lifecycle: 'failed', err_json: '"x"' } as const
       expect(await store.write((tx) => moveTransaction(tx, found!, failed))).toBe(true)
-      expect(await findTransaction(store.db, 's')).toEqual({ ...row, seq: 1, ...failed })
+      expect(await findTransaction(store.db, 's')).toEqual({ ...row, seq: 1, raw_removed_at: null, ...failed })
       const late = await store.write((tx) => moveTransaction(tx, found!, { lifecycle: 'confirmed' }))
       expect([late, (await findTransaction(store.db, 's'))?.lifecycle]).toEqual([false, 'failed'])
     })

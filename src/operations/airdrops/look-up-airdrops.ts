@@ -54,8 +54,9 @@ export async function lookUpAirdrops(
   return { items: await readEntitlements(context, wallet, entitled), next_cursor }
 }
 
-/** Returns null when the wallet is not in the tree. A damaged tree is logged, and does not hide the others. */
+/** Returns null when the wallet is not in the tree, or its leaves were removed. A damaged tree is logged, and does not hide the others. */
 async function amountOfWallet(context: Context, row: Row<'merkle_trees'>, wallet: string): Promise<bigint | null> {
+  if (row.leaves_removed_at !== null) return null
   try {
     return await withRow(context, row, async ({ head, read }) => {
       const leaf = await lookUpProof(head, keyBytesOf(wallet), read)

@@ -1,6 +1,7 @@
 /** Derives the policies and spends that the audit log implies, and compares them with the stored rows. */
 
 import { DEFAULT_POLICY } from '../../policy/policy.ts'
+import type { AuditAnchor } from '../../store/audit-anchors.ts'
 import type { Row } from '../../store/schema.ts'
 import { listSignerPolicies, listSpendsSince } from '../../store/signings.ts'
 import type { Reader } from '../../store/store.ts'
@@ -36,7 +37,7 @@ type AuditRow = Row<'audit_entries'>
 type AuditDetails = Record<string, unknown>
 
 export function expectedState(now: number) {
-  const policies = new Map<string, ExpectedPolicy>()
+  let policies = new Map<string, ExpectedPolicy>()
   const spends = new Map<string, ExpectedSpend>()
   const since = now - DAY_MS
 
@@ -50,6 +51,13 @@ export function expectedState(now: number) {
     if (entry.at > since + EDGE_MS) applySpend(spends, entry, details)
   }
 
+  /** Begins with the policies that the entries before a cut had left. */
+  function restore({ policies_json }: AuditAnchor): void {
+    policies = new Map(Object.entries(JSON.parse(policies_json) as Record<string, ExpectedPolicy>))
+  }
+
+  const policiesJson = (): string => JSON.stringify(Object.fromEntries(policies))
+
   /** Returns the first row that differs from the state that the entries imply. */
   async function difference(reader: Reader): Promise<Difference | null> {
     const rows = await listSignerPolicies(reader)
@@ -62,7 +70,7 @@ export function expectedState(now: number) {
     for (const [signer, { sequence }] of policies) return { sequence, why: `the policy of ${signer} is gone` }
     return spendDifference(reader, spends, since)
   }
-  return { apply, difference }
+  return { apply, restore, policiesJson, difference }
 }
 
 const firstPolicy = (): ExpectedPolicy => ({

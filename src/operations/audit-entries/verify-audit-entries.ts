@@ -2,28 +2,54 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
+import { lastAnchor } from '../../store/audit-anchors.ts'
 import { lockAudit } from '../../store/audit-entries.ts'
-import { auditWalk } from '../../store/audit-verification.ts'
+import { type AuditVerdict, auditWalk } from '../../store/audit-verification.ts'
 import { expectedState } from './expected-state.ts'
 
 type VerifyAuditEntriesRoute = Api['auditEntries']['verify']
 
 export async function verifyAuditEntries(
-  { store, vault, clock }: Context,
+  context: Context,
   { head: expectedHead }: Input<VerifyAuditEntriesRoute>,
 ): Promise<Result<VerifyAuditEntriesRoute>> {
+  for (;;) {
+    const before = await lastAnchor(context.store.db)
+    const verdict = await verdictOf(context, expectedHead)
+    const cut = await lastAnchor(context.store.db)
+    // Entries that were cut meanwhile look as if they were missing.
+    if (verdict.broken !== null && cut?.sequence !== before?.sequence) continue
+    const anchor = cut === null ? {} : { cut: cutRecord(cut) }
+    return { intact: verdict.broken === null, ...verdict, ...anchor }
+  }
+}
+
+export const cutRecord = ({ sequence, hash, cut_at }: { sequence: number; hash: string; cut_at: number }) => ({
+  sequence,
+  hash,
+  cut_at: new Date(cut_at).toISOString(),
+})
+
+async function verdictOf({ store, vault, clock }: Context, expected: string | undefined): Promise<AuditVerdict> {
   const state = expectedState(clock.now())
-  const walk = auditWalk(vault, expectedHead, state.apply)
+  const walk = auditWalk({
+    vault,
+    expected,
+    onBegin(anchor) {
+      if (anchor !== null) state.restore(anchor)
+    },
+    onEntry: state.apply,
+  })
+  const begun = await walk.begin(store.db)
+  if (begun.broken !== null) return begun
   // A long log is read outside of the transaction. Entries written meanwhile are read together with the rows that they
   // are compared with.
-  let verdict = await walk.forward(store.db)
-  if (verdict.broken === null) {
-    verdict = await store.write(async (tx) => {
-      await lockAudit(tx)
-      const rest = await walk.forward(tx)
-      const ends = rest.broken === null ? await walk.ends(tx) : rest
-      return ends.broken === null ? { ...ends, broken: await state.difference(tx) } : ends
-    })
-  }
-  return { intact: verdict.broken === null, ...verdict }
+  const verdict = await walk.forward(store.db)
+  if (verdict.broken !== null) return verdict
+  return store.write(async (tx) => {
+    await lockAudit(tx)
+    const rest = await walk.forward(tx)
+    const ends = rest.broken === null ? await walk.ends(tx) : rest
+    return ends.broken === null ? { ...ends, broken: await state.difference(tx) } : ends
+  })
 }

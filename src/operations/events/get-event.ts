@@ -4,10 +4,12 @@ import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { findEvent } from '../../store/events.ts'
 import { eventRecord } from '../api-records.ts'
-import { requireRecord } from '../require-record.ts'
+import { eventMissing } from './removed-events.ts'
 
 type GetEventRoute = Api['events']['get']
 
 export async function getEvent({ store }: Context, { id }: Input<GetEventRoute>): Promise<Result<GetEventRoute>> {
-  return eventRecord(requireRecord(await findEvent(store.db, id), 'event', id))
+  const event = await findEvent(store.db, id)
+  if (event === null) throw await eventMissing(store.db, id)
+  return eventRecord(event)
 }

@@ -2,11 +2,27 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { pageEvents } from '../../store/events.ts'
+import { removedEvents } from '../../store/event-retention.ts'
+import { eventPlace, pageEvents } from '../../store/events.ts'
+import type { Reader } from '../../store/store.ts'
 import { eventRecord, recordPage } from '../api-records.ts'
+import { eventsRemoved } from './removed-events.ts'
 
 type ListEventsRoute = Api['events']['list']
 
 export async function listEvents({ store }: Context, input: Input<ListEventsRoute>): Promise<Result<ListEventsRoute>> {
-  return recordPage(await pageEvents(store.db, input), eventRecord)
+  const { order, cursor } = input
+  const page = await pageEvents(store.db, input)
+  // After the page, because events may be removed between the two.
+  if (order === 'asc' && cursor !== undefined) await requireNoneMissed(store.db, cursor)
+  return recordPage(page, eventRecord)
+}
+
+/** A follower whose next events were removed must not go on as if it had them all. */
+async function requireNoneMissed(reader: Reader, cursor: string): Promise<void> {
+  const removed = await removedEvents(reader)
+  const place = eventPlace(cursor)
+  if (removed === null || place >= removed.first - 1) return
+  const what = `The events ${place + 1} to ${removed.first - 1} after this cursor were removed`
+  throw eventsRemoved(what, removed, 'leave the cursor out to begin there', 'cursor')
 }

@@ -1,6 +1,6 @@
 /** Opens a stored tree for reading: its row, its head and its parts. */
 import type { Context } from '../../context.ts'
-import { badRequest } from '../../errors.ts'
+import { type ApiError, badRequest, notFound } from '../../errors.ts'
 import { LeafLayoutError } from '../../merkle/errors.ts'
 import { openHead, type ReadBlob, type TreeHead } from '../../merkle/stored-tree.ts'
 import { hashFromHex } from '../../merkle/tree.ts'
@@ -14,7 +14,7 @@ export interface OpenTree {
   read: ReadBlob
 }
 
-/** Opens the tree and reads from it. Throws not_found without one, bad_request when its bytes do not match its root. */
+/** Opens the tree and reads from it. Throws not_found without its leaves, bad_request when its bytes do not match its root. */
 export async function withTree<T>(context: Context, id: string, use: (tree: OpenTree) => Promise<T>): Promise<T> {
   return withRow(context, requireRecord(await findTree(context.store.db, id), 'merkle tree', id), use)
 }
@@ -26,6 +26,7 @@ export async function withRow<T>(
   use: (tree: OpenTree) => Promise<T>,
 ): Promise<T> {
   const { id } = row
+  if (row.leaves_removed_at !== null) throw leavesRemoved(row)
   const read: ReadBlob = async (kind, n) => (await readBlob(store.db, id, kind, n)) ?? undefined
   try {
     const bytes = await read('head', 0)
@@ -39,3 +40,8 @@ export async function withRow<T>(
     )
   }
 }
+
+const leavesRemoved = ({ id, leaves_removed_at }: Row<'merkle_trees'>): ApiError =>
+  notFound(
+    `The leaves of the merkle tree ${id} were removed on ${new Date(leaves_removed_at ?? 0).toISOString()}, because its airdrop was drained (retention.trees-days): store the list again with replace: true to read proofs`,
+  )

@@ -2,13 +2,15 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { conflict, notFound } from '../../errors.ts'
+import { conflict } from '../../errors.ts'
+import { lockFirstSequence, removedEvents } from '../../store/event-retention.ts'
 import { findEvents, firstSequenceSince } from '../../store/events.ts'
 import type { Row } from '../../store/schema.ts'
-import type { Reader, Tx } from '../../store/store.ts'
+import type { Tx } from '../../store/store.ts'
 import { requeueEvents } from '../../store/webhook-enqueuing.ts'
 import { lastSequence } from '../../store/webhook-queue.ts'
 import { countReplays, insertReplay } from '../../store/webhook-replays.ts'
+import { eventMissing, eventsRemoved } from '../events/removed-events.ts'
 import { eventTypesOf, queuedOf } from '../webhook-deliveries/fan-out.ts'
 import { replayStep } from '../webhook-deliveries/replay.ts'
 import { ownSubscription } from './owned.ts'
@@ -48,6 +50,9 @@ async function replaySince(
   since: number,
   now: number,
 ): Promise<Result<ReplayEventsRoute>> {
+  const removed = await removedEvents(tx, await lockFirstSequence(tx))
+  if (removed !== null && since < removed.since)
+    throw eventsRemoved('Events since that time were removed', removed, 'replay from then on', 'since')
   const last = await lastSequence(tx)
   const first = (await firstSequenceSince(tx, since)) ?? last + 1
   const types = eventTypesOf(subscription)
@@ -73,11 +78,13 @@ const tooManyReplays = (id: string) =>
     param: 'since',
   })
 
-async function eventsById(reader: Reader, ids: readonly string[]): Promise<Row<'events'>[]> {
+async function eventsById(tx: Tx, ids: readonly string[]): Promise<Row<'events'>[]> {
+  // An event that is found is not removed until it is queued.
+  await lockFirstSequence(tx)
   const unique = [...new Set(ids)]
-  const events = await findEvents(reader, unique)
+  const events = await findEvents(tx, unique)
   const known = new Set(events.map((event) => event.id))
   const missing = unique.findIndex((id) => !known.has(id))
   if (missing < 0) return events
-  throw notFound(`There is no event ${unique[missing]}`, { param: `event_ids.${missing}` })
+  throw await eventMissing(tx, unique[missing] ?? '', { param: `event_ids.${missing}` })
 }

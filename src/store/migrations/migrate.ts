@@ -22,6 +22,8 @@ import { listIndexes } from './0020-list-indexes.ts'
 import { workerIndexes } from './0021-worker-indexes.ts'
 import { signingIds } from './0022-signing-ids.ts'
 import { rateWindows } from './0023-rate-windows.ts'
+import { retention } from './0026-retention.ts'
+import { assetStorage } from './0027-assets.ts'
 import type { SchemaDialect } from './dialect.ts'
 
 /** Migrations in order. A released name is never changed, removed or moved. */
@@ -46,6 +48,8 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0021-worker-indexes': workerIndexes,
   '0022-signing-ids': signingIds,
   '0023-rate-windows': rateWindows,
+  '0026-retention': retention,
+  '0027-assets': assetStorage,
 }
 
 /**

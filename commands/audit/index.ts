@@ -1,12 +1,13 @@
 /** `svc audit`: every signature of the platform wallet and every change of its policy and of API keys, in a verifiable log. */
-import { rmSync, writeFileSync } from 'node:fs'
-import type { AuditEntry } from '../src/api/audit-entries.ts'
-import { paths } from '../src/api/paths.ts'
-import { LAMPORT_DECIMALS, wholeOf } from './amounts.ts'
-import { choiceOf, type Noun, type Rows, required, text, toggle, verb } from './command.ts'
-import { listVerb } from './reads.ts'
-import { reason } from './ui/files.ts'
-import { EXIT, usage } from './ui/problem.ts'
+import type { AuditEntry, AuditVerification } from '../../src/api/audit-entries.ts'
+import { paths } from '../../src/api/paths.ts'
+import { LAMPORT_DECIMALS, wholeOf } from '../amounts.ts'
+import { type CommandOutcome, choiceOf, type Noun, type Rows, required, text, toggle, verb } from '../command.ts'
+import { listVerb } from '../reads.ts'
+import type { Session } from '../session.ts'
+import { EXIT, usage } from '../ui/problem.ts'
+import { cut } from './cut.ts'
+import { exportEntries, verifyFile } from './exported-file.ts'
 
 const auditPaths = paths.auditEntries
 const ACTIONS = [
@@ -22,6 +23,7 @@ const ACTIONS = [
   'api_key.created',
   'api_key.revoked',
   'audit.sealed',
+  'audit.cut',
 ] as const
 
 export const auditNoun: Noun = {
@@ -42,19 +44,17 @@ export const auditNoun: Noun = {
       details:
         'Entries are sealed with the encryption key: who can write the database alone can cut the log off, but not write it anew. Keep the head that this prints elsewhere, and give it as --head to see that it is still part of the log. The policy and the spends of the day are compared with their entries.',
       calls: [auditPaths.verify],
-      flags: { head: text('Hash of an entry that must be there', { placeholder: 'HASH' }) },
-      async run({ head }, { client }) {
-        const { data } = await client.auditEntries.verify(head === undefined ? {} : { head })
-        const { intact, entries, broken } = data
-        const fault =
-          broken === null || broken === undefined ? '' : `Entry ${broken.sequence} does not hold: ${broken.why}. `
-        return {
-          data,
-          text: intact
-            ? `${entries} entries, all intact. Head: ${data.head}`
-            : `${fault}${entries} entries are as they were written.`,
-          exitCode: intact ? EXIT.done : EXIT.failed,
+      flags: {
+        head: text('Hash of an entry that must be there', { placeholder: 'HASH' }),
+        file: text('Verify an exported file, and that the log continues it', { placeholder: 'FILE' }),
+      },
+      async run({ head, file }, { client }) {
+        if (file !== undefined) {
+          if (head !== undefined) throw usage('--head and --file go in two commands: the file names its own head')
+          return verifyExport(client, file)
         }
+        const { data } = await client.auditEntries.verify(head === undefined ? {} : { head })
+        return verdictOutcome(data)
       },
     }),
     export: verb({
@@ -62,29 +62,46 @@ export const auditNoun: Noun = {
       calls: [auditPaths.list],
       args: { file: required(text('File to write (0600)')) },
       flags: { force: toggle('Replace the file') },
-      async run({ file, force }, { client, ui }) {
-        const lines: string[] = []
-        let cursor: string | undefined
-        let last: AuditEntry | undefined
-        do {
-          const { data, meta } = await client.auditEntries.list({
-            order: 'asc',
-            limit: '100',
-            ...(cursor === undefined ? {} : { cursor }),
-          })
-          for (const entry of data) lines.push(JSON.stringify(entry))
-          last = data.at(-1) ?? last
-          cursor = meta.next_cursor ?? undefined
-          if (cursor !== undefined) ui.progress('Reading')(lines.length, 0)
-        } while (cursor !== undefined)
-        writeNew(file, lines.map((line) => `${line}\n`).join(''), force)
+      async run({ file, force }, session) {
+        const { entries, last } = await exportEntries(session, file, { force })
         return {
-          data: { file, entries: lines.length, head: last?.hash ?? null },
-          text: `Wrote ${lines.length} entries to ${file}.`,
+          data: { file, entries, head: last?.hash ?? null },
+          text: `Wrote ${entries} entries to ${file}.`,
         }
       },
     }),
+    cut,
   },
+}
+
+function verdictOutcome(data: AuditVerification): CommandOutcome {
+  const { intact, entries, broken, head, cut: before } = data
+  const fault = broken === null ? '' : `Entry ${broken.sequence} does not hold: ${broken.why}. `
+  const from = before === undefined ? '' : ` after entry ${before.sequence}, where the log was cut`
+  return {
+    data,
+    text: intact
+      ? `${entries} entries${from}, all intact. Head: ${head}`
+      : `${fault}${entries} entries${from} are as they were written.`,
+    exitCode: intact ? EXIT.done : EXIT.failed,
+  }
+}
+
+/** Verifies the file by itself, and that both of its ends are places of the log. */
+async function verifyExport(client: Session['client'], file: string): Promise<CommandOutcome> {
+  const { entries, first, last, sha256 } = await verifyFile(file)
+  if (first === null || last === null) throw usage(`${file} holds no entries`)
+  for (const head of [first.previous_hash, last.hash]) {
+    const { data } = await client.auditEntries.verify({ head })
+    if (!data.intact) {
+      const outcome = verdictOutcome(data)
+      return { ...outcome, text: `${file} holds ${entries} entries in themselves, but: ${outcome.text}` }
+    }
+  }
+  return {
+    data: { file, file_sha256: sha256, entries, first: first.sequence, last: last.sequence, head: last.hash },
+    text: `${file}: ${entries} entries, ${first.sequence} to ${last.sequence}, all intact, and the log continues them.`,
+  }
 }
 
 /** The table for a terminal: amounts in SOL, the whole signature, and no hashes, which the JSON output has. */
@@ -122,16 +139,3 @@ function detailsText(fields: object): string {
 const spaced = (name: string) => name.replaceAll('_', ' ')
 const detailText = (value: unknown) =>
   typeof value === 'object' && value !== null ? `(${detailsText(value)})` : String(value)
-
-/** Writes a file that only this user can read; an existing file is replaced only with `force`. */
-function writeNew(file: string, text: string, force: boolean): void {
-  try {
-    // An overwritten file would keep its own mode, so it is removed first.
-    if (force) rmSync(file, { force: true })
-    writeFileSync(file, text, { mode: 0o600, flag: 'wx' })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST')
-      throw usage(`${file} is there already: replace it with --force`)
-    throw usage(`${file} cannot be written: ${reason(error)}`)
-  }
-}

@@ -1,0 +1,24 @@
+/** The answers to requests for events that may have been removed: each names the first event that is stored. */
+import { type ApiError, badRequest, type ErrorExtras, notFound } from '../../errors.ts'
+import { type RemovedEvents, removedEvents } from '../../store/event-retention.ts'
+import type { Reader } from '../../store/store.ts'
+
+const detailsOf = ({ first, since }: RemovedEvents) => ({
+  first_sequence: first,
+  first_created: new Date(since).toISOString(),
+})
+
+const firstEventText = ({ first, since }: RemovedEvents): string =>
+  `the first that is stored has the sequence ${first}, of ${new Date(since).toISOString()} (retention.events-days)`
+
+/** Returns not_found; where events were removed, it says from which one on they are stored. */
+export async function eventMissing(reader: Reader, id: string, extras: ErrorExtras = {}): Promise<ApiError> {
+  const removed = await removedEvents(reader)
+  if (removed === null) return notFound(`There is no event ${id}`, extras)
+  const message = `There is no event ${id}; earlier events were removed: ${firstEventText(removed)}`
+  return notFound(message, { ...extras, details: detailsOf(removed) })
+}
+
+/** Returns bad_request for what would have to begin with events that were removed. */
+export const eventsRemoved = (what: string, removed: RemovedEvents, next: string, param: string): ApiError =>
+  badRequest(`${what}: ${firstEventText(removed)}; ${next}`, { param, details: detailsOf(removed) })

@@ -1,0 +1,389 @@
+/** Retention by age: what is older than a setting says is removed in steps, what somebody still needs stays, and what is gone is named. */
+import fc from 'fast-check'
+import { afterAll, describe, expect, it } from 'vitest'
+import { housekeepingWorker } from '../daemon/workers/housekeeping.ts'
+import type { SettingName } from '../src/config.ts'
+import { fanOut } from '../src/operations/webhook-deliveries/fan-out.ts'
+import { pruneEvents, pruneQueued } from '../src/store/event-retention.ts'
+import { appendEvent, appendEvents, type NewEvent } from '../src/store/events.ts'
+import { newId } from '../src/store/id.ts'
+import { inSteps } from '../src/store/in-steps.ts'
+import type { NewRow, Row } from '../src/store/schema.ts'
+import { insertTransaction } from '../src/store/transactions.ts'
+import { startPostgres } from './store/postgres-server.ts'
+import { type Service, START, startService } from './support/service.ts'
+import { entries, wallet } from './support/trees.ts'
+
+const DAY = 86_400_000
+const postgres = await startPostgres()
+afterAll(async () => {
+  if (!('missing' in postgres)) await postgres.stop()
+})
+
+const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
+
+const event = (n: number, at: number, dedupe_key = `key ${n}`): NewEvent => ({
+  id: newId('evt'),
+  type: 'pool.live',
+  resource_type: 'pool',
+  resource_id: `pool-${n}`,
+  object_json: '{}',
+  external_uid: null,
+  metadata_json: null,
+  dedupe_key,
+  created_at: at,
+})
+
+/** Events of the given days, one each, in their order. */
+const happen = ({ services: { store } }: Service, days: readonly number[]) =>
+  store.write((tx) =>
+    appendEvents(
+      tx,
+      days.map((day, n) => event(n, START + day * DAY)),
+    ),
+  )
+
+const tick = ({ services }: Service) =>
+  housekeepingWorker.tick({
+    ...services,
+    metrics: { clockFault() {} },
+    signal: new AbortController().signal,
+    stopping: new AbortController().signal,
+  })
+
+const sequences = async ({ services: { store } }: Service) =>
+  (await store.db.selectFrom('events').select('sequence').orderBy('sequence').execute()).map((row) => row.sequence)
+
+const subscribe = async ({ request }: Service): Promise<string> => {
+  const body = { url: 'https://receiver.example.com/hook', enabled_events: ['*'] }
+  return (await request('POST', '/v2/webhook-subscriptions', { body })).json.data.id
+}
+
+const transaction = (signature: string, changes: Partial<NewRow<'transactions'>>): NewRow<'transactions'> => ({
+  signature,
+  raw: Buffer.from('bytes'),
+  lifecycle: 'finalized',
+  confirmation_status: 'finalized',
+  err_json: null,
+  slot: 1,
+  confirmations: 32,
+  tracked_resource_json: null,
+  tracked_id: null,
+  bundle_id: null,
+  max_retries: 0,
+  blockhash: 'x',
+  nonce_account: null,
+  genesis: '',
+  since_slot: null,
+  checked_at: 0,
+  next_check_at: null,
+  next_send_at: null,
+  sends: 0,
+  external_uid: null,
+  metadata_json: null,
+  created_at: START,
+  ...changes,
+})
+
+describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
+  const missing = name === 'PostgreSQL' && 'missing' in postgres
+  const start = async (settings: Partial<Record<SettingName, unknown>> = {}) =>
+    startService({
+      settings: {
+        ...settings,
+        ...(name === 'PostgreSQL' && !('missing' in postgres)
+          ? { 'database-url': await postgres.createMigratedDatabase(), 'encryption-key': '7'.repeat(64) }
+          : {}),
+      },
+    })
+
+  it.skipIf(missing)('nothing that the contract promises is removed unless a setting says so', async () => {
+    const service = await start()
+    await happen(service, [0, 1])
+    await service.services.store.write((tx) => insertTransaction(tx, transaction('s', {})))
+    service.clock.advance(10_000 * DAY)
+    await tick(service)
+    expect(await sequences(service)).toEqual([1, 2])
+    const { raw } = await service.services.store.db.selectFrom('transactions').select('raw').executeTakeFirstOrThrow()
+    expect(raw.toString()).toBe('bytes')
+  })
+
+  it.skipIf(missing)('events leave from the first on, and the last one stays', async () => {
+    const service = await start({ 'retention.events-days': 90 })
+    // The clock was ahead for one event: what follows it counts as happened then.
+    await happen(service, [0, 1, 40, 2, 100])
+    service.clock.advance(91 * DAY + 1)
+    await tick(service)
+    expect(await sequences(service)).toEqual([2 + 1, 4, 5])
+    service.clock.advance(1_000 * DAY)
+    await tick(service)
+    expect(await sequences(service)).toEqual([5])
+    await happen(service, [1_100])
+    expect(await sequences(service)).toEqual([5])
+    await service.services.store.write((tx) => appendEvent(tx, event(9, START + 1_100 * DAY)))
+    expect(await sequences(service)).toEqual([5, 6])
+  })
+
+  it.skipIf(missing)('what was reported once is not reported again after its event is gone', async () => {
+    const service = await start({ 'retention.events-days': 1 })
+    await happen(service, numbers(1_203))
+    service.clock.advance(1_201 * DAY)
+    await tick(service)
+    expect((await sequences(service))[0]).toBe(1_201)
+    const { store } = service.services
+    expect(await store.write((tx) => appendEvent(tx, event(0, START)))).toBeNull()
+    await happen(service, numbers(1_203))
+    expect(await sequences(service)).toEqual([1_201, 1_202, 1_203])
+    expect((await store.write((tx) => appendEvent(tx, event(0, START, 'another'))))?.sequence).toBe(1_204)
+  })
+
+  it.skipIf(missing)('requests for events that are gone name the first one that is stored', async () => {
+    const service = await start({ 'retention.events-days': 1 })
+    const { request, services } = service
+    await happen(service, [0, 1, 2, 3])
+    const id = await subscribe(service)
+    const ids = (await services.store.db.selectFrom('events').select('id').orderBy('sequence').execute()).map(
+      (row) => row.id,
+    )
+    const cursorBehind = async (limit: number) =>
+      (await request('GET', `/v2/events?order=asc&limit=${limit}`)).json.meta.next_cursor as string
+    const [first, second] = [await cursorBehind(1), await cursorBehind(2)]
+    service.clock.advance(3 * DAY)
+    await tick(service)
+    expect(await sequences(service)).toEqual([3, 4])
+
+    const since = new Date(START + 2 * DAY).toISOString()
+    const details = { first_sequence: 3, first_created: since }
+    const named = expect.stringContaining(`the first that is stored has the sequence 3, of ${since}`)
+    const gone = await request('GET', `/v2/events/${ids[0]}`)
+    expect([gone.status, gone.json.error]).toEqual([
+      404,
+      expect.objectContaining({ code: 'not_found', message: named, details }),
+    ])
+    expect((await request('GET', `/v2/events/${ids[2]}`)).status).toBe(200)
+
+    const missed = await request('GET', `/v2/events?order=asc&cursor=${first}`)
+    expect([missed.status, missed.json.error]).toEqual([
+      400,
+      expect.objectContaining({ param: 'cursor', message: named, details }),
+    ])
+    expect(missed.json.error.message).toContain('The events 2 to 2 after this cursor were removed')
+    const next = await request('GET', `/v2/events?order=asc&cursor=${second}`)
+    expect(next.json.data.map(({ sequence }: Row<'events'>) => sequence)).toEqual([3, 4])
+
+    const replays = `/v2/webhook-subscriptions/${id}/replays`
+    const early = await request('POST', replays, { body: { since: 0 } })
+    expect([early.status, early.json.error]).toEqual([
+      400,
+      expect.objectContaining({ param: 'since', message: named, details }),
+    ])
+    expect((await request('POST', replays, { body: { since } })).json.data).toMatchObject({ queued: 2 })
+    const byId = await request('POST', replays, { body: { event_ids: [ids[3], ids[1]] } })
+    expect([byId.status, byId.json.error]).toEqual([
+      404,
+      expect.objectContaining({ param: 'event_ids.1', message: named, details }),
+    ])
+  })
+
+  it.skipIf(missing)('an active subscription gets everything, and an inactive one what is not too old', async () => {
+    const service = await start({ 'retention.events-days': 1 })
+    const { request, services } = service
+    const { store } = services
+    const [active, off] = [await subscribe(service), await subscribe(service)]
+    await happen(service, [0, 1])
+    await fanOut(services)
+    await request('PATCH', `/v2/webhook-subscriptions/${off}`, { body: { active: false } })
+    await happen(service, [0, 1, 2, 3, 4])
+    const queued = async () =>
+      (await store.db.selectFrom('webhook_queue').select(['subscription_id', 'sequence']).execute()).map((row) => [
+        row.subscription_id === active ? 'active' : 'off',
+        row.sequence,
+      ])
+    service.clock.advance(1_000 * DAY)
+    await tick(service)
+    // The active one has the first two in its queue and the others before its cursor.
+    expect((await sequences(service))[0]).toBe(1)
+    await store.write((tx) => tx.deleteFrom('webhook_queue').where('sequence', '=', 1).execute())
+    await tick(service)
+    expect((await sequences(service))[0]).toBe(2)
+    expect(await queued()).toEqual(
+      expect.arrayContaining([
+        ['active', 2],
+        ['off', 2],
+      ]),
+    )
+    await request('PATCH', `/v2/webhook-subscriptions/${active}`, { body: { active: false } })
+    await tick(service)
+    const last = (await sequences(service)).at(-1)
+    expect(await sequences(service)).toEqual([last])
+    expect(await queued()).toEqual([])
+    await request('PATCH', `/v2/webhook-subscriptions/${off}`, { body: { active: true } })
+    await fanOut(services)
+    expect(await queued()).toEqual([['off', last]])
+  })
+
+  it.skipIf(missing)('in steps of any size, a beginning is removed, and nothing that is to be delivered', async () => {
+    const service = await start()
+    const { store } = service.services
+    const ids = [await subscribe(service), await subscribe(service), await subscribe(service)]
+    const COUNT = 40
+    await happen(service, numbers(COUNT))
+    const place = fc.integer({ min: 0, max: COUNT })
+    const subscription = fc.record({
+      active: fc.boolean(),
+      cursor: place,
+      queued: fc.uniqueArray(fc.integer({ min: 1, max: COUNT }), { maxLength: 4 }),
+      replay: fc.option(place, { nil: null }),
+    })
+    const stored = await store.db.selectFrom('events').selectAll().orderBy('sequence').execute()
+    await fc.assert(
+      fc.asyncProperty(
+        fc.tuple(subscription, subscription, subscription),
+        place,
+        fc.integer({ min: 1, max: 15 }),
+        async (states, age, limit) => {
+          await store.write(async (tx) => {
+            for (const table of ['events', 'removed_event_keys', 'webhook_queue', 'webhook_replays'] as const)
+              await tx.deleteFrom(table).execute()
+            await tx.insertInto('events').values(stored).execute()
+            await tx.updateTable('counters').set({ value: 1 }).where('name', '=', 'events_first').execute()
+            for (const [i, { active, cursor, queued, replay }] of states.entries()) {
+              const subscription_id = ids[i]!
+              const changes = { active: Number(active), cursor }
+              await tx.updateTable('webhook_subscriptions').set(changes).where('id', '=', subscription_id).execute()
+              for (const sequence of queued) {
+                const about = { event_id: stored[sequence - 1]!.id, sequence, resource: 'pool:x' }
+                const state = { state: 'waiting' as const, attempts: 0, next_attempt_at: 0, claimed_until: 0 }
+                await tx
+                  .insertInto('webhook_queue')
+                  .values({ subscription_id, ...about, ...state })
+                  .execute()
+              }
+              if (replay === null) continue
+              const open = { since: 0, types_json: null, come_to: COUNT, through: replay, last: COUNT, created_at: 0 }
+              await tx
+                .insertInto('webhook_replays')
+                .values({ subscription_id, ...open })
+                .execute()
+            }
+          })
+          const before = START + age * DAY
+          await store.write(async (tx) => {
+            while ((await pruneEvents(tx, before, limit)) === limit);
+          })
+          await inSteps(store, (tx, most) => pruneQueued(tx, most))
+          const left = await sequences(service)
+          const needed = states
+            .filter(({ active }) => active)
+            .flatMap(({ cursor, queued, replay }) => [cursor + 1, ...queued, ...(replay === null ? [] : [replay + 1])])
+          const first = Math.min(age + 1, COUNT, ...needed)
+          expect(left).toEqual(numbers(COUNT + 1 - first).map((n) => first + n))
+          const queue = await store.db.selectFrom('webhook_queue').select('sequence').execute()
+          expect(queue.length).toBe(states.flatMap(({ queued }) => queued.filter((n) => n >= first)).length)
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+
+  it.skipIf(missing)('the bytes of transactions that have ended are removed, and nothing else of them', async () => {
+    const service = await start({ 'retention.transaction-bytes-days': 7 })
+    const { store } = service.services
+    await store.write(async (tx) => {
+      await insertTransaction(tx, transaction('ended', {}))
+      await insertTransaction(tx, transaction('followed', { next_check_at: START, lifecycle: 'submitted' }))
+      await insertTransaction(tx, transaction('sent again', { next_send_at: START }))
+      await insertTransaction(tx, transaction('young', { created_at: START + DAY }))
+    })
+    service.clock.advance(7 * DAY + 1)
+    await tick(service)
+    const rows = await store.db.selectFrom('transactions').selectAll().orderBy('seq').execute()
+    expect(rows.map(({ signature, raw }) => [signature, raw.toString()])).toEqual([
+      ['ended', ''],
+      ['followed', 'bytes'],
+      ['sent again', 'bytes'],
+      ['young', 'bytes'],
+    ])
+    expect(rows[0]).toMatchObject({ lifecycle: 'finalized', raw_removed_at: service.clock.now() })
+  })
+
+  it.skipIf(missing)(
+    'the leaves of a drained tree are removed, its proofs say so, and its list brings them back',
+    async () => {
+      const service = await start({ 'retention.trees-days': 30 })
+      const { request, services, clock } = service
+      const { store } = services
+      const list = entries(5_000)
+      const body = { mint: wallet(1), airdrop_count: 1, entries: list }
+      const [drained, other] = await Promise.all(
+        [1, 2].map(async (airdrop_count) => {
+          const made = await request('POST', '/v2/merkle-trees', { body: { ...body, airdrop_count } })
+          return made.json.data.id as string
+        }),
+      )
+      const proof = (id: string | undefined) => request('GET', `/v2/merkle-trees/${id}/proofs/${wallet(7)}`)
+      const pieces = async () =>
+        (await store.db.selectFrom('merkle_blobs').select('tree_id').execute()).filter((row) => row.tree_id === drained)
+          .length
+      const drain = () =>
+        store.write((tx) =>
+          tx.updateTable('merkle_trees').set({ status: 'vault_drained' }).where('id', '=', drained!).execute(),
+        )
+      await drain()
+      await tick(service)
+      clock.advance(30 * DAY)
+      await tick(service)
+      expect((await proof(drained)).status).toBe(200)
+      clock.advance(1)
+      await tick(service)
+      expect(await pieces()).toBe(0)
+      const gone = await proof(drained)
+      expect([gone.status, gone.json.error.message]).toEqual([
+        404,
+        `The leaves of the merkle tree ${drained} were removed on ${new Date(clock.now()).toISOString()}, because its airdrop was drained (retention.trees-days): store the list again with replace: true to read proofs`,
+      ])
+      expect((await request('GET', `/v2/merkle-trees/${drained}/entries`)).status).toBe(404)
+      expect((await request('GET', `/v2/merkle-trees/${drained}`)).json.data.leaf_count).toBe(5_000)
+      expect((await proof(other)).status).toBe(200)
+      const again = await request('POST', '/v2/merkle-trees', { body: { ...body, replace: true } })
+      expect(again.status).toBe(200)
+      expect((await proof(drained)).status).toBe(200)
+      await tick(service)
+      clock.advance(30 * DAY)
+      await tick(service)
+      expect((await proof(drained)).status).toBe(200)
+    },
+  )
+
+  it.skipIf(missing)(
+    'signings that have ended are removed after 31 days at the earliest, with what they spent',
+    async () => {
+      const service = await start({ 'retention.signings-days': 1 })
+      const { store } = service.services
+      const signing = (id: string, state: 'intended' | 'signed', day: number): NewRow<'signings'> => ({
+        ...{ id, state, created_at: START + day * DAY, signer: 's', operation: 'signer.test', genesis: '' },
+        ...{ transaction: Buffer.alloc(0), message_sha256: id, plan: null, since_slot: null, signature: null },
+      })
+      await store.write(async (tx) => {
+        for (const row of [
+          signing('old', 'signed', 0),
+          signing('open', 'intended', 0),
+          signing('young', 'signed', 1),
+        ]) {
+          await tx.insertInto('signings').values(row).execute()
+          const spend = { signing_id: row.id, signer: 's', mint: '', amount: '1', at: row.created_at }
+          await tx.insertInto('signer_spends').values(spend).execute()
+        }
+      })
+      service.clock.advance(31 * DAY)
+      await tick(service)
+      expect((await store.db.selectFrom('signings').select('id').execute()).length).toBe(3)
+      service.clock.advance(1)
+      await tick(service)
+      const left = await store.db.selectFrom('signings').select('id').orderBy('seq').execute()
+      expect(left.map(({ id }) => id)).toEqual(['open', 'young'])
+      const spends = await store.db.selectFrom('signer_spends').select('signing_id').orderBy('seq').execute()
+      expect(spends.map((row) => row.signing_id)).toEqual(['open', 'young'])
+    },
+  )
+})
