@@ -166,7 +166,10 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
     about: "this user's own files: owner, links and modes are checked on what was opened; atomic writes",
     value: ['src/errors.ts'],
   },
-  'src/file-lock.ts': { about: "whether a living process holds SQLite's lock on a file", value: [] },
+  'src/file-lock.ts': {
+    about: "takes SQLite's lock on a file, and tells whether a living process holds it",
+    value: [],
+  },
   'src/timing.ts': {
     about: 'units of time, waiting, calls that end by a deadline, what a `Retry-After` asks for',
     value: [],

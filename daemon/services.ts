@@ -31,7 +31,12 @@ export interface OpenServices extends Services {
 export async function openServices(config: Config, log: Log = silentLog): Promise<OpenServices> {
   makeDataDir(config)
   const databaseUrl = config.values['database-url']
-  const store = await openStore({ dataDir: config.dataDir, ...(databaseUrl === undefined ? {} : { databaseUrl }) })
+  const store = await openStore({
+    dataDir: config.dataDir,
+    databaseUrl,
+    onMigrated: ({ applied, copy }) =>
+      log.info({ applied, copy }, copy === null ? 'the database was migrated' : 'the database was copied and migrated'),
+  })
   try {
     const keyText = config.values['encryption-key']
     const vault = await openVault({ store, dataDir: config.dataDir, ...(keyText === undefined ? {} : { keyText }) })

@@ -183,7 +183,17 @@ export async function replaceWith(file: string, write: (draft: string) => Promis
   }
 }
 
+/** Moves a file or folder within its file system and syncs both folders; false when it does not exist. */
+export function moveIfThere(from: string, to: string): boolean {
+  if (lstatSync(from, { throwIfNoEntry: false }) === undefined) return false
+  renameSync(from, to)
+  syncFolderOf(to)
+  syncFolderOf(from)
+  return true
+}
+
 const draftOf = (file: string) => `${file}.${randomBytes(6).toString('hex')}`
+
 function syncFolderOf(file: string): void {
   const descriptor = openSync(dirname(file), 'r')
   try {

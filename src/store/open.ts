@@ -1,17 +1,20 @@
 /** Opens the configured store and migrates it to the schema of this program. */
 import { internal } from '../errors.ts'
-import type { Store } from './store.ts'
+import type { OnMigrated, Store } from './store.ts'
 
 export interface StoreOptions {
   dataDir: string
   /** `postgres://…`; without one the database is a SQLite file in `dataDir`. */
   databaseUrl?: string | undefined
+  onMigrated?: OnMigrated | undefined
+  /** Copies a SQLite database before it is migrated; true by default. */
+  copyFirst?: boolean | undefined
 }
 
-export async function openStore({ dataDir, databaseUrl }: StoreOptions): Promise<Store> {
+export async function openStore({ dataDir, databaseUrl, onMigrated, copyFirst }: StoreOptions): Promise<Store> {
   if (databaseUrl === undefined || databaseUrl === '') {
     const { openSqlite } = await import('./sqlite.ts')
-    return openSqlite({ dataDir })
+    return openSqlite({ dataDir, onMigrated, copyFirst })
   }
   if (!/^postgres(ql)?:\/\//.test(databaseUrl)) {
     throw internal(
@@ -19,5 +22,5 @@ export async function openStore({ dataDir, databaseUrl }: StoreOptions): Promise
     )
   }
   const { openPostgres } = await import('./postgres.ts')
-  return openPostgres({ url: databaseUrl })
+  return openPostgres({ url: databaseUrl, onMigrated })
 }

@@ -6,9 +6,10 @@ import { type ApiError, internal } from '../errors.ts'
 import { parseUrl } from '../urls.ts'
 import { trackFaults } from './faults.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
-import { isCurrent, migrateDatabase } from './migrations/migrate.ts'
+import { migrateDatabase, migrationState } from './migrations/migrate.ts'
+import { refuseHalfApplied } from './migrations/schema-check.ts'
 import type { Tables } from './schema.ts'
-import type { Store } from './store.ts'
+import type { OnMigrated, Store } from './store.ts'
 import { databaseBusy, duplicateKey, refuseNestedWrite, runWork } from './work.ts'
 
 /** Reads never wait for locks, so their own connections stay available while writes wait. */
@@ -53,14 +54,15 @@ const MIGRATION_SESSION = "set idle_in_transaction_session_timeout = '60s'"
 export interface PostgresOptions {
   /** Connection URL, `postgres://…`; it contains the password and never appears in errors. */
   url: string
+  onMigrated?: OnMigrated | undefined
 }
 
-export async function openPostgres({ url }: PostgresOptions): Promise<Store> {
+export async function openPostgres({ url, onMigrated }: PostgresOptions): Promise<Store> {
   if (parseUrl(url) === undefined)
     throw internal('the database URL is not a URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE')
   const { default: driver } = await import('pg')
   try {
-    await migrateOnce(driver, url)
+    await migrateOnce(driver, url, onMigrated)
   } catch (error) {
     throw withoutSecrets(error, url)
   }
@@ -161,16 +163,20 @@ function withDatabaseErrors(error: unknown, code: string): unknown {
 }
 
 /** Migrates on a separate connection with separate limits, because kysely waits there for other migrating processes. */
-async function migrateOnce(driver: typeof pg, url: string): Promise<void> {
+async function migrateOnce(driver: typeof pg, url: string, onMigrated?: OnMigrated): Promise<void> {
   const db = connectPostgres(driver, url, 1, MIGRATION_SESSION)
   try {
-    if (!(await isCurrent(db))) await migrateDatabase(db, postgresSchema)
+    const state = await migrationState(db)
+    if (state.pending.length === 0) return
+    await refuseHalfApplied(db, state)
+    await migrateDatabase(db, postgresSchema)
+    if (state.applied.length > 0) onMigrated?.({ applied: state.pending, copy: null })
   } finally {
     await db.destroy()
   }
 }
 
-function connectPostgres(driver: typeof pg, url: string, size: number, session: string): Kysely<Tables> {
+export function connectPostgres(driver: typeof pg, url: string, size: number, session: string): Kysely<Tables> {
   const pool = new driver.Pool({
     connectionString: url,
     max: size,
@@ -192,7 +198,7 @@ function connectPostgres(driver: typeof pg, url: string, size: number, session: 
 }
 
 /** Returns the error without the URL and its password, which the driver's own message may contain. */
-function withoutSecrets(error: unknown, url: string): unknown {
+export function withoutSecrets(error: unknown, url: string): unknown {
   if (!(error instanceof Error) || (error as Partial<ApiError>).code === 'internal_error') return error
   const { password } = new URL(url)
   let message =

@@ -8,30 +8,31 @@ import { DATABASE_FILE } from '../config.ts'
 import { internal } from '../errors.ts'
 import { makeDataFolder, makeOwnDatabase } from '../files.ts'
 import { trackFaults } from './faults.ts'
-import type { SchemaDialect } from './migrations/dialect.ts'
-import { isCurrent, migrateDatabase } from './migrations/migrate.ts'
+import { copyBeforeMigration } from './migrations/copy-before.ts'
+import { migrateDatabase, migrationState } from './migrations/migrate.ts'
+import { refuseHalfApplied } from './migrations/schema-check.ts'
+import { finishInterruptedRestore, refuseDuringRestore } from './restore-switch.ts'
 import type { Tables } from './schema.ts'
-import { isDuplicate, preparing, sqliteCode, whenFree, writerDialect } from './sqlite-connection.ts'
-import type { Store } from './store.ts'
+import { isDuplicate, preparing, sqliteCode, sqliteSchema, whenFree, writerDialect } from './sqlite-connection.ts'
+import type { OnMigrated, Store } from './store.ts'
 import { duplicateKey, refuseNestedWrite, runWork } from './work.ts'
 import { createWriteQueue, type Work, type WriteOutcome } from './write-queue.ts'
-
-export const sqliteSchema: SchemaDialect = {
-  blob: 'blob',
-  sequence: { type: 'integer', build: (column) => column.primaryKey().autoIncrement() },
-}
 
 export interface SqliteOptions {
   /** Data folder, created with mode 0700 if missing. */
   dataDir: string
   /** Milliseconds to wait for another process that is writing. */
   busyTimeoutMs?: number
+  onMigrated?: OnMigrated | undefined
+  /** Copies the database before it is migrated, unless it is new; true by default. */
+  copyFirst?: boolean | undefined
 }
 
-export async function openSqlite({ dataDir, busyTimeoutMs = 5000 }: SqliteOptions): Promise<Store> {
+export async function openSqlite(options: SqliteOptions): Promise<Store> {
+  const { dataDir, busyTimeoutMs = 5000 } = options
   const { default: Driver } = await import('better-sqlite3')
   const file = join(dataDir, DATABASE_FILE)
-  const raw = await openFile(Driver, dataDir, file, busyTimeoutMs)
+  const raw = await openFile(Driver, file, { ...options, busyTimeoutMs })
   const faults = trackFaults()
   const writer = new Kysely<Tables>({ dialect: writerDialect(raw, busyTimeoutMs, faults) })
   const reader = new Driver(file, { readonly: true, timeout: busyTimeoutMs })
@@ -125,25 +126,28 @@ async function runInSavepoint(
 
 async function openFile(
   Driver: typeof Database,
-  dataDir: string,
   file: string,
-  busyTimeoutMs: number,
+  options: SqliteOptions & { busyTimeoutMs: number },
 ): Promise<Database.Database> {
+  const { dataDir, busyTimeoutMs } = options
   let raw: Database.Database | undefined
   try {
     makeDataFolder(dataDir)
+    await finishInterruptedRestore(dataDir)
     // SQLite creates its journal files with the mode of the database file.
     makeOwnDatabase(file)
     const opened = new Driver(file, { timeout: 0 })
     raw = opened
     await whenFree(busyTimeoutMs, () => opened.pragma('journal_mode = WAL'))
+    // The connection now has a lock that a restore waits for, so a restore that begins later cannot be missed.
+    refuseDuringRestore(dataDir)
     opened.pragma('synchronous = FULL')
     opened.pragma('foreign_keys = ON')
     opened.pragma('cache_size = -8192')
     // Four times SQLite's default: fewer checkpoints and a tenth more writes per second, for a write-ahead log of 16
     // MB.
     opened.pragma('wal_autocheckpoint = 4000')
-    await migrateFile(opened, busyTimeoutMs)
+    await migrateFile(opened, file, options)
     return opened
   } catch (error) {
     raw?.close()
@@ -181,14 +185,25 @@ const wayOut = (error: unknown) =>
 
 /**
  * Kysely takes no migration lock on SQLite; the write lock, held from before the check until the commit, replaces it.
+ * All pending migrations are one transaction, so that none is ever half applied.
  */
-async function migrateFile(raw: Database.Database, busyTimeoutMs: number): Promise<void> {
+async function migrateFile(
+  raw: Database.Database,
+  file: string,
+  { dataDir, busyTimeoutMs, onMigrated, copyFirst = true }: SqliteOptions & { busyTimeoutMs: number },
+): Promise<void> {
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: raw }) })
-  if (await isCurrent(db)) return
+  if ((await migrationState(db)).pending.length === 0) return
   await whenFree(busyTimeoutMs, () => raw.exec('begin immediate'))
   try {
-    if (!(await isCurrent(db))) await migrateDatabase(db, sqliteSchema)
+    const state = await migrationState(db)
+    await refuseHalfApplied(db, state)
+    const isNew = state.applied.length === 0
+    const copy =
+      isNew || !copyFirst || state.pending.length === 0 ? null : await copyBeforeMigration(dataDir, file, state)
+    if (state.pending.length > 0) await migrateDatabase(db, sqliteSchema)
     raw.exec('commit')
+    if (!isNew && state.pending.length > 0) onMigrated?.({ applied: state.pending, copy })
   } catch (error) {
     if (raw.inTransaction) raw.exec('rollback')
     throw error

@@ -8,6 +8,9 @@ export type Reader = Kysely<Tables>
 /** An open write transaction; only `Store.write` creates one. */
 export type Tx = Transaction<Tables>
 
+/** Called after migrations were applied to a database that was not new; `copy` is the file with its state before. */
+export type OnMigrated = (report: { applied: readonly string[]; copy: string | null }) => void
+
 export interface Store {
   readonly kind: 'sqlite' | 'postgres'
   /** Connection for reads outside a transaction; writes through it fail. */

@@ -46,11 +46,17 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0022-signing-ids': signingIds,
 }
 
+export interface MigrationState {
+  /** Names in the order in which they were applied. */
+  applied: readonly string[]
+  pending: readonly string[]
+}
+
 /**
- * Returns true when no migration is pending; it is a single query, to keep startup fast. Throws when the database has a
- * migration that this program does not know.
+ * Returns which migrations the database has; it is a single query, to keep startup fast. Throws when it has one that
+ * this program does not know.
  */
-export async function isCurrent(db: Kysely<Tables>): Promise<boolean> {
+export async function migrationState(db: Kysely<Tables>): Promise<MigrationState> {
   const executed = await executedMigrations(db)
   const unknown = executed.find((name) => !Object.hasOwn(MIGRATIONS, name))
   if (unknown !== undefined) {
@@ -58,7 +64,9 @@ export async function isCurrent(db: Kysely<Tables>): Promise<boolean> {
       `the database is newer than this program (it has the migration ${unknown}): upgrade svc, or restore the backup made before the upgrade`,
     )
   }
-  return executed.length === Object.keys(MIGRATIONS).length
+  const has = new Set(executed)
+  const names = Object.keys(MIGRATIONS)
+  return { applied: names.filter((name) => has.has(name)), pending: names.filter((name) => !has.has(name)) }
 }
 
 /**
