@@ -9,7 +9,7 @@ import { imageTypeOf } from './image-structure.ts'
 import { publicBase } from './public-base.ts'
 import type { Asset, Storage } from './storage.ts'
 
-const ASSETS_FOLDER = 'assets'
+export const ASSETS_FOLDER = 'assets'
 
 /** CIDv1 with raw codec and sha2-256 of 32 bytes: these make the constant first characters, followed by the digest. */
 const CID = /^bafkrei[a-z2-7]{52}$/

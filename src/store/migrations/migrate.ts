@@ -46,6 +46,9 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0022-signing-ids': signingIds,
 }
 
+/** Names of all migrations of this program, in order. */
+export const migrationNames: readonly string[] = Object.keys(MIGRATIONS)
+
 export interface MigrationState {
   /** Names in the order in which they were applied. */
   applied: readonly string[]
@@ -65,8 +68,10 @@ export async function migrationState(db: Kysely<Tables>): Promise<MigrationState
     )
   }
   const has = new Set(executed)
-  const names = Object.keys(MIGRATIONS)
-  return { applied: names.filter((name) => has.has(name)), pending: names.filter((name) => !has.has(name)) }
+  return {
+    applied: migrationNames.filter((name) => has.has(name)),
+    pending: migrationNames.filter((name) => !has.has(name)),
+  }
 }
 
 /**

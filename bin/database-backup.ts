@@ -1,0 +1,215 @@
+/** Writes a backup of a SQLite installation: a folder with one file for each part and a list of them. */
+import { createHash } from 'node:crypto'
+import {
+  closeSync,
+  copyFileSync,
+  createReadStream,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import type {
+  BackupReport,
+  BackupRequest,
+  InstallationPart,
+  PartName,
+  StepProgress,
+} from '../commands/database/installation.ts'
+import { failure, Problem, usage } from '../commands/ui/problem.ts'
+import { type Config, DATABASE_FILE } from '../src/config.ts'
+import { moveIfThere, openOwnFile, writeAtomically } from '../src/files.ts'
+import { VERSION } from '../src/version.ts'
+import { installationParts, PART_FILES } from './database-parts.ts'
+
+export const BACKUP_FORMAT = 1
+/** File of a backup that lists the others. */
+export const BACKUP_LIST = 'backup.json'
+
+export interface BackupFile {
+  name: string
+  bytes: number
+  sha256: string
+}
+export interface BackupList {
+  svc_backup: number
+  version: string
+  created_at: string
+  /** Last migration of the database. */
+  schema: string
+  fingerprint: string | null
+  parts: readonly PartName[]
+  /** Every file but the assets, whose names are the hashes of their content. */
+  files: readonly BackupFile[]
+  assets: { files: number; bytes: number } | null
+}
+
+/** Copies the installation while a daemon uses it. The folder appears once everything in it is on the disk. */
+export async function backUp(config: Config, request: BackupRequest, onProgress: StepProgress): Promise<BackupReport> {
+  const folder = resolve(request.folder)
+  const parts = requestedParts(installationParts(config), request.include)
+  refuseOverwriting(folder, request.force)
+  const database = join(config.dataDir, DATABASE_FILE)
+  if (!existsSync(database)) {
+    throw new Problem('not_found', `there is no database in ${config.dataDir}`, { next: 'name it with --data-dir' })
+  }
+  const draft = `${folder}.partial`
+  try {
+    rmSync(draft, { recursive: true, force: true })
+    mkdirSync(draft, { mode: 0o700 })
+    const list = await fillBackup(draft, database, parts, onProgress)
+    if (existsSync(folder)) replaceBackup(folder, draft)
+    else moveIfThere(draft, folder)
+    const bytes = list.files.reduce((sum, file) => sum + file.bytes, list.assets?.bytes ?? 0)
+    return {
+      folder,
+      included: list.parts,
+      files: list.files.length + (list.assets?.files ?? 0),
+      bytes,
+      fingerprint: list.fingerprint,
+      schema: list.schema,
+    }
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true })
+    throw writeFault(error, folder)
+  }
+}
+
+function requestedParts(parts: readonly InstallationPart[], include: readonly PartName[]): InstallationPart[] {
+  return include.map((name) => {
+    const part = parts.find((one) => one.name === name)
+    if (part?.path != null) return part
+    const next = name === 'encryption-key' ? 'where SVC_ENCRYPTION_KEY holds it, keep that apart' : 'leave it out'
+    throw usage(`this installation has no ${PART_FILES[name]} to include`, { param: '--include', next })
+  })
+}
+
+function refuseOverwriting(folder: string, force: boolean): void {
+  if (!existsSync(folder)) {
+    if (existsSync(dirname(folder))) return
+    throw usage(`${dirname(folder)} does not exist`, { next: 'make it, or choose another folder' })
+  }
+  if (!existsSync(join(folder, BACKUP_LIST))) {
+    throw usage(`${folder} is there already, and is no backup: nothing was written`, { next: 'choose another name' })
+  }
+  if (!force) throw usage(`${folder} is there already: replace that backup with --force`, { param: '--force' })
+}
+
+/** The database goes first: what it refers to is written before it, so that later copies of the rest hold that. */
+async function fillBackup(
+  draft: string,
+  database: string,
+  parts: readonly InstallationPart[],
+  onProgress: StepProgress,
+): Promise<BackupList> {
+  const { copySqlite, factsOfSqlite } = await import('../src/store/sqlite-copy.ts')
+  const copy = join(draft, DATABASE_FILE)
+  await copySqlite(database, copy, onProgress)
+  const { damage, applied, fingerprint } = await factsOfSqlite(copy)
+  if (damage.length > 0) {
+    throw failure(`${database} is damaged, and so would be its backup: ${damage[0]}`, {
+      next: 'keep the files, and restore an earlier backup',
+    })
+  }
+  let assets: BackupList['assets'] = null
+  for (const { name, path } of parts) {
+    const target = join(draft, PART_FILES[name])
+    if (path === null) continue
+    if (name === 'assets') assets = copyAssets(path, target)
+    else if (name === 'chain') await copySqlite(path, target)
+    else if (name === 'profiles') copyInto(path, target)
+    else copyKey(path, target)
+    if (name === 'encryption-key') await requireKey(target, fingerprint)
+  }
+  const files: BackupFile[] = []
+  for (const name of readdirSync(draft)) if (name !== PART_FILES.assets) files.push(await fileOf(draft, name))
+  const list: BackupList = {
+    svc_backup: BACKUP_FORMAT,
+    version: VERSION,
+    created_at: new Date().toISOString(),
+    schema: applied.at(-1) ?? '',
+    fingerprint,
+    parts: parts.map(({ name }) => name),
+    files,
+    assets,
+  }
+  writeAtomically(join(draft, BACKUP_LIST), `${JSON.stringify(list, undefined, 2)}\n`, { syncFolder: true })
+  return list
+}
+
+/** Throws when the copied key is not that of the copied database. */
+async function requireKey(file: string, expected: string | null): Promise<void> {
+  const { fingerprintOfFile } = await import('../src/store/vault.ts')
+  const own = fingerprintOfFile(file)
+  if (expected === null || own === expected) return
+  throw failure(`encryption.key (fingerprint ${own}) does not open this database, which was sealed with ${expected}`, {
+    next: 'put the right key back first: `svc doctor` says which one is expected',
+  })
+}
+
+/** Copies a small secret after checking that no other user could read or replace it. */
+function copyKey(from: string, to: string): void {
+  const descriptor = openOwnFile(from, { secret: true })
+  try {
+    writeAtomically(to, readFileSync(descriptor))
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+const copyInto = (from: string, to: string) => void writeAtomically(to, readFileSync(from))
+
+/** Copies the assets; names of other files, such as unfinished ones, are left out. */
+export function copyAssets(from: string, to: string): { files: number; bytes: number } {
+  mkdirSync(to, { recursive: true, mode: 0o700 })
+  let [files, bytes] = [0, 0]
+  for (const name of readdirSync(from)) {
+    if (!ASSET_NAME.test(name) || existsSync(join(to, name))) continue
+    const draft = join(to, `${name}.partial`)
+    copyFileSync(join(from, name), draft)
+    const descriptor = openSync(draft, 'r+')
+    try {
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+    moveIfThere(draft, join(to, name))
+    files++
+    bytes += statSync(join(to, name)).size
+  }
+  return { files, bytes }
+}
+
+const ASSET_NAME = /^bafkrei[a-z2-7]{52}$/
+
+async function fileOf(folder: string, name: string): Promise<BackupFile> {
+  return { name, bytes: statSync(join(folder, name)).size, sha256: await sha256Of(join(folder, name)) }
+}
+
+/** The SHA-256 of a file of any size, in hex. Throws FileFault for one that others can write. */
+export async function sha256Of(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(file, { fd: openOwnFile(file) })) hash.update(chunk)
+  return hash.digest('hex')
+}
+
+/** Keeps the earlier backup until the new one has its name. */
+function replaceBackup(folder: string, draft: string): void {
+  const old = join(dirname(folder), `${basename(folder)}.replaced`)
+  rmSync(old, { recursive: true, force: true })
+  moveIfThere(folder, old)
+  moveIfThere(draft, folder)
+  rmSync(old, { recursive: true, force: true })
+}
+
+function writeFault(error: unknown, folder: string): unknown {
+  const { code, syscall } = error as NodeJS.ErrnoException
+  if (syscall === undefined) return error
+  const why = code === 'ENOSPC' ? 'there is no room' : code === 'EACCES' ? 'permission denied' : code
+  return failure(`the backup ${folder} cannot be written: ${why}`, { next: 'choose another folder', cause: error })
+}

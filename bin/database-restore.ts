@@ -1,0 +1,255 @@
+/** Restores a backup into the data folder: everything is checked and prepared first, and then put in place at once. */
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import {
+  type BackupFacts,
+  PART_NAMES,
+  type PartName,
+  type RestoreReport,
+  type StepProgress,
+} from '../commands/database/installation.ts'
+import { failure, Problem, usage } from '../commands/ui/problem.ts'
+import { CHAIN_LOCK_FILE } from '../src/chain/owner.ts'
+import { type Config, DATABASE_FILE } from '../src/config.ts'
+import { isLocked } from '../src/file-lock.ts'
+import { makeDataFolder, openOwnFile, readOwn, writeAtomically } from '../src/files.ts'
+import {
+  BACKUP_FORMAT,
+  BACKUP_LIST,
+  type BackupFile,
+  type BackupList,
+  copyAssets,
+  sha256Of,
+} from './database-backup.ts'
+import { PART_FILES } from './database-parts.ts'
+import { profilesFile } from './profiles.ts'
+
+/** The list of a backup has a line for each of a few files. */
+const LIST_BYTES = 65_536
+
+interface CheckedBackup {
+  facts: BackupFacts
+  /** The database's copy. */
+  database: string
+  /** Folder with the other parts; null for a database file alone. */
+  folder: string | null
+}
+
+/** Throws for a backup that is not whole, is newer than this program, or whose key is not at hand. */
+export async function inspectBackup(config: Config, typed: string): Promise<CheckedBackup> {
+  if (config.values['database-url'] !== undefined) {
+    throw usage('the database is PostgreSQL, which restores its own backups', {
+      next: 'pg_restore --clean --if-exists --no-owner --dbname="$SVC_DATABASE_URL" FILE; or `svc db import FILE`',
+    })
+  }
+  const path = resolve(typed)
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) throw new Problem('not_found', `there is no backup ${path}`)
+  const folder = stats.isDirectory() ? path : null
+  const list = folder === null ? null : readList(folder)
+  if (folder !== null) for (const file of list?.files ?? []) await checkFile(folder, file)
+  const database = folder === null ? path : join(folder, DATABASE_FILE)
+  await checkOwn(database)
+  const { factsOfSqlite } = await import('../src/store/sqlite-copy.ts')
+  const { damage, applied, pending, fingerprint } = await factsOfSqlite(database)
+  if (damage.length > 0) throw failure(`${database} is damaged: ${damage[0]}`, { next: 'take another backup' })
+  const included = list?.parts ?? []
+  await requireKey(config, { path, folder, included, fingerprint })
+  const bytes = list === null ? statSync(database).size : sizeOf(list)
+  return {
+    database,
+    folder,
+    facts: {
+      path,
+      created_at: list?.created_at ?? null,
+      schema: applied.at(-1) ?? '',
+      pending,
+      fingerprint,
+      included,
+      bytes,
+      replaces: restoredFiles(included).filter((name) => existsSync(join(config.dataDir, name))),
+      data_dir: config.dataDir,
+    },
+  }
+}
+
+/** Restores; the files that were replaced are kept in a folder of the data folder. */
+export async function restore(
+  config: Config,
+  path: string,
+  force: boolean,
+  onProgress: StepProgress,
+): Promise<RestoreReport> {
+  const { lockFolder } = await import('../daemon/lock.ts')
+  const { dataDir } = config
+  makeDataFolder(dataDir)
+  const unlock = await lockFolder(dataDir)
+  if (unlock === undefined) {
+    throw new Problem('conflict', `a daemon runs on ${dataDir}: nothing was restored`, {
+      next: 'stop it, and restore again',
+    })
+  }
+  try {
+    const backup = await inspectBackup(config, path)
+    refuseReplacing(backup.facts, force)
+    if (backup.facts.included.includes('chain') && isLocked(join(dataDir, CHAIN_LOCK_FILE))) {
+      throw new Problem('conflict', `a process serves the embedded chain of ${dataDir}`, { next: 'stop it first' })
+    }
+    return await replaceFiles(dataDir, backup, onProgress)
+  } finally {
+    unlock()
+  }
+}
+
+function readList(folder: string): BackupList {
+  const file = join(folder, BACKUP_LIST)
+  if (!existsSync(file)) {
+    throw usage(`${folder} is no backup: it has no ${BACKUP_LIST}`, {
+      next: `a copied database is restored alone: name its file, ${join(folder, DATABASE_FILE)}`,
+    })
+  }
+  let list: Partial<BackupList>
+  try {
+    list = JSON.parse(readOwn(file, { maxBytes: LIST_BYTES })) as Partial<BackupList>
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw usage(`${file} is no JSON: take another backup`)
+  }
+  if (list.svc_backup !== BACKUP_FORMAT) {
+    throw usage(`${file} has format ${list.svc_backup}, and this program reads ${BACKUP_FORMAT}`, {
+      next: 'upgrade svc, or take another backup',
+    })
+  }
+  return checkedList(file, list)
+}
+
+/** Throws where the list names anything but the parts of a backup, as it then could lead to other files. */
+function checkedList(file: string, list: Partial<BackupList>): BackupList {
+  const known: readonly string[] = [DATABASE_FILE, ...Object.values(PART_FILES)]
+  const files: unknown = list.files
+  const parts: unknown = list.parts
+  if (!Array.isArray(files) || !Array.isArray(parts)) throw strangeList(file)
+  const names = files.map((one: Partial<BackupFile> | null) => one?.name ?? '')
+  const needed = parts.map((part: unknown) => PART_NAMES.find((name) => name === part) ?? null)
+  const isWhole =
+    names.every((name) => known.includes(name)) &&
+    names.includes(DATABASE_FILE) &&
+    needed.every((part) => part === 'assets' || (part !== null && names.includes(PART_FILES[part])))
+  if (!isWhole) throw strangeList(file)
+  return list as BackupList
+}
+
+const strangeList = (file: string) => usage(`${file} is not what svc writes there: take another backup`)
+
+async function checkFile(folder: string, { name, bytes, sha256 }: BackupFile): Promise<void> {
+  const file = join(folder, name)
+  if ((await sha256Of(file)) === sha256) return
+  const size = statSync(file).size
+  throw failure(`${file} is not as it was written (${size} bytes of ${bytes}): it was cut off or changed`, {
+    next: 'take another backup',
+  })
+}
+
+/** Throws FileFault for a file of another user, or one that others can write. */
+async function checkOwn(file: string): Promise<void> {
+  const { closeSync } = await import('node:fs')
+  closeSync(openOwnFile(file))
+}
+
+const sizeOf = ({ files, assets }: BackupList) =>
+  files.reduce((sum, { bytes }) => sum + bytes, 0) + (assets?.bytes ?? 0)
+
+/** Names of the data folder's files that a restore puts in place; assets are added to those that are there. */
+const restoredFiles = (included: readonly PartName[]): string[] => [
+  DATABASE_FILE,
+  ...(['encryption-key', 'operator-key', 'chain'] as const)
+    .filter((part) => included.includes(part))
+    .map((part) => PART_FILES[part]),
+]
+
+interface KeyPlace {
+  path: string
+  folder: string | null
+  included: readonly PartName[]
+  fingerprint: string | null
+}
+
+/** Throws unless the key that the restored installation will use is the one that sealed the database. */
+async function requireKey(config: Config, { path, folder, included, fingerprint }: KeyPlace): Promise<void> {
+  if (fingerprint === null) return
+  const { configuredFingerprint, fingerprintOfFile } = await import('../src/store/vault.ts')
+  const keyText = config.values['encryption-key']
+  const hasKey = folder !== null && included.includes('encryption-key') && keyText === undefined
+  const own = hasKey
+    ? fingerprintOfFile(join(folder, PART_FILES['encryption-key']))
+    : configuredFingerprint(config.dataDir, keyText)
+  if (own === fingerprint) return
+  const holder = keyText === undefined ? join(config.dataDir, PART_FILES['encryption-key']) : 'SVC_ENCRYPTION_KEY'
+  const what = hasKey
+    ? `the backup's own encryption.key has fingerprint ${own}`
+    : own === null
+      ? `the backup has no key, and there is no ${holder}`
+      : `${holder} has fingerprint ${own}`
+  throw failure(`${path} was sealed with the encryption key of fingerprint ${fingerprint}, and ${what}`, {
+    next: `put that installation's encryption.key into ${config.dataDir}, or set SVC_ENCRYPTION_KEY; nothing was changed`,
+  })
+}
+
+function refuseReplacing({ replaces, data_dir }: BackupFacts, force: boolean): void {
+  if (replaces.length === 0 || force) return
+  throw new Problem('conflict', `${data_dir} holds an installation (${replaces.join(', ')}): nothing was restored`, {
+    next: 'replace it with --force, which keeps the old files, or choose another --data-dir',
+  })
+}
+
+async function replaceFiles(
+  dataDir: string,
+  { facts, database, folder }: CheckedBackup,
+  onProgress: StepProgress,
+): Promise<RestoreReport> {
+  const [{ copySqlite }, { STAGED_PREFIX, switchFiles }] = await Promise.all([
+    import('../src/store/sqlite-copy.ts'),
+    import('../src/store/restore-switch.ts'),
+  ])
+  // What a killed restore had prepared and not yet decided on; the lock is held, so nobody else is at it.
+  for (const name of readdirSync(dataDir)) {
+    if (name.startsWith(STAGED_PREFIX)) rmSync(join(dataDir, name), { recursive: true })
+  }
+  const staged = `${STAGED_PREFIX}${randomBytes(6).toString('hex')}`
+  const aside = `before-restore-${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`
+  const files = restoredFiles(facts.included)
+  try {
+    mkdirSync(join(dataDir, staged), { mode: 0o700 })
+    await copySqlite(database, join(dataDir, staged, DATABASE_FILE), onProgress)
+    for (const name of files) {
+      if (name === DATABASE_FILE || folder === null) continue
+      if (name === PART_FILES.chain) await copySqlite(join(folder, name), join(dataDir, staged, name))
+      else writeAtomically(join(dataDir, staged, name), readFileSync(join(folder, name)), { syncFolder: true })
+    }
+    // Assets are named by their content, so more of them harm nobody even if the restore ends here.
+    if (folder !== null && facts.included.includes('assets'))
+      copyAssets(join(folder, PART_FILES.assets), join(dataDir, PART_FILES.assets))
+    await switchFiles(dataDir, { staged, aside, files })
+  } catch (error) {
+    rmSync(join(dataDir, staged), { recursive: true, force: true })
+    const { code, syscall } = error as NodeJS.ErrnoException
+    if (syscall === undefined) throw error
+    throw failure(`the files cannot be put into ${dataDir}: ${code === 'ENOSPC' ? 'there is no room' : code}`, {
+      next: 'nothing was replaced: mend that, and restore again',
+      cause: error,
+    })
+  }
+  const kept = join(dataDir, aside)
+  const left = facts.included.includes('profiles') && folder !== null ? restoreProfiles(folder) : []
+  return { ...facts, aside: existsSync(kept) ? kept : null, left }
+}
+
+/** Profiles belong to the user, so that existing ones are kept. */
+function restoreProfiles(folder: string): string[] {
+  const [from, to] = [join(folder, PART_FILES.profiles), profilesFile()]
+  if (existsSync(to)) return [`${basename(from)}: ${to} is there already; compare them`]
+  mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
+  writeAtomically(to, readFileSync(from))
+  return []
+}
