@@ -1,6 +1,12 @@
 /** Fills an empty database from an export, and compares every table with it before anything is committed. */
 import { badRequest, conflict, internal } from '../errors.ts'
-import { EXPORT_FORMAT, type ExportHeader, type ExportReport, type ExportTable } from './database-export.ts'
+import {
+  EXPORT_FORMAT,
+  type ExportHeader,
+  type ExportReport,
+  type ExportTable,
+  type ExportTableEnd,
+} from './database-export.ts'
 import { FINGERPRINT, isEmptyWhenNew, TABLES } from './installation.ts'
 import { migrationState } from './migrations/migrate.ts'
 import type { StoreOptions } from './open.ts'
@@ -65,14 +71,18 @@ export function importDatabase(
     const header = parseExportHeader(await lines.next())
     await requireSameSchema(whole, header)
     await requireEmpty(whole.tx, header)
-    const tables: { table: TableName; rows: number; sha256: string }[] = []
+    const tables: ExportReport['tables'][number][] = []
+    const lastNumbers = new Map<TableName, number>()
     for (const table of TABLES) {
-      const end = await fillTable(whole, table, lines)
+      const { last_number, ...end } = await fillTable(whole, table, lines)
+      if (last_number !== null) lastNumbers.set(table, last_number)
       tables.push({ table, ...end })
       onTable(tables.length, TABLES.length)
     }
     if ((jsonOf(await lines.next()) as { end?: unknown } | null)?.end !== true) throw lines.fault('is not the last one')
     for (const { table, ...expected } of tables) await compareTable(whole, table, expected)
+    // PostgreSQL does not take the numbers of a sequence back when a transaction is rolled back, so they come last.
+    for (const [table, last] of lastNumbers) await whole.continueAfter(table, last)
     return { header, tables }
   })
 }
@@ -106,7 +116,11 @@ async function requireEmpty(tx: Tx, header: ExportHeader): Promise<void> {
   for (const table of TABLES) if (!isEmptyWhenNew(table)) await tx.deleteFrom(table).execute()
 }
 
-async function fillTable(whole: Whole, table: TableName, lines: Lines): Promise<{ rows: number; sha256: string }> {
+async function fillTable(
+  whole: Whole,
+  table: TableName,
+  lines: Lines,
+): Promise<ExportTableEnd & { last_number: number | null }> {
   const { columns, last_number } = await tableLine(whole, table, lines)
   const hash = hashTable()
   const most = Math.min(ROWS_PER_INSERT, Math.floor(PARAMETERS / columns.length))
@@ -127,11 +141,10 @@ async function fillTable(whole: Whole, table: TableName, lines: Lines): Promise<
     if (pending.length >= most || length >= TEXT_PER_INSERT) await insert()
   }
   await insert()
-  if (last_number !== null) await whole.continueAfter(table, last_number)
   const end = jsonOf(text) as { rows?: unknown; sha256?: unknown } | null
   const sha256 = hash.digest()
   if (end?.rows !== hash.rows || end.sha256 !== sha256) throw lines.fault(`says that ${table} had other rows`)
-  return { rows: hash.rows, sha256 }
+  return { rows: hash.rows, sha256, last_number }
 }
 
 async function tableLine(whole: Whole, table: TableName, lines: Lines): Promise<ExportTable> {
@@ -158,7 +171,7 @@ async function insertRows({ tx }: Whole, table: TableName, rows: readonly CellRo
 }
 
 /** Reads the table again, as the database now has it. */
-async function compareTable(whole: Whole, table: TableName, expected: { rows: number; sha256: string }): Promise<void> {
+async function compareTable(whole: Whole, table: TableName, expected: ExportTableEnd): Promise<void> {
   const columns = await whole.columns(table)
   const hash = hashTable()
   for await (const row of whole.rows(table, columns)) hash.add(rowText(table, columns, row))

@@ -1,6 +1,6 @@
 /** A whole PostgreSQL database in one transaction. */
 import { sql } from 'kysely'
-import { internal } from '../errors.ts'
+import { ApiError, internal } from '../errors.ts'
 import { parseUrl } from '../urls.ts'
 import { TABLES } from './installation.ts'
 import { connectPostgres, withoutSecrets } from './postgres.ts'
@@ -38,7 +38,7 @@ export async function withWholePostgres<T>(
         return work(wholePostgres(tx))
       })
   } catch (error) {
-    throw withoutSecrets(error, url)
+    throw error instanceof ApiError ? error : withoutSecrets(error, url)
   } finally {
     await db.destroy()
   }

@@ -6,6 +6,7 @@ import { DAEMON_LOCK_FILE, DATABASE_FILE, RESTORE_FILE } from '../config.ts'
 import { conflict, internal } from '../errors.ts'
 import { holdLock } from '../file-lock.ts'
 import { makeOwnDatabase, moveIfThere, readOwnIfThere, writeAtomically } from '../files.ts'
+import { pause } from '../timing.ts'
 import { sqliteCode, whenFree } from './sqlite-connection.ts'
 
 /** Restored files are prepared in a folder of this prefix, in the data folder and so on the same file system. */
@@ -13,6 +14,7 @@ export const STAGED_PREFIX = '.restore-'
 /** Files that SQLite keeps beside a database. */
 const SIDE_FILES = ['-wal', '-shm', '-journal']
 const LOCK_MS = 10_000
+const LOCK_PAUSE_MS = 25
 /** How long a process may take to close its database after a restore has begun. */
 const CLOSE_MS = 5_000
 
@@ -47,7 +49,12 @@ export async function finishInterruptedRestore(dataDir: string): Promise<void> {
   if (!existsSync(join(dataDir, RESTORE_FILE))) return
   const lock = join(dataDir, DAEMON_LOCK_FILE)
   makeOwnDatabase(lock)
-  const unlock = await holdLock(lock, LOCK_MS)
+  const deadline = performance.now() + LOCK_MS
+  let unlock = await holdLock(lock, 0)
+  while (unlock === undefined && performance.now() < deadline) {
+    await pause(LOCK_PAUSE_MS)
+    unlock = await holdLock(lock, 0)
+  }
   if (unlock === undefined) throw restoring(dataDir)
   try {
     const plan = readPlan(dataDir)

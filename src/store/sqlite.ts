@@ -67,9 +67,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
       closing ??= (async () => {
         await queue.drain()
         await db.destroy()
-        await writer.destroy()
         // Kysely starts a driver at its first query; if there was none, destroying it does not close the connection.
+        // The writer closes last, because only it can empty the write-ahead log into the database file.
         reader.close()
+        await writer.destroy()
         raw.close()
       })()
       return closing

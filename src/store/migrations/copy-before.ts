@@ -24,7 +24,7 @@ export async function copyBeforeMigration(dataDir: string, file: string, { appli
   } catch (error) {
     const why = error instanceof ApiError ? error.message : String((error as Error).message)
     throw internal(
-      `the database has to be migrated, and could not be copied before: ${why}; or migrate without a copy: \`svc db migrate --no-copy\``,
+      `the database has to be migrated, and could not be copied before: ${why}; or migrate without a copy: \`svc db migrate --skip-copy\``,
       { cause: error },
     )
   }
