@@ -62,7 +62,7 @@ export async function backUp(config: Config, request: BackupRequest, onProgress:
   try {
     rmSync(draft, { recursive: true, force: true })
     mkdirSync(draft, { mode: 0o700 })
-    const list = await fillBackup(draft, database, parts, onProgress)
+    const list = await fillBackup(config, draft, parts, onProgress)
     if (existsSync(folder)) replaceBackup(folder, draft)
     else moveIfThere(draft, folder)
     const bytes = list.files.reduce((sum, file) => sum + file.bytes, list.assets?.bytes ?? 0)
@@ -80,13 +80,16 @@ export async function backUp(config: Config, request: BackupRequest, onProgress:
   }
 }
 
+/** A key that is asked for must be there; other parts come with use, and are left out as long as there are none. */
 function requestedParts(parts: readonly InstallationPart[], include: readonly PartName[]): InstallationPart[] {
-  return include.map((name) => {
-    const part = parts.find((one) => one.name === name)
-    if (part?.path != null) return part
-    const next = name === 'encryption-key' ? 'where SVC_ENCRYPTION_KEY holds it, keep that apart' : 'leave it out'
-    throw usage(`this installation has no ${PART_FILES[name]} to include`, { param: '--include', next })
-  })
+  const chosen = parts.filter(({ name }) => include.includes(name))
+  const missing = chosen.find(({ name, path }) => path === null && name.endsWith('-key'))
+  if (missing !== undefined) {
+    const next =
+      missing.name === 'encryption-key' ? 'where SVC_ENCRYPTION_KEY holds it, keep that apart' : 'leave it out'
+    throw usage(`this installation has no ${PART_FILES[missing.name]} to include`, { param: '--include', next })
+  }
+  return chosen.filter(({ path }) => path !== null)
 }
 
 function refuseOverwriting(folder: string, force: boolean): void {
@@ -102,12 +105,13 @@ function refuseOverwriting(folder: string, force: boolean): void {
 
 /** The database goes first: what it refers to is written before it, so that later copies of the rest hold that. */
 async function fillBackup(
+  config: Config,
   draft: string,
-  database: string,
   parts: readonly InstallationPart[],
   onProgress: StepProgress,
 ): Promise<BackupList> {
   const { copySqlite, factsOfSqlite } = await import('../src/store/sqlite-copy.ts')
+  const database = join(config.dataDir, DATABASE_FILE)
   const copy = join(draft, DATABASE_FILE)
   await copySqlite(database, copy, onProgress)
   const { damage, applied, fingerprint } = await factsOfSqlite(copy)
@@ -121,7 +125,7 @@ async function fillBackup(
     const target = join(draft, PART_FILES[name])
     if (path === null) continue
     if (name === 'assets') assets = copyAssets(path, target)
-    else if (name === 'chain') await copySqlite(path, target)
+    else if (name === 'chain') await copyChain(config, path, target)
     else if (name === 'profiles') copyInto(path, target)
     else copyKey(path, target)
     if (name === 'encryption-key') await requireKey(target, fingerprint)
@@ -140,6 +144,15 @@ async function fillBackup(
   }
   writeAtomically(join(draft, BACKUP_LIST), `${JSON.stringify(list, undefined, 2)}\n`, { syncFolder: true })
   return list
+}
+
+/** A served chain is locked by its process, which copies it; that copy is removed once it is in the backup. */
+async function copyChain(config: Config, path: string, target: string): Promise<void> {
+  const { copySqlite } = await import('../src/store/sqlite-copy.ts')
+  const { copyServedChain } = await import('./localnet.ts')
+  const served = await copyServedChain(config)
+  await copySqlite(served ?? path, target)
+  if (served !== undefined) rmSync(served, { force: true })
 }
 
 /** Throws when the copied key is not that of the copied database. */

@@ -5,7 +5,7 @@ import type { Localnet, LocalnetReport } from '../commands/session.ts'
 import { failure, Problem, usage } from '../commands/ui/problem.ts'
 import { clusterOf, parseCluster } from '../src/chain/cluster.ts'
 import { type ChainOwner, chainOwner } from '../src/chain/owner.ts'
-import type { Config, SettingName } from '../src/config.ts'
+import { type Config, RESTORE_FILE, type SettingName } from '../src/config.ts'
 import { parseJson } from '../src/solana/json.ts'
 import { openHttp } from './http-transport.ts'
 
@@ -111,6 +111,10 @@ const optionIfSet = (name: SettingName, value: unknown) => (value === undefined 
  */
 async function embeddedConfig(load: Load, flags: Partial<Record<SettingName, unknown>> = {}): Promise<Config> {
   const config = await load(flags)
+  if (existsSync(join(config.dataDir, RESTORE_FILE))) {
+    const { finishInterruptedRestore } = await import('../src/store/restore-switch.ts')
+    await finishInterruptedRestore(config.dataDir)
+  }
   const cluster = clusterOf(config)
   if (cluster.kind !== 'embedded' && config.origins.url === 'flag') {
     throw usage(`\`svc localnet\` is the embedded chain, not ${cluster.label}`, { next: 'leave --url out' })
@@ -146,6 +150,21 @@ async function openRpc(config: Config): Promise<LocalnetRpc> {
   } catch (error) {
     await chain.close()
     throw error
+  }
+}
+
+/**
+ * Has the process that serves the chain copy its journal, which no other can read, and returns the copy's path;
+ * undefined where no process serves it.
+ */
+export async function copyServedChain({ dataDir }: Config): Promise<string | undefined> {
+  const owner = chainOwner(dataDir)
+  if (owner === undefined || !(await listens(owner))) return undefined
+  const rpc = await overHttp(owner)
+  try {
+    return ((await rpc.call('svc_copy', '[]')) as { file: string }).file
+  } finally {
+    await rpc.close()
   }
 }
 

@@ -33,6 +33,7 @@ export const backupVerb = verb({
       data: { ...data, left_out: left.map(({ name }) => name) },
       text: `Backed up to ${data.folder}: ${data.files === 1 ? '1 file' : `${data.files} files`}, ${sizeText(data.bytes)}.`,
       notes: [
+        ...chosen.filter((name) => !data.included.includes(name)).map((name) => `There is no ${name} here yet.`),
         ...left.map(({ name, without }) => `Without ${name}: ${without}`),
         ...keyNotes(data.included, parts, data.fingerprint),
         `Restore: svc db restore ${file} --data-dir FOLDER`,

@@ -96,7 +96,18 @@ describe('svc db backup', () => {
 
   it('refuses parts that there are not', async () => {
     await expectRefused(['db', 'backup', 'x', '--include', 'keys'], 2, /--include has no part "keys": encryption-key, /)
-    await expectRefused(['db', 'backup', 'x', '--include', 'chain'], 2, /has no chain\.db to include/)
+    const key = readFileSync(join(cli.dataDir, 'encryption.key'), 'utf8').trim()
+    await expectRefused(
+      ['db', 'backup', 'x', '--include', 'encryption-key'],
+      2,
+      /has no encryption\.key to include\n {2}next: where SVC_ENCRYPTION_KEY holds it, keep that apart/,
+      { SVC_ENCRYPTION_KEY: key },
+    )
+    const { exitCode, stderr } = await svc(['db', 'backup', 'chainless', '--include', 'chain,assets'])
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('There is no chain here yet.'),
+    })
     await expectRefused(['db', 'backup', 'x', '--data-dir', 'empty'], 3, /there is no database in \S+empty/)
   })
 
