@@ -100,7 +100,7 @@ describe('svc db backup', () => {
     await expectRefused(
       ['db', 'backup', 'x', '--include', 'encryption-key'],
       2,
-      /has no encryption\.key to include\n {2}next: where SVC_ENCRYPTION_KEY holds it, keep that apart/,
+      /has no encryption\.key to include .*\n {2}next: where SVC_ENCRYPTION_KEY holds it, keep that apart/,
       { SVC_ENCRYPTION_KEY: key },
     )
     const { exitCode, stderr } = await svc(['db', 'backup', 'chainless', '--include', 'chain,assets'])

@@ -97,6 +97,7 @@ describe('a daemon that loses its database', () => {
   afterAll(async () => restored?.stop())
 
   it('was written to while it was copied, and went on after it', () => {
+    expect(existsSync(join(home, 'backup', 'chain.db'))).toBe(true)
     expect(before).toBeGreaterThan(100)
     expect(after).toBeGreaterThan(before)
     expect(acknowledged.length).toBeGreaterThan(after)
