@@ -6,6 +6,7 @@ import {
   createReadStream,
   existsSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -124,7 +125,7 @@ async function fillBackup(
   for (const { name, path } of parts) {
     const target = join(draft, PART_FILES[name])
     if (path === null) continue
-    if (name === 'assets') assets = copyAssets(path, target)
+    if (name === 'assets') assets = await copyAssets(path, target)
     else if (name === 'chain') await copyChain(config, path, target)
     else if (name === 'profiles') copyInto(path, target)
     else copyKey(path, target)
@@ -166,7 +167,7 @@ async function requireKey(file: string, expected: string | null): Promise<void> 
 }
 
 /** Copies a small secret after checking that no other user could read or replace it. */
-function copyKey(from: string, to: string): void {
+export function copyKey(from: string, to: string): void {
   const descriptor = openOwnFile(from, { secret: true })
   try {
     writeAtomically(to, readFileSync(descriptor))
@@ -177,14 +178,22 @@ function copyKey(from: string, to: string): void {
 
 const copyInto = (from: string, to: string) => void writeAtomically(to, readFileSync(from))
 
-/** Copies the assets; names of other files, such as unfinished ones, are left out. */
-export function copyAssets(from: string, to: string): { files: number; bytes: number } {
+/**
+ * Copies the assets that are not there yet and counts all that are whole; other files, such as unfinished ones, and
+ * assets whose content is not that of their name are left out.
+ */
+export async function copyAssets(from: string, to: string): Promise<{ files: number; bytes: number }> {
+  const { cidOf } = await import('../src/storage/local.ts')
   mkdirSync(to, { recursive: true, mode: 0o700 })
   let [files, bytes] = [0, 0]
   for (const name of readdirSync(from)) {
-    if (!ASSET_NAME.test(name) || existsSync(join(to, name))) continue
+    const source = join(from, name)
+    if (!ASSET_NAME.test(name) || !lstatSync(source).isFile() || (await cidOf(readFileSync(source))) !== name) continue
+    files++
+    bytes += statSync(source).size
+    if (existsSync(join(to, name))) continue
     const draft = join(to, `${name}.partial`)
-    copyFileSync(join(from, name), draft)
+    copyFileSync(source, draft)
     const descriptor = openSync(draft, 'r+')
     try {
       fsyncSync(descriptor)
@@ -192,8 +201,6 @@ export function copyAssets(from: string, to: string): { files: number; bytes: nu
       closeSync(descriptor)
     }
     moveIfThere(draft, join(to, name))
-    files++
-    bytes += statSync(join(to, name)).size
   }
   return { files, bytes }
 }

@@ -1,6 +1,6 @@
 /** Restores a backup into the data folder: everything is checked and prepared first, and then put in place at once. */
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, readdirSync, readFileSync, readSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import {
   type BackupFacts,
@@ -20,6 +20,7 @@ import {
   type BackupFile,
   type BackupList,
   copyAssets,
+  copyKey,
   sha256Of,
 } from './database-backup.ts'
 import { PART_FILES } from './database-parts.ts'
@@ -50,7 +51,7 @@ export async function inspectBackup(config: Config, typed: string): Promise<Chec
   const list = folder === null ? null : readList(folder)
   if (folder !== null) for (const file of list?.files ?? []) await checkFile(folder, file)
   const database = folder === null ? path : join(folder, DATABASE_FILE)
-  await checkOwn(database)
+  refuseExport(database)
   const { factsOfSqlite } = await import('../src/store/sqlite-copy.ts')
   const { damage, applied, pending, fingerprint } = await factsOfSqlite(database)
   if (damage.length > 0) throw failure(`${database} is damaged: ${damage[0]}`, { next: 'take another backup' })
@@ -151,11 +152,19 @@ async function checkFile(folder: string, { name, bytes, sha256 }: BackupFile): P
   })
 }
 
-/** Throws FileFault for a file of another user, or one that others can write. */
-async function checkOwn(file: string): Promise<void> {
-  const { closeSync } = await import('node:fs')
-  closeSync(openOwnFile(file))
+/** Throws FileFault for a file of another user or one that others can write, and a usage problem for an export. */
+function refuseExport(file: string): void {
+  const descriptor = openOwnFile(file)
+  try {
+    const start = Buffer.alloc(EXPORT_START.length)
+    readSync(descriptor, start, 0, start.length, 0)
+    if (start.toString() === EXPORT_START) throw usage(`${file} is an export`, { next: `svc db import ${file}` })
+  } finally {
+    closeSync(descriptor)
+  }
 }
+
+const EXPORT_START = '{"svc_export"'
 
 const sizeOf = ({ files, assets }: BackupList) =>
   files.reduce((sum, { bytes }) => sum + bytes, 0) + (assets?.bytes ?? 0)
@@ -219,17 +228,17 @@ async function replaceFiles(
   const staged = `${STAGED_PREFIX}${randomBytes(6).toString('hex')}`
   const aside = `before-restore-${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`
   const files = restoredFiles(facts.included)
+  const left: string[] = []
   try {
     mkdirSync(join(dataDir, staged), { mode: 0o700 })
     await copySqlite(database, join(dataDir, staged, DATABASE_FILE), onProgress)
     for (const name of files) {
       if (name === DATABASE_FILE || folder === null) continue
       if (name === PART_FILES.chain) await copySqlite(join(folder, name), join(dataDir, staged, name))
-      else writeAtomically(join(dataDir, staged, name), readFileSync(join(folder, name)), { syncFolder: true })
+      else copyKey(join(folder, name), join(dataDir, staged, name))
     }
     // Assets are named by their content, so more of them harm nobody even if the restore ends here.
-    if (folder !== null && facts.included.includes('assets'))
-      copyAssets(join(folder, PART_FILES.assets), join(dataDir, PART_FILES.assets))
+    if (folder !== null) left.push(...(await restoreAssets(folder, dataDir)))
     await switchFiles(dataDir, { staged, aside, files })
   } catch (error) {
     rmSync(join(dataDir, staged), { recursive: true, force: true })
@@ -241,8 +250,16 @@ async function replaceFiles(
     })
   }
   const kept = join(dataDir, aside)
-  const left = facts.included.includes('profiles') && folder !== null ? restoreProfiles(folder) : []
+  if (facts.included.includes('profiles') && folder !== null) left.push(...restoreProfiles(folder))
   return { ...facts, aside: existsSync(kept) ? kept : null, left }
+}
+
+/** Adds the assets of the backup; returns what is to be said where some of them are missing or damaged. */
+async function restoreAssets(folder: string, dataDir: string): Promise<string[]> {
+  const listed = readList(folder).assets
+  if (listed === null || !existsSync(join(folder, PART_FILES.assets))) return []
+  const { files } = await copyAssets(join(folder, PART_FILES.assets), join(dataDir, PART_FILES.assets))
+  return files >= listed.files ? [] : [`assets: ${listed.files - files} of ${listed.files} are missing or damaged`]
 }
 
 /** Profiles belong to the user, so that existing ones are kept. */

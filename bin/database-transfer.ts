@@ -1,13 +1,14 @@
 /** Moves a whole database through a file: `svc db export` and `svc db import`. */
 import { once } from 'node:events'
 import { closeSync, createReadStream, createWriteStream, existsSync, fsyncSync, openSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { ExportFacts, StepProgress, TransferReport } from '../commands/database/installation.ts'
 import { failure, Problem, usage } from '../commands/ui/problem.ts'
 import type { Config } from '../src/config.ts'
 import { makeDataFolder, openOwnFile, replaceWith } from '../src/files.ts'
 import { runningDaemon } from './connection.ts'
 import { databaseKind, databasePlace, refuseBesideDaemon, storeOptions } from './database.ts'
+import { BACKUP_LIST } from './database-backup.ts'
 
 /** Writes every table as of one moment into a file with mode 0600, which has its name once it is whole. */
 export async function exportTo(
@@ -60,6 +61,7 @@ async function writingLines<T>(file: string, work: (write: (line: string) => Pro
 /** Reads the first line, and checks that the key that sealed the export is configured. */
 export async function inspectExport(config: Config, typed: string): Promise<ExportFacts> {
   const file = resolve(typed)
+  if (existsSync(join(file, BACKUP_LIST))) throw usage(`${file} is a backup`, { next: `svc db restore ${typed}` })
   const { parseExportHeader } = await import('../src/store/database-import.ts')
   let first = ''
   const lines = linesOf(file)

@@ -53,7 +53,7 @@ export async function reportDatabase(options: StoreOptions): Promise<DatabaseRep
   if (options.databaseUrl === undefined && !existsSync(join(options.dataDir, DATABASE_FILE))) return null
   return withWhole(options, 'read', async (whole) => {
     const sizes = await whole.sizes()
-    const state = await migrationState(whole.tx)
+    const state = await stateIn(whole)
     const faults = await schemaFaults(whole.tx, state)
     const { database, wal } = await whole.bytes()
     const tables = [...sizes]
@@ -79,8 +79,15 @@ export async function reportDatabase(options: StoreOptions): Promise<DatabaseRep
 export async function reportMigrations(options: StoreOptions): Promise<MigrationState & { faults: readonly string[] }> {
   if (options.databaseUrl === undefined && !existsSync(join(options.dataDir, DATABASE_FILE)))
     return { applied: [], pending: migrationNames, faults: [] }
-  return withWhole(options, 'read', async ({ tx }) => {
-    const state = await migrationState(tx)
-    return { ...state, faults: await schemaFaults(tx, state) }
+  return withWhole(options, 'read', async (whole) => {
+    const state = await stateIn(whole)
+    return { ...state, faults: await schemaFaults(whole.tx, state) }
   })
+}
+
+/** A query of a table that does not exist would end the transaction on PostgreSQL, so its presence is checked first. */
+async function stateIn({ tx }: Whole): Promise<MigrationState> {
+  const tables = await tx.introspection.getTables({ withInternalKyselyTables: true })
+  const isNew = !tables.some(({ name }) => name === 'kysely_migration')
+  return isNew ? { applied: [], pending: migrationNames } : migrationState(tx)
 }

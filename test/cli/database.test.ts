@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lockFolder } from '../../daemon/lock.ts'
+import { cidOf } from '../../src/storage/local.ts'
 import { earlier } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { type CommandLine, commandLine, type Ran } from './command-line.ts'
@@ -14,6 +15,8 @@ const server = await startPostgres()
 const pg = 'missing' in server ? undefined : server
 afterAll(async () => pg?.stop())
 
+/** Of the bytes `image`. */
+let CID = ''
 const at = (...parts: string[]) => join(cli.home, ...parts)
 const mode = (path: string) => statSync(path).mode & 0o777
 const json = (ran: Ran) => JSON.parse(ran.stdout)
@@ -36,9 +39,10 @@ async function expectRefused(args: string[], exitCode: number, why: RegExp, env:
 
 /** A backup with everything, of an installation with the key `kept`. */
 beforeAll(async () => {
+  CID = await cidOf(Buffer.from('image'))
   await makeKey('kept')
   mkdirSync(join(cli.dataDir, 'assets'), { mode: 0o700 })
-  writeFileSync(join(cli.dataDir, 'assets', `bafkrei${'a'.repeat(52)}`), 'image', { mode: 0o600 })
+  writeFileSync(join(cli.dataDir, 'assets', CID), 'image', { mode: 0o600 })
   writeFileSync(join(cli.dataDir, 'assets', 'unfinished.1234'), 'half')
   expect(await svc(['db', 'backup', 'whole', '--include', 'all'])).toMatchObject({ exitCode: 0 })
 })
@@ -62,7 +66,7 @@ describe('svc db backup', () => {
       'operator.key',
       'svc.db',
     ])
-    expect(readdirSync(at('whole', 'assets'))).toEqual([`bafkrei${'a'.repeat(52)}`])
+    expect(readdirSync(at('whole', 'assets'))).toEqual([CID])
     expect([at('whole'), at('whole', 'assets')].map(mode)).toEqual([0o700, 0o700])
     for (const name of ['backup.json', 'svc.db', 'encryption.key', 'operator.key'])
       expect(mode(at('whole', name))).toBe(0o600)
@@ -141,9 +145,20 @@ describe('svc db restore', () => {
       ),
     })
     expect(await namesOf('again')).toEqual(['kept', 'local operator'])
-    expect(readdirSync(at('again', 'assets'))).toEqual([`bafkrei${'a'.repeat(52)}`])
+    expect(readdirSync(at('again', 'assets'))).toEqual([CID])
     expect(await svc(['audit', 'verify', '--data-dir', 'again'])).toMatchObject({ exitCode: 0 })
     expect((await svc(['doctor', '-o', 'plain', '--data-dir', 'again'])).stdout).toMatch(/^ok\tencryption key\tfits/m)
+  })
+
+  it('says which assets of the backup are damaged', async () => {
+    const folder = at('bitten')
+    cpSync(at('whole'), folder, { recursive: true })
+    writeFileSync(join(folder, 'assets', CID), 'imago')
+    const { exitCode, stderr } = await svc(['db', 'restore', folder, '--data-dir', 'assetless'])
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('assets: 1 of 1 are missing or damaged'),
+    })
   })
 
   it('replaces an installation only with --force and a yes, and keeps the old one', async () => {
@@ -275,6 +290,17 @@ describe('svc db restore', () => {
   })
 })
 
+describe.skipIf(pg === undefined)('an empty PostgreSQL database', () => {
+  it('has every migration pending until they are applied', async () => {
+    const env = { SVC_DATABASE_URL: await pg!.createDatabase(), SVC_ENCRYPTION_KEY: 'ab'.repeat(32) }
+    const before = json(await svc(['db', 'status', '--json'], { env }))
+    expect(before).toMatchObject({ applied: [], faults: [], fingerprint: null, database: 'postgres', wal_bytes: null })
+    expect(json(await svc(['db', 'migrate', '--dry-run', '--json'], { env })).pending).toEqual(before.pending)
+    expect(json(await svc(['db', 'migrate', '--json'], { env }))).toMatchObject({ applied: before.pending, copy: null })
+    expect(json(await svc(['db', 'status', '--json'], { env })).pending).toEqual([])
+  })
+})
+
 describe('svc db status', () => {
   it('shows place, schema and what grows, and makes nothing', async () => {
     const { exitCode, stdout } = await svc(['db', 'status'])
@@ -352,7 +378,21 @@ describe('svc db export and import', () => {
     await expectRefused(['db', 'import', cut, '--data-dir', 'fresh'], 2, /export/, { SVC_ENCRYPTION_KEY: keyOf(cli) })
   })
 
-  it.skipIf(pg === undefined)('leaves PostgreSQL its own backup, and says the commands', async () => {
+  it('tell an export from a backup', async () => {
+    expect(await svc(['db', 'export', 'rows.jsonl'])).toMatchObject({ exitCode: 0 })
+    await expectRefused(
+      ['db', 'restore', 'rows.jsonl', '--data-dir', 'z'],
+      2,
+      /rows\.jsonl is an export\n {2}next: svc db import/,
+    )
+    await expectRefused(
+      ['db', 'import', 'whole', '--data-dir', 'z'],
+      2,
+      /whole is a backup\n {2}next: svc db restore whole/,
+    )
+  })
+
+  it.skipIf(pg === undefined)('leave PostgreSQL its own backup, and says the commands', async () => {
     const env = { SVC_DATABASE_URL: await pg!.createMigratedDatabase(), SVC_ENCRYPTION_KEY: 'ab'.repeat(32) }
     await expectRefused(
       ['db', 'backup', 'x'],
