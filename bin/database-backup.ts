@@ -1,9 +1,7 @@
 /** Writes a backup of a SQLite installation: a folder with one file for each part and a list of them. */
-import { createHash } from 'node:crypto'
 import {
   closeSync,
   copyFileSync,
-  createReadStream,
   existsSync,
   fsyncSync,
   lstatSync,
@@ -26,29 +24,8 @@ import { failure, Problem, usage } from '../commands/ui/problem.ts'
 import { type Config, DATABASE_FILE } from '../src/config.ts'
 import { moveIfThere, openOwnFile, writeAtomically } from '../src/files.ts'
 import { VERSION } from '../src/version.ts'
+import { BACKUP_FORMAT, BACKUP_LIST, type BackupFile, type BackupList, sha256Of } from './backup-list.ts'
 import { installationParts, PART_FILES } from './database-parts.ts'
-
-export const BACKUP_FORMAT = 1
-/** File of a backup that lists the others. */
-export const BACKUP_LIST = 'backup.json'
-
-export interface BackupFile {
-  name: string
-  bytes: number
-  sha256: string
-}
-export interface BackupList {
-  svc_backup: number
-  version: string
-  created_at: string
-  /** Last migration of the database. */
-  schema: string
-  fingerprint: string | null
-  parts: readonly PartName[]
-  /** Every file but the assets, whose names are the hashes of their content. */
-  files: readonly BackupFile[]
-  assets: { files: number; bytes: number } | null
-}
 
 /** Copies the installation while a daemon uses it. The folder appears once everything in it is on the disk. */
 export async function backUp(config: Config, request: BackupRequest, onProgress: StepProgress): Promise<BackupReport> {
@@ -209,13 +186,6 @@ const ASSET_NAME = /^bafkrei[a-z2-7]{52}$/
 
 async function fileOf(folder: string, name: string): Promise<BackupFile> {
   return { name, bytes: statSync(join(folder, name)).size, sha256: await sha256Of(join(folder, name)) }
-}
-
-/** The SHA-256 of a file of any size, in hex. Throws FileFault for one that others can write. */
-export async function sha256Of(file: string): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const chunk of createReadStream(file, { fd: openOwnFile(file) })) hash.update(chunk)
-  return hash.digest('hex')
 }
 
 /** Keeps the earlier backup until the new one has its name. */

@@ -2,32 +2,16 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, mkdirSync, readdirSync, readFileSync, readSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import {
-  type BackupFacts,
-  PART_NAMES,
-  type PartName,
-  type RestoreReport,
-  type StepProgress,
-} from '../commands/database/installation.ts'
+import type { BackupFacts, PartName, RestoreReport, StepProgress } from '../commands/database/installation.ts'
 import { failure, Problem, usage } from '../commands/ui/problem.ts'
 import { CHAIN_LOCK_FILE } from '../src/chain/owner.ts'
 import { type Config, DATABASE_FILE } from '../src/config.ts'
 import { isLocked } from '../src/file-lock.ts'
-import { makeDataFolder, openOwnFile, readOwn, writeAtomically } from '../src/files.ts'
-import {
-  BACKUP_FORMAT,
-  BACKUP_LIST,
-  type BackupFile,
-  type BackupList,
-  copyAssets,
-  copyKey,
-  sha256Of,
-} from './database-backup.ts'
+import { makeDataFolder, openOwnFile, writeAtomically } from '../src/files.ts'
+import { checkFile, readList, sizeOfBackup } from './backup-list.ts'
+import { copyAssets, copyKey } from './database-backup.ts'
 import { PART_FILES } from './database-parts.ts'
 import { profilesFile } from './profiles.ts'
-
-/** The list of a backup has a line for each of a few files. */
-const LIST_BYTES = 65_536
 
 interface CheckedBackup {
   facts: BackupFacts
@@ -57,7 +41,7 @@ export async function inspectBackup(config: Config, typed: string): Promise<Chec
   if (damage.length > 0) throw failure(`${database} is damaged: ${damage[0]}`, { next: 'take another backup' })
   const included = list?.parts ?? []
   await requireKey(config, { path, folder, included, fingerprint })
-  const bytes = list === null ? statSync(database).size : sizeOf(list)
+  const bytes = list === null ? statSync(database).size : sizeOfBackup(list)
   return {
     database,
     folder,
@@ -103,55 +87,6 @@ export async function restore(
   }
 }
 
-function readList(folder: string): BackupList {
-  const file = join(folder, BACKUP_LIST)
-  if (!existsSync(file)) {
-    throw usage(`${folder} is no backup: it has no ${BACKUP_LIST}`, {
-      next: `a copied database is restored alone: name its file, ${join(folder, DATABASE_FILE)}`,
-    })
-  }
-  let list: Partial<BackupList>
-  try {
-    list = JSON.parse(readOwn(file, { maxBytes: LIST_BYTES })) as Partial<BackupList>
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    throw usage(`${file} is no JSON: take another backup`)
-  }
-  if (list.svc_backup !== BACKUP_FORMAT) {
-    throw usage(`${file} has format ${list.svc_backup}, and this program reads ${BACKUP_FORMAT}`, {
-      next: 'upgrade svc, or take another backup',
-    })
-  }
-  return checkedList(file, list)
-}
-
-/** Throws where the list names anything but the parts of a backup, as it then could lead to other files. */
-function checkedList(file: string, list: Partial<BackupList>): BackupList {
-  const known: readonly string[] = [DATABASE_FILE, ...Object.values(PART_FILES)]
-  const files: unknown = list.files
-  const parts: unknown = list.parts
-  if (!Array.isArray(files) || !Array.isArray(parts)) throw strangeList(file)
-  const names = files.map((one: Partial<BackupFile> | null) => one?.name ?? '')
-  const needed = parts.map((part: unknown) => PART_NAMES.find((name) => name === part) ?? null)
-  const isWhole =
-    names.every((name) => known.includes(name)) &&
-    names.includes(DATABASE_FILE) &&
-    needed.every((part) => part === 'assets' || (part !== null && names.includes(PART_FILES[part])))
-  if (!isWhole) throw strangeList(file)
-  return list as BackupList
-}
-
-const strangeList = (file: string) => usage(`${file} is not what svc writes there: take another backup`)
-
-async function checkFile(folder: string, { name, bytes, sha256 }: BackupFile): Promise<void> {
-  const file = join(folder, name)
-  if ((await sha256Of(file)) === sha256) return
-  const size = statSync(file).size
-  throw failure(`${file} is not as it was written (${size} bytes of ${bytes}): it was cut off or changed`, {
-    next: 'take another backup',
-  })
-}
-
 /** Throws FileFault for a file of another user or one that others can write, and a usage problem for an export. */
 function refuseExport(file: string): void {
   const descriptor = openOwnFile(file)
@@ -165,9 +100,6 @@ function refuseExport(file: string): void {
 }
 
 const EXPORT_START = '{"svc_export"'
-
-const sizeOf = ({ files, assets }: BackupList) =>
-  files.reduce((sum, { bytes }) => sum + bytes, 0) + (assets?.bytes ?? 0)
 
 /** Names of the data folder's files that a restore puts in place; assets are added to those that are there. */
 const restoredFiles = (included: readonly PartName[]): string[] => [

@@ -6,9 +6,9 @@ import type { ExportFacts, StepProgress, TransferReport } from '../commands/data
 import { failure, Problem, usage } from '../commands/ui/problem.ts'
 import type { Config } from '../src/config.ts'
 import { makeDataFolder, openOwnFile, replaceWith } from '../src/files.ts'
+import { BACKUP_LIST } from './backup-list.ts'
 import { runningDaemon } from './connection.ts'
 import { databaseKind, databasePlace, refuseBesideDaemon, storeOptions } from './database.ts'
-import { BACKUP_LIST } from './database-backup.ts'
 
 /** Writes every table as of one moment into a file with mode 0600, which has its name once it is whole. */
 export async function exportTo(

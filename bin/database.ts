@@ -6,8 +6,10 @@ import { type Config, DATABASE_FILE } from '../src/config.ts'
 import type { StoreOptions } from '../src/store/open.ts'
 import { parseUrl } from '../src/urls.ts'
 import { runningDaemon } from './connection.ts'
+import { afterRestore } from './interrupted-restore.ts'
 
-export function createDatabase(load: () => Promise<Config>): Database {
+export function createDatabase(loadConfig: () => Promise<Config>): Database {
+  const load = async () => afterRestore(await loadConfig())
   return {
     async status(): Promise<DatabaseStatus> {
       const config = await load()

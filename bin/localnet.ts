@@ -5,9 +5,10 @@ import type { Localnet, LocalnetReport } from '../commands/session.ts'
 import { failure, Problem, usage } from '../commands/ui/problem.ts'
 import { clusterOf, parseCluster } from '../src/chain/cluster.ts'
 import { type ChainOwner, chainOwner } from '../src/chain/owner.ts'
-import { type Config, RESTORE_FILE, type SettingName } from '../src/config.ts'
+import type { Config, SettingName } from '../src/config.ts'
 import { parseJson } from '../src/solana/json.ts'
 import { openHttp } from './http-transport.ts'
+import { afterRestore } from './interrupted-restore.ts'
 
 type Load = (flags?: Partial<Record<SettingName, unknown>>) => Promise<Config>
 
@@ -110,11 +111,7 @@ const optionIfSet = (name: SettingName, value: unknown) => (value === undefined 
  * cluster is a mistake.
  */
 async function embeddedConfig(load: Load, flags: Partial<Record<SettingName, unknown>> = {}): Promise<Config> {
-  const config = await load(flags)
-  if (existsSync(join(config.dataDir, RESTORE_FILE))) {
-    const { finishInterruptedRestore } = await import('../src/store/restore-switch.ts')
-    await finishInterruptedRestore(config.dataDir)
-  }
+  const config = await afterRestore(await load(flags))
   const cluster = clusterOf(config)
   if (cluster.kind !== 'embedded' && config.origins.url === 'flag') {
     throw usage(`\`svc localnet\` is the embedded chain, not ${cluster.label}`, { next: 'leave --url out' })

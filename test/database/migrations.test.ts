@@ -1,9 +1,10 @@
 /** A database is copied before it is migrated, and one that is not as its migrations leave it is not touched. */
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Kysely, sql } from 'kysely'
 import { afterAll, describe, expect, it } from 'vitest'
 import { DATABASE_FILE } from '../../src/config.ts'
+import { silentLog } from '../../src/log.ts'
 import { COPIES_FOLDER } from '../../src/store/migrations/copy-before.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Tables } from '../../src/store/schema.ts'
@@ -11,6 +12,7 @@ import { factsOfSqlite } from '../../src/store/sqlite-copy.ts'
 import { pageTokens } from '../../src/store/tokens.ts'
 import { earlier, numbers, opened, postgres, sqlite, type TestDatabase } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
+import { startService } from '../support/service.ts'
 
 const server = await startPostgres()
 const pg = 'missing' in server ? undefined : postgres(server)
@@ -40,7 +42,6 @@ describe('a migration on SQLite', () => {
     // The copy is a database of that time, and becomes one of today when it is put back.
     rmSync(join(options.dataDir, DATABASE_FILE))
     writeFileSync(join(options.dataDir, DATABASE_FILE), '')
-    const { copyFileSync } = await import('node:fs')
     copyFileSync(copy, join(options.dataDir, DATABASE_FILE))
     expect((await pageTokens((await opened(options)).db, { limit: 5 })).rows.map(({ mint }) => mint)).toEqual(['m'])
   })
@@ -71,6 +72,16 @@ describe('a migration on SQLite', () => {
     expect((await factsOfSqlite(join(options.dataDir, DATABASE_FILE))).pending).toHaveLength(6)
     await (await openStore({ ...options, copyFirst: false })).close()
     expect((await factsOfSqlite(join(options.dataDir, DATABASE_FILE))).pending).toEqual([])
+  })
+
+  it('is in the log of the daemon, with the name of the copy', async () => {
+    const options = await sqlite.fresh()
+    await earlier(options, LAST, async () => undefined)
+    const logged: unknown[] = []
+    const log = { ...silentLog, info: (fields: object, message: string) => logged.push({ ...fields, message }) }
+    await startService({ dataDir: options.dataDir, log })
+    const copy = expect.stringMatching(/before-migration\/\d{8}T\d{6}Z-0013-pool-submissions\.db$/)
+    expect(logged).toContainEqual(expect.objectContaining({ copy, message: 'the database was copied and migrated' }))
   })
 
   it('makes no copy of a database that is new or current', async () => {
