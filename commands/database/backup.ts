@@ -80,8 +80,9 @@ export const restoreVerb = verb({
   flags: { force: toggle('Replace the installation that is there; its files are kept') },
   examples: ['svc db restore backup-monday', 'svc db restore backup-monday --data-dir ~/svc --force --yes'],
   async run({ file, force }, { database, ui }: Session) {
-    const facts = await database.inspectBackup(file)
-    if (facts.replaces.length > 0 && force) {
+    // A restore checks everything itself; what it would replace is shown where it may replace something.
+    const facts = force ? await database.inspectBackup(file) : null
+    if (facts !== null && facts.replaces.length > 0) {
       await ui.preview(previewLines(facts))
       await ui.confirm(`Replace ${facts.replaces.join(', ')} in ${facts.data_dir}?`)
     }
