@@ -75,7 +75,7 @@ function checkedList(file: string, list: Partial<BackupList>): BackupList {
 const strangeList = (file: string) => usage(`${file} is not what svc writes there: take another backup`)
 
 /** Throws for a file that is not as it was written. */
-export async function checkFile(folder: string, { name, bytes, sha256 }: BackupFile): Promise<void> {
+export async function checkBackupFile(folder: string, { name, bytes, sha256 }: BackupFile): Promise<void> {
   const file = join(folder, name)
   if ((await sha256Of(file)) === sha256) return
   const size = statSync(file).size

@@ -106,7 +106,7 @@ async function fillBackup(
     else if (name === 'chain') await copyChain(config, path, target)
     else if (name === 'profiles') copyInto(path, target)
     else copyKey(path, target)
-    if (name === 'encryption-key') await requireKey(target, fingerprint)
+    if (name === 'encryption-key') await requireCopiedKey(target, fingerprint)
   }
   const files: BackupFile[] = []
   for (const name of readdirSync(draft)) if (name !== PART_FILES.assets) files.push(await fileOf(draft, name))
@@ -134,7 +134,7 @@ async function copyChain(config: Config, path: string, target: string): Promise<
 }
 
 /** Throws when the copied key is not that of the copied database. */
-async function requireKey(file: string, expected: string | null): Promise<void> {
+async function requireCopiedKey(file: string, expected: string | null): Promise<void> {
   const { fingerprintOfFile } = await import('../src/store/vault.ts')
   const own = fingerprintOfFile(file)
   if (expected === null || own === expected) return

@@ -47,11 +47,11 @@ export function installationParts(config: Config): readonly InstallationPart[] {
   return (Object.keys(PART_FILES) as PartName[]).map((name) => {
     const path = name === 'profiles' ? profilesFile() : join(config.dataDir, PART_FILES[name])
     const exists = existsSync(path) && !(name === 'encryption-key' && keyIsElsewhere)
-    return { name, path: exists ? path : null, bytes: exists ? bytesOf(path) : 0, ...TEXTS[name] }
+    return { name, path: exists ? path : null, bytes: exists ? bytesBelow(path) : 0, ...TEXTS[name] }
   })
 }
 
-function bytesOf(path: string): number {
+function bytesBelow(path: string): number {
   const stats = statSync(path)
   if (!stats.isDirectory()) return stats.size
   return readdirSync(path).reduce((sum, name) => sum + statSync(join(path, name)).size, 0)

@@ -8,7 +8,7 @@ import { CHAIN_LOCK_FILE } from '../src/chain/owner.ts'
 import { type Config, DATABASE_FILE } from '../src/config.ts'
 import { isLocked } from '../src/file-lock.ts'
 import { makeDataFolder, openOwnFile, writeAtomically } from '../src/files.ts'
-import { checkFile, readList, sizeOfBackup } from './backup-list.ts'
+import { checkBackupFile, readList, sizeOfBackup } from './backup-list.ts'
 import { copyAssets, copyKey } from './database-backup.ts'
 import { PART_FILES } from './database-parts.ts'
 import { profilesFile } from './profiles.ts'
@@ -33,14 +33,14 @@ export async function inspectBackup(config: Config, typed: string): Promise<Chec
   if (stats === undefined) throw new Problem('not_found', `there is no backup ${path}`)
   const folder = stats.isDirectory() ? path : null
   const list = folder === null ? null : readList(folder)
-  if (folder !== null) for (const file of list?.files ?? []) await checkFile(folder, file)
+  if (folder !== null) for (const file of list?.files ?? []) await checkBackupFile(folder, file)
   const database = folder === null ? path : join(folder, DATABASE_FILE)
   refuseExport(database)
   const { factsOfSqlite } = await import('../src/store/sqlite-copy.ts')
   const { damage, applied, pending, fingerprint } = await factsOfSqlite(database)
   if (damage.length > 0) throw failure(`${database} is damaged: ${damage[0]}`, { next: 'take another backup' })
   const included = list?.parts ?? []
-  await requireKey(config, { path, folder, included, fingerprint })
+  await requireRestoreKey(config, { path, folder, included, fingerprint })
   const bytes = list === null ? statSync(database).size : sizeOfBackup(list)
   return {
     database,
@@ -60,7 +60,7 @@ export async function inspectBackup(config: Config, typed: string): Promise<Chec
 }
 
 /** Restores; the files that were replaced are kept in a folder of the data folder. */
-export async function restore(
+export async function restoreBackup(
   config: Config,
   path: string,
   force: boolean,
@@ -117,7 +117,7 @@ interface KeyPlace {
 }
 
 /** Throws unless the key that the restored installation will use is the one that sealed the database. */
-async function requireKey(config: Config, { path, folder, included, fingerprint }: KeyPlace): Promise<void> {
+async function requireRestoreKey(config: Config, { path, folder, included, fingerprint }: KeyPlace): Promise<void> {
   if (fingerprint === null) return
   const { configuredFingerprint, fingerprintOfFile } = await import('../src/store/vault.ts')
   const keyText = config.values['encryption-key']

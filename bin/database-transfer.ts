@@ -30,7 +30,7 @@ export async function exportTo(
     const exported = await withResult(file, (draft) =>
       writingLines(draft, (write) => exportDatabase(storeOptions(config), write, onProgress)),
     )
-    return reportOf(config, file, exported, daemon?.pid ?? null)
+    return transferReport(config, file, exported, daemon?.pid ?? null)
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException
     if (syscall === undefined) throw error
@@ -64,13 +64,13 @@ export async function inspectExport(config: Config, typed: string): Promise<Expo
   if (existsSync(join(file, BACKUP_LIST))) throw usage(`${file} is a backup`, { next: `svc db restore ${typed}` })
   const { parseExportHeader } = await import('../src/store/database-import.ts')
   let first = ''
-  const lines = linesOf(file)
+  const lines = exportLines(file)
   for await (const line of lines) {
     first = line
     break
   }
   const header = parseExportHeader(first)
-  await requireKey(config, file, header.fingerprint)
+  await requireExportKey(config, file, header.fingerprint)
   const { created_at, version, kind, fingerprint } = header
   return {
     file,
@@ -97,13 +97,13 @@ export async function importFrom(config: Config, typed: string, onProgress: Step
     const { importDatabase } = await import('../src/store/database-import.ts')
     // Makes the database and its tables where there is none.
     await (await openStore(storeOptions(config))).close()
-    return reportOf(config, file, await importDatabase(storeOptions(config), linesOf(file), onProgress), null)
+    return transferReport(config, file, await importDatabase(storeOptions(config), exportLines(file), onProgress), null)
   } finally {
     unlock()
   }
 }
 
-async function requireKey(config: Config, file: string, fingerprint: string | null): Promise<void> {
+async function requireExportKey(config: Config, file: string, fingerprint: string | null): Promise<void> {
   if (fingerprint === null) return
   const { configuredFingerprint } = await import('../src/store/vault.ts')
   const own = configuredFingerprint(config.dataDir, config.values['encryption-key'])
@@ -115,7 +115,7 @@ async function requireKey(config: Config, file: string, fingerprint: string | nu
 }
 
 /** The lines of a file that nobody else can write; memory holds one of them, whatever characters it has. */
-async function* linesOf(file: string): AsyncGenerator<string> {
+async function* exportLines(file: string): AsyncGenerator<string> {
   const input = createReadStream(file, { fd: openOwnFile(file), encoding: 'utf8', highWaterMark: 1024 * 1024 })
   let begun: string[] = []
   try {
@@ -156,7 +156,7 @@ function syncFile(file: string): void {
 
 type Transferred = Awaited<ReturnType<typeof import('../src/store/database-export.ts').exportDatabase>>
 
-function reportOf(
+function transferReport(
   config: Config,
   file: string,
   { header, tables }: Transferred,

@@ -36,8 +36,8 @@ export function createDatabase(loadConfig: () => Promise<Config>): Database {
       return (await inspectBackup(await load(), path)).facts
     },
     async restore(path, force, onProgress) {
-      const { restore } = await import('./database-restore.ts')
-      return restore(await load(), path, force, onProgress)
+      const { restoreBackup } = await import('./database-restore.ts')
+      return restoreBackup(await load(), path, force, onProgress)
     },
     async export(file, force, onProgress) {
       const { exportTo } = await import('./database-transfer.ts')

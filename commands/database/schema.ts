@@ -10,10 +10,10 @@ export const statusVerb = verb({
   about: 'Show the database: its place, schema and size, and what grows',
   details: 'Reads the database itself, beside a daemon that may be running, and changes nothing.',
   examples: ['svc db status', 'SVC_DATABASE_URL=$URL svc db status -o json'],
-  run: async (_, { database }: Session) => statusOutcome(await database.status()),
+  run: async (_, { database }: Session) => databaseOutcome(await database.status()),
 })
 
-function statusOutcome(data: DatabaseStatus) {
+function databaseOutcome(data: DatabaseStatus) {
   const { tables, pending, faults } = data
   const columns = ['table', 'rows', 'size', 'grows_with']
   const all = tables.map(({ table, rows, exact, bytes, grows_with }) => [

@@ -51,7 +51,7 @@ export function exportDatabase(
   onTable: (done: number, tables: number) => void = () => {},
 ): Promise<ExportReport> {
   return withWhole(options, 'read', async (whole) => {
-    const header = await headerOf(whole)
+    const header = await exportHeader(whole)
     const line = (value: object) => write(`${JSON.stringify(value)}\n`)
     await line(header)
     const tables: ({ table: TableName } & ExportTableEnd)[] = []
@@ -74,7 +74,7 @@ export function exportDatabase(
   })
 }
 
-async function headerOf({ tx, kind }: Whole): Promise<ExportHeader> {
+async function exportHeader({ tx, kind }: Whole): Promise<ExportHeader> {
   const { applied, pending } = await migrationState(tx)
   if (pending.length > 0) {
     throw internal(

@@ -16,7 +16,7 @@ import type { Tx } from './store.ts'
 import { type CellRow, type TableName, type Whole, withWhole } from './whole.ts'
 
 /** Both databases take more parameters in one statement. */
-const PARAMETERS = 30_000
+const STATEMENT_PARAMETERS = 30_000
 const ROWS_PER_INSERT = 500
 /** Characters of an insert's rows after which it is sent. */
 const TEXT_PER_INSERT = 1024 * 1024
@@ -49,7 +49,7 @@ function numbered(lines: AsyncIterable<string>): Lines {
 
 /** Reads the first line of an export. Throws bad_request for another file or an unknown format. */
 export function parseExportHeader(text: string): ExportHeader {
-  const header = jsonOf(text) as Partial<ExportHeader> | null
+  const header = parsedLine(text) as Partial<ExportHeader> | null
   if (typeof header !== 'object' || header?.svc_export === undefined || !Array.isArray(header.migrations))
     throw badRequest('the file is no export: `svc db export FILE` writes one')
   if (header.svc_export !== EXPORT_FORMAT)
@@ -79,7 +79,8 @@ export function importDatabase(
       tables.push({ table, ...end })
       onTable(tables.length, TABLES.length)
     }
-    if ((jsonOf(await lines.next()) as { end?: unknown } | null)?.end !== true) throw lines.fault('is not the last one')
+    if ((parsedLine(await lines.next()) as { end?: unknown } | null)?.end !== true)
+      throw lines.fault('is not the last one')
     for (const { table, ...expected } of tables) await compareTable(whole, table, expected)
     // PostgreSQL does not take the numbers of a sequence back when a transaction is rolled back, so they come last.
     for (const [table, last] of lastNumbers) await whole.continueAfter(table, last)
@@ -123,7 +124,7 @@ async function fillTable(
 ): Promise<ExportTableEnd & { last_number: number | null }> {
   const { columns, last_number } = await tableLine(whole, table, lines)
   const hash = hashTable()
-  const most = Math.min(ROWS_PER_INSERT, Math.floor(PARAMETERS / columns.length))
+  const most = Math.min(ROWS_PER_INSERT, Math.floor(STATEMENT_PARAMETERS / columns.length))
   let pending: CellRow[] = []
   let length = 0
   const insert = async () => {
@@ -141,14 +142,14 @@ async function fillTable(
     if (pending.length >= most || length >= TEXT_PER_INSERT) await insert()
   }
   await insert()
-  const end = jsonOf(text) as { rows?: unknown; sha256?: unknown } | null
+  const end = parsedLine(text) as { rows?: unknown; sha256?: unknown } | null
   const sha256 = hash.digest()
   if (end?.rows !== hash.rows || end.sha256 !== sha256) throw lines.fault(`says that ${table} had other rows`)
   return { rows: hash.rows, sha256, last_number }
 }
 
 async function tableLine(whole: Whole, table: TableName, lines: Lines): Promise<ExportTable> {
-  const line = jsonOf(await lines.next()) as Partial<ExportTable> | null
+  const line = parsedLine(await lines.next()) as Partial<ExportTable> | null
   if (line?.table !== table || !Array.isArray(line.columns)) throw lines.fault(`does not begin the table ${table}`)
   const columns = await whole.columns(table)
   if (columns.join() !== line.columns.join()) throw lines.fault(`gives ${table} other columns than the database has`)
@@ -189,7 +190,7 @@ function rowOf(columns: readonly string[], text: string): CellRow | null {
   }
 }
 
-function jsonOf(text: string): unknown {
+function parsedLine(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -20,12 +20,12 @@ function portable(table: TableName, column: string, value: Cell): unknown {
 export function parseRow(columns: readonly string[], text: string): CellRow | null {
   const values = JSON.parse(text) as unknown
   if (!Array.isArray(values) || values.length !== columns.length) return null
-  const cells = values.map(cellOf)
+  const cells = values.map(portableCell)
   if (cells.includes(undefined)) return null
   return Object.fromEntries(columns.map((column, i) => [column, cells[i] ?? null]))
 }
 
-function cellOf(value: unknown): Cell | undefined {
+function portableCell(value: unknown): Cell | undefined {
   if (value === null || typeof value === 'string' || Number.isSafeInteger(value)) return value as Cell
   const { base64 } = value as { base64?: unknown }
   return typeof base64 === 'string' ? Buffer.from(base64, 'base64') : undefined

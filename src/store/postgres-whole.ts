@@ -8,7 +8,7 @@ import type { Tx } from './store.ts'
 import type { CellRow, TableName, TableSize, Whole, WholeMode } from './whole.ts'
 
 /** A transaction over a whole database may take hours; others wait for its locks at most as long as they allow. */
-const SESSION = "set lock_timeout = '5s'; set idle_in_transaction_session_timeout = '10min'"
+const WHOLE_SESSION = "set lock_timeout = '5s'; set idle_in_transaction_session_timeout = '10min'"
 /** Rows that are fetched at a time, fewer where they are large. */
 const ROWS_PER_FETCH = 500
 const BYTES_PER_FETCH = 8 * 1024 * 1024
@@ -24,7 +24,7 @@ export async function withWholePostgres<T>(
   if (parseUrl(url) === undefined)
     throw internal('the database URL is not a URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE')
   const { default: driver } = await import('pg')
-  const db = connectPostgres(driver, url, 1, SESSION)
+  const db = connectPostgres(driver, url, 1, WHOLE_SESSION)
   try {
     return await db
       .transaction()

@@ -57,7 +57,7 @@ export async function finishInterruptedRestore(dataDir: string): Promise<void> {
   }
   if (unlock === undefined) throw restoring(dataDir)
   try {
-    const plan = readPlan(dataDir)
+    const plan = readSwitchPlan(dataDir)
     if (plan === null) return
     // The killed process may not have seen that another one still has the earlier database open.
     for (const name of databasesOf(plan)) {
@@ -115,7 +115,7 @@ async function closeToWriters(file: string): Promise<void> {
   }
 }
 
-function readPlan(dataDir: string): RestoreSwitch | null {
+function readSwitchPlan(dataDir: string): RestoreSwitch | null {
   const file = join(dataDir, RESTORE_FILE)
   const text = readOwnIfThere(file, { folder: 'own' })
   if (text === null) return null

@@ -29,15 +29,15 @@ export async function schemaFaults(db: Kysely<Tables>, { applied, pending }: Mig
     shapeAfter(applied.at(-1)),
     shapeAfter(pending.at(-1) ?? applied.at(-1)),
   ])
-  const missing = [...namesIn(before)].filter((name) => !hasName(actual, name)).map((name) => `${name} is missing`)
-  const early = [...namesIn(after)]
+  const missing = [...namesOfShape(before)].filter((name) => !hasName(actual, name)).map((name) => `${name} is missing`)
+  const early = [...namesOfShape(after)]
     .filter((name) => !hasName(before, name) && hasName(actual, name))
     .map((name) => `${name} of a later one is there`)
   return [...missing, ...early]
 }
 
 /** The names `table` and `table.column`. */
-function* namesIn(shape: Shape): Generator<string> {
+function* namesOfShape(shape: Shape): Generator<string> {
   for (const [table, columns] of shape) {
     yield table
     for (const column of columns) yield `${table}.${column}`
