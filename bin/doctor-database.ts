@@ -2,12 +2,10 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DoctorCheck } from '../commands/session.ts'
-import { type Config, DATABASE_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
+import { CHAIN_FILE, type Config, DATABASE_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
 import type { Store } from '../src/store/store.ts'
 import { parseUrl } from '../src/urls.ts'
 import { errorText, failedCheck, passedCheck, warningCheck } from './doctor-checks.ts'
-
-const CHAIN_FILE = 'chain.db'
 
 /** Opens the database as a command would; does not create one where none exists. */
 export async function databaseChecks(config: Config): Promise<DoctorCheck[]> {

@@ -9,6 +9,7 @@ import type { Config, SettingName } from '../src/config.ts'
 import { loadSqlite } from '../src/native-modules.ts'
 import { parseJson } from '../src/solana/json.ts'
 import { openHttp } from './http-transport.ts'
+import { afterRestore } from './interrupted-restore.ts'
 
 type Load = (flags?: Partial<Record<SettingName, unknown>>) => Promise<Config>
 
@@ -111,7 +112,7 @@ const optionIfSet = (name: SettingName, value: unknown) => (value === undefined 
  * cluster is a mistake.
  */
 async function embeddedConfig(load: Load, flags: Partial<Record<SettingName, unknown>> = {}): Promise<Config> {
-  const config = await load(flags)
+  const config = await afterRestore(await load(flags))
   const cluster = clusterOf(config)
   if (cluster.kind !== 'embedded' && config.origins.url === 'flag') {
     throw usage(`\`svc localnet\` is the embedded chain, not ${cluster.label}`, { next: 'leave --url out' })
@@ -147,6 +148,21 @@ async function openRpc(config: Config): Promise<LocalnetRpc> {
   } catch (error) {
     await chain.close()
     throw error
+  }
+}
+
+/**
+ * Has the process that serves the chain copy its journal, which no other can read, and returns the copy's path;
+ * undefined where no process serves it.
+ */
+export async function copyServedChain({ dataDir }: Config): Promise<string | undefined> {
+  const owner = chainOwner(dataDir)
+  if (owner === undefined || !(await listens(owner))) return undefined
+  const rpc = await overHttp(owner)
+  try {
+    return ((await rpc.call('svc_copy', '[]')) as { file: string }).file
+  } finally {
+    await rpc.close()
   }
 }
 

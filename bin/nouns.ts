@@ -39,6 +39,11 @@ export const NOUNS: readonly NounEntry[] = [
     load: async () => (await import('../commands/config.ts')).configNoun,
   },
   {
+    name: 'db',
+    summary: 'Back up, restore, move and migrate the database',
+    load: async () => (await import('../commands/database/index.ts')).databaseNoun,
+  },
+  {
     name: 'doctor',
     summary: 'Check this installation',
     load: async () => (await import('../commands/doctor.ts')).doctorNoun,

@@ -187,7 +187,7 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
     value: ['src/errors.ts'],
   },
   'src/file-lock.ts': {
-    about: "whether a living process holds SQLite's lock on a file",
+    about: "takes SQLite's lock on a file, and tells whether a living process holds it",
     value: ['src/native-modules.ts'],
   },
   'src/native-modules.ts': {

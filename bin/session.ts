@@ -13,6 +13,7 @@ import { type Config, ConfigError, loadConfig, type SettingName } from '../src/c
 import { redactorOf, shapeRedactor } from '../src/redaction.ts'
 import { pause } from '../src/timing.ts'
 import { type Connection, connectToApi, refuseSigningFor, runningDaemon } from './connection.ts'
+import { createDatabase } from './database.ts'
 import { createLocalnet } from './localnet.ts'
 import { readProfile } from './profiles.ts'
 import type { Globals } from './program.ts'
@@ -100,6 +101,7 @@ export function openSession(globals: Globals, host: Host, colorful: (stream: Out
     },
     settings: withUsageProblems(settings),
     localnet: withUsageProblems(createLocalnet(load)),
+    database: withUsageProblems(createDatabase(load)),
     wallet: lazyWallet(
       async () => (await import('./wallet.ts')).createWallet(),
       // Without a connection, no API has answered, so what is signed comes from the person at the keyboard.

@@ -1,6 +1,7 @@
 /** What a command can use: the API's client, the terminal, settings, the embedded chain, the local keypair and time. */
 import type { DaemonRole } from '../src/api/daemon-roles.ts'
 import type { Client } from '../src/client.ts'
+import type { Database } from './database/installation.ts'
 import type { Wallet } from './signing/wallet.ts'
 import type { Ui } from './ui/ui.ts'
 
@@ -10,6 +11,7 @@ export interface Session {
   readonly ui: Ui
   readonly settings: Settings
   readonly localnet: Localnet
+  readonly database: Database
   readonly wallet: Wallet
   readonly clock: SessionClock
   /** Sets the text that is shown when Ctrl-C ends the command; null shows nothing. */

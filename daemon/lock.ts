@@ -2,8 +2,8 @@
 import { join } from 'node:path'
 import { CHAIN_LOCK_FILE } from '../src/chain/owner.ts'
 import { DAEMON_LOCK_FILE } from '../src/config.ts'
+import { holdLock } from '../src/file-lock.ts'
 import { makeOwnDatabase } from '../src/files.ts'
-import { loadSqlite } from '../src/native-modules.ts'
 
 const LOCK_FILES = { daemon: DAEMON_LOCK_FILE, chain: CHAIN_LOCK_FILE } as const
 /** Milliseconds to wait for the lock, longer than another process takes to check whether it is held. */
@@ -14,16 +14,7 @@ export async function lockFolder(
   folder: string,
   what: keyof typeof LOCK_FILES = 'daemon',
 ): Promise<(() => void) | undefined> {
-  const Database = loadSqlite()
   const file = join(folder, LOCK_FILES[what])
   makeOwnDatabase(file)
-  const database = new Database(file, { timeout: LOCK_TIMEOUT_MS })
-  try {
-    database.exec('BEGIN EXCLUSIVE')
-    return () => void database.close()
-  } catch (error) {
-    database.close()
-    if ((error as { code?: string }).code === 'SQLITE_BUSY') return undefined
-    throw error
-  }
+  return holdLock(file, LOCK_TIMEOUT_MS)
 }

@@ -33,7 +33,11 @@ export interface OpenServices extends Services {
 /** Opens database, vault, tree worker, chain and storage; throws ApiError or ConfigError with what to change. */
 export async function openServices(config: Config, log: Log = silentLog): Promise<OpenServices> {
   makeDataDir(config)
-  const store = await openStore(storeOptions(config))
+  const store = await openStore({
+    ...storeOptions(config),
+    onMigrated: ({ applied, copy }) =>
+      log.info({ applied, copy }, copy === null ? 'the database was migrated' : 'the database was copied and migrated'),
+  })
   try {
     const keyText = config.values['encryption-key']
     const vault = await openVault({ store, dataDir: config.dataDir, ...(keyText === undefined ? {} : { keyText }) })

@@ -56,6 +56,10 @@ export const LOCALNET_FILE = 'localnet.json'
 export const OPERATOR_KEY_FILE = 'operator.key'
 export const ENCRYPTION_KEY_FILE = 'encryption.key'
 export const DATABASE_FILE = 'svc.db'
+/** Journal of the embedded chain. */
+export const CHAIN_FILE = 'chain.db'
+/** File in the data folder while a restore replaces files; whoever opens the database next completes it. */
+export const RESTORE_FILE = 'restore.json'
 
 const MAX_SHOWN_LENGTH = 64
 

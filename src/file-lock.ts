@@ -1,4 +1,4 @@
-/** Detects whether a living process holds SQLite's lock on a file; the system releases the lock however that process ends. */
+/** Locks that belong to a living process: SQLite's lock on a file, which the system releases however that process ends. */
 import { lstatSync } from 'node:fs'
 import type BetterSqlite3 from 'better-sqlite3'
 import { loadSqlite } from './native-modules.ts'
@@ -19,5 +19,22 @@ export function isLocked(file: string): boolean {
     return (error as { code?: string }).code === 'SQLITE_BUSY'
   } finally {
     database?.close()
+  }
+}
+
+/**
+ * Locks the database `file`, which must exist, and returns the function that unlocks it; undefined when another process
+ * still holds the lock after `timeoutMs`.
+ */
+export async function holdLock(file: string, timeoutMs: number): Promise<(() => void) | undefined> {
+  const Database = loadSqlite()
+  const database = new Database(file, { timeout: timeoutMs })
+  try {
+    database.exec('BEGIN EXCLUSIVE')
+    return () => void database.close()
+  } catch (error) {
+    database.close()
+    if ((error as { code?: string }).code === 'SQLITE_BUSY') return undefined
+    throw error
   }
 }

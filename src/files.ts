@@ -84,6 +84,24 @@ export function readOwn(file: string, options: ReadOptions = {}): string {
   }
 }
 
+/**
+ * Opens a file of any size for reading and returns its descriptor, which the caller closes. Throws FileFault as
+ * `readOwn` does; with `secret`, also where other users can read it.
+ */
+export function openOwnFile(file: string, { secret = false } = {}): number {
+  const descriptor = openOwn(file, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const stats = fstatSync(descriptor)
+    if (!stats.isFile()) throw fileFault('content', file, 'is not a file', 'name a file')
+    refuseExposed(file, stats, secret ? OPEN : WRITABLE)
+    refuseReplaceable(file)
+    return descriptor
+  } catch (error) {
+    closeSync(descriptor)
+    throw error
+  }
+}
+
 /** Works like `readOwn`, but returns null when the file does not exist. */
 export function readOwnIfThere(file: string, options: ReadOptions = {}): string | null {
   try {
@@ -183,7 +201,17 @@ export async function replaceWith(file: string, write: (draft: string) => Promis
   }
 }
 
+/** Moves a file or folder within its file system and syncs both folders; false when it does not exist. */
+export function moveIfThere(from: string, to: string): boolean {
+  if (lstatSync(from, { throwIfNoEntry: false }) === undefined) return false
+  renameSync(from, to)
+  syncFolderOf(to)
+  syncFolderOf(from)
+  return true
+}
+
 const draftOf = (file: string) => `${file}.${randomBytes(6).toString('hex')}`
+
 function syncFolderOf(file: string): void {
   const descriptor = openSync(dirname(file), 'r')
   try {

@@ -1,5 +1,5 @@
 /** Journal of the embedded chain: modified accounts, history and clock in one SQLite file that one process locks. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type BetterSqlite3 from 'better-sqlite3'
 import { makeDataFolder, makeOwnDatabase, writeAtomically } from '../files.ts'
@@ -8,6 +8,7 @@ import { addressBytes, addressOf } from '../solana/addresses.ts'
 import { openHistory } from './history.ts'
 
 const JOURNAL_VERSION = 1
+const COPY_FILE = 'chain.copy.db'
 const SCHEMA = `
   CREATE TABLE settings (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
   CREATE TABLE accounts (
@@ -48,6 +49,8 @@ export interface ChainJournal extends ReturnType<typeof openHistory> {
   dropAccount(address: string): void
   /** Runs `work` in one durable transaction. */
   commit<T>(work: () => T): T
+  /** Writes a copy of the file beside it and returns its path; this process alone can read the locked file. */
+  copy(): string
   close(): void
 }
 
@@ -92,6 +95,13 @@ export function openJournal(Database: typeof BetterSqlite3, dataDir: string): Ch
     },
     dropAccount: (address) => void dropAccount.run(addressBytes(address)),
     commit: (work) => begin.immediate(work) as ReturnType<typeof work>,
+    copy() {
+      const target = join(dataDir, COPY_FILE)
+      rmSync(target, { force: true })
+      makeOwnDatabase(target)
+      db.prepare('VACUUM INTO ?').run(target)
+      return target
+    },
     close: () => void db.close(),
   }
 }

@@ -160,6 +160,10 @@ export class EmbeddedChain implements LocalChain {
     return this.#ledger.subscribe(listener)
   }
 
+  copyJournal(): string {
+    return this.#journal.copy()
+  }
+
   status(): LocalnetStatus {
     const { index, report, dataDir } = this.#parts
     // The programs that are loaded for the report add accounts.

@@ -114,6 +114,8 @@ export interface LocalChain {
   prioritizationFees(addresses: readonly string[]): { slot: number; prioritizationFee: number }[]
 
   subscribe(listener: ChainListener): () => void
+  /** Copies the journal as it is now to one file beside it, replacing an earlier copy, and returns the file's path. */
+  copyJournal(): string
   status(): LocalnetStatus
   close(): void
 }

@@ -6,7 +6,7 @@ import { type ApiError, internal } from '../errors.ts'
 import { FileFault, makeDataFolder, replaceWith } from '../files.ts'
 import type { AssetBackend } from './storage.ts'
 
-const ASSETS_FOLDER = 'assets'
+export const ASSETS_FOLDER = 'assets'
 /** Bytes of a file that are read at once. */
 const FILE_PIECE_BYTES = 64 * 1024
 

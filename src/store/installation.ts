@@ -9,7 +9,7 @@ import type { Store } from './store.ts'
 
 export const KEY_VARIABLE = 'SVC_ENCRYPTION_KEY'
 
-const FINGERPRINT = 'vault_fingerprint'
+export const FINGERPRINT = 'vault_fingerprint'
 /**
  * Setting stored before the first key file is created. A key file beside a database without it belongs to another
  * database.
@@ -49,6 +49,12 @@ const HOLDS: Record<keyof Tables, boolean> = {
   assets: true,
   asset_pieces: true,
 }
+
+/** Every table, those that others refer to first. */
+export const TABLES = Object.keys(HOLDS) as (keyof Tables)[]
+
+/** Whether a new database has no rows in the table. */
+export const isEmptyWhenNew = (table: keyof Tables): boolean => HOLDS[table]
 
 export interface InstallationPlace {
   store: Store

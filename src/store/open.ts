@@ -2,7 +2,7 @@
 import type { Config } from '../config.ts'
 import { internal } from '../errors.ts'
 import { type PostgresSettings, postgresSettings } from './postgres-settings.ts'
-import type { Store } from './store.ts'
+import type { OnMigrated, Store } from './store.ts'
 
 export interface StoreOptions {
   dataDir: string
@@ -10,6 +10,9 @@ export interface StoreOptions {
   databaseUrl?: string | undefined
   /** Pool, timeouts and TLS of PostgreSQL; the defaults of the settings without it. */
   postgres?: PostgresSettings
+  onMigrated?: OnMigrated | undefined
+  /** Copies a SQLite database before it is migrated; true by default. */
+  copyFirst?: boolean | undefined
 }
 
 /** The options of the configured store. */
@@ -19,10 +22,16 @@ export const storeOptions = ({ dataDir, values }: Pick<Config, 'dataDir' | 'valu
   postgres: postgresSettings(values),
 })
 
-export async function openStore({ dataDir, databaseUrl, postgres }: StoreOptions): Promise<Store> {
+export async function openStore({
+  dataDir,
+  databaseUrl,
+  postgres,
+  onMigrated,
+  copyFirst,
+}: StoreOptions): Promise<Store> {
   if (databaseUrl === undefined || databaseUrl === '') {
     const { openSqlite } = await import('./sqlite.ts')
-    return openSqlite({ dataDir })
+    return openSqlite({ dataDir, onMigrated, copyFirst })
   }
   if (!/^postgres(ql)?:\/\//.test(databaseUrl)) {
     throw internal(
@@ -30,5 +39,5 @@ export async function openStore({ dataDir, databaseUrl, postgres }: StoreOptions
     )
   }
   const { openPostgres } = await import('./postgres.ts')
-  return openPostgres({ url: databaseUrl, ...(postgres === undefined ? {} : { settings: postgres }) })
+  return openPostgres({ url: databaseUrl, onMigrated, ...(postgres === undefined ? {} : { settings: postgres }) })
 }

@@ -79,8 +79,17 @@ export function openPools(driver: typeof pg, url: string, settings: PostgresSett
 }
 
 /** Opens one connection with the time that migrations need. */
-export function openMigrator(driver: typeof pg, url: string, settings: PostgresSettings): Kysely<Tables> {
-  const pool = newPool(driver, postgresTarget(url, settings.tls), settings, 1, MIGRATION_SESSION)
+export const openMigrator = (driver: typeof pg, url: string, settings: PostgresSettings): Kysely<Tables> =>
+  openSession(driver, url, settings, MIGRATION_SESSION)
+
+/** Opens one connection outside the pool, on which the statements of `session` run first. */
+export function openSession(
+  driver: typeof pg,
+  url: string,
+  settings: PostgresSettings,
+  session: string,
+): Kysely<Tables> {
+  const pool = newPool(driver, postgresTarget(url, settings.tls), settings, 1, session)
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
 

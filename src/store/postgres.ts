@@ -6,7 +6,8 @@ import { internal } from '../errors.ts'
 import { parseUrl } from '../urls.ts'
 import { trackFaults } from './faults.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
-import { isCurrent, migrateDatabase } from './migrations/migrate.ts'
+import { migrateDatabase, migrationState } from './migrations/migrate.ts'
+import { refuseHalfApplied } from './migrations/schema-check.ts'
 import { mayRepeat, openingError, postgresError } from './postgres-errors.ts'
 import type { PoolUser } from './postgres-gate.ts'
 import { openMigrator, openPools } from './postgres-pool.ts'
@@ -14,7 +15,7 @@ import { type PostgresSettings, postgresSettings } from './postgres-settings.ts'
 import { postgresTarget } from './postgres-tls.ts'
 import { createPostgresWakeups } from './postgres-wakeups.ts'
 import type { Tables } from './schema.ts'
-import type { Store } from './store.ts'
+import type { OnMigrated, Store } from './store.ts'
 import { sendingWakeups } from './wakeups.ts'
 import { refuseNestedWrite, runWork } from './work.ts'
 
@@ -31,14 +32,19 @@ export interface PostgresOptions {
   url: string
   /** Pool, timeouts and TLS; the defaults of the settings without it. */
   settings?: PostgresSettings
+  onMigrated?: OnMigrated | undefined
 }
 
-export async function openPostgres({ url, settings = postgresSettings() }: PostgresOptions): Promise<Store> {
+export async function openPostgres({
+  url,
+  settings = postgresSettings(),
+  onMigrated,
+}: PostgresOptions): Promise<Store> {
   if (parseUrl(url) === undefined)
     throw internal('the database URL is not a URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE')
   const { default: driver } = await import('pg')
   try {
-    await migrateOnce(driver, url, settings)
+    await migrateOnce(driver, { url, settings, onMigrated })
   } catch (error) {
     throw openingError(error, url)
   }
@@ -131,10 +137,17 @@ async function writeRepeatedly<T>(writer: Kysely<Tables>, work: Parameters<typeo
 }
 
 /** Migrates on a separate connection with separate limits, because kysely waits there for other migrating processes. */
-async function migrateOnce(driver: typeof pg, url: string, settings: PostgresSettings): Promise<void> {
+async function migrateOnce(
+  driver: typeof pg,
+  { url, settings, onMigrated }: Required<Pick<PostgresOptions, 'url' | 'settings'>> & PostgresOptions,
+): Promise<void> {
   const db = openMigrator(driver, url, settings)
   try {
-    if (!(await isCurrent(db))) await migrateDatabase(db, postgresSchema)
+    const state = await migrationState(db)
+    if (state.pending.length === 0) return
+    await refuseHalfApplied(db, state)
+    await migrateDatabase(db, postgresSchema)
+    if (state.applied.length > 0) onMigrated?.({ applied: state.pending, copy: null })
   } finally {
     await db.destroy()
   }

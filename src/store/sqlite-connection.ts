@@ -11,7 +11,14 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import type { Faults } from './faults.ts'
+import type { SchemaDialect } from './migrations/dialect.ts'
 import { databaseBusy } from './work.ts'
+
+export const sqliteSchema: SchemaDialect = {
+  blob: 'blob',
+  rateAdmission: false,
+  sequence: { type: 'integer', build: (column) => column.primaryKey().autoIncrement() },
+}
 
 /** Maximum number of cached prepared statements per connection. */
 const STATEMENTS = 500

@@ -10,21 +10,17 @@ import { internal } from '../errors.ts'
 import { makeDataFolder, makeOwnDatabase } from '../files.ts'
 import { loadSqlite } from '../native-modules.ts'
 import { trackFaults } from './faults.ts'
-import type { SchemaDialect } from './migrations/dialect.ts'
-import { isCurrent, migrateDatabase } from './migrations/migrate.ts'
+import { copyBeforeMigration } from './migrations/copy-before.ts'
+import { migrateDatabase, migrationState } from './migrations/migrate.ts'
+import { refuseHalfApplied } from './migrations/schema-check.ts'
+import { finishInterruptedRestore, refuseDuringRestore } from './restore-switch.ts'
 import type { Tables } from './schema.ts'
-import { isDuplicate, preparing, sqliteCode, whenFree, writerDialect } from './sqlite-connection.ts'
+import { isDuplicate, preparing, sqliteCode, sqliteSchema, whenFree, writerDialect } from './sqlite-connection.ts'
 import { boundWal, giveBackPages, LARGEST_WAL_BYTES } from './sqlite-file.ts'
-import type { Store } from './store.ts'
+import type { OnMigrated, Store } from './store.ts'
 import { localWakeups, sendingWakeups } from './wakeups.ts'
 import { duplicateKey, refuseNestedWrite, runWork } from './work.ts'
 import { createWriteQueue, type Work, type WriteOutcome } from './write-queue.ts'
-
-export const sqliteSchema: SchemaDialect = {
-  blob: 'blob',
-  rateAdmission: false,
-  sequence: { type: 'integer', build: (column) => column.primaryKey().autoIncrement() },
-}
 
 export interface SqliteOptions {
   /** Data folder, created with mode 0700 if missing. */
@@ -33,16 +29,16 @@ export interface SqliteOptions {
   busyTimeoutMs?: number
   /** Size in bytes above which the write-ahead log is emptied. */
   largestWalBytes?: number
+  onMigrated?: OnMigrated | undefined
+  /** Copies the database before it is migrated, unless it is new; true by default. */
+  copyFirst?: boolean | undefined
 }
 
-export async function openSqlite({
-  dataDir,
-  busyTimeoutMs = 5000,
-  largestWalBytes = LARGEST_WAL_BYTES,
-}: SqliteOptions): Promise<Store> {
+export async function openSqlite(options: SqliteOptions): Promise<Store> {
+  const { dataDir, busyTimeoutMs = 5000, largestWalBytes = LARGEST_WAL_BYTES } = options
   const Driver = loadSqlite()
   const file = join(dataDir, DATABASE_FILE)
-  const raw = await openFile(Driver, dataDir, file, busyTimeoutMs)
+  const raw = await openFile(Driver, file, { ...options, busyTimeoutMs })
   const faults = trackFaults()
   const writer = new Kysely<Tables>({ dialect: writerDialect(raw, busyTimeoutMs, faults) })
   const reader = new Driver(file, { readonly: true, timeout: busyTimeoutMs })
@@ -86,9 +82,10 @@ export async function openSqlite({
       closing ??= (async () => {
         await queue.drain()
         await db.destroy()
-        await writer.destroy()
         // Kysely starts a driver at its first query; if there was none, destroying it does not close the connection.
+        // The writer closes last, because only it can empty the write-ahead log into the database file.
         reader.close()
+        await writer.destroy()
         raw.close()
       })()
       return closing
@@ -154,13 +151,14 @@ async function runInSavepoint(
 
 async function openFile(
   Driver: typeof Database,
-  dataDir: string,
   file: string,
-  busyTimeoutMs: number,
+  options: SqliteOptions & { busyTimeoutMs: number },
 ): Promise<Database.Database> {
+  const { dataDir, busyTimeoutMs } = options
   let raw: Database.Database | undefined
   try {
     makeDataFolder(dataDir)
+    await finishInterruptedRestore(dataDir)
     // SQLite creates its journal files with the mode of the database file.
     makeOwnDatabase(file)
     const opened = new Driver(file, { timeout: 0 })
@@ -168,6 +166,8 @@ async function openFile(
     // It takes effect in a new file only, and must come before everything that writes to it.
     await whenFree(busyTimeoutMs, () => opened.pragma('auto_vacuum = INCREMENTAL'))
     await whenFree(busyTimeoutMs, () => opened.pragma('journal_mode = WAL'))
+    // The connection now has a lock that a restore waits for, so a restore that begins later cannot be missed.
+    refuseDuringRestore(dataDir)
     opened.pragma('synchronous = FULL')
     opened.pragma('foreign_keys = ON')
     opened.pragma('cache_size = -8192')
@@ -175,7 +175,7 @@ async function openFile(
     // MB.
     opened.pragma('wal_autocheckpoint = 4000')
     opened.pragma(`journal_size_limit = ${LARGEST_WAL_BYTES}`)
-    await migrateFile(opened, busyTimeoutMs)
+    await migrateFile(opened, file, options)
     return opened
   } catch (error) {
     raw?.close()
@@ -213,14 +213,25 @@ const wayOut = (error: unknown) =>
 
 /**
  * Kysely takes no migration lock on SQLite; the write lock, held from before the check until the commit, replaces it.
+ * All pending migrations are one transaction, so that none is ever half applied.
  */
-async function migrateFile(raw: Database.Database, busyTimeoutMs: number): Promise<void> {
+async function migrateFile(
+  raw: Database.Database,
+  file: string,
+  { dataDir, busyTimeoutMs, onMigrated, copyFirst = true }: SqliteOptions & { busyTimeoutMs: number },
+): Promise<void> {
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: raw }) })
-  if (await isCurrent(db)) return
+  if ((await migrationState(db)).pending.length === 0) return
   await whenFree(busyTimeoutMs, () => raw.exec('begin immediate'))
   try {
-    if (!(await isCurrent(db))) await migrateDatabase(db, sqliteSchema)
+    const state = await migrationState(db)
+    await refuseHalfApplied(db, state)
+    const isNew = state.applied.length === 0
+    const copy =
+      isNew || !copyFirst || state.pending.length === 0 ? null : await copyBeforeMigration(dataDir, file, state)
+    if (state.pending.length > 0) await migrateDatabase(db, sqliteSchema)
     raw.exec('commit')
+    if (!isNew && state.pending.length > 0) onMigrated?.({ applied: state.pending, copy })
   } catch (error) {
     if (raw.inTransaction) raw.exec('rollback')
     throw error

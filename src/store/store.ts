@@ -16,6 +16,9 @@ export interface StoreFigures {
   walBytes: number | null
 }
 
+/** Called after migrations were applied to a database that was not new; `copy` is the file with its state before. */
+export type OnMigrated = (report: { applied: readonly string[]; copy: string | null }) => void
+
 export interface Store {
   readonly kind: 'sqlite' | 'postgres'
   /** Connection for reads outside a transaction; writes through it fail. */

@@ -46,9 +46,24 @@ export async function openVault({ store, dataDir, keyText }: VaultOptions): Prom
   return vault
 }
 
+const fingerprintOf = (key: Buffer): string =>
+  createHmac('sha256', key).update('svc vault fingerprint').digest('hex').slice(0, 16)
+
+/** Fingerprint of the key that `openVault` would use: that of `keyText`, else of the folder's file; null without one. */
+export function configuredFingerprint(dataDir: string, keyText: string | undefined): string | null {
+  if (keyText) return fingerprintOf(parseKey(keyText, KEY_VARIABLE))
+  return fingerprintOfFile(join(dataDir, ENCRYPTION_KEY_FILE))
+}
+
+/** Fingerprint of the key in a file; null where it does not exist. Throws for anything but a key. */
+export function fingerprintOfFile(file: string): string | null {
+  const key = readVaultKey(file)
+  return key === null ? null : fingerprintOf(key)
+}
+
 function makeVault(key: Buffer): Vault {
   return {
-    fingerprint: createHmac('sha256', key).update('svc vault fingerprint').digest('hex').slice(0, 16),
+    fingerprint: fingerprintOf(key),
     seal(plain, purpose) {
       const nonce = randomBytes(GCM_NONCE_BYTES)
       const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })

@@ -71,6 +71,19 @@ describe('the README', () => {
     },
   )
 
+  it.each(
+    ['Back up SQLite', 'Restore', 'What grows']
+      .flatMap((heading) => blocksOf('docs/backup.md', heading))
+      .map((block) => [block]),
+  )('shows a backup and its restore: %s', async (block) => {
+    const given = block
+      .replaceAll('backup-monday', join(home, 'backup-monday'))
+      .replaceAll('--data-dir restored', `--data-dir ${join(home, 'restored')}`)
+    const { exitCode, stdout, stderr } = await paste(given)
+    expect(exitCode, stderr).toBe(0)
+    expect(stdout).toMatch(/"files": |^Restored into |^api_keys +\d|entries, all intact/m)
+  })
+
   it.each(blocksOf('README.md', 'Without a cluster').map((block) => [block]))(
     'shows the embedded chain: %s',
     async (block) => {

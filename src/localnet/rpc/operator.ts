@@ -24,4 +24,5 @@ function advanceClock(chain: LocalChain, params: readonly unknown[]) {
 export const operatorMethods: RpcMethods = {
   svc_status: (chain) => chain.status(),
   svc_advance: advanceClock,
+  svc_copy: (chain) => ({ file: chain.copyJournal() }),
 }

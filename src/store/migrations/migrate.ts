@@ -52,11 +52,20 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0027-assets': assetStorage,
 }
 
+/** Names of all migrations of this program, in order. */
+export const migrationNames: readonly string[] = Object.keys(MIGRATIONS)
+
+export interface MigrationState {
+  /** Names in the order in which they were applied. */
+  applied: readonly string[]
+  pending: readonly string[]
+}
+
 /**
- * Returns true when no migration is pending; it is a single query, to keep startup fast. Throws when the database has a
- * migration that this program does not know.
+ * Returns which migrations the database has; it is a single query, to keep startup fast. Throws when it has one that
+ * this program does not know.
  */
-export async function isCurrent(db: Kysely<Tables>): Promise<boolean> {
+export async function migrationState(db: Kysely<Tables>): Promise<MigrationState> {
   const executed = await executedMigrations(db)
   const unknown = executed.find((name) => !Object.hasOwn(MIGRATIONS, name))
   if (unknown !== undefined) {
@@ -64,7 +73,11 @@ export async function isCurrent(db: Kysely<Tables>): Promise<boolean> {
       `the database is newer than this program (it has the migration ${unknown}): upgrade svc, or restore the backup made before the upgrade`,
     )
   }
-  return executed.length === Object.keys(MIGRATIONS).length
+  const has = new Set(executed)
+  return {
+    applied: migrationNames.filter((name) => has.has(name)),
+    pending: migrationNames.filter((name) => !has.has(name)),
+  }
 }
 
 /**

@@ -1,0 +1,204 @@
+/** Restores a backup into the data folder: everything is checked and prepared first, and then put in place at once. */
+import { randomBytes } from 'node:crypto'
+import { closeSync, existsSync, mkdirSync, readdirSync, readFileSync, readSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import type { BackupFacts, PartName, RestoreReport, StepProgress } from '../commands/database/installation.ts'
+import { failure, Problem, usage } from '../commands/ui/problem.ts'
+import { CHAIN_LOCK_FILE } from '../src/chain/owner.ts'
+import { type Config, DATABASE_FILE } from '../src/config.ts'
+import { isLocked } from '../src/file-lock.ts'
+import { makeDataFolder, openOwnFile, writeAtomically } from '../src/files.ts'
+import { checkBackupFile, readList, sizeOfBackup } from './backup-list.ts'
+import { copyAssets, copyKey } from './database-backup.ts'
+import { PART_FILES } from './database-parts.ts'
+import { profilesFile } from './profiles.ts'
+
+interface CheckedBackup {
+  facts: BackupFacts
+  /** The database's copy. */
+  database: string
+  /** Folder with the other parts; null for a database file alone. */
+  folder: string | null
+}
+
+/** Throws for a backup that is not whole, is newer than this program, or whose key is not at hand. */
+export async function inspectBackup(config: Config, typed: string): Promise<CheckedBackup> {
+  if (config.values['database-url'] !== undefined) {
+    throw usage('the database is PostgreSQL, which restores its own backups', {
+      next: 'pg_restore --clean --if-exists --no-owner --dbname="$SVC_DATABASE_URL" FILE; or `svc db import FILE`',
+    })
+  }
+  const path = resolve(typed)
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) throw new Problem('not_found', `there is no backup ${path}`)
+  const folder = stats.isDirectory() ? path : null
+  const list = folder === null ? null : readList(folder)
+  if (folder !== null) for (const file of list?.files ?? []) await checkBackupFile(folder, file)
+  const database = folder === null ? path : join(folder, DATABASE_FILE)
+  refuseExport(database)
+  const { factsOfSqlite } = await import('../src/store/sqlite-copy.ts')
+  const { damage, applied, pending, fingerprint } = await factsOfSqlite(database)
+  if (damage.length > 0) throw failure(`${database} is damaged: ${damage[0]}`, { next: 'take another backup' })
+  const included = list?.parts ?? []
+  await requireRestoreKey(config, { path, folder, included, fingerprint })
+  const bytes = list === null ? statSync(database).size : sizeOfBackup(list)
+  return {
+    database,
+    folder,
+    facts: {
+      path,
+      created_at: list?.created_at ?? null,
+      schema: applied.at(-1) ?? '',
+      pending,
+      fingerprint,
+      included,
+      bytes,
+      replaces: restoredFiles(included).filter((name) => existsSync(join(config.dataDir, name))),
+      data_dir: config.dataDir,
+    },
+  }
+}
+
+/** Restores; the files that were replaced are kept in a folder of the data folder. */
+export async function restoreBackup(
+  config: Config,
+  path: string,
+  force: boolean,
+  onProgress: StepProgress,
+): Promise<RestoreReport> {
+  const { lockFolder } = await import('../daemon/lock.ts')
+  const { dataDir } = config
+  makeDataFolder(dataDir)
+  const unlock = await lockFolder(dataDir)
+  if (unlock === undefined) {
+    throw new Problem('conflict', `a daemon runs on ${dataDir}: nothing was restored`, {
+      next: 'stop it, and restore again',
+    })
+  }
+  try {
+    const backup = await inspectBackup(config, path)
+    refuseReplacing(backup.facts, force)
+    if (backup.facts.included.includes('chain') && isLocked(join(dataDir, CHAIN_LOCK_FILE))) {
+      throw new Problem('conflict', `a process serves the embedded chain of ${dataDir}`, { next: 'stop it first' })
+    }
+    return await replaceFiles(dataDir, backup, onProgress)
+  } finally {
+    unlock()
+  }
+}
+
+/** Throws FileFault for a file of another user or one that others can write, and a usage problem for an export. */
+function refuseExport(file: string): void {
+  const descriptor = openOwnFile(file)
+  try {
+    const start = Buffer.alloc(EXPORT_START.length)
+    readSync(descriptor, start, 0, start.length, 0)
+    if (start.toString() === EXPORT_START) throw usage(`${file} is an export`, { next: `svc db import ${file}` })
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+const EXPORT_START = '{"svc_export"'
+
+/** Names of the data folder's files that a restore puts in place; assets are added to those that are there. */
+const restoredFiles = (included: readonly PartName[]): string[] => [
+  DATABASE_FILE,
+  ...(['encryption-key', 'operator-key', 'chain'] as const)
+    .filter((part) => included.includes(part))
+    .map((part) => PART_FILES[part]),
+]
+
+interface KeyPlace {
+  path: string
+  folder: string | null
+  included: readonly PartName[]
+  fingerprint: string | null
+}
+
+/** Throws unless the key that the restored installation will use is the one that sealed the database. */
+async function requireRestoreKey(config: Config, { path, folder, included, fingerprint }: KeyPlace): Promise<void> {
+  if (fingerprint === null) return
+  const { configuredFingerprint, fingerprintOfFile } = await import('../src/store/vault.ts')
+  const keyText = config.values['encryption-key']
+  const hasKey = folder !== null && included.includes('encryption-key') && keyText === undefined
+  const own = hasKey
+    ? fingerprintOfFile(join(folder, PART_FILES['encryption-key']))
+    : configuredFingerprint(config.dataDir, keyText)
+  if (own === fingerprint) return
+  const holder = keyText === undefined ? join(config.dataDir, PART_FILES['encryption-key']) : 'SVC_ENCRYPTION_KEY'
+  const what = hasKey
+    ? `the backup's own encryption.key has fingerprint ${own}`
+    : own === null
+      ? `the backup has no key, and there is no ${holder}`
+      : `${holder} has fingerprint ${own}`
+  throw failure(`${path} was sealed with the encryption key of fingerprint ${fingerprint}, and ${what}`, {
+    next: `put that installation's encryption.key into ${config.dataDir}, or set SVC_ENCRYPTION_KEY; nothing was changed`,
+  })
+}
+
+function refuseReplacing({ replaces, data_dir }: BackupFacts, force: boolean): void {
+  if (replaces.length === 0 || force) return
+  throw new Problem('conflict', `${data_dir} holds an installation (${replaces.join(', ')}): nothing was restored`, {
+    next: 'replace it with --force, which keeps the old files, or choose another --data-dir',
+  })
+}
+
+async function replaceFiles(
+  dataDir: string,
+  { facts, database, folder }: CheckedBackup,
+  onProgress: StepProgress,
+): Promise<RestoreReport> {
+  const [{ copySqlite }, { STAGED_PREFIX, switchFiles }] = await Promise.all([
+    import('../src/store/sqlite-copy.ts'),
+    import('../src/store/restore-switch.ts'),
+  ])
+  // What a killed restore had prepared and not yet decided on; the lock is held, so nobody else is at it.
+  for (const name of readdirSync(dataDir)) {
+    if (name.startsWith(STAGED_PREFIX)) rmSync(join(dataDir, name), { recursive: true })
+  }
+  const staged = `${STAGED_PREFIX}${randomBytes(6).toString('hex')}`
+  const aside = `before-restore-${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`
+  const files = restoredFiles(facts.included)
+  const left: string[] = []
+  try {
+    mkdirSync(join(dataDir, staged), { mode: 0o700 })
+    await copySqlite(database, join(dataDir, staged, DATABASE_FILE), onProgress)
+    for (const name of files) {
+      if (name === DATABASE_FILE || folder === null) continue
+      if (name === PART_FILES.chain) await copySqlite(join(folder, name), join(dataDir, staged, name))
+      else copyKey(join(folder, name), join(dataDir, staged, name))
+    }
+    // Assets are named by their content, so more of them harm nobody even if the restore ends here.
+    if (folder !== null) left.push(...(await restoreAssets(folder, dataDir)))
+    await switchFiles(dataDir, { staged, aside, files })
+  } catch (error) {
+    rmSync(join(dataDir, staged), { recursive: true, force: true })
+    const { code, syscall } = error as NodeJS.ErrnoException
+    if (syscall === undefined) throw error
+    throw failure(`the files cannot be put into ${dataDir}: ${code === 'ENOSPC' ? 'there is no room' : code}`, {
+      next: 'nothing was replaced: mend that, and restore again',
+      cause: error,
+    })
+  }
+  const kept = join(dataDir, aside)
+  if (facts.included.includes('profiles') && folder !== null) left.push(...restoreProfiles(folder))
+  return { ...facts, aside: existsSync(kept) ? kept : null, left }
+}
+
+/** Adds the assets of the backup; returns what is to be said where some of them are missing or damaged. */
+async function restoreAssets(folder: string, dataDir: string): Promise<string[]> {
+  const listed = readList(folder).assets
+  if (listed === null || !existsSync(join(folder, PART_FILES.assets))) return []
+  const { files } = await copyAssets(join(folder, PART_FILES.assets), join(dataDir, PART_FILES.assets))
+  return files >= listed.files ? [] : [`assets: ${listed.files - files} of ${listed.files} are missing or damaged`]
+}
+
+/** Profiles belong to the user, so that existing ones are kept. */
+function restoreProfiles(folder: string): string[] {
+  const [from, to] = [join(folder, PART_FILES.profiles), profilesFile()]
+  if (existsSync(to)) return [`${basename(from)}: ${to} is there already; compare them`]
+  mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
+  writeAtomically(to, readFileSync(from))
+  return []
+}

@@ -1,0 +1,94 @@
+/** The database of this installation for `svc db`: opened directly, beside a daemon that may be running. */
+import { join } from 'node:path'
+import type { Database, DatabaseStatus, MigrationList } from '../commands/database/installation.ts'
+import { Problem } from '../commands/ui/problem.ts'
+import { type Config, DATABASE_FILE } from '../src/config.ts'
+import { storeOptions } from '../src/store/open.ts'
+import { parseUrl } from '../src/urls.ts'
+import { runningDaemon } from './connection.ts'
+import { afterRestore } from './interrupted-restore.ts'
+
+export function createDatabase(loadConfig: () => Promise<Config>): Database {
+  const load = async () => afterRestore(await loadConfig())
+  return {
+    async status(): Promise<DatabaseStatus> {
+      const config = await load()
+      const { reportDatabase } = await import('../src/store/database-report.ts')
+      const report = await reportDatabase(storeOptions(config))
+      const at = { database: databaseKind(config), place: databasePlace(config) }
+      if (report === null) {
+        const nothing = { applied: [], pending: [], faults: [], fingerprint: null, bytes: 0, wal_bytes: 0, tables: [] }
+        return { ...at, exists: false, ...nothing }
+      }
+      const { kind: _, ...rest } = report
+      return { ...at, exists: true, ...rest }
+    },
+    async parts() {
+      const { installationParts } = await import('./database-parts.ts')
+      return installationParts(await load())
+    },
+    async backup(request, onProgress) {
+      const { backUp } = await import('./database-backup.ts')
+      return backUp(await load(), request, onProgress)
+    },
+    async inspectBackup(path) {
+      const { inspectBackup } = await import('./database-restore.ts')
+      return (await inspectBackup(await load(), path)).facts
+    },
+    async restore(path, force, onProgress) {
+      const { restoreBackup } = await import('./database-restore.ts')
+      return restoreBackup(await load(), path, force, onProgress)
+    },
+    async export(file, force, onProgress) {
+      const { exportTo } = await import('./database-transfer.ts')
+      return exportTo(await load(), file, force, onProgress)
+    },
+    async inspectExport(file) {
+      const { inspectExport } = await import('./database-transfer.ts')
+      return inspectExport(await load(), file)
+    },
+    async import(file, onProgress) {
+      const { importFrom } = await import('./database-transfer.ts')
+      return importFrom(await load(), file, onProgress)
+    },
+    migrations: async () => listMigrations(await load()),
+    async migrate(copyFirst) {
+      const config = await load()
+      refuseBesideDaemon(config, 'it works with the schema as it is')
+      const before = await listMigrations(config)
+      const { openStore } = await import('../src/store/open.ts')
+      let copy: string | null = null
+      const onMigrated = (report: { copy: string | null }) => {
+        copy = report.copy
+      }
+      await (await openStore({ ...storeOptions(config), copyFirst, onMigrated })).close()
+      return { ...before, copy }
+    },
+  }
+}
+
+async function listMigrations(config: Config): Promise<MigrationList> {
+  const at = { database: databaseKind(config), place: databasePlace(config) }
+  const { reportMigrations } = await import('../src/store/database-report.ts')
+  return { ...at, ...(await reportMigrations(storeOptions(config))) }
+}
+
+export const databaseKind = ({ values }: Config): 'sqlite' | 'postgres' =>
+  values['database-url'] === undefined ? 'sqlite' : 'postgres'
+
+/** The file, or host and name of the database on PostgreSQL, without credentials. */
+export function databasePlace({ dataDir, values }: Config): string {
+  const url = values['database-url']
+  if (url === undefined) return join(dataDir, DATABASE_FILE)
+  const parsed = parseUrl(url)
+  return parsed === undefined ? 'SVC_DATABASE_URL' : `${parsed.host}${parsed.pathname}`
+}
+
+/** Throws conflict while a daemon of this folder runs; `because` says why it is in the way. */
+export function refuseBesideDaemon(config: Config, because: string): void {
+  const daemon = runningDaemon(config)
+  if (daemon === undefined) return
+  throw new Problem('conflict', `a daemon runs on ${config.dataDir} (pid ${daemon.pid}): ${because}`, {
+    next: 'stop it, and run this again',
+  })
+}

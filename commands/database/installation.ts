@@ -1,0 +1,109 @@
+/** The database of this installation as `svc db` uses it; `bin/` opens it. */
+
+/** Called with what is done and the total, in a unit of the step. */
+export type StepProgress = (done: number, total: number) => void
+
+export interface Database {
+  status(): Promise<DatabaseStatus>
+  /** What belongs to this installation beside its database. Throws on PostgreSQL, with the command to use there. */
+  parts(): Promise<readonly InstallationPart[]>
+  backup(request: BackupRequest, onProgress: StepProgress): Promise<BackupReport>
+  /** Checks a backup from its first to its last byte and that its key is at hand; changes nothing. */
+  inspectBackup(path: string): Promise<BackupFacts>
+  restore(path: string, force: boolean, onProgress: StepProgress): Promise<RestoreReport>
+  export(file: string, force: boolean, onProgress: StepProgress): Promise<TransferReport>
+  /** Reads the beginning of an export and checks that its key is at hand; changes nothing. */
+  inspectExport(file: string): Promise<ExportFacts>
+  import(file: string, onProgress: StepProgress): Promise<TransferReport>
+  /** Applied and pending migrations; changes nothing. */
+  migrations(): Promise<MigrationList>
+  migrate(copyFirst: boolean): Promise<MigrationReport>
+}
+
+export const PART_NAMES = ['encryption-key', 'operator-key', 'assets', 'chain', 'profiles'] as const
+export type PartName = (typeof PART_NAMES)[number]
+
+export interface InstallationPart {
+  name: PartName
+  /** File or folder; null where this installation has none. */
+  path: string | null
+  bytes: number
+  /** What the part is. */
+  about: string
+  /** What a backup is worth without it. */
+  without: string
+}
+
+export interface BackupRequest {
+  folder: string
+  include: readonly PartName[]
+  /** Replaces an earlier backup of the same name. */
+  force: boolean
+}
+export interface BackupReport {
+  folder: string
+  included: readonly PartName[]
+  files: number
+  bytes: number
+  /** Fingerprint of the key that opens the sealed columns; null for a database without one. */
+  fingerprint: string | null
+  /** Last migration of the database. */
+  schema: string
+}
+export interface BackupFacts {
+  path: string
+  created_at: string | null
+  schema: string
+  /** Migrations that the restored database lacks; its next use applies them. */
+  pending: readonly string[]
+  fingerprint: string | null
+  included: readonly PartName[]
+  bytes: number
+  /** Files of this installation that a restore would put aside. */
+  replaces: readonly string[]
+  data_dir: string
+}
+export interface RestoreReport extends BackupFacts {
+  /** Folder that keeps the replaced files; null where there were none. */
+  aside: string | null
+  /** Files of the backup that were not restored, with the reason. */
+  left: readonly string[]
+}
+export interface ExportFacts {
+  file: string
+  created_at: string
+  version: string
+  from: string
+  to: string
+  place: string
+  fingerprint: string | null
+}
+export interface TransferReport {
+  file: string
+  database: string
+  place: string
+  fingerprint: string | null
+  rows: number
+  bytes: number
+  tables: readonly { table: string; rows: number; sha256: string }[]
+  /** Pid of the daemon that was running; null without one. */
+  daemon: number | null
+}
+export interface MigrationList {
+  database: string
+  place: string
+  applied: readonly string[]
+  pending: readonly string[]
+  faults: readonly string[]
+}
+export interface MigrationReport extends MigrationList {
+  /** File with the database as it was before; null where none was made. */
+  copy: string | null
+}
+export interface DatabaseStatus extends MigrationList {
+  exists: boolean
+  fingerprint: string | null
+  bytes: number
+  wal_bytes: number | null
+  tables: readonly { table: string; rows: number; exact: boolean; bytes: number; grows_with: string | null }[]
+}

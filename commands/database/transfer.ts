@@ -1,0 +1,61 @@
+/** `svc db export` and `svc db import`: a whole database through a file, between SQLite and PostgreSQL. */
+import { required, text, toggle, verb } from '../command.ts'
+import type { Session } from '../session.ts'
+import type { TransferReport } from './installation.ts'
+import { sizeText } from './sizes.ts'
+
+export const exportVerb = verb({
+  about: 'Write every table to a file that SQLite and PostgreSQL can import',
+  details:
+    'One JSON value a line, as of one moment, with the hash of each table. Sealed columns stay sealed: the encryption key is not in it. A daemon may run; what it writes later is not in the file.',
+  args: { file: required(text('File to write (0600)')) },
+  flags: { force: toggle('Replace the file') },
+  examples: ['svc db export svc.jsonl', 'SVC_DATABASE_URL=$URL svc db export svc.jsonl --force -o json'],
+  async run({ file, force }, { database, ui }: Session) {
+    const data = await database.export(file, force, ui.progress('Exporting'))
+    ui.clear()
+    return {
+      ...transferOutcome(data),
+      text: `Exported ${data.rows} rows of ${data.tables.length} tables to ${data.file} (${sizeText(data.bytes)}).`,
+      notes: [
+        ...(data.fingerprint === null ? [] : [`It opens with the key of fingerprint ${data.fingerprint} alone.`]),
+        ...(data.daemon === null
+          ? []
+          : [`The daemon (pid ${data.daemon}) goes on: to move to another database, stop it and export again.`]),
+      ],
+    }
+  },
+})
+
+export const importVerb = verb({
+  about: 'Fill an empty database from an export',
+  details:
+    'One transaction: each table is read again and compared with the export by its number of rows and its hash before anything is kept. Numbers go on where they ended. Refused where the database holds anything, or the key is another one.',
+  args: { file: required(text('File that svc db export wrote')) },
+  examples: [
+    'SVC_DATABASE_URL=$URL SVC_ENCRYPTION_KEY=$KEY svc db import svc.jsonl',
+    'svc db import svc.jsonl -o json',
+  ],
+  async run({ file }, { database, ui }: Session) {
+    const facts = await database.inspectExport(file)
+    await ui.preview([
+      `Export of ${facts.created_at} by svc ${facts.version} from ${facts.from}`,
+      `→ ${facts.to} at ${facts.place}`,
+    ])
+    const data = await database.import(file, ui.progress('Importing'))
+    ui.clear()
+    return {
+      ...transferOutcome(data),
+      text: `Imported ${data.rows} rows of ${data.tables.length} tables into ${data.place}; every hash is that of the export.`,
+      notes: ['Assets are files: copy the folder `assets` of the earlier installation where it has one.'],
+    }
+  },
+})
+
+const transferOutcome = (data: TransferReport) => ({
+  data,
+  rows: {
+    columns: ['table', 'rows', 'sha256'],
+    rows: data.tables.map(({ table, rows, sha256 }) => [table, rows, sha256]),
+  },
+})

@@ -1,0 +1,93 @@
+/** Tells what a database is: its schema, its size and what it grows with. It changes nothing. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { DATABASE_FILE } from '../config.ts'
+import { FINGERPRINT, TABLES } from './installation.ts'
+import { type MigrationState, migrationNames, migrationState } from './migrations/migrate.ts'
+import { schemaFaults } from './migrations/schema-check.ts'
+import type { StoreOptions } from './open.ts'
+import { findSetting } from './settings.ts'
+import { type TableName, type TableSize, type Whole, withWhole } from './whole.ts'
+
+/** What a row of a table comes with, for the tables that grow with use. */
+const GROWS_WITH: Partial<Record<TableName, string>> = {
+  audit_entries: 'signings, API keys',
+  events: 'changes of resources',
+  fee_claims: 'fee claims',
+  gold_locks: 'gold locks',
+  idempotency_keys: 'writes, for idempotency-hours',
+  merkle_blobs: 'airdrop lists',
+  merkle_trees: 'airdrop lists',
+  nfts: 'NFTs',
+  pools: 'pools',
+  rate_hits: 'requests of limited keys',
+  signer_spends: 'signings',
+  signings: 'signings',
+  stakes: 'stakes',
+  tickers: 'pools',
+  tokens: 'tokens',
+  transactions: 'transactions',
+  webhook_deliveries: 'webhook attempts',
+  webhook_queue: 'undelivered events',
+}
+
+export interface ReportedTable extends TableSize {
+  table: string
+  grows_with: string | null
+}
+
+export interface DatabaseReport extends MigrationState {
+  kind: Whole['kind']
+  fingerprint: string | null
+  /** Differences from the schema that the applied migrations leave. */
+  faults: readonly string[]
+  bytes: number
+  /** Bytes of the write-ahead log; null where the server keeps it. */
+  wal_bytes: number | null
+  /** Largest first. */
+  tables: readonly ReportedTable[]
+}
+
+/** Returns null where there is no SQLite file yet. Throws internal_error for a database that cannot be read. */
+export async function reportDatabase(options: StoreOptions): Promise<DatabaseReport | null> {
+  if (options.databaseUrl === undefined && !existsSync(join(options.dataDir, DATABASE_FILE))) return null
+  return withWhole(options, 'read', async (whole) => {
+    const sizes = await whole.sizes()
+    const state = await stateIn(whole)
+    const faults = await schemaFaults(whole.tx, state)
+    const { database, wal } = await whole.bytes()
+    const tables = [...sizes]
+      .filter(([table]) => (TABLES as string[]).includes(table))
+      .map(([table, size]) => ({
+        table,
+        ...size,
+        grows_with: GROWS_WITH[table as TableName] ?? null,
+      }))
+    return {
+      ...state,
+      kind: whole.kind,
+      fingerprint: sizes.has('settings') ? await findSetting(whole.tx, FINGERPRINT) : null,
+      faults,
+      bytes: database,
+      wal_bytes: wal,
+      tables: tables.sort((one, other) => other.bytes - one.bytes || one.table.localeCompare(other.table)),
+    }
+  })
+}
+
+/** Reports the migrations alone, which takes no time on a large database. */
+export async function reportMigrations(options: StoreOptions): Promise<MigrationState & { faults: readonly string[] }> {
+  if (options.databaseUrl === undefined && !existsSync(join(options.dataDir, DATABASE_FILE)))
+    return { applied: [], pending: migrationNames, faults: [] }
+  return withWhole(options, 'read', async (whole) => {
+    const state = await stateIn(whole)
+    return { ...state, faults: await schemaFaults(whole.tx, state) }
+  })
+}
+
+/** A query of a table that does not exist would end the transaction on PostgreSQL, so its presence is checked first. */
+async function stateIn({ tx }: Whole): Promise<MigrationState> {
+  const tables = await tx.introspection.getTables({ withInternalKyselyTables: true })
+  const isNew = !tables.some(({ name }) => name === 'kysely_migration')
+  return isNew ? { applied: [], pending: migrationNames } : migrationState(tx)
+}
