@@ -1,4 +1,5 @@
 /** The counters behind the rate limits: as a simple list would decide, on both databases, and no key at the cost of another. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -230,6 +231,41 @@ describe('on SQLite, a daemon that is killed', () => {
       { numRuns: 60 },
     )
     expect(commits).toBeLessThan(asked / 3)
+  })
+
+  it('has at no moment admitted more than is recorded, and commits seldom where the key is busy', async () => {
+    const store = await freshStore(sqlite)
+    const clock = testClock()
+    const key = await newKey(store, 1_000_000, null)
+    const seen = { commits: 0, recorded: 0, admitted: 0, most: 0 }
+    const write: Store['write'] = async (work) => {
+      const [value, recorded] = await store.write(async (tx) => {
+        const done = await work(tx)
+        const sum = await tx
+          .selectFrom('rate_hits')
+          .select((eb) => eb.fn.sum('count').as('sum'))
+          .executeTakeFirst()
+        return [done, Number(sum?.sum ?? 0)] as const
+      })
+      seen.commits++
+      seen.recorded = recorded
+      return value
+    }
+    const counter = await localCounter({ store: { ...store, write }, clock, log })
+    const ask = async () => {
+      for (const turns of numbers(1_000).map((n) => n % 3)) {
+        await counter.admit(key, clock.now())
+        seen.admitted++
+        seen.most = Math.max(seen.most, seen.admitted - seen.recorded)
+        if (seen.admitted % 20 === 0) clock.advance(1)
+        for (const _ of numbers(turns)) await nextTurn()
+      }
+    }
+    await Promise.all(numbers(6).map(ask))
+    expect(seen.most).toBeLessThanOrEqual(0)
+    expect(seen.commits).toBeLessThan(6_000 / 20)
+    await counter.close()
+    expect(seen.recorded).toBe(6_000)
   })
 
   it('has what it recorded in advance and never used replaced as soon as it is settled', async () => {
