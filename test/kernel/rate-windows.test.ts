@@ -369,6 +369,33 @@ describe.skipIf(shared === undefined)('on PostgreSQL', () => {
     ])
   })
 
+  it('reads some pages for a decision, however many hits other keys have, in a table that was analysed when it was empty', async () => {
+    const store = await freshStore(shared!)
+    const [key, other] = [await newKey(store, 100, 100), await newKey(store, 100, 100)]
+    const pages = (id: string) =>
+      store.write(async (tx) => {
+        const call = sql`select * from admit_requests(${[id]}, ${[1]}, ${[100]}, ${[100_000]}, null, true)`
+        const { rows } = await sql<{ 'QUERY PLAN': [{ Plan: { 'Shared Hit Blocks': number } }] }>`
+          explain (analyze, buffers, format json) ${call}`.execute(tx)
+        return rows[0]!['QUERY PLAN'][0].Plan['Shared Hit Blocks']
+      })
+    await store.write((tx) => sql`analyze rate_hits`.execute(tx))
+    for (const { id } of [key, other]) await pages(id)
+    await store.write((tx) =>
+      sql`insert into rate_hits (api_key_id, at, count, total)
+        select ${other.id}, ${Date.now() - DAY_MS / 2}::bigint + n * 100, 1, n from generate_series(1, 50000) n`.execute(
+        tx,
+      ),
+    )
+    for (const _ of numbers(2)) {
+      for (const { id } of [key, other]) {
+        await pages(id)
+        expect(await pages(id)).toBeLessThan(60)
+      }
+      await store.write((tx) => sql`analyze rate_hits`.execute(tx))
+    }
+  })
+
   it('one key that is busy has one transaction at a time, however many requests it has', async () => {
     const store = await freshStore(shared!)
     const clock = testClock()
