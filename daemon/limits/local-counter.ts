@@ -116,8 +116,11 @@ export async function localCounter({ store, clock, log }: LocalServices): Promis
   return {
     async admit(key, now) {
       const state = stateOf(key.id)
-      const after = state.windows.dropFuture(now)
-      if (after !== null) discardFuture(state, after)
+      const pulled = state.windows.pullBack(now)
+      if (pulled !== null) {
+        rewriteAfter(state, pulled)
+        unsettled.add(state)
+      }
       const admission = state.windows.admit(now, key)
       if (admission.refused_by !== null) return admission
       state.room = roomAfter(admission, key)
@@ -157,9 +160,10 @@ function newState(id: string, before = 0): KeyState {
   }
 }
 
-function discardFuture(state: KeyState, after: number): void {
+/** What was pulled back is to be written anew, in place of the rows of the clock that was ahead. */
+function rewriteAfter(state: KeyState, { after, total }: { after: number; total: number }): void {
   state.dropAfter = after
-  state.written = Math.min(state.written, state.windows.total)
+  state.written = Math.min(state.written, total)
   state.advance = 0
 }
 

@@ -70,20 +70,23 @@ export class RollingWindows {
   }
 
   /**
-   * Drops the hits further ahead of `now` than clocks may differ: a clock was ahead, and they would stop the key until
-   * that time. Returns the time after which they were, or null where there were none.
+   * Counts the hits further ahead of `now` than clocks may differ as of now: a clock was ahead, and they would stop the
+   * key until that time. Returns the time after which they were and the cumulative count before them, or null.
    */
-  dropFuture(now: number): number | null {
-    const limit = now + CLOCK_SLACK_MS
-    if ((this.newestAt ?? now) <= limit) return null
-    while ((this.newestAt ?? now) > limit) {
+  pullBack(now: number): { after: number; total: number } | null {
+    const after = now + CLOCK_SLACK_MS
+    if ((this.newestAt ?? now) <= after) return null
+    const reached = this.total
+    while ((this.newestAt ?? now) > after) {
       this.#times.pop()
       this.#totals.pop()
     }
+    const { total } = this
+    this.add(Math.max(now, this.newestAt ?? now), reached - total)
     // The heads had followed the time that never was.
     this.#dayHead = 0
     this.#minuteHead = 0
-    return limit
+    return { after, total }
   }
 
   #totalAt(index: number): number {

@@ -1,4 +1,5 @@
 /** The counters behind the rate limits: as a simple list would decide, on both databases, and no key at the cost of another. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -232,6 +233,41 @@ describe('on SQLite, a daemon that is killed', () => {
     expect(commits).toBeLessThan(asked / 3)
   })
 
+  it('has at no moment admitted more than is recorded, and commits seldom where the key is busy', async () => {
+    const store = await freshStore(sqlite)
+    const clock = testClock()
+    const key = await newKey(store, 1_000_000, null)
+    const seen = { commits: 0, recorded: 0, admitted: 0, most: 0 }
+    const write: Store['write'] = async (work) => {
+      const [value, recorded] = await store.write(async (tx) => {
+        const done = await work(tx)
+        const sum = await tx
+          .selectFrom('rate_hits')
+          .select((eb) => eb.fn.sum('count').as('sum'))
+          .executeTakeFirst()
+        return [done, Number(sum?.sum ?? 0)] as const
+      })
+      seen.commits++
+      seen.recorded = recorded
+      return value
+    }
+    const counter = await localCounter({ store: { ...store, write }, clock, log })
+    const ask = async () => {
+      for (const turns of numbers(1_000).map((n) => n % 3)) {
+        await counter.admit(key, clock.now())
+        seen.admitted++
+        seen.most = Math.max(seen.most, seen.admitted - seen.recorded)
+        if (seen.admitted % 20 === 0) clock.advance(1)
+        for (const _ of numbers(turns)) await nextTurn()
+      }
+    }
+    await Promise.all(numbers(6).map(ask))
+    expect(seen.most).toBeLessThanOrEqual(0)
+    expect(seen.commits).toBeLessThan(6_000 / 20)
+    await counter.close()
+    expect(seen.recorded).toBe(6_000)
+  })
+
   it('has what it recorded in advance and never used replaced as soon as it is settled', async () => {
     const store = await freshStore(sqlite)
     const clock = testClock()
@@ -331,6 +367,33 @@ describe.skipIf(shared === undefined)('on PostgreSQL', () => {
       ...[null, null, null],
       'minute',
     ])
+  })
+
+  it('reads some pages for a decision, however many hits other keys have, in a table that was analysed when it was empty', async () => {
+    const store = await freshStore(shared!)
+    const [key, other] = [await newKey(store, 100, 100), await newKey(store, 100, 100)]
+    const pages = (id: string) =>
+      store.write(async (tx) => {
+        const call = sql`select * from admit_requests(${[id]}, ${[1]}, ${[100]}, ${[100_000]}, null, true)`
+        const { rows } = await sql<{ 'QUERY PLAN': [{ Plan: { 'Shared Hit Blocks': number } }] }>`
+          explain (analyze, buffers, format json) ${call}`.execute(tx)
+        return rows[0]!['QUERY PLAN'][0].Plan['Shared Hit Blocks']
+      })
+    await store.write((tx) => sql`analyze rate_hits`.execute(tx))
+    for (const { id } of [key, other]) await pages(id)
+    await store.write((tx) =>
+      sql`insert into rate_hits (api_key_id, at, count, total)
+        select ${other.id}, ${Date.now() - DAY_MS / 2}::bigint + n * 100, 1, n from generate_series(1, 50000) n`.execute(
+        tx,
+      ),
+    )
+    for (const _ of numbers(2)) {
+      for (const { id } of [key, other]) {
+        await pages(id)
+        expect(await pages(id)).toBeLessThan(60)
+      }
+      await store.write((tx) => sql`analyze rate_hits`.execute(tx))
+    }
   })
 
   it('one key that is busy has one transaction at a time, however many requests it has', async () => {

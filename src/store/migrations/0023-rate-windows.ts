@@ -31,8 +31,6 @@ export function rateWindows({ rateAdmission }: SchemaDialect): Migration {
 /**
  * Admits requests of several keys, each under the lock of its key's row, and answers a row for each key. Without
  * `waits`, a key that another transaction has locked is answered with `admitted` null. `given` replaces the clock.
- * Before the lock it looks without one, so that a full window refuses without writing. Planner settings keep a session
- * from staying with a sequential scan that was planned while the table was empty.
  */
 const ADMIT_REQUESTS = `
 create function admit_requests(
@@ -41,11 +39,13 @@ create function admit_requests(
   key_id text, admitted bigint, moment bigint,
   minute_used bigint, minute_oldest_at bigint, day_used bigint, day_oldest_at bigint
 ) language plpgsql
+-- A session would stay with the sequential scan that it planned while the table was empty.
 set enable_seqscan = off
 set enable_bitmapscan = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
+  forever constant bigint := 9223372036854775807;
   clock bigint;
   newest_at bigint;
   newest_total bigint;
@@ -54,6 +54,7 @@ declare
 begin
   for i in 1 .. cardinality(keys) loop
     key_id := keys[i];
+    -- The first pass looks without a lock, so that a full window refuses without writing.
     for pass in 1 .. 2 loop
       if pass = 2 and waits then
         perform from api_keys where id = key_id for no key update;
@@ -64,21 +65,27 @@ begin
           exit;
         end if;
       end if;
+      -- Pairs are compared and sorted by, because the planner could take the index of times alone for one key, and
+      -- read the hits of all others.
       clock := coalesce(given, floor(extract(epoch from clock_timestamp()) * 1000)::bigint);
       select h.at, h.total into newest_at, newest_total from rate_hits h
-        where h.api_key_id = key_id order by h.at desc limit 1;
+        where (h.api_key_id, h.at) >= (key_id, 0) and (h.api_key_id, h.at) <= (key_id, forever)
+        order by h.api_key_id desc, h.at desc limit 1;
       -- Hits of a clock that was far ahead would stop this key until that time has come.
       if newest_at > clock + 60000 then
         continue when pass = 1;
         delete from rate_hits h where h.api_key_id = key_id and h.at > clock + 60000;
         select h.at, h.total into newest_at, newest_total from rate_hits h
-          where h.api_key_id = key_id order by h.at desc limit 1;
+          where (h.api_key_id, h.at) >= (key_id, 0) and (h.api_key_id, h.at) <= (key_id, forever)
+          order by h.api_key_id desc, h.at desc limit 1;
       end if;
       moment := greatest(newest_at, clock);
       select h.at, h.total - h.count into minute_oldest_at, before_minute from rate_hits h
-        where h.api_key_id = key_id and h.at > moment - 60000 order by h.at limit 1;
+        where (h.api_key_id, h.at) > (key_id, moment - 60000) and (h.api_key_id, h.at) <= (key_id, forever)
+        order by h.api_key_id, h.at limit 1;
       select h.at, h.total - h.count into day_oldest_at, before_day from rate_hits h
-        where h.api_key_id = key_id and h.at > moment - 86400000 order by h.at limit 1;
+        where (h.api_key_id, h.at) > (key_id, moment - 86400000) and (h.api_key_id, h.at) <= (key_id, forever)
+        order by h.api_key_id, h.at limit 1;
       minute_used := coalesce(newest_total - before_minute, 0);
       day_used := coalesce(newest_total - before_day, 0);
       -- A limit that is null is left out by least().
