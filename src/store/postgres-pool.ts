@@ -12,7 +12,7 @@ import type pg from 'pg'
 import { postgresError } from './postgres-errors.ts'
 import { createPoolGate, type PoolUsage, type PoolUser } from './postgres-gate.ts'
 import type { PostgresSettings } from './postgres-settings.ts'
-import { type PostgresTarget, postgresTarget } from './postgres-tls.ts'
+import type { PostgresTarget } from './postgres-tls.ts'
 import type { Tables } from './schema.ts'
 import { databaseBusy } from './work.ts'
 
@@ -46,8 +46,8 @@ export interface PostgresPools {
 }
 
 /** Opens the pool of a process; connections are made when they are needed. */
-export function openPools(driver: typeof pg, url: string, settings: PostgresSettings): PostgresPools {
-  const pool = newPool(driver, postgresTarget(url, settings.tls), settings, settings.poolSize, sessionOf(settings))
+export function openPools(driver: typeof pg, target: PostgresTarget, settings: PostgresSettings): PostgresPools {
+  const pool = newPool(driver, target, settings, settings.poolSize, sessionOf(settings))
   const gate = createPoolGate(settings.poolSize)
   const late = () => databaseBusy(undefined, 'every connection to it is taken')
   const gated = (user: PoolUser): PostgresPool => ({
@@ -73,8 +73,8 @@ export function openPools(driver: typeof pg, url: string, settings: PostgresSett
 }
 
 /** Opens one connection with the time that migrations need. */
-export function openMigrator(driver: typeof pg, url: string, settings: PostgresSettings): Kysely<Tables> {
-  const pool = newPool(driver, postgresTarget(url, settings.tls), settings, 1, MIGRATION_SESSION)
+export function openMigrator(driver: typeof pg, target: PostgresTarget, settings: PostgresSettings): Kysely<Tables> {
+  const pool = newPool(driver, target, settings, 1, MIGRATION_SESSION)
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
 

@@ -11,7 +11,7 @@ import { mayRepeat, openingError, postgresError } from './postgres-errors.ts'
 import type { PoolUser } from './postgres-gate.ts'
 import { openMigrator, openPools } from './postgres-pool.ts'
 import { type PostgresSettings, postgresSettings } from './postgres-settings.ts'
-import { postgresTarget } from './postgres-tls.ts'
+import { type PostgresTarget, postgresTarget } from './postgres-tls.ts'
 import { createPostgresWakeups } from './postgres-wakeups.ts'
 import type { Tables } from './schema.ts'
 import type { Store } from './store.ts'
@@ -35,20 +35,22 @@ export interface PostgresOptions {
 export async function openPostgres({ url, settings = postgresSettings() }: PostgresOptions): Promise<Store> {
   if (parseUrl(url) === undefined)
     throw internal('the database URL is not a URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE')
+  // The files of certificates are read once, so that one that is changed for the worse stops no running daemon.
+  const target = postgresTarget(url, settings.tls)
   const { default: driver } = await import('pg')
   try {
-    await migrateOnce(driver, url, settings)
+    await migrateOnce(driver, target, settings)
   } catch (error) {
     throw openingError(error, url)
   }
 
-  const pools = openPools(driver, url, settings)
+  const pools = openPools(driver, target, settings)
   const running = new Set<Promise<unknown>>()
   const faults = trackFaults()
   const wakeups = createPostgresWakeups({
     // A notification is allowed in a read-only session.
     notify: (channel, payload) => sql`select pg_notify(${channel}, ${payload})`.execute(workers.db),
-    newClient: () => newListener(driver, url, settings),
+    newClient: () => newListener(driver, target, settings),
   })
   let closing: Promise<void> | undefined
 
@@ -123,8 +125,8 @@ async function writeRepeatedly<T>(writer: Kysely<Tables>, work: Parameters<typeo
 }
 
 /** Migrates on a separate connection with separate limits, because kysely waits there for other migrating processes. */
-async function migrateOnce(driver: typeof pg, url: string, settings: PostgresSettings): Promise<void> {
-  const db = openMigrator(driver, url, settings)
+async function migrateOnce(driver: typeof pg, target: PostgresTarget, settings: PostgresSettings): Promise<void> {
+  const db = openMigrator(driver, target, settings)
   try {
     if (!(await isCurrent(db))) await migrateDatabase(db, postgresSchema)
   } finally {
@@ -133,9 +135,9 @@ async function migrateOnce(driver: typeof pg, url: string, settings: PostgresSet
 }
 
 /** A connection of its own to listen on, because one of the pool may be closed or used by somebody else at any time. */
-function newListener(driver: typeof pg, url: string, { connectMs, tls }: PostgresSettings): pg.Client {
+function newListener(driver: typeof pg, target: PostgresTarget, { connectMs }: PostgresSettings): pg.Client {
   return new driver.Client({
-    ...postgresTarget(url, tls),
+    ...target,
     application_name: 'svc wake-ups',
     connectionTimeoutMillis: connectMs,
     query_timeout: connectMs,
