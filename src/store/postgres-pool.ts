@@ -13,7 +13,7 @@ import { publishPoolWait } from './pool-waits.ts'
 import { postgresError } from './postgres-errors.ts'
 import { createPoolGate, type PoolUsage, type PoolUser } from './postgres-gate.ts'
 import type { PostgresSettings } from './postgres-settings.ts'
-import { type PostgresTarget, postgresTarget } from './postgres-tls.ts'
+import type { PostgresTarget } from './postgres-tls.ts'
 import type { Tables } from './schema.ts'
 import { databaseBusy } from './work.ts'
 
@@ -47,8 +47,8 @@ export interface PostgresPools {
 }
 
 /** Opens the pool of a process; connections are made when they are needed. */
-export function openPools(driver: typeof pg, url: string, settings: PostgresSettings): PostgresPools {
-  const pool = newPool(driver, postgresTarget(url, settings.tls), settings, settings.poolSize, sessionOf(settings))
+export function openPools(driver: typeof pg, target: PostgresTarget, settings: PostgresSettings): PostgresPools {
+  const pool = newPool(driver, target, settings, settings.poolSize, sessionOf(settings))
   const gate = createPoolGate(settings.poolSize)
   const late = () => databaseBusy(undefined, 'every connection to it is taken')
   const gated = (user: PoolUser): PostgresPool => ({
@@ -79,17 +79,17 @@ export function openPools(driver: typeof pg, url: string, settings: PostgresSett
 }
 
 /** Opens one connection with the time that migrations need. */
-export const openMigrator = (driver: typeof pg, url: string, settings: PostgresSettings): Kysely<Tables> =>
-  openSession(driver, url, settings, MIGRATION_SESSION)
+export const openMigrator = (driver: typeof pg, target: PostgresTarget, settings: PostgresSettings): Kysely<Tables> =>
+  openSession(driver, target, settings, MIGRATION_SESSION)
 
 /** Opens one connection outside the pool, on which the statements of `session` run first. */
 export function openSession(
   driver: typeof pg,
-  url: string,
+  target: PostgresTarget,
   settings: PostgresSettings,
   session: string,
 ): Kysely<Tables> {
-  const pool = newPool(driver, postgresTarget(url, settings.tls), settings, 1, session)
+  const pool = newPool(driver, target, settings, 1, session)
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
 

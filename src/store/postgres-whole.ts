@@ -6,6 +6,7 @@ import { TABLES } from './installation.ts'
 import { openingError } from './postgres-errors.ts'
 import { openSession } from './postgres-pool.ts'
 import { type PostgresSettings, postgresSettings } from './postgres-settings.ts'
+import { postgresTarget } from './postgres-tls.ts'
 import type { Tx } from './store.ts'
 import type { CellRow, TableName, TableSize, Whole, WholeMode } from './whole.ts'
 
@@ -26,7 +27,7 @@ export async function withWholePostgres<T>(
   if (parseUrl(url) === undefined)
     throw internal('the database URL is not a URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE')
   const { default: driver } = await import('pg')
-  const db = openSession(driver, url, settings, WHOLE_SESSION)
+  const db = openSession(driver, postgresTarget(url, settings.tls), settings, WHOLE_SESSION)
   try {
     return await db
       .transaction()

@@ -12,7 +12,7 @@ import { mayRepeat, openingError, postgresError } from './postgres-errors.ts'
 import type { PoolUser } from './postgres-gate.ts'
 import { openMigrator, openPools } from './postgres-pool.ts'
 import { type PostgresSettings, postgresSettings } from './postgres-settings.ts'
-import { postgresTarget } from './postgres-tls.ts'
+import { type PostgresTarget, postgresTarget } from './postgres-tls.ts'
 import { createPostgresWakeups } from './postgres-wakeups.ts'
 import type { Tables } from './schema.ts'
 import type { OnMigrated, Store } from './store.ts'
@@ -42,20 +42,22 @@ export async function openPostgres({
 }: PostgresOptions): Promise<Store> {
   if (parseUrl(url) === undefined)
     throw internal('the database URL is not a URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE')
+  // The files of certificates are read once, so that one that is changed for the worse stops no running daemon.
+  const target = postgresTarget(url, settings.tls)
   const { default: driver } = await import('pg')
   try {
-    await migrateOnce(driver, { url, settings, onMigrated })
+    await migrateOnce(driver, target, { settings, onMigrated })
   } catch (error) {
     throw openingError(error, url)
   }
 
-  const pools = openPools(driver, url, settings)
+  const pools = openPools(driver, target, settings)
   const running = new Set<Promise<unknown>>()
   const faults = trackFaults()
   const wakeups = createPostgresWakeups({
     // A notification is allowed in a read-only session.
     notify: (channel, payload) => sql`select pg_notify(${channel}, ${payload})`.execute(workers.db),
-    newClient: () => newListener(driver, url, settings),
+    newClient: () => newListener(driver, target, settings),
   })
   let closing: Promise<void> | undefined
 
@@ -139,9 +141,10 @@ async function writeRepeatedly<T>(writer: Kysely<Tables>, work: Parameters<typeo
 /** Migrates on a separate connection with separate limits, because kysely waits there for other migrating processes. */
 async function migrateOnce(
   driver: typeof pg,
-  { url, settings, onMigrated }: Required<Pick<PostgresOptions, 'url' | 'settings'>> & PostgresOptions,
+  target: PostgresTarget,
+  { settings, onMigrated }: { settings: PostgresSettings; onMigrated: OnMigrated | undefined },
 ): Promise<void> {
-  const db = openMigrator(driver, url, settings)
+  const db = openMigrator(driver, target, settings)
   try {
     const state = await migrationState(db)
     if (state.pending.length === 0) return
@@ -154,9 +157,9 @@ async function migrateOnce(
 }
 
 /** A connection of its own to listen on, because one of the pool may be closed or used by somebody else at any time. */
-function newListener(driver: typeof pg, url: string, { connectMs, tls }: PostgresSettings): pg.Client {
+function newListener(driver: typeof pg, target: PostgresTarget, { connectMs }: PostgresSettings): pg.Client {
   return new driver.Client({
-    ...postgresTarget(url, tls),
+    ...target,
     application_name: 'svc wake-ups',
     connectionTimeoutMillis: connectMs,
     query_timeout: connectMs,

@@ -9,6 +9,7 @@ import { postgresSettings } from '../../src/store/postgres-settings.ts'
 import type { TlsSettings } from '../../src/store/postgres-tls.ts'
 import { tlsVersion } from '../../src/store/postgres-tls-version.ts'
 import { makeAuthority, withoutOpenssl } from '../support/certificates.ts'
+import { gate } from '../workers/frame-setting.ts'
 import { opened, temporaryFolder } from './databases.ts'
 import { type LaunchedPostgres, launchPostgres } from './postgres-launch.ts'
 
@@ -134,7 +135,11 @@ describe.skipIf('missing' in tls)('TLS to PostgreSQL', () => {
     const ca = { sslrootcert: authority.certFile }
     expect(await refusal(url(), ca)).toMatch(/client certificate.*postgres\.sslcert and postgres\.sslkey/)
     const own = { ...ca, sslcert: client.certFile, sslkey: client.keyFile }
-    expect(await versionFor(url(), own)).toMatch(/^TLS/)
+    const store = await opened(optionsOf(url(), own))
+    expect(await tlsVersion(store.db)).toMatch(/^TLS/)
+    const heard: (string | null)[] = []
+    await store.wakeups.listen((name) => heard.push(name), { debug() {}, info() {}, warn() {}, error() {} })
+    expect(heard, 'the connection for wake-ups shows it too').toEqual([null])
     const open = join(temporaryFolder(), 'open.key')
     copyFileSync(client.keyFile, open)
     chmodSync(open, 0o644)
@@ -160,5 +165,26 @@ describe.skipIf('missing' in tls)('TLS to PostgreSQL', () => {
     expect(await refusal(encrypted(), { ...ca, sslcert: client.certFile, sslkey: locked })).toContain('passphrase')
     expect(await refusal(encrypted(), { sslmode: 'verify-ca' })).toContain('verify-ca needs postgres.sslrootcert')
     expect(await refusal(encrypted('?sslmode=sometimes'), {})).toContain('unknown sslmode')
+  })
+
+  test('and a server that has no connection left, or is gone, is told of with Retry-After', async () => {
+    const store = await opened(optionsOf(encrypted(), { sslmode: 'no-verify' }))
+    const admin = new pg.Client({ connectionString: launched.url })
+    await admin.connect()
+    await admin.query('alter role encrypted connection limit 1')
+    await admin.end()
+    const holder = gate()
+    const held = store.write(async () => holder.pass())
+    await holder.entered
+    const busy = { code: 'internal_error', retryAfter: 1, message: expect.stringContaining('no connection left') }
+    await expect(store.ping()).rejects.toMatchObject(busy)
+    await expect(store.write(async () => {})).rejects.toMatchObject(busy)
+    holder.open()
+    await held
+    await launched.stop()
+    const gone = { code: 'internal_error', retryAfter: 1, message: expect.stringMatching(/reached|lost/) }
+    await expect(store.ping()).rejects.toMatchObject(gone)
+    await expect(store.write(async () => {})).rejects.toMatchObject(gone)
+    expect(store.fault()).toBe('unreachable')
   })
 })

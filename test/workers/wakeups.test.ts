@@ -75,7 +75,6 @@ describe.skipIf('missing' in started)('a worker of another daemon', () => {
     await expect.poll(() => [slow.all.length, quick.all.length], POLL).toEqual([1, 1])
     await happen(writer.services.store, 'second')
     await expect.poll(() => quick.all.map(({ about }) => about), POLL).toEqual(['first', 'second'])
-    expect(slow.all.length).toBe(1)
     await slow.close()
   })
 
