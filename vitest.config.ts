@@ -1,7 +1,10 @@
+import { totalmem } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 // The embedded chains of a worker live outside JavaScript's heap: with an arena for each thread glibc keeps twice the memory.
 process.env.MALLOC_ARENA_MAX ??= '2'
+
+const GIB = 1024 ** 3
 
 export default defineConfig({
   test: {
@@ -12,7 +15,8 @@ export default defineConfig({
     hookTimeout: 120_000,
     expect: { poll: { timeout: 10_000 } },
     pool: 'forks',
-    maxWorkers: 2,
+    // Tests wait for processes and disks, so a third worker keeps two cores busy, where its 3 GiB are to be had.
+    maxWorkers: totalmem() > 12 * GIB ? 3 : 2,
     // One module graph for each worker: the chain's SDKs take longer to load than most files take to run.
     isolate: false,
   },
