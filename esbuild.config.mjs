@@ -1,14 +1,16 @@
 // Builds dist/: the command, the tree worker, the typed client, and the files of the documentation page.
-// Packages that package.json lists as dependencies stay outside of dist/; all others are bundled into it, in the versions
-// of the lock file. `--external` leaves every package outside, which is quicker, and needs the clone's node_modules.
+// What has a native part stays outside of dist/; all other packages are bundled into it, in the versions of the lock
+// file. `--external` leaves every package outside, which is quicker, and needs the clone's node_modules.
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { build } from 'esbuild'
-import { bundledPackages } from './build/bundled-packages.mjs'
-import { clientTypes } from './build/client-types.mjs'
-import { commonJsOnDemand } from './build/common-js.mjs'
+import { bundledPackages } from './.build/bundled-packages.mjs'
+import { clientTypes } from './.build/client-types.mjs'
+import { commonJsOnDemand } from './.build/common-js.mjs'
+import { installedBeside } from './.build/installed-beside.mjs'
 
-const { version, dependencies, optionalDependencies } = JSON.parse(await readFile('package.json', 'utf8'))
+const { version } = JSON.parse(await readFile('package.json', 'utf8'))
+const { dependencies, optionalDependencies } = installedBeside(JSON.parse(await readFile('package-lock.json', 'utf8')))
 const leavesOutside = process.argv.includes('--external')
 if (process.argv.includes('--clean')) await rm('dist', { recursive: true, force: true })
 await mkdir('dist/docs', { recursive: true })

@@ -10,22 +10,14 @@ const [manifest, lock] = [read('package.json'), read('package-lock.json')]
 const root = lock.packages['']
 const faults = []
 
-for (const field of ['name', 'version', 'bin', 'engines', 'dependencies', 'devDependencies', 'optionalDependencies']) {
+for (const field of ['name', 'version', 'bin', 'engines', 'dependencies', 'devDependencies']) {
   if (!isDeepStrictEqual(manifest[field], root[field]))
     faults.push(`package-lock.json has another "${field}" than package.json: npm install --package-lock-only`)
-}
-for (const [name, version] of Object.entries({ ...manifest.dependencies, ...manifest.optionalDependencies })) {
-  const locked = lock.packages[`node_modules/${name}`]
-  // npm heeds the shrinkwrap of a package from a registry, not that of a file: what is installed beside dist/ is exact.
-  if (version !== locked?.version)
-    faults.push(
-      `package.json asks for ${name} ${version}: it must be the exact version of the lock file, ${locked?.version}`,
-    )
 }
 if (manifest.private !== true)
   faults.push('package.json must say "private": true, so that nothing is published by mistake')
 if (existsSync(join(ROOT, 'npm-shrinkwrap.json')))
-  faults.push('npm-shrinkwrap.json was left behind by an interrupted npm pack, and npm ci would take it: remove it')
+  faults.push('npm-shrinkwrap.json was left behind by an interrupted npm pack: node .build/pack.mjs --restore')
 
 for (const fault of faults) process.stderr.write(`${fault}\n`)
 process.exitCode = faults.length > 0 ? 1 : 0

@@ -70,6 +70,7 @@ beforeAll(async () => {
   // The scripts that run before the packing may print lines of their own.
   packed = JSON.parse(stdout.slice(stdout.indexOf('[\n')))[0]
   expect(existsSync(join(clone, 'npm-shrinkwrap.json'))).toBe(false)
+  expect(readFileSync(join(clone, 'package.json'), 'utf8')).toBe(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   await execa('npm', ['install', '--global', '--prefix', prefix, join(folder, packed.filename)], { cwd: home, env })
 }, 1_800_000)
 
@@ -114,7 +115,8 @@ describe('an installation', () => {
     const { problems, dependencies } = JSON.parse(stdout)
     expect(problems).toBeUndefined()
     const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
-    const { dependencies: exact } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    const { dependencies: exact } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
+    expect(Object.keys(exact)).toEqual(['better-sqlite3'])
     for (const name of Object.keys(exact))
       expect(dependencies[name].version).toBe(packages[`node_modules/${name}`].version)
     // What is overridden, or bundled in whatever version, is not there to be resolved anew.

@@ -1,0 +1,35 @@
+// What npm installs beside dist/: SQLite and the binaries of the embedded chain, each in the version of the lock file.
+// Every other package is bundled into dist/, so that npm resolves nothing anew on a user's machine.
+const SQLITE = 'better-sqlite3'
+const SVM = 'litesvm'
+
+/** The dependencies of the published manifest, all with exact versions. */
+export function installedBeside({ packages }) {
+  const binaries = Object.keys(packages[`node_modules/${SVM}`].optionalDependencies)
+  const versions = (names) => Object.fromEntries(names.map((name) => [name, packages[`node_modules/${name}`].version]))
+  return { dependencies: versions([SQLITE]), optionalDependencies: versions(binaries) }
+}
+
+/** The entries of the lock file that those packages need, with their paths. */
+export function lockedBeside(lock) {
+  const { dependencies, optionalDependencies } = installedBeside(lock)
+  const found = new Map()
+  const open = Object.keys({ ...dependencies, ...optionalDependencies }).map((name) => pathOf(lock, '', name))
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (found.has(path)) continue
+    const entry = lock.packages[path]
+    found.set(path, entry)
+    const names = Object.keys({ ...entry.dependencies, ...entry.optionalDependencies })
+    open.push(...names.map((name) => pathOf(lock, path, name)).filter((needed) => needed !== undefined))
+  }
+  return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** Where Node finds a package from `from`: in its own node_modules, or in those of a folder above. */
+function pathOf({ packages }, from, name) {
+  for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
+    const path = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`
+    if (path in packages) return path
+    if (folder === '') return undefined
+  }
+}
