@@ -80,10 +80,10 @@ export function openPools(driver: typeof pg, target: PostgresTarget, settings: P
 
 /** Opens one connection with the time that migrations need. */
 export const openMigrator = (driver: typeof pg, target: PostgresTarget, settings: PostgresSettings): Kysely<Tables> =>
-  openSession(driver, target, settings, MIGRATION_SESSION)
+  openConnection(driver, target, settings, MIGRATION_SESSION)
 
 /** Opens one connection outside the pool, on which the statements of `session` run first. */
-export function openSession(
+export function openConnection(
   driver: typeof pg,
   target: PostgresTarget,
   settings: PostgresSettings,

@@ -4,7 +4,7 @@ import { ApiError, internal } from '../errors.ts'
 import { parseUrl } from '../urls.ts'
 import { TABLES } from './installation.ts'
 import { openingError } from './postgres-errors.ts'
-import { openSession } from './postgres-pool.ts'
+import { openConnection } from './postgres-pool.ts'
 import { type PostgresSettings, postgresSettings } from './postgres-settings.ts'
 import { postgresTarget } from './postgres-tls.ts'
 import type { Tx } from './store.ts'
@@ -27,7 +27,7 @@ export async function withWholePostgres<T>(
   if (parseUrl(url) === undefined)
     throw internal('the database URL is not a URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE')
   const { default: driver } = await import('pg')
-  const db = openSession(driver, postgresTarget(url, settings.tls), settings, WHOLE_SESSION)
+  const db = openConnection(driver, postgresTarget(url, settings.tls), settings, WHOLE_SESSION)
   try {
     return await db
       .transaction()
