@@ -6,7 +6,7 @@ import { internal } from '../errors.ts'
 import { parseUrl } from '../urls.ts'
 import { trackFaults } from './faults.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
-import { migrateDatabase, migrationState } from './migrations/migrate.ts'
+import { type MigrationState, migrateDatabase, migrationState } from './migrations/migrate.ts'
 import { refuseHalfApplied } from './migrations/schema-check.ts'
 import { mayRepeat, openingError, postgresError } from './postgres-errors.ts'
 import type { PoolUser } from './postgres-gate.ts'
@@ -146,13 +146,27 @@ async function migrateOnce(
 ): Promise<void> {
   const db = openMigrator(driver, target, settings)
   try {
-    const state = await migrationState(db)
+    const state = await migratableState(db)
     if (state.pending.length === 0) return
-    await refuseHalfApplied(db, state)
     await migrateDatabase(db, postgresSchema)
     if (state.applied.length > 0) onMigrated?.({ applied: state.pending, copy: null })
   } finally {
     await db.destroy()
+  }
+}
+
+/** Returns the state of a database that is as its migrations leave it. Throws internal_error for any other. */
+async function migratableState(db: Kysely<Tables>): Promise<MigrationState> {
+  for (let state = await migrationState(db); ; ) {
+    try {
+      if (state.pending.length > 0) await refuseHalfApplied(db, state)
+      return state
+    } catch (error) {
+      // Another process may have migrated between the look at the record and the look at the tables.
+      const later = await migrationState(db)
+      if (later.pending.length === state.pending.length) throw error
+      state = later
+    }
   }
 }
 

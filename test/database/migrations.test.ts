@@ -69,7 +69,7 @@ describe('a migration on SQLite', () => {
     // A file stands where the folder of the copies belongs.
     writeFileSync(join(options.dataDir, COPIES_FOLDER), '')
     await expect(openStore(options)).rejects.toThrow(/could not be copied before: .*svc db migrate --skip-copy/)
-    expect((await factsOfSqlite(join(options.dataDir, DATABASE_FILE))).pending).toHaveLength(6)
+    expect((await factsOfSqlite(join(options.dataDir, DATABASE_FILE))).pending[0]).toBe('0014-bounded-steps')
     await (await openStore({ ...options, copyFirst: false })).close()
     expect((await factsOfSqlite(join(options.dataDir, DATABASE_FILE))).pending).toEqual([])
   })
