@@ -1,17 +1,5 @@
 /** Writes a backup of a SQLite installation: a folder with one file for each part and a list of them. */
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { closeSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import type {
   BackupReport,
@@ -23,6 +11,7 @@ import type {
 import { failure, Problem, usage } from '../commands/ui/problem.ts'
 import { type Config, DATABASE_FILE } from '../src/config.ts'
 import { moveIfThere, openOwnFile, writeAtomically } from '../src/files.ts'
+import { loadSqlite } from '../src/native-modules.ts'
 import { VERSION } from '../src/version.ts'
 import { BACKUP_FORMAT, BACKUP_LIST, type BackupFile, type BackupList, sha256Of } from './backup-list.ts'
 import { installationParts, PART_FILES } from './database-parts.ts'
@@ -37,6 +26,7 @@ export async function backUp(config: Config, request: BackupRequest, onProgress:
     throw new Problem('not_found', `there is no database in ${config.dataDir}`, { next: 'name it with --data-dir' })
   }
   const draft = `${folder}.partial`
+  for (const stale of [draft, replacedFolder(folder)]) refuseStrangers(stale)
   try {
     rmSync(draft, { recursive: true, force: true })
     mkdirSync(draft, { mode: 0o700 })
@@ -79,7 +69,23 @@ function refuseOverwriting(folder: string, force: boolean): void {
     throw usage(`${folder} is there already, and is no backup: nothing was written`, { next: 'choose another name' })
   }
   if (!force) throw usage(`${folder} is there already: replace that backup with --force`, { param: '--force' })
+  refuseStrangers(folder)
 }
+
+/** Throws where a folder that is about to be removed holds something that no backup has. */
+function refuseStrangers(folder: string): void {
+  if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return
+  const stranger = readdirSync(folder).find((name) => !isOfBackup(name))
+  if (stranger === undefined) return
+  throw usage(`${folder} holds ${stranger}, which is of no backup: nothing was written`, {
+    next: 'move that away, or choose another name',
+  })
+}
+
+const BACKUP_NAMES = [BACKUP_LIST, DATABASE_FILE, ...Object.values(PART_FILES)]
+/** A file of a backup, or one of SQLite's or a draft beside it. */
+const isOfBackup = (name: string) =>
+  BACKUP_NAMES.some((own) => name === own || (name.startsWith(own) && /^[-.]/.test(name.slice(own.length))))
 
 /** The database goes first: what it refers to is written before it, so that later copies of the rest hold that. */
 async function fillBackup(
@@ -129,8 +135,29 @@ async function copyChain(config: Config, path: string, target: string): Promise<
   const { copySqlite } = await import('../src/store/sqlite-copy.ts')
   const { copyServedChain } = await import('./localnet.ts')
   const served = await copyServedChain(config)
-  await copySqlite(served ?? path, target)
-  if (served !== undefined) rmSync(served, { force: true })
+  try {
+    await copySqlite(served ?? path, target)
+  } finally {
+    if (served !== undefined) rmSync(served, { force: true })
+  }
+  requireChain(target)
+}
+
+/** Throws for a file that is no embedded chain, such as one that was read while it was written. */
+export function requireChain(file: string): void {
+  const Driver = loadSqlite()
+  let chain: InstanceType<typeof Driver> | undefined
+  try {
+    chain = new Driver(file, { readonly: true, fileMustExist: true })
+    if (chain.prepare("select 1 from settings where name = 'seed'").get() !== undefined) return
+  } catch (error) {
+    throw failure(`${file} holds no embedded chain: ${error instanceof Error ? error.message : error}`, {
+      cause: error,
+    })
+  } finally {
+    chain?.close()
+  }
+  throw failure(`${file} holds no embedded chain`, { next: 'leave it out, or back up once more' })
 }
 
 /** Throws when the copied key is not that of the copied database. */
@@ -165,19 +192,12 @@ export async function copyAssets(from: string, to: string): Promise<{ files: num
   let [files, bytes] = [0, 0]
   for (const name of readdirSync(from)) {
     const source = join(from, name)
-    if (!ASSET_NAME.test(name) || !lstatSync(source).isFile() || (await cidOf(readFileSync(source))) !== name) continue
+    if (!ASSET_NAME.test(name) || !lstatSync(source).isFile()) continue
+    const asset = readFileSync(source)
+    if ((await cidOf(asset)) !== name) continue
     files++
-    bytes += statSync(source).size
-    if (existsSync(join(to, name))) continue
-    const draft = join(to, `${name}.partial`)
-    copyFileSync(source, draft)
-    const descriptor = openSync(draft, 'r+')
-    try {
-      fsyncSync(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
-    moveIfThere(draft, join(to, name))
+    bytes += asset.length
+    if (!existsSync(join(to, name))) writeAtomically(join(to, name), asset)
   }
   return { files, bytes }
 }
@@ -188,9 +208,11 @@ async function fileOf(folder: string, name: string): Promise<BackupFile> {
   return { name, bytes: statSync(join(folder, name)).size, sha256: await sha256Of(join(folder, name)) }
 }
 
+const replacedFolder = (folder: string) => join(dirname(folder), `${basename(folder)}.replaced`)
+
 /** Keeps the earlier backup until the new one has its name. */
 function replaceBackup(folder: string, draft: string): void {
-  const old = join(dirname(folder), `${basename(folder)}.replaced`)
+  const old = replacedFolder(folder)
   rmSync(old, { recursive: true, force: true })
   moveIfThere(folder, old)
   moveIfThere(draft, folder)

@@ -9,7 +9,7 @@ import { type Config, DATABASE_FILE } from '../src/config.ts'
 import { isLocked } from '../src/file-lock.ts'
 import { makeDataFolder, openOwnFile, writeAtomically } from '../src/files.ts'
 import { checkBackupFile, readList, sizeOfBackup } from './backup-list.ts'
-import { copyAssets, copyKey } from './database-backup.ts'
+import { copyAssets, copyKey, requireChain } from './database-backup.ts'
 import { PART_FILES } from './database-parts.ts'
 import { profilesFile } from './profiles.ts'
 
@@ -40,6 +40,7 @@ export async function inspectBackup(config: Config, typed: string): Promise<Chec
   const { damage, applied, pending, fingerprint } = await factsOfSqlite(database)
   if (damage.length > 0) throw failure(`${database} is damaged: ${damage[0]}`, { next: 'take another backup' })
   const included = list?.parts ?? []
+  if (folder !== null && included.includes('chain')) requireChain(join(folder, PART_FILES.chain))
   await requireRestoreKey(config, { path, folder, included, fingerprint })
   const bytes = list === null ? statSync(database).size : sizeOfBackup(list)
   return {

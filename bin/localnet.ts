@@ -229,6 +229,8 @@ async function deleteJournal(dataDir: string): Promise<string[]> {
   await refuseServedChain(dataDir)
   const files = order.map((name) => join(dataDir, name)).filter((file) => existsSync(file))
   for (const file of files) rmSync(file)
+  const { removeCopies } = await import('../src/localnet/journal.ts')
+  removeCopies(dataDir)
   return files
 }
 

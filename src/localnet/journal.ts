@@ -1,5 +1,6 @@
 /** Journal of the embedded chain: modified accounts, history and clock in one SQLite file that one process locks. */
-import { readFileSync, rmSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type BetterSqlite3 from 'better-sqlite3'
 import { makeDataFolder, makeOwnDatabase, writeAtomically } from '../files.ts'
@@ -8,7 +9,9 @@ import { addressBytes, addressOf } from '../solana/addresses.ts'
 import { openHistory } from './history.ts'
 
 const JOURNAL_VERSION = 1
-const COPY_FILE = 'chain.copy.db'
+const COPY_NAME = /^chain\.copy-[0-9a-f]{16}\.db$/
+/** Milliseconds for which a copy is kept for whoever asked for it, unless that one has removed it. */
+const COPY_LIFE_MS = 60_000
 const SCHEMA = `
   CREATE TABLE settings (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
   CREATE TABLE accounts (
@@ -39,6 +42,11 @@ export class ChainLockedError extends Error {
   }
 }
 
+/** A copy of the chain was made so recently that another one is refused: each takes as long as the chain is large. */
+export class CopyTooSoonError extends Error {
+  override readonly name = 'CopyTooSoonError'
+}
+
 export interface ChainJournal extends ReturnType<typeof openHistory> {
   setting(name: string): Buffer | null
   saveSetting(name: string, value: Uint8Array | string): void
@@ -49,7 +57,10 @@ export interface ChainJournal extends ReturnType<typeof openHistory> {
   dropAccount(address: string): void
   /** Runs `work` in one durable transaction. */
   commit<T>(work: () => T): T
-  /** Writes a copy of the file beside it and returns its path; this process alone can read the locked file. */
+  /**
+   * Writes a copy of the file beside it and returns its path; this process alone can read the locked file. Throws
+   * CopyTooSoonError while the copy before is younger than a minute and still there.
+   */
   copy(): string
   close(): void
 }
@@ -81,6 +92,7 @@ export function openJournal(Database: typeof BetterSqlite3, dataDir: string): Ch
   const allAccounts = db
     .prepare<[], AccountRow>('SELECT address, lamports, owner, executable, data FROM accounts ORDER BY executable')
     .safeIntegers()
+  let copied: { file: string; at: number } | null = null
   const begin = db.transaction(<T>(work: () => T) => work())
   return {
     ...openHistory(db),
@@ -96,14 +108,28 @@ export function openJournal(Database: typeof BetterSqlite3, dataDir: string): Ch
     dropAccount: (address) => void dropAccount.run(addressBytes(address)),
     commit: (work) => begin.immediate(work) as ReturnType<typeof work>,
     copy() {
-      const target = join(dataDir, COPY_FILE)
-      rmSync(target, { force: true })
+      if (copied !== null && Date.now() - copied.at < COPY_LIFE_MS && existsSync(copied.file)) {
+        throw new CopyTooSoonError('a copy of the chain was made less than a minute ago: try again then')
+      }
+      removeCopies(dataDir)
+      const target = join(dataDir, `chain.copy-${randomBytes(8).toString('hex')}.db`)
       makeOwnDatabase(target)
-      db.prepare('VACUUM INTO ?').run(target)
+      try {
+        db.prepare('VACUUM INTO ?').run(target)
+      } catch (error) {
+        rmSync(target, { force: true })
+        throw error
+      }
+      copied = { file: target, at: Date.now() }
       return target
     },
     close: () => void db.close(),
   }
+}
+
+/** Removes copies that nobody fetched. */
+export function removeCopies(dataDir: string): void {
+  for (const name of readdirSync(dataDir)) if (COPY_NAME.test(name)) rmSync(join(dataDir, name), { force: true })
 }
 
 interface AccountRow {

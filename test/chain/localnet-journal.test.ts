@@ -1,6 +1,6 @@
 /** What the embedded chain keeps in its folder: journal, lock, programs, and that a reopened chain is the same chain. */
 import { createHash } from 'node:crypto'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -267,6 +267,33 @@ describe('the folder of a chain', () => {
     await expect(openLocalChain({ dataDir: test.dataDir, programsDir: '/nonexistent' })).rejects.toThrow(
       'was written by a newer release (version 99)',
     )
+  })
+})
+
+describe('a copy of the journal', () => {
+  it('has a name of its own, is made once a minute unless it was fetched, and is removed with the next', async () => {
+    const test = await openTestChain()
+    test.wallet()
+    const rpc = createRpc(test.chain)
+    const ask = async (count: number) => {
+      const one = { jsonrpc: '2.0', id: 1, method: 'svc_copy', params: [] }
+      return JSON.parse((await rpc.handle(JSON.stringify(Array.from({ length: count }, () => one)))) ?? '[]')
+    }
+    const [first, ...others] = await ask(500)
+    const accounts = () => {
+      const copy = new Database(first.result.file, { readonly: true })
+      const [row] = copy.prepare('select count(*) as n from accounts').all() as { n: number }[]
+      copy.close()
+      return row?.n
+    }
+    expect(accounts()).toBeGreaterThan(0)
+    for (const { error } of others) expect(error.message).toContain('less than a minute ago')
+    rmSync(first.result.file)
+    const [second] = await ask(1)
+    expect(second.result.file).not.toBe(first.result.file)
+    await test.reopen()
+    test.chain.copyJournal()
+    expect(existsSync(second.result.file)).toBe(false)
   })
 })
 

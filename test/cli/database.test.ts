@@ -98,6 +98,34 @@ describe('svc db backup', () => {
     expect(readdirSync(cli.home).filter((name) => /partial|replaced/.test(name))).toEqual([])
   })
 
+  it('removes nothing that is of no backup, beside it or in it', async () => {
+    for (const folder of ['kept.partial', 'kept.replaced']) {
+      mkdirSync(at(folder))
+      writeFileSync(join(at(folder), 'notes.txt'), 'mine')
+      await expectRefused(['db', 'backup', 'kept'], 2, new RegExp(`${folder} holds notes\\.txt, which is of no backup`))
+      expect(readFileSync(join(at(folder), 'notes.txt'), 'utf8')).toBe('mine')
+      rmSync(at(folder), { recursive: true })
+    }
+    await svc(['db', 'backup', 'kept'])
+    writeFileSync(join(at('kept'), 'notes.txt'), 'mine')
+    await expectRefused(['db', 'backup', 'kept', '--force'], 2, /kept holds notes\.txt/)
+    expect(readdirSync(at('kept'))).toContain('notes.txt')
+  })
+
+  it('is no backup of a chain where the file holds none', async () => {
+    const folder = at('no-chain')
+    cpSync(cli.dataDir, folder, { recursive: true })
+    const chain = new Database(join(folder, 'chain.db'))
+    chain.exec('create table other (x)')
+    chain.close()
+    await expectRefused(
+      ['db', 'backup', 'chained', '--include', 'chain', '--data-dir', folder],
+      1,
+      /holds no embedded chain/,
+    )
+    expect(existsSync(at('chained'))).toBe(false)
+  })
+
   it('refuses parts that there are not', async () => {
     await expectRefused(['db', 'backup', 'x', '--include', 'keys'], 2, /--include has no part "keys": encryption-key, /)
     const key = readFileSync(join(cli.dataDir, 'encryption.key'), 'utf8').trim()

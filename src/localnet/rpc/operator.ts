@@ -1,6 +1,7 @@
 /** Methods that only this chain has, for its operator. */
+import { CopyTooSoonError } from '../journal.ts'
 import type { LocalChain } from '../types.ts'
-import { invalidParams } from './errors.ts'
+import { CODE, invalidParams, RpcError } from './errors.ts'
 import type { RpcMethods } from './method.ts'
 import { requireParams } from './params.ts'
 
@@ -21,8 +22,16 @@ function advanceClock(chain: LocalChain, params: readonly unknown[]) {
   return { slot: chain.slot(), unixTimestamp: chain.unixTimestamp() }
 }
 
+function copyJournal(chain: LocalChain) {
+  try {
+    return { file: chain.copyJournal() }
+  } catch (error) {
+    throw error instanceof CopyTooSoonError ? new RpcError(CODE.internal, error.message) : error
+  }
+}
+
 export const operatorMethods: RpcMethods = {
   svc_status: (chain) => chain.status(),
   svc_advance: advanceClock,
-  svc_copy: (chain) => ({ file: chain.copyJournal() }),
+  svc_copy: copyJournal,
 }
