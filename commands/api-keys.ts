@@ -10,7 +10,7 @@ export const apiKeysNoun: Noun = {
     create: verb({
       about: 'Make a key; it is printed this once',
       details:
-        'Scopes: * (all), fees:claim, airdrop:admin, airdrop:write, storage:delegate. Without one, a key reads everything but keys, signer and audit log, builds unsigned transactions, verifies pools, simulates and submits transactions that are signed already, has the platform wallet co-sign mints and releases that cost it nothing, and makes webhook subscriptions, of which it changes its own alone.',
+        'Scopes: * (all), fees:claim, airdrop:admin, airdrop:write, storage:delegate. Without one, a key reads everything but keys, signer and audit log (/metrics has the balance and spend of the platform wallet), builds unsigned transactions, verifies pools, simulates and submits transactions that are signed already, has the platform wallet co-sign mints and releases that cost it nothing, and makes webhook subscriptions, of which it changes its own alone.',
       calls: [paths.apiKeys.create],
       flags: {
         name: required(text('Name of the key')),

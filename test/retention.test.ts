@@ -108,6 +108,24 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
     expect(raw.toString()).toBe('bytes')
   })
 
+  it.skipIf(missing)('assets of uploads that never ended leave, however many there are', async () => {
+    const service = await start()
+    const { store } = service.services
+    const cids = Array.from({ length: 60 }, (_, n) => `cid ${n}`)
+    await store.write(async (tx) => {
+      const assets = cids.map((cid) => ({ cid, length: 1, complete: 0, created_at: START }))
+      await tx.insertInto('assets').values(assets).execute()
+      await tx
+        .insertInto('asset_pieces')
+        .values(cids.map((cid) => ({ cid, n: 0, bytes: Buffer.from('x') })))
+        .execute()
+    })
+    service.clock.advance(2 * DAY)
+    await tick(service)
+    expect(await store.db.selectFrom('assets').select('cid').execute()).toEqual([])
+    expect(await store.db.selectFrom('asset_pieces').select('cid').execute()).toEqual([])
+  })
+
   it.skipIf(missing)('events leave from the first on, and the last one stays', async () => {
     const service = await start({ 'retention.events-days': 90 })
     // The clock was ahead for one event: what follows it counts as happened then.

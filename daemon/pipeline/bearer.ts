@@ -7,14 +7,22 @@ import type { Kernel } from '../kernel.ts'
 
 export type KnownKey = Row<'api_keys'>
 
-/** Returns the active key of `Authorization: Bearer <key>`; throws unauthorized, forbidden, or rate_limited at once. */
-export async function authenticate(kernel: Kernel, header: string | null): Promise<KnownKey> {
+/**
+ * Returns the active key of `Authorization: Bearer <key>` and notes its id in the record; throws unauthorized,
+ * forbidden, or rate_limited at once.
+ */
+export async function authenticate(
+  kernel: Kernel,
+  header: string | null,
+  record: { keyId: string | null },
+): Promise<KnownKey> {
   const token = header?.match(/^Bearer +(\S+)$/i)?.[1]
   if (token === undefined) throw new ApiError('unauthorized', 'Missing or invalid API key')
   const sha256 = hash('sha256', token, 'hex')
-  kernel.limiter.refuseKnown(sha256)
+  kernel.limiter.refuseKnown(sha256, record)
   const key = await findApiKeyByHash(kernel.store.db, sha256)
   if (key?.status !== 'active') throw forbidden('Invalid or revoked API key')
+  record.keyId = key.id
   return key
 }
 

@@ -7,7 +7,7 @@ import { ApiError, badRequest } from '../../src/errors.ts'
 import { validateInput } from '../../src/operations/input-validation.ts'
 import { rehearse } from '../../src/store/rehearse.ts'
 import type { Kernel } from '../kernel.ts'
-import { envelope, errorResponse, jsonResponse } from './answer.ts'
+import { bytesOf, envelope, errorResponse, jsonResponse } from './answer.ts'
 import { authenticate, type KnownKey, requireScopes } from './bearer.ts'
 import {
   bodyCeiling,
@@ -54,15 +54,21 @@ export async function answerRequest(
     if (fault !== undefined) throw fault
     headers['X-Request-Id'] = requestId
     const { status, body } = await run(kernel, handler, request, url, params, record, headers)
-    return jsonResponse(kernel, status, body, headers)
+    return noted(record, jsonResponse(kernel, status, body, headers))
   } catch (thrown) {
     const quotas = thrown instanceof ApiError ? quotasOf(thrown) : undefined
     if (quotas) Object.assign(headers, rateLimitHeaders(quotas, true))
     if (thrown instanceof ApiError && thrown.retryAfter !== undefined)
       headers['Retry-After'] = String(thrown.retryAfter)
     const { status, body } = errorResponse(kernel, thrown, requestId, url.origin)
-    return jsonResponse(kernel, status, body, { ...headers, 'X-Request-Id': requestId })
+    return noted(record, jsonResponse(kernel, status, body, { ...headers, 'X-Request-Id': requestId }))
   }
+}
+
+/** Notes the bytes of an answer in the record too, because a middleware may put another answer in its place. */
+function noted(record: RequestRecord, response: Response): Response {
+  record.bytes = bytesOf(response)
+  return response
 }
 
 /** Checks the key, its rate and its scope before the body is read, so that a caller without a key uses no memory. */
@@ -80,8 +86,7 @@ async function run(
   const write = route.method !== 'get'
   const ceiling = bodyCeiling(route, kernel.config)
   const declared = write ? declaredLength(request, ceiling) : 0
-  const key = route.public ? undefined : await authenticate(kernel, request.headers.get('authorization'))
-  record.keyId = key?.id ?? null
+  const key = route.public ? undefined : await authenticate(kernel, request.headers.get('authorization'), record)
   if (key) Object.assign(headers, rateLimitHeaders(await kernel.limiter.admit(key), false))
   if (key && route.scope) requireScopes(JSON.parse(key.scopes_json), [route.scope])
   if (!write) return perform(kernel, handler, { request, url, params, requestId, headers, key, body: undefined })

@@ -28,8 +28,11 @@ export interface Quotas {
 export interface RateLimiter {
   /** Counts the request, or throws rate_limited (with the quotas in `quotasOf(error)`) without counting it. */
   admit(key: LimitedKey & { hash: string }): Promise<Quotas>
-  /** Throws rate_limited for the SHA-256 of a key that is known to be over its limits, without asking the database. */
-  refuseKnown(hash: string): void
+  /**
+   * Throws rate_limited for the SHA-256 of a key that is known to be over its limits, without asking the database, and
+   * notes its id in the record.
+   */
+  refuseKnown(hash: string, record: { keyId: string | null }): void
   /** Writes the counts that are still in memory. */
   close(): Promise<void>
 }
@@ -84,9 +87,11 @@ export async function createRateLimiter(services: LimiterServices): Promise<Rate
       if (admission.refused_by !== null) exhausted.remember(key, admission, now)
       return quotasAfter(admission, key)
     },
-    refuseKnown(hash) {
+    refuseKnown(hash, record) {
       const known = exhausted.recall(hash, services.clock.now())
-      if (known !== undefined) quotasAfter(known.admission, known.key)
+      if (known === undefined) return
+      record.keyId = known.key.id
+      quotasAfter(known.admission, known.key)
     },
     close: () => counter.close(),
   }

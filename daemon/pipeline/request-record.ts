@@ -102,7 +102,7 @@ export function recordAnswer(
 ): void {
   record.status = response?.status ?? 500
   record.milliseconds = milliseconds
-  record.bytes = response === undefined ? null : bytesOf(response)
+  record.bytes = response === undefined ? null : (bytesOf(response) ?? record.bytes)
   metrics.answered(record.method, record.route, record.status, milliseconds / 1000, record.bytes ?? 0)
   access?.(record)
   finishSpan(record.span, () => requestSpan(record))

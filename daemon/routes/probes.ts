@@ -35,8 +35,7 @@ export function operations(hono: Hono<RequestEnv>, kernel: Kernel): void {
     c.env.route = '/metrics'
     try {
       if (fault !== undefined) throw fault
-      const key = await authenticate(kernel, c.req.header('authorization') ?? null)
-      c.env.keyId = key.id
+      const key = await authenticate(kernel, c.req.header('authorization') ?? null, c.env)
       const quotas = rateLimitHeaders(await kernel.limiter.admit(key), false)
       await gauges().refresh()
       const text = await kernel.metrics.text()

@@ -29,7 +29,8 @@ const ALWAYS: Readonly<Record<string, Prune>> = {
   // The clock that counts them may be behind this one.
   rate_hits: (tx, now, limit) => pruneRateHits(tx, now - DAY_MS - CLOCK_SLACK_MS, limit),
   merkle_trees: markDrained,
-  assets: (tx, now, limit) => pruneUnfinishedAssets(tx, now - DAY_MS, Math.ceil(limit / ROWS_PER_ASSET)),
+  assets: async (tx, now, limit) =>
+    ROWS_PER_ASSET * (await pruneUnfinishedAssets(tx, now - DAY_MS, Math.ceil(limit / ROWS_PER_ASSET))),
   webhook_queue: (tx, _, limit) => pruneQueued(tx, limit),
 }
 

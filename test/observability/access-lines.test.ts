@@ -16,7 +16,8 @@ const lines: any[] = []
 let raw = ''
 
 beforeAll(async () => {
-  const env = { SVC_LOG_LEVEL: 'info', SVC_PROGRAMS_DIR: PROGRAMS_DIR }
+  // With allowed origins another answer takes the place of each, whose size must not be lost.
+  const env = { SVC_LOG_LEVEL: 'info', SVC_PROGRAMS_DIR: PROGRAMS_DIR, SVC_CORS_ORIGINS: 'https://app.example.com' }
   daemon = await startDaemon({ dataDir: folder, flags: ['--rpc-port', '0'], env })
   const { stderr } = daemon.process
   if (stderr === null) throw new Error('the daemon has no standard error')
@@ -61,6 +62,16 @@ describe('an answered request', () => {
       span_id: expect.stringMatching(/^[0-9a-f]{16}$/),
     })
     expect(lines.filter(({ request_id }) => request_id === 'line-1')).toHaveLength(1)
+  })
+
+  it('names the key that is over its limit, also where it is refused from memory', async () => {
+    const body = { name: 'limited', rate_limit_per_minute: 1 }
+    const { key, id } = (await daemon.request('POST', '/v2/api-keys', { body })).json.data
+    for (const n of [1, 2, 3, 4]) {
+      const { status } = await daemon.request('GET', '/v2/pools', { key, headers: { 'x-request-id': `limited-${n}` } })
+      expect(await lineOf(`limited-${n}`)).toMatchObject({ status, key_id: id, bytes: expect.any(Number) })
+      expect(status).toBe(n === 1 ? 200 : 429)
+    }
   })
 
   it('has the template of its route, whatever stands in the path, and no part of the path', async () => {
