@@ -226,17 +226,19 @@ function refuseOwned({ dataDir }: Config): void {
 async function deleteJournal(dataDir: string): Promise<string[]> {
   const order = ['chain.pid', 'chain.db-journal', 'chain.db-shm', 'chain.db-wal', 'chain.db']
   if (!existsSync(join(dataDir, 'chain.db'))) return []
-  await refuseServedChain(dataDir)
+  const { openJournal, removeCopies } = await import('../src/localnet/journal.ts')
+  refuseServedChain(dataDir, openJournal)
   const files = order.map((name) => join(dataDir, name)).filter((file) => existsSync(file))
   for (const file of files) rmSync(file)
-  const { removeCopies } = await import('../src/localnet/journal.ts')
   removeCopies(dataDir)
   return files
 }
 
 /** Throws conflict where a process holds the journal. A journal that cannot be read may be deleted. */
-async function refuseServedChain(dataDir: string): Promise<void> {
-  const { openJournal } = await import('../src/localnet/journal.ts')
+function refuseServedChain(
+  dataDir: string,
+  openJournal: (database: ReturnType<typeof loadSqlite>, dataDir: string) => { close(): void },
+): void {
   const Database = loadSqlite()
   try {
     openJournal(Database, dataDir).close()
