@@ -79,6 +79,8 @@ describe('a daemon that loses its database', () => {
   beforeAll(async () => {
     mkdirSync(dataDir, { mode: 0o700 })
     daemon = await startDaemon({ dataDir, flags: ['--rpc-port', '0'] })
+    // The embedded chain opens at its first use.
+    expect((await daemon.request('GET', '/v2/accounts/11111111111111111111111111111111')).status).toBe(200)
     const busy = Array.from({ length: WRITERS }, writeOn)
     for (let n = 1; n <= BACKUPS; n++) {
       const wanted = acknowledged.length + 60
