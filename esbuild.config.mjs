@@ -42,7 +42,7 @@ const bundled = {
     ...['pg-native', 'bufferutil', 'utf-8-validate', './litesvm.*', 'litesvm-*'],
   ],
   banner: {
-    js: "import { createRequire as createRequireOfChunk } from 'node:module'\nconst require = createRequireOfChunk(import.meta.url)",
+    js: "import { createRequire as createRequireOfChunk } from 'node:module'\nconst require = createRequireOfChunk(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname",
   },
   plugins: [commonJsOnDemand],
   metafile: true,
