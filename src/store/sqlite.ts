@@ -1,5 +1,6 @@
 /** Store on SQLite: one file, durable group commits, and a separate connection for reads. */
 
+import { statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -163,8 +164,9 @@ async function openFile(
     makeOwnDatabase(file)
     const opened = new Driver(file, { timeout: 0 })
     raw = opened
-    // It takes effect in a new file only, and must come before everything that writes to it.
-    await whenFree(busyTimeoutMs, () => opened.pragma('auto_vacuum = INCREMENTAL'))
+    // It takes effect in a new file only, must come before everything that writes to it, and writes itself: an existing
+    // file opens on a full disk too.
+    if (statSync(file).size === 0) await whenFree(busyTimeoutMs, () => opened.pragma('auto_vacuum = INCREMENTAL'))
     await whenFree(busyTimeoutMs, () => opened.pragma('journal_mode = WAL'))
     // The connection now has a lock that a restore waits for, so a restore that begins later cannot be missed.
     refuseDuringRestore(dataDir)

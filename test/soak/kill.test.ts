@@ -13,9 +13,6 @@ const SEED = Number(process.env.SOAK_SEED ?? 7)
 const KILLS = Number(process.env.SOAK_KILLS ?? 20)
 const WRITERS = 6
 const DAILY = 1_000_000
-/** What a crash may forget: 100 ms between flushes, and the commit that follows, which takes no longer than the slowest write. */
-const FORGOTTEN_MS = 100
-const COMMIT_MS = 50
 /** Reads to be seen before a kill may come. */
 const READS = 5
 
@@ -54,24 +51,15 @@ const send = (daemon: Daemon, { key, path, body }: Write) =>
   daemon.request('POST', path, { body, headers: { 'idempotency-key': key } })
 
 /** Sends one write after the other until the daemon is gone; what has no answer is left for a retry. */
-async function writeOn(
-  daemon: Daemon,
-  next: () => Write,
-  done: Map<string, Done>,
-  open: Map<string, Write>,
-  took: number[],
-) {
+async function writeOn(daemon: Daemon, next: () => Write, done: Map<string, Done>, open: Map<string, Write>) {
   for (;;) {
     const write = next()
     open.set(write.key, write)
-    const began = performance.now()
     let answer: Answer
     try {
       answer = await send(daemon, write)
     } catch {
       return
-    } finally {
-      took.push(performance.now() - began)
     }
     expect(answer.status, answer.text).toBe(201)
     open.delete(write.key)
@@ -110,7 +98,6 @@ describe(`killed ${KILLS} times with SOAK_SEED=${SEED}`, () => {
   let resumed = 0
   let replayed = 0
   let read = 0
-  let surelyCounted = 0
   let reader = ''
   let count = 0
 
@@ -134,16 +121,13 @@ describe(`killed ${KILLS} times with SOAK_SEED=${SEED}`, () => {
     reader = made.json.data.key
     for (let kill = 0; kill < KILLS; kill++) {
       const seen: number[] = []
-      const took = [COMMIT_MS]
-      const busy = Array.from({ length: WRITERS }, () => writeOn(daemon, () => writeOf(++count), done, open, took))
+      const busy = Array.from({ length: WRITERS }, () => writeOn(daemon, () => writeOf(++count), done, open))
       busy.push(readOn(daemon, reader, seen))
       await vi.waitUntil(() => seen.length >= READS, { timeout: 20_000, interval: 5 })
       await delay(30 + random() * 500)
-      const killed = performance.now()
       await daemon.stop('SIGKILL')
       await Promise.all(busy)
       read += seen.length
-      surelyCounted += seen.filter((at) => at < killed - FORGOTTEN_MS - Math.max(...took)).length
       daemon = await startDaemon({ dataDir })
       await retry()
     }
@@ -202,14 +186,14 @@ describe(`killed ${KILLS} times with SOAK_SEED=${SEED}`, () => {
     expect(events.map(({ external_uid }) => external_uid).toSorted()).toEqual(trees.map(({ key }) => key).toSorted())
   })
 
-  it('has forgotten no request but those of the last 100 ms before a kill', async () => {
+  it('has forgotten no request that was answered, and counts few too many for a kill', async () => {
     const { headers } = await daemon.request('GET', '/v2/pools', { key: reader })
     const remaining = Number(/"day";r=(\d+)/.exec(headers.get('ratelimit')!)![1])
     const counted = DAILY - remaining - 1
-    expect(counted).toBeGreaterThanOrEqual(surelyCounted)
-    // One request a kill may have been counted without being answered.
-    expect(counted).toBeLessThanOrEqual(read + KILLS)
+    expect(counted).toBeGreaterThanOrEqual(read)
+    // A busy key has requests recorded in advance, twice what it used in a tenth of a second; a kill leaves them.
+    expect(counted).toBeLessThanOrEqual(3 * read + KILLS)
     // A slow machine gets fewer through between two kills.
-    expect(surelyCounted).toBeGreaterThan(KILLS)
+    expect(read).toBeGreaterThan(KILLS)
   })
 })
