@@ -1,4 +1,5 @@
 /** `svc audit`: every signature of the platform wallet and every change of its policy and of API keys, in a verifiable log. */
+import { AUDIT_ACTIONS } from '../../src/api/audit-actions.ts'
 import type { AuditEntry, AuditVerification } from '../../src/api/audit-entries.ts'
 import { paths } from '../../src/api/paths.ts'
 import { LAMPORT_DECIMALS, wholeOf } from '../amounts.ts'
@@ -10,29 +11,13 @@ import { cut } from './cut.ts'
 import { exportEntries, verifyFile } from './exported-file.ts'
 
 const auditPaths = paths.auditEntries
-const ACTIONS = [
-  'signing.intended',
-  'signing.signed',
-  'signing.refused',
-  'signing.failed',
-  'signer.tested',
-  'policy.changed',
-  'signer.paused',
-  'signer.resumed',
-  'spend.reset',
-  'api_key.created',
-  'api_key.revoked',
-  'audit.sealed',
-  'audit.cut',
-] as const
-
 export const auditNoun: Noun = {
   verbs: {
     list: listVerb({
       about: 'List the audit log, newest first',
       at: auditPaths.list,
       filters: {
-        action: choiceOf(ACTIONS, 'Only entries of this kind'),
+        action: choiceOf(AUDIT_ACTIONS, 'Only entries of this kind'),
         order: choiceOf(['asc', 'desc'], 'asc: oldest first'),
       },
       columns: ['sequence', 'at', 'action', 'details', 'api_key_id'],

@@ -1,26 +1,10 @@
 /** The audit log: every signature of the custodial signer and every change of its policy and of API keys, hash-chained and sealed. */
 import { z } from '@hono/zod-openapi'
+import { AUDIT_ACTIONS } from './audit-actions.ts'
 import { listQuery, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 import { address, hex32, timestamp } from './scalars.ts'
-
-export const AUDIT_ACTIONS = [
-  'signing.intended',
-  'signing.signed',
-  'signing.refused',
-  'signing.failed',
-  'signer.tested',
-  'policy.changed',
-  'signer.paused',
-  'signer.resumed',
-  'spend.reset',
-  'api_key.created',
-  'api_key.revoked',
-  'audit.sealed',
-  'audit.cut',
-] as const
-export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
 export const auditEntry = z
   .object({

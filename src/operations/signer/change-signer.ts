@@ -1,5 +1,6 @@
 /** Changes the signer's policy state under its lock, with an entry in the audit log. No other code changes it. */
-import type { AuditAction, SignerState } from '../../api/index.ts'
+import type { AuditAction } from '../../api/audit-actions.ts'
+import type { SignerState } from '../../api/index.ts'
 import type { Context } from '../../context.ts'
 import type { NewRow } from '../../store/schema.ts'
 import { updatePolicy } from '../../store/signings.ts'

@@ -1,5 +1,5 @@
 /** Writes entries of the audit log about the use of the platform's key and of the API keys by requests. */
-import type { AuditAction } from '../../api/audit-entries.ts'
+import type { AuditAction } from '../../api/audit-actions.ts'
 import type { Context } from '../../context.ts'
 import { appendAudit } from '../../store/audit-entries.ts'
 import type { Tx } from '../../store/store.ts'

@@ -1,0 +1,17 @@
+/** What an audit entry can record, in a file that loads nothing else. */
+export const AUDIT_ACTIONS = [
+  'signing.intended',
+  'signing.signed',
+  'signing.refused',
+  'signing.failed',
+  'signer.tested',
+  'policy.changed',
+  'signer.paused',
+  'signer.resumed',
+  'spend.reset',
+  'api_key.created',
+  'api_key.revoked',
+  'audit.sealed',
+  'audit.cut',
+] as const
+export type AuditAction = (typeof AUDIT_ACTIONS)[number]
