@@ -1,5 +1,22 @@
 /** Reads what the monitoring examples and /metrics are made of: rules, expressions and the text format of Prometheus. */
 
+/** The alerts of examples/monitoring, in the order of their rules. */
+export const ALERTS = [
+  'SvcDown',
+  'SvcNotReady',
+  'SvcWorkersUnhealthy',
+  'SvcDeliveriesBehind',
+  'SvcDeliveriesFailing',
+  'SvcTransactionsStuck',
+  'SvcRpcErrors',
+  'SvcSignerBalanceLow',
+  'SvcSpendNearPolicy',
+  'SvcDatabasePoolWaits',
+  'SvcDiskGrowth',
+  'SvcEventLoopLag',
+  'SvcHttpErrors',
+]
+
 export interface Rule {
   alert: string
   expr: string
