@@ -1,19 +1,24 @@
 // Builds dist/: the command, the tree worker, the typed client, and the files of the documentation page.
 // What has a native part stays outside of dist/; all other packages are bundled into it, in the versions of the lock
-// file. `--external` leaves every package outside, which is quicker, and needs the clone's node_modules.
+// file. `--if-changed` builds nothing where dist/ is of these sources already; `--clean` removes what was there.
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { build } from 'esbuild'
 import { bundledPackages } from './.build/bundled-packages.mjs'
 import { clientTypes } from './.build/client-types.mjs'
 import { commonJsOnDemand } from './.build/common-js.mjs'
+import { INPUTS_FILE, inputsHash, isBuilt } from './.build/inputs.mjs'
 import { installedBeside } from './.build/installed-beside.mjs'
+
+if (process.argv.includes('--if-changed') && isBuilt()) process.exit(0)
 
 const { version } = JSON.parse(await readFile('package.json', 'utf8'))
 const { dependencies, optionalDependencies } = installedBeside(JSON.parse(await readFile('package-lock.json', 'utf8')))
-const leavesOutside = process.argv.includes('--external')
+const inputs = inputsHash()
 if (process.argv.includes('--clean')) await rm('dist', { recursive: true, force: true })
 await mkdir('dist/docs', { recursive: true })
+// Until the end of this build dist/ is of no known state.
+await rm(INPUTS_FILE, { force: true })
 
 /** Puts the whole file in its place at once: a process that starts meanwhile reads the earlier one or this one. */
 async function put(path, bytes) {
@@ -31,9 +36,6 @@ const node = {
   platform: 'node',
   target: 'node20.19',
   define: { 'process.env.SVC_VERSION': JSON.stringify(version) },
-}
-const bundled = {
-  ...node,
   // Without `module`, a condition of bundlers alone, the files are those that Node itself would take.
   conditions: [],
   external: [
@@ -49,10 +51,7 @@ const bundled = {
 }
 const client = { ...common, entryPoints: { client: 'src/client.ts' }, platform: 'neutral', target: 'es2022' }
 
-const [program, page] = await Promise.all([
-  build(leavesOutside ? { ...node, packages: 'external' } : bundled),
-  build(client),
-])
+const [program, page] = await Promise.all([build(node), build(client)])
 // Chunks are named by what they hold; what imports them comes after them.
 const isEntry = ({ path }) => ['svc.js', 'merkle-worker.js'].includes(basename(path))
 const files = [...program.outputFiles, ...page.outputFiles]
@@ -61,7 +60,6 @@ for (const { path, contents } of files.filter(isEntry)) await put(path, contents
 for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'LICENSE', 'NOTICE']) {
   await put(`dist/docs/${file}`, await readFile(`node_modules/swagger-ui-dist/${file}`))
 }
-if (!leavesOutside) {
-  await put('dist/THIRD-PARTY-LICENSES.txt', await bundledPackages(program.metafile))
-  await put('dist/client.d.ts', clientTypes())
-}
+await put('dist/THIRD-PARTY-LICENSES.txt', await bundledPackages(program.metafile))
+await put('dist/client.d.ts', clientTypes())
+await put(INPUTS_FILE, inputs)

@@ -10,7 +10,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/soak/**'],
-    globalSetup: ['test/support/build.ts', 'test/support/run.ts'],
+    globalSetup: ['test/support/build.ts', 'test/support/memory-folder.ts', 'test/support/run.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 10_000 } },

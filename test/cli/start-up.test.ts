@@ -1,7 +1,8 @@
 /** What a command loads: as little as it needs, told by the runtime's own list of the scripts that ran. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { base58 } from '@scure/base'
 import { describe, expect, it } from 'vitest'
 import { commandLine, MINT } from './command-line.ts'
@@ -20,22 +21,27 @@ const TRANSFER = Buffer.concat([
   Buffer.from([1, 2, 2, 0, 1, 12, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]),
 ]).toString('base64')
 
-/** Packages and files that V8 ran. */
+/** Packages of which V8 ran a file, be it inside a file of dist/, and the files of dist/ themselves. */
 async function loadedBy(args: string[]): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-loaded-'))
   try {
     await cli.spawned(args, { env: { NODE_V8_COVERAGE: folder } })
-    const urls = readdirSync(folder)
+    const files = readdirSync(folder)
       .flatMap((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')).result as { url: string }[])
-      .map(({ url }) => url)
-      .filter((url) => url.startsWith('file:'))
-    expect(urls.some((url) => url.endsWith('/dist/svc.js'))).toBe(true)
-    return [
-      ...new Set(urls.map((url) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? url.split('/').at(-1)!)),
-    ].sort()
+      .filter(({ url }) => url.startsWith('file:'))
+      .map(({ url }) => fileURLToPath(url))
+    expect(files.some((file) => file.endsWith('/dist/svc.js'))).toBe(true)
+    return [...new Set(files.flatMap((file) => [basename(file), ...packagesIn(file)]))].sort()
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** The package that a file is of, or those that were bundled into it: the bundler names each module in a comment. */
+function packagesIn(file: string): string[] {
+  const isBundle = file.includes('/dist/') && !file.includes('/node_modules/')
+  const modules = isBundle ? (readFileSync(file, 'utf8').match(/^ *\/\/ .*node_modules\/.*$/gm) ?? []) : [file]
+  return modules.flatMap((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? [])
 }
 const packages = (loaded: string[]) => loaded.filter((name) => !name.endsWith('.js'))
 

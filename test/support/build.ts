@@ -1,6 +1,6 @@
-/** Builds dist/ once before the tests: commands, workers and daemons are tested as they ship. */
+/** Builds dist/ before the tests where its sources have changed: commands, workers and daemons are tested as they ship. */
 import { execFileSync } from 'node:child_process'
 
 export default function setup(): void {
-  execFileSync(process.execPath, ['esbuild.config.mjs', '--external'], { stdio: 'inherit' })
+  execFileSync(process.execPath, ['esbuild.config.mjs', '--if-changed'], { stdio: 'inherit' })
 }

@@ -1,0 +1,34 @@
+/** What dist/ is built of, as one hash: who needs a build knows by it whether the one that stands there is of these files. */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const FOLDERS = ['.build', 'bin', 'commands', 'daemon', 'src']
+const FILES = ['esbuild.config.mjs', 'package-lock.json', 'package.json']
+
+/** Holds the hash beside what was built. */
+export const INPUTS_FILE = 'dist/.inputs'
+
+/** SHA-256 in hex over the names and contents of the sources, the build itself and the versions of packages. */
+export function inputsHash() {
+  const sources = FOLDERS.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name)),
+  )
+  const hash = createHash('sha256')
+  for (const path of [...FILES, ...sources].sort()) {
+    const content = readFileSync(path)
+    hash.update(`${path}\0${content.length}\0`).update(content)
+  }
+  return hash.digest('hex')
+}
+
+/** Whether dist/ holds what a build would put there now. */
+export function isBuilt() {
+  try {
+    return readFileSync(INPUTS_FILE, 'utf8') === inputsHash()
+  } catch {
+    return false
+  }
+}
