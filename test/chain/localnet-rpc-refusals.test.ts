@@ -40,17 +40,6 @@ describe('JSON', () => {
     expect(performance.now() - begun).toBeLessThan(20_000)
   })
 
-  it('is answered for a batch up to 64 MiB, and what is asked beyond that is refused one by one', async () => {
-    const one = (id: number) => ({ jsonrpc: '2.0', id, method: 'getLeaderSchedule', params: [] })
-    const body = JSON.stringify(Array.from({ length: 40 }, (_, id) => one(id)))
-    const text = (await opened.rpc.handle(body))!
-    expect(text.length).toBeLessThan(70 * 1024 * 1024)
-    const answers = JSON.parse(text) as { id: number; error?: { code: number; message: string } }[]
-    expect(answers.map(({ id }) => id)).toEqual(Array.from({ length: 40 }, (_, id) => id))
-    expect(answers[0]?.error).toBeUndefined()
-    expect(answers.at(-1)?.error).toMatchObject({ code: -32603, message: expect.stringContaining('smaller batches') })
-  })
-
   it('that nests where text is due is a wrong parameter', async () => {
     const nested = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
     for (const encoding of [nested, '{"toString":1}']) {

@@ -1,6 +1,3 @@
-/** `svc events tail`: every event once and in order, through a daemon that is killed, and without reading everything anew. */
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type EventPosition, eventPosition, followEvents } from '../../commands/events/follow.ts'
 import { type Client, createClient } from '../../src/client.ts'
@@ -16,43 +13,6 @@ const cli = commandLine()
 const sequences = (lines: string[]) => lines.map((line) => JSON.parse(line).sequence as number)
 
 describe('events tail', () => {
-  it('neither misses nor repeats an event while the daemon is killed and started again', async () => {
-    const dataDir = join(cli.home, 'killed')
-    mkdirSync(dataDir)
-    const flags = ['--port', String(await freePort()), '--rpc-port', '0']
-    let daemon = await startDaemon({ dataDir, flags })
-    onTestFinished(() => daemon.stop())
-    await makeEvents(daemon, 0, 105)
-
-    const tail = (...args: string[]) => started(cli, ['events', 'tail', ...args], { SVC_DATA_DIR: dataDir })
-    const all = tail('--since', '0', '--json')
-    const late = tail('--since', '103', '-o', 'plain')
-    const fresh = tail('--type', 'airdrop.tree_built')
-    const other = tail('--type', 'pool.live', '--since', '0')
-    await Promise.all([all.hasLines(105), late.hasLines(2), fresh.says('after sequence 105'), other.says('Following')])
-    await makeEvents(daemon, 105, 3)
-    await Promise.all([all.hasLines(108), fresh.hasLines(3)])
-
-    await makeEvents(daemon, 108, 2)
-    await daemon.stop('SIGKILL')
-    await Promise.all([all, late, fresh].map(({ says }) => says('trying again until it answers')))
-    daemon = await startDaemon({ dataDir, flags })
-    await makeEvents(daemon, 110, 3)
-    await Promise.all([all.hasLines(113), late.hasLines(10), fresh.hasLines(8)])
-    expect(all.stderr()).toContain('warning: http://127.0.0.1:')
-    expect(all.stderr()).toContain('answers again')
-
-    const ends = await Promise.all([all, late, fresh, other].map(({ stopped }) => stopped('SIGINT')))
-    expect(ends).toEqual([130, 130, 130, 130])
-    expect(sequences(all.lines())).toEqual(upTo(113))
-    expect(sequences(late.lines())).toEqual(upTo(113, 104))
-    expect(fresh.lines()).toHaveLength(8)
-    for (const [i, line] of fresh.lines().entries()) {
-      expect(line).toMatch(new RegExp(`^\\S+Z  #${106 + i}  airdrop\\.tree_built  \\w+ \\S+  evt_\\w+$`))
-    }
-    expect(other.lines()).toEqual([])
-  })
-
   it('follows the database itself where no daemon runs', async () => {
     const tail = started(cli, ['events', 'tail', '--json'])
     await tail.says('after sequence 0')

@@ -1,7 +1,7 @@
 /** `svc webhooks` of the built command: forwarding through crashes, signatures checked by others, and the examples that check them. */
-import { execFileSync, spawnSync } from 'node:child_process'
-import { createHmac, randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -9,87 +9,13 @@ import { startDaemon } from '../support/daemon.ts'
 import { freePort } from '../support/ports.ts'
 import { type Delivered, startReceiver } from '../support/receiver.ts'
 import { commandLine, onTerminal } from './command-line.ts'
-import { makeEvents, started, upTo } from './following.ts'
+import { makeEvents, started } from './following.ts'
+import { newSecret, numbersOf, parsed, signatureOf } from './forwarded.ts'
 
 const cli = commandLine()
 const { svc } = cli
-const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
-const numbersOf = (all: readonly { sequence: number }[]) => all.map(({ sequence }) => sequence)
-const parsed = (lines: string[]) => lines.map((line) => JSON.parse(line))
-
-/** X-Service-Signature as docs/webhooks.md describes it, of one or several secrets. */
-function signatureOf(secrets: string[], body: string | Buffer, t = Math.floor(Date.now() / 1000)): string {
-  const macs = secrets.map((secret) => createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex'))
-  return [`t=${t}`, ...macs.map((mac) => `v1=${mac}`)].join(',')
-}
-
-function expectSigned({ body, headers, id }: Delivered, secret: string) {
-  const t = Number(headers['webhook-timestamp'])
-  expect(headers['x-service-signature']).toBe(signatureOf([secret], body, t))
-  expect(headers['webhook-id']).toBe(id)
-  expect(() => new Webhook(secret).verify(body, headers as Record<string, string>)).not.toThrow()
-  expect(() => new Webhook(newSecret()).verify(body, headers as Record<string, string>)).toThrow()
-}
 
 describe('webhooks listen', () => {
-  it('forwards every event once and in order, signed, though the daemon and it itself are killed', async () => {
-    const dataDir = join(cli.home, 'killed')
-    mkdirSync(dataDir)
-    const flags = ['--port', String(await freePort()), '--rpc-port', '0']
-    let daemon = await startDaemon({ dataDir, flags })
-    onTestFinished(() => daemon.stop())
-    await makeEvents(daemon, 0, 2)
-    const receiver = await startReceiver()
-    const env = { SVC_DATA_DIR: dataDir, XDG_STATE_HOME: join(cli.home, 'state') }
-    const listen = (...args: string[]) =>
-      started(cli, ['webhooks', 'listen', '--forward-to', receiver.url, '--json', ...args], env)
-
-    const first = listen()
-    await first.says('after sequence 2')
-    const secret = /^Signing secret of this session: (whsec_\S+)$/m.exec(first.stderr())![1]!
-    await makeEvents(daemon, 2, 3)
-    await first.hasLines(3)
-    await daemon.stop('SIGKILL')
-    await first.says('trying again until it answers')
-    daemon = await startDaemon({ dataDir, flags })
-    await makeEvents(daemon, 5, 2)
-    await first.hasLines(5)
-    await kept(env.XDG_STATE_HOME, 7)
-    await first.stopped('SIGKILL')
-
-    await makeEvents(daemon, 7, 2)
-    const own = newSecret()
-    const second = listen('--secret-file', cli.file('own', `${own}\n`, 0o600))
-    await second.hasLines(2)
-    await makeEvents(daemon, 9, 1)
-    await second.hasLines(3)
-    expect(await second.stopped('SIGINT')).toBe(130)
-
-    expect(numbersOf(receiver.all)).toEqual(upTo(10, 3))
-    expect([...parsed(first.lines()), ...parsed(second.lines())].map(({ sequence }) => sequence)).toEqual(upTo(10, 3))
-    for (const delivered of receiver.all.slice(0, 5)) expectSigned(delivered, secret)
-    for (const delivered of receiver.all.slice(5)) expectSigned(delivered, own)
-    expect(second.stderr()).not.toContain('whsec_')
-    const { data } = (await daemon.request('GET', '/v2/events?order=asc&limit=100')).json
-    expect(receiver.all.map(({ body }) => body)).toEqual(data.slice(2).map((event: unknown) => JSON.stringify(event)))
-    expect(parsed(first.lines())[0]).toEqual({
-      ...data[2],
-      forward: { delivered: true, attempts: 1, status: 200, error: null, duration_ms: expect.any(Number) },
-    })
-
-    const [again, afresh] = [listen('--from', '8'), started(cli, ['webhooks', 'listen', '--from', 'start'], env)]
-    await Promise.all([again.hasLines(2), afresh.hasLines(10)])
-    expect(numbersOf(receiver.all.slice(8))).toEqual([9, 10])
-    expect(afresh.lines()[9]).toMatch(/^\S+Z {2}#10 {2}airdrop\.tree_built {2}\w+ \S+ {2}evt_\w+$/)
-  })
-
-  /** Waits for the place file below the XDG state folder to tell a sequence. */
-  async function kept(state: string, sequence: number) {
-    const files = () => execFileSync('find', [state, '-name', '*.json'], { encoding: 'utf8' }).trim().split('\n')
-    await vi.waitFor(() => expect(JSON.parse(readFileSync(files()[0]!, 'utf8')).sequence).toBe(sequence), 5_000)
-    expect(statSync(files()[0]!).mode & 0o777).toBe(0o600)
-  }
-
   it('repeats what fails, and reports what fails four times before it goes on', async () => {
     mkdirSync(cli.dataDir, { recursive: true })
     const daemon = await startDaemon({ dataDir: cli.dataDir, flags: ['--rpc-port', '0'] })

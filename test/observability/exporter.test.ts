@@ -1,92 +1,8 @@
-/** Traces at a real collector over HTTP: what it is sent, and that none, a slow and a broken one cost nothing but spans. */
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+/** Traces at a real collector over HTTP: what it is sent, and by which of OpenTelemetry's variables. */
+import { describe, expect, it, vi } from 'vitest'
 import { traceSettings } from '../../daemon/traces/settings.ts'
-import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { samplesOf } from '../support/monitoring.ts'
-import { PROGRAMS_DIR } from '../support/programs.ts'
-import { temporaryFolder } from '../support/service.ts'
-
-interface OtlpSpan {
-  traceId: string
-  spanId: string
-  parentSpanId?: string
-  name: string
-  kind: number
-  startTimeUnixNano: string
-  endTimeUnixNano: string
-  attributes: { key: string; value: Record<string, string> }[]
-  status: { code?: number }
-}
-
-interface Collector {
-  url: string
-  spans: OtlpSpan[]
-  resources: { key: string; value: Record<string, string> }[][]
-  headers: IncomingHttpHeaders[]
-  requests(): number
-}
-
-/** A collector that answers as it is told; nothing at all where `answer` leaves the response alone. */
-async function startCollector(
-  answer: (response: ServerResponse, nth: number) => void = (response) => void response.end('{}'),
-): Promise<Collector> {
-  const collector: Omit<Collector, 'url' | 'requests'> = { spans: [], resources: [], headers: [] }
-  let count = 0
-  const server = createServer((request, response) => {
-    let text = ''
-    request.setEncoding('utf8').on('data', (piece) => {
-      text += piece
-    })
-    request.on('end', () => {
-      const { resourceSpans } = JSON.parse(text)
-      for (const { resource, scopeSpans } of resourceSpans) {
-        collector.resources.push(resource.attributes)
-        for (const { spans } of scopeSpans) collector.spans.push(...spans)
-      }
-      collector.headers.push({ ...request.headers, ':path': request.url ?? '' })
-      answer(response, ++count)
-    })
-  })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    await new Promise((done) => server.close(done))
-  })
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { ...collector, url, requests: () => count }
-}
-
-const daemons: Daemon[] = []
-afterEach(async () => {
-  for (const daemon of daemons.splice(0)) await daemon.stop()
-})
-
-async function startTraced(url: string, env: Record<string, string> = {}): Promise<Daemon & { stderr: () => string }> {
-  const daemon = await startDaemon({
-    dataDir: temporaryFolder(),
-    flags: ['--rpc-port', '0'],
-    env: {
-      SVC_PROGRAMS_DIR: PROGRAMS_DIR,
-      OTEL_EXPORTER_OTLP_ENDPOINT: url,
-      OTEL_BSP_SCHEDULE_DELAY: '50',
-      ...env,
-    },
-  })
-  daemons.push(daemon)
-  let stderr = ''
-  daemon.process.stderr?.on('data', (text: string) => {
-    stderr += text
-  })
-  return { ...daemon, stderr: () => stderr }
-}
-
-const attributesOf = ({ attributes }: OtlpSpan) =>
-  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
-
-const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
-const WAIT = { timeout: 30_000 }
+import { attributesOf, startCollector, startTraced, TRACE, WAIT } from './collector.ts'
 
 describe('a collector', () => {
   it('gets the spans of a request, of its calls and of the workers', async () => {
@@ -136,44 +52,6 @@ describe('a collector', () => {
     const exported = samplesOf(metrics.text, 'svc_trace_spans_total').find(({ labels }) => labels.includes('exported'))
     expect(exported?.value).toBeGreaterThan(0)
     expect(stderr()).not.toContain('collector-secret')
-  })
-
-  it('that hangs, and another that fails, delay no request, and a shutdown does not wait for them', async () => {
-    const hanging = await startCollector(() => {})
-    const failing = await startCollector((response) => void response.writeHead(503, { 'retry-after': '1' }).end())
-    for (const { url, requests } of [hanging, failing]) {
-      const bounds = { OTEL_BSP_MAX_QUEUE_SIZE: '20', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '10' }
-      const { request, stop, process } = await startTraced(url, bounds)
-      for (let i = 0; i < 200; i++) expect((await request('GET', '/v2/health')).status).toBe(200)
-      await vi.waitUntil(() => requests() > 0, WAIT)
-      const { text } = await request('GET', '/metrics')
-      const dropped = samplesOf(text, 'svc_trace_spans_total').find(({ labels }) => labels.includes('dropped'))
-      expect(dropped?.value).toBeGreaterThan(100)
-      await stop()
-      expect(process.exitCode).toBe(0)
-    }
-  })
-
-  it('that is busy for a moment gets the same batch again, and the log says nothing', async () => {
-    const collector = await startCollector((response, nth) => {
-      response.writeHead(nth === 1 ? 503 : 200).end()
-    })
-    const { request, stderr } = await startTraced(collector.url, { OTEL_BSP_SCHEDULE_DELAY: '500' })
-    const traceparent = `00-${TRACE}-00f067aa0ba902b7-01`
-    await request('GET', '/v2/health', { headers: { traceparent } })
-    await vi.waitUntil(() => collector.requests() >= 2, WAIT)
-    const first = collector.spans[0]
-    expect(collector.spans.filter(({ spanId }) => spanId === first?.spanId)).toHaveLength(2)
-    expect(stderr()).not.toContain('traces are not exported')
-  })
-
-  it('that is gone is told once, by its host alone', async () => {
-    const url = 'http://127.0.0.1:1/secret-path?key=s3cr3t-of-the-collector'
-    const { request, stderr } = await startTraced('', { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url })
-    for (let i = 0; i < 5; i++) await request('GET', '/v2/health')
-    await vi.waitUntil(() => stderr().includes('traces are not exported'), WAIT)
-    expect(stderr()).toContain('"collector":"127.0.0.1:1"')
-    expect(stderr()).not.toMatch(/s3cr3t|secret-path/)
   })
 
   it('is sent only what the sampler takes', async () => {

@@ -1,52 +1,16 @@
 /** Replays from a moment on, and removals: exact in bounded steps, whatever clocks did and however slow the receiver is. */
 import { afterAll, describe, expect, it } from 'vitest'
-import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
-import { fanOut } from '../../src/operations/webhook-deliveries/fan-out.ts'
 import { finishRemovals } from '../../src/operations/webhook-deliveries/removals.ts'
 import { advanceReplays } from '../../src/operations/webhook-deliveries/replay.ts'
-import { appendEvents } from '../../src/store/events.ts'
-import { newId } from '../../src/store/id.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { type Service, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
+import { happen, numbers, open, queued, replay, subscribe } from './replaying.ts'
 
 const postgres = await startPostgres()
 afterAll(async () => {
   if (!('missing' in postgres)) await postgres.stop()
 })
-
-const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
-
-const happen = ({ services: { store, clock } }: Service, count: number, type = 'pool.live', at = clock.now()) =>
-  store.write((tx) =>
-    appendEvents(
-      tx,
-      numbers(count).map((n) => ({
-        id: newId('evt'),
-        type,
-        resource_type: 'pool',
-        resource_id: `pool-${n}`,
-        object_json: '{}',
-        external_uid: null,
-        metadata_json: null,
-        dedupe_key: newId('x'),
-        created_at: at,
-      })),
-    ),
-  )
-
-const subscribe = async ({ request }: Service, url: string, enabled_events = ['*']): Promise<string> => {
-  const body = { url, enabled_events }
-  return (await request('POST', '/v2/webhook-subscriptions', { body })).json.data.id
-}
-const replay = async ({ request }: Service, id: string, since: unknown) =>
-  request('POST', `/v2/webhook-subscriptions/${id}/replays`, { body: { since } })
-
-const queued = async ({ services: { store } }: Service) =>
-  (await store.db.selectFrom('webhook_queue').select('sequence').orderBy('sequence').execute()).map(
-    (row) => row.sequence,
-  )
-const open = ({ services: { store } }: Service) => store.db.selectFrom('webhook_replays').selectAll().execute()
 
 describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
   const missing = name === 'PostgreSQL' && 'missing' in postgres
@@ -59,50 +23,6 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
           : {}),
       },
     })
-
-  it.skipIf(missing)(
-    'a replay queues a first step at once, says how far it came, and goes on as the receiver keeps up',
-    async () => {
-      const service = await start()
-      const receiver = await startReceiver()
-      await happen(service, 3_000)
-      const id = await subscribe(service, receiver.url)
-      const answer = await replay(service, id, 0)
-      expect(answer.json.data).toEqual({ queued: 1_000, through_sequence: 1_000, last_sequence: 3_000 })
-      // The receiver has a thousand before it: no more are queued for now.
-      await advanceReplays(service.services)
-      expect((await queued(service)).length).toBe(1_000)
-      await deliverRound(service.services)
-      expect(receiver.all.map(({ sequence }) => sequence).toSorted((a, b) => a - b)).toEqual(
-        numbers(3_000).map((n) => n + 1),
-      )
-      expect(await open(service)).toEqual([])
-    },
-  )
-
-  it.skipIf(missing)('what happens meanwhile does not wait for a replay, and comes once', async () => {
-    const service = await start()
-    const receiver = await startReceiver()
-    await happen(service, 2_500, 'token.created')
-    const id = await subscribe(service, receiver.url)
-    await happen(service, 4)
-    // It has not come to the last four yet.
-    expect((await replay(service, id, 0)).json.data).toEqual({
-      queued: 1_000,
-      through_sequence: 1_000,
-      last_sequence: 2_504,
-    })
-    const { store } = service.services
-    await store.write((tx) => tx.deleteFrom('webhook_queue').execute())
-    await fanOut(service.services)
-    expect(await queued(service)).toEqual([2_501, 2_502, 2_503, 2_504])
-    await deliverRound(service.services)
-    const all = receiver.all.map(({ sequence }) => sequence)
-    expect(all.toSorted((a, b) => a - b)).toEqual(numbers(1_504).map((n) => n + 1_001))
-    // By the order of events they would come last of all.
-    const places = [2_501, 2_502, 2_503, 2_504].map((sequence) => all.indexOf(sequence))
-    expect(Math.max(...places)).toBeLessThan(200)
-  })
 
   it.skipIf(missing)(
     'a replay from a moment on takes what happened then by its own time, though clocks had jumped',

@@ -11,11 +11,11 @@ import {
   DAY_S,
   type Entry,
   lacksDistributor,
-} from './support/airdrops.ts'
-import { GENEROUS, keypairFile } from './support/platform-wallet.ts'
-import { openService, removeFolder } from './support/service.ts'
-import { makeSharedFolder } from './support/shared-folder.ts'
-import { wallet as someWallet } from './support/trees.ts'
+} from '../support/airdrops.ts'
+import { GENEROUS, keypairFile } from '../support/platform-wallet.ts'
+import { openService, removeFolder } from '../support/service.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
+import { wallet as someWallet } from '../support/trees.ts'
 
 const ROWS = 50_000
 const CLAIMS = 200

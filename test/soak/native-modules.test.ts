@@ -3,9 +3,9 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writ
 import { dirname, join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
-import { temporaryFolder } from './support/service.ts'
+import { temporaryFolder } from '../support/service.ts'
 
-const ROOT = resolve(import.meta.dirname, '..')
+const ROOT = resolve(import.meta.dirname, '../..')
 const MODULES = join(ROOT, 'node_modules')
 const SQLITE_BINARY = 'better-sqlite3/build/Release/better_sqlite3.node'
 const SVM = readdirSync(MODULES).find((name) => name.startsWith(`litesvm-${process.platform}-${process.arch}`))
