@@ -75,7 +75,7 @@ describe('webhooks listen', () => {
 
 describe('events tail', () => {
   it('neither misses nor repeats an event while the daemon is killed and started again', async () => {
-    const dataDir = join(cli.home, 'killed')
+    const dataDir = join(cli.home, 'tailed')
     mkdirSync(dataDir)
     const flags = ['--port', String(await freePort()), '--rpc-port', '0']
     let daemon = await startDaemon({ dataDir, flags })
