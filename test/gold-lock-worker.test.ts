@@ -90,7 +90,7 @@ describe.skipIf(lacksLock !== '')(`the worker of gold locks ${lacksLock}`, () =>
 
   it.skipIf('missing' in postgres)('of two daemons on one database tells of each lock once', async () => {
     const settings = {
-      'database-url': 'missing' in postgres ? '' : await postgres.createDatabase(),
+      'database-url': 'missing' in postgres ? '' : await postgres.createMigratedDatabase(),
       'encryption-key': Buffer.alloc(32, 7).toString('base64'),
     }
     const daemons = [await daemon({ settings }), await daemon({ settings })] as const
@@ -130,7 +130,7 @@ describe.skipIf(lacksLock !== '')(`the worker of gold locks ${lacksLock}`, () =>
     'of two daemons tells once, and first, that a lock could be unlocked, though it was before any round',
     async () => {
       const settings = {
-        'database-url': 'missing' in postgres ? '' : await postgres.createDatabase(),
+        'database-url': 'missing' in postgres ? '' : await postgres.createMigratedDatabase(),
         'encryption-key': Buffer.alloc(32, 7).toString('base64'),
       }
       const daemons = [await daemon({ settings }), await daemon({ settings })] as const

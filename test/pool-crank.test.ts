@@ -126,7 +126,7 @@ describe.skipIf(lackingPrograms.length > 0)(`the crank (${lackingPrograms.join('
 
   it.skipIf('missing' in postgres)('of two daemons on one database sends each step of each pool once', async () => {
     const settings = {
-      'database-url': 'missing' in postgres ? '' : await postgres.createDatabase(),
+      'database-url': 'missing' in postgres ? '' : await postgres.createMigratedDatabase(),
       'encryption-key': Buffer.alloc(32, 7).toString('base64'),
     }
     const daemons = [await daemon({ settings }), await daemon({ settings })] as const

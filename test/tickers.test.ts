@@ -249,6 +249,6 @@ if ('missing' in server) {
 } else {
   describe('a ticker on PostgreSQL', () => {
     afterAll(() => server.stop())
-    suite(async () => ({ 'database-url': await server.createDatabase(), 'encryption-key': '11'.repeat(32) }))
+    suite(async () => ({ 'database-url': await server.createMigratedDatabase(), 'encryption-key': '11'.repeat(32) }))
   })
 }

@@ -640,7 +640,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
 
   it.skipIf('missing' in postgres)('of two daemons on one database is told of once', async () => {
     const settings = {
-      'database-url': 'missing' in postgres ? '' : await postgres.createDatabase(),
+      'database-url': 'missing' in postgres ? '' : await postgres.createMigratedDatabase(),
       'encryption-key': Buffer.alloc(32, 7).toString('base64'),
     }
     const one = await startService({ settings })

@@ -179,7 +179,7 @@ if ('missing' in server) {
 } else {
   afterAll(() => server.stop())
   it('two daemons on one PostgreSQL database pass exactly 50 of 64 between them', async () => {
-    const database = { 'database-url': await server.createDatabase(), 'encryption-key': 'ab'.repeat(32) }
+    const database = { 'database-url': await server.createMigratedDatabase(), 'encryption-key': 'ab'.repeat(32) }
     // On a busy machine 64 at once wait long for the lock of their key, which is not what this is about.
     const settings = { ...database, 'postgres.pool-timeout-ms': 60_000 }
     const clock = testClock()

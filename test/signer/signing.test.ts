@@ -243,7 +243,12 @@ describe('a daily cap under 50 requests at once', () => {
   else {
     afterAll(() => server.stop())
     it('holds exactly over two daemons on one PostgreSQL database', async () => {
-      const settings = { 'database-url': await server.createDatabase(), 'encryption-key': 'ab'.repeat(32) }
+      const settings = {
+        'database-url': await server.createMigratedDatabase(),
+        'encryption-key': 'ab'.repeat(32),
+        'postgres.pool-timeout-ms': 60_000,
+        'postgres.lock-timeout-ms': 60_000,
+      }
       const wallet = Keypair.generate()
       const clock = testClock()
       const one = await startPlatform(CAPPED, { settings, wallet, clock })

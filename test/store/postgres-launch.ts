@@ -115,6 +115,8 @@ async function start(bin: string, identity: Identity, extras?: PostgresExtras): 
         fsync: 'off',
         deadlock_timeout: '100ms',
         max_connections: 400,
+        // A run makes hundreds of databases, each of which would be looked through every minute.
+        autovacuum_naptime: '10min',
         ...Object.fromEntries(more),
       }
       const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])

@@ -485,7 +485,7 @@ if ('missing' in server) it.skip(`PostgreSQL cannot be run here (${server.missin
 else {
   afterAll(() => server.stop())
   const shared = async () => ({
-    'database-url': await server.createDatabase(),
+    'database-url': await server.createMigratedDatabase(),
     'encryption-key': 'ab'.repeat(32),
     ...ALLOWED.settings,
   })

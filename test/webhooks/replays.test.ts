@@ -19,7 +19,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       settings: {
         'webhooks.allow-private': true,
         ...(name === 'PostgreSQL' && !('missing' in postgres)
-          ? { 'database-url': await postgres.createDatabase(), 'encryption-key': '7'.repeat(64) }
+          ? { 'database-url': await postgres.createMigratedDatabase(), 'encryption-key': '7'.repeat(64) }
           : {}),
       },
     })
