@@ -85,6 +85,7 @@ describe('the tarball', () => {
       [],
     )
     expect(paths).toEqual(expect.arrayContaining(['dist/svc.js', 'dist/client.js', 'dist/THIRD-PARTY-LICENSES.txt']))
+    expect(paths).not.toContain('dist/.inputs')
     const { size, unpackedSize } = packed
     process.stdout.write(
       `tarball: ${(size / MIB).toFixed(1)} MiB packed, ${(unpackedSize / MIB).toFixed(1)} MiB unpacked\n`,

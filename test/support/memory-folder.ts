@@ -7,7 +7,7 @@ import { join } from 'node:path'
 const MEMORY_FOLDER = '/dev/shm'
 const NEEDED_BYTES = 6 * 1024 ** 3
 
-/** What says TMPDIR itself keeps it. The tests of the soak, which kill and cut off power, stay on the disk. */
+/** A TMPDIR that is set stays as it is. The soak, where processes are killed while they write, stays on the disk. */
 export default function setup(): (() => void) | undefined {
   if (process.env.TMPDIR !== undefined || !hasRoom()) return undefined
   process.env.TMPDIR = MEMORY_FOLDER
