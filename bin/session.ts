@@ -83,8 +83,9 @@ export function openSession(globals: Globals, host: Host, colorful: (stream: Out
   }
   const open = async () => {
     for (const signal of STOP_SIGNALS) host.once(signal, interrupted)
-    connection = await connectToApi(await config(), ui.note)
-    return connection
+    const connected = await connectToApi(await config(), ui.note).catch((error) => Promise.reject(asUsage(error)))
+    connection = connected
+    return connected
   }
   const send: Transport = async (request) => {
     opening ??= open()

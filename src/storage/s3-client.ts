@@ -30,8 +30,8 @@ export interface BucketClient {
 }
 
 const ATTEMPTS = 3
-const FIRST_WAIT_MS = 100
-const LONGEST_WAIT_MS = 2_000
+const FIRST_BUCKET_WAIT_MS = 100
+const LONGEST_BUCKET_WAIT_MS = 2_000
 /** Time for a connection; a server that takes longer is not there. */
 const CONNECT_TIMEOUT_MS = 5_000
 /** Connections to the bucket at a time; further requests wait for one within their time. */
@@ -41,7 +41,7 @@ const ERROR_BODY_BYTES = 65_536
 /** Opens nothing: the modules and the connections are made for the first request. */
 export function bucketClient(place: BucketPlace, ending?: AbortSignal): BucketClient {
   const agent = once(() => openAgent(place))
-  const sign = once(() => openSigner(place))
+  const sign = once(() => openBucketSigner(place))
   const sendOnce = async (request: BucketRequest, signal: AbortSignal): Promise<BucketAnswer> => {
     const [dispatcher, signed] = await Promise.all([agent(), sign().then((signer) => signer(request))])
     const target = { service: 'storage', endpoint: new URL(place.origin).host, operation: request.right } as const
@@ -56,7 +56,7 @@ export function bucketClient(place: BucketPlace, ending?: AbortSignal): BucketCl
       let fault: ApiError | undefined
       const attempts = async (signal: AbortSignal): Promise<BucketAnswer> => {
         for (let attempt = 1; ; attempt++) {
-          let waitMs = FIRST_WAIT_MS * 4 ** (attempt - 1)
+          let waitMs = FIRST_BUCKET_WAIT_MS * 4 ** (attempt - 1)
           try {
             const answer = await sendOnce(request, signal)
             if (request.expected.includes(answer.status)) return answer
@@ -68,7 +68,7 @@ export function bucketClient(place: BucketPlace, ending?: AbortSignal): BucketCl
             if (signal.aborted) throw signal.reason
             fault = unansweredFault(place, error)
           }
-          if (attempt === ATTEMPTS || waitMs > LONGEST_WAIT_MS) throw fault
+          if (attempt === ATTEMPTS || waitMs > LONGEST_BUCKET_WAIT_MS) throw fault
           await pause(waitMs)
         }
       }
@@ -106,7 +106,7 @@ interface SignedRequest {
   headers: Record<string, string>
 }
 
-async function openSigner(place: BucketPlace): Promise<(request: BucketRequest) => Promise<SignedRequest>> {
+async function openBucketSigner(place: BucketPlace): Promise<(request: BucketRequest) => Promise<SignedRequest>> {
   const { SignatureV4 } = await import('@smithy/signature-v4')
   const { credentials, region, origin } = place
   const { protocol, host, hostname } = new URL(origin)

@@ -23,7 +23,7 @@ export const isPassing = (answer: BucketAnswer): boolean =>
   (answer.status === 400 && errorCodeOf(answer) === 'RequestTimeout')
 
 /** What each error code means here, after "The bucket … at …". */
-const CODES: Record<string, string> = {
+const BUCKET_CODES: Record<string, string> = {
   NoSuchBucket: 'does not exist: make it, or correct s3.bucket',
   InvalidBucketName: 'has a name that the server does not take: correct s3.bucket',
   InvalidAccessKeyId: 'is at a server that does not know the key of s3.access-key-id: check that setting',
@@ -47,7 +47,7 @@ export function answerFault({ label, region }: BucketPlace, answer: BucketAnswer
   const told = `${status}${code === '' ? '' : ` ${code}`}`
   const say = (what: string) => internal(`The storage did not do it: ${label} ${what} (answered ${told})`)
   if (code === 'RequestTimeTooSkewed') return say(`refuses requests of this clock, ${skewText(headers.date)}`)
-  const known = Object.hasOwn(CODES, code) ? CODES[code] : undefined
+  const known = Object.hasOwn(BUCKET_CODES, code) ? BUCKET_CODES[code] : undefined
   if (known !== undefined) return say(known)
   if (isPassing(answer)) {
     return internal(`The storage is not available for now: ${label} answered ${told}; nothing is lost, try again`, {
@@ -75,7 +75,7 @@ function skewText(date: unknown): string {
   return `which is ${Math.abs(minutes)} minutes ${minutes > 0 ? 'ahead of' : 'behind'} its own: set this clock (NTP)`
 }
 
-const FAILURES: Record<string, string> = {
+const CONNECTION_FAILURES: Record<string, string> = {
   ECONNREFUSED: 'refuses connections: is the server running? check s3.endpoint',
   ENOTFOUND: 'has a host name that leads nowhere: check s3.endpoint and s3.addressing-style',
   EAI_AGAIN: 'has a host name that leads nowhere for now: check s3.endpoint and the name server',
@@ -99,7 +99,7 @@ export function unansweredFault({ label, timeoutMs }: BucketPlace, error: unknow
   if (certificate !== undefined) {
     return say('shows a certificate that is not accepted: check s3.endpoint, or name its CA in NODE_EXTRA_CA_CERTS')
   }
-  const known = codes.map((code) => (Object.hasOwn(FAILURES, code) ? FAILURES[code] : undefined))
+  const known = codes.map((code) => (Object.hasOwn(CONNECTION_FAILURES, code) ? CONNECTION_FAILURES[code] : undefined))
   return say(known.find((text) => text !== undefined) ?? 'broke the connection before its answer was whole: try again')
 }
 

@@ -20,7 +20,7 @@ const RANGE_BYTES = 256 * 1024
 /** Bytes that tell whether there is an object; a HEAD would not tell a missing bucket from a missing object. */
 const PROBE_BYTES = 16
 /** A page of the list has at most 1000 keys of 1024 bytes, with their sizes and dates. */
-const LIST_BYTES = 4 * 1024 * 1024
+const BUCKET_LIST_BYTES = 4 * 1024 * 1024
 /** Assets whose content was compared with their hash, by the version that was read. */
 const MOST_VERIFIED = 10_000
 
@@ -164,7 +164,7 @@ async function* listedCids({ prefix, ...place }: BucketPlace, client: BucketClie
         ...{ 'list-type': '2', 'max-keys': '1000', prefix },
         ...(token !== undefined && { 'continuation-token': token }),
       },
-      mostBytes: LIST_BYTES,
+      mostBytes: BUCKET_LIST_BYTES,
       expected: [200],
       right: 's3:ListBucket',
     })

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { SettingName } from '../../src/config.ts'
+import { environmentName, type SettingName } from '../../src/config.ts'
 import { temporaryFolder } from './service.ts'
 import { type SentRequest, type SigningKey, signatureFault } from './sigv4.ts'
 
@@ -205,6 +205,12 @@ export async function startS3(options: S3ServerOptions = {}): Promise<S3Server> 
     close,
   }
 }
+
+/** Settings as an operator gives them to a process. */
+export const variablesOf = (settings: S3Server['settings']): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [environmentName(name as SettingName), String(value)]),
+  )
 
 const etagOf = (bytes: Uint8Array) => `"${createHash('md5').update(bytes).digest('hex')}"`
 
