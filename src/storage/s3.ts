@@ -45,6 +45,25 @@ export function bucketBackend(place: BucketPlace, ending?: AbortSignal): AssetBa
     }
   }
   const ranges = bucketRanges(place, client)
+  const compare = async (cid: string, first: FirstRange) => {
+    const sha256 = createHash('sha256')
+    for await (const part of ranges.from(cid, first)) sha256.update(part)
+    return isContentOf(cid, sha256)
+  }
+  const comparing = new Map<string, Promise<boolean>>()
+  /** Compares a version of an object once, however many readers it has meanwhile. */
+  const isWhole = async (cid: string, first: FirstRange): Promise<boolean> => {
+    const { etag } = first
+    if (etag === null) return compare(cid, first)
+    if (verified.get(cid) !== etag) {
+      const version = `${cid} ${etag}`
+      const shared = comparing.get(version) ?? compare(cid, first).finally(() => comparing.delete(version))
+      comparing.set(version, shared)
+      if (!(await shared)) return false
+    }
+    remember(cid, etag)
+    return true
+  }
 
   return {
     async has(cid) {
@@ -55,18 +74,13 @@ export function bucketBackend(place: BucketPlace, ending?: AbortSignal): AssetBa
     async read(cid): Promise<StoredContent> {
       const first = await ranges.first(cid, RANGE_BYTES)
       if (first === null) return null
-      const { piece, length, etag } = first
+      const { piece, length } = first
       const contentType = contentTypeOf(piece)
       if (piece.byteLength === length) {
-        const isWhole = await isContentOf(cid, createHash('sha256').update(piece))
-        return isWhole ? { length, contentType, pieces: () => onePiece(piece) } : 'damaged'
+        const isRight = await isContentOf(cid, createHash('sha256').update(piece))
+        return isRight ? { length, contentType, pieces: () => onePiece(piece) } : 'damaged'
       }
-      if (etag === null || verified.get(cid) !== etag) {
-        const sha256 = createHash('sha256')
-        for await (const part of ranges.from(cid, first)) sha256.update(part)
-        if (!(await isContentOf(cid, sha256))) return 'damaged'
-      }
-      if (etag !== null) remember(cid, etag)
+      if (!(await isWhole(cid, first))) return 'damaged'
       return { length, contentType, pieces: () => comparedPieces(cid, ranges.from(cid, first)) } satisfies Asset
     },
 

@@ -60,6 +60,12 @@ export async function startS3(options: S3ServerOptions = {}): Promise<S3Server> 
   const fileOf = (name: string) => join(objects, encodeURIComponent(name))
   const keys = () => readdirSync(objects).map(decodeURIComponent).sort()
   const requests: string[] = []
+  /** What was read of each version of an object, since many readers ask for ranges of the same one. */
+  const contents = new Map<string, { bytes: Buffer; etag: string }>()
+  const contentOf = (name: string) => {
+    const bytes = readFileSync(fileOf(name))
+    return { bytes, etag: etagOf(bytes) }
+  }
   let [kind, left, of, ahead]: [BucketTrouble | undefined, number, string | undefined, number] = [undefined, 0, '', 0]
   let denied: readonly string[] = []
 
@@ -89,15 +95,18 @@ export async function startS3(options: S3ServerOptions = {}): Promise<S3Server> 
   }
 
   function store(name: string, { body, headers }: SentRequest): S3Reply {
+    contents.clear()
     writeFileSync(fileOf(name), body)
     writeFileSync(join(types, encodeURIComponent(name)), headers['content-type'] ?? '')
     return { status: 200, headers: { etag: etagOf(body) } }
   }
 
   function objectReply(name: string, { headers }: SentRequest): S3Reply {
-    if (!keys().includes(name)) return errorReply(404, 'NoSuchKey')
-    const bytes = readFileSync(fileOf(name))
-    const etag = etagOf(bytes)
+    const stats = statSync(fileOf(name), { throwIfNoEntry: false })
+    if (stats === undefined) return errorReply(404, 'NoSuchKey')
+    const version = `${name} ${stats.ino} ${stats.mtimeMs} ${stats.size}`
+    const { bytes, etag } = contents.get(version) ?? contentOf(name)
+    contents.set(version, { bytes, etag })
     if (headers['if-match'] !== undefined && headers['if-match'] !== etag) return errorReply(412, 'PreconditionFailed')
     const range = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? '')
     if (range === null) return { status: 200, headers: { etag }, body: bytes }
@@ -116,11 +125,11 @@ export async function startS3(options: S3ServerOptions = {}): Promise<S3Server> 
     const found = keys().filter((name) => name.startsWith(query.get('prefix') ?? '') && name > after)
     const page = found.slice(0, Math.min(pageSize, Number(query.get('max-keys') ?? 1000)))
     const next = page.length < found.length ? Buffer.from(page.at(-1) ?? '').toString('base64') : null
-    const contents = page.map(
+    const entries = page.map(
       (name) => `<Contents><Key>${name}</Key><Size>${statSync(fileOf(name)).size}</Size></Contents>`,
     )
     const token = next === null ? '' : `<NextContinuationToken>${next}</NextContinuationToken>`
-    const body = `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult><IsTruncated>${next !== null}</IsTruncated>${contents.join('')}${token}</ListBucketResult>`
+    const body = `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult><IsTruncated>${next !== null}</IsTruncated>${entries.join('')}${token}</ListBucketResult>`
     return { status: 200, headers: { 'content-type': 'application/xml' }, body }
   }
 
@@ -190,7 +199,10 @@ export async function startS3(options: S3ServerOptions = {}): Promise<S3Server> 
     requests,
     keys,
     read: (name) => readFileSync(fileOf(name)),
-    write: (name, bytes) => writeFileSync(fileOf(name), bytes),
+    write(name, bytes) {
+      contents.clear()
+      writeFileSync(fileOf(name), bytes)
+    },
     remove: (name) => rmSync(fileOf(name)),
     contentType: (name) => readFileSync(join(types, encodeURIComponent(name)), 'utf8'),
     trouble(how, times = Number.POSITIVE_INFINITY, method) {
