@@ -57,6 +57,9 @@ function requestedParts(parts: readonly InstallationPart[], include: readonly Pa
       missing.name === 'encryption-key' ? 'where SVC_ENCRYPTION_KEY holds it, keep that apart' : 'leave it out'
     throw usage(`this installation has no ${PART_FILES[missing.name]} to include`, { param: '--include', next })
   }
+  const inBucket = chosen.find(({ path, elsewhere }) => path === null && elsewhere !== null)
+  if (inBucket?.elsewhere)
+    throw usage(`this backup cannot include ${inBucket.name}`, { param: '--include', next: inBucket.elsewhere })
   return chosen.filter(({ path }) => path !== null)
 }
 

@@ -47,9 +47,16 @@ export function installationParts(config: Config): readonly InstallationPart[] {
   return (Object.keys(PART_FILES) as PartName[]).map((name) => {
     const path = name === 'profiles' ? profilesFile() : join(config.dataDir, PART_FILES[name])
     const exists = existsSync(path) && !(name === 'encryption-key' && keyIsElsewhere)
-    return { name, path: exists ? path : null, bytes: exists ? bytesBelow(path) : 0, ...TEXTS[name] }
+    const elsewhere = name === 'assets' ? assetsElsewhere(config) : null
+    return { name, path: exists ? path : null, bytes: exists ? bytesBelow(path) : 0, elsewhere, ...TEXTS[name] }
   })
 }
+
+/** What is in a bucket is not in the data folder, and has its own ways of backup. */
+const assetsElsewhere = ({ values }: Config): string | null =>
+  values.storage === 's3'
+    ? `assets are in the bucket ${values['s3.bucket']}: give it versioning or a replica, or fetch them with \`SVC_STORAGE=local svc storage copy\` first`
+    : null
 
 function bytesBelow(path: string): number {
   const stats = statSync(path)

@@ -93,13 +93,32 @@ async function signerCheck(config: Config): Promise<DoctorCheck[]> {
   }
 }
 
-/** Checks whether a launch could store its image with the configured storage. */
+/** Checks whether a launch could store its image with the configured storage, and whether a bucket can be read. */
 async function storageCheck(config: Config, { kind }: Cluster): Promise<DoctorCheck[]> {
   const { checkAssetUri } = await import('../src/storage/public-base.ts')
+  const bucket = await bucketChecks(config)
   try {
     await checkAssetUri(config, kind)
-    return [passedCheck('storage', config.values.storage)]
+    return [passedCheck('storage', config.values.storage), ...bucket]
   } catch (error) {
-    return [warningCheck('storage', (error as Error).message, 'needed to launch pools: docs/storage.md')]
+    return [warningCheck('storage', (error as Error).message, 'needed to launch pools: docs/storage.md'), ...bucket]
+  }
+}
+
+/** Asks for an object that is not there, and for the list; writes nothing. */
+async function bucketChecks(config: Config): Promise<DoctorCheck[]> {
+  const [{ bucketPlace }, { bucketBackend }] = await Promise.all([
+    import('../src/storage/s3-settings.ts'),
+    import('../src/storage/s3.ts'),
+  ])
+  try {
+    const place = bucketPlace(config)
+    if (place === null) return []
+    const bucket = bucketBackend(place)
+    await bucket.has(`bafkrei${'a'.repeat(52)}`)
+    for await (const _ of bucket.list()) break
+    return [passedCheck('bucket', `${place.label} answers, and can be read and listed`)]
+  } catch (error) {
+    return [failedCheck('bucket', (error as Error).message, 'docs/storage.md says what a bucket needs')]
   }
 }

@@ -44,6 +44,11 @@ export const NOUNS: readonly NounEntry[] = [
     load: async () => (await import('../commands/database/index.ts')).databaseNoun,
   },
   {
+    name: 'storage',
+    summary: 'Bring images and metadata together in one place',
+    load: async () => (await import('../commands/storage.ts')).storageNoun,
+  },
+  {
     name: 'doctor',
     summary: 'Check this installation',
     load: async () => (await import('../commands/doctor.ts')).doctorNoun,

@@ -18,6 +18,7 @@ import { createLocalnet } from './localnet.ts'
 import { readProfile } from './profiles.ts'
 import type { Globals } from './program.ts'
 import { createSettings } from './settings.ts'
+import { createStorageCopies } from './storage.ts'
 
 /** The exit codes that a shell reports for a signal: 128 and the number of the signal. */
 const STOPPED_BY = { SIGINT: EXIT.cancelled, SIGTERM: 143, SIGHUP: 129 } as const
@@ -82,8 +83,9 @@ export function openSession(globals: Globals, host: Host, colorful: (stream: Out
   }
   const open = async () => {
     for (const signal of STOP_SIGNALS) host.once(signal, interrupted)
-    connection = await connectToApi(await config(), ui.note)
-    return connection
+    const connected = await connectToApi(await config(), ui.note).catch((error) => Promise.reject(asUsage(error)))
+    connection = connected
+    return connected
   }
   const send: Transport = async (request) => {
     opening ??= open()
@@ -102,6 +104,7 @@ export function openSession(globals: Globals, host: Host, colorful: (stream: Out
     settings: withUsageProblems(settings),
     localnet: withUsageProblems(createLocalnet(load)),
     database: withUsageProblems(createDatabase(load)),
+    storage: withUsageProblems(createStorageCopies(load)),
     wallet: lazyWallet(
       async () => (await import('./wallet.ts')).createWallet(),
       // Without a connection, no API has answered, so what is signed comes from the person at the keyboard.

@@ -12,6 +12,7 @@ export interface Session {
   readonly settings: Settings
   readonly localnet: Localnet
   readonly database: Database
+  readonly storage: StorageCopies
   readonly wallet: Wallet
   readonly clock: SessionClock
   /** Sets the text that is shown when Ctrl-C ends the command; null shows nothing. */
@@ -55,6 +56,22 @@ export interface DoctorCheck {
   status: 'ok' | 'warn' | 'fail'
   detail: string
   fix: string | null
+}
+/** The places of images and metadata; one of them is that of the setting `storage`. */
+export interface StorageCopies {
+  /** Copies what that place lacks from the others, and compares all of it with its hash. */
+  copy(onProgress: (done: number, total: number) => void): Promise<StorageCopyReport>
+}
+export interface StorageCopyReport {
+  to: string
+  from: readonly string[]
+  /** Assets that the other places list. */
+  found: number
+  copied: number
+  /** Assets that were there already, undamaged. */
+  present: number
+  /** Identifiers of which no place has the right content. */
+  damaged: readonly string[]
 }
 /** The embedded chain of the data folder, through the process that serves it, else in this process. */
 export interface Localnet {

@@ -62,7 +62,7 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
       stopping: stopper.signal,
       announceStop: () => stopper.abort(),
       signer: once(() => openConfiguredSigner(config, { ending })),
-      storage: openStorage(config, chain.cluster.kind, assetTable(store, systemClock)),
+      storage: openStorage(config, { cluster: chain.cluster.kind, database: assetTable(store, systemClock), ending }),
       workers: () => workerStates([]),
       role: null,
       wake: (worker) => store.wakeups.send(worker),

@@ -593,10 +593,74 @@ export const SETTINGS = define({
   storage: {
     kind: 'string',
     default: 'local',
-    choices: ['local', 'database'],
+    choices: ['local', 'database', 's3'],
     about:
-      'Where token images and metadata are kept: local (a folder of this daemon) or database (for several daemons on one PostgreSQL)',
+      'Where token images and metadata are kept: local (a folder of this daemon), database (for several daemons on one PostgreSQL) or s3 (a bucket, for any number of daemons)',
     project: true,
+  },
+  's3.endpoint': {
+    kind: 'string',
+    urlOr: [],
+    private: true,
+    about: 'Address of the S3-compatible server (default: that of AWS in `s3.region`); a private one is fine',
+    project: 'images are sent there',
+  },
+  's3.region': {
+    kind: 'string',
+    default: 'us-east-1',
+    pattern: { is: /^[a-z0-9][a-z0-9-]{0,63}$/, about: 'a region like eu-central-1, or auto' },
+    about: 'Region of the bucket; servers without regions take us-east-1, some want auto',
+    project: 'images are sent there',
+  },
+  's3.bucket': {
+    kind: 'string',
+    pattern: { is: /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, about: '3 to 63 lower-case letters, digits, dots and dashes' },
+    about: 'Bucket of token images and metadata; where it is set and `storage` is not s3, it is read from alone',
+    project: 'images are sent there',
+  },
+  's3.prefix': {
+    kind: 'string',
+    pattern: {
+      is: /^(?=.{1,256}$)(?!\.{1,2}(?:\/|$))[\w.-]+(?:\/(?!\.{1,2}(?:\/|$))[\w.-]+)*\/?$/,
+      about: 'letters, digits, dots, dashes and underscores between slashes, with none in front',
+    },
+    about: 'Folder of the bucket, like svc/assets (default: its top level)',
+    project: 'images are sent there',
+  },
+  's3.addressing-style': {
+    kind: 'string',
+    choices: ['path', 'virtual'],
+    about:
+      'Where requests name the bucket: path (https://host/bucket) or virtual (https://bucket.host); default: virtual at AWS, path where `s3.endpoint` is set',
+    project: 'images are sent there',
+  },
+  's3.access-key-id': {
+    kind: 'string',
+    pattern: { is: /^[\x21-\x2b\x2d\x2e\x30-\x7e]{1,256}$/, about: 'one word without commas and slashes' },
+    about: 'Access key id that may list, read and write the bucket',
+    project: 'it says who uploads images',
+  },
+  's3.secret-access-key': {
+    kind: 'string',
+    secret: true,
+    pattern: { is: /^[\x21-\x7e]+$/, about: 'one word' },
+    about: 'Secret of that access key',
+    project: 'it is a secret',
+  },
+  's3.session-token': {
+    kind: 'string',
+    secret: true,
+    pattern: { is: /^[\x21-\x7e]+$/, about: 'one word' },
+    about: 'Session token of a temporary access key',
+    project: 'it is a secret',
+  },
+  's3.timeout-ms': {
+    kind: 'integer',
+    default: 15_000,
+    min: 100,
+    max: 300_000,
+    about: 'How long reading a piece of an image from the bucket, or storing one, may take with its retries',
+    project: 'it says how the bucket is reached',
   },
   'image-max-bytes': {
     kind: 'integer',

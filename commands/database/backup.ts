@@ -35,6 +35,7 @@ export const backupVerb = verb({
       notes: [
         ...chosen.filter((name) => !data.included.includes(name)).map((name) => `There is no ${name} here yet.`),
         ...left.map(({ name, without }) => `Without ${name}: ${without}`),
+        ...parts.flatMap(({ elsewhere }) => (elsewhere === null ? [] : [`Not in this backup: ${elsewhere}.`])),
         ...keyNotes(data.included, parts, data.fingerprint),
         `Restore: svc db restore ${file} --data-dir FOLDER`,
       ],

@@ -32,6 +32,8 @@ export interface InstallationPart {
   about: string
   /** What a backup is worth without it. */
   without: string
+  /** Where else there is more of the part, which no backup holds; null where all of it is at `path`. */
+  elsewhere: string | null
 }
 
 export interface BackupRequest {

@@ -47,7 +47,9 @@ export const importVerb = verb({
     return {
       ...transferOutcome(data),
       text: `Imported ${data.rows} rows of ${data.tables.length} tables into ${data.place}; every hash is that of the export.`,
-      notes: ['Assets are files: copy the folder `assets` of the earlier installation where it has one.'],
+      notes: [
+        'Assets are files: copy the folder `assets` of the earlier installation where it has one; those of a bucket stay there.',
+      ],
     }
   },
 })

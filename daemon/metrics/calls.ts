@@ -30,7 +30,7 @@ export function createCallMetrics(registry: Registry): () => () => void {
   })
   const providerCalls = new Counter({
     name: 'svc_provider_calls_total',
-    help: 'Requests to the relay, the signer, the metadata provider and the price source',
+    help: 'Requests to the relay, the signer, the metadata provider, the price source and the bucket of images (storage)',
     labelNames: ['service', 'endpoint', 'outcome'] as const,
     registers,
   })

@@ -1,6 +1,6 @@
 /** GET /assets/{cid}: serves stored images and metadata without a key; the content of an identifier never changes. */
 import type { Hono } from 'hono'
-import { notFound } from '../../src/errors.ts'
+import { ApiError, notFound } from '../../src/errors.ts'
 import type { Kernel } from '../kernel.ts'
 import { errorResponse, jsonResponse, withBytes } from '../pipeline/answer.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
@@ -14,7 +14,8 @@ export function assets(hono: Hono<RequestEnv>, kernel: Kernel): void {
     const response = await assetResponse(kernel, c.req.param('cid'), c.req.header('if-none-match') ?? '', fault).catch(
       (thrown) => {
         const { status, body } = errorResponse(kernel, thrown, id, new URL(c.req.url).origin)
-        return jsonResponse(kernel, status, body, {})
+        const wait = thrown instanceof ApiError ? thrown.retryAfter : undefined
+        return jsonResponse(kernel, status, body, wait === undefined ? {} : { 'Retry-After': String(wait) })
       },
     )
     response.headers.set('X-Request-Id', id)

@@ -1,16 +1,17 @@
 /** Keeps assets as files in the data folder, named by the hash of their content. */
 import { createReadStream } from 'node:fs'
-import { open, stat, writeFile } from 'node:fs/promises'
+import { open, opendir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ApiError, internal } from '../errors.ts'
 import { FileFault, makeDataFolder, replaceWith } from '../files.ts'
-import type { AssetBackend } from './storage.ts'
+import { isCid } from './cid.ts'
+import type { PieceStore } from './storage.ts'
 
 export const ASSETS_FOLDER = 'assets'
 /** Bytes of a file that are read at once. */
 const FILE_PIECE_BYTES = 64 * 1024
 
-export function folderBackend(dataDir: string): AssetBackend {
+export function folderStore(dataDir: string): PieceStore {
   const folder = join(dataDir, ASSETS_FOLDER)
   return {
     async lengthOf(cid) {
@@ -44,6 +45,14 @@ export function folderBackend(dataDir: string): AssetBackend {
         throw internal(`The asset folder cannot be written: ${errnoOf(error)}; make room or mend its permissions`, {
           cause: error,
         })
+      }
+    },
+
+    async *list() {
+      try {
+        for await (const entry of await opendir(folder)) if (entry.isFile() && isCid(entry.name)) yield entry.name
+      } catch (error) {
+        if (errnoOf(error) !== 'ENOENT') throw unreadableFolder(error)
       }
     },
   }

@@ -1,10 +1,11 @@
-/** Storage of token images and metadata under the hash of their content, in a folder or in the database. */
-import { createHash } from 'node:crypto'
+/** Storage of token images and metadata under the hash of their content: in a folder, the database or a bucket. */
 import type { Config } from '../config.ts'
-import { type ApiError, internal } from '../errors.ts'
-import { cidOf, cidOfDigest, contentTypeOf, isCid } from './cid.ts'
-import { folderBackend } from './local.ts'
+import { type Asset, type AssetPiece, damagedAsset, readChecked, type StoredContent } from './checked-content.ts'
+import { cidOf, contentTypeOf, isCid } from './cid.ts'
+import { folderStore } from './local.ts'
 import { assetUri, checkAssetUri } from './public-base.ts'
+import { bucketBackend } from './s3.ts'
+import { bucketPlace } from './s3-settings.ts'
 
 export interface Stored {
   /** CIDv1 of the content with raw codec, sha2-256 and base32. */
@@ -13,24 +14,26 @@ export interface Stored {
   uri: string
 }
 
-type Piece = Uint8Array<ArrayBuffer>
-
-export interface Asset {
-  /** Length in bytes. */
-  length: number
-  contentType: string
-  /** Reads the content, of which no more than a piece is held at a time. It fails where the content ends too early. */
-  pieces(): AsyncIterable<Piece>
+/** Where assets are kept in pieces. */
+export interface PieceStore {
+  /** Returns the length in bytes, or null when there is no such asset. Throws internal_error. */
+  lengthOf(cid: string): Promise<number | null>
+  pieces(cid: string): AsyncIterable<AssetPiece>
+  /** Stores the bytes durably, also over damaged ones. Throws internal_error. */
+  write(cid: string, bytes: Uint8Array): Promise<void>
+  /** The identifiers of all assets. */
+  list(): AsyncIterable<string>
 }
 
 /** Where the bytes of assets are kept. */
-export interface AssetBackend {
-  /** Returns the length in bytes, or null when there is no such asset. Throws internal_error. */
-  lengthOf(cid: string): Promise<number | null>
-  pieces(cid: string): AsyncIterable<Piece>
-  /** Stores the bytes durably, also over damaged ones. Throws internal_error. */
-  write(cid: string, bytes: Uint8Array): Promise<void>
+export interface AssetBackend extends Pick<PieceStore, 'write' | 'list'> {
+  has(cid: string): Promise<boolean>
+  /** Returns content that was compared with its hash. Throws internal_error. */
+  read(cid: string): Promise<StoredContent>
 }
+
+/** The places of the setting `storage`. */
+export type StoragePlace = Config['values']['storage']
 
 export interface Storage {
   /** Checks the settings without writing. Throws internal_error naming the setting that prevents storing. */
@@ -39,22 +42,27 @@ export interface Storage {
   locate(bytes: Uint8Array): Promise<Stored>
   /** Stores the bytes durably; equal bytes are the same asset. Throws internal_error. */
   put(bytes: Uint8Array, contentType: string): Promise<Stored>
-  /** Returns the asset with this identifier, or null. Throws internal_error when it is damaged. */
+  /** Returns the asset with this identifier, or null. Throws internal_error when it is damaged or cannot be read. */
   get(cid: string): Promise<Asset | null>
   /** Whether an asset with this identifier exists; its content is not checked. */
   has(cid: string): Promise<boolean>
 }
 
-/**
- * Creates the storage without opening it. `cluster` is the kind of chain on which the URIs are stored. What was stored
- * before the setting `storage` was changed is still found in the other place.
- */
-export function openStorage(config: Config, cluster: string, database: AssetBackend): Storage {
-  const folder = folderBackend(config.dataDir)
-  const isDatabase = config.values.storage === 'database'
-  const own = isDatabase ? database : folder
-  const backends = isDatabase ? [database, folder] : [folder, database]
+export interface StorageOptions {
+  /** Kind of chain on which the URIs are stored. */
+  cluster: string
+  database: PieceStore
+  /** Aborted when the process ends, which ends what is sent to the bucket. */
+  ending?: AbortSignal
+}
 
+/**
+ * Creates the storage without opening it. What was stored before the setting `storage` was changed is still found in
+ * the other places. Throws ConfigError where the settings of the bucket do not fit.
+ */
+export function openStorage(config: Config, { cluster, database, ending }: StorageOptions): Storage {
+  const [own, ...others] = assetBackends(config, database, ending)
+  const backends = [own, ...others].map(({ backend }) => backend)
   const uriOf = (cid: string) => assetUri(config, cluster, cid)
 
   return {
@@ -69,64 +77,61 @@ export function openStorage(config: Config, cluster: string, database: AssetBack
       if (contentTypeOf(bytes) !== contentType) throw new Error(`the content of an asset is not ${contentType}`)
       const cid = await cidOf(bytes)
       const uri = await uriOf(cid)
-      const isStored = (await own.lengthOf(cid)) !== null && (await readChecked(own, cid)) !== null
-      if (!isStored) await own.write(cid, bytes)
+      const present = await own.backend.read(cid)
+      if (present === null || present === 'damaged') await own.backend.write(cid, bytes)
       return { cid, uri }
     },
 
     async has(cid) {
       if (!isCid(cid)) return false
-      for (const backend of backends) if ((await backend.lengthOf(cid).catch(() => null)) !== null) return true
+      for (const backend of backends) if (await backend.has(cid).catch(() => false)) return true
       return false
     },
 
     async get(cid) {
       if (!isCid(cid)) return null
-      let isDamaged = false
+      let fault: unknown
       for (const backend of backends) {
-        if ((await backend.lengthOf(cid)) === null) continue
-        const asset = await readChecked(backend, cid)
-        if (asset !== null) return asset
-        isDamaged = true
+        // While one place cannot be read, what another one has is served.
+        const found = await backend.read(cid).catch((error: unknown) => {
+          fault ??= error
+          return null
+        })
+        if (found === 'damaged') fault ??= damagedAsset(cid)
+        else if (found !== null) return found
       }
-      if (isDamaged) throw damagedAsset(cid)
+      if (fault !== undefined) throw fault
       return null
     },
   }
 }
 
-const damagedAsset = (cid: string): ApiError =>
-  internal(`The asset ${cid} is damaged: its bytes are not what they were; restore it from a backup`)
-
-/**
- * Reads the content once to compare its hash, before any of it is given out; null when it is damaged. An asset of one
- * piece is not read again.
- */
-async function readChecked(backend: AssetBackend, cid: string): Promise<Asset | null> {
-  const sha256 = createHash('sha256')
-  let [length, count] = [0, 0]
-  let first: Piece = new Uint8Array()
-  for await (const piece of backend.pieces(cid)) {
-    sha256.update(piece)
-    length += piece.byteLength
-    if (count++ === 0) first = piece
-  }
-  if ((await cidOfDigest(sha256.digest())) !== cid) return null
-  const contentType = contentTypeOf(first)
-  if (count <= 1) return { length, contentType, pieces: () => onePiece(first) }
-  return { length, contentType, pieces: () => wholeContent(backend.pieces(cid), length, cid) }
+interface PlacedBackend {
+  place: StoragePlace
+  backend: AssetBackend
 }
 
-async function* onePiece(piece: Piece): AsyncIterable<Piece> {
-  yield piece
+/** The places that the settings name: first the one of `storage`, then the others, which are read from alone. */
+export function assetBackends(
+  config: Config,
+  database: PieceStore,
+  ending?: AbortSignal,
+): [own: PlacedBackend, ...others: PlacedBackend[]] {
+  const bucket = bucketPlace(config)
+  const placed = (place: StoragePlace, store: PieceStore) => ({ place, backend: inPieces(store) })
+  const all: PlacedBackend[] = [
+    placed('local', folderStore(config.dataDir)),
+    placed('database', database),
+    ...(bucket === null ? [] : [{ place: 's3' as const, backend: bucketBackend(bucket, ending) }]),
+  ]
+  const own = all.find(({ place }) => place === config.values.storage)
+  if (own === undefined) throw new Error(`there is no storage ${config.values.storage}`)
+  return [own, ...all.filter((other) => other !== own)]
 }
 
-/** Fails where the content ends too early, because a short answer would be kept by its reader for good. */
-async function* wholeContent(pieces: AsyncIterable<Piece>, length: number, cid: string): AsyncIterable<Piece> {
-  let given = 0
-  for await (const piece of pieces) {
-    given += piece.byteLength
-    yield piece
-  }
-  if (given !== length) throw damagedAsset(cid)
-}
+const inPieces = (store: PieceStore): AssetBackend => ({
+  has: async (cid) => (await store.lengthOf(cid)) !== null,
+  read: (cid) => readChecked(store, cid),
+  write: (cid, bytes) => store.write(cid, bytes),
+  list: () => store.list(),
+})

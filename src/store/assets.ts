@@ -5,6 +5,8 @@ import type { Store, Tx } from './store.ts'
 export const ASSET_PIECE_BYTES = 64 * 1024
 /** Pieces that one commit writes. */
 const PIECES_PER_COMMIT = 16
+/** Identifiers that are read at once. */
+const LISTED_ROWS = 1_000
 
 export interface AssetTable {
   /** Returns the length of a complete asset in bytes, or null. */
@@ -13,6 +15,8 @@ export interface AssetTable {
   pieces(cid: string): AsyncIterable<Uint8Array<ArrayBuffer>>
   /** Stores the asset, or mends it. It is seen only once every piece is stored. */
   write(cid: string, bytes: Uint8Array): Promise<void>
+  /** The identifiers of all complete assets, sorted. */
+  list(): AsyncIterable<string>
 }
 
 export function assetTable(store: Store, clock: { now(): number }): AssetTable {
@@ -38,6 +42,17 @@ export function assetTable(store: Store, clock: { now(): number }): AssetTable {
         await store.write((tx) => writePieces(tx, cid, bytes, n, Math.min(n + PIECES_PER_COMMIT, count)))
       }
       await store.write((tx) => completeAsset(tx, cid))
+    },
+
+    async *list() {
+      let last = ''
+      for (;;) {
+        const page = store.db.selectFrom('assets').select('cid').where('complete', '=', 1).where('cid', '>', last)
+        const rows = await page.orderBy('cid').limit(LISTED_ROWS).execute()
+        for (const { cid } of rows) yield cid
+        last = rows.at(-1)?.cid ?? ''
+        if (rows.length < LISTED_ROWS) return
+      }
     },
   }
 }

@@ -6,7 +6,7 @@ import { formatTraceparent } from './trace-context.ts'
 
 export interface CallTarget {
   /** What is called. */
-  service: 'rpc' | 'relay' | 'metadata' | 'price' | 'signer' | 'webhook'
+  service: 'rpc' | 'relay' | 'metadata' | 'price' | 'signer' | 'storage' | 'webhook'
   /** Host and port, or a word for what has no host; never a path, because those hold keys. */
   endpoint: string
   /** Method or purpose, one of few. */

@@ -1,4 +1,4 @@
-/** Two daemons on one PostgreSQL: what is uploaded through one is served by the other, also to many slow readers. */
+/** Two daemons on one PostgreSQL, with a bucket or without: what is uploaded through one is served by the other, also to many slow readers. */
 import { readFileSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import { large } from '../storage/images.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { startDaemon } from '../support/daemon.ts'
 import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
+import { startS3, variablesOf } from '../support/s3-server.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const ENCRYPTION_KEY = '7'.repeat(64)
@@ -20,18 +21,20 @@ afterAll(async () => {
 
 const lacking = [PROGRAMS.dbc, PROGRAMS.tokenMetadata].filter(({ id }) => !hasProgram(id)).map(({ name }) => name)
 
-describe('two daemons on one PostgreSQL', () => {
+describe.each(['database', 's3'])('two daemons on one PostgreSQL, with storage %s', (place) => {
   it.skipIf('missing' in postgres || lacking.length > 0)(
     'serve the image of a launch that was posted to one of them, to slow readers too',
     async () => {
       if ('missing' in postgres) return
       const databaseUrl = await postgres.createMigratedDatabase()
+      const bucket = place === 's3' ? variablesOf((await startS3()).settings) : {}
       const start = async () => {
         const dataDir = temporaryFolder()
         const env = {
           SVC_DATABASE_URL: databaseUrl,
           SVC_ENCRYPTION_KEY: ENCRYPTION_KEY,
-          SVC_STORAGE: 'database',
+          SVC_STORAGE: place,
+          ...bucket,
           SVC_PROGRAMS_DIR: PROGRAMS_DIR,
           SVC_PLATFORM_WALLET: Keypair.generate().publicKey.toBase58(),
         }
@@ -65,7 +68,9 @@ describe('two daemons on one PostgreSQL', () => {
       const before = residentBytes(other.process.pid!)
       const slow = await open(2 * READERS)
       const grown = residentBytes(other.process.pid!) - before
-      process.stdout.write(`  ${2 * READERS} more slow readers of 4 MB: ${(grown / 1e6).toFixed(0)} MB more\n`)
+      process.stdout.write(
+        `  ${place}: ${2 * READERS} more slow readers of 4 MB: ${(grown / 1e6).toFixed(0)} MB more\n`,
+      )
       expect(grown).toBeLessThan(2 * READERS * image.length * 0.5)
       expect(await restOf(slow[0]!)).toBe(image.length)
       for (const answer of [...first, ...slow]) answer.destroy()

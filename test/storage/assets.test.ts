@@ -6,8 +6,9 @@ import { describe, expect, it } from 'vitest'
 import { loadConfig, type SettingName } from '../../src/config.ts'
 import { systemClock } from '../../src/context.ts'
 import type { ApiError } from '../../src/errors.ts'
+import type { Asset } from '../../src/storage/checked-content.ts'
 import { metadataJson } from '../../src/storage/metadata.ts'
-import { type Asset, openStorage } from '../../src/storage/storage.ts'
+import { openStorage } from '../../src/storage/storage.ts'
 import { assetTable } from '../../src/store/assets.ts'
 import { opened } from '../store/databases.ts'
 import { ORIGIN, startService, temporaryFolder } from '../support/service.ts'
@@ -21,7 +22,7 @@ async function storageIn(
   const config = loadConfig({ flags: { 'data-dir': folder, ...settings }, env: {}, cwd: folder })
   const store = await opened({ dataDir: folder })
   return {
-    storage: openStorage(config, cluster, assetTable(store, systemClock)),
+    storage: openStorage(config, { cluster, database: assetTable(store, systemClock) }),
     store,
     folder,
     files: () => readdirSync(join(folder, 'assets')),

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { housekeepingWorker } from '../../daemon/workers/housekeeping.ts'
 import type { SettingName } from '../../src/config.ts'
-import type { Asset } from '../../src/storage/storage.ts'
+import type { Asset } from '../../src/storage/checked-content.ts'
 import { ASSET_PIECE_BYTES } from '../../src/store/assets.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { ORIGIN, type Service, startService, temporaryFolder } from '../support/service.ts'

@@ -1,0 +1,191 @@
+/** Sends signed requests to the bucket: bounded in time and size, repeated where that helps, never redirected. */
+import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto'
+import type { Agent } from 'undici'
+import { ApiError } from '../errors.ts'
+import { observeCall, outcomeOfStatus } from '../telemetry/calls.ts'
+import { once, pause, retryAfterMs, TimeoutError, withTimeout } from '../timing.ts'
+import { VERSION } from '../version.ts'
+import { answerFault, type BucketAnswer, isPassing, unansweredFault } from './s3-faults.ts'
+import type { BucketPlace } from './s3-settings.ts'
+
+export interface BucketRequest {
+  method: 'GET' | 'PUT'
+  /** Path below the bucket; empty for the bucket itself. Its characters stand for themselves in a URL. */
+  key: string
+  query?: Record<string, string>
+  /** In lower case; they are signed. */
+  headers?: Record<string, string>
+  body?: Uint8Array
+  /** Bytes after which the content of a longer answer is cut off. */
+  mostBytes: number
+  /** Statuses that the caller reads; every other one is an error. */
+  expected: readonly number[]
+  /** Permission that the request needs, as policies name it. */
+  right: `s3:${string}`
+}
+
+export interface BucketClient {
+  /** Throws internal_error with the setting to look at; with `retryAfter` where it may pass by itself. */
+  send(request: BucketRequest): Promise<BucketAnswer>
+}
+
+const ATTEMPTS = 3
+const FIRST_BUCKET_WAIT_MS = 100
+const LONGEST_BUCKET_WAIT_MS = 2_000
+/** Time for a connection; a server that takes longer is not there. */
+const CONNECT_TIMEOUT_MS = 5_000
+/** Connections to the bucket at a time; further requests wait for one within their time. */
+const MOST_CONNECTIONS = 64
+const ERROR_BODY_BYTES = 65_536
+
+/** Opens nothing: the modules and the connections are made for the first request. */
+export function bucketClient(place: BucketPlace, ending?: AbortSignal): BucketClient {
+  const agent = once(() => openAgent(place))
+  const sign = once(() => openBucketSigner(place))
+  const sendOnce = async (request: BucketRequest, signal: AbortSignal): Promise<BucketAnswer> => {
+    const [dispatcher, signed] = await Promise.all([agent(), sign().then((signer) => signer(request))])
+    const target = { service: 'storage', endpoint: new URL(place.origin).host, operation: request.right } as const
+    return observeCall(
+      target,
+      (trace) => exchange(dispatcher, { ...signed, headers: { ...signed.headers, ...trace } }, request, signal),
+      ({ status }) => (status === 404 ? 'ok' : outcomeOfStatus(status)),
+    )
+  }
+  return {
+    async send(request) {
+      let fault: ApiError | undefined
+      const attempts = async (signal: AbortSignal): Promise<BucketAnswer> => {
+        for (let attempt = 1; ; attempt++) {
+          let waitMs = FIRST_BUCKET_WAIT_MS * 4 ** (attempt - 1)
+          try {
+            const answer = await sendOnce(request, signal)
+            if (request.expected.includes(answer.status)) return answer
+            fault = answerFault(place, answer, request.right)
+            if (!isPassing(answer)) throw fault
+            waitMs = Math.max(waitMs, retryAfterMs(headersOf(answer)) ?? 0)
+          } catch (error) {
+            if (error instanceof ApiError) throw error
+            if (signal.aborted) throw signal.reason
+            fault = unansweredFault(place, error)
+          }
+          if (attempt === ATTEMPTS || waitMs > LONGEST_BUCKET_WAIT_MS) throw fault
+          await pause(waitMs)
+        }
+      }
+      try {
+        return await withTimeout(place.timeoutMs, ending, attempts)
+      } catch (error) {
+        if (error instanceof ApiError) throw error
+        // What an attempt was told says more than that the time for the next one was too short.
+        throw error instanceof TimeoutError && fault !== undefined ? fault : unansweredFault(place, error)
+      }
+    },
+  }
+}
+
+async function openAgent({ timeoutMs }: BucketPlace): Promise<Agent> {
+  const { Agent } = await import('undici')
+  return new Agent({
+    connect: { timeout: Math.min(CONNECT_TIMEOUT_MS, timeoutMs), autoSelectFamily: true },
+    connections: MOST_CONNECTIONS,
+    // The request's own deadline ends it.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: 16_384,
+    keepAliveTimeout: 4_000,
+    keepAliveMaxTimeout: 15_000,
+    // A name that has moved is resolved again after this time, however busy its connection is.
+    clientTtl: 60_000,
+  })
+}
+
+interface SignedRequest {
+  origin: string
+  /** Path and query. */
+  path: string
+  headers: Record<string, string>
+}
+
+async function openBucketSigner(place: BucketPlace): Promise<(request: BucketRequest) => Promise<SignedRequest>> {
+  const { SignatureV4 } = await import('@smithy/signature-v4')
+  const { credentials, region, origin } = place
+  const { protocol, host, hostname } = new URL(origin)
+  // S3 alone wants the path as it is sent, instead of escaped once more.
+  const signer = new SignatureV4({
+    ...{ service: 's3', region, credentials, sha256: Sha256, uriEscapePath: false },
+  })
+  return async ({ method, key, query = {}, headers = {}, body = new Uint8Array() }) => {
+    const path = `${place.path}${key}`
+    const sha256 = createHash('sha256').update(body).digest('hex')
+    const signed = await signer.sign({
+      ...{ method, protocol, hostname, path, query },
+      headers: { host, 'x-amz-content-sha256': sha256, ...headers },
+    })
+    const { host: _, ...sent } = signed.headers
+    return { origin, path: `${path}${queryText(query)}`, headers: sent }
+  }
+}
+
+/** Encodes like the signature (RFC 3986), which `encodeURIComponent` does but for five characters. */
+function queryText(query: Record<string, string>): string {
+  const encode = (text: string) =>
+    encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+  const pairs = Object.entries(query).map(([name, value]) => `${encode(name)}=${encode(value)}`)
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`
+}
+
+/** SHA-256, with a key HMAC-SHA-256, in the form that the signer asks for. */
+class Sha256 {
+  readonly #hash: Hash | Hmac
+
+  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
+    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', bytesOfSource(secret))
+  }
+
+  update(chunk: string | ArrayBuffer | ArrayBufferView): void {
+    this.#hash.update(bytesOfSource(chunk))
+  }
+
+  async digest(): Promise<Uint8Array> {
+    return this.#hash.digest()
+  }
+
+  reset(): void {
+    throw new Error('a hash is used once')
+  }
+}
+
+const bytesOfSource = (source: string | ArrayBuffer | ArrayBufferView): string | Uint8Array => {
+  if (typeof source === 'string') return source
+  if (source instanceof ArrayBuffer) return new Uint8Array(source)
+  return new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
+}
+
+/** Sends the request once and reads its answer, up to the bytes that are taken. */
+async function exchange(
+  agent: Agent,
+  { origin, path, headers }: SignedRequest,
+  { method, body, mostBytes }: BucketRequest,
+  signal: AbortSignal,
+): Promise<BucketAnswer> {
+  const answer = await agent.request({
+    ...{ origin, path, method, signal },
+    // An answer that is compressed on its way would be of another length.
+    headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': `svc/${VERSION}` },
+    body: body ?? null,
+  })
+  const most = answer.statusCode < 300 ? mostBytes : ERROR_BODY_BYTES
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength
+    if (size > most) break
+    chunks.push(chunk)
+  }
+  return { status: answer.statusCode, headers: answer.headers, body: Buffer.concat(chunks) }
+}
+
+function headersOf({ headers }: BucketAnswer): Headers {
+  const retryAfter = headers['retry-after']
+  return new Headers(typeof retryAfter === 'string' ? { 'retry-after': retryAfter } : {})
+}

@@ -1,0 +1,91 @@
+/** Reads the settings of the bucket and checks that they fit together; no error quotes a value. */
+import { isIP } from 'node:net'
+import { type Config, ConfigError, environmentName, type SettingName } from '../config.ts'
+import { parseUrl } from '../urls.ts'
+
+export interface BucketPlace {
+  bucket: string
+  region: string
+  /** Scheme, host and port of every request. */
+  origin: string
+  /** Path of the bucket, with a slash at its end. */
+  path: string
+  /** What stands before the identifier in each key: empty, or with a slash at its end. */
+  prefix: string
+  credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
+  /** Time for one request with its retries, in milliseconds. */
+  timeoutMs: number
+  /** The bucket in messages: its name and its host. */
+  label: string
+}
+
+type BucketSetting = Extract<SettingName, `s3.${string}`>
+
+/**
+ * Returns where the bucket is; null where none is set and `storage` is another. Throws ConfigError naming the setting
+ * that is missing or does not fit.
+ */
+export function bucketPlace(config: Config): BucketPlace | null {
+  const { values } = config
+  if (values.storage !== 's3' && values['s3.bucket'] === undefined) return null
+  const bucket = requiredText(config, 's3.bucket')
+  const endpoint = endpointUrl(config)
+  const accessKeyId = requiredText(config, 's3.access-key-id')
+  const secretAccessKey = requiredText(config, 's3.secret-access-key')
+  const sessionToken = values['s3.session-token']
+  if (sessionToken !== undefined) requireEncryption(endpoint)
+  const isVirtual = (values['s3.addressing-style'] ?? defaultStyle(config)) === 'virtual'
+  if (isVirtual) requireVirtualHost(endpoint, bucket)
+  const path = endpoint.pathname.replace(/\/*$/, '/')
+  const prefix = values['s3.prefix']
+  return {
+    bucket,
+    region: values['s3.region'],
+    origin: isVirtual ? `${endpoint.protocol}//${bucket}.${endpoint.host}` : endpoint.origin,
+    path: isVirtual ? path : `${path}${bucket}/`,
+    prefix: prefix === undefined ? '' : prefix.replace(/\/?$/, '/'),
+    credentials: { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) },
+    timeoutMs: values['s3.timeout-ms'],
+    label: `the bucket ${bucket} at ${endpoint.host}`,
+  }
+}
+
+function requiredText({ values }: Config, name: BucketSetting): string {
+  const value = values[name]
+  if (typeof value === 'string') return value
+  const because = values.storage === 's3' ? 'storage is s3' : 's3.bucket is set'
+  throw new ConfigError(`${name} is missing, and ${because}`, `set ${environmentName(name)}`, name)
+}
+
+/** The server's address: an operator may name any, also in a private network. */
+function endpointUrl({ values }: Config): URL {
+  const region = values['s3.region']
+  const text = values['s3.endpoint'] ?? `https://s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
+  const url = parseUrl(text)
+  if (url === undefined || url.username || url.password || url.search || url.hash) {
+    throw misfit('s3.endpoint must be a plain URL, without user name, query or fragment', 's3.endpoint')
+  }
+  return url
+}
+
+const defaultStyle = ({ values }: Config) => (values['s3.endpoint'] === undefined ? 'virtual' : 'path')
+
+/** Unlike the secret key, the session token itself is part of each request. */
+function requireEncryption({ protocol, hostname }: URL): void {
+  if (protocol === 'https:' || /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)) return
+  throw misfit('s3.session-token is sent with each request: s3.endpoint must be an https URL', 's3.endpoint')
+}
+
+function requireVirtualHost({ protocol, hostname }: URL, bucket: string): void {
+  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) {
+    throw misfit('s3.addressing-style is virtual, and no name can stand before an address', 's3.addressing-style')
+  }
+  if (protocol === 'https:' && bucket.includes('.')) {
+    throw misfit(
+      'no certificate fits a bucket with a dot in its name where s3.addressing-style is virtual; use path',
+      's3.addressing-style',
+    )
+  }
+}
+
+const misfit = (problem: string, name: BucketSetting) => new ConfigError(problem, `set ${environmentName(name)}`)
