@@ -1,5 +1,5 @@
 /** Native modules that do not load, in a copy of the installation: each is told in words, with the command that mends it. */
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
@@ -144,7 +144,8 @@ describe.skipIf(SVM === undefined)('the embedded chain', () => {
     ['is missing', false, /the binary of litesvm for \S+ is missing/],
   ])('whose binary %s is told in words', async (_, present, problem) => {
     const { folder, modules } = installationWith('litesvm')
-    cpSync(join(MODULES, 'litesvm'), join(modules, 'litesvm'), { recursive: true })
+    // Where packages are links, the copy is of what the link leads to.
+    cpSync(realpathSync(join(MODULES, 'litesvm')), join(modules, 'litesvm'), { recursive: true })
     rmSync(join(modules, SVM!))
     if (present) {
       cpSync(join(MODULES, SVM!, 'package.json'), join(modules, SVM!, 'package.json'))
