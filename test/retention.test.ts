@@ -141,7 +141,9 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
     service.clock.advance(100 * DAY)
     await tick(service)
     await tick(service)
-    const counted = [...(await metrics.text()).matchAll(/^svc_retention_rows_removed_total\{table="(\w+)"\} ([1-9]\d*)/gm)]
+    const counted = [
+      ...(await metrics.text()).matchAll(/^svc_retention_rows_removed_total\{table="(\w+)"\} ([1-9]\d*)/gm),
+    ]
     expect(counted.map(([, table, rows]) => [table, Number(rows)])).toEqual([
       ['assets', 3],
       ['events', 3],

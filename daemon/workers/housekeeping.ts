@@ -5,7 +5,7 @@ import { pruneCutEntries } from '../../src/store/audit-anchors.ts'
 import { pruneEvents, pruneQueued } from '../../src/store/event-retention.ts'
 import { CLOCK_SLACK_MS } from '../../src/store/future-moments.ts'
 import { pruneIdempotencyKeys } from '../../src/store/idempotency.ts'
-import { inSteps, type Removal, removeInSteps } from '../../src/store/in-steps.ts'
+import { inSteps, removeInSteps, type StepRemoval } from '../../src/store/in-steps.ts'
 import { pruneRateHits } from '../../src/store/rate-hits.ts'
 import type { PrunedTable } from '../../src/store/removed-rows.ts'
 import { pruneSignings } from '../../src/store/signing-retention.ts'
@@ -17,7 +17,7 @@ import { DAY_MS, HOUR_MS } from '../../src/timing.ts'
 import type { WorkerDefinition } from './definition.ts'
 
 /** Removes rows that are too old at `now`, at most `limit` at once; returns how many, below `limit` at the end. */
-type Prune = (tx: Tx, now: number, limit: number) => Promise<number | Removal>
+type Prune = (tx: Tx, now: number, limit: number) => Promise<number | StepRemoval>
 
 /** An Idempotency-Key lives at most 30 days, and its retry looks for the signing that it began. */
 const SHORTEST_SIGNING_DAYS = 31

@@ -6,7 +6,7 @@ import type { Store, Tx } from './store.ts'
 export const ROWS_PER_STEP = 500
 
 /** What a step of a removal did, where it is not `limit` rows at the most. */
-export interface Removal {
+export interface StepRemoval {
   /** Below the step's limit at the end. */
   used: number
   removed: number
@@ -25,7 +25,7 @@ export const inSteps = (store: Store, step: Step<number>, ...signals: readonly A
 export const removeInSteps = (
   store: Store,
   table: PrunedTable,
-  step: Step<number | Removal>,
+  step: Step<number | StepRemoval>,
   ...signals: readonly AbortSignal[]
 ): Promise<number> =>
   repeated(async () => {
@@ -34,10 +34,10 @@ export const removeInSteps = (
     return removal
   }, signals)
 
-const removalOf = (outcome: number | Removal): Removal =>
+const removalOf = (outcome: number | StepRemoval): StepRemoval =>
   typeof outcome === 'number' ? { used: outcome, removed: outcome } : outcome
 
-async function repeated(run: () => Promise<Removal>, signals: readonly AbortSignal[]): Promise<number> {
+async function repeated(run: () => Promise<StepRemoval>, signals: readonly AbortSignal[]): Promise<number> {
   let total = 0
   while (!signals.some(({ aborted }) => aborted)) {
     const { used, removed } = await run()

@@ -1,5 +1,5 @@
 /** Removes the leaves of merkle trees whose vault was drained long ago; their records stay. */
-import type { Removal } from './in-steps.ts'
+import type { StepRemoval } from './in-steps.ts'
 import type { Tx } from './store.ts'
 
 /** A step removes fewer pieces than rows of other tables, because each has some ten thousand bytes. */
@@ -30,7 +30,7 @@ export async function pruneLeaves(
   tx: Tx,
   { before, now }: { before: number; now: number },
   limit: number,
-): Promise<Removal> {
+): Promise<StepRemoval> {
   const tree = await tx
     .selectFrom('merkle_trees')
     .select(['id', 'leaves_removed_at'])
