@@ -37,7 +37,7 @@ async function svcWith(extra: Record<string, string>, folder: string, ...args: s
   const options = { cwd: folder, env: { ...own, ...extra }, reject: false, timeout: 60_000 } as const
   const { exitCode, stdout, stderr } = await execa('node', [join(folder, 'dist/svc.js'), ...args], options)
   expect(`${stdout}${stderr}`).not.toMatch(/\n\s+at |not foreseen|Listening/)
-  return { exitCode, stderr }
+  return { exitCode, stdout, stderr }
 }
 
 /** This machine's own binary as one that another Node.js would load: its version in the struct and in the symbol's name. */
@@ -134,6 +134,11 @@ describe('SQLite', () => {
         expect(stderr).toMatch(/the binary of better-sqlite3-13 for \S+ is missing/)
         expect(stderr).toMatch(/npm install --global --include=optional …`.*or run it with Node\.js 22/s)
       }
+      const doctor = await svcWith(under24, folder, 'doctor', '-o', 'plain')
+      expect([doctor.exitCode, doctor.stdout]).toEqual([
+        1,
+        expect.stringMatching(/^fail\tdatabase\t.*better-sqlite3-13/m),
+      ])
     })
   })
 })
