@@ -1,13 +1,17 @@
 // What npm installs beside dist/: SQLite and the binaries of the embedded chain, each in the version of the lock file.
 // Every other package is bundled into dist/, so that npm resolves nothing anew on a user's machine.
 const SQLITE = 'better-sqlite3'
+// The same in another version, for the versions of Node.js that the first does not run on (src/native-modules.ts).
+// npm leaves it out, as an optional dependency, where the Node.js is too old for it.
+const NEWER_SQLITE = 'better-sqlite3-13'
 const SVM = 'litesvm'
 
 /** The dependencies of the published manifest, all with exact versions. */
 export function installedBeside({ packages }) {
   const binaries = Object.keys(packages[`node_modules/${SVM}`].optionalDependencies)
-  const versions = (names) => Object.fromEntries(names.map((name) => [name, packages[`node_modules/${name}`].version]))
-  return { dependencies: versions([SQLITE]), optionalDependencies: versions(binaries) }
+  const exact = ({ name, version }) => (name === undefined ? version : `npm:${name}@${version}`)
+  const versions = (names) => Object.fromEntries(names.map((name) => [name, exact(packages[`node_modules/${name}`])]))
+  return { dependencies: versions([SQLITE]), optionalDependencies: versions([NEWER_SQLITE, ...binaries]) }
 }
 
 /** The entries of the lock file that those packages need, with their paths. */

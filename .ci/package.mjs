@@ -10,7 +10,8 @@ const [manifest, lock] = [read('package.json'), read('package-lock.json')]
 const root = lock.packages['']
 const faults = []
 
-for (const field of ['name', 'version', 'bin', 'engines', 'dependencies', 'devDependencies']) {
+const FIELDS = ['name', 'version', 'bin', 'engines', 'dependencies', 'optionalDependencies', 'devDependencies']
+for (const field of FIELDS) {
   if (!isDeepStrictEqual(manifest[field], root[field]))
     faults.push(`package-lock.json has another "${field}" than package.json: npm install --package-lock-only`)
 }

@@ -1,4 +1,4 @@
-/** What 1,000 requests of each kind leave in a SQLite database, by table: `npx tsx bench/growth.ts`; about a minute. */
+/** What 1,000 requests of each kind leave in a database, by table: `npx tsx bench/growth.ts [--postgres]`; a minute or two. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,11 +6,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import Database from 'better-sqlite3'
+import { sql } from 'kysely'
+import pg from 'pg'
 import { type App, createApp } from '../daemon/app.ts'
 import { type OpenServices, openServices, operatorKey } from '../daemon/services.ts'
 import { DATABASE_FILE, loadConfig } from '../src/config.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { deliverRound } from '../src/operations/webhook-deliveries/deliver.ts'
+import { TABLES } from '../src/store/installation.ts'
+import { launchPostgres } from '../test/store/postgres-launch.ts'
 import { recipients } from './merkle/recipients.ts'
 
 const REQUESTS = 1_000
@@ -18,6 +22,15 @@ const PARALLEL = 16
 const TREE_ENTRIES = 100
 const SOL = 1_000_000_000n
 const MINT = 'So11111111111111111111111111111111111111112'
+
+/** Time-outs are not what is measured. */
+const PATIENT = {
+  'postgres.pool-timeout-ms': 60_000,
+  'postgres.lock-timeout-ms': 600_000,
+  'postgres.statement-timeout-ms': 600_000,
+  'postgres.transaction-timeout-ms': 600_000,
+  'postgres.idle-transaction-timeout-ms': 600_000,
+}
 
 interface World {
   services: OpenServices
@@ -30,7 +43,17 @@ interface World {
 type Kind = [name: string, request: (world: World, n: number) => Promise<void>]
 
 /** Bytes of each table with its indexes. */
-function tableSizes(file: string): Map<string, number> {
+async function tableSizes({ store }: OpenServices, folder: string): Promise<Map<string, number>> {
+  if (store.kind === 'sqlite') return sqliteSizes(join(folder, DATABASE_FILE))
+  // What was updated and deleted meanwhile is room that the next rows use.
+  for (const table of TABLES) await sql`vacuum ${sql.table(table)}`.execute(store.db)
+  const { rows } = await sql<{ name: string; bytes: number }>`
+    select relname as name, pg_total_relation_size(oid) as bytes from pg_class
+    where relkind = 'r' and relnamespace = current_schema()::regnamespace`.execute(store.db)
+  return new Map(rows.map(({ name, bytes }) => [name, Number(bytes)]))
+}
+
+function sqliteSizes(file: string): Map<string, number> {
   const database = new Database(file, { readonly: true })
   try {
     const rows = database
@@ -53,7 +76,7 @@ async function inParallel(count: number, work: (n: number) => Promise<void>): Pr
   )
 }
 
-async function growthOf([name, request]: Kind, subscribed: boolean): Promise<void> {
+async function growthOf([name, request]: Kind, subscribed: boolean, databaseUrl?: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-growth-'))
   const receiver = createServer((asked, answer) => asked.resume().on('end', () => answer.end()))
   await new Promise<void>((done) => receiver.listen(0, '127.0.0.1', done))
@@ -66,6 +89,7 @@ async function growthOf([name, request]: Kind, subscribed: boolean): Promise<voi
     'priority-fee': 'none',
     signer: 'keypair',
     'signer.keypair': join(folder, 'wallet.json'),
+    ...(databaseUrl === undefined ? {} : { 'database-url': databaseUrl, 'encryption-key': '7'.repeat(64), ...PATIENT }),
   }
   let ahead = 0
   const clock = { now: () => Date.now() + ahead }
@@ -87,10 +111,10 @@ async function growthOf([name, request]: Kind, subscribed: boolean): Promise<voi
     // The first ones leave what is left once.
     await inParallel(PARALLEL, (n) => request(world, n))
     await world.settle()
-    const before = tableSizes(join(folder, DATABASE_FILE))
+    const before = await tableSizes(services, folder)
     await inParallel(REQUESTS, (n) => request(world, PARALLEL + n))
     await world.settle()
-    const after = tableSizes(join(folder, DATABASE_FILE))
+    const after = await tableSizes(services, folder)
     const grown = [...after]
       .map(([table, bytes]) => [table, bytes - (before.get(table) ?? 0)] as const)
       .filter(([, bytes]) => bytes > 1_000)
@@ -184,7 +208,28 @@ const KINDS: readonly [...Kind, subscribed?: boolean][] = [
   ['POST /v2/api-keys', (world, n) => world.ask('POST', '/v2/api-keys', { name: `key ${n}` }, { key: `key ${n}` })],
 ]
 
-process.stdout.write(
-  `| ${REQUESTS.toLocaleString('en')} requests | In all | By table, with its indexes |\n|---|---|---|\n`,
-)
-for (const [name, request, subscribed = false] of KINDS) await growthOf([name, request], subscribed)
+const header = `| ${REQUESTS.toLocaleString('en')} requests | In all | By table, with its indexes |\n|---|---|---|\n`
+
+async function onPostgres(): Promise<void> {
+  const server = await launchPostgres({ settings: { fsync: 'off' } })
+  if ('missing' in server) throw new Error(`PostgreSQL cannot be run here: ${server.missing}`)
+  const admin = new pg.Client({ connectionString: server.url })
+  await admin.connect()
+  try {
+    process.stdout.write(header)
+    for (const [i, [name, request, subscribed = false]] of KINDS.entries()) {
+      await admin.query(`create database growth_${i}`)
+      await growthOf([name, request], subscribed, new URL(`/growth_${i}`, server.url).href)
+    }
+  } finally {
+    await admin.end()
+    await server.stop()
+  }
+}
+
+async function onSqlite(): Promise<void> {
+  process.stdout.write(header)
+  for (const [name, request, subscribed = false] of KINDS) await growthOf([name, request], subscribed)
+}
+
+await (process.argv.includes('--postgres') ? onPostgres() : onSqlite())

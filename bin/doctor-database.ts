@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DoctorCheck } from '../commands/session.ts'
 import { CHAIN_FILE, type Config, DATABASE_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
+import { loadSqlite, NativeModuleFault } from '../src/native-modules.ts'
 import type { Store } from '../src/store/store.ts'
 import { parseUrl } from '../src/urls.ts'
 import { errorText, failedCheck, passedCheck, warningCheck } from './doctor-checks.ts'
@@ -66,10 +67,21 @@ async function tlsChecks({ kind, db }: Store, url = ''): Promise<DoctorCheck[]> 
     : [warningCheck('database tls', `none: what is sent to ${host} can be read on the way`, 'set postgres.sslmode')]
 }
 
+/** What keeps SQLite's module from loading, which the first use would meet. */
+function moduleFault(): DoctorCheck | undefined {
+  try {
+    loadSqlite()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof NativeModuleFault)) throw error
+    return failedCheck('database', error.problem, error.next)
+  }
+}
+
 /** A missing database is made on first use, but keys without one mean that an earlier database was lost. */
 function noDatabase({ dataDir }: Config): DoctorCheck {
   const keys = [ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE].filter((name) => existsSync(join(dataDir, name)))
-  if (keys.length === 0) return passedCheck('database', 'SQLite, made on first use')
+  if (keys.length === 0) return moduleFault() ?? passedCheck('database', 'SQLite, made on first use')
   const named = keys.join(' and ')
   return failedCheck(
     'database',

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Low } from 'lowdb'
 import { terminal } from '../commands/terminal.ts'
 import { ConfigError, isSetting, xdg } from '../src/config.ts'
+import { FileFault, readOwnIfThere, writeAtomically } from '../src/files.ts'
 
 interface Profiles {
   current: string
@@ -53,11 +54,28 @@ export async function changeProfiles(change: (profiles: Profiles) => void): Prom
 
 const empty = (): Profiles => ({ current: DEFAULT_PROFILE, profiles: {} })
 
+/** What the file holds, which only this user may have written, because it chooses the API and the key. */
+function ownText(file: string): string | null {
+  try {
+    return readOwnIfThere(file, { folder: 'own' })
+  } catch (error) {
+    if (!(error instanceof FileFault)) throw error
+    throw new ConfigError(error.problem, error.next)
+  }
+}
+
 async function openProfiles(): Promise<Low<Profiles>> {
   const file = profilesFile()
-  const [{ Low }, { JSONFile }] = await Promise.all([import('lowdb'), import('lowdb/node')])
+  const { Low } = await import('lowdb')
+  const text = ownText(file)
   try {
-    const low = new Low(new JSONFile<Profiles>(file), empty())
+    const low = new Low<Profiles>(
+      {
+        read: async () => (text === null ? null : JSON.parse(text)),
+        write: async (profiles) => void writeAtomically(file, JSON.stringify(profiles, null, 2)),
+      },
+      empty(),
+    )
     await low.read()
     const { current, profiles } = low.data
     if (typeof current !== 'string' || typeof profiles !== 'object' || profiles === null)

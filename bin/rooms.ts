@@ -178,7 +178,7 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
   },
   'src/secret-files.ts': {
     about: 'files that `SVC_…_FILE` variables name: what is taken from them',
-    value: ['src/errors.ts'],
+    value: ['src/errors.ts', 'src/files.ts'],
   },
   'src/settings.ts': { about: 'every setting as data: kind, default, meaning, who may set it', value: [] },
   'src/errors.ts': { about: 'the error envelope: codes, messages, ways out', value: [] },

@@ -46,6 +46,8 @@ export const apiKeysNoun: Noun = {
     }),
     revoke: verb({
       about: 'Revoke a key, for good',
+      details:
+        "Webhook subscriptions that it made are the installation's and go on: after a leak, look through `svc webhooks list` and delete what is not yours.",
       calls: [paths.apiKeys.revoke],
       args: { id: required(text('Id of the key')) },
       async run({ id }, { client, ui }) {

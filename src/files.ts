@@ -11,6 +11,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  readSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -18,7 +19,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { link, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { ApiError } from './errors.ts'
 
@@ -100,6 +101,21 @@ export function openOwnFile(file: string, { secret = false } = {}): number {
     closeSync(descriptor)
     throw error
   }
+}
+
+/**
+ * Reads what an open file holds, by content and not by the size that the file system reports, which is 0 for some mounts.
+ * Returns null above `most` bytes.
+ */
+export function readAtMost(descriptor: number, most: number): Buffer | null {
+  const buffer = Buffer.alloc(most + 1)
+  let length = 0
+  while (length < buffer.length) {
+    const read = readSync(descriptor, buffer, length, buffer.length - length, null)
+    if (read === 0) return buffer.subarray(0, length)
+    length += read
+  }
+  return null
 }
 
 /** Works like `readOwn`, but returns null when the file does not exist. */
@@ -190,12 +206,20 @@ function linkedAs(file: string, draft: string): boolean {
   }
 }
 
-/** Replaces a file atomically with a draft that `write` fills, for content that is streamed or large. */
-export async function replaceWith(file: string, write: (draft: string) => Promise<void>): Promise<void> {
+/**
+ * Replaces a file atomically with a draft that `write` fills, for content that is streamed or large. With `exclusive` an
+ * existing file stays, and the link's EEXIST is thrown.
+ */
+export async function replaceWith(
+  file: string,
+  write: (draft: string) => Promise<void>,
+  { exclusive = false }: Pick<AtomicWrite, 'exclusive'> = {},
+): Promise<void> {
   const draft = draftOf(file)
   try {
     await write(draft)
-    await rename(draft, file)
+    if (exclusive) await link(draft, file)
+    else await rename(draft, file)
   } finally {
     await rm(draft, { force: true })
   }

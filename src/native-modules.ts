@@ -20,7 +20,12 @@ export class NativeModuleFault extends ApiError {
   }
 }
 
-const SQLITE = 'better-sqlite3'
+const NODE_MAJOR = Number.parseInt(process.versions.node, 10)
+/**
+ * The package of SQLite: from Node.js 24 on its version 13 (Node-API). Version 12 aborts the process there when memory is
+ * collected (nodejs/node#65446), and 13 crashes on Node.js 20 and before 22.14 (WiseLibs/better-sqlite3#1514).
+ */
+const SQLITE = NODE_MAJOR >= 24 ? 'better-sqlite3-13' : 'better-sqlite3'
 const PLATFORM = `${process.platform}-${process.arch}`
 /** What litesvm has a binary for, as of 1.4.1. */
 const SVM_PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64']
@@ -84,8 +89,12 @@ function whyRefused(name: string, message: string): string {
   return `the binary of ${name} does not load on ${PLATFORM} (${why.slice(0, 120)})`
 }
 
-/** The package rebuilds where it stands: npm takes its prebuilt binary, or compiles it. */
+const INSTALL_AGAIN =
+  'install svc again, with optional dependencies (`npm install --global --include=optional …`, in a clone `npm ci`)'
+
+/** Version 12 rebuilds where it stands: npm takes its prebuilt binary, or compiles it. Version 13 comes with binaries. */
 function sqliteRemedy(require: NodeJS.Require): string {
+  if (NODE_MAJOR >= 24) return `${INSTALL_AGAIN}, under this Node.js, or run it with Node.js 22`
   try {
     const folder = resolve(dirname(require.resolve(`${SQLITE}/package.json`)), '../..')
     const shown = /^[\w./\\:@-]+$/.test(folder) ? folder : JSON.stringify(folder)
@@ -98,5 +107,5 @@ function sqliteRemedy(require: NodeJS.Require): string {
 function svmRemedy(): string {
   const cluster = 'choose a cluster instead of the embedded chain: -u devnet, -u mainnet-beta or an RPC URL'
   if (!SVM_PLATFORMS.includes(PLATFORM)) return cluster
-  return `install svc again, with optional dependencies (\`npm install --global --include=optional …\`, in a clone \`npm ci\`), or ${cluster}`
+  return `${INSTALL_AGAIN}, or ${cluster}`
 }

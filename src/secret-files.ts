@@ -1,7 +1,8 @@
 /** Reads the value of a setting from the file that the operator named in a `SVC_…_FILE` variable, as systemd, Docker and Kubernetes hand out secrets. */
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, type Stats } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { ConfigError } from './errors.ts'
+import { readAtMost } from './files.ts'
 
 /** Largest secret file in bytes; a UCAN proof, the longest secret, has a few thousand. */
 export const SECRET_FILE_BYTES = 65_536
@@ -26,7 +27,9 @@ export function readSecretFile(variable: string, file: string): string {
     const stats = fstatSync(descriptor)
     if (!stats.isFile()) refuse('is not a regular file', 'name a file with the value alone')
     refuseOpenModes(file, stats, refuse)
-    return textIn(contentOf(descriptor, refuse), refuse)
+    const content = readAtMost(descriptor, SECRET_FILE_BYTES)
+    if (content === null) return refuse(`has more than ${SECRET_FILE_BYTES} bytes`, 'check what it is')
+    return textIn(content, refuse)
   } finally {
     closeSync(descriptor)
   }
@@ -56,18 +59,6 @@ function refuseOpenModes(file: string, { mode, uid }: Stats, refuse: Refuse): vo
   if ((mode & OTHERS_CAN_WRITE) !== 0) refuse(`anybody can write (${shown})`, `run: chmod o-w ${file}`)
   const isOwn = uid !== ROOT_USER && uid === process.getuid?.()
   if (isOwn && (mode & OPEN_TO_OTHERS) !== 0) refuse(`others can read (${shown})`, `run: chmod 600 ${file}`)
-}
-
-/** Reads by content and not by the size that the file system reports, which is 0 for some mounts. */
-function contentOf(descriptor: number, refuse: Refuse): Buffer {
-  const buffer = Buffer.alloc(SECRET_FILE_BYTES + 1)
-  let length = 0
-  while (length < buffer.length) {
-    const read = readSync(descriptor, buffer, length, buffer.length - length, null)
-    if (read === 0) return buffer.subarray(0, length)
-    length += read
-  }
-  return refuse(`has more than ${SECRET_FILE_BYTES} bytes`, 'check what it is')
 }
 
 function textIn(content: Buffer, refuse: Refuse): string {

@@ -1,6 +1,7 @@
 /** Retention by age: what is older than a setting says is removed in steps, what somebody still needs stays, and what is gone is named. */
 import fc from 'fast-check'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { createMetrics } from '../daemon/metrics.ts'
 import { housekeepingWorker } from '../daemon/workers/housekeeping.ts'
 import type { SettingName } from '../src/config.ts'
 import { fanOut } from '../src/operations/webhook-deliveries/fan-out.ts'
@@ -124,6 +125,30 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
     await tick(service)
     expect(await store.db.selectFrom('assets').select('cid').execute()).toEqual([])
     expect(await store.db.selectFrom('asset_pieces').select('cid').execute()).toEqual([])
+  })
+
+  it.skipIf(missing)('what is removed is counted, by table', async () => {
+    const metrics = createMetrics()
+    onTestFinished(metrics.observe())
+    const service = await start({ 'retention.events-days': 90, 'retention.transaction-bytes-days': 30 })
+    const { store } = service.services
+    await happen(service, [0, 1, 2, 100])
+    await store.write(async (tx) => {
+      for (const n of numbers(2)) await insertTransaction(tx, transaction(`s${n}`, {}))
+      const assets = numbers(3).map((n) => ({ cid: `cid ${n}`, length: 1, complete: 0, created_at: START }))
+      await tx.insertInto('assets').values(assets).execute()
+    })
+    service.clock.advance(100 * DAY)
+    await tick(service)
+    await tick(service)
+    const counted = [
+      ...(await metrics.text()).matchAll(/^svc_retention_rows_removed_total\{table="(\w+)"\} ([1-9]\d*)/gm),
+    ]
+    expect(counted.map(([, table, rows]) => [table, Number(rows)])).toEqual([
+      ['assets', 3],
+      ['events', 3],
+      ['transactions', 2],
+    ])
   })
 
   it.skipIf(missing)('events leave from the first on, and the last one stays', async () => {

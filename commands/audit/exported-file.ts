@@ -1,6 +1,6 @@
 /** Files of exported audit entries: written as one JSON object a line, and verified without the service. */
 import { createHash } from 'node:crypto'
-import { createReadStream, rmSync } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -23,35 +23,37 @@ export interface ExportOptions {
   before?: number
 }
 
-/** Writes the stored entries, oldest first, to a file that only this user can read; it is on the disk when this ends. */
+/**
+ * Writes the stored entries, oldest first, to a file that only this user can read. It has its name once it is whole, and
+ * is on the disk when this ends; a process that is killed leaves no file, or a draft beside it.
+ */
 export async function exportEntries(
   session: Pick<Session, 'client' | 'ui'>,
   file: string,
   { force = false, before = Number.POSITIVE_INFINITY }: ExportOptions = {},
 ): Promise<ExportedLog> {
+  const refusal = usage(`${file} is there already: choose another, or replace it with \`export --force\``)
+  if (!force && existsSync(file)) throw refusal
   try {
-    if (!force) return await writeEntries(session, file, before, () => rmSync(file, { force: true }))
-    let exported: ExportedLog | undefined
-    await replaceWith(file, async (draft) => {
-      exported = await writeEntries(session, draft, before)
-    })
-    if (exported === undefined) throw new Error('the export was not written')
-    return exported
+    const exported: ExportedLog[] = []
+    const write = async (draft: string) => void exported.push(await writeEntries(session, draft, before))
+    await replaceWith(file, write, { exclusive: !force })
+    await syncFolder(dirname(file))
+    const [written] = exported
+    if (written === undefined) throw new Error('the export was not written')
+    return written
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST')
-      throw usage(`${file} is there already: choose another, or replace it with \`export --force\``)
+    if (code === 'EEXIST') throw refusal
     if (syscall !== undefined && !(error instanceof Problem)) throw usage(`${file} cannot be written: ${reason(error)}`)
     throw error
   }
 }
 
-/** `onFailure` removes what was written; it is not called for a file that was there before. */
 async function writeEntries(
   { client, ui }: Pick<Session, 'client' | 'ui'>,
   file: string,
   before: number,
-  onFailure: () => void = () => undefined,
 ): Promise<ExportedLog> {
   const handle = await open(file, 'wx', 0o600)
   try {
@@ -69,18 +71,14 @@ async function writeEntries(
       if (cursor !== undefined) ui.progress('Reading')(exported.entries, 0)
     } while (cursor !== undefined)
     await handle.sync()
-    await syncFolder(dirname(file))
     return exported
-  } catch (error) {
-    onFailure()
-    throw error
   } finally {
     await handle.close()
   }
 }
 
 /** A new file is there after a power failure only if its folder was synced too. */
-async function syncFolder(folder: string): Promise<void> {
+export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder)
   await handle.sync().finally(() => handle.close())
 }

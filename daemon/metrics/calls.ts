@@ -1,6 +1,7 @@
-/** Metrics of calls to other services, of deliveries, of transactions' steps and of waits for the database. */
+/** Metrics of calls to other services, of deliveries, of transactions' steps, and of waits for and removals from the database. */
 import { Counter, Histogram, type Registry } from 'prom-client'
 import { onPoolWaits, type PoolWait } from '../../src/store/pool-waits.ts'
+import { onRemovedRows, PRUNED_TABLES, type RemovedRows } from '../../src/store/removed-rows.ts'
 import { type FinishedCall, onCalls } from '../../src/telemetry/calls.ts'
 import { onTransactionSteps, type TransactionStep } from '../../src/telemetry/transactions.ts'
 
@@ -78,6 +79,13 @@ export function createCallMetrics(registry: Registry): () => () => void {
     labelNames: ['user'] as const,
     registers,
   })
+  const removedRows = new Counter({
+    name: 'svc_retention_rows_removed_total',
+    help: 'Rows that this process removed because of their age, or behind a cut of the audit log; of transactions the bytes',
+    labelNames: ['table'] as const,
+    registers,
+  })
+  for (const table of PRUNED_TABLES) removedRows.inc({ table }, 0)
   const [endpoints, methods] = [boundedNames(), boundedNames()]
 
   function countCall({ service, endpoint, operation, outcome, seconds }: FinishedCall): void {
@@ -103,8 +111,15 @@ export function createCallMetrics(registry: Registry): () => () => void {
     if (failed) failedWaits.inc({ user })
   }
 
+  const countRemoved = ({ table, rows }: RemovedRows) => removedRows.inc({ table }, rows)
+
   return () => {
-    const stops = [onCalls(countCall), onTransactionSteps(countStep), onPoolWaits(countWait)]
+    const stops = [
+      onCalls(countCall),
+      onTransactionSteps(countStep),
+      onPoolWaits(countWait),
+      onRemovedRows(countRemoved),
+    ]
     return () => {
       for (const stop of stops) stop()
     }

@@ -5,8 +5,9 @@ import { pruneCutEntries } from '../../src/store/audit-anchors.ts'
 import { pruneEvents, pruneQueued } from '../../src/store/event-retention.ts'
 import { CLOCK_SLACK_MS } from '../../src/store/future-moments.ts'
 import { pruneIdempotencyKeys } from '../../src/store/idempotency.ts'
-import { inSteps } from '../../src/store/in-steps.ts'
+import { inSteps, removeInSteps, type StepRemoval } from '../../src/store/in-steps.ts'
 import { pruneRateHits } from '../../src/store/rate-hits.ts'
+import type { PrunedTable } from '../../src/store/removed-rows.ts'
 import { pruneSignings } from '../../src/store/signing-retention.ts'
 import type { Tx } from '../../src/store/store.ts'
 import { pruneRawTransactions } from '../../src/store/transaction-retention.ts'
@@ -16,7 +17,7 @@ import { DAY_MS, HOUR_MS } from '../../src/timing.ts'
 import type { WorkerDefinition } from './definition.ts'
 
 /** Removes rows that are too old at `now`, at most `limit` at once; returns how many, below `limit` at the end. */
-type Prune = (tx: Tx, now: number, limit: number) => Promise<number>
+type Prune = (tx: Tx, now: number, limit: number) => Promise<number | StepRemoval>
 
 /** An Idempotency-Key lives at most 30 days, and its retry looks for the signing that it began. */
 const SHORTEST_SIGNING_DAYS = 31
@@ -24,34 +25,45 @@ const SHORTEST_SIGNING_DAYS = 31
 /** A step removes few assets, because each has several pieces. */
 const ROWS_PER_ASSET = 50
 
-const ALWAYS: Readonly<Record<string, Prune>> = {
-  idempotency_keys: pruneIdempotencyKeys,
+const ALWAYS: readonly (readonly [PrunedTable, Prune])[] = [
+  ['idempotency_keys', pruneIdempotencyKeys],
   // The clock that counts them may be behind this one.
-  rate_hits: (tx, now, limit) => pruneRateHits(tx, now - DAY_MS - CLOCK_SLACK_MS, limit),
-  merkle_trees: markDrained,
-  assets: async (tx, now, limit) =>
-    ROWS_PER_ASSET * (await pruneUnfinishedAssets(tx, now - DAY_MS, Math.ceil(limit / ROWS_PER_ASSET))),
-  webhook_queue: (tx, _, limit) => pruneQueued(tx, limit),
-}
+  ['rate_hits', (tx, now, limit) => pruneRateHits(tx, now - DAY_MS - CLOCK_SLACK_MS, limit)],
+  [
+    'assets',
+    async (tx, now, limit) => {
+      const removed = await pruneUnfinishedAssets(tx, now - DAY_MS, Math.ceil(limit / ROWS_PER_ASSET))
+      return { used: ROWS_PER_ASSET * removed, removed }
+    },
+  ],
+  ['webhook_queue', (tx, _, limit) => pruneQueued(tx, limit)],
+]
 
 type RetentionSetting = Extract<SettingName, `retention.${string}`>
+type PruneByAge = (before: number, ...step: Parameters<Prune>) => ReturnType<Prune>
 
 /** How each table is pruned by age: rows from before `before` are removed. */
-const BY_AGE: Record<RetentionSetting, (before: number, ...step: Parameters<Prune>) => Promise<number>> = {
-  'retention.events-days': (before, tx, _, limit) => pruneEvents(tx, before, limit),
-  'retention.deliveries-days': (before, tx, _, limit) => pruneDeliveries(tx, before, limit),
-  'retention.transaction-bytes-days': (before, tx, now, limit) => pruneRawTransactions(tx, { before, now }, limit),
-  'retention.trees-days': (before, tx, now, limit) => pruneLeaves(tx, { before, now }, limit),
-  'retention.signings-days': (before, tx, now, limit) =>
-    pruneSignings(tx, Math.min(before, now - SHORTEST_SIGNING_DAYS * DAY_MS), limit),
+const BY_AGE: Record<RetentionSetting, readonly [PrunedTable, PruneByAge]> = {
+  'retention.events-days': ['events', (before, tx, _, limit) => pruneEvents(tx, before, limit)],
+  'retention.deliveries-days': ['webhook_deliveries', (before, tx, _, limit) => pruneDeliveries(tx, before, limit)],
+  'retention.transaction-bytes-days': [
+    'transactions',
+    (before, tx, now, limit) => pruneRawTransactions(tx, { before, now }, limit),
+  ],
+  'retention.trees-days': ['merkle_blobs', (before, tx, now, limit) => pruneLeaves(tx, { before, now }, limit)],
+  'retention.signings-days': [
+    'signings',
+    (before, tx, now, limit) => pruneSignings(tx, Math.min(before, now - SHORTEST_SIGNING_DAYS * DAY_MS), limit),
+  ],
 }
 
 /** Zero days keep everything. */
-function byAge({ values }: Config): [name: string, prune: Prune][] {
+function byAge({ values }: Config): (readonly [PrunedTable, Prune])[] {
   return (Object.keys(BY_AGE) as RetentionSetting[]).flatMap((name) => {
     const days = values[name]
     if (days === 0) return []
-    return [[name, (tx, now, limit) => BY_AGE[name](now - days * DAY_MS, tx, now, limit)]]
+    const [table, prune] = BY_AGE[name]
+    return [[table, (tx, now, limit) => prune(now - days * DAY_MS, tx, now, limit)] as const]
   })
 }
 
@@ -63,9 +75,11 @@ export const housekeepingWorker: WorkerDefinition = {
   deadlineMs: 600_000,
   async tick({ config, store, vault, clock, log, signal, stopping }) {
     const audit: Prune = (tx, _, limit) => pruneCutEntries(tx, vault, limit)
-    for (const [what, prune] of [...byAge(config), ...Object.entries(ALWAYS), ['audit_entries', audit] as const]) {
-      const count = await inSteps(store, (tx, limit) => prune(tx, clock.now(), limit), signal, stopping)
-      log.debug({ what, count }, 'what is past its time was removed')
+    await inSteps(store, (tx, limit) => markDrained(tx, clock.now(), limit), signal, stopping)
+    for (const [table, prune] of [...byAge(config), ...ALWAYS, ['audit_entries', audit] as const]) {
+      const step = (tx: Tx, limit: number) => prune(tx, clock.now(), limit)
+      const rows = await removeInSteps(store, table, step, signal, stopping)
+      log.debug({ table, rows }, 'what is past its time was removed')
     }
     let isMore = true
     while (isMore && !signal.aborted && !stopping.aborted) isMore = await store.reclaim()

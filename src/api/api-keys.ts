@@ -70,6 +70,8 @@ export const apiKeys = {
     at: paths.apiKeys.revoke,
     tag: API_KEYS_TAG,
     summary: 'Revoke a key, for good',
+    description:
+      "Its holder is refused from now on. Webhook subscriptions that it made are the installation's and go on; a key with `*` changes or deletes them.",
     params: z.object({ id: recordId }),
     body: writeBody({}),
     data: deletedSchema,

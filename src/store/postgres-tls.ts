@@ -1,7 +1,8 @@
 /** TLS of the PostgreSQL connection: which mode applies, and the files of certificates and keys. */
-import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, type Stats } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import { internal } from '../errors.ts'
+import { readAtMost } from '../files.ts'
 import { parseUrl } from '../urls.ts'
 
 const TLS_MODES = ['disable', 'no-verify', 'verify-ca', 'verify-full'] as const
@@ -90,6 +91,9 @@ function certificates({ ca, cert, key }: Record<'ca' | 'cert' | 'key', string | 
   }
 }
 
+/** Largest file in bytes; all the authorities that a system trusts have a quarter of it. */
+const PEM_BYTES = 1_048_576
+
 /** Follows links, because certificates of a system and of Kubernetes are mounted as links. */
 function readPem(setting: string, file: string, check: (stats: Stats) => string | undefined = () => undefined): string {
   let text: string
@@ -99,7 +103,9 @@ function readPem(setting: string, file: string, check: (stats: Stats) => string 
     try {
       const stats = fstatSync(descriptor)
       fault = stats.isFile() ? check(stats) : 'is not a file'
-      text = fault === undefined ? readFileSync(descriptor, 'utf8') : ''
+      const content = fault === undefined ? readAtMost(descriptor, PEM_BYTES) : Buffer.alloc(0)
+      if (content === null) fault = `has more than ${PEM_BYTES} bytes: check what it is`
+      text = content?.toString('utf8') ?? ''
     } finally {
       closeSync(descriptor)
     }

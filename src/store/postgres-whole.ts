@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { ApiError, internal } from '../errors.ts'
 import { parseUrl } from '../urls.ts'
+import { postgresBytes } from './database-bytes.ts'
 import { TABLES } from './installation.ts'
 import { openingError } from './postgres-errors.ts'
 import { openConnection } from './postgres-pool.ts'
@@ -75,10 +76,7 @@ function wholePostgres(tx: Tx): Whole {
       }
       return sizes
     },
-    async bytes() {
-      const { rows } = await sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`.execute(tx)
-      return { database: rows[0]?.bytes ?? 0, wal: null }
-    },
+    bytes: async () => ({ database: await postgresBytes(tx), wal: null }),
   }
 }
 

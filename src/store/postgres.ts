@@ -4,6 +4,7 @@ import { type Kysely, sql } from 'kysely'
 import type pg from 'pg'
 import { internal } from '../errors.ts'
 import { parseUrl } from '../urls.ts'
+import { postgresBytes } from './database-bytes.ts'
 import { trackFaults } from './faults.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
 import { type MigrationState, migrateDatabase, migrationState } from './migrations/migrate.ts'
@@ -96,11 +97,7 @@ export async function openPostgres({
       async ping() {
         await sql`select 1`.execute(db)
       },
-      async measure() {
-        const size = sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`
-        const { rows } = await size.execute(db)
-        return { databaseBytes: Number(rows[0]?.bytes ?? 0), walBytes: null }
-      },
+      measure: async () => ({ databaseBytes: await postgresBytes(db), walBytes: null }),
       fault: () => faults.current(),
       close: () => (closing ??= close()),
     }

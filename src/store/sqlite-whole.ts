@@ -1,9 +1,8 @@
 /** A whole SQLite database in one transaction. */
-
-import { existsSync, statSync } from 'node:fs'
 import { Kysely, SqliteDialect, sql } from 'kysely'
 import { internal } from '../errors.ts'
 import { loadSqlite } from '../native-modules.ts'
+import { sqliteBytes } from './database-bytes.ts'
 import { trackFaults } from './faults.ts'
 import type { Tables } from './schema.ts'
 import { sqliteCode, writerDialect } from './sqlite-connection.ts'
@@ -83,11 +82,9 @@ function wholeSqlite(tx: Tx, file: string): Whole {
       return sizes
     },
     async bytes() {
-      const wal = `${file}-wal`
-      return {
-        database: (await pragma('page_count')) * (await pragma('page_size')),
-        wal: existsSync(wal) ? statSync(wal).size : 0,
-      }
+      // The file lacks the pages that are in the log.
+      const database = (await pragma('page_count')) * (await pragma('page_size'))
+      return { database, wal: (await sqliteBytes(file)).wal }
     },
   }
 }

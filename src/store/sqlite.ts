@@ -1,7 +1,6 @@
 /** Store on SQLite: one file, durable group commits, and a separate connection for reads. */
 
 import { statSync } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
@@ -10,6 +9,7 @@ import { DATABASE_FILE } from '../config.ts'
 import { internal } from '../errors.ts'
 import { makeDataFolder, makeOwnDatabase } from '../files.ts'
 import { loadSqlite } from '../native-modules.ts'
+import { sqliteBytes } from './database-bytes.ts'
 import { trackFaults } from './faults.ts'
 import { copyBeforeMigration } from './migrations/copy-before.ts'
 import { migrateDatabase, migrationState } from './migrations/migrate.ts'
@@ -75,8 +75,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
       await sql`select 1`.execute(db)
     },
     async measure() {
-      const [databaseBytes, walBytes] = await Promise.all([fileBytes(file), fileBytes(`${file}-wal`)])
-      return { databaseBytes, walBytes }
+      const { database, wal } = await sqliteBytes(file)
+      return { databaseBytes: database, walBytes: wal }
     },
     fault: () => faults.current(),
     close() {
@@ -91,15 +91,6 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
       })()
       return closing
     },
-  }
-}
-
-async function fileBytes(file: string): Promise<number> {
-  try {
-    return (await stat(file)).size
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0
-    throw error
   }
 }
 

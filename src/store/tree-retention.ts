@@ -1,4 +1,5 @@
 /** Removes the leaves of merkle trees whose vault was drained long ago; their records stay. */
+import type { StepRemoval } from './in-steps.ts'
 import type { Tx } from './store.ts'
 
 /** A step removes fewer pieces than rows of other tables, because each has some ten thousand bytes. */
@@ -22,14 +23,14 @@ export async function markDrained(tx: Tx, now: number, limit: number): Promise<n
 }
 
 /**
- * Removes pieces of the tree that was drained longest ago, before `before`. Returns `limit` while more is left, so that
- * another step follows, and otherwise 0.
+ * Removes pieces of the tree that was drained longest ago, before `before`; it uses `limit` up while more is left, so
+ * that another step follows.
  */
 export async function pruneLeaves(
   tx: Tx,
   { before, now }: { before: number; now: number },
   limit: number,
-): Promise<number> {
+): Promise<StepRemoval> {
   const tree = await tx
     .selectFrom('merkle_trees')
     .select(['id', 'leaves_removed_at'])
@@ -38,7 +39,7 @@ export async function pruneLeaves(
     .orderBy('drained_at')
     .limit(1)
     .executeTakeFirst()
-  if (tree === undefined) return 0
+  if (tree === undefined) return { used: 0, removed: 0 }
   const { id } = tree
   // The record says so from the first piece on, so that nobody reads a part of a tree.
   if (tree.leaves_removed_at === null) {
@@ -54,8 +55,8 @@ export async function pruneLeaves(
     const piece = tx.deleteFrom('merkle_blobs').where('tree_id', '=', id).where('kind', '=', kind)
     await piece.where('n', '=', n).execute()
   }
-  if (pieces.length > 0) return limit
+  if (pieces.length > 0) return { used: limit, removed: pieces.length }
   // Without this time the tree is no longer found here.
   await tx.updateTable('merkle_trees').set({ drained_at: null }).where('id', '=', id).execute()
-  return limit
+  return { used: limit, removed: 0 }
 }

@@ -1,5 +1,5 @@
 /** `svc audit cut` and `svc audit verify --file`: the file is whole before anything is removed, and is proven afterwards. */
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { openService, testClock } from '../support/service.ts'
@@ -44,17 +44,38 @@ describe('svc audit cut', () => {
       200,
     )
     expect(declined.exitCode, declined.screen).toBe(130)
-    const there = await svc(['audit', 'cut', 'declined.jsonl', '--yes'])
-    expect([there.exitCode, there.stderr]).toEqual([2, expect.stringContaining('declined.jsonl is there already')])
+    const declinedFile = join(cli.home, 'declined.jsonl')
+    const lines = readFileSync(declinedFile, 'utf8').trimEnd().split('\n')
+    for (const [content, why] of [
+      ['notes\n', 'is no whole export'],
+      ['', 'does not hold the beginning of this log'],
+      [`${lines.slice(1).join('\n')}\n`, 'does not hold the beginning of this log'],
+      [`${lines.toSpliced(7, 1).join('\n')}\n`, 'entry 8 is missing'],
+    ] as const) {
+      writeFileSync(join(cli.home, 'there.jsonl'), content)
+      const there = await svc(['audit', 'cut', 'there.jsonl', '--yes'])
+      expect([there.exitCode, there.stderr]).toEqual([2, expect.stringContaining('there.jsonl is there already')])
+      expect(there.stderr.replace(/\s+/g, ' ')).toContain(why)
+      expect(readFileSync(join(cli.home, 'there.jsonl'), 'utf8')).toBe(content)
+    }
+    const younger = await svc(['audit', 'cut', 'declined.jsonl', '--keep-days', '450', '--yes'])
+    expect([younger.exitCode, younger.stderr]).toEqual([
+      2,
+      expect.stringContaining('holds entries of the last 450 days'),
+    ])
     const nowhere = await svc(['audit', 'cut', 'no/folder.jsonl', '--yes'])
     expect([nowhere.exitCode, nowhere.stderr]).toEqual([2, expect.stringContaining('cannot be written')])
     const short = await svc(['audit', 'cut', 'short.jsonl', '--keep-days', '1', '--yes'])
     expect([short.exitCode, short.stderr]).toEqual([2, expect.stringContaining('--keep-days')])
     expect((await json(['audit', 'verify'])).entries).toBe(ENTRIES + 1)
+    // Refused and declined cuts leave no draft.
+    expect(readdirSync(cli.home).filter((name) => name.includes('.jsonl.'))).toEqual([])
   })
 
   it('moves what is old to a file, and both parts are proven', async () => {
     const before = await json(['audit', 'list', '--order', 'asc', '--all'])
+    // As a cut that was killed when its file was written.
+    renameSync(join(cli.home, 'declined.jsonl'), join(cli.home, 'old.jsonl'))
     const moved = await svc(['audit', 'cut', 'old.jsonl', '--yes'])
     expect([moved.exitCode, moved.stdout]).toEqual([
       0,
@@ -75,6 +96,14 @@ describe('svc audit cut', () => {
       0,
       'old.jsonl: 120 entries, 1 to 120, all intact, and the log continues them.\n',
     ])
+    // As one that was killed when the entries were removed.
+    const repeated = await svc(['audit', 'cut', 'old.jsonl', '--yes'])
+    expect([repeated.exitCode, repeated.stdout]).toEqual([
+      0,
+      'The entries 1 to 120 were moved to old.jsonl before. Keep it: it is the only copy.\n',
+    ])
+    const reused = await svc(['audit', 'cut', 'old.jsonl', '--keep-days', '2', '--yes'])
+    expect([reused.exitCode, reused.stderr]).toEqual([2, expect.stringContaining('holds what was cut before')])
     const again = await svc(['audit', 'cut', 'older.jsonl', '--yes'])
     expect(again.stdout).toBe('Nothing is older than 365 days; nothing was removed.\n')
     const next = await svc(['audit', 'cut', 'next.jsonl', '--keep-days', '2', '--yes'])

@@ -1,6 +1,15 @@
 /** Settings: flags over environment over project file over profile over default, and the profiles themselves. */
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -79,6 +88,45 @@ describe('svc config', () => {
     writeFileSync(join(cli.home, 'torn', 'svc', 'profiles.json'), '{ torn')
     const torn = await svc(['config', 'list'], { env })
     expect(torn).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('profiles.json cannot be read') })
+  })
+
+  it('takes no profiles that somebody else could have written', async () => {
+    const folder = join(cli.home, 'exposed', 'svc')
+    const file = join(folder, 'profiles.json')
+    const env = { XDG_CONFIG_HOME: join(cli.home, 'exposed') }
+    await svc(['config', 'set', 'api', 'http://127.0.0.1:1'], { env })
+    expect([statSync(folder).mode & 0o777, statSync(file).mode & 0o777]).toEqual([0o700, 0o600])
+    const refused = async (why: RegExp) => {
+      for (const args of [
+        ['config', 'list'],
+        ['pools', 'list'],
+        ['config', 'set', 'output', 'json'],
+      ]) {
+        const { exitCode, stderr } = await svc(args, { env })
+        expect([args, exitCode, stderr.replace(/\s+/g, ' ')]).toEqual([args, 2, expect.stringMatching(why)])
+      }
+      expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+        profiles: { default: { api: 'http://127.0.0.1:1' } },
+      })
+    }
+    chmodSync(file, 0o666)
+    await refused(/profiles\.json can be written by others \(mode 666\).*chmod go-w/)
+    chmodSync(file, 0o644)
+    chmodSync(folder, 0o777)
+    await refused(/the folder \S+svc can be written by others \(mode 777\)/)
+    chmodSync(folder, 0o755)
+    expect(await svc(['config', 'list'], { env })).toMatchObject({ exitCode: 0 })
+    renameSync(file, join(folder, 'other.json'))
+    symlinkSync('other.json', file)
+    await refused(/profiles\.json: it is a symbolic link/)
+  })
+
+  it.skipIf(process.getuid?.() !== 0)("takes no profiles of another user's", async () => {
+    const env = { XDG_CONFIG_HOME: join(cli.home, 'foreign') }
+    await svc(['config', 'set', 'api', 'http://127.0.0.1:1'], { env })
+    chownSync(join(cli.home, 'foreign', 'svc', 'profiles.json'), 65_534, 65_534)
+    const { exitCode, stderr } = await svc(['pools', 'list'], { env })
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/belongs to another user \(uid 65534/)])
   })
 
   it("does not send the profile's key to an API that a folder's svc.json chose", async () => {

@@ -1,5 +1,5 @@
 /** Native modules that do not load, in a copy of the installation: each is told in words, with the command that mends it. */
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
@@ -7,7 +7,12 @@ import { temporaryFolder } from '../support/service.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const MODULES = join(ROOT, 'node_modules')
-const SQLITE_BINARY = 'better-sqlite3/build/Release/better_sqlite3.node'
+const OLDER = 'better-sqlite3'
+const NEWER = 'better-sqlite3-13'
+/** From Node.js 24 on, as in src/native-modules.ts. */
+const usesNewer = Number.parseInt(process.versions.node, 10) >= 24
+const SQLITE = usesNewer ? NEWER : OLDER
+const SQLITE_BINARY = `${SQLITE}/${usesNewer ? `prebuilds/${process.platform}-${process.arch}.node` : 'build/Release/better_sqlite3.node'}`
 const SVM = readdirSync(MODULES).find((name) => name.startsWith(`litesvm-${process.platform}-${process.arch}`))
 
 /** An installation whose packages are those of the clone, but for one of its own. */
@@ -24,11 +29,15 @@ function installationWith(own: string): { folder: string; modules: string } {
 }
 
 async function svc(folder: string, ...args: string[]) {
-  const env = { HOME: folder, XDG_DATA_HOME: join(folder, 'data'), XDG_CONFIG_HOME: join(folder, 'config') }
-  const options = { cwd: folder, env, reject: false, timeout: 60_000 } as const
+  return svcWith({}, folder, ...args)
+}
+
+async function svcWith(extra: Record<string, string>, folder: string, ...args: string[]) {
+  const own = { HOME: folder, XDG_DATA_HOME: join(folder, 'data'), XDG_CONFIG_HOME: join(folder, 'config') }
+  const options = { cwd: folder, env: { ...own, ...extra }, reject: false, timeout: 60_000 } as const
   const { exitCode, stdout, stderr } = await execa('node', [join(folder, 'dist/svc.js'), ...args], options)
   expect(`${stdout}${stderr}`).not.toMatch(/\n\s+at |not foreseen|Listening/)
-  return { exitCode, stderr }
+  return { exitCode, stdout, stderr }
 }
 
 /** This machine's own binary as one that another Node.js would load: its version in the struct and in the symbol's name. */
@@ -61,9 +70,9 @@ describe('SQLite', () => {
 
   /** An installation with this binary of SQLite, or with none. */
   function withBinary(binary: Buffer | null): string {
-    const { folder, modules } = installationWith('better-sqlite3')
+    const { folder, modules } = installationWith(SQLITE)
     for (const part of ['lib', 'package.json']) {
-      cpSync(join(MODULES, 'better-sqlite3', part), join(modules, 'better-sqlite3', part), { recursive: true })
+      cpSync(join(MODULES, SQLITE, part), join(modules, SQLITE, part), { recursive: true })
     }
     if (binary !== null) {
       mkdirSync(dirname(join(modules, SQLITE_BINARY)), { recursive: true })
@@ -72,19 +81,23 @@ describe('SQLite', () => {
     return folder
   }
 
-  it('that was built for another Node.js stops every command that needs it, and no other', async () => {
-    const folder = withBinary(builtForAnother(real))
-    for (const args of COMMANDS) {
-      const { exitCode, stderr } = await svc(folder, ...args)
-      expect([args, exitCode]).toEqual([args, 1])
-      expect(stderr).toMatch(/was built for another Node\.js \(module version 42\) than this one \(v/)
-      expect(stderr).toContain(`npm rebuild better-sqlite3 --prefix ${folder}`)
-      expect(stderr).toContain('python3, make and a C++ compiler')
-    }
-    const { stderr } = await svc(folder, 'keys', 'list', '--json')
-    expect(JSON.parse(stderr).error.message).toContain('npm rebuild better-sqlite3')
-    expect(await svc(folder, '--version')).toMatchObject({ exitCode: 0 })
-  })
+  // A binary of Node-API is not built for a version.
+  it.skipIf(usesNewer)(
+    'that was built for another Node.js stops every command that needs it, and no other',
+    async () => {
+      const folder = withBinary(builtForAnother(real))
+      for (const args of COMMANDS) {
+        const { exitCode, stderr } = await svc(folder, ...args)
+        expect([args, exitCode]).toEqual([args, 1])
+        expect(stderr).toMatch(/was built for another Node\.js \(module version 42\) than this one \(v/)
+        expect(stderr).toContain(`npm rebuild better-sqlite3 --prefix ${folder}`)
+        expect(stderr).toContain('python3, make and a C++ compiler')
+      }
+      const { stderr } = await svc(folder, 'keys', 'list', '--json')
+      expect(JSON.parse(stderr).error.message).toContain('npm rebuild better-sqlite3')
+      expect(await svc(folder, '--version')).toMatchObject({ exitCode: 0 })
+    },
+  )
 
   it.each<[string, Buffer | null, RegExp]>([
     ['is no library', Buffer.from('hello'), /does not load on \S+ \(/],
@@ -95,7 +108,38 @@ describe('SQLite', () => {
     const folder = withBinary(binary)
     const { exitCode, stderr } = await svc(folder, 'keys', 'list')
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(problem)])
-    expect(stderr).toContain(`npm rebuild better-sqlite3 --prefix ${folder}`)
+    expect(stderr).toContain(usesNewer ? 'install svc again, with' : `npm rebuild better-sqlite3 --prefix ${folder}`)
+  })
+
+  describe.skipIf(usesNewer)('under a process that takes itself for Node.js 24', () => {
+    /** Says another version in the process that it is loaded into. */
+    const OTHER_NODE = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '24.21.0' } })`
+    const under24 = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(OTHER_NODE)}` }
+
+    it('is the newer package, and the older one, which aborts there, is never loaded', async () => {
+      const { folder, modules } = installationWith(OLDER)
+      symlinkSync(join(MODULES, OLDER), join(modules, 'sqlite'))
+      rmSync(join(modules, NEWER), { force: true })
+      symlinkSync('sqlite', join(modules, NEWER))
+      expect(await svcWith(under24, folder, 'keys', 'list')).toMatchObject({ exitCode: 0 })
+      const { exitCode, stderr } = await svc(folder, 'keys', 'list')
+      expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/the binary of better-sqlite3 for \S+ is missing/)])
+    })
+
+    it('that has no newer package is told in words, with the way out', async () => {
+      const { folder } = installationWith(NEWER)
+      for (const args of COMMANDS) {
+        const { exitCode, stderr } = await svcWith(under24, folder, ...args)
+        expect([args, exitCode]).toEqual([args, 1])
+        expect(stderr).toMatch(/the binary of better-sqlite3-13 for \S+ is missing/)
+        expect(stderr).toMatch(/npm install --global --include=optional …`.*or run it with Node\.js 22/s)
+      }
+      const doctor = await svcWith(under24, folder, 'doctor', '-o', 'plain')
+      expect([doctor.exitCode, doctor.stdout]).toEqual([
+        1,
+        expect.stringMatching(/^fail\tdatabase\t.*better-sqlite3-13/m),
+      ])
+    })
   })
 })
 
@@ -105,7 +149,8 @@ describe.skipIf(SVM === undefined)('the embedded chain', () => {
     ['is missing', false, /the binary of litesvm for \S+ is missing/],
   ])('whose binary %s is told in words', async (_, present, problem) => {
     const { folder, modules } = installationWith('litesvm')
-    cpSync(join(MODULES, 'litesvm'), join(modules, 'litesvm'), { recursive: true })
+    // Where packages are links, the copy is of what the link leads to.
+    cpSync(realpathSync(join(MODULES, 'litesvm')), join(modules, 'litesvm'), { recursive: true })
     rmSync(join(modules, SVM!))
     if (present) {
       cpSync(join(MODULES, SVM!, 'package.json'), join(modules, SVM!, 'package.json'))

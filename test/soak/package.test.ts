@@ -116,12 +116,19 @@ describe('an installation', () => {
     const { problems, dependencies } = JSON.parse(stdout)
     expect(problems).toBeUndefined()
     const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
-    const { dependencies: exact } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
+    const { dependencies: exact, optionalDependencies: optional } = JSON.parse(
+      readFileSync(join(installed, 'package.json'), 'utf8'),
+    )
     expect(Object.keys(exact)).toEqual(['better-sqlite3'])
+    const newer: { version: string; engines: { node: string } } = packages['node_modules/better-sqlite3-13']
+    expect(optional['better-sqlite3-13']).toBe(`npm:better-sqlite3@${newer.version}`)
     for (const name of Object.keys(exact))
       expect(dependencies[name].version).toBe(packages[`node_modules/${name}`].version)
     // What is overridden, or bundled in whatever version, is not there to be resolved anew.
     const beside = readdirSync(join(installed, 'node_modules'))
+    // SQLite for newer versions of Node.js is left out by npm where it does not run.
+    const runsNewer = Number.parseInt(process.versions.node, 10) >= Number.parseInt(newer.engines.node.slice(2), 10)
+    expect(beside.includes('better-sqlite3-13')).toBe(runsNewer)
     for (const name of ['@solana', '@meteora-ag', 'chain', 'commander', 'typescript'])
       expect(beside).not.toContain(name)
     const licenses = readFileSync(join(installed, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8')

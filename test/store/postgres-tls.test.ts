@@ -161,6 +161,13 @@ describe.skipIf('missing' in tls)('TLS to PostgreSQL', () => {
       `postgres.sslrootcert: ${empty} is no PEM file`,
     )
     expect(await refusal(encrypted(), { sslrootcert: folder })).toContain('is not a file')
+    const large = join(temporaryFolder(), 'large.pem')
+    writeFileSync(large, `-----BEGIN CERTIFICATE-----\n${'x'.repeat(1_048_576)}`)
+    expect(await refusal(encrypted(), { sslrootcert: large })).toContain(
+      'has more than 1048576 bytes: check what it is',
+    )
+    // A device says that it has no bytes, and never ends.
+    expect(await refusal(encrypted(), { sslrootcert: '/dev/zero' })).toContain('is not a file')
     expect(await refusal(encrypted(), { ...ca, sslcert: client.certFile })).toContain('set together')
     expect(await refusal(encrypted(), { ...ca, sslcert: client.certFile, sslkey: locked })).toContain('passphrase')
     expect(await refusal(encrypted(), { sslmode: 'verify-ca' })).toContain('verify-ca needs postgres.sslrootcert')

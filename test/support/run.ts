@@ -50,8 +50,9 @@ async function processesLeft(folder: string) {
 
 const REAPER_FILE = 'reaper.mjs'
 
-/** What the run itself made; tsx keeps compiled files below the temporary folder, for its next start. */
-const isExpected = (name: string) => [REAPER_FILE, SHARED_FOLDER].includes(name) || /^tsx-\d+$/.test(name)
+/** What the run itself made; tsx and Node.js keep compiled files below the temporary folder, for their next start. */
+const isExpected = (name: string) =>
+  [REAPER_FILE, SHARED_FOLDER, 'node-compile-cache'].includes(name) || /^tsx-\d+$/.test(name)
 
 function startReaper(folder: string): ChildProcess {
   const script = join(folder, REAPER_FILE)

@@ -1,5 +1,7 @@
 /** Who may change a webhook subscription: whoever changes its URL or its secret receives what is sent there. */
 import { describe, expect, it } from 'vitest'
+import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
+import { startReceiver } from '../support/receiver.ts'
 import type { Requester } from '../support/request.ts'
 import { startService } from '../support/service.ts'
 
@@ -43,6 +45,21 @@ describe('a webhook subscription', () => {
     expect((await request('GET', `${AT}/${subscription.id}/deliveries`, { key: other })).status).toBe(200)
     expect(await statuses(request, subscription.id, mine)).toEqual([200, 200, 200, 200, 200, 200])
     expect(await statuses(request, (await made()).id, all)).toEqual([200, 200, 200, 200, 200, 200])
+  })
+
+  it('goes on when its key is revoked, and is deleted with *', async () => {
+    const service = await startService({ settings: { 'webhooks.allow-private': true } })
+    const { request, services } = service
+    const receiver = await startReceiver()
+    const { key, id: keyId } = (await request('POST', '/v2/api-keys', { body: { name: 'mine' } })).json.data
+    const { id } = (await request('POST', AT, { key, body: { ...BODY, url: receiver.url } })).json.data
+    expect((await request('DELETE', `/v2/api-keys/${keyId}`, { body: {} })).status).toBe(200)
+    expect(await statuses(request, id, key)).toEqual([403, 403, 403, 403, 403, 403])
+    expect((await request('POST', `${AT}/${id}/test`, { body: {} })).status).toBe(200)
+    await deliverRound(services)
+    expect(receiver.all).toHaveLength(1)
+    expect((await request('GET', `${AT}/${id}`)).json.data).toMatchObject({ active: true, disabled_reason: null })
+    expect((await request('DELETE', `${AT}/${id}`, { body: {} })).status).toBe(200)
   })
 
   it('that is not there is a 404 to every key', async () => {

@@ -6,7 +6,7 @@ import { badRequest, conflict } from '../../errors.ts'
 import { type AuditAnchor, insertAnchor, lastAnchor, pruneCutEntries } from '../../store/audit-anchors.ts'
 import { lockAudit } from '../../store/audit-entries.ts'
 import { auditWalk } from '../../store/audit-verification.ts'
-import { inSteps } from '../../store/in-steps.ts'
+import { removeInSteps } from '../../store/in-steps.ts'
 import type { Row } from '../../store/schema.ts'
 import { DAY_MS } from '../../timing.ts'
 import { audit } from '../signing/audit.ts'
@@ -29,7 +29,11 @@ export async function cutAuditEntries(
 ): Promise<CutResult> {
   const { store, vault, clock } = context
   const before = await lastAnchor(store.db)
-  if (before !== null && through <= before.sequence) return earlierCut(context, before, { through, hash })
+  if (before !== null && through <= before.sequence) {
+    const answer = await earlierCut(context, before, { through, hash })
+    await removeCut(context)
+    return answer
+  }
   const { last, at, policies_json } = await verifiedThrough(context, through)
   if (last.hash !== hash) {
     throw badRequest(
@@ -56,9 +60,13 @@ export async function cutAuditEntries(
     await audit(context, tx, 'audit.cut', null, { through, hash, entries, ...file })
     return { ...cutRecord({ sequence: through, hash, cut_at: now }), entries }
   })
-  // What is left after a crash is removed by housekeeping.
-  await inSteps(store, (tx, limit) => pruneCutEntries(tx, vault, limit), context.ending)
+  await removeCut(context)
   return answer
+}
+
+/** Removes the entries behind the anchor. What a crash leaves of them, the same cut again or housekeeping removes. */
+async function removeCut({ store, vault, ending }: Context): Promise<void> {
+  await removeInSteps(store, 'audit_entries', (tx, limit) => pruneCutEntries(tx, vault, limit), ending)
 }
 
 /** Verifies the stored entries up to `through`, and returns the last one with the state that they left. */
