@@ -9,7 +9,9 @@ import type { ApiError } from '../../src/errors.ts'
 import { metadataJson } from '../../src/storage/metadata.ts'
 import { type Asset, openStorage } from '../../src/storage/storage.ts'
 import { assetTable } from '../../src/store/assets.ts'
+import { storeOptions } from '../../src/store/open.ts'
 import { opened } from '../store/databases.ts'
+import { databaseSettings } from '../support/database.ts'
 import { ORIGIN, startService, temporaryFolder } from '../support/service.ts'
 import { IMAGES, png } from './images.ts'
 
@@ -18,8 +20,9 @@ async function storageIn(
   cluster = 'embedded',
   folder = temporaryFolder(),
 ) {
-  const config = loadConfig({ flags: { 'data-dir': folder, ...settings }, env: {}, cwd: folder })
-  const store = await opened({ dataDir: folder })
+  const flags = { 'data-dir': folder, ...(await databaseSettings(folder)), ...settings }
+  const config = loadConfig({ flags, env: {}, cwd: folder })
+  const store = await opened(storeOptions(config))
   return {
     storage: openStorage(config, cluster, assetTable(store, systemClock)),
     store,
