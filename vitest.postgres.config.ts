@@ -1,4 +1,4 @@
-/** On PostgreSQL, what reaches a database: the files that open a service, a daemon or a command line. */
+/** On PostgreSQL, what reaches a database: the files that open a service or a daemon. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { defineConfig, mergeConfig } from 'vitest/config'
@@ -9,7 +9,7 @@ process.env.SVC_TEST_DATABASE = 'postgres'
 /** What opens one of them on the database of the run. */
 const OPENERS = [
   ...['startService', 'openService', 'startPlatform', 'openPlatform', 'startFaultyService', 'startDaemon'],
-  ...['commandLine', 'databaseSettings', 'databaseEnvironment'],
+  ...['databaseSettings', 'databaseEnvironment'],
 ]
 const OPENS = new RegExp(`\\b(${OPENERS.join('|')})\\(`)
 /** A file that asks for PostgreSQL itself has tests on it in `npm test`; with `npm run test:postgres` all of it runs there. */
