@@ -13,6 +13,8 @@ export default defineConfig({
     globalSetup: ['test/support/build.ts', 'test/support/memory-folder.ts', 'test/support/run.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    reporters:
+      process.env.SVC_TEST_DATABASE === 'postgres' ? ['default', './test/support/skipped-reporter.ts'] : 'default',
     expect: { poll: { timeout: 10_000 } },
     pool: 'forks',
     // Tests wait for processes and disks, so a third worker keeps two cores busy, where its 3 GiB are to be had.

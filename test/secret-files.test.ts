@@ -9,6 +9,7 @@ import { redactorOf } from '../src/redaction.ts'
 import { SECRET_FILE_BYTES } from '../src/secret-files.ts'
 import { commandLine, PROGRAM } from './cli/command-line.ts'
 import { startDaemon } from './support/daemon.ts'
+import { databaseEnvironment } from './support/database.ts'
 import { temporaryFolder } from './support/service.ts'
 
 const cli = commandLine()
@@ -170,6 +171,7 @@ describe('on the command line', () => {
         SVC_DATA_DIR: join(volume, 'data'),
         SVC_ENCRYPTION_KEY_FILE: join(secrets, 'encryption-key'),
       }
+      Object.assign(env, await databaseEnvironment(env.SVC_DATA_DIR, env))
       const options = { cwd: '/', env, extendEnv: false, reject: false, uid: POD_USER, gid: POD_USER } as const
       const { exitCode, stderr } = await execa(process.execPath, [PROGRAM, 'keys', 'list', '--json'], options)
       expect([exitCode, stderr]).toEqual([0, ''])

@@ -3,6 +3,7 @@ import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect } from 'vitest'
+import { commandEnvironment, databaseEnvironment } from '../support/database.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 import { runInProcess } from './in-process.ts'
 
@@ -39,7 +40,10 @@ export interface CommandLine {
 /** A command line with its own home, data folder and settings; removed after the file's tests. */
 export function commandLine(): CommandLine {
   const home = makeSharedFolder('svc-cli-')
+  const dataDir = join(home, 'data')
+  const env: Record<string, string> = { PATH: process.env.PATH ?? '', HOME: home, SVC_DATA_DIR: dataDir }
   let before = ''
+  beforeAll(async () => void Object.assign(env, await databaseEnvironment(dataDir)))
   // Commands name files from where they are called; one worker runs one file at a time, so that the folder can be its.
   beforeAll(() => {
     before = process.cwd()
@@ -49,18 +53,17 @@ export function commandLine(): CommandLine {
     process.chdir(before)
     rmSync(home, { recursive: true, force: true })
   })
-  const dataDir = join(home, 'data')
-  const env = { PATH: process.env.PATH ?? '', HOME: home, SVC_DATA_DIR: dataDir }
   return {
     home,
     dataDir,
     env,
-    svc: (args, { env: more = {}, cwd = home, input = '' } = {}) =>
-      runInProcess(args, { env: { ...env, ...more }, cwd, input }),
+    async svc(args, { env: more = {}, cwd = home, input = '' } = {}) {
+      return runInProcess(args, { env: await commandEnvironment(args, { env, dataDir }, more, cwd), cwd, input })
+    },
     async spawned(args, { env: more = {}, cwd = home, input = '', timeout = 0 } = {}) {
       const { exitCode, stdout, stderr } = await execa(process.execPath, [PROGRAM, ...args], {
         cwd,
-        env: { ...env, ...more },
+        env: await commandEnvironment(args, { env, dataDir }, more, cwd),
         extendEnv: false,
         reject: false,
         stripFinalNewline: false,

@@ -7,6 +7,7 @@ import { lockFolder } from '../../daemon/lock.ts'
 import { cidOf } from '../../src/storage/cid.ts'
 import { earlier } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
+import { describeOnSqliteAlone, onPostgres } from '../support/database.ts'
 import { type CommandLine, commandLine, type Ran } from './command-line.ts'
 
 const cli = commandLine()
@@ -39,6 +40,7 @@ async function expectRefused(args: string[], exitCode: number, why: RegExp, env:
 
 /** A backup with everything, of an installation with the key `kept`. */
 beforeAll(async () => {
+  if (onPostgres) return
   CID = await cidOf(Buffer.from('image'))
   await makeKey('kept')
   mkdirSync(join(cli.dataDir, 'assets'), { mode: 0o700 })
@@ -47,7 +49,7 @@ beforeAll(async () => {
   expect(await svc(['db', 'backup', 'whole', '--include', 'all'])).toMatchObject({ exitCode: 0 })
 })
 
-describe('svc db backup', () => {
+describeOnSqliteAlone('svc db backup', 'it copies files', () => {
   it('copies the database alone unless more is named, and says what that is worth', async () => {
     const { exitCode, stdout, stderr } = await svc(['db', 'backup', 'alone'])
     expect({ exitCode, stdout }).toEqual({
@@ -163,7 +165,7 @@ describe('svc db backup', () => {
   })
 })
 
-describe('svc db restore', () => {
+describeOnSqliteAlone('svc db restore', 'it puts files back', () => {
   it('makes the installation again in an empty folder', async () => {
     const { exitCode, stdout, stderr } = await svc(['db', 'restore', 'whole', '--data-dir', 'again'])
     expect({ exitCode, stdout }, stderr).toEqual({
@@ -329,7 +331,7 @@ describe.skipIf(pg === undefined)('an empty PostgreSQL database', () => {
   })
 })
 
-describe('svc db status', () => {
+describeOnSqliteAlone('svc db status', 'it measures files', () => {
   it('shows place, schema and what grows, and makes nothing', async () => {
     const { exitCode, stdout } = await svc(['db', 'status'])
     expect(exitCode).toBe(0)
@@ -352,7 +354,7 @@ describe('svc db status', () => {
   })
 })
 
-describe('svc db export and import', () => {
+describeOnSqliteAlone('svc db export and import', 'the way to PostgreSQL and back begins there', () => {
   const keyOf = ({ dataDir }: CommandLine) => readFileSync(join(dataDir, 'encryption.key'), 'utf8').trim()
 
   it.skipIf(pg === undefined)('moves an installation to PostgreSQL and back', async () => {

@@ -6,6 +6,7 @@ import { DAEMON_ROLES } from '../../src/api/daemon-roles.ts'
 import { SETTINGS } from '../../src/settings.ts'
 import { type PostgresServer, startPostgres } from '../store/postgres-server.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { describeOnSqliteAlone } from '../support/database.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { commandLine } from './command-line.ts'
 
@@ -19,7 +20,7 @@ it('the setting takes the roles that the API names', () => {
   expect(SETTINGS.role.choices).toEqual([...DAEMON_ROLES])
 })
 
-describe('on SQLite', () => {
+describeOnSqliteAlone('a role', 'other daemons cannot share it', () => {
   it.each(['api', 'worker'])('the role %s is refused before anything is made, with the way out', async (role) => {
     for (const [args, env] of [
       [['--role', role], {}],
@@ -32,15 +33,15 @@ describe('on SQLite', () => {
     }
     expect((await cli.svc(['config', 'list', '--json'])).exitCode).toBe(0)
   })
+})
 
-  it('an unknown role is told which there are, and no folder may choose one', async () => {
-    const unknown = await cli.spawned(['serve', '--role', 'both'])
-    expect([unknown.exitCode, unknown.stderr]).toEqual([2, expect.stringContaining('api or worker or all')])
-    cli.file('svc.json', JSON.stringify({ role: 'api' }))
-    const refused = await cli.svc(['status'], { cwd: cli.home })
-    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('role')])
-    cli.file('svc.json', '{}')
-  })
+it('an unknown role is told which there are, and no folder may choose one', async () => {
+  const unknown = await cli.spawned(['serve', '--role', 'both'])
+  expect([unknown.exitCode, unknown.stderr]).toEqual([2, expect.stringContaining('api or worker or all')])
+  cli.file('svc.json', JSON.stringify({ role: 'api' }))
+  const refused = await cli.svc(['status'], { cwd: cli.home })
+  expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('role')])
+  cli.file('svc.json', '{}')
 })
 
 describe.skipIf('missing' in started)('on PostgreSQL', () => {

@@ -5,6 +5,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { base58 } from '@scure/base'
 import { describe, expect, it } from 'vitest'
+import { onPostgres } from '../support/database.ts'
 import { commandLine, MINT } from './command-line.ts'
 
 const cli = commandLine()
@@ -70,7 +71,7 @@ describe('start-up', () => {
 
   it('shows that the list is complete: a command in process does load them', async () => {
     expect(packages(await loadedBy(['keys', 'list']))).toEqual(
-      expect.arrayContaining(['better-sqlite3', 'fast-string-width', 'hono', 'kysely', 'zod']),
+      expect.arrayContaining([onPostgres ? 'pg' : 'better-sqlite3', 'fast-string-width', 'hono', 'kysely', 'zod']),
     )
   })
 })

@@ -12,6 +12,7 @@ import { factsOfSqlite } from '../../src/store/sqlite-copy.ts'
 import { pageTokens } from '../../src/store/tokens.ts'
 import { earlier, numbers, opened, postgres, sqlite, type TestDatabase } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
+import { itOnSqliteAlone } from '../support/database.ts'
 import { startService } from '../support/service.ts'
 
 const server = await startPostgres()
@@ -74,7 +75,7 @@ describe('a migration on SQLite', () => {
     expect((await factsOfSqlite(join(options.dataDir, DATABASE_FILE))).pending).toEqual([])
   })
 
-  it('is in the log of the daemon, with the name of the copy', async () => {
+  itOnSqliteAlone('is in the log of the daemon, with the name of the copy', 'PostgreSQL is not copied', async () => {
     const options = await sqlite.fresh()
     await earlier(options, LAST, async () => undefined)
     const logged: unknown[] = []

@@ -446,7 +446,9 @@ describe('outside the envelope', () => {
 
   it('is readiness 503 when the database does not answer', async () => {
     const service = await startService()
-    service.services.store.ping = async () => Promise.reject(new Error('gone'))
+    const { store } = service.services
+    const probed = store.reserved?.readiness ?? store
+    probed.ping = async () => Promise.reject(new Error('gone'))
     const { status, json } = await service.request('GET', '/ready', { key: null })
     expect([status, json.data.checks.database]).toEqual([503, 'failing'])
   })

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { onPostgres } from '../support/database.ts'
 import { makeFolder, removeFolder, temporaryFolder } from '../support/service.ts'
 
 const MIB = 1024 * 1024
@@ -124,7 +125,7 @@ describe('a daemon', () => {
     expect(told).toMatchObject({ pid: daemon.process.pid, url: daemon.url, role: 'all', cluster: 'embedded' })
     expect(Object.keys(told)).toEqual(['pid', 'url', 'role', 'cluster', 'rpc_url', 'ws_url'])
     expect(port(told.ws_url)).toBe(port(told.rpc_url) + 1)
-    for (const file of ['operator.key', 'encryption.key', 'svc.db', 'daemon.json']) {
+    for (const file of ['operator.key', 'daemon.json', ...(onPostgres ? [] : ['encryption.key', 'svc.db'])]) {
       expect([file, (statSync(join(dataDir, file)).mode & 0o777).toString(8)]).toEqual([file, '600'])
     }
     await daemon.stop('SIGTERM')

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mountRoutes } from '../../daemon/routes/index.ts'
 import type { AnyRoute } from '../../src/api/route.ts'
 import { A, HASH, MINIMAL, routes, U64_MAX } from '../api/bodies.ts'
+import { onPostgres } from '../support/database.ts'
 import { keypairFile } from '../support/platform-wallet.ts'
 import { makeFolder, openService, removeFolder, type Service } from '../support/service.ts'
 import { entries, wallet } from '../support/trees.ts'
@@ -111,13 +112,20 @@ function largestBody(name: string, run = 0): Record<string, unknown> {
   return { ...MINIMAL[name], externalUid: 'u'.repeat(128), metadata: METADATA, ...largest, ...vary?.(run) }
 }
 
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
 /** Longest time in milliseconds that nothing else could run while `work` did. */
 async function stallOf(work: () => Promise<unknown>): Promise<number> {
-  let [longest, last, over] = [0, performance.now(), false]
+  let [longest, last, spent, over] = [0, performance.now(), cpuMs(), false]
   const tick = () => {
-    const now = performance.now()
-    longest = Math.max(longest, now - last)
+    const [now, nowSpent] = [performance.now(), cpuMs()]
+    // This process waits for no disk with PostgreSQL: what it did not work was the server's turn on a shared processor.
+    longest = Math.max(longest, onPostgres ? Math.min(now - last, nowSpent - spent) : now - last)
     last = now
+    spent = nowSpent
     if (!over) setImmediate(tick)
   }
   setImmediate(tick)
@@ -157,6 +165,10 @@ describe('at its largest body', () => {
   })
 
   const size = async () => {
+    if (onPostgres) {
+      const bytes = sql<{ bytes: string }>`select pg_database_size(current_database()) as bytes`
+      return Number((await bytes.execute(service.services.store.db)).rows[0]!.bytes)
+    }
     const read = async (name: string) => {
       const { rows } = await sql<Record<string, number>>`${sql.raw(`pragma ${name}`)}`.execute(
         service.services.store.db,

@@ -10,7 +10,9 @@ import type { Asset } from '../../src/storage/checked-content.ts'
 import { metadataJson } from '../../src/storage/metadata.ts'
 import { openStorage } from '../../src/storage/storage.ts'
 import { assetTable } from '../../src/store/assets.ts'
+import { storeOptions } from '../../src/store/open.ts'
 import { opened } from '../store/databases.ts'
+import { databaseSettings } from '../support/database.ts'
 import { ORIGIN, startService, temporaryFolder } from '../support/service.ts'
 import { IMAGES, png } from './images.ts'
 
@@ -19,8 +21,9 @@ async function storageIn(
   cluster = 'embedded',
   folder = temporaryFolder(),
 ) {
-  const config = loadConfig({ flags: { 'data-dir': folder, ...settings }, env: {}, cwd: folder })
-  const store = await opened({ dataDir: folder })
+  const flags = { 'data-dir': folder, ...(await databaseSettings(folder)), ...settings }
+  const config = loadConfig({ flags, env: {}, cwd: folder })
+  const store = await opened(storeOptions(config))
   return {
     storage: openStorage(config, { cluster, database: assetTable(store, systemClock) }),
     store,

@@ -17,6 +17,8 @@ export interface PostgresServer {
   createDatabase(): Promise<string>
   /** URL of a new database at the latest schema, without rows. */
   createMigratedDatabase(): Promise<string>
+  /** Drops one of them before the others, by its URL. */
+  dropDatabase(url: string): Promise<void>
   password: string
   /** Drops the databases that were made; the server goes on for other files. */
   stop(): Promise<void>
@@ -30,14 +32,17 @@ export async function startPostgres(): Promise<PostgresServer | { missing: strin
   if ('missing' in answer) return answer
   if ('failed' in answer) throw new Error(`PostgreSQL did not start: ${answer.failed}`)
   const { url, password } = answer
-  const admin = new pg.Client({ connectionString: url })
-  await admin.connect()
+  const admin = new pg.Pool({ connectionString: url, max: 1 })
   admin.on('error', () => undefined)
-  const databases: string[] = []
+  const databases = new Set<string>()
+  const drop = async (name: string) => {
+    databases.delete(name)
+    await admin.query(`drop database ${name} with (force)`)
+  }
   const create = async (template: string) => {
     const name = `svc_${process.pid}_${++made}`
     await admin.query(`create database ${name} template ${template}`)
-    databases.push(name)
+    databases.add(name)
     return new URL(`/${name}`, url).href
   }
   return {
@@ -51,8 +56,9 @@ export async function startPostgres(): Promise<PostgresServer | { missing: strin
       })
       return create(await migrated)
     },
+    dropDatabase: (made) => drop(new URL(made).pathname.slice(1)),
     async stop() {
-      for (const name of databases) await admin.query(`drop database ${name} with (force)`)
+      for (const name of [...databases]) await drop(name)
       await admin.end()
     },
   }
@@ -61,7 +67,7 @@ export async function startPostgres(): Promise<PostgresServer | { missing: strin
 let migrated: Promise<string> | undefined
 
 /** Makes the template of this process's migrated databases; it goes with the server. */
-async function migrate(admin: pg.Client, url: string): Promise<string> {
+async function migrate(admin: pg.Pool, url: string): Promise<string> {
   const name = `svc_migrated_${process.pid}`
   // Of an attempt that failed.
   await admin.query(`drop database if exists ${name} with (force)`)

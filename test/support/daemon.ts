@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { databaseEnvironment } from './database.ts'
 import { type Requester, requester } from './request.ts'
 
 const PROGRAM = resolve(import.meta.dirname, '../../dist/svc.js')
@@ -34,9 +35,10 @@ export async function startDaemon({
   detached = false,
   onLog = () => {},
 }: DaemonOptions): Promise<Daemon> {
+  const database = await databaseEnvironment(dataDir, env)
   const child = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0', '--data-dir', dataDir, '--json', ...flags], {
     cwd: dataDir,
-    env: { PATH: process.env.PATH ?? '', HOME: dataDir, SVC_LOG_LEVEL: 'warn', ...env },
+    env: { PATH: process.env.PATH ?? '', HOME: dataDir, SVC_LOG_LEVEL: 'warn', ...database, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached,
   })

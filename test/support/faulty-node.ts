@@ -11,6 +11,7 @@ import type { Log } from '../../src/log.ts'
 import type { ChainAccount } from '../../src/solana/accounts.ts'
 import { COMMITMENT_DEPTH, type Commitment } from '../../src/solana/constants.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
+import { databaseSettings } from './database.ts'
 import { openTestChain } from './local-chain.ts'
 import { requester } from './request.ts'
 import { ORIGIN, temporaryFolder } from './service.ts'
@@ -324,7 +325,8 @@ export async function startFaultyService() {
   const to = (level: Logged['level']) => (fields: object, message: string) =>
     void logged.push({ level, fields: fields as Logged['fields'], message })
   const log: Log = { debug: to('debug'), info: to('info'), warn: to('warn'), error: to('error') }
-  const config = loadConfig({ flags: { 'data-dir': dataDir, url: NODE_URL }, env: {}, cwd: dataDir })
+  const flags = { 'data-dir': dataDir, url: NODE_URL, ...(await databaseSettings(dataDir)) }
+  const config = loadConfig({ flags, env: {}, cwd: dataDir })
   const opened = await openServices(config, log)
   const wait = async (milliseconds: number) => clock.advance(milliseconds)
   const services = { ...opened, clock, chain: openChain(config, { log, wait, elapsed: clock.now }) }

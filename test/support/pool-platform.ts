@@ -15,6 +15,7 @@ import type { LandedTransaction, LocalChain } from '../../src/localnet/types.ts'
 import type { Log } from '../../src/log.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { IMAGES } from '../storage/images.ts'
+import { databaseSettings } from './database.ts'
 import { createFaultyNode, type Fault, faultsOf, type Logged, NODE_URL } from './faulty-node.ts'
 import { SOL, START_MS } from './local-chain.ts'
 import { keypairFile } from './platform-wallet.ts'
@@ -166,6 +167,7 @@ export async function openPlatform(
   writeFileSync(presets, JSON.stringify(PRESETS))
   const flags = {
     'data-dir': dataDir,
+    ...(await databaseSettings(dataDir, settings)),
     url: NODE_URL,
     signer: 'keypair',
     'signer.keypair': keypairFile(dataDir, wallet),

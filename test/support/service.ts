@@ -10,6 +10,7 @@ import type { Log } from '../../src/log.ts'
 import { mintApiKey } from '../../src/operations/api-keys/mint-api-key.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
 import { copyMigrated } from '../store/migrated.ts'
+import { databaseSettings } from './database.ts'
 import { PROGRAMS_DIR } from './programs.ts'
 import { type Requester, requester } from './request.ts'
 
@@ -65,8 +66,10 @@ export interface ServiceOptions {
 /** Opens the app; whoever opens it outside a test closes it. */
 export async function openService(options: ServiceOptions & { dataDir: string }): Promise<Service> {
   const { dataDir, clock = testClock(), settings = {}, production = false, log } = options
+  const database = await databaseSettings(dataDir, settings)
+  const flags = { 'data-dir': dataDir, 'programs-dir': PROGRAMS_DIR, ...database, ...settings }
   const config: Config = {
-    ...loadConfig({ flags: { 'data-dir': dataDir, 'programs-dir': PROGRAMS_DIR, ...settings }, env: {}, cwd: dataDir }),
+    ...loadConfig({ flags, env: {}, cwd: dataDir }),
     production,
   }
   if (config.values['database-url'] === undefined && readdirSync(dataDir).length === 0) await copyMigrated(dataDir)

