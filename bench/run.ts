@@ -1,4 +1,5 @@
 /** `npm run bench`: every figure as a ratio to a floor that is measured in the same run. */
+import { daemons } from './daemons.ts'
 import { limits } from './limits.ts'
 import { localnet } from './localnet.ts'
 import { merkle } from './merkle.ts'
@@ -17,6 +18,7 @@ interface Measurement {
 
 const suites: Record<string, () => Promise<Measurement[]>> = {
   'start-up': startUp,
+  daemons,
   limits,
   localnet,
   merkle,
