@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { keyToBase58 } from '../src/merkle/base58.ts'
 import type { Daemon } from '../test/support/daemon.ts'
@@ -22,7 +23,8 @@ const WARM_UP_MS = 500
 /** Requests under way, whatever the number of daemons. */
 const UNDER_WAY = 48
 const ORIGINS = 8
-const EVENTS_DELIVERED = 500
+const EVENTS_DELIVERED = 250
+const IDLE_MS = 3_000
 const BODY_BYTES = 700
 const AMPLE_LIMIT = 1_000_000
 
@@ -43,58 +45,69 @@ export async function daemons(): Promise<Measurement[]> {
   if (fleet === null) return []
   const receivers = await openReceivers(ORIGINS)
   try {
-    const [requestFloor, deliveryFloor] = [await bareRequests(), await bareDeliveries(receivers)]
     const measured: Measurement[] = []
-    for (const count of DAEMONS)
-      measured.push(...(await ofDaemons(fleet, receivers, count, requestFloor, deliveryFloor)))
-    return [
-      floorMeasurement('bare node:http', requestFloor),
-      floorMeasurement('undici without a database', deliveryFloor),
-      ...measured,
-    ]
+    for (const count of DAEMONS) measured.push(...(await ofDaemons(fleet, receivers, count)))
+    return measured
   } finally {
     receivers.close()
     await fleet.close()
   }
 }
 
-const floorMeasurement = (name: string, ms: number): Measurement => ({
-  name: `${name}, ${perSecond(ms)}`,
-  ms: ms * 1_000,
-  ratio: 1,
-  floor: 'itself',
-})
-
 const perSecond = (msEach: number) => `${Math.round(1_000 / msEach).toLocaleString('en')}/s`
 
-async function ofDaemons(
-  fleet: Fleet,
-  receivers: Receivers,
-  count: number,
-  requestFloor: number,
-  deliveryFloor: number,
-): Promise<Measurement[]> {
+async function ofDaemons(fleet: Fleet, receivers: Receivers, count: number): Promise<Measurement[]> {
   const started = await Promise.all(Array.from({ length: count }, () => fleet.start('all')))
   const pools = started.map(({ url }) => new Pool(url, { connections: UNDER_WAY }))
+  const bare = await openBareServer()
   const where = `${count} daemon${count === 1 ? '' : 's'}`
   try {
     const loads = await loadsOf(started)
-    const costs = new Map(Object.keys(loads).map((name) => [name, [] as Cost[]]))
+    const meter = await openMeter(fleet, started)
+    const [floors, costs] = [[] as Cost[], new Map(Object.keys(loads).map((name) => [name, [] as Cost[]]))]
     for (let round = -1; round < LOAD_ROUNDS; round++) {
+      const forMs = round < 0 ? WARM_UP_MS : LOAD_MS
+      const floor = await costOfLoad(meter, [bare.pool], () => ({ method: 'GET', path: '/' }), forMs)
+      if (round >= 0) floors.push(floor)
       for (const [name, next] of Object.entries(loads)) {
-        const cost = await costOfLoad(fleet, started, pools, next, round < 0 ? WARM_UP_MS : LOAD_MS)
+        const cost = await costOfLoad(meter, pools, next, forMs)
         if (round >= 0) costs.get(name)?.push(cost)
       }
     }
-    const delivered = await costOfDeliveries(fleet, started, receivers)
+    const delivered = await costOfDeliveries(fleet, meter, started, receivers)
+    const floor = { name: 'bare node:http', costs: floors }
     return [
-      ...[...costs].map(([name, all]) => described(`${where}: ${name}`, all, requestFloor, 'bare node:http')),
-      described(`${where}: deliveries`, delivered, deliveryFloor, 'undici without a database'),
+      described(`${where}: bare node:http beside them`, floors, floor),
+      ...[...costs].map(([name, all]) => described(`${where}: ${name}`, all, floor)),
+      described(`${where}: deliveries`, delivered.costs, { name: 'undici, no database', costs: delivered.floors }),
     ]
   } finally {
+    await bare.close()
     await Promise.all(pools.map((pool) => pool.destroy()))
     await Promise.all(started.map(({ stop }) => stop()))
   }
+}
+
+/** Tells the processor time since it was asked before, less what daemons and database use when nobody asks them. */
+type Meter = () => { daemonMs: number; postgresMs: number }
+
+async function openMeter(fleet: Fleet, started: readonly Daemon[]): Promise<Meter> {
+  const read = () => ({ at: performance.now(), daemonMs: daemonsMs(started), postgresMs: fleet.postgresMs() })
+  const idle = { daemonMs: 0, postgresMs: 0 }
+  let last = read()
+  const meter: Meter = () => {
+    const now = read()
+    const passed = now.at - last.at
+    const used = (of: 'daemonMs' | 'postgresMs') => Math.max(0, now[of] - last[of] - idle[of] * passed)
+    const spent = { daemonMs: used('daemonMs'), postgresMs: used('postgresMs') }
+    last = now
+    return spent
+  }
+  await pause(IDLE_MS)
+  const spent = meter()
+  idle.daemonMs = spent.daemonMs / IDLE_MS
+  idle.postgresMs = spent.postgresMs / IDLE_MS
+  return meter
 }
 
 /** The requests of a launch's kind, by a key with limits; the record that is read is stored first. */
@@ -124,18 +137,17 @@ async function loadsOf([daemon]: readonly Daemon[]): Promise<Loads> {
 }
 
 async function costOfLoad(
-  fleet: Fleet,
-  started: readonly Daemon[],
+  meter: Meter,
   pools: readonly Pool[],
   next: () => DrivenRequest,
   forMs: number,
 ): Promise<Cost> {
-  const before = { daemons: daemonsMs(started), postgres: fleet.postgresMs() }
+  meter()
   const driven = await drive(pools, { inFlight: UNDER_WAY / pools.length, forMs, next })
-  return costOf(driven, daemonsMs(started) - before.daemons, fleet.postgresMs() - before.postgres)
+  return costOf(driven, meter())
 }
 
-const costOf = ({ answered, ms, latencies }: Driven, daemonMs: number, postgresMs: number): Cost => ({
+const costOf = ({ answered, ms, latencies }: Driven, { daemonMs, postgresMs }: ReturnType<Meter>): Cost => ({
   msEach: ms / answered,
   daemonMs: daemonMs / answered,
   postgresMs: postgresMs / answered,
@@ -143,81 +155,77 @@ const costOf = ({ answered, ms, latencies }: Driven, daemonMs: number, postgresM
   p99: percentile(latencies, 0.99),
 })
 
-/** One daemon delivers at a time, whichever has the lease; the latency is that of the whole heap. */
-async function costOfDeliveries(fleet: Fleet, started: readonly Daemon[], receivers: Receivers): Promise<Cost[]> {
+/** One daemon delivers at a time, whichever has the lease; no latency is told of a heap that is delivered at once. */
+async function costOfDeliveries(fleet: Fleet, meter: Meter, started: readonly Daemon[], receivers: Receivers) {
   const [daemon] = started
-  if (daemon === undefined) return []
+  const [costs, floors]: [Cost[], Cost[]] = [[], []]
+  if (daemon === undefined) return { costs, floors }
   const ids: string[] = []
   for (const url of receivers.urls) {
     const body = { url, enabled_events: ['pool.live'] }
     ids.push((await daemon.request('POST', '/v2/webhook-subscriptions', { body })).json.data.id)
   }
   const store = await fleet.openStore()
-  const costs: Cost[] = []
   try {
     for (let round = 0; round < LOAD_ROUNDS; round++) {
+      floors.push(await bareDeliveries(receivers))
       receivers.reset()
-      const before = { daemons: daemonsMs(started), postgres: fleet.postgresMs() }
+      meter()
       const from = performance.now()
       await writeBenchEvents(store, EVENTS_DELIVERED)
       const answered = EVENTS_DELIVERED * receivers.urls.length
       await receivers.reached(answered)
-      const ms = performance.now() - from
-      const spent = [daemonsMs(started) - before.daemons, fleet.postgresMs() - before.postgres] as const
-      costs.push(costOf({ answered, ms, latencies: [ms] }, ...spent))
+      costs.push(costOf({ answered, ms: performance.now() - from, latencies: [] }, meter()))
     }
   } finally {
     await store.close()
     for (const id of ids) await daemon.request('DELETE', `/v2/webhook-subscriptions/${id}`)
   }
-  return costs
+  return { costs, floors }
 }
 
-function described(name: string, costs: readonly Cost[], floorMs: number, floor: string): Measurement {
+/** Medians; the ratio is that of each round to the floor of the same round. */
+function described(name: string, costs: readonly Cost[], floor: { name: string; costs: readonly Cost[] }): Measurement {
   const middle = (of: (cost: Cost) => number) => median(costs.map(of))
   const msEach = middle(({ msEach: ms }) => ms)
-  const [p50, p99] = [middle((cost) => cost.p50), middle((cost) => cost.p99)].map((ms) => ms.toFixed(0))
-  const processor = [middle(({ daemonMs }) => daemonMs), middle(({ postgresMs }) => postgresMs)]
-  const [daemon, postgres] = processor.map((ms) => ms.toFixed(2))
+  const [p50, p99] = [middle((cost) => cost.p50), middle((cost) => cost.p99)]
+  const latency = p99 === 0 ? '' : `, p50/p99 ${p50.toFixed(0)}/${p99.toFixed(0)} ms`
+  const [daemon, postgres] = [middle(({ daemonMs }) => daemonMs), middle((cost) => cost.postgresMs)]
+  const processor = daemon === 0 ? '' : `, processor ${daemon.toFixed(2)} + ${postgres.toFixed(2)} ms`
   return {
-    name: `${name}, ${perSecond(msEach)}, p50/p99 ${p50}/${p99} ms, processor ${daemon} + ${postgres} ms`,
+    name: `${name}, ${perSecond(msEach)}${latency}${processor}`,
     ms: msEach * 1_000,
-    ratio: msEach / floorMs,
-    floor,
+    ratio: median(costs.map((cost, round) => cost.msEach / (floor.costs[round]?.msEach ?? Number.NaN))),
+    floor: floor.name,
   }
 }
 
-/** Milliseconds per request of a server that does nothing, under the same load. */
-async function bareRequests(): Promise<number> {
+/** A server that does nothing, to be driven as the daemons are. */
+async function openBareServer(): Promise<{ pool: Pool; close(): Promise<void> }> {
   const child: ChildProcess = spawn(process.execPath, ['-e', BARE_SERVER], { stdio: ['ignore', 'pipe', 'inherit'] })
   const url = await new Promise<string>((resolve) => {
     child.stdout?.on('data', (text) => resolve(JSON.parse(String(text)).url))
   })
   const pool = new Pool(url, { connections: UNDER_WAY })
-  try {
-    const times: number[] = []
-    for (let round = 0; round < LOAD_ROUNDS; round++) {
-      const next = (): DrivenRequest => ({ method: 'GET', path: '/' })
-      const { ms, answered } = await drive([pool], { inFlight: UNDER_WAY, forMs: LOAD_MS, next })
-      times.push(ms / answered)
-    }
-    return median(times)
-  } finally {
-    await pool.destroy()
-    const exited = new Promise((resolve) => child.once('exit', resolve))
-    child.kill()
-    await exited
+  return {
+    pool,
+    async close() {
+      await pool.destroy()
+      const exited = new Promise((resolve) => child.once('exit', resolve))
+      child.kill()
+      await exited
+    },
   }
 }
 
-/** Milliseconds per delivery of bodies of an event's length to the same receivers, with no database and no signature. */
-async function bareDeliveries(receivers: Receivers): Promise<number> {
+/** Bodies of an event's length to the same receivers, with no database and no signature. */
+async function bareDeliveries(receivers: Receivers): Promise<Cost> {
   const pools = receivers.urls.map((url) => new Pool(url, { connections: 32 }))
   try {
     const body = 'x'.repeat(BODY_BYTES)
     const next = (): DrivenRequest => ({ method: 'POST', path: '/', body })
-    const { ms, answered } = await drive(pools, { inFlight: 32, forMs: LOAD_MS, next })
-    return ms / answered
+    const driven = await drive(pools, { inFlight: 32, forMs: LOAD_MS, next })
+    return costOf({ ...driven, latencies: [] }, { daemonMs: 0, postgresMs: 0 })
   } finally {
     await Promise.all(pools.map((pool) => pool.destroy()))
   }

@@ -18,6 +18,7 @@ const PROGRAMS_FOLDER = process.env.SVC_PROGRAMS_DIR ?? join(homedir(), '.cache/
 export interface Fleet {
   /** JSON-RPC of the embedded chain, which is also its relay. */
   node: string
+  databaseUrl: string
   /** For questions about the server; not counted among the sessions of daemons. */
   database: pg.Client
   start(role: 'api' | 'worker' | 'all', env?: Record<string, string>): Promise<Daemon>
@@ -49,6 +50,7 @@ export async function openFleet(): Promise<Fleet | null> {
   return {
     node: chain.url,
     database,
+    databaseUrl: server.url,
     start: (role, env = {}) =>
       startDaemon({
         dataDir: folder(),
