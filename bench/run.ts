@@ -4,6 +4,7 @@ import { limits } from './limits.ts'
 import { localnet } from './localnet.ts'
 import { merkle } from './merkle.ts'
 import { requests } from './requests.ts'
+import { scaling } from './scaling.ts'
 import { startUp } from './start-up.ts'
 import { tables } from './tables.ts'
 import { transactions } from './transactions.ts'
@@ -23,6 +24,7 @@ const suites: Record<string, () => Promise<Measurement[]>> = {
   localnet,
   merkle,
   requests,
+  scaling,
   tables,
   transactions,
   webhooks,

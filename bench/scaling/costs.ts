@@ -22,6 +22,8 @@ export interface MeasuredCosts {
   submit: StepCost
   /** Of one launch, from its submission to finality: both transactions. */
   follow: StepCost
+  /** The same where a heap of them is followed at once: each transaction is written once instead of twice. */
+  gathered: { launches: number; daemonMs: number; postgresMs: number }
   delivery: StepCost
   /** Round trips one after the other, of the whole request and of those under the lock of the events' counter. */
   roundTrips: { build: number; buildLock: number; submit: number; submitLock: number }
@@ -65,7 +67,7 @@ export async function readUse(fleet: Fleet, daemons: readonly Daemon[]): Promise
 }
 
 /** Calls to the node and the relay since the daemon's start. */
-async function rpcCallsOf(daemon: Daemon): Promise<number> {
+export async function rpcCallsOf(daemon: Daemon): Promise<number> {
   const { text } = await daemon.request('GET', '/metrics')
   const lines = text.split('\n').filter((line) => /^svc_(rpc|provider)_calls_total\{/.test(line))
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)

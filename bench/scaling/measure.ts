@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Daemon } from '../../test/support/daemon.ts'
 import { writeBenchEvents } from '../fleet/events.ts'
-import type { Fleet } from '../fleet/fleet.ts'
+import { daemonsMs, type Fleet } from '../fleet/fleet.ts'
 import type { Receivers } from '../fleet/receivers.ts'
 import { median } from '../merkle/timing.ts'
 import {
@@ -27,7 +27,7 @@ const AT_ONCE = 4
 const WARM_UP_LAUNCHES = 5
 const IDLE_MS = 6_000
 const STORM_EVENTS = 600
-const SLOW_LAUNCHES = 4
+const SLOW_LAUNCHES = 8
 /** Far above what else a request takes, so that the round trips can be told from it. */
 const SLOWER_MS = 20
 const FINAL_WITHIN_MS = 180_000
@@ -35,27 +35,42 @@ const FINAL_WITHIN_MS = 180_000
 /** Some minutes. The worker is the only one that follows and delivers. */
 export async function measureCosts(fleet: Fleet, receivers: Receivers): Promise<MeasuredCosts> {
   await prepareReadings(fleet.database)
-  const api = await fleet.start('api')
+  const [api, worker] = [await fleet.start('api'), await fleet.start('worker')]
   const client = await openLaunchClient(fleet, [api])
-  let worker: Daemon | undefined
   try {
     await launchMany(client, WARM_UP_LAUNCHES)
-    const { build, submit } = await buildAndSubmit(fleet, api, client)
-    const trips = await countRoundTrips(fleet)
-    worker = await fleet.start('worker')
     await allFinal(fleet)
     const idle = await idleUse(fleet, worker)
+    worker.process.kill('SIGSTOP')
+    const { build, submit } = await buildAndSubmit(fleet, api, client)
+    const trips = await countRoundTrips(fleet)
+    const gathered = await followHeap(fleet, worker)
     const followed = await followMany(fleet, worker, client, { build, submit, idle })
     const storm = await deliverStorm(fleet, api, worker, receivers, idle)
     const perSecond = (of: keyof Reading) => (idle[of] * 1_000) / IDLE_MS
     return {
-      ...{ build, submit, ...followed, ...storm, ...trips, ...(await databaseTimes(fleet.database)) },
+      ...{ build, submit, gathered, ...followed, ...storm, ...trips, ...(await databaseTimes(fleet.database)) },
       idle: { workerMs: perSecond('daemonMs'), postgresMs: perSecond('postgresMs'), rpcCalls: perSecond('rpcCalls') },
     }
   } finally {
     await client.close()
-    await worker?.stop()
+    worker.process.kill('SIGCONT')
+    await worker.stop()
     await api.stop()
+  }
+}
+
+/** Lets the worker, which was stopped, follow all that was submitted meanwhile: what a launch costs among many. */
+async function followHeap(fleet: Fleet, worker: Daemon): Promise<MeasuredCosts['gathered']> {
+  const { rows } = await fleet.database.query("select count(*) as n from transactions where lifecycle != 'finalized'")
+  const launches = Number(rows[0].n) / 2
+  const before = { daemon: daemonsMs([worker]), postgres: fleet.postgresMs() }
+  worker.process.kill('SIGCONT')
+  await allFinal(fleet)
+  return {
+    launches,
+    daemonMs: (daemonsMs([worker]) - before.daemon) / launches,
+    postgresMs: (fleet.postgresMs() - before.postgres) / launches,
   }
 }
 

@@ -4,8 +4,10 @@ import type { Job, Step } from './simulation.ts'
 
 /** What carries the load. */
 export interface Deployment {
-  /** Daemons that answer requests, each with a core; one more follows and delivers, whoever has the lease. */
+  /** Daemons that answer requests, each with a core. */
   apiDaemons: number
+  /** Two or more: one follows transactions and another delivers, each under its lease. One does both. */
+  workerDaemons: number
   postgresCores: number
   /** `postgres.pool-size` of each daemon. */
   poolSize: number
@@ -44,7 +46,8 @@ export function stationsOf(deployment: Deployment): StationSizes {
     'RPC requests': 1,
     'event counter': 1,
     watcher: 1,
-    'worker daemon': 1,
+    'following daemon': 1,
+    ...(deployment.workerDaemons > 1 ? { 'delivering daemon': 1 } : {}),
     'deliveries under way': UNDER_WAY_OVERALL,
   }
   for (let n = 0; n < deployment.apiDaemons; n++) {
@@ -113,6 +116,9 @@ function requestSteps({ costs, deployment, daemon, step }: RequestOptions): Step
 /** Whoever writes an event keeps the counter of events until its commit is on disk. */
 const lockSteps = (ms: number): Step[] => [use('event counter', ms)]
 
+const deliveringDaemon = ({ workerDaemons }: Deployment): string =>
+  workerDaemons > 1 ? 'delivering daemon' : 'following daemon'
+
 /** One delivery of an event, by the one daemon that delivers. */
 export function deliveryJob(costs: MeasuredCosts, deployment: Deployment, subscription: number): Job {
   const { delivery } = costs
@@ -121,9 +127,9 @@ export function deliveryJob(costs: MeasuredCosts, deployment: Deployment, subscr
     steps: [
       { kind: 'take', station: `receiver ${subscription}` },
       { kind: 'take', station: 'deliveries under way' },
-      ...loopSteps(deployment, 'worker daemon', delivery.daemonMs / 2),
+      ...loopSteps(deployment, deliveringDaemon(deployment), delivery.daemonMs / 2),
       wait(deployment.receiverMs),
-      ...loopSteps(deployment, 'worker daemon', delivery.daemonMs / 2),
+      ...loopSteps(deployment, deliveringDaemon(deployment), delivery.daemonMs / 2),
       use('postgres', delivery.postgresMs),
       wait(delivery.statements * deployment.roundTripMs + delivery.commits * deployment.flushMs),
       { kind: 'give', station: 'deliveries under way' },
@@ -143,19 +149,35 @@ function followJob(costs: MeasuredCosts, deployment: Deployment, perSecond: numb
     follow.statements,
     2 * TRANSACTIONS_PER_LAUNCH * STATEMENTS_PER_ROW + share * follow.commits,
   )
+  const cost = followingCost(costs, rows)
   const calls = Math.min(follow.rpcCalls, WATCHER_CALLS_PER_SECOND / perSecond)
   return {
     name: 'followed',
     steps: [
       { kind: 'take', station: 'watcher' },
       ...(calls > 0 ? [use('RPC requests', (calls * 1_000) / deployment.rpcPerSecond)] : []),
-      ...loopSteps(deployment, 'worker daemon', follow.daemonMs),
-      use('postgres', follow.postgresMs),
+      ...loopSteps(deployment, 'following daemon', cost.daemonMs),
+      use('postgres', cost.postgresMs),
       wait(statements * deployment.roundTripMs),
       ...lockSteps(share * perCommit),
       { kind: 'give', station: 'watcher' },
       ...deliveriesOf(costs, deployment),
     ],
+  }
+}
+
+/**
+ * Between what a launch costs alone and what it costs among many; there every transaction was written once instead of
+ * twice, so that twice of it is the most.
+ */
+function followingCost({ follow, gathered }: MeasuredCosts, rows: number): { daemonMs: number; postgresMs: number } {
+  const between = (alone: number, among: number) => {
+    const least = Math.min(alone, 2 * among)
+    return least + (alone - least) / rows
+  }
+  return {
+    daemonMs: between(follow.daemonMs, gathered.daemonMs),
+    postgresMs: between(follow.postgresMs, gathered.postgresMs),
   }
 }
 

@@ -73,10 +73,7 @@ export function simulateLoad(costs: MeasuredCosts, deployment: Deployment, load:
 export function smallestFleet(costs: MeasuredCosts, base: Deployment, load: Load): Verdict | null {
   const perSecond = load.launchesPerMinute / 60
   const daemonLoad = (perSecond * (costs.build.daemonMs + costs.submit.daemonMs)) / 1_000
-  const followed = costs.build.postgresMs + costs.submit.postgresMs + costs.follow.postgresMs
-  const deliveries = load.deliveriesPerHour / 3_600 + perSecond * costs.eventsPerLaunch * base.subscriptions
-  const postgresLoad = (perSecond * followed + deliveries * costs.delivery.postgresMs) / 1_000
-  const postgresCores = Math.max(1, Math.ceil(postgresLoad / HIGHEST_UTILISATION))
+  const postgresCores = Math.max(1, Math.ceil(postgresLoad(costs, base, load) / HIGHEST_UTILISATION))
   const fewest = Math.max(1, Math.ceil(daemonLoad / HIGHEST_UTILISATION))
   for (let apiDaemons = fewest; apiDaemons <= Math.min(MOST_DAEMONS, fewest + 4); apiDaemons++) {
     const verdict = simulateLoad(costs, { ...base, apiDaemons, postgresCores }, load)
@@ -85,9 +82,17 @@ export function smallestFleet(costs: MeasuredCosts, base: Deployment, load: Load
   return null
 }
 
+/** Cores of PostgreSQL that are busy on average. */
+export function postgresLoad(costs: MeasuredCosts, { subscriptions }: Deployment, load: Load): number {
+  const perSecond = load.launchesPerMinute / 60
+  const launch = costs.build.postgresMs + costs.submit.postgresMs + costs.follow.postgresMs
+  const deliveries = load.deliveriesPerHour / 3_600 + perSecond * costs.eventsPerLaunch * subscriptions
+  return (perSecond * launch + deliveries * costs.delivery.postgresMs) / 1_000
+}
+
 /** The launches a minute at which one thing that no further daemon helps is busy all the time. */
 export function firstBreak(costs: MeasuredCosts, deployment: Deployment): { station: string; perMinute: number }[] {
-  const shared = ['event counter', 'watcher', 'worker daemon', 'RPC requests']
+  const shared = ['event counter', 'watcher', 'following daemon', 'delivering daemon']
   // As much is gathered as can be when everything is busy.
   const capacities = launchesAtMost({ costs, deployment, perSecond: 1_000 })
   return shared
