@@ -1,5 +1,6 @@
 /** Drives whole launches through a fleet, as their clients do: build, sign, submit as a bundle. */
 import { performance } from 'node:perf_hooks'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { Pool } from 'undici'
 import { IMAGES } from '../../test/storage/images.ts'
@@ -36,11 +37,16 @@ export async function openLaunchClient(fleet: Fleet, daemons: readonly Daemon[])
   const run = creator.publicKey.toBase58().slice(0, 8)
   let [turn, place] = [0, 0]
 
-  async function post(path: string, body: string, key: string) {
+  async function post(path: string, body: string, key: string, tries = 3) {
     const pool = pools[turn++ % pools.length]
     if (pool === undefined) throw new Error('there is no daemon')
     const answer = await pool.request({ method: 'POST', path, body, headers: { ...headers, 'idempotency-key': key } })
     const text = await answer.body.text()
+    const again = Number(answer.headers['retry-after'])
+    if (answer.statusCode === 500 && again > 0 && tries > 1) {
+      await delay(again * 1_000)
+      return post(path, body, key, tries - 1)
+    }
     if (answer.statusCode >= 300) throw new Error(`POST ${path} was answered ${answer.statusCode}: ${text}`)
     return JSON.parse(text).data
   }

@@ -26,22 +26,20 @@ export async function stopNotingLocks(database: pg.Client): Promise<void> {
   await database.query('drop trigger bench_note_lock on counters')
 }
 
-export interface LockHolds {
-  /** Transactions that took the lock. */
-  count: number
-  /** Milliseconds from the lock to the commit, without the commit's own write to disk. */
-  undisturbedMs: number
-}
-
-/** What was noted since the last call. */
-export async function takeLockHolds(database: pg.Client): Promise<LockHolds> {
+/** Milliseconds from the lock to the commit, without the commit's own write to disk, of each since the last call. */
+export async function takeLockTimes(database: pg.Client): Promise<number[]> {
   const { rows } = await database.query(`
     select extract(epoch from pg_xact_commit_timestamp(xid::xid) - at) * 1000 as ms from bench_locks
       where pg_xact_status(xid) = 'committed'`)
   await database.query('truncate bench_locks')
-  const times = rows.map(({ ms }) => Number(ms)).toSorted((a, b) => a - b)
-  return { count: times.length, undisturbedMs: percentile(times, UNDISTURBED) }
+  return rows.map(({ ms }) => Number(ms))
 }
+
+export const undisturbed = (times: readonly number[]): number =>
+  percentile(
+    times.toSorted((a, b) => a - b),
+    UNDISTURBED,
+  )
 
 /** Milliseconds of a round trip to the database, and of the write to disk that a commit waits for. */
 export async function databaseTimes(database: pg.Client): Promise<{ roundTripMs: number; flushMs: number }> {
@@ -58,11 +56,6 @@ export async function databaseTimes(database: pg.Client): Promise<{ roundTripMs:
     await database.query('insert into bench_commits values (1)')
     await timed('commit', commits)
   }
-  const quickest = (times: number[]) =>
-    percentile(
-      times.toSorted((a, b) => a - b),
-      UNDISTURBED,
-    )
-  const roundTripMs = quickest(trips)
-  return { roundTripMs, flushMs: Math.max(0, quickest(commits) - roundTripMs) }
+  const roundTripMs = undisturbed(trips)
+  return { roundTripMs, flushMs: Math.max(0, undisturbed(commits) - roundTripMs) }
 }

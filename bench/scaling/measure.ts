@@ -16,20 +16,21 @@ import {
   type StepCost,
 } from './costs.ts'
 import { type LaunchClient, openLaunchClient, type SignedLaunch, timedInParallel } from './launches.ts'
-import { databaseTimes, noteLocks, stopNotingLocks, takeLockHolds } from './locks.ts'
+import { databaseTimes, noteLocks, stopNotingLocks, takeLockTimes, undisturbed } from './locks.ts'
 import { openSlowLink } from './slow-link.ts'
 
 /** A launch is built and submitted within the life of its blockhash, so they go in groups. */
 const GROUP = 20
 const BUILT_GROUPS = 3
 const FOLLOWED_GROUPS = 5
+const HEAP_GROUPS = 4
 const AT_ONCE = 4
 const WARM_UP_LAUNCHES = 5
 const IDLE_MS = 6_000
 const STORM_EVENTS = 600
 const SLOW_LAUNCHES = 8
 /** Far above what else a request takes, so that the round trips can be told from it. */
-const SLOWER_MS = 20
+const SLOWER_MS = 40
 const FINAL_WITHIN_MS = 180_000
 
 /** Some minutes. The worker is the only one that follows and delivers. */
@@ -42,14 +43,24 @@ export async function measureCosts(fleet: Fleet, receivers: Receivers): Promise<
     await allFinal(fleet)
     const idle = await idleUse(fleet, worker)
     worker.process.kill('SIGSTOP')
-    const { build, submit } = await buildAndSubmit(fleet, api, client)
-    const trips = await countRoundTrips(fleet)
-    const gathered = await followHeap(fleet, worker)
+    await noteLocks(fleet.database)
+    const { build, submit, locks } = await buildAndSubmit(fleet, api, client)
+    const roundTrips = await countRoundTrips(fleet)
+    await stopNotingLocks(fleet.database)
+    const times = await databaseTimes(fleet.database)
+    const beyondTrips = (held: number, trips: number) => Math.max(0, held - trips * times.roundTripMs)
+    const lockMs = {
+      build: beyondTrips(locks.build, roundTrips.buildLock),
+      submit: beyondTrips(locks.submit, roundTrips.submitLock),
+    }
+    worker.process.kill('SIGCONT')
+    await allFinal(fleet)
     const followed = await followMany(fleet, worker, client, { build, submit, idle })
+    const gathered = await followHeap(fleet, worker, client)
     const storm = await deliverStorm(fleet, api, worker, receivers, idle)
     const perSecond = (of: keyof Reading) => (idle[of] * 1_000) / IDLE_MS
     return {
-      ...{ build, submit, gathered, ...followed, ...storm, ...trips, ...(await databaseTimes(fleet.database)) },
+      ...{ build, submit, gathered, ...followed, ...storm, roundTrips, lockMs, ...times },
       idle: { workerMs: perSecond('daemonMs'), postgresMs: perSecond('postgresMs'), rpcCalls: perSecond('rpcCalls') },
     }
   } finally {
@@ -60,10 +71,11 @@ export async function measureCosts(fleet: Fleet, receivers: Receivers): Promise<
   }
 }
 
-/** Lets the worker, which was stopped, follow all that was submitted meanwhile: what a launch costs among many. */
-async function followHeap(fleet: Fleet, worker: Daemon): Promise<MeasuredCosts['gathered']> {
-  const { rows } = await fleet.database.query("select count(*) as n from transactions where lifecycle != 'finalized'")
-  const launches = Number(rows[0].n) / 2
+/** Stops the worker while much is submitted, and lets it follow all of that: what a launch costs among many. */
+async function followHeap(fleet: Fleet, worker: Daemon, client: LaunchClient): Promise<MeasuredCosts['gathered']> {
+  worker.process.kill('SIGSTOP')
+  const launches = HEAP_GROUPS * GROUP
+  await launchMany(client, launches)
   const before = { daemon: daemonsMs([worker]), postgres: fleet.postgresMs() }
   worker.process.kill('SIGCONT')
   await allFinal(fleet)
@@ -81,19 +93,26 @@ async function launchMany(client: LaunchClient, count: number): Promise<void> {
 /** The cost of both requests, while nobody follows what they submit. */
 async function buildAndSubmit(fleet: Fleet, api: Daemon, client: LaunchClient) {
   const parts: { build: StepCost; submit: StepCost }[] = []
+  const locks = { build: [] as number[], submit: [] as number[] }
   for (let group = 0; group < BUILT_GROUPS; group++) {
     const start = await readUse(fleet, [api])
     const built: SignedLaunch[] = []
     await timedInParallel(GROUP, AT_ONCE, async () => void built.push(await client.build()))
     const middle = await readUse(fleet, [api])
+    locks.build.push(...(await takeLockTimes(fleet.database)))
     await timedInParallel(GROUP, AT_ONCE, async (n) => {
       const launch = built[n]
       if (launch !== undefined) await client.submit(launch)
     })
     const end = await readUse(fleet, [api])
+    locks.submit.push(...(await takeLockTimes(fleet.database)))
     parts.push({ build: costBetween(start, middle, GROUP), submit: costBetween(middle, end, GROUP) })
   }
-  return { build: medianCost(parts.map(({ build }) => build)), submit: medianCost(parts.map(({ submit }) => submit)) }
+  return {
+    build: medianCost(parts.map(({ build }) => build)),
+    submit: medianCost(parts.map(({ submit }) => submit)),
+    locks: { build: undisturbed(locks.build), submit: undisturbed(locks.submit) },
+  }
 }
 
 function medianCost(costs: readonly StepCost[]): StepCost {
@@ -116,35 +135,29 @@ async function countRoundTrips(fleet: Fleet) {
   const client = await openLaunchClient(fleet, [daemon])
   try {
     await launchMany(client, 2)
-    await noteLocks(database)
     const timed = async (delayMs: number) => {
       link.delayMs = delayMs / 2
-      await takeLockHolds(database)
+      await takeLockTimes(database)
       const built: SignedLaunch[] = []
       const buildMs = await timedInParallel(SLOW_LAUNCHES, 1, async () => void built.push(await client.build()))
-      const buildLock = await takeLockHolds(database)
+      const buildLock = undisturbed(await takeLockTimes(database))
       const submitMs = await timedInParallel(SLOW_LAUNCHES, 1, async (n) => {
         const launch = built[n]
         if (launch !== undefined) await client.submit(launch)
       })
-      const submitLock = await takeLockHolds(database)
+      const submitLock = undisturbed(await takeLockTimes(database))
       return { build: Math.min(...buildMs), submit: Math.min(...submitMs), buildLock, submitLock }
     }
     const quick = await timed(0)
     const slow = await timed(SLOWER_MS)
-    const lockTrips = (of: 'buildLock' | 'submitLock') =>
-      Math.round((slow[of].undisturbedMs - quick[of].undisturbedMs) / SLOWER_MS)
+    const lockTrips = (of: 'buildLock' | 'submitLock') => Math.round((slow[of] - quick[of]) / SLOWER_MS)
     const trips = (of: 'build' | 'submit') => Math.max(1, Math.round((slow[of] - quick[of]) / SLOWER_MS))
-    const { roundTripMs } = await databaseTimes(database)
-    const roundTrips = {
+    return {
       ...{ build: trips('build'), buildLock: lockTrips('buildLock') },
       ...{ submit: trips('submit'), submitLock: lockTrips('submitLock') },
     }
-    const own = (of: 'buildLock' | 'submitLock') => Math.max(0, quick[of].undisturbedMs - roundTrips[of] * roundTripMs)
-    return { roundTrips, lockMs: { build: own('buildLock'), submit: own('submitLock') } }
   } finally {
     link.delayMs = 0
-    await stopNotingLocks(database).catch(() => {})
     await client.close()
     await daemon.stop()
     await link.close()

@@ -1,7 +1,7 @@
 /** The table of docs/scaling.md: loads, the smallest fleet that carries each, and what breaks first beyond it. */
 import type { MeasuredCosts } from './costs.ts'
 import type { Deployment } from './model.ts'
-import { firstBreak, type Load, postgresLoad, simulateLoad, smallestFleet } from './scenarios.ts'
+import { firstBreak, type Load, postgresLoad, smallestFleet } from './scenarios.ts'
 
 /** A database in the same region on a network disk, a node elsewhere, and receivers that answer in a tenth of a second. */
 export const CLOUD: Omit<Deployment, 'apiDaemons' | 'postgresCores' | 'rpcPerSecond' | 'subscriptions'> = {
@@ -10,7 +10,7 @@ export const CLOUD: Omit<Deployment, 'apiDaemons' | 'postgresCores' | 'rpcPerSec
 /** The node takes so many times what is asked of it on average. */
 const RPC_SPARE = 2
 /** Requests a second that the smallest plans of providers allow. */
-const LEAST_RPC = 50
+const LEAST_RPC = 100
 const DAY_SECONDS = 86_400
 const SUBSCRIPTIONS = 1
 /** Of it that many connections a daemon opens beside its pool: the one for wake-ups. */
@@ -61,12 +61,12 @@ function scalingRow(costs: MeasuredCosts, load: NamedLoad): string {
   const found = smallestFleet(costs, base, load)
   const deliveries = load.deliveriesPerHour / 3_600 + perSecond * costs.eventsPerLaunch * subscriptions
   const bytes = (perSecond * costs.bytesPerLaunch + deliveries * costs.bytesPerDelivery) * DAY_SECONDS
-  const cells = [whole(calls), `${(bytes / 1e9).toPrecision(2)} GB`]
+  const cells = [whole(calls), `${Number((bytes / 1e9).toPrecision(2)).toLocaleString('en')} GB`]
   if (found === null) {
-    const fewest = Math.ceil((perSecond * (costs.build.daemonMs + costs.submit.daemonMs)) / 800)
-    const cores = Math.max(1, Math.ceil(postgresLoad(costs, base, load) / 0.8))
-    const { busiest } = simulateLoad(costs, { ...base, apiDaemons: fewest, postgresCores: cores }, load)
-    return `| ${[load.name, 'none carries it', `(${cores})`, '', ...cells, '', '', `${busiest.station}, ${percent(busiest.utilisation)}`].join(' | ')} |`
+    const [first] = firstBreak(costs, base)
+    const limit = first === undefined ? '' : `${first.station}, from ${hundreds(first.perMinute)} a minute on`
+    const cores = Math.ceil(postgresLoad(costs, base, load) / 0.8)
+    return `| ${[load.name, 'none carries it', `(${cores})`, '', ...cells, '', '', limit].join(' | ')} |`
   }
   const { deployment, launchP50, launchP99, deliveryP99, busiest } = found
   const { apiDaemons, postgresCores, workerDaemons, poolSize } = deployment
@@ -84,12 +84,13 @@ function scalingRow(costs: MeasuredCosts, load: NamedLoad): string {
 }
 
 const whole = (value: number) => Math.ceil(value).toLocaleString('en')
+const hundreds = (value: number) => whole(Math.round(value / 100) * 100)
 const percent = (share: number) => `${Math.round(share * 100)} %`
 
 /** What no further daemon helps, with the launches a minute at which it is busy all the time. */
 export function breakLines(costs: MeasuredCosts): string {
   const deployment = { ...CLOUD, subscriptions: SUBSCRIPTIONS, rpcPerSecond: 1e9, apiDaemons: 1, postgresCores: 1 }
   return firstBreak(costs, deployment)
-    .map(({ station, perMinute }) => `| ${station} | ${whole(Math.round(perMinute / 100) * 100)} |`)
+    .map(({ station, perMinute }) => `| ${station} | ${hundreds(perMinute)} |`)
     .join('\n')
 }

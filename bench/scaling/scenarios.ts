@@ -20,6 +20,8 @@ export interface Load {
   deliveriesPerHour: number
   /** Launches that come at one moment; 1 for a Poisson process. */
   burst?: number
+  /** When launches arrive, in milliseconds from the start, in place of random times. */
+  launchesAtMs?: readonly number[]
   forMs: number
 }
 
@@ -38,10 +40,11 @@ export function simulateLoad(costs: MeasuredCosts, deployment: Deployment, load:
   const random = seededRandom(SEED)
   const perSecond = load.launchesPerMinute / 60
   const { forMs, burst = 1 } = load
-  const launches = poissonArrivals({
-    ...{ random, perSecond, forMs, burst },
-    job: (place) => launchJob({ costs, deployment, perSecond }, place),
-  })
+  const job = (place: number) => launchJob({ costs, deployment, perSecond }, place)
+  const { launchesAtMs } = load
+  const launches =
+    launchesAtMs?.map((atMs, place) => ({ atMs, job: job(place) })) ??
+    poissonArrivals({ random, perSecond, forMs, burst, job })
   const events = poissonArrivals({
     ...{ random: seededRandom(SEED + 1), perSecond: load.deliveriesPerHour / 3_600, forMs },
     job: (place) => deliveryJob(costs, deployment, place % deployment.subscriptions),
@@ -53,7 +56,7 @@ export function simulateLoad(costs: MeasuredCosts, deployment: Deployment, load:
   const result = simulate({
     stations: stationsOf(deployment),
     arrivals,
-    warmUpMs: Math.min(WARM_UP_MS, forMs / 4),
+    warmUpMs: launchesAtMs === undefined ? Math.min(WARM_UP_MS, forMs / 4) : 0,
     untilMs: forMs,
   })
   const times = (name: string) => result.jobs.get(name)?.latencies ?? []
@@ -78,6 +81,8 @@ export function smallestFleet(costs: MeasuredCosts, base: Deployment, load: Load
   for (let apiDaemons = fewest; apiDaemons <= Math.min(MOST_DAEMONS, fewest + 4); apiDaemons++) {
     const verdict = simulateLoad(costs, { ...base, apiDaemons, postgresCores }, load)
     if (verdict.carries) return verdict
+    // What all daemons share is not relieved by one more.
+    if (!/^(api daemon|pool) /.test(verdict.busiest.station) && verdict.busiest.utilisation > HIGHEST_UTILISATION) break
   }
   return null
 }
