@@ -4,6 +4,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { processorMs } from './fleet/processor-time.ts'
 import { median } from './merkle/timing.ts'
 import type { Measurement } from './merkle.ts'
 
@@ -11,7 +12,8 @@ const SVC_PROGRAM = join(import.meta.dirname, '..', 'dist', 'svc.js')
 const CONNECTIONS = 16
 const REQUESTS = 4_000
 const ROUNDS_OF_REQUESTS = 7
-const BARE_SERVER = `
+/** A server that answers every request alike and prints its address. */
+export const BARE_SERVER = `
   const body = JSON.stringify({ data: { status: 'healthy' }, meta: { request_id: 'req_1' } })
   require('node:http').createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
@@ -111,9 +113,3 @@ const asked = (url: string, headers: Record<string, string>, agent: Agent): Prom
       if (response.statusCode !== 200) reject(new Error(`${url} answered ${response.statusCode}`))
     }).on('error', reject)
   })
-
-/** User and system time of a process in milliseconds, from Linux's /proc in hundredths of a second. */
-function processorMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) * 10
-}

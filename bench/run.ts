@@ -1,8 +1,10 @@
 /** `npm run bench`: every figure as a ratio to a floor that is measured in the same run. */
+import { daemons } from './daemons.ts'
 import { limits } from './limits.ts'
 import { localnet } from './localnet.ts'
 import { merkle } from './merkle.ts'
 import { requests } from './requests.ts'
+import { scaling } from './scaling.ts'
 import { startUp } from './start-up.ts'
 import { tables } from './tables.ts'
 import { transactions } from './transactions.ts'
@@ -17,10 +19,12 @@ interface Measurement {
 
 const suites: Record<string, () => Promise<Measurement[]>> = {
   'start-up': startUp,
+  daemons,
   limits,
   localnet,
   merkle,
   requests,
+  scaling,
   tables,
   transactions,
   webhooks,

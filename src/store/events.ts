@@ -23,10 +23,9 @@ export interface EventFilters {
 export async function appendEvent(tx: Tx, event: NewEvent): Promise<Row<'events'> | null> {
   if (await isAppended(tx, event.dedupe_key)) return null
   const { value } = await moveCounter(tx, 1)
-  const latest_at = Math.max(await latestMoment(tx), event.created_at)
   const appended = await tx
     .insertInto('events')
-    .values({ ...event, sequence: value, latest_at })
+    .values({ ...event, sequence: value, latest_at: latestWith(event.created_at) })
     .onConflict((conflict) => conflict.column('dedupe_key').doNothing())
     .returningAll()
     .executeTakeFirst()
@@ -54,6 +53,8 @@ export const eventKeyHash = (dedupeKey: string): Buffer => createHash('sha256').
 
 /** Number of rows per insert, below SQLite's limit of variables. */
 const EVENTS_PER_INSERT = 500
+/** Up to so many, the insert itself looks for the latest time; with more, planning that takes longer than a query. */
+const FEW_EVENTS = 8
 
 /**
  * Appends events whose `dedupe_key` is not stored yet, in order, keeping the first of duplicates; same guarantees,
@@ -65,28 +66,49 @@ export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise
     for (const event of events.slice(at, at + EVENTS_PER_INSERT)) {
       if (!part.has(event.dedupe_key)) part.set(event.dedupe_key, event)
     }
-    // This locks the counter, so that no other process appends between the check and the insert.
-    const { value } = await moveCounter(tx, 0)
-    const known = tx
-      .selectFrom('events')
-      .select('dedupe_key')
-      .where('dedupe_key', 'in', [...part.keys()])
-    for (const { dedupe_key } of await known.execute()) part.delete(dedupe_key)
-    await leaveOutRemoved(tx, part)
-    if (part.size === 0) continue
-    let latest_at = await latestMoment(tx)
-    const rows = [...part.values()].map((event, i) => {
-      latest_at = Math.max(latest_at, event.created_at)
-      return { ...event, sequence: value + 1 + i, latest_at }
-    })
-    await tx.insertInto('events').values(rows).execute()
-    await moveCounter(tx, rows.length)
-    wakeOnCommit('webhook-delivery')
+    // What is known is looked for before the counter is locked, because every daemon waits for whoever holds it.
+    await leaveOutAppended(tx, part)
+    if (part.size > 0 && !(await insertAll(tx, [...part.values()]))) {
+      // Another process wrote one of them before the lock; now that this one holds it, none can.
+      await leaveOutAppended(tx, part)
+      if (part.size > 0 && !(await insertAll(tx, [...part.values()]))) throw new Error('events are stored and unknown')
+    }
   }
 }
 
-/** Deletes from `part` the events that were written before and are removed by now. */
-async function leaveOutRemoved(tx: Tx, part: Map<string, NewEvent>): Promise<void> {
+/** Inserts all of them with the next numbers, or none, where one is stored already. Keeps the counter locked. */
+async function insertAll(tx: Tx, events: readonly NewEvent[]): Promise<boolean> {
+  const { value } = await moveCounter(tx, events.length)
+  const first = value - events.length + 1
+  let latest = events.length <= FEW_EVENTS ? null : await latestMoment(tx)
+  let latestHere = 0
+  const rows = events.map((event, i) => {
+    latestHere = Math.max(latestHere, event.created_at)
+    if (latest !== null) latest = Math.max(latest, event.created_at)
+    return { ...event, sequence: first + i, latest_at: latest ?? latestWith(latestHere) }
+  })
+  const inserted = await tx
+    .insertInto('events')
+    .values(rows)
+    .onConflict((conflict) => conflict.column('dedupe_key').doNothing())
+    .executeTakeFirstOrThrow()
+  if (Number(inserted.numInsertedOrUpdatedRows) === rows.length) {
+    wakeOnCommit('webhook-delivery')
+    return true
+  }
+  await tx.deleteFrom('events').where('sequence', '>=', first).where('sequence', '<=', value).execute()
+  await moveCounter(tx, -events.length)
+  return false
+}
+
+/** Deletes from `part` the events that were ever written; the keys of removed ones stay known. */
+async function leaveOutAppended(tx: Tx, part: Map<string, NewEvent>): Promise<void> {
+  const known = tx
+    .selectFrom('events')
+    .select('dedupe_key')
+    .where('dedupe_key', 'in', [...part.keys()])
+  for (const { dedupe_key } of await known.execute()) part.delete(dedupe_key)
+  // In this order, because an event that is removed between the two is found by the second.
   if (part.size === 0) return
   const hashes = new Map([...part.keys()].map((key) => [eventKeyHash(key).toString('hex'), key]))
   const removed = tx
@@ -110,6 +132,11 @@ async function latestMoment(tx: Tx): Promise<number> {
   const events = tx.selectFrom('events').select('latest_at').orderBy('sequence', 'desc').limit(1)
   return (await events.executeTakeFirst())?.latest_at ?? 0
 }
+
+/** The same at the moment of an insert, with `created_at`: a query less while the counter is locked. */
+const latestWith = (created_at: number) =>
+  sql<number>`coalesce((select case when latest_at > ${created_at} then latest_at else cast(${created_at} as bigint) end
+    from events order by sequence desc limit 1), ${created_at})`
 
 /** Returns the sequence of the first event at or after a time in Unix milliseconds; null when there is none. */
 export async function firstSequenceSince(reader: Reader, moment: number): Promise<number | null> {

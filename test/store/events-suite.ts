@@ -24,6 +24,14 @@ const append = (store: Store, dedupeKey: string, changes?: Partial<NewEvent>) =>
 const sequences = async (store: Store) =>
   (await store.db.selectFrom('events').select('sequence').orderBy('sequence').execute()).map((row) => row.sequence)
 
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {}
+  const promise = new Promise<void>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve }
+}
+
 const upTo = (count: number) => numbers(count).map((n) => n + 1)
 
 export function eventsSuite(database: TestDatabase): void {
@@ -60,6 +68,42 @@ export function eventsSuite(database: TestDatabase): void {
       )
       await append(stores[0], 'last')
       expect(await sequences(stores[0])).toEqual(upTo(1_601))
+    })
+
+    test('that are appended by few at a time, to two stores at once, are numbered without a gap and in the order of time', async () => {
+      const stores = await twoStores(database)
+      const batches = numbers(60).map((n) =>
+        numbers(4).map((i) => event(`${(n * 2 + i) % 90}`, { created_at: 1_000 + ((n * 37 + i * 11) % 200) })),
+      )
+      await Promise.all(batches.map((batch, n) => stores[n % 2]!.write((tx) => appendEvents(tx, batch))))
+      const rows = await stores[0].db.selectFrom('events').selectAll().orderBy('sequence').execute()
+      expect(rows.map((row) => row.sequence)).toEqual(upTo(90))
+      expect(new Set(rows.map((row) => row.dedupe_key)).size).toBe(90)
+      let latest = 0
+      for (const row of rows) {
+        latest = Math.max(latest, row.created_at)
+        expect(row.latest_at).toBe(latest)
+      }
+      const counter = await stores[1].db.selectFrom('counters').select('value').where('name', '=', 'events').execute()
+      expect(counter).toEqual([{ value: 90 }])
+    })
+
+    test('that are known already wait for no other process that is writing events', async () => {
+      const [one, other] = await twoStores(database)
+      await append(one, 'known')
+      const writing = deferred()
+      const known = deferred()
+      const held = one.write(async (tx) => {
+        await appendEvent(tx, event('new'))
+        writing.resolve()
+        // On SQLite there is one writer, which no other may wait for.
+        if (one.kind === 'postgres') await known.promise
+      })
+      await writing.promise
+      await other.write((tx) => appendEvents(tx, [event('known'), event('known')]))
+      known.resolve()
+      await held
+      expect(await sequences(one)).toEqual([1, 2])
     })
 
     test('never show a follower a number before all the smaller ones', async () => {

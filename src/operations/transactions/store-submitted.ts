@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 import { transactionRecord } from '../../following/transaction-record.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
-import { writeEvent } from '../../store/event-drafts.ts'
+import { type EventDraft, writeEvent } from '../../store/event-drafts.ts'
 import type { NewRow } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { insertTransaction } from '../../store/transactions.ts'
@@ -17,14 +17,29 @@ export interface SubmissionOptions {
 type FollowingPlan = Pick<NewRow<'transactions'>, 'genesis'> &
   Partial<Pick<NewRow<'transactions'>, 'since_slot' | 'next_send_at' | 'bundle_id'>>
 
+type SubmissionContext = Pick<Context, 'clock' | 'externalUid' | 'metadata'>
+
 /** Writes the record and its event. Returns false and writes nothing when it is already stored. */
 export async function storeSubmitted(
-  context: Pick<Context, 'clock' | 'externalUid' | 'metadata'>,
+  context: SubmissionContext,
+  tx: Tx,
+  transaction: DecodedTransaction,
+  options: SubmissionOptions,
+  plan: FollowingPlan,
+): Promise<boolean> {
+  const draft = await insertSubmitted(context, tx, transaction, options, plan)
+  if (draft !== null) await writeEvent(tx, context.clock, draft)
+  return draft !== null
+}
+
+/** Writes the record alone. Returns its event, to be written in the same transaction; null when it is already stored. */
+export async function insertSubmitted(
+  context: SubmissionContext,
   tx: Tx,
   { raw, signature, message }: DecodedTransaction,
   { max_retries, tracked_resource }: SubmissionOptions,
   plan: FollowingPlan,
-): Promise<boolean> {
+): Promise<EventDraft | null> {
   const { clock, externalUid, metadata } = context
   const { blockhash, nonceAccount } = lifetimeOf(message)
   const row = await insertTransaction(tx, {
@@ -51,9 +66,8 @@ export async function storeSubmitted(
     created_at: clock.now(),
     ...plan,
   })
-  if (row === null) return false
+  if (row === null) return null
   const object = transactionRecord(row)
   const about = { resource_type: 'transaction', resource_id: signature, object, origin: row }
-  await writeEvent(tx, clock, { type: 'transaction.submitted', ...about })
-  return true
+  return { type: 'transaction.submitted', ...about }
 }

@@ -9,9 +9,10 @@ import { badRequest } from '../../errors.ts'
 import { FIRST_SEND_MS } from '../../following/send.ts'
 import { bundleIdOf } from '../../solana/bundles.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
+import { type EventDraft, writeEvents } from '../../store/event-drafts.ts'
 import { type FollowedTransaction, findTransaction, planSend } from '../../store/transactions.ts'
 import { tickerClaims } from '../pools/submitted-launches.ts'
-import { storeSubmitted } from './store-submitted.ts'
+import { insertSubmitted } from './store-submitted.ts'
 
 type SubmitBundleRoute = Api['transactions']['submit']
 
@@ -73,13 +74,17 @@ async function storeBundle(
   const tickers = await tickerClaims(context, params)
   await store.write(async (tx) => {
     await tickers.hold(tx)
+    const drafts: EventDraft[] = []
     for (const [i, transaction] of bundle.entries()) {
       const tracked_resource = i === bundle.length - 1 ? input.tracked_resource : undefined
       const since_slot = trial?.slot ?? null
       const plan = { genesis, bundle_id, since_slot, next_send_at: clock.now() + FIRST_SEND_MS }
-      if (await storeSubmitted(context, tx, transaction, { max_retries, tracked_resource }, plan)) continue
-      refuseKnownPart(await findTransaction(tx, transaction.signature), bundle_id, i)
+      const draft = await insertSubmitted(context, tx, transaction, { max_retries, tracked_resource }, plan)
+      if (draft !== null) drafts.push(draft)
+      else refuseKnownPart(await findTransaction(tx, transaction.signature), bundle_id, i)
     }
+    // All events last, because every daemon waits for whoever writes one.
+    await writeEvents(tx, clock, drafts)
   })
 }
 
