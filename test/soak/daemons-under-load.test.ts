@@ -21,10 +21,11 @@ import { type Fleet, startFleet } from './daemon-fleet.ts'
 import { createMixedLoad, type Done, type MixedLoad, percentile } from './mixed-load.ts'
 import { lamportsOf, recipientOf } from './mixed-writes.ts'
 
-/** SOAK_SEED=n sends other requests, and kills and suspends at other moments. */
+/** SOAK_SEED=n sends other requests, and kills and suspends at other moments; SOAK_REQUESTS=n sends so many. */
 const SEED = Number(process.env.SOAK_SEED ?? 7)
 const REQUESTS = Number(process.env.SOAK_REQUESTS ?? 20_000)
-const EVENTS = REQUESTS / 2
+const EVENTS_AT_ONCE = 100
+const EVENTS = Math.ceil(REQUESTS / 2 / EVENTS_AT_ONCE) * EVENTS_AT_ONCE
 const DAEMONS = 3
 const PARALLEL = 24
 const AMPLE = 1_000_000_000
@@ -112,10 +113,9 @@ describe.skipIf('missing' in started)(`three daemons under load with SOAK_SEED=$
   /** Writes events beside the daemons, as of a busy day, as far as the requests have come. */
   async function happen(): Promise<void> {
     const store = await openStore({ dataDir: folders[0]!, databaseUrl: url })
-    const batch = 100
-    for (let at = 0; at < EVENTS; at += batch) {
+    for (let at = 0; at < EVENTS; at += EVENTS_AT_ONCE) {
       while (load.asked() < (at / EVENTS) * REQUESTS) await delay(20)
-      const events = Array.from({ length: batch }, (_, n) => ({
+      const events = Array.from({ length: EVENTS_AT_ONCE }, (_, n) => ({
         id: newId('evt'),
         type: 'pool.live',
         resource_type: 'pool',
