@@ -108,8 +108,8 @@ async function request(night: Night, n: number): Promise<void> {
     list: () => daemon.request('GET', paths[(n >> 1) % paths.length]!),
   }
   const { status, headers, text } = await asked[what as keyof typeof asked]()
-  // A leap of the clock lets the blockhash of what is under way expire, as where a machine slept.
-  const isForLater = headers.has('retry-after') || text.includes('BlockhashNotFound')
+  // A leap of the clock ends the blockhash and the lease of what is under way, as where a machine slept.
+  const isForLater = headers.has('retry-after') || /BlockhashNotFound|still in progress/.test(text)
   const seen = status < 400 ? 'done' : isForLater ? 'for later' : `${what} ${status} ${text.slice(0, 300)}`
   night.statuses[seen] = (night.statuses[seen] ?? 0) + 1
 }
