@@ -1,6 +1,7 @@
 /** The daemon's log: JSON lines on standard error, with the request and the trace that they belong to. */
 import pino from 'pino'
 import type { Config } from '../src/config.ts'
+import { ApiError } from '../src/errors.ts'
 import type { Log } from '../src/log.ts'
 import { type Redactor, redactorOf } from '../src/redaction.ts'
 import { activeSpan } from '../src/telemetry/spans.ts'
@@ -19,13 +20,22 @@ export interface DaemonLog extends Log {
 
 const SERVICE = 'svc'
 
-/** The fields of an error, with its causes and stack and without credentials that its message may contain. */
+/**
+ * The fields of an error, with its causes and without credentials that its message may contain. An error that says when
+ * to come again was foreseen and lies elsewhere, as in a busy database: it has no stack.
+ */
 export function loggedError(error: unknown, { text }: Redactor): object | string {
   if (!(error instanceof Error)) return text(String(error))
   const { type, message, stack, code } = pino.stdSerializers.err(error) as ReturnType<
     typeof pino.stdSerializers.err
   > & { code?: unknown }
-  return { type, message: text(message ?? ''), stack: text(stack ?? ''), ...(code === undefined ? {} : { code }) }
+  const isForeseen = error instanceof ApiError && error.retryAfter !== undefined
+  return {
+    type,
+    message: text(message ?? ''),
+    ...(isForeseen ? {} : { stack: text(stack ?? '') }),
+    ...(code === undefined ? {} : { code }),
+  }
 }
 
 export function createLog(config: Config, writer: LineWriter = createLineWriter()): DaemonLog {

@@ -48,7 +48,9 @@ const isUnsent = (error: unknown) => error instanceof Error && / is not queryabl
 function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return (
-    /^Connection terminated due to connection timeout|^timeout expired/.test(error.message) ||
+    /^Connection terminated due to connection timeout|^timeout (?:expired|exceeded when trying to connect)/.test(
+      error.message,
+    ) ||
     /^E(CONNREFUSED|HOSTUNREACH|NETUNREACH|TIMEDOUT|NOTFOUND|AI_AGAIN)$/.test(
       String((error as NodeJS.ErrnoException).code),
     )

@@ -15,6 +15,16 @@ describe('a logged error', () => {
     expect(text).not.toMatch(/hunter2|s3cr3t|abcDEF123/)
   })
 
+  it('has no stack where it says when to come again, because the trouble lies elsewhere', () => {
+    const cause = new Error('canceling statement due to lock timeout')
+    const error = new ApiError('internal_error', 'database is busy', { cause, retryAfter: 1 })
+    expect(loggedError(error, shapeRedactor)).toEqual({
+      type: 'ApiError',
+      message: 'database is busy: canceling statement due to lock timeout',
+      code: 'internal_error',
+    })
+  })
+
   it('keeps the code of a system error, and nothing else that hangs on it', () => {
     const error = Object.assign(new Error('no'), { code: 'ECONNREFUSED', config: { authorization: 'Bearer x' } })
     const logged = loggedError(error, shapeRedactor)

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { pause } from '../../src/timing.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { peak, type Seen, wasFull } from '../support/rolling-window.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const MINUTE = 60_000
@@ -16,13 +17,6 @@ const started = await startPostgres()
 afterAll(async () => {
   if (!('missing' in started)) await started.stop()
 })
-
-/** One request as its caller saw it: it was decided between `sent` and `answered`. */
-interface Seen {
-  sent: number
-  answered: number
-  status: number
-}
 
 /** How long one that was refused waits before it asks again. */
 const PAUSE_MS = 100
@@ -44,25 +38,6 @@ async function drive(daemons: readonly Daemon[], key: string, inFlight: number, 
   }
   await Promise.all(Array.from({ length: inFlight }, (_, n) => one(daemons[n % daemons.length]!)))
   return seen
-}
-
-/** The most of `stamps` in any window that begins after one of them leaves. */
-function peak(stamps: readonly number[], windowMs: number): number {
-  const sorted = stamps.toSorted((a, b) => a - b)
-  let [most, first] = [0, 0]
-  for (const [n, at] of sorted.entries()) {
-    while (sorted[first]! <= at - windowMs) first++
-    most = Math.max(most, n - first + 1)
-  }
-  return most
-}
-
-/** Whether the window was full at some moment while the request was under way, by the stamps of what was admitted. */
-function wasFull(sorted: readonly number[], { sent, answered }: Seen, limit: number): boolean {
-  const used = (at: number) => sorted.filter((stamp) => stamp <= at && stamp > at - MINUTE).length
-  // Between two stamps a window only empties.
-  const moments = [sent - 1, ...sorted.filter((stamp) => stamp >= sent - 1 && stamp <= answered + 1)]
-  return moments.some((at) => used(at) >= limit)
 }
 
 async function limitedKey(daemon: Daemon, perMinute: number): Promise<{ key: string; id: string }> {
@@ -107,7 +82,7 @@ describe('64 parallel requests over three daemons on one PostgreSQL database', (
       expect(peak(stamps, MINUTE)).toBe(PER_MINUTE)
       // A place that is free is taken at once by so many.
       expect(admitted.length).toBeGreaterThan(2 * PER_MINUTE)
-      expect(refused.filter((one) => !wasFull(stamps, one, PER_MINUTE))).toEqual([])
+      expect(refused.filter((one) => !wasFull(stamps, one, { limit: PER_MINUTE, windowMs: MINUTE }))).toEqual([])
       process.stdout.write(`  ${admitted.length} admitted, ${refused.length} refused in ${RUN_MS / 1000} s\n`)
     },
     RUN_MS + 120_000,

@@ -1,11 +1,10 @@
 /** A daemon that is killed around the moment of signing: of each request at most one signature exists, and it is counted. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Connection, PublicKey } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ChainProcess, startChain } from '../support/chain-process.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { FEE } from '../support/platform-wallet.ts'
 import { randomOf } from '../support/random.ts'
@@ -44,32 +43,9 @@ function killPoints(sign: string): Point[] {
   ]
 }
 
-/** `svc localnet start` in a process that outlives the daemons. */
-async function startChain(dataDir: string): Promise<{ url: string; child: ChildProcess }> {
-  const program = resolve(import.meta.dirname, '../../dist/svc.js')
-  const child = spawn(
-    process.execPath,
-    [program, 'localnet', 'start', '--rpc-port', '0', '--data-dir', dataDir, '--json'],
-    {
-      env: { PATH: process.env.PATH ?? '', HOME: dataDir, SVC_LOG_LEVEL: 'silent' },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    },
-  )
-  const url = await new Promise<string>((settle, reject) => {
-    child.once('exit', () => reject(new Error('the chain did not come up')))
-    let stdout = ''
-    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text
-      const found = /"rpc_url":\s*"([^"]+)"/.exec(stdout)?.[1]
-      if (found !== undefined) settle(found)
-    })
-  })
-  return { url, child }
-}
-
 describe(`killed while it signs, with SOAK_SEED=${SEED}`, () => {
   const folders = [makeSharedFolder('svc-'), makeSharedFolder('svc-')] as const
-  let chainProcess: ChildProcess
+  let chainProcess: ChainProcess
   let chain: Connection
   let vault: VaultServer
   let proxies: { vault: TrappingProxy; node: TrappingProxy }
@@ -145,11 +121,10 @@ describe(`killed while it signs, with SOAK_SEED=${SEED}`, () => {
   }
 
   beforeAll(async () => {
-    const started = await startChain(folders[1])
-    chainProcess = started.child
-    chain = new Connection(started.url, 'confirmed')
+    chainProcess = await startChain(folders[1])
+    chain = new Connection(chainProcess.url, 'confirmed')
     vault = await startVault()
-    proxies = { vault: await startTrappingProxy(vault.url), node: await startTrappingProxy(started.url) }
+    proxies = { vault: await startTrappingProxy(vault.url), node: await startTrappingProxy(chainProcess.url) }
     points = killPoints(`POST /v1/transit/sign/${vault.keyName}`)
     await chain.requestAirdrop(new PublicKey(vault.key.address), 1_000_000_000)
     daemon = await start()
@@ -165,7 +140,7 @@ describe(`killed while it signs, with SOAK_SEED=${SEED}`, () => {
     await daemon?.stop()
     await Promise.all(Object.values(proxies ?? {}).map((proxy) => proxy.close()))
     await vault?.close()
-    chainProcess?.kill('SIGTERM')
+    await chainProcess?.stop()
     for (const folder of folders) removeFolder(folder)
   })
 

@@ -1,7 +1,5 @@
 /** A daemon that is killed between any two of stored, sent, seen and confirmed: each transaction ends in its true state, told once. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { base58 } from '@scure/base'
 import {
@@ -13,6 +11,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ChainProcess, startChain } from '../support/chain-process.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { randomOf } from '../support/random.ts'
 import type { Answer } from '../support/request.ts'
@@ -171,32 +170,9 @@ async function all(daemon: Daemon, path: string): Promise<Record<string, unknown
   }
 }
 
-/** `svc localnet start` in a process that outlives the daemons. */
-async function startChain(dataDir: string): Promise<{ url: string; child: ChildProcess }> {
-  const program = resolve(import.meta.dirname, '../../dist/svc.js')
-  const child = spawn(
-    process.execPath,
-    [program, 'localnet', 'start', '--rpc-port', '0', '--data-dir', dataDir, '--json'],
-    {
-      env: { PATH: process.env.PATH ?? '', HOME: dataDir, SVC_LOG_LEVEL: 'silent' },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    },
-  )
-  const url = await new Promise<string>((settle, reject) => {
-    child.once('exit', () => reject(new Error('the chain did not come up')))
-    let stdout = ''
-    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text
-      const found = /"rpc_url":\s*"([^"]+)"/.exec(stdout)?.[1]
-      if (found !== undefined) settle(found)
-    })
-  })
-  return { url, child }
-}
-
 describe(`killed ${killPoints().length} times with SOAK_SEED=${SEED}`, () => {
   const folders = [makeSharedFolder('svc-'), makeSharedFolder('svc-')] as const
-  let chainProcess: ChildProcess
+  let chainProcess: ChainProcess
   let chain: Connection
   let proxy: TrappingProxy
   let daemon: Daemon
@@ -260,10 +236,9 @@ describe(`killed ${killPoints().length} times with SOAK_SEED=${SEED}`, () => {
   }
 
   beforeAll(async () => {
-    const started = await startChain(folders[1])
-    chainProcess = started.child
-    chain = new Connection(started.url, 'confirmed')
-    proxy = await startTrappingProxy(started.url)
+    chainProcess = await startChain(folders[1])
+    chain = new Connection(chainProcess.url, 'confirmed')
+    proxy = await startTrappingProxy(chainProcess.url)
     for (const { publicKey } of PAYERS) await chain.requestAirdrop(publicKey, 1_000_000_000_000)
     daemon = await start()
     for (const point of killPoints()) {
@@ -277,7 +252,7 @@ describe(`killed ${killPoints().length} times with SOAK_SEED=${SEED}`, () => {
   afterAll(async () => {
     await daemon?.stop()
     await proxy?.close()
-    chainProcess?.kill('SIGTERM')
+    await chainProcess?.stop()
     for (const folder of folders) removeFolder(folder)
   })
 
