@@ -19,7 +19,11 @@ const CHECKS = [
 function check(line) {
   const began = Date.now()
   const [command, ...args] = line.split(' ')
-  const child = spawn(command, args, { cwd: ROOT, env: { ...process.env, PATH }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(command, args, {
+    cwd: ROOT,
+    env: { ...process.env, PATH, SVC_TEST_DIST: 'as-is' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const output = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(chunk))
   return new Promise((settle) => {
