@@ -218,7 +218,7 @@ describe.skipIf(lacksCore)('a list of NFTs, with a daemon on the same data folde
       '#1,https://example.com/1.json,',
       'no uri,,',
       `${'x'.repeat(65)},https://example.com/2.json`,
-      `#3,not a uri,${into}x`,
+      `#3,not a uri,0${into}`,
       'a,b,c,d',
       `long,https://example.com/${'u'.repeat(700)}`,
       '"open,https://example.com/3.json',
