@@ -46,6 +46,13 @@ export class ApiError extends Error {
   }
 }
 
+/** There is too much to do for now; nothing was begun, and the same request may succeed after `retryAfter` seconds. */
+export class Overloaded extends ApiError {
+  constructor(message: string, retryAfter: number) {
+    super('internal_error', message, { retryAfter })
+  }
+}
+
 /** The message of an internal error that says nothing about its cause. */
 export const GENERIC_MESSAGE = 'Something went wrong'
 

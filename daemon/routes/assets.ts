@@ -1,6 +1,6 @@
 /** GET /assets/{cid}: serves stored images and metadata without a key; the content of an identifier never changes. */
 import type { Hono } from 'hono'
-import { ApiError, notFound } from '../../src/errors.ts'
+import { ApiError, notFound, Overloaded } from '../../src/errors.ts'
 import type { Kernel } from '../kernel.ts'
 import { errorResponse, jsonResponse, withBytes } from '../pipeline/answer.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
@@ -15,7 +15,9 @@ export function assets(hono: Hono<RequestEnv>, kernel: Kernel): void {
       (thrown) => {
         const { status, body } = errorResponse(kernel, thrown, id, new URL(c.req.url).origin)
         const wait = thrown instanceof ApiError ? thrown.retryAfter : undefined
-        return jsonResponse(kernel, status, body, wait === undefined ? {} : { 'Retry-After': String(wait) })
+        // A 503 tells proxies that the daemon is whole and has too much to do.
+        const shown = thrown instanceof Overloaded ? 503 : status
+        return jsonResponse(kernel, shown, body, wait === undefined ? {} : { 'Retry-After': String(wait) })
       },
     )
     response.headers.set('X-Request-Id', id)

@@ -5,7 +5,8 @@ import { ApiError } from '../errors.ts'
 import { observeCall, outcomeOfStatus } from '../telemetry/calls.ts'
 import { once, pause, retryAfterMs, TimeoutError, withTimeout } from '../timing.ts'
 import { VERSION } from '../version.ts'
-import { answerFault, type BucketAnswer, isPassing, unansweredFault } from './s3-faults.ts'
+import { type RequestQueueLimits, requestQueue } from './request-queue.ts'
+import { answerFault, type BucketAnswer, isPassing, queueFault, unansweredFault } from './s3-faults.ts'
 import type { BucketPlace } from './s3-settings.ts'
 
 export interface BucketRequest {
@@ -25,7 +26,10 @@ export interface BucketRequest {
 }
 
 export interface BucketClient {
-  /** Throws internal_error with the setting to look at; with `retryAfter` where it may pass by itself. */
+  /**
+   * Throws internal_error with the setting to look at, with `retryAfter` where it may pass by itself, and Overloaded
+   * where too many requests wait already. What is written goes before what is read, and is not refused for their number.
+   */
   send(request: BucketRequest): Promise<BucketAnswer>
 }
 
@@ -34,13 +38,14 @@ const FIRST_BUCKET_WAIT_MS = 100
 const LONGEST_BUCKET_WAIT_MS = 2_000
 /** Time for a connection; a server that takes longer is not there. */
 const CONNECT_TIMEOUT_MS = 5_000
-/** Connections to the bucket at a time; further requests wait for one within their time. */
-const MOST_CONNECTIONS = 64
+/** Requests at a time, each with a connection of its own. The time that one waits is no part of `s3.timeout-ms`. */
+const BUCKET_QUEUE: RequestQueueLimits = { running: 64, waiting: 512, waitMs: 30_000 }
 const ERROR_BODY_BYTES = 65_536
 
 /** Opens nothing: the modules and the connections are made for the first request. */
-export function bucketClient(place: BucketPlace, ending?: AbortSignal): BucketClient {
-  const agent = once(() => openAgent(place))
+export function bucketClient(place: BucketPlace, ending?: AbortSignal, limits = BUCKET_QUEUE): BucketClient {
+  const queue = requestQueue(limits, ending)
+  const agent = once(() => openAgent(place, limits.running))
   const sign = once(() => openBucketSigner(place))
   const sendOnce = async (request: BucketRequest, signal: AbortSignal): Promise<BucketAnswer> => {
     const [dispatcher, signed] = await Promise.all([agent(), sign().then((signer) => signer(request))])
@@ -51,43 +56,53 @@ export function bucketClient(place: BucketPlace, ending?: AbortSignal): BucketCl
       ({ status }) => (status === 404 ? 'ok' : outcomeOfStatus(status)),
     )
   }
+  const sendRepeatedly = async (request: BucketRequest): Promise<BucketAnswer> => {
+    let fault: ApiError | undefined
+    const attempts = async (signal: AbortSignal): Promise<BucketAnswer> => {
+      for (let attempt = 1; ; attempt++) {
+        let waitMs = FIRST_BUCKET_WAIT_MS * 4 ** (attempt - 1)
+        try {
+          const answer = await sendOnce(request, signal)
+          if (request.expected.includes(answer.status)) return answer
+          fault = answerFault(place, answer, request.right)
+          if (!isPassing(answer)) throw fault
+          waitMs = Math.max(waitMs, retryAfterMs(headersOf(answer)) ?? 0)
+        } catch (error) {
+          if (error instanceof ApiError) throw error
+          if (signal.aborted) throw signal.reason
+          fault = unansweredFault(place, error)
+        }
+        if (attempt === ATTEMPTS || waitMs > LONGEST_BUCKET_WAIT_MS) throw fault
+        await pause(waitMs)
+      }
+    }
+    try {
+      return await withTimeout(place.timeoutMs, ending, attempts)
+    } catch (error) {
+      // What an attempt was told says more than that the time for the next one was too short.
+      throw error instanceof TimeoutError && fault !== undefined ? fault : error
+    }
+  }
   return {
     async send(request) {
-      let fault: ApiError | undefined
-      const attempts = async (signal: AbortSignal): Promise<BucketAnswer> => {
-        for (let attempt = 1; ; attempt++) {
-          let waitMs = FIRST_BUCKET_WAIT_MS * 4 ** (attempt - 1)
-          try {
-            const answer = await sendOnce(request, signal)
-            if (request.expected.includes(answer.status)) return answer
-            fault = answerFault(place, answer, request.right)
-            if (!isPassing(answer)) throw fault
-            waitMs = Math.max(waitMs, retryAfterMs(headersOf(answer)) ?? 0)
-          } catch (error) {
-            if (error instanceof ApiError) throw error
-            if (signal.aborted) throw signal.reason
-            fault = unansweredFault(place, error)
-          }
-          if (attempt === ATTEMPTS || waitMs > LONGEST_BUCKET_WAIT_MS) throw fault
-          await pause(waitMs)
-        }
-      }
+      const run = request.method === 'PUT' ? queue.runSoon : queue.run
       try {
-        return await withTimeout(place.timeoutMs, ending, attempts)
+        return await run(
+          () => sendRepeatedly(request),
+          () => queueFault(place),
+        )
       } catch (error) {
-        if (error instanceof ApiError) throw error
-        // What an attempt was told says more than that the time for the next one was too short.
-        throw error instanceof TimeoutError && fault !== undefined ? fault : unansweredFault(place, error)
+        throw error instanceof ApiError ? error : unansweredFault(place, error)
       }
     },
   }
 }
 
-async function openAgent({ timeoutMs }: BucketPlace): Promise<Agent> {
+async function openAgent({ timeoutMs }: BucketPlace, connections: number): Promise<Agent> {
   const { Agent } = await import('undici')
   return new Agent({
     connect: { timeout: Math.min(CONNECT_TIMEOUT_MS, timeoutMs), autoSelectFamily: true },
-    connections: MOST_CONNECTIONS,
+    connections,
     // The request's own deadline ends it.
     headersTimeout: 0,
     bodyTimeout: 0,

@@ -1,5 +1,5 @@
 /** Says in one sentence why the bucket did not do what was asked, with the setting to look at and without any secret. */
-import { type ApiError, internal } from '../errors.ts'
+import { type ApiError, internal, Overloaded } from '../errors.ts'
 import { ShuttingDown, TimeoutError } from '../timing.ts'
 import type { BucketPlace } from './s3-settings.ts'
 
@@ -68,6 +68,10 @@ export function answerFault({ label, region }: BucketPlace, answer: BucketAnswer
     'is not where s3.endpoint leads, or its server lacks a part of S3: check s3.endpoint and s3.addressing-style',
   )
 }
+
+/** Returns the error for a request that was not sent, because too many others wait or have waited for long. */
+export const queueFault = ({ label }: BucketPlace): Overloaded =>
+  new Overloaded(`The storage is busy: too many requests wait for ${label}; try again`, RETRY_SECONDS)
 
 function skewText(date: unknown): string {
   const minutes = Math.round((Date.now() - Date.parse(String(date))) / 60_000)

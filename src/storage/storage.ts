@@ -1,5 +1,6 @@
 /** Storage of token images and metadata under the hash of their content: in a folder, the database or a bucket. */
 import type { Config } from '../config.ts'
+import { Overloaded } from '../errors.ts'
 import { type Asset, type AssetPiece, damagedAsset, readChecked, type StoredContent } from './checked-content.ts'
 import { cidOf, contentTypeOf, isCid } from './cid.ts'
 import { folderStore } from './local.ts'
@@ -77,7 +78,11 @@ export function openStorage(config: Config, { cluster, database, ending }: Stora
       if (contentTypeOf(bytes) !== contentType) throw new Error(`the content of an asset is not ${contentType}`)
       const cid = await cidOf(bytes)
       const uri = await uriOf(cid)
-      const present = await own.backend.read(cid)
+      // However many readers wait, an upload goes on: what it cannot look for is written again.
+      const present = await own.backend.read(cid).catch((error: unknown) => {
+        if (error instanceof Overloaded) return null
+        throw error
+      })
       if (present === null || present === 'damaged') await own.backend.write(cid, bytes)
       return { cid, uri }
     },
