@@ -70,9 +70,13 @@ function endpointUrl({ values }: Config): URL {
 
 const defaultStyle = ({ values }: Config) => (values['s3.endpoint'] === undefined ? 'virtual' : 'path')
 
+/** Whether nobody on the way can read along: https, or a server on this machine. */
+export const isEncrypted = ({ protocol, hostname }: URL): boolean =>
+  protocol === 'https:' || /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
+
 /** Unlike the secret key, the session token itself is part of each request. */
-function requireEncryption({ protocol, hostname }: URL): void {
-  if (protocol === 'https:' || /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)) return
+function requireEncryption(endpoint: URL): void {
+  if (isEncrypted(endpoint)) return
   throw misfit('s3.session-token is sent with each request: s3.endpoint must be an https URL', 's3.endpoint')
 }
 

@@ -9,9 +9,11 @@ import {
   onePiece,
   type StoredContent,
 } from './checked-content.ts'
-import { contentTypeOf, isCid } from './cid.ts'
+import { contentTypeOf } from './cid.ts'
+import { ComparedObjects, RangeHashes } from './range-hashes.ts'
 import { type BucketClient, bucketClient } from './s3-client.ts'
-import { answerFault, errorCodeOf } from './s3-faults.ts'
+import { answerFault, type BucketAnswer, errorCodeOf } from './s3-faults.ts'
+import { bucketPage, listedCids } from './s3-list.ts'
 import type { BucketPlace } from './s3-settings.ts'
 import type { AssetBackend } from './storage.ts'
 
@@ -19,50 +21,45 @@ import type { AssetBackend } from './storage.ts'
 const RANGE_BYTES = 256 * 1024
 /** Bytes that tell whether there is an object; a HEAD would not tell a missing bucket from a missing object. */
 const PROBE_BYTES = 16
-/** A page of the list has at most 1000 keys of 1024 bytes, with their sizes and dates. */
-const BUCKET_LIST_BYTES = 4 * 1024 * 1024
-/** Assets whose content was compared with their hash, by the version that was read. */
-const MOST_VERIFIED = 10_000
+/** The most that `image-max-bytes` may be; a longer object is none of ours, and is not read to its end. */
+export const MOST_OBJECT_BYTES = 104_857_600
+/** Longer entity tags, which no server of S3 gives, are not kept. */
+const MOST_ETAG_CHARACTERS = 128
 
 interface FirstRange {
   piece: AssetPiece
   /** Length of the whole object. */
   length: number
-  /** Entity tag: another content has another one. Null where the server gives none. */
+  /** Entity tag: another content has another one. Null where the server gives none that is of use. */
   etag: string | null
 }
 
 export function bucketBackend(place: BucketPlace, ending?: AbortSignal): AssetBackend {
   const client = bucketClient(place, ending)
-  const verified = new Map<string, string>()
-  const remember = (cid: string, etag: string) => {
-    verified.delete(cid)
-    verified.set(cid, etag)
-    if (verified.size <= MOST_VERIFIED) return
-    for (const oldest of verified.keys()) {
-      verified.delete(oldest)
-      return
-    }
-  }
   const ranges = bucketRanges(place, client)
-  const compare = async (cid: string, first: FirstRange) => {
+  const compared = new ComparedObjects()
+  /** Reads the whole object; null where it is not what its name says. */
+  const compare = async (cid: string, first: FirstRange): Promise<RangeHashes | null> => {
     const sha256 = createHash('sha256')
-    for await (const part of ranges.from(cid, first)) sha256.update(part)
-    return isContentOf(cid, sha256)
-  }
-  const comparing = new Map<string, Promise<boolean>>()
-  /** Compares a version of an object once, however many readers it has meanwhile. */
-  const isWhole = async (cid: string, first: FirstRange): Promise<boolean> => {
-    const { etag } = first
-    if (etag === null) return compare(cid, first)
-    if (verified.get(cid) !== etag) {
-      const version = `${cid} ${etag}`
-      const shared = comparing.get(version) ?? compare(cid, first).finally(() => comparing.delete(version))
-      comparing.set(version, shared)
-      if (!(await shared)) return false
+    const hashes: Uint8Array[] = []
+    for await (const part of ranges.from(cid, first)) {
+      sha256.update(part)
+      hashes.push(createHash('sha256').update(part).digest())
     }
-    remember(cid, etag)
-    return true
+    return (await isContentOf(cid, sha256)) ? new RangeHashes(hashes) : null
+  }
+  const comparing = new Map<string, Promise<RangeHashes | null>>()
+  /** Compares a version of an object once, however many readers it has meanwhile. */
+  const hashesOf = async (cid: string, first: FirstRange): Promise<RangeHashes | null> => {
+    const version = `${first.length} ${first.etag ?? ''}`
+    const known = first.etag === null ? null : compared.get(cid, version)
+    if (known !== null) return known
+    const name = `${cid} ${version}`
+    const shared = comparing.get(name) ?? compare(cid, first).finally(() => comparing.delete(name))
+    comparing.set(name, shared)
+    const hashes = await shared
+    if (hashes !== null && first.etag !== null) compared.set(cid, version, hashes)
+    return hashes
   }
 
   return {
@@ -70,7 +67,7 @@ export function bucketBackend(place: BucketPlace, ending?: AbortSignal): AssetBa
       return (await ranges.first(cid, PROBE_BYTES)) !== null
     },
 
-    /** Content of an entity tag that was compared before is not read twice; what is sent is always compared. */
+    /** Content of an entity tag that was compared before is not read twice; each range is compared before it is given. */
     async read(cid): Promise<StoredContent> {
       const first = await ranges.first(cid, RANGE_BYTES)
       if (first === null) return null
@@ -80,8 +77,10 @@ export function bucketBackend(place: BucketPlace, ending?: AbortSignal): AssetBa
         const isRight = await isContentOf(cid, createHash('sha256').update(piece))
         return isRight ? { length, contentType, pieces: () => onePiece(piece) } : 'damaged'
       }
-      if (!(await isWhole(cid, first))) return 'damaged'
-      return { length, contentType, pieces: () => comparedPieces(cid, ranges.from(cid, first)) } satisfies Asset
+      if (length > MOST_OBJECT_BYTES) return 'damaged'
+      const hashes = await hashesOf(cid, first)
+      if (!hashes?.hasRange(0, piece)) return 'damaged'
+      return { length, contentType, pieces: () => comparedPieces(cid, ranges.from(cid, first), hashes) } satisfies Asset
     },
 
     async write(cid, bytes) {
@@ -100,34 +99,41 @@ export function bucketBackend(place: BucketPlace, ending?: AbortSignal): AssetBa
   }
 }
 
-/** Gives each piece once the one after it is there: the last one only where the whole is what its name says. */
-async function* comparedPieces(cid: string, pieces: AsyncIterable<AssetPiece>): AsyncIterable<AssetPiece> {
-  const sha256 = createHash('sha256')
-  let held: AssetPiece | undefined
+/** Fails at the first piece that is not the one that was compared, as after a change of the object in between. */
+async function* comparedPieces(
+  cid: string,
+  pieces: AsyncIterable<AssetPiece>,
+  hashes: RangeHashes,
+): AsyncIterable<AssetPiece> {
+  let number = 0
   for await (const piece of pieces) {
-    if (held !== undefined) yield held
-    sha256.update(piece)
-    held = piece
+    if (!hashes.hasRange(number++, piece)) throw damagedAsset(cid)
+    yield piece
   }
-  if (held === undefined || !(await isContentOf(cid, sha256))) throw damagedAsset(cid)
-  yield held
+}
+
+/** Asks for an object that is not there, and for one page of the list; writes nothing. Throws internal_error. */
+export async function checkBucket(place: BucketPlace): Promise<void> {
+  const client = bucketClient(place)
+  await bucketRanges(place, client).first(`bafkrei${'a'.repeat(52)}`, PROBE_BYTES)
+  await bucketPage(place, client)
 }
 
 interface BucketRanges {
   /** Reads up to so many bytes from the start; null when there is no such object. */
   first(cid: string, bytes: number): Promise<FirstRange | null>
-  /** The first range and all after it, of the same version. */
+  /** The first range and all after it; what they are of is for the caller to compare. */
   from(cid: string, first: FirstRange): AsyncIterable<AssetPiece>
 }
 
 function bucketRanges(place: BucketPlace, client: BucketClient): BucketRanges {
-  const read = async (cid: string, from: number, bytes: number, etag: string | null) => {
+  const read = async (cid: string, from: number, bytes: number) => {
     const answer = await client.send({
       method: 'GET',
       key: `${place.prefix}${cid}`,
-      headers: { range: `bytes=${from}-${from + bytes - 1}`, ...(etag !== null && { 'if-match': etag }) },
+      headers: { range: `bytes=${from}-${from + bytes - 1}` },
       mostBytes: bytes,
-      expected: [200, 206, 404, 412, 416],
+      expected: [200, 206, 404, 416],
       right: 's3:GetObject',
     })
     // A server that is none of S3 knows no such key either.
@@ -136,20 +142,19 @@ function bucketRanges(place: BucketPlace, client: BucketClient): BucketRanges {
   }
   return {
     async first(cid, bytes) {
-      const { status, headers, body } = await read(cid, 0, bytes, null)
+      const { status, headers, body } = await read(cid, 0, bytes)
       if (status === 404) return null
       const length = status === 416 ? 0 : totalLength(status, headers)
       const piece = new Uint8Array(body)
       if (length === null || (status !== 416 && piece.byteLength !== Math.min(bytes, length))) throw noRanges(place)
-      const { etag } = headers
-      return { piece: status === 416 ? new Uint8Array() : piece, length, etag: typeof etag === 'string' ? etag : null }
+      return { piece: status === 416 ? new Uint8Array() : piece, length, etag: entityTag(headers) }
     },
 
-    async *from(cid, { piece, length, etag }) {
+    async *from(cid, { piece, length }) {
       yield piece
       for (let at = piece.byteLength; at < length; at += RANGE_BYTES) {
         const bytes = Math.min(RANGE_BYTES, length - at)
-        const { status, body } = await read(cid, at, bytes, etag)
+        const { status, body } = await read(cid, at, bytes)
         if (status !== 206 || body.byteLength !== bytes) throw damagedAsset(cid)
         yield new Uint8Array(body)
       }
@@ -157,8 +162,11 @@ function bucketRanges(place: BucketPlace, client: BucketClient): BucketRanges {
   }
 }
 
+const entityTag = ({ etag }: BucketAnswer['headers']): string | null =>
+  typeof etag === 'string' && etag.length <= MOST_ETAG_CHARACTERS ? etag : null
+
 /** Length of the whole object; null where the answer does not say it. */
-function totalLength(status: number, headers: Record<string, string | string[] | undefined>): number | null {
+function totalLength(status: number, headers: BucketAnswer['headers']): number | null {
   const text = status === 206 ? headers['content-range'] : headers['content-length']
   const digits = /^(?:bytes \d{1,15}-\d{1,15}\/)?(\d{1,15})$/.exec(String(text))?.[1]
   return digits === undefined ? null : Number(digits)
@@ -166,32 +174,3 @@ function totalLength(status: number, headers: Record<string, string | string[] |
 
 const noRanges = ({ label }: BucketPlace): ApiError =>
   internal(`The storage cannot be read: ${label} does not answer requests for a range of bytes; check s3.endpoint`)
-
-/** The identifiers of all assets below the prefix, in the order of the bucket. */
-async function* listedCids({ prefix, ...place }: BucketPlace, client: BucketClient): AsyncIterable<string> {
-  let token: string | undefined
-  do {
-    const answer = await client.send({
-      method: 'GET',
-      key: '',
-      query: {
-        ...{ 'list-type': '2', 'max-keys': '1000', prefix },
-        ...(token !== undefined && { 'continuation-token': token }),
-      },
-      mostBytes: BUCKET_LIST_BYTES,
-      expected: [200],
-      right: 's3:ListBucket',
-    })
-    const page = answer.body.toString('utf8')
-    if (!page.includes('</ListBucketResult>')) throw answerFault({ ...place, prefix }, answer, 's3:ListBucket')
-    for (const [, key = ''] of page.matchAll(/<Key>([^<]{1,1024})<\/Key>/g)) {
-      const cid = key.startsWith(prefix) ? key.slice(prefix.length) : ''
-      if (isCid(cid)) yield cid
-    }
-    const next = /<NextContinuationToken>([^<]{1,4096})<\/NextContinuationToken>/.exec(page)?.[1]
-    token = next === undefined ? undefined : plainXml(next)
-  } while (token !== undefined)
-}
-
-const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
-const plainXml = (text: string) => text.replace(/&(amp|lt|gt|quot|apos);/g, (_, name: string) => ENTITIES[name] ?? '')

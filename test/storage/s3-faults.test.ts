@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { createLog } from '../../daemon/log.ts'
 import { loadConfig, SETTINGS, type Setting, type SettingName } from '../../src/config.ts'
 import type { ApiError } from '../../src/errors.ts'
+import { bucketBackend, MOST_OBJECT_BYTES } from '../../src/storage/s3.ts'
 import { bucketPlace } from '../../src/storage/s3-settings.ts'
 import { type S3Server, startS3 } from '../support/s3-server.ts'
 import { startService, temporaryFolder } from '../support/service.ts'
@@ -198,6 +199,72 @@ describe('a bucket whose answers are wrong', () => {
     })
     await expect(asset).rejects.toThrow('is damaged')
   })
+})
+
+describe('an object that changes', () => {
+  const stored = async () => {
+    const server = await startS3()
+    const service = await serviceAt(server)
+    const bytes = large(600_000)
+    const { cid } = await service.services.storage.put(bytes, 'image/png')
+    return { server, ...service, bytes, cid }
+  }
+
+  it('between comparison and sending breaks the answer off before a wrong byte, whatever its tag is', async () => {
+    const { server, services, bytes, cid } = await stored()
+    const asset = await services.storage.get(cid)
+    server.trouble('other content', 1, 'GET')
+    const pieces: Uint8Array[] = []
+    const reading = (async () => {
+      for await (const piece of asset?.pieces() ?? []) pieces.push(piece)
+    })()
+    await expect(reading).rejects.toThrow('is damaged')
+    expect(Buffer.concat(pieces).equals(bytes.subarray(0, 262_144))).toBe(true)
+  })
+
+  it('of another tag and the same content is read on, as are tags that no condition can name', async () => {
+    const { server, request, cid } = await stored()
+    let version = 0
+    for (const change of [() => `"${version++}"`, (etag: string) => `W/${etag}`, () => '"\u00e9"']) {
+      server.setTags(change)
+      expect((await request('GET', `/assets/${cid}`, { key: null })).status).toBe(200)
+    }
+  })
+
+  it('is compared anew where its tag is too long to be kept', async () => {
+    const { server, request, cid } = await stored()
+    server.setTags(() => `"${'a'.repeat(2_000)}"`)
+    for (let read = 0; read < 2; read++) {
+      server.requests.length = 0
+      expect((await request('GET', `/assets/${cid}`, { key: null })).status).toBe(200)
+      expect(server.requests).toHaveLength(5)
+    }
+  })
+
+  it('into one longer than any image is damaged, and not read to its end', async () => {
+    const { server, request, cid } = await stored()
+    server.trouble('endless', Number.POSITIVE_INFINITY, 'GET')
+    const answer = await request('GET', `/assets/${cid}`, { key: null })
+    expect([answer.status, answer.json.error.message]).toEqual([500, expect.stringContaining('is damaged')])
+    expect(MOST_OBJECT_BYTES).toBe(SETTINGS['image-max-bytes'].max)
+  })
+})
+
+describe('a list that does not end', () => {
+  it.each(['same page', 'half list'] as const)(
+    'is an error instead of being half or for good (%s)',
+    async (trouble) => {
+      const server = await startS3()
+      const { services } = await serviceAt(server)
+      const place = bucketPlace(services.config)
+      if (place === null) throw new Error('no bucket is set')
+      server.trouble(trouble)
+      const listing = (async () => {
+        for await (const _ of bucketBackend(place).list()) expect.unreachable()
+      })()
+      await expect(listing).rejects.toThrow('does not say where its list goes on (ListObjectsV2)')
+    },
+  )
 })
 
 describe('the settings of the bucket', () => {

@@ -12,8 +12,12 @@ import { type SentRequest, type SigningKey, signatureFault } from './sigv4.ts'
 /**
  * `busy`: 503. `broken`: 500 after what was asked is done. `hangs`: no answer. `cut`: half an answer. `refuses`: the
  * connection is closed. `other content`: bytes of the same length. `redirects`: to another host. `no S3`: a web page.
+ * `endless`: a piece of an object of 1 TB. `same page`: a list that leads back to where it is. `half list`: one that
+ * goes on, without saying where.
  */
-type BucketTrouble = 'busy' | 'broken' | 'hangs' | 'cut' | 'refuses' | 'other content' | 'redirects' | 'no S3'
+type BucketTrouble =
+  | ('busy' | 'broken' | 'hangs' | 'cut' | 'refuses')
+  | ('other content' | 'redirects' | 'no S3' | 'endless' | 'same page' | 'half list')
 
 export interface S3Server {
   url: string
@@ -29,6 +33,8 @@ export interface S3Server {
   contentType(key: string): string | undefined
   /** The next so many requests with this method go wrong. */
   trouble(kind: BucketTrouble, times?: number, method?: 'GET' | 'PUT'): void
+  /** Changes the entity tags of later answers, as a proxy may. */
+  setTags(change: (etag: string) => string): void
   /** Milliseconds by which the server's clock is ahead. */
   setClock(ahead: number): void
   /** Refuses what needs these permissions. */
@@ -68,6 +74,7 @@ export async function startS3(options: S3ServerOptions = {}): Promise<S3Server> 
   }
   let [kind, left, of, ahead]: [BucketTrouble | undefined, number, string | undefined, number] = [undefined, 0, '', 0]
   let denied: readonly string[] = []
+  let tagOf = (etag: string) => etag
 
   function answer(request: SentRequest): S3Reply {
     const url = new URL(request.url, 'http://s3.test')
@@ -109,12 +116,12 @@ export async function startS3(options: S3ServerOptions = {}): Promise<S3Server> 
     contents.set(version, { bytes, etag })
     if (headers['if-match'] !== undefined && headers['if-match'] !== etag) return errorReply(412, 'PreconditionFailed')
     const range = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? '')
-    if (range === null) return { status: 200, headers: { etag }, body: bytes }
+    if (range === null) return { status: 200, headers: { etag: tagOf(etag) }, body: bytes }
     const [from, to] = [Number(range[1]), Math.min(Number(range[2]), bytes.length - 1)]
     if (from > to) return errorReply(416, 'InvalidRange')
     return {
       status: 206,
-      headers: { etag, 'content-range': `bytes ${from}-${to}/${bytes.length}` },
+      headers: { etag: tagOf(etag), 'content-range': `bytes ${from}-${to}/${bytes.length}` },
       body: bytes.subarray(from, to + 1),
     }
   }
@@ -129,7 +136,7 @@ export async function startS3(options: S3ServerOptions = {}): Promise<S3Server> 
       (name) => `<Contents><Key>${name}</Key><Size>${statSync(fileOf(name)).size}</Size></Contents>`,
     )
     const token = next === null ? '' : `<NextContinuationToken>${next}</NextContinuationToken>`
-    const body = `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult><IsTruncated>${next !== null}</IsTruncated>${entries.join('')}${token}</ListBucketResult>`
+    const body = listBody(`<IsTruncated>${next !== null}</IsTruncated>${entries.join('')}${token}`)
     return { status: 200, headers: { 'content-type': 'application/xml' }, body }
   }
 
@@ -154,6 +161,15 @@ export async function startS3(options: S3ServerOptions = {}): Promise<S3Server> 
         const { body = '', ...rest } = right()
         reply(response, { ...rest, body: randomBytes(Buffer.from(body).length) })
       },
+      endless: () =>
+        reply(response, {
+          status: 206,
+          headers: { etag: '"endless"', 'content-range': 'bytes 0-262143/1000000000000' },
+          body: Buffer.alloc(262_144),
+        }),
+      'same page': () =>
+        reply(response, { ...right(), body: listBody('<NextContinuationToken>a</NextContinuationToken>') }),
+      'half list': () => reply(response, { ...right(), body: listBody('<IsTruncated>true</IsTruncated>') }),
       cut() {
         const { status, headers, body = '' } = right()
         const bytes = Buffer.from(body)
@@ -208,6 +224,9 @@ export async function startS3(options: S3ServerOptions = {}): Promise<S3Server> 
     trouble(how, times = Number.POSITIVE_INFINITY, method) {
       ;[kind, left, of] = [how, times, method]
     },
+    setTags(change) {
+      tagOf = change
+    },
     setClock(milliseconds) {
       ahead = milliseconds
     },
@@ -225,6 +244,9 @@ export const variablesOf = (settings: S3Server['settings']): Record<string, stri
   )
 
 const etagOf = (bytes: Uint8Array) => `"${createHash('md5').update(bytes).digest('hex')}"`
+
+const listBody = (content: string) =>
+  `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult>${content}</ListBucketResult>`
 
 const errorReply = (status: number, code: string): S3Reply => ({
   status,
