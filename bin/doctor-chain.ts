@@ -105,19 +105,20 @@ async function storageCheck(config: Config, { kind }: Cluster): Promise<DoctorCh
   }
 }
 
-/** Asks for an object that is not there, and for the list; writes nothing. */
+/** Whether the bucket can be read and listed, where one is set, and by nobody else on the way. */
 async function bucketChecks(config: Config): Promise<DoctorCheck[]> {
-  const [{ bucketPlace }, { bucketBackend }] = await Promise.all([
+  const [{ bucketPlace, isEncrypted }, { checkBucket }] = await Promise.all([
     import('../src/storage/s3-settings.ts'),
     import('../src/storage/s3.ts'),
   ])
   try {
     const place = bucketPlace(config)
     if (place === null) return []
-    const bucket = bucketBackend(place)
-    await bucket.has(`bafkrei${'a'.repeat(52)}`)
-    for await (const _ of bucket.list()) break
-    return [passedCheck('bucket', `${place.label} answers, and can be read and listed`)]
+    await checkBucket(place)
+    const detail = `${place.label} answers, and can be read and listed`
+    if (isEncrypted(new URL(place.origin))) return [passedCheck('bucket', detail)]
+    const fix = 'give s3.endpoint an https URL, unless you trust the network between'
+    return [warningCheck('bucket', `${detail}, but over http: what is on the way can read and forge answers`, fix)]
   } catch (error) {
     return [failedCheck('bucket', (error as Error).message, 'docs/storage.md says what a bucket needs')]
   }

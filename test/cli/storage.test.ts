@@ -114,6 +114,17 @@ describe('svc doctor', () => {
     expect(await bucketLine(env)).toMatch(/^fail\tbucket\t.*refuses connections/)
     expect(server.requests.filter((request) => request.startsWith('PUT'))).toEqual([])
   })
+
+  it('reads one page of the list, however much else is there, and warns of what travels in clear text', async () => {
+    const server = await startS3({ pageSize: 1 })
+    for (const name of ['a', 'b', 'c', 'd']) server.write(name, png())
+    const env = variablesOf(server.settings)
+    expect(await bucketLine(env)).toMatch(/^ok\t/)
+    expect(server.requests.filter((request) => request === 'GET /launches/')).toHaveLength(1)
+    // This leads to the same server, by an address that does not say so.
+    const SVC_S3_ENDPOINT = server.url.replace('127.0.0.1', '0.0.0.0')
+    expect(await bucketLine({ ...env, SVC_S3_ENDPOINT })).toMatch(/^warn\t.*but over http: what is on the way can read/)
+  })
 })
 
 describe('svc db backup', () => {
