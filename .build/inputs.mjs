@@ -1,10 +1,11 @@
 /** What dist/ is built of, as one hash: who needs a build knows by it whether the one that stands there is of these files. */
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const FOLDERS = ['.build', 'bin', 'commands', 'daemon', 'src']
-const FILES = ['esbuild.config.mjs', 'package-lock.json', 'package.json']
+/** A compiler option changes what is built as well as a source does. */
+const FILES = ['esbuild.config.mjs', 'package-lock.json', 'package.json', 'tsconfig.json']
 
 /** Holds the hash beside what was built. */
 export const INPUTS_FILE = 'dist/.inputs'
@@ -27,7 +28,7 @@ export function inputsHash() {
 /** Whether dist/ holds what a build would put there now. */
 export function isBuilt() {
   try {
-    return readFileSync(INPUTS_FILE, 'utf8') === inputsHash()
+    return existsSync('dist/svc.js') && readFileSync(INPUTS_FILE, 'utf8') === inputsHash()
   } catch {
     return false
   }

@@ -14,11 +14,11 @@ export default function setup(): (() => void) | undefined {
   return () => void delete process.env.TMPDIR
 }
 
-/** Containers often give it a few megabytes, or let no program be started from it. */
+/** Containers often give it a few megabytes or let no program be started from it; its size promises no free memory. */
 function hasRoom(): boolean {
   try {
     const { bavail, bsize } = statfsSync(MEMORY_FOLDER)
-    return bavail * bsize >= NEEDED_BYTES && startsPrograms()
+    return Math.min(bavail * bsize, process.availableMemory()) >= NEEDED_BYTES && startsPrograms()
   } catch {
     return false
   }
