@@ -17,8 +17,8 @@ export default defineConfig({
       process.env.SVC_TEST_DATABASE === 'postgres' ? ['default', './test/support/skipped-reporter.ts'] : 'default',
     expect: { poll: { timeout: 10_000 } },
     pool: 'forks',
-    // Tests wait for processes and disks, so a third worker keeps two cores busy, where its 3 GiB are to be had.
-    maxWorkers: totalmem() > 12 * GIB ? 3 : 2,
+    // Tests wait for processes and clocks, so more workers than two cores keep these busy, where 3 GiB each are to be had.
+    maxWorkers: Math.min(4, Math.max(2, Math.floor(totalmem() / (5 * GIB)))),
     // One module graph for each worker: the chain's SDKs take longer to load than most files take to run.
     isolate: false,
   },
