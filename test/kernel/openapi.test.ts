@@ -1,7 +1,6 @@
 /** The OpenAPI document: as checked in, as served, as others read it. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { execa } from 'execa'
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { createKernel } from '../../daemon/kernel.ts'
@@ -50,19 +49,6 @@ const schemasIn = (value: Document): Document[] =>
 describe('the document', () => {
   it('is checked in as it is served', async () => {
     expect(JSON.parse(readFileSync(`${ROOT}/docs/openapi.json`, 'utf8'))).toEqual(await served())
-    const check = await execa('npx', ['tsx', 'bin/docs.ts', '--check'], { cwd: ROOT, reject: false })
-    expect([check.exitCode, check.stdout]).toEqual([0, ''])
-  })
-
-  it('has no fault in the eyes of an independent linter', async () => {
-    const { exitCode, stdout, stderr } = await execa('npx', ['redocly', 'lint', 'svc', '--format', 'json'], {
-      cwd: ROOT,
-      reject: false,
-      env: { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', CI: 'true' },
-    })
-    const { totals, problems } = JSON.parse(stdout.slice(stdout.indexOf('{')))
-    expect(problems.map(({ ruleId, message }: Record<string, string>) => `${ruleId}: ${message}`)).toEqual([])
-    expect([exitCode, totals.errors, totals.warnings], stderr).toEqual([0, 0, 0])
   })
 
   it('says which version of OpenAPI and of the interface it is', async () => {

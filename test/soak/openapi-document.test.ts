@@ -1,0 +1,22 @@
+/** The OpenAPI document before programs that read it: the one that writes it, and an independent linter. */
+import { execa } from 'execa'
+import { describe, expect, it } from 'vitest'
+import { ROOT } from '../support/house.ts'
+
+describe('the document', () => {
+  it('is what `npm run docs` would write', async () => {
+    const check = await execa('npx', ['tsx', 'bin/docs.ts', '--check'], { cwd: ROOT, reject: false })
+    expect([check.exitCode, check.stdout]).toEqual([0, ''])
+  })
+
+  it('has no fault in the eyes of an independent linter', async () => {
+    const { exitCode, stdout, stderr } = await execa('npx', ['redocly', 'lint', 'svc', '--format', 'json'], {
+      cwd: ROOT,
+      reject: false,
+      env: { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', CI: 'true' },
+    })
+    const { totals, problems } = JSON.parse(stdout.slice(stdout.indexOf('{')))
+    expect(problems.map(({ ruleId, message }: Record<string, string>) => `${ruleId}: ${message}`)).toEqual([])
+    expect([exitCode, totals.errors, totals.warnings], stderr).toEqual([0, 0, 0])
+  })
+})
