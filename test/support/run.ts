@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { buildSync } from 'esbuild'
 import { offerPostgres } from '../store/postgres-server.ts'
@@ -14,8 +14,10 @@ const PREFIX = 'svc-run-'
 const END_MS = Number(process.env.SVC_TEST_END_MS ?? 15_000)
 
 export default async function setup(): Promise<() => Promise<void>> {
-  await clearDeadRuns(tmpdir())
   const name = `${PREFIX}${process.pid}-${startOf(process.pid) ?? 0}-${PID_NAMESPACE}-`
+  // Each project of a run asks for it, and they share one.
+  if (basename(tmpdir()).startsWith(name)) return async () => undefined
+  await clearDeadRuns(tmpdir())
   const folder = mkdtempSync(join(tmpdir(), name))
   // PostgreSQL runs as another user and must reach its own folder below.
   chmodSync(folder, 0o755)
