@@ -308,7 +308,7 @@ describe.skipIf('missing' in started)(`three daemons under load with SOAK_SEED=$
     for (const [n, receiver] of receivers.entries()) {
       const wanted = events.filter(({ type }) => types[n]!.test(type)).map(({ id }) => String(id))
       const missing = () => wanted.filter((id) => !receiver.accepted.has(id)).length
-      await expect.poll(missing, { timeout: 120_000, interval: 500 }).toBe(0)
+      await expect.poll(missing, { timeout: 400_000, interval: 500 }).toBe(0)
       expect(receiver.accepted.size).toBe(wanted.length)
       const secret = secrets.get(receiver.url)!
       expect(receiver.all.filter((delivered) => !isSigned(delivered, secret))).toEqual([])

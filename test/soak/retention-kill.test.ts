@@ -100,6 +100,8 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
     const wanted = Array.from({ length: (LAST - CURSOR) / SHARE }, (_, n) => CURSOR + (n + 1) * SHARE)
     const delivered = () => [...new Set(receiver.all.map(({ sequence }) => sequence))].toSorted((a, b) => a - b)
     await expect.poll(delivered, { timeout: 120_000 }).toEqual(wanted)
+    const queued = async () => (await store.db.selectFrom('webhook_queue').select('sequence').execute()).length
+    await expect.poll(queued, { timeout: 120_000 }).toBe(0)
     // What was still to be delivered at the first look is removed at the next one.
     await daemon.stop()
     daemon = await startDaemon({ dataDir, flags, env })
