@@ -5,8 +5,9 @@ import type { SettingName } from '../../src/config.ts'
 import type { Asset } from '../../src/storage/checked-content.ts'
 import { ASSET_PIECE_BYTES } from '../../src/store/assets.ts'
 import { startPostgres } from '../store/postgres-server.ts'
-import { ORIGIN, type Service, startService, temporaryFolder } from '../support/service.ts'
+import { type Service, startService, temporaryFolder } from '../support/service.ts'
 import { IMAGES, large, png } from './images.ts'
+import { expectServed } from './served.ts'
 
 const ENCRYPTION_KEY = '7'.repeat(64)
 const postgres = await startPostgres()
@@ -49,22 +50,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
     expect(sizes.slice(0, 3)).toEqual([ASSET_PIECE_BYTES, ASSET_PIECE_BYTES, ASSET_PIECE_BYTES])
     await service.services.storage.put(bytes, 'image/png')
     expect(await pieceSizes(service)).toEqual(sizes)
-    const ask = (init?: RequestInit) => service.app.fetch(new Request(`${ORIGIN}/assets/${cid}`, init))
-    const response = await ask()
-    expect(Object.fromEntries(response.headers)).toMatchObject({
-      'cache-control': 'public, max-age=31536000, immutable',
-      'content-length': String(bytes.length),
-      'content-type': 'image/png',
-      etag: `"${cid}"`,
-    })
-    expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true)
-    const head = await ask({ method: 'HEAD' })
-    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([
-      200,
-      String(bytes.length),
-      '',
-    ])
-    expect((await ask({ headers: { 'if-none-match': `"${cid}"` } })).status).toBe(304)
+    await expectServed(service, { cid, bytes })
   })
 
   it.skipIf(missing)(

@@ -7,8 +7,9 @@ import { bucketBackend } from '../../src/storage/s3.ts'
 import { type BucketPlace, bucketPlace } from '../../src/storage/s3-settings.ts'
 import type { AssetBackend } from '../../src/storage/storage.ts'
 import { startS3 } from '../support/s3-server.ts'
-import { ORIGIN, type Service, startService, temporaryFolder } from '../support/service.ts'
+import { type Service, startService, temporaryFolder } from '../support/service.ts'
 import { IMAGES, large, png } from './images.ts'
+import { expectServed } from './served.ts'
 
 /** Bytes that `large` has beside the content that it is asked for. */
 const PNG_FRAME = large(0).length
@@ -67,24 +68,7 @@ describe.each(PLACES)('in a bucket of %s', (_, missing, open) => {
     const { cid } = await storage.put(bytes, 'image/png')
     expect((await storage.put(bytes, 'image/png')).cid).toBe(cid)
     expect([await storage.has(cid), await listed(rawBucket(service))]).toEqual([true, [cid]])
-    const ask = (init?: RequestInit) => service.app.fetch(new Request(`${ORIGIN}/assets/${cid}`, init))
-    for (let read = 0; read < 3; read++) {
-      const response = await ask()
-      expect(Object.fromEntries(response.headers)).toMatchObject({
-        'cache-control': 'public, max-age=31536000, immutable',
-        'content-length': String(bytes.length),
-        'content-type': 'image/png',
-        etag: `"${cid}"`,
-      })
-      expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true)
-    }
-    const head = await ask({ method: 'HEAD' })
-    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([
-      200,
-      String(bytes.length),
-      '',
-    ])
-    expect((await ask({ headers: { 'if-none-match': `"${cid}"` } })).status).toBe(304)
+    await expectServed(service, { cid, bytes, reads: 3 })
   })
 
   it.skipIf(missing)('what is not there is 404, and every image and JSON comes back as what it is', async () => {

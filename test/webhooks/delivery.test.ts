@@ -10,6 +10,7 @@ import type { SendResult } from '../../src/operations/webhook-deliveries/send.ts
 import { appendEvents } from '../../src/store/events.ts'
 import { newId } from '../../src/store/id.ts'
 import type { Store } from '../../src/store/store.ts'
+import { numbers } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { onPostgres } from '../support/database.ts'
 import { type Delivered, startReceiver } from '../support/receiver.ts'
@@ -20,7 +21,6 @@ const MANY = onPostgres ? 100 : 300
 const postgres = await startPostgres()
 const ALLOWED = { settings: { 'webhooks.allow-private': true } }
 const SECOND = 1_000
-const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
 
 const subscribe = async ({ request }: Service, url: string, enabled_events: string[] = ['*']) => {
   const { status, json, text } = await request('POST', '/v2/webhook-subscriptions', { body: { url, enabled_events } })

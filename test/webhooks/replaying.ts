@@ -1,9 +1,22 @@
 /** Events in a database, subscriptions to them and replays, as the tests of replays ask for them. */
 import { appendEvents } from '../../src/store/events.ts'
 import { newId } from '../../src/store/id.ts'
-import type { Service } from '../support/service.ts'
+import { numbers } from '../store/databases.ts'
+import type { PostgresServer } from '../store/postgres-server.ts'
+import { type Service, startService } from '../support/service.ts'
 
-export const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
+export const DATABASES = ['SQLite', 'PostgreSQL'] as const
+
+/** A service on one of the two, for one test; the tests on PostgreSQL are skipped where there is none. */
+export const startOn = async (name: (typeof DATABASES)[number], postgres: PostgresServer | { missing: string }) =>
+  startService({
+    settings: {
+      'webhooks.allow-private': true,
+      ...(name === 'PostgreSQL' && !('missing' in postgres)
+        ? { 'database-url': await postgres.createMigratedDatabase(), 'encryption-key': '7'.repeat(64) }
+        : {}),
+    },
+  })
 
 export const happen = ({ services: { store, clock } }: Service, count: number, type = 'pool.live', at = clock.now()) =>
   store.write((tx) =>

@@ -2,27 +2,19 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { finishRemovals } from '../../src/operations/webhook-deliveries/removals.ts'
 import { advanceReplays } from '../../src/operations/webhook-deliveries/replay.ts'
+import { numbers } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { startService } from '../support/service.ts'
-import { happen, numbers, open, queued, replay, subscribe } from './replaying.ts'
+import { DATABASES, happen, open, queued, replay, startOn, subscribe } from './replaying.ts'
 
 const postgres = await startPostgres()
 afterAll(async () => {
   if (!('missing' in postgres)) await postgres.stop()
 })
 
-describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
+describe.each(DATABASES)('on %s', (name) => {
   const missing = name === 'PostgreSQL' && 'missing' in postgres
-  const start = async () =>
-    startService({
-      settings: {
-        'webhooks.allow-private': true,
-        ...(name === 'PostgreSQL' && !('missing' in postgres)
-          ? { 'database-url': await postgres.createMigratedDatabase(), 'encryption-key': '7'.repeat(64) }
-          : {}),
-      },
-    })
+  const start = () => startOn(name, postgres)
 
   it.skipIf(missing)(
     'a replay from a moment on takes what happened then by its own time, though clocks had jumped',
