@@ -1,0 +1,80 @@
+// Sums up what the test runs found, after running those files once more, alone, of which tests failed.
+//   node .ci/summary.mjs FOLDER STATUS
+// FOLDER holds a vitest report for each run; STATUS is 0 where every run ended well. A test that waits for processes
+// can be too late on a machine that is busy with others. One that passes alone is named as unsteady with its first
+// failure, so that it is looked at; where more files failed, nothing is run again.
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+
+const MOST_FILES_AGAIN = 4
+const [folder, status] = process.argv.slice(2)
+const RUNS = [
+  { name: 'test', title: '', args: [] },
+  { name: 'postgres', title: ' (PostgreSQL)', args: ['--config', 'vitest.postgres.config.ts'] },
+  { name: 'soak', title: '', args: ['--config', 'vitest.soak.config.ts'] },
+]
+
+const readReport = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined)
+const isFailed = ({ status, message, assertionResults }) =>
+  status === 'failed' || message !== '' || assertionResults.some((test) => test.status === 'failed')
+
+const reports = RUNS.map((run) => ({ ...run, report: readReport(join(folder, `${run.name}.json`)) }))
+const failedFiles = reports.flatMap(({ report, ...run }) =>
+  (report?.testResults ?? []).filter(isFailed).map((file) => ({ run, file })),
+)
+// What a run threw outside of a test, or left behind, stands in its output alone.
+const isOutside = status !== '0' && failedFiles.length === 0 && reports.every(({ report }) => report !== undefined)
+const again = failedFiles.length <= MOST_FILES_AGAIN ? failedFiles : []
+
+/** Runs one file alone; what it found, or undefined where it did not come to its end. */
+function runAgain({ run, file }, n) {
+  const output = join(folder, `again-${n}.json`)
+  const path = relative(process.cwd(), file.name)
+  console.log(`run again, alone: ${path}${run.title}`)
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${output}`]
+  spawnSync('npx', ['vitest', 'run', ...run.args, path, ...reporters], { stdio: 'inherit' })
+  return readReport(output)?.testResults.find(({ name }) => name === file.name)
+}
+
+const second = new Map(again.map((failed, n) => [failed.file, runAgain(failed, n)]))
+let [passed, failed, skipped] = [0, 0, 0]
+const lines = []
+for (const { report, title } of reports) {
+  if (report === undefined) {
+    failed++
+    continue
+  }
+  for (const first of report.testResults) {
+    const file = second.get(first) ?? first
+    const name = `${relative(process.cwd(), file.name)}${title}`
+    const failures = file.assertionResults.filter((test) => test.status === 'failed')
+    for (const { fullName } of failures) lines.push(`failed: ${name} > ${fullName}`)
+    // A file that could not be loaded, or whose hooks failed, has no failed test.
+    const isBroken = failures.length === 0 && isFailed(file)
+    if (isBroken) lines.push(`failed: ${name}`)
+    failed += failures.length + Number(isBroken)
+    passed += file.assertionResults.filter((test) => test.status === 'passed').length
+    for (const test of file.assertionResults.filter((each) => !['failed', 'passed'].includes(each.status))) {
+      skipped++
+      console.log(`skipped: ${name} > ${test.fullName}`)
+    }
+    if (file === first || isFailed(file)) continue
+    const causes = first.assertionResults.filter((test) => test.status === 'failed')
+    if (causes.length === 0) lines.unshift(`unsteady: ${name}: ${firstLine(first.message)}`)
+    for (const { fullName, failureMessages } of causes) {
+      lines.unshift(`unsteady: ${name} > ${fullName}: ${firstLine(failureMessages?.[0])}`)
+    }
+  }
+}
+if (isOutside) {
+  failed++
+  lines.push('failed: the run itself, see above')
+}
+for (const line of lines) console.log(line)
+console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`)
+process.exit(failed > 0 || passed === 0 ? 1 : 0)
+
+function firstLine(text = '') {
+  return text.split('\n')[0].slice(0, 300)
+}
