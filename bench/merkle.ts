@@ -15,7 +15,9 @@ import { callTime, median, processTimes } from './merkle/timing.ts'
 
 export interface Measurement {
   name: string
+  /** In milliseconds, unless `unit` says otherwise. */
   ms: number
+  unit?: string
   ratio: number
   floor: string
 }

@@ -1,42 +1,41 @@
-/** `npm run bench`: every figure as a ratio to a floor that is measured in the same run. */
-import { daemons } from './daemons.ts'
-import { limits } from './limits.ts'
-import { localnet } from './localnet.ts'
-import { merkle } from './merkle.ts'
-import { requests } from './requests.ts'
-import { scaling } from './scaling.ts'
-import { startUp } from './start-up.ts'
-import { tables } from './tables.ts'
-import { transactions } from './transactions.ts'
-import { webhooks } from './webhooks.ts'
+/**
+ * `npm run bench [-- SUITE … --json FILE]`: every figure as a ratio to a floor that is measured in the same run, beside
+ * its target.
+ */
+import { parseArgs } from 'node:util'
+import type { Measurement } from './merkle.ts'
+import { machineFacts, machineLine, measurementLine, writeReport } from './report.ts'
 
-interface Measurement {
-  name: string
-  ms: number
-  ratio: number
-  floor: string
+/** Each is loaded when its turn comes, so that one does not make the heap of another larger. */
+const suites: Record<string, () => Promise<() => Promise<Measurement[]>>> = {
+  'start-up': async () => (await import('./start-up.ts')).startUp,
+  curves: async () => (await import('./curves.ts')).curves,
+  daemons: async () => (await import('./daemons.ts')).daemons,
+  limits: async () => (await import('./limits.ts')).limits,
+  localnet: async () => (await import('./localnet.ts')).localnet,
+  memory: async () => (await import('./memory.ts')).memory,
+  merkle: async () => (await import('./merkle.ts')).merkle,
+  requests: async () => (await import('./requests.ts')).requests,
+  scaling: async () => (await import('./scaling.ts')).scaling,
+  tables: async () => (await import('./tables.ts')).tables,
+  transactions: async () => (await import('./transactions.ts')).transactions,
+  webhooks: async () => (await import('./webhooks.ts')).webhooks,
 }
 
-const suites: Record<string, () => Promise<Measurement[]>> = {
-  'start-up': startUp,
-  daemons,
-  limits,
-  localnet,
-  merkle,
-  requests,
-  scaling,
-  tables,
-  transactions,
-  webhooks,
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'string' } } })
+const unknown = positionals.filter((name) => !(name in suites))
+if (unknown.length > 0) {
+  process.stderr.write(`There is no suite ${unknown.join(', ')}; there are ${Object.keys(suites).join(', ')}\n`)
+  process.exit(2)
 }
 
-const wanted = process.argv.slice(2)
-for (const [name, suite] of Object.entries(suites)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue
+const report = { at: new Date().toISOString(), machine: machineFacts(), suites: {} as Record<string, Measurement[]> }
+process.stdout.write(`${machineLine(report.machine)}\n`)
+for (const [name, load] of Object.entries(suites)) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue
   process.stdout.write(`\n${name}\n`)
-  for (const { name: what, ms, ratio, floor } of await suite()) {
-    process.stdout.write(
-      `  ${what.padEnd(52)} ${ms.toFixed(1).padStart(9)} ms  ${ratio.toFixed(2).padStart(7)} × ${floor}\n`,
-    )
-  }
+  const measurements = await (await load())()
+  report.suites[name] = measurements
+  for (const measurement of measurements) process.stdout.write(`${measurementLine(name, measurement)}\n`)
+  if (values.json !== undefined) writeReport(values.json, report)
 }

@@ -37,6 +37,18 @@ export async function drive(
   return { answered: latencies.length, ms, latencies: latencies.toSorted((a, b) => a - b) }
 }
 
+/** Sends `count` requests, `inFlight` at a time. Throws at an answer of 400 or more. */
+export async function driveCount(
+  pool: Pool,
+  { inFlight, count, next }: { inFlight: number; count: number; next: () => DrivenRequest },
+): Promise<void> {
+  let left = count
+  const line = async () => {
+    while (left-- > 0) await answered(pool, next())
+  }
+  await Promise.all(Array.from({ length: inFlight }, line))
+}
+
 async function answered(pool: Pool, request: DrivenRequest): Promise<void> {
   const { statusCode, body } = await pool.request(request)
   if (statusCode < 400) await body.dump()

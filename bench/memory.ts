@@ -1,0 +1,85 @@
+/** Memory of a daemon without the embedded chain under 100,000 mixed requests, against that at its start. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Pool } from 'undici'
+import { type Daemon, startDaemon } from '../test/support/daemon.ts'
+import { entries, wallet } from '../test/support/trees.ts'
+import { type DrivenRequest, driveCount } from './fleet/drive.ts'
+import type { Measurement } from './merkle.ts'
+
+const REQUESTS = 100_000
+/** The mean of these requests of the end is compared with that of as many of the middle. */
+const STAGE = 10_000
+const STAGES = REQUESTS / STAGE
+const IN_FLIGHT = 32
+const MIB = 1024
+const TREE_ENTRIES = 200
+const TREES = 20
+
+/** Some minutes. Needs a built dist/, and Linux's /proc. */
+export async function memory(): Promise<Measurement[]> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'bench-memory-'))
+  const node = createServer((request, response) => {
+    request.resume().on('end', () => response.writeHead(503).end())
+  })
+  await new Promise<void>((done) => node.listen(0, '127.0.0.1', done))
+  const flags = ['--url', `http://127.0.0.1:${(node.address() as AddressInfo).port}`]
+  const daemon = await startDaemon({ dataDir, flags, env: { SVC_LOG_LEVEL: 'silent' } })
+  const pool = new Pool(daemon.url, { connections: IN_FLIGHT })
+  try {
+    const resident = [residentMib(daemon)]
+    let n = 0
+    for (let stage = 0; stage < STAGES; stage++) {
+      await driveCount(pool, { inFlight: IN_FLIGHT, count: STAGE, next: () => mixed(daemon, n++) })
+      resident.push(residentMib(daemon))
+    }
+    const [started = 0, middle = 0, last = 0] = [0, STAGES / 2, STAGES].map((stage) => resident[stage])
+    const row = (name: string, mib: number) => ({ name, ms: mib, unit: 'MiB', ratio: mib / started, floor: 'at start' })
+    process.stdout.write(`  resident after each ${STAGE}: ${resident.map((mib) => mib.toFixed(0)).join(' ')} MiB\n`)
+    return [
+      row('resident, daemon without a chain, at start', started),
+      row('resident, daemon without a chain, after 100,000 requests', last),
+      { name: 'resident, its last half', ms: last, unit: 'MiB', ratio: last / middle, floor: 'after 50,000 requests' },
+    ]
+  } finally {
+    await pool.close()
+    await daemon.stop()
+    node.closeAllConnections()
+    node.close()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+function residentMib({ process: { pid } }: { process: { pid?: number | undefined } }): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s*(\d+) kB/.exec(status)?.[1] ?? 0) / MIB
+}
+
+const READS = [
+  '/v2/health',
+  '/v2/api-keys',
+  '/v2/merkle-trees?limit=50',
+  '/v2/events?limit=50',
+  '/v2/pools',
+  '/v2/signer',
+]
+
+/** The n-th request: eight reads, one key and one tree in ten. */
+function mixed({ operator }: Daemon, n: number): DrivenRequest {
+  const headers = { authorization: `Bearer ${operator}` }
+  const write = (path: string, body: unknown): DrivenRequest => ({
+    method: 'POST',
+    path,
+    headers: { ...headers, 'content-type': 'application/json', 'idempotency-key': `n${n}` },
+    body: JSON.stringify(body),
+  })
+  if (n % 10 === 3) return write('/v2/api-keys', { name: `key ${n}`, scopes: [] })
+  if (n % 10 === 7) {
+    const list = entries(TREE_ENTRIES, (at) => String(n + at + 1))
+    return write('/v2/merkle-trees', { mint: wallet(1), airdrop_count: n % TREES, entries: list, replace: true })
+  }
+  return { method: 'GET', path: READS[n % READS.length] ?? '/v2/health', headers }
+}
