@@ -31,7 +31,7 @@ const again = failedFiles.length <= MOST_FILES_AGAIN ? failedFiles : []
 function runAgain({ run, file }, n) {
   const output = join(folder, `again-${n}.json`)
   const path = relative(process.cwd(), file.name)
-  console.log(`run again, alone: ${path}${run.title}`)
+  say(`run again, alone: ${path}${run.title}`)
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${output}`]
   spawnSync('npx', ['vitest', 'run', ...run.args, path, ...reporters], { stdio: 'inherit' })
   return readReport(output)?.testResults.find(({ name }) => name === file.name)
@@ -57,7 +57,7 @@ for (const { report, title } of reports) {
     passed += file.assertionResults.filter((test) => test.status === 'passed').length
     for (const test of file.assertionResults.filter((each) => !['failed', 'passed'].includes(each.status))) {
       skipped++
-      console.log(`skipped: ${name} > ${test.fullName}`)
+      say(`skipped: ${name} > ${test.fullName}`)
     }
     if (file === first || isFailed(file)) continue
     const causes = first.assertionResults.filter((test) => test.status === 'failed')
@@ -71,9 +71,13 @@ if (isOutside) {
   failed++
   lines.push('failed: the run itself, see above')
 }
-for (const line of lines) console.log(line)
-console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`)
+for (const line of lines) say(line)
+say(`${passed} passed, ${failed} failed, ${skipped} skipped`)
 process.exit(failed > 0 || passed === 0 ? 1 : 0)
+
+function say(line) {
+  process.stdout.write(`${line}\n`)
+}
 
 function firstLine(text = '') {
   return text.split('\n')[0].slice(0, 300)
