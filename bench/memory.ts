@@ -17,7 +17,6 @@ const STAGES = REQUESTS / STAGE
 const IN_FLIGHT = 32
 const MIB = 1024
 const TREE_ENTRIES = 200
-const TREES = 20
 
 /** Some minutes. Needs a built dist/, and Linux's /proc. */
 export async function memory(): Promise<Measurement[]> {
@@ -79,7 +78,7 @@ function mixed({ operator }: Daemon, n: number): DrivenRequest {
   if (n % 10 === 3) return write('/v2/api-keys', { name: `key ${n}`, scopes: [] })
   if (n % 10 === 7) {
     const list = entries(TREE_ENTRIES, (at) => String(n + at + 1))
-    return write('/v2/merkle-trees', { mint: wallet(1), airdrop_count: n % TREES, entries: list, replace: true })
+    return write('/v2/merkle-trees', { mint: wallet(n), entries: list })
   }
   return { method: 'GET', path: READS[n % READS.length] ?? '/v2/health', headers }
 }

@@ -113,6 +113,32 @@ describe('a second tree under the same id', () => {
     ])
   })
 
+  it('to replace what another request stores at the same time is to be sent again', async () => {
+    const { request, services } = await startService()
+    const send = (count: number) =>
+      request('POST', TREES, { body: { mint: MINT, entries: entries(count), replace: true } })
+    // Both have looked for a stored tree before one of them writes.
+    const { store } = services
+    const write = store.write.bind(store)
+    let arrived = 0
+    let release = () => {}
+    const both = new Promise<void>((settle) => {
+      release = settle
+    })
+    store.write = async (work) => {
+      if (++arrived === 2) release()
+      await both
+      return write(work)
+    }
+    const answers = await Promise.all([send(1), send(2)])
+    store.write = write
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409])
+    const { json } = answers.find(({ status }) => status === 409)!
+    expect([json.error.code, json.error.param]).toEqual(['conflict', 'airdrop_count'])
+    expect(json.error.message).toMatch(/send this one again/)
+    expect((await send(3)).status).toBe(201)
+  })
+
   it('that brings an earlier root back is an event of its own', async () => {
     const { request } = await startService()
     const lists = [entries(1), entries(2), entries(1), entries(2)]

@@ -7,7 +7,7 @@ import {
   readDistributors,
 } from '../../chain/programs/merkle-distributor/index.ts'
 import type { Context, Services } from '../../context.ts'
-import { type ApiError, badRequest, internal } from '../../errors.ts'
+import { type ApiError, badRequest, conflict, internal } from '../../errors.ts'
 import type { BuiltTree } from '../../merkle/built-tree.ts'
 import { MerkleInputError } from '../../merkle/errors.ts'
 import { TreePoolBusyError } from '../../merkle/pool.ts'
@@ -85,6 +85,7 @@ export async function createMerkleTree(context: Context, input: TreeInput): Prom
       if (input.replace && sameList) await restoreBlobs(tx, id, blobs)
       return merkleTreeRecord(existing)
     }
+    if (existing !== null && input.replace && chain === null) throw replacedMeanwhile(existing)
     if (existing !== null) await requireReplaceable(tx, existing, built.root, chain)
     const stored = existing === null ? await insertTree(tx, row, blobs) : await replaceTree(tx, row, blobs, existing)
     const record = merkleTreeRecord(stored)
@@ -169,6 +170,12 @@ async function pendingCreation(
   })
   return pending?.signature ?? null
 }
+
+/** The chain was not asked about an airdrop whose tree was stored, or had this root, when the request came. */
+const replacedMeanwhile = ({ id }: Row<'merkle_trees'>): ApiError =>
+  conflict(`Another request stored the tree ${id} with another root at the same time: send this one again`, {
+    param: 'airdrop_count',
+  })
 
 const treeConflict = ({ root, status }: Row<'merkle_trees'>, message: string, more: object = {}): ApiError =>
   badRequest(message, { param: 'airdrop_count', details: { stored_root: root, status, ...more } })
