@@ -9,7 +9,7 @@ import { clientTypes } from './.build/client-types.mjs'
 import { commonJsOnDemand } from './.build/common-js.mjs'
 import { INPUTS_FILE, inputsHash, isBuilt } from './.build/inputs.mjs'
 import { installedBeside } from './.build/installed-beside.mjs'
-import { merkleEngine } from './.build/merkle-engine.mjs'
+import { ENGINE_LIBRARY, merkleEngine } from './.build/merkle-engine.mjs'
 
 if (process.argv.includes('--if-changed') && isBuilt()) process.exit(0)
 
@@ -62,6 +62,6 @@ for (const { path, contents } of files.filter(isEntry)) await put(path, contents
 for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'LICENSE', 'NOTICE']) {
   await put(`dist/docs/${file}`, await readFile(`node_modules/swagger-ui-dist/${file}`))
 }
-await put('dist/THIRD-PARTY-LICENSES.txt', await bundledPackages(program.metafile))
+await put('dist/THIRD-PARTY-LICENSES.txt', await bundledPackages(program.metafile, [ENGINE_LIBRARY]))
 await put('dist/client.d.ts', clientTypes())
 await put(INPUTS_FILE, inputs)

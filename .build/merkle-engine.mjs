@@ -2,6 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { main } from 'assemblyscript/asc'
 
+/** The package of which functions may be compiled into the engine. */
+export const ENGINE_LIBRARY = 'node_modules/assemblyscript'
+
 const SOURCE = 'src/merkle/engine/assembly/index.ts'
 // A vector in a signature is refused at the module's edge only, and no exported function has one.
 const OPTIONS = '-O3 --noAssert --runtime stub --enable simd --disableWarning 112'.split(' ')
