@@ -8,8 +8,8 @@ import type { BuildProgress } from './progress.ts'
 import { buildTree, type MerkleTree, NODE_BYTES } from './tree.ts'
 
 /** Below these sizes TypeScript has ended before the engine is compiled. */
-const ENGINE_FROM_BYTES = 64 * 1024
-const ENGINE_FROM_LEAVES = 1024
+const ENGINE_FROM_BYTES = 16 * 1024
+const ENGINE_FROM_LEAVES = 256
 
 /** Reads a CSV (UTF-8). Throws MerkleInputError like `readCsv`, which also reads what the engine does not. */
 export function readRecipientCsv(source: CsvSource, options: CsvOptions = {}): CsvRows {
