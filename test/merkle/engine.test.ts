@@ -1,4 +1,6 @@
 /** The engine against the TypeScript path: the same rows, roots and faults for any bytes, and no byte outside its buffers. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { execa } from 'execa'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -39,6 +41,7 @@ const read = (text: string | Uint8Array, options: CsvOptions = {}) =>
   compare(typeof text === 'string' ? Buffer.from(text) : text, options)
 
 const [A, B] = [walletOf(1), walletOf(2)]
+const ENGINE_FILE = join(PROGRAM, '../merkle-engine.wasm')
 const optionsOf = fc.record(
   {
     decimals: fc.option(fc.integer({ min: 0, max: 18 }), { nil: undefined }),
@@ -305,6 +308,34 @@ describe('a tree of the engine', () => {
     expect(callsOf(recipientTree)).toEqual(callsOf(buildTree))
     expect(toHex(recipientRoot(list))).toBe(toHex(buildTree(list).root))
     expect(() => recipientRoot({ count: 0, bytes: new Uint8Array() })).toThrow('at least one leaf')
+  })
+})
+
+describe('as it ships', () => {
+  const csv = recipientsOf(3000)
+    .map(({ wallet, amount }) => `${wallet},${amount}\n`)
+    .join('')
+  /** Tells of every module that is compiled, in this process and in its workers. */
+  const telling = `data:text/javascript,import{writeSync}from'node:fs';const Own=WebAssembly.Module;WebAssembly.Module=class extends Own{constructor(bytes){super(bytes);writeSync(2,'compiled '+bytes.length+' ')}}`
+  const compiled = `compiled ${readFileSync(ENGINE_FILE).length}`
+
+  it('is what the command reads with', async () => {
+    const args = ['--import', telling, PROGRAM, 'merkle', 'build', '-', '--mint', walletOf(0), '-o', 'json']
+    const { stdout, stderr } = await execa(process.execPath, args, { input: csv })
+    expect(stderr).toContain(compiled)
+    expect(JSON.parse(stdout).root).toBe(toHex(buildTree(readCsv(Buffer.from(csv)).list).root))
+  })
+
+  it('is what the worker of the daemon hashes with', async () => {
+    const entries = recipientsOf(3000).map(({ wallet, amount }) => ({ wallet, amount: String(amount) }))
+    const body = JSON.stringify({ mint: walletOf(0), entries })
+    const script = `
+      const worker = new (require('node:worker_threads').Worker)(${JSON.stringify(join(PROGRAM, '../merkle-worker.js'))})
+      worker.on('message', ({ built }) => { process.stdout.write(built.root); worker.terminate() })
+      worker.postMessage({ kind: 'request', bytes: new Uint8Array(require('node:fs').readFileSync(0)) })`
+    const { stdout, stderr } = await execa(process.execPath, ['--import', telling, '-e', script], { input: body })
+    expect(stderr).toContain(compiled)
+    expect(stdout).toBe(toHex(buildTree(readCsv(Buffer.from(csv)).list).root))
   })
 })
 
