@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Measurement } from '../merkle.ts'
 import { recipients } from './recipients.ts'
 import { median, processTimes } from './timing.ts'
 
@@ -17,13 +18,6 @@ const PEAK = `data:text/javascript,import{writeSync}from'node:fs';process.on('ex
 const shown = (rows: number) => `${rows.toLocaleString('en')} rows`
 const build = (csv: string) => [SVC, 'merkle', 'build', csv, '--mint', MINT, '--json']
 
-export interface CommandMeasurement {
-  name: string
-  ms: number
-  ratio: number
-  floor: string
-}
-
 /** Writes the CSV of so many recipients and returns its path. */
 export function csvOf(folder: string, rows: number): string {
   const csv = join(folder, `${rows}.csv`)
@@ -33,7 +27,7 @@ export function csvOf(folder: string, rows: number): string {
 }
 
 /** One size; merkletreejs takes long, so it is asked for where its ratio counts. */
-export function wholeCommand(folder: string, rows: number, rounds: number, withOthers: boolean): CommandMeasurement[] {
+export function wholeCommand(folder: string, rows: number, rounds: number, withOthers: boolean): Measurement[] {
   const csv = csvOf(folder, rows)
   const others = withOthers ? [[join(folder, 'merkletreejs-root.mjs'), csv]] : []
   const [bare = 0, startUp = 0, engine = 0, plain = 0, other] = processTimes(rounds, [
@@ -59,22 +53,20 @@ export function wholeCommand(folder: string, rows: number, rounds: number, withO
   ]
 }
 
-/** The peak of the resident memory, in MiB where other rows have milliseconds. */
-function peak(csv: string, rows: number): CommandMeasurement[] {
-  const peaks = (args: readonly string[]) =>
-    median(
-      [0, 1, 2].map(() => {
-        const { stderr } = spawnSync(process.execPath, ['--import', PEAK, ...args], { encoding: 'utf8' })
-        return Number(/peak (\d+)/.exec(stderr)?.[1]) / 1024
-      }),
-    )
-  const [bare, whole] = [peaks(BARE), peaks(build(csv))]
-  const name = `peak memory, ${shown(rows)} (MiB, not ms)`
-  return [{ name, ms: whole, ratio: whole / bare, floor: 'node -e 0' }]
+/** The most memory that was resident, against what a command may take at a million rows. */
+function peak(csv: string, rows: number): Measurement[] {
+  const peaks = [0, 1, 2].map(() => {
+    const { stderr } = spawnSync(process.execPath, ['--import', PEAK, ...build(csv)], { encoding: 'utf8' })
+    return Number(/peak (\d+)/.exec(stderr)?.[1]) / 1024
+  })
+  const mib = median(peaks)
+  return [
+    { name: `svc merkle build, ${shown(rows)}, peak memory`, ms: mib, unit: 'MiB', ratio: mib / 200, floor: '200 MiB' },
+  ]
 }
 
 /** How cost grows: µs a row above the start-up at each size, in ratio to the first size. */
-export function growthCurve(folder: string, sizes: readonly number[], rounds: number): CommandMeasurement[] {
+export function growthCurve(folder: string, sizes: readonly number[], rounds: number): Measurement[] {
   const csvs = sizes.map((rows) => csvOf(folder, rows))
   const [startUp = 0, ...times] = processTimes(rounds, [START_UP, ...csvs.map(build)])
   const perRow = times.map((ms, i) => (ms - startUp) / (sizes[i] ?? 1))
