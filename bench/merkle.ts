@@ -41,6 +41,8 @@ export async function merkle(): Promise<Measurement[]> {
       format: 'esm',
       platform: 'node',
       minify: true,
+      // Packages in CommonJS ask for Node's modules by require.
+      banner: { js: "import{createRequire as ofBundle}from'node:module';const require=ofBundle(import.meta.url)" },
     })
     copyFileSync('dist/merkle-engine.wasm', join(folder, 'merkle-engine.wasm'))
     return [
