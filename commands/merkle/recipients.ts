@@ -46,7 +46,6 @@ export async function readRecipients(file: string, { decimals, duplicates }: Csv
     return { ...readRecipientCsv(source, options), hasDecimals: true }
   } catch (error) {
     if (error instanceof MerkleInputError) throw inputProblem(error)
-    if (error instanceof Error && 'syscall' in error) throw unreadable(file, error)
     throw error
   } finally {
     close()
@@ -57,14 +56,19 @@ export async function readRecipients(file: string, { decimals, duplicates }: Csv
 /** Opens a regular file to be read piece by piece; anything else is read whole. */
 async function openRecipients(file: string): Promise<{ source: CsvSource; close(): void }> {
   if (file !== '-') {
-    let fd: number
-    try {
-      fd = openSync(file, 'r')
-    } catch (error) {
-      throw unreadable(file, error)
+    const attempt = <T>(step: () => T): T => {
+      try {
+        return step()
+      } catch (error) {
+        throw unreadable(file, error)
+      }
     }
-    const source = fileSource(fd)
-    if (source !== undefined) return { source, close: () => closeSync(fd) }
+    const fd = attempt(() => openSync(file, 'r'))
+    const opened = fileSource(fd)
+    if (opened !== undefined) {
+      const read = (target: Uint8Array, at: number) => attempt(() => opened.read(target, at))
+      return { source: { size: opened.size, read, all: () => attempt(opened.all) }, close: () => closeSync(fd) }
+    }
     closeSync(fd)
   }
   return { source: bytesSource(await readBytes(file)), close: () => {} }
