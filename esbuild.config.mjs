@@ -1,4 +1,4 @@
-// Builds dist/: the command, the tree worker, the typed client, and the files of the documentation page.
+// Builds dist/: the command, the tree worker and its engine, the typed client, and the files of the documentation page.
 // What has a native part stays outside of dist/; all other packages are bundled into it, in the versions of the lock
 // file. `--if-changed` builds nothing where dist/ is of these sources already; `--clean` removes what was there.
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -9,6 +9,7 @@ import { clientTypes } from './.build/client-types.mjs'
 import { commonJsOnDemand } from './.build/common-js.mjs'
 import { INPUTS_FILE, inputsHash, isBuilt } from './.build/inputs.mjs'
 import { installedBeside } from './.build/installed-beside.mjs'
+import { ENGINE_LIBRARY, merkleEngine } from './.build/merkle-engine.mjs'
 
 if (process.argv.includes('--if-changed') && isBuilt()) process.exit(0)
 
@@ -51,15 +52,16 @@ const node = {
 }
 const client = { ...common, entryPoints: { client: 'src/client.ts' }, platform: 'neutral', target: 'es2022' }
 
-const [program, page] = await Promise.all([build(node), build(client)])
+const [program, page, engine] = await Promise.all([build(node), build(client), merkleEngine()])
 // Chunks are named by what they hold; what imports them comes after them.
 const isEntry = ({ path }) => ['svc.js', 'merkle-worker.js'].includes(basename(path))
 const files = [...program.outputFiles, ...page.outputFiles]
 for (const { path, contents } of files.filter((file) => !isEntry(file))) await put(path, contents)
+await put('dist/merkle-engine.wasm', engine)
 for (const { path, contents } of files.filter(isEntry)) await put(path, contents)
 for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'LICENSE', 'NOTICE']) {
   await put(`dist/docs/${file}`, await readFile(`node_modules/swagger-ui-dist/${file}`))
 }
-await put('dist/THIRD-PARTY-LICENSES.txt', await bundledPackages(program.metafile))
+await put('dist/THIRD-PARTY-LICENSES.txt', await bundledPackages(program.metafile, [ENGINE_LIBRARY]))
 await put('dist/client.d.ts', clientTypes())
 await put(INPUTS_FILE, inputs)

@@ -5,9 +5,12 @@ import { join } from 'node:path'
 const LICENSE_FILE = /^(licen[cs]e|copying|notice)/i
 const RULE = '-'.repeat(80)
 
-/** The text of dist/THIRD-PARTY-LICENSES.txt: each package of which code is in the outputs, with its licence. */
-export async function bundledPackages({ outputs }) {
-  const folders = new Set()
+/**
+ * The text of dist/THIRD-PARTY-LICENSES.txt: each package of which code is in the outputs, with its licence. `compiledIn`
+ * are the folders of those that another compiler put in.
+ */
+export async function bundledPackages({ outputs }, compiledIn = []) {
+  const folders = new Set(compiledIn)
   for (const { inputs } of Object.values(outputs)) {
     for (const [file, { bytesInOutput }] of Object.entries(inputs)) {
       const folder = /^(?:[\w-]+:)?(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1]

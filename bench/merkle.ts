@@ -1,5 +1,5 @@
 /** Merkle work against floors of the same run: whole processes from CSV to root, request bodies, the worker, proofs. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -12,6 +12,7 @@ import { blobsOf, lookUpProof, openHead, type ReadBlob } from '../src/merkle/sto
 import { readTreeRequest } from '../src/merkle/tree-request.ts'
 import { recipients } from './merkle/recipients.ts'
 import { callTime, median, processTimes } from './merkle/timing.ts'
+import { csvOf, growthCurve, wholeCommand } from './merkle/whole-commands.ts'
 
 export interface Measurement {
   name: string
@@ -22,12 +23,17 @@ export interface Measurement {
   floor: string
 }
 
-/** All merkle figures; about half a minute. */
+/** All merkle figures; some minutes, most of them of merkletreejs. Needs a built dist/. */
 export async function merkle(): Promise<Measurement[]> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-merkle-'))
   try {
     await build({
-      entryPoints: ['bench/merkle/csv-to-root.ts', 'bench/merkle/hashes-alone.ts', 'src/merkle/worker.ts'],
+      entryPoints: [
+        'bench/merkle/csv-to-root.ts',
+        'bench/merkle/hashes-alone.ts',
+        'bench/merkle/merkletreejs-root.ts',
+        'src/merkle/worker.ts',
+      ],
       outdir: folder,
       outExtension: { '.js': '.mjs' },
       entryNames: '[name]',
@@ -35,8 +41,18 @@ export async function merkle(): Promise<Measurement[]> {
       format: 'esm',
       platform: 'node',
       minify: true,
+      // Packages in CommonJS ask for Node's modules by require.
+      banner: { js: "import{createRequire as ofBundle}from'node:module';const require=ofBundle(import.meta.url)" },
     })
-    return [...fromCsv(folder, 50_000, 9), ...fromCsv(folder, 1_000_000, 3), ...(await fromBody(folder))]
+    copyFileSync('dist/merkle-engine.wasm', join(folder, 'merkle-engine.wasm'))
+    return [
+      ...wholeCommand(folder, 50_000, 9, false),
+      ...wholeCommand(folder, 1_000_000, 3, true),
+      ...growthCurve(folder, [10_000, 30_000, 100_000, 300_000, 1_000_000], 5),
+      ...fromCsv(folder, 50_000, 9),
+      ...fromCsv(folder, 1_000_000, 3),
+      ...(await fromBody(folder)),
+    ]
   } finally {
     rmSync(folder, { recursive: true })
   }
@@ -44,9 +60,7 @@ export async function merkle(): Promise<Measurement[]> {
 
 /** Whole processes, in ratio to bare node plus the hashing nobody can leave out. */
 function fromCsv(folder: string, rows: number, rounds: number): Measurement[] {
-  const csv = join(folder, `${rows}.csv`)
-  const lines = Array.from(recipients(rows), ([wallet, amount]) => `${wallet},${amount}\n`)
-  writeFileSync(csv, `wallet,amount\n${lines.join('')}`)
+  const csv = csvOf(folder, rows)
   const [bare = 0, hashes = 0, whole = 0] = processTimes(rounds, [
     ['-e', '0'],
     [join(folder, 'hashes-alone.mjs'), String(rows)],

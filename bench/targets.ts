@@ -14,4 +14,7 @@ const NODE = 'node -e 0'
 export const TARGETS: readonly Target[] = [
   { suite: 'start-up', name: 'svc --version', floor: NODE, atMost: 1.1 },
   { suite: 'start-up', name: 'svc --help', floor: NODE, atMost: 1.1 },
+  { suite: 'merkle', name: 'svc merkle build, 50,000 rows', floor: NODE, atMost: 2 },
+  { suite: 'merkle', name: 'merkletreejs, 1,000,000 rows', floor: 'svc merkle build', atLeast: 14 },
+  { suite: 'merkle', name: 'svc merkle build, 1,000,000 rows, peak memory', floor: '200 MiB', atMost: 1 },
 ]

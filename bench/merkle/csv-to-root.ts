@@ -1,6 +1,9 @@
-/** Measured as a process: reads the CSV named by its argument, builds the tree, prints the root. */
-import { readFileSync } from 'node:fs'
-import { readCsv } from '../../src/merkle/csv.ts'
-import { buildTree, toHex } from '../../src/merkle/tree.ts'
+/** Measured as a process: reads the CSV named by its argument, hashes its tree, prints the root. */
+import { openSync } from 'node:fs'
+import { fileSource } from '../../src/merkle/csv-source.ts'
+import { readRecipientCsv, recipientRoot } from '../../src/merkle/recipient-tree.ts'
+import { toHex } from '../../src/merkle/tree.ts'
 
-process.stdout.write(toHex(buildTree(readCsv(readFileSync(process.argv[2]!)).list).root))
+const source = fileSource(openSync(process.argv[2]!, 'r'))
+if (source === undefined) throw new Error('a regular file is needed')
+process.stdout.write(toHex(recipientRoot(readRecipientCsv(source).list)))

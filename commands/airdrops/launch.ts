@@ -5,7 +5,7 @@ import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
 import { decimalOf } from '../amounts.ts'
 import { type InputValues, integer, listOf, required, text, toggle, verb } from '../command.ts'
 import { builtTreeRecord, readKey } from '../merkle/built-record.ts'
-import { csvFlags, hashTree, readRecipients } from '../merkle/recipients.ts'
+import { csvFlags, hashRoot, readRecipients } from '../merkle/recipients.ts'
 import { storeTree } from '../merkle/store-tree.ts'
 import type { Session } from '../session.ts'
 import { confirmOn, refuseUnconfirmable } from '../signing/confirm.ts'
@@ -89,7 +89,7 @@ export const airdropLaunchVerb = verb({
     const trees = counts.flatMap((count, i) => {
       const part = lists[i]
       if (part === undefined) return []
-      const tree = hashTree(part, ui)
+      const tree = { list: part, root: hashRoot(part, ui) }
       return [{ tree, record: builtTreeRecord(tree, input.mint, count) }]
     })
     const parts = await launchParts(session, trees, { payer, replace: input.replace })

@@ -1,15 +1,15 @@
 /** The airdrops of one list: the on-chain state of each, and whether the payer has the tokens for the rest. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
-import type { MerkleTree } from '../../src/merkle/tree.ts'
 import { decimalOf } from '../amounts.ts'
+import type { RootedList } from '../merkle/built-record.ts'
 import type { Session } from '../session.ts'
 import { mintState, tokenBalance } from '../token-state.ts'
 import { nullIfNotFound, usage } from '../ui/problem.ts'
 import { isOwnOnChain, missingIn, type Payer } from './own.ts'
 
 export interface LaunchPart {
-  tree: MerkleTree
+  tree: RootedList
   record: TreeRecord
   /** Whether the API has the tree, without which no proof can be found. */
   isStored: boolean

@@ -7,7 +7,7 @@ import { inWhole } from '../amounts.ts'
 import { type CommandOutcome, integer, required, text, toggle, verb } from '../command.ts'
 import { usage } from '../ui/problem.ts'
 import { builtTreeRecord, readKey } from './built-record.ts'
-import { csvFlags, hashTree, readRecipients } from './recipients.ts'
+import { csvFlags, hashRoot, hashTree, readRecipients } from './recipients.ts'
 import { storeTree } from './store-tree.ts'
 import { shardFile, writeTreeFile } from './tree-file.ts'
 
@@ -50,10 +50,14 @@ export const buildTreeOfCsv = verb({
     }
     const records: TreeRecord[] = []
     for (const [i, part] of parts.entries()) {
-      const tree = hashTree(part, ui)
-      let record = builtTreeRecord(tree, mint, first + i)
-      if (persist) record = await storeTree(session, tree, record, replace)
-      if (out !== undefined) await writeTreeFile(shard ? shardFile(out, first + i) : out, tree, record)
+      // Only the file holds proofs, and so needs more of the tree than its root.
+      const tree = out === undefined ? undefined : hashTree(part, ui)
+      const rooted = tree ?? { list: part, root: hashRoot(part, ui) }
+      let record = builtTreeRecord(rooted, mint, first + i)
+      if (persist) record = await storeTree(session, rooted, record, replace)
+      if (out !== undefined && tree !== undefined) {
+        await writeTreeFile(shard ? shardFile(out, first + i) : out, tree, record)
+      }
       records.push(record)
     }
     const [record] = records

@@ -1,12 +1,19 @@
 /** The record of a locally built tree, in the shape of the API's record of a stored one. */
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { keyFromBase58, walletFault } from '../../src/merkle/base58.ts'
-import { listHash, totalAmount } from '../../src/merkle/entry-list.ts'
-import { type MerkleTree, toHex } from '../../src/merkle/tree.ts'
+import { type EntryList, listHash, totalAmount } from '../../src/merkle/entry-list.ts'
+import { toHex } from '../../src/merkle/tree.ts'
 import { encodeTreeId } from '../../src/merkle/tree-id.ts'
 import { usage } from '../ui/problem.ts'
 
-export function builtTreeRecord(tree: MerkleTree, mint: string, airdropCount: number): TreeRecord {
+/** A list and the root of its tree; a whole tree is one as well. */
+export interface RootedList {
+  readonly list: EntryList
+  /** Merkle root of 32 bytes. */
+  readonly root: Uint8Array
+}
+
+export function builtTreeRecord(tree: RootedList, mint: string, airdropCount: number): TreeRecord {
   const root = toHex(tree.root)
   return {
     id: encodeTreeId(readKey(mint, '--mint'), airdropCount),

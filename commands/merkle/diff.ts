@@ -4,7 +4,8 @@ import { paths } from '../../src/api/paths.ts'
 import { MAX_DECIMALS } from '../../src/merkle/amounts.ts'
 import { diffLists } from '../../src/merkle/diff.ts'
 import { type EntryList, totalAmount } from '../../src/merkle/entry-list.ts'
-import { buildTree, toHex } from '../../src/merkle/tree.ts'
+import { recipientRoot } from '../../src/merkle/recipient-tree.ts'
+import { toHex } from '../../src/merkle/tree.ts'
 import { decodeTreeId } from '../../src/merkle/tree-id.ts'
 import { decimalOf } from '../amounts.ts'
 import { type CommandOutcome, type Rows, required, text, toggle, verb } from '../command.ts'
@@ -86,7 +87,7 @@ export function compareLists(before: EntryList, after: EntryList): ListCompariso
 function listSummary(source: string, list: EntryList): ListSummary {
   return {
     source,
-    root: toHex(buildTree(list).root),
+    root: toHex(recipientRoot(list)),
     leaf_count: list.count,
     total: String(totalAmount(list)),
   }

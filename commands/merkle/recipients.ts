@@ -1,12 +1,14 @@
 /** Reads a recipient list for the merkle commands: a CSV, or the JSON of `svc merkle build --out`. */
+import { closeSync, openSync } from 'node:fs'
 import { MAX_DECIMALS } from '../../src/merkle/amounts.ts'
-import { readCsv } from '../../src/merkle/csv.ts'
+import { bytesSource, type CsvSource, fileSource } from '../../src/merkle/csv-source.ts'
 import { type EntryList, listFromEntries } from '../../src/merkle/entry-list.ts'
 import { issueLine, MerkleInputError } from '../../src/merkle/errors.ts'
 import type { BuildProgress } from '../../src/merkle/progress.ts'
-import { buildTree, type MerkleTree } from '../../src/merkle/tree.ts'
+import { readRecipientCsv, recipientRoot, recipientTree } from '../../src/merkle/recipient-tree.ts'
+import type { MerkleTree } from '../../src/merkle/tree.ts'
 import { choiceOf, integer } from '../command.ts'
-import { readBytes } from '../ui/files.ts'
+import { readBytes, unreadable } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import type { Ui } from '../ui/ui.ts'
 
@@ -36,24 +38,55 @@ export interface Recipients {
 
 /** Reads the recipients; throws a usage problem with one line `FILE:LINE:COLUMN: what` for each fault. */
 export async function readRecipients(file: string, { decimals, duplicates }: CsvChoices, ui: Ui): Promise<Recipients> {
-  const bytes = await readBytes(file)
   const name = file === '-' ? 'stdin' : file
+  const { source, close } = await openRecipients(file)
   try {
-    if (isTreeFile(bytes)) return readTreeFile(bytes, name)
-    const read = readCsv(bytes, { name, decimals, duplicates: duplicates ?? 'reject', onProgress: treeProgress(ui) })
-    return { ...read, hasDecimals: true }
+    if (isTreeFile(source)) return readTreeFile(source.all(), name)
+    const options = { name, decimals, duplicates: duplicates ?? 'reject', onProgress: treeProgress(ui) } as const
+    return { ...readRecipientCsv(source, options), hasDecimals: true }
   } catch (error) {
     if (error instanceof MerkleInputError) throw inputProblem(error)
     throw error
   } finally {
+    close()
     ui.clear()
   }
+}
+
+/** Opens a regular file to be read piece by piece; anything else is read whole. */
+async function openRecipients(file: string): Promise<{ source: CsvSource; close(): void }> {
+  if (file !== '-') {
+    const attempt = <T>(step: () => T): T => {
+      try {
+        return step()
+      } catch (error) {
+        throw unreadable(file, error)
+      }
+    }
+    const fd = attempt(() => openSync(file, 'r'))
+    const opened = fileSource(fd)
+    if (opened !== undefined) {
+      const read = (target: Uint8Array, at: number) => attempt(() => opened.read(target, at))
+      return { source: { size: opened.size, read, all: () => attempt(opened.all) }, close: () => closeSync(fd) }
+    }
+    closeSync(fd)
+  }
+  return { source: bytesSource(await readBytes(file)), close: () => {} }
 }
 
 /** Hashes the tree, with a progress bar above 50,000 rows. */
 export function hashTree(list: EntryList, ui: Ui): MerkleTree {
   try {
-    return buildTree(list, { onProgress: treeProgress(ui) })
+    return recipientTree(list, { onProgress: treeProgress(ui) })
+  } finally {
+    ui.clear()
+  }
+}
+
+/** Hashes the tree for its root alone, with the same progress bar. */
+export function hashRoot(list: EntryList, ui: Ui): Uint8Array {
+  try {
+    return recipientRoot(list, { onProgress: treeProgress(ui) })
   } finally {
     ui.clear()
   }
@@ -75,7 +108,15 @@ function inputProblem(error: MerkleInputError) {
 }
 
 /** Whether the file is a tree's JSON; a CSV never starts with a brace. */
-const isTreeFile = (bytes: Uint8Array) => bytes.find((byte) => byte > 32) === 0x7b
+function isTreeFile(source: CsvSource): boolean {
+  const piece = new Uint8Array(4096)
+  for (let at = 0; ; ) {
+    const read = source.read(piece, at)
+    const first = piece.subarray(0, read).find((byte) => byte > 32)
+    if (read === 0 || first !== undefined) return first === 0x7b
+    at += read
+  }
+}
 
 function readTreeFile(bytes: Uint8Array, name: string): Recipients {
   const wrong = (what: string) => usage(`${name}: ${what}; expected a CSV or the file of \`svc merkle build --out\``)

@@ -1,14 +1,14 @@
 /** Stores a locally built tree through the API. */
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { type EntryList, entryAt } from '../../src/merkle/entry-list.ts'
-import type { MerkleTree } from '../../src/merkle/tree.ts'
 import type { Session } from '../session.ts'
 import { failure } from '../ui/problem.ts'
+import type { RootedList } from './built-record.ts'
 
 /** Returns the stored record; throws a failure where the server computed another root. */
 export async function storeTree(
   { client, ui }: Session,
-  tree: MerkleTree,
+  tree: RootedList,
   built: TreeRecord,
   replace: boolean,
 ): Promise<TreeRecord> {

@@ -1,15 +1,16 @@
 /** `svc merkle verify`: checks whether a list has a root, or a proof leads to one. */
 import { paths } from '../../src/api/paths.ts'
 import { type EntryList, listHash } from '../../src/merkle/entry-list.ts'
+import { recipientRoot } from '../../src/merkle/recipient-tree.ts'
 import { scaledList } from '../../src/merkle/scaled-list.ts'
-import { buildTree, hashFromHex, toHex, verifyProof } from '../../src/merkle/tree.ts'
+import { hashFromHex, toHex, verifyProof } from '../../src/merkle/tree.ts'
 import { type CommandOutcome, listOf, text, verb } from '../command.ts'
 import type { Session } from '../session.ts'
 import { readText } from '../ui/files.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import { readKey } from './built-record.ts'
 import { compareLists, differenceRows, type ListComparison } from './diff.ts'
-import { type CsvChoices, csvFlags, hashTree, readRecipients } from './recipients.ts'
+import { type CsvChoices, csvFlags, hashRoot, readRecipients } from './recipients.ts'
 import { fetchStoredList } from './stored-list.ts'
 
 export const verifyTree = verb({
@@ -58,7 +59,7 @@ async function verifyList(file: string, against: Against, csv: CsvChoices, sessi
   const stored = against.id === undefined ? null : (await client.merkleTrees.get({ id: against.id })).data
   const expected = toHex(readHash(against.root ?? stored?.root, '--root'))
   const { list, hasDecimals } = await readRecipients(file, csv, ui)
-  const root = toHex(hashTree(list, ui).root)
+  const root = toHex(hashRoot(list, ui))
   const list_sha256 = listHash(list)
   const data = { valid: root === expected, root, expected, leaf_count: list.count, list_sha256 }
   const rows = `${file} with ${list.count} rows`
@@ -117,7 +118,7 @@ function otherReading(list: EntryList, csvDecimals: number | undefined, expected
   const others = USUAL_DECIMALS.filter((decimals) => decimals !== (csvDecimals ?? 0))
   for (const decimals of list.count > FEW_ROWS ? others.slice(0, 1) : others) {
     const scaled = scaledList(list, decimals - (csvDecimals ?? 0))
-    if (scaled === null || toHex(buildTree(scaled).root) !== expected) continue
+    if (scaled === null || toHex(recipientRoot(scaled)) !== expected) continue
     return decimals === 0 ? 'without --decimals' : `with --decimals ${decimals}`
   }
   return null

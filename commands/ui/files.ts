@@ -8,9 +8,13 @@ export async function readBytes(file: string): Promise<Uint8Array> {
   try {
     return file === '-' ? await readStdin() : await readFile(file)
   } catch (error) {
-    throw usage(`${file === '-' ? 'standard input' : file} cannot be read: ${reason(error)}`)
+    throw unreadable(file, error)
   }
 }
+
+/** The usage problem of a file, or `-`, that cannot be read. */
+export const unreadable = (file: string, error: unknown) =>
+  usage(`${file === '-' ? 'standard input' : file} cannot be read: ${reason(error)}`)
 
 export async function readText(file: string): Promise<string> {
   return Buffer.from(await readBytes(file)).toString('utf8')

@@ -1,9 +1,11 @@
 /** Builds everything that the store requires from raw bytes; the worker thread runs it and sends back the result. */
-import { type CsvOptions, readCsv } from './csv.ts'
+import type { CsvOptions } from './csv.ts'
+import { bytesSource } from './csv-source.ts'
 import { listHash, totalAmount } from './entry-list.ts'
+import { readRecipientCsv, recipientTree } from './recipient-tree.ts'
 import type { SettledRows } from './row-builder.ts'
 import { type EncodedTree, encodeTree } from './stored-tree.ts'
-import { buildTree, toHex } from './tree.ts'
+import { toHex } from './tree.ts'
 import { readTreeRequest } from './tree-request.ts'
 
 /** A validated list and its tree, without values that cannot be sent between threads. */
@@ -31,12 +33,12 @@ export function buildFromRequest(body: Uint8Array): BuiltTree {
 
 /** Builds from CSV bytes. Throws MerkleInputError like `readCsv`. */
 export function buildFromCsv(bytes: Uint8Array, options: CsvOptions = {}): BuiltTree {
-  return treeOf({}, readCsv(bytes, options), true)
+  return treeOf({}, readRecipientCsv(bytesSource(bytes), options), true)
 }
 
 function treeOf(fields: Record<string, unknown>, rows: SettledRows, encode: boolean): BuiltTree {
   const { list, merged, zeroAmounts } = rows
-  const tree = buildTree(list)
+  const tree = recipientTree(list)
   return {
     fields,
     leafCount: list.count,

@@ -21,7 +21,8 @@ export class CsvScanner {
   recordStart = 0
   /** Offset and message of the current record's quoting error; undefined when it has none. */
   fault: { offset: number; message: string } | undefined
-  private position: number
+  /** Byte offset of the record that `next` reads. */
+  position: number
   private readonly comments: boolean
 
   /** With `comments: false`, a record may begin with `#`. */

@@ -3,19 +3,34 @@ import { MAX_U64 } from '../solana/u64.ts'
 import { amountFrom, writeAmount } from './amounts.ts'
 import { type EntryList, RECORD_BYTES } from './entry-list.ts'
 
+const TWO_32 = 2 ** 32
+
 /**
- * Multiplies amounts by 10 to the power of `places`, which may be negative; null when a result is not whole or exceeds
- * 64 bits.
+ * Multiplies amounts by 10 to the power of `places` (-18 to 18), which may be negative; null when a result is not whole
+ * or exceeds 64 bits.
  */
 export function scaledList({ count, bytes }: EntryList, places: number): EntryList | null {
   const scaled = bytes.slice(0, count * RECORD_BYTES)
-  const factor = 10n ** BigInt(Math.abs(places))
+  const view = new DataView(scaled.buffer, scaled.byteOffset, scaled.length)
+  const factor = 10 ** Math.abs(places)
   for (let at = RECORD_BYTES - 8; at < scaled.length; at += RECORD_BYTES) {
-    const amount = amountFrom(scaled, at)
-    if (places < 0 && amount % factor !== 0n) return null
+    const amount = view.getUint32(at + 4, true) * TWO_32 + view.getUint32(at, true)
     const moved = places < 0 ? amount / factor : amount * factor
-    if (moved > MAX_U64) return null
-    writeAmount(scaled, at, moved)
+    // Doubles are exact up to here and many times as fast as bigint, which takes the few larger amounts.
+    if (amount <= Number.MAX_SAFE_INTEGER && moved <= Number.MAX_SAFE_INTEGER) {
+      if (places < 0 && amount % factor !== 0) return null
+      view.setUint32(at, moved >>> 0, true)
+      view.setUint32(at + 4, moved / TWO_32, true)
+    } else if (!scaleLarge(scaled, at, BigInt(factor), places < 0)) return null
   }
   return { count, bytes: scaled }
+}
+
+function scaleLarge(scaled: Uint8Array, at: number, factor: bigint, divides: boolean): boolean {
+  const amount = amountFrom(scaled, at)
+  if (divides && amount % factor !== 0n) return false
+  const moved = divides ? amount / factor : amount * factor
+  if (moved > MAX_U64) return false
+  writeAmount(scaled, at, moved)
+  return true
 }

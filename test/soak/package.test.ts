@@ -84,7 +84,14 @@ describe('the tarball', () => {
     expect(paths.filter((path) => /\.(ts|map|db|key)$|test|\.env/.test(path) && path !== 'dist/client.d.ts')).toEqual(
       [],
     )
-    expect(paths).toEqual(expect.arrayContaining(['dist/svc.js', 'dist/client.js', 'dist/THIRD-PARTY-LICENSES.txt']))
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        'dist/svc.js',
+        'dist/client.js',
+        'dist/merkle-engine.wasm',
+        'dist/THIRD-PARTY-LICENSES.txt',
+      ]),
+    )
     expect(paths).not.toContain('dist/.inputs')
     const { size, unpackedSize } = packed
     process.stdout.write(

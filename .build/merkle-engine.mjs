@@ -1,0 +1,33 @@
+/** Compiles the engine of trees, which is written in AssemblyScript, to WebAssembly. */
+import { readFileSync } from 'node:fs'
+import { main } from 'assemblyscript/asc'
+
+/** The package of which functions may be compiled into the engine. */
+export const ENGINE_LIBRARY = 'node_modules/assemblyscript'
+
+const SOURCE = 'src/merkle/engine/assembly/index.ts'
+// A vector in a signature is refused at the module's edge only, and no exported function has one.
+const OPTIONS = '-O3 --noAssert --runtime stub --enable simd --disableWarning 112'.split(' ')
+
+/** Resolves with the bytes of the module; rejects with what the compiler says. */
+export async function merkleEngine() {
+  const outFile = 'merkle-engine.wasm'
+  let bytes
+  const { error, stderr } = await main([SOURCE, '--outFile', outFile, ...OPTIONS], {
+    readFile: (name) => read(name),
+    writeFile: (name, content) => {
+      if (name === outFile) bytes = content
+    },
+    listFiles: () => [],
+  })
+  if (error !== null || bytes === undefined) throw new Error(`${SOURCE} does not compile\n${stderr}`, { cause: error })
+  return bytes
+}
+
+function read(path) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
+}

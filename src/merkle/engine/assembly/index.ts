@@ -1,0 +1,18 @@
+/** The functions of the engine, as `src/merkle/engine/module.ts` calls them. */
+import { prepareKeys } from './base58'
+import { prepareClosing } from './sha256'
+
+export { distinct, keepDistinct, startDuplicates, zeroAmounts } from './duplicates'
+export { configure, count, position, readRows } from './rows'
+export { hashLeaves, hashPairs } from './tree'
+
+/** The first byte that is the host's. */
+export function heapBase(): usize {
+  return __heap_base
+}
+
+/** Fills the tables; once for each instance. */
+export function prepare(): void {
+  prepareKeys()
+  prepareClosing()
+}

@@ -1,0 +1,134 @@
+/** Reads a CSV in the engine, piece by piece, so that its text is never in memory as a whole. */
+import { randomBytes } from 'node:crypto'
+import type { CsvOptions, CsvRows } from '../csv.ts'
+import { type CsvColumns, readColumns } from '../csv-columns.ts'
+import { CsvScanner } from '../csv-scanner.ts'
+import type { CsvSource } from '../csv-source.ts'
+import { RECORD_BYTES } from '../entry-list.ts'
+import { PROGRESS_ROWS } from '../progress.ts'
+import { aligned, type Engine, newEngine, reserve } from './module.ts'
+
+/** Bytes of text that are read at once; a longer row is left to TypeScript. */
+const PIECE_BYTES = 64 * 1024
+/** Bytes behind the text that the engine may read, though it uses none of them. */
+const MARGIN_BYTES = 64
+/** Most cells of the first row that the engine has room for. */
+const MAX_ENGINE_CELLS = 64
+/** Records of which duplicates are found in one call. */
+const CALL_RECORDS = 4096
+/** Most bytes of memory for one list; a larger file is left to TypeScript. */
+const MAX_MEMORY_BYTES = 2 ** 31
+
+/**
+ * Reads a CSV as `readCsv` does; undefined for one with any fault, or that the engine cannot read. It reports no fault
+ * itself, so that `readCsv` alone words them. The list is in the memory of the instance, which lives as long as it.
+ */
+export function readCsvInEngine(source: CsvSource, options: CsvOptions): CsvRows | undefined {
+  const engine = newEngine()
+  return engine && new EngineReader(engine, source).read(options)
+}
+
+class EngineReader {
+  private readonly engine: Engine
+  private readonly source: CsvSource
+  /** Where the text of one piece is in the engine's memory. */
+  private readonly text: number
+  private readonly records: number
+  /** Upper limit of the rows: the shortest has 32 characters, a comma and a line end. */
+  private readonly capacity: number
+  /** The bytes of the piece in memory, and how many of the source are read. */
+  private held = 0
+  private passed = 0
+
+  constructor(engine: Engine, source: CsvSource) {
+    this.engine = engine
+    this.source = source
+    this.text = aligned(engine.heapBase())
+    this.records = this.text + PIECE_BYTES + MARGIN_BYTES
+    this.capacity = Math.ceil((source.size + 1) / 34) + 1
+  }
+
+  read(options: CsvOptions): CsvRows | undefined {
+    const { engine, records, capacity } = this
+    const bytes = records + RECORD_BYTES * capacity
+    if (bytes > MAX_MEMORY_BYTES || !reserve(engine, bytes)) return undefined
+    this.fill()
+    const first = this.readFirst()
+    if (first === undefined) return undefined
+    const { columns, start } = first
+    const { wallet, amount, locked, width, guardThousands } = columns
+    engine.configure(wallet, amount, locked, width, Number(guardThousands), options.decimals ?? -1)
+    if (!this.readAll(start, options) || engine.count.value === 0) return undefined
+    const count = engine.count.value
+    if (!this.keepDistinct(count, options.duplicates === 'sum')) return undefined
+    const distinct = engine.distinct.value
+    const list = { count: distinct, bytes: new Uint8Array(engine.memory.buffer, records, distinct * RECORD_BYTES) }
+    return { list, columns, merged: count - distinct, zeroAmounts: engine.zeroAmounts.value }
+  }
+
+  /** Adds text behind what is held; false at the end of the source. */
+  private fill(): boolean {
+    const room = new Uint8Array(this.engine.memory.buffer, this.text + this.held, PIECE_BYTES - this.held)
+    const read = this.source.read(room, this.passed)
+    this.held += read
+    this.passed += read
+    return read > 0
+  }
+
+  /** The columns and the offset of the first row of amounts; undefined unless the first record is whole and right. */
+  private readFirst(): { columns: CsvColumns; start: number } | undefined {
+    const piece = new Uint8Array(this.engine.memory.buffer, this.text, this.held)
+    const isUtf16 = (piece[0] === 0xff && piece[1] === 0xfe) || (piece[0] === 0xfe && piece[1] === 0xff)
+    // A record that the end of the piece cuts would be taken for a shorter one, so the piece ends with a line.
+    const whole = this.passed >= this.source.size ? piece.length : piece.lastIndexOf(10) + 1
+    const scanner = new CsvScanner(piece.subarray(0, whole))
+    if (isUtf16 || !scanner.next() || scanner.fault) return undefined
+    const columns = readColumns(scanner)
+    if ('message' in columns || columns.width > MAX_ENGINE_CELLS) return undefined
+    return { columns, start: columns.header ? scanner.position : scanner.recordStart }
+  }
+
+  /** Reads every row into records; false at the first that the engine does not take. */
+  private readAll(start: number, { onProgress }: CsvOptions): boolean {
+    const { engine, text, records, capacity } = this
+    let from = text + start
+    let reported = 0
+    for (let isLast = false; ; from = text) {
+      if (engine.readRows(from, text + this.held, Number(isLast), records, capacity) !== 0) return false
+      const rows = engine.count.value
+      if (isLast) {
+        onProgress?.(rows, rows, 'read')
+        return true
+      }
+      if (onProgress && rows - reported >= PROGRESS_ROWS) {
+        reported = rows
+        onProgress(rows, Math.max(rows, Math.round((rows * this.source.size) / this.passed)), 'read')
+      }
+      this.keepRest(engine.position.value)
+      if (this.held === PIECE_BYTES) return false
+      isLast = !this.fill()
+    }
+  }
+
+  /** Moves the text from `position`, a row that is not whole yet, to the start. */
+  private keepRest(position: number): void {
+    const end = this.text + this.held
+    new Uint8Array(this.engine.memory.buffer).copyWithin(this.text, position, end)
+    this.held = end - position
+  }
+
+  /** Removes or sums repeated wallets; false where `readCsv` would report one. */
+  private keepDistinct(count: number, sum: boolean): boolean {
+    const { engine, records } = this
+    let slots = 16
+    while (slots < 2 * count) slots *= 2
+    const table = aligned(records + RECORD_BYTES * count)
+    if (!reserve(engine, table + 4 * slots)) return false
+    const [keyA = 0n, keyB = 0n] = new BigUint64Array(new Uint8Array(randomBytes(16)).buffer)
+    engine.startDuplicates(table, slots, keyA, keyB)
+    for (let from = 0; from < count; from += CALL_RECORDS) {
+      if (engine.keepDistinct(records, from, Math.min(count, from + CALL_RECORDS), Number(sum)) === 0) return false
+    }
+    return true
+  }
+}

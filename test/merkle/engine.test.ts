@@ -1,0 +1,355 @@
+/** The engine against the TypeScript path: the same rows, roots and faults for any bytes, and no byte outside its buffers. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type CsvOptions, type CsvRows, readCsv } from '../../src/merkle/csv.ts'
+import { bytesSource } from '../../src/merkle/csv-source.ts'
+import { readCsvInEngine } from '../../src/merkle/engine/csv-reader.ts'
+import { newEngine } from '../../src/merkle/engine/module.ts'
+import { treeHasher } from '../../src/merkle/engine/tree-hasher.ts'
+import { listFromBytes, listFromEntries, RECORD_BYTES } from '../../src/merkle/entry-list.ts'
+import { MerkleInputError } from '../../src/merkle/errors.ts'
+import { recipientRoot, recipientTree } from '../../src/merkle/recipient-tree.ts'
+import { buildTree, toHex } from '../../src/merkle/tree.ts'
+import { PROGRAM } from '../cli/command-line.ts'
+import { anyAmount, anyWallet, recipientsOf, sha256, walletOf } from './reference.ts'
+
+/** What a reader says of a CSV, comparable: the list and its counts, or every fault. */
+function said(read: () => CsvRows | undefined): unknown {
+  try {
+    const rows = read()
+    if (rows === undefined) return undefined
+    const { list, ...rest } = rows
+    return { ...rest, count: list.count, list: Buffer.from(list.bytes).toString('hex') }
+  } catch (error) {
+    if (error instanceof MerkleInputError) return { issues: error.issues, issueCount: error.issueCount }
+    throw error
+  }
+}
+
+/** Fails where the engine reads a list that TypeScript refuses or reads in another way; tells whether it read it. */
+function compare(bytes: Uint8Array, options: CsvOptions = {}): boolean {
+  const expected = said(() => readCsv(bytes, options))
+  const actual = said(() => readCsvInEngine(bytesSource(bytes), options))
+  if (actual !== undefined) expect(actual).toEqual(expected)
+  return actual !== undefined
+}
+
+const read = (text: string | Uint8Array, options: CsvOptions = {}) =>
+  compare(typeof text === 'string' ? Buffer.from(text) : text, options)
+
+const [A, B] = [walletOf(1), walletOf(2)]
+const ENGINE_FILE = join(PROGRAM, '../merkle-engine.wasm')
+const optionsOf = fc.record(
+  {
+    decimals: fc.option(fc.integer({ min: 0, max: 18 }), { nil: undefined }),
+    duplicates: fc.constantFrom('reject' as const, 'sum' as const),
+  },
+  { requiredKeys: ['duplicates'] },
+)
+
+describe('the engine', () => {
+  it('is built, and runs here', () => {
+    expect(newEngine()).toBeDefined()
+  })
+
+  it.each([
+    ['lines', `${A},5\n${B},6\n`],
+    ['no line end at the end', `${A},5\n${B},6`],
+    ['a header', `wallet,amount\n${A},5\n${B},6\n`],
+    ['CRLF', `wallet,amount\r\n${A},5\r\n${B},6\r\n`],
+    ['CR alone', `wallet,amount\r${A},5\r${B},6\r`],
+    ['a BOM', `\ufeffwallet,amount\n${A},5\n${B},6\n`],
+    ['a BOM and no header', `\ufeff${A},5\n${B},6\n`],
+    ['columns turned', `amount,address\n5,${A}\n6,${B}\n`],
+    ['columns between', `id,Recipient,note,AMOUNT\n1,${A},x,5\n2,${B},,6\n`],
+    ['quotes', `"wallet","amount"\n"${A}","5"\n"${B}",6\n`],
+    ['quoted line ends and commas', `note,wallet,amount\n"a,\n""b""",${A},5\n"\r\n",${B},6\n`],
+    ['a line end inside the wallet cell', `wallet,amount\n"\n${A}\n",5\n${B},6\n`],
+    ['blank lines', `\n\nwallet,amount\n\n${A},5\n  \t\n${B},6\n\n\n`],
+    ['rows of commas alone', `wallet,amount\n${A},5\n,\n${B},6\n , \n`],
+    ['comments', `# list\nwallet,amount\n#${A},1\n${A},5\n  # more, and more\n${B},6\n#`],
+    ['spaces around cells', ` ${A} ,\t5 \n  ${B},6\t\n`],
+    ['spaces around quotes', `wallet, "amount"\n "${A}" , "5" \n${B},6\n`],
+    ['leading zeros', `${A},005\n${B},00000000000000000000000000006\n`],
+    ['the largest amount', `${A},18446744073709551615\n${B},0\n`],
+    ["Jito's and Streamflow's form", `pubkey,amount_unlocked,amount_locked,category\n${A},5,0,Staker\n${B},6,0.0,\n`],
+    ['that form without a header', `${A},5,0,Staker\n${B},6,,Searcher\n`],
+  ])('reads a CSV with %s itself', (_, text) => {
+    expect(read(text)).toBe(true)
+  })
+
+  it('reads decimals and sums itself', () => {
+    expect(read(`${A},12.5\n${B},0.000001\n`, { decimals: 6 })).toBe(true)
+    expect(read(`${A},18446744073709.551615\n`, { decimals: 6 })).toBe(true)
+    expect(read(`${A},0\n${B},6\n${A},7\n${A},0\n`, { duplicates: 'sum' })).toBe(true)
+  })
+
+  it.each([
+    ['', ''],
+    ['a header alone', 'wallet,amount\n'],
+    ['UTF-16', Buffer.from(`\ufeff${A},5\n`, 'utf16le')],
+    ['no amount', `${A},5\n${B}\n`],
+    ['an empty amount', `${A},5\n${B},\n`],
+    ['a sign', `${A},5\n${B},-6\n`],
+    ['a point', `${A},5\n${B},6.\n`],
+    ['a fraction without decimals', `${A},5\n${B},6.5\n`],
+    ['more than u64', `${A},5\n${B},18446744073709551616\n`],
+    ['another character', `${A},5\n${B.slice(0, -1)}0,6\n`],
+    ['a short wallet', `${A},5\n${B.slice(0, 31)},6\n`],
+    ['a wallet of 45 characters', `${A},5\n1${'z'.repeat(44)},6\n`],
+    ['a wallet of 33 bytes', `${A},5\n${'z'.repeat(44)},6\n`],
+    ['a wallet with a 1 too many', `${A},5\n1${B.slice(1)},6\n`],
+    ['bytes that are not UTF-8', Buffer.concat([Buffer.from(`${A},5\n`), Buffer.from([0xc3, 0x28, 0xff, 0x2c, 0x35])])],
+    ['a thousands separator', `${A},5,x\n${B},1,000\n`],
+    ['too many cells', `${A},5\n${B},6,7\n`],
+    ['a lock', `pubkey,amount,amount_locked\n${A},5,0\n${B},6,1\n`],
+    ['an open quote', `${A},5\n"${B},6\n`],
+    ['text after a quote', `${A},5\n"${B}"x,6\n`],
+    ['a wallet twice', `${A},5\n${B},6\n${A},7\n`],
+  ])('leaves a CSV with %s to TypeScript', (_, text) => {
+    expect(read(text)).toBe(false)
+    expect(read(text, { duplicates: 'sum', decimals: 0 })).toBe(text.includes(`${A},7`))
+  })
+
+  it('leaves a sum of more than u64 to TypeScript', () => {
+    expect(read(`${A},18446744073709551615\n${B},6\n${A},1\n`, { duplicates: 'sum' })).toBe(false)
+  })
+
+  it('reads and refuses what TypeScript does, for any cells, quotes, line ends and wallets', () => {
+    const cell = fc.oneof(
+      { weight: 6, arbitrary: fc.constantFrom(A, B, ...Array.from({ length: 20 }, (_, i) => walletOf(10 + i))) },
+      { weight: 6, arbitrary: anyAmount.map(String) },
+      { weight: 2, arbitrary: anyWallet },
+      { weight: 1, arbitrary: fc.tuple(fc.nat(99), fc.nat(9999)).map((parts) => parts.join('.')) },
+      { weight: 1, arbitrary: fc.string({ maxLength: 50 }) },
+      { weight: 1, arbitrary: fc.constantFrom('', '0', '00', '0.0', '000', '123', '1'.repeat(32), 'z'.repeat(44)) },
+    )
+    const quotedCell = fc
+      .tuple(cell, fc.nat(9), fc.constantFrom('', ' ', '\t'), fc.constantFrom('', '\n', ' '))
+      .map(([text, kind, around, within]) =>
+        kind > 1 ? text : `${around}"${within}${kind > 0 ? text : text.replaceAll('"', '""')}${within}"${around}`,
+      )
+    const row = fc.oneof(
+      { weight: 9, arbitrary: fc.tuple(anyWallet, fc.nat(1e9).map(String)).map((cells) => cells.join(',')) },
+      { weight: 1, arbitrary: fc.array(quotedCell, { minLength: 1, maxLength: 4 }).map((cells) => cells.join(',')) },
+      { weight: 1, arbitrary: fc.constantFrom('', '#', '# note', ' ', ',', ' , ', ',,') },
+    )
+    const lineEnd = fc.constantFrom('\n', '\n', '\r\n', '\r')
+    const header = fc.constantFrom('', '', '\ufeff', 'wallet,amount\n', '\ufeffamount,wallet\r\n', 'a,b,c\n', ',\n')
+    const csv = fc.tuple(header, fc.array(fc.tuple(row, lineEnd), { maxLength: 12 }), fc.boolean()).map(
+      ([first, rows, cut]) =>
+        first +
+        rows
+          .map((parts) => parts.join(''))
+          .join('')
+          .slice(0, cut ? -1 : undefined),
+    )
+    let taken = 0
+    fc.assert(
+      fc.property(csv, optionsOf, (text, options) => {
+        if (read(text, options as CsvOptions)) taken++
+      }),
+      { numRuns: 1500 },
+    )
+    // Else the property would say nothing about what the engine reads itself.
+    expect(taken).toBeGreaterThan(200)
+  })
+
+  it('never reads a damaged list otherwise than TypeScript: bytes changed, removed, repeated', () => {
+    const good = Buffer.from(
+      `wallet,amount\n${recipientsOf(20)
+        .map(({ wallet }, i) => `${wallet},${i * 7}`)
+        .join('\n')}\n`,
+    )
+    const hostile = [0, 9, 10, 13, 32, 34, 35, 44, 45, 46, 47, 48, 49, 58, 73, 79, 108, 123, 127, 128, 0xc3, 0xff]
+    const damage = fc.record({
+      at: fc.nat(good.length - 1),
+      length: fc.nat(60),
+      byte: fc.oneof(fc.constantFrom(...hostile), fc.nat(255)),
+      kind: fc.constantFrom('change', 'remove', 'repeat', 'insert'),
+    })
+    fc.assert(
+      fc.property(fc.array(damage, { minLength: 1, maxLength: 3 }), optionsOf, (all, options) => {
+        let bytes: Buffer = Buffer.from(good)
+        for (const { at, length, byte, kind } of all) {
+          if (kind === 'change') bytes[Math.min(at, bytes.length - 1)] = byte
+          const [before, after] = [bytes.subarray(0, at), bytes.subarray(at)]
+          if (kind === 'remove') bytes = Buffer.concat([before, after.subarray(length)])
+          if (kind === 'repeat') bytes = Buffer.concat([before, after.subarray(0, length), after])
+          if (kind === 'insert') bytes = Buffer.concat([before, Buffer.alloc(length, byte), after])
+        }
+        compare(bytes, options as CsvOptions)
+      }),
+      { numRuns: 1500 },
+    )
+  })
+
+  it('reads rows across the ends of its pieces, and leaves a row that is longer than a piece', () => {
+    const recipients = recipientsOf(6000)
+    for (const end of ['\n', '\r\n', '\r', '\n\n# note\n']) {
+      expect(read(recipients.map(({ wallet, amount }) => `${wallet},${amount}${end}`).join(''))).toBe(end !== '\r')
+    }
+    const quoted = recipients.map(({ wallet, amount }, i) => `"${'x\n""'.repeat(i % 50)}",${wallet},${amount}\n`)
+    expect(read(`note,wallet,amount\n${quoted.join('')}`)).toBe(true)
+    expect(read(`note,wallet,amount\n"${'x'.repeat(70_000)}",${A},5\n`)).toBe(false)
+    expect(read(`${A},5\n${' '.repeat(70_000)}\n#${'x'.repeat(70_000)}\n${B},6\n`)).toBe(false)
+  })
+
+  it('finds and sums repeated wallets as TypeScript does in a long list', () => {
+    const lines = recipientsOf(5000).map(({ wallet }, i) => `${wallet},${i % 3}\n`)
+    const mixed = lines.flatMap((line, i) => (i % 4 === 0 ? [line, lines[(i * 31) % lines.length]!] : [line]))
+    expect(read(mixed.join(''), { duplicates: 'sum' })).toBe(true)
+    expect(read(mixed.join(''))).toBe(false)
+  })
+
+  it('writes nothing outside of its buffers, whatever the bytes', () => {
+    const engine = newEngine()!
+    const [text, records, capacity, size] = [engine.heapBase(), 262_144, 10, 4096]
+    engine.memory.grow(8)
+    const memory = new Uint8Array(engine.memory.buffer)
+    const written = [
+      [0, engine.heapBase()],
+      [records, records + capacity * RECORD_BYTES],
+    ]
+    const rows = fc.array(
+      fc.oneof(
+        fc.tuple(anyWallet, fc.nat(99)).map((cells) => Buffer.from(`${cells.join(',')}\n`)),
+        fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
+        fc.constantFrom(...['"', '""', ',,,,,,,', '\n', '\r\n', '#', ' '].map((part) => Buffer.from(part))),
+      ),
+      { maxLength: 20 },
+    )
+    fc.assert(
+      fc.property(rows, fc.nat(1), fc.nat(70), fc.integer({ min: -1, max: 18 }), (parts, isLast, width, decimals) => {
+        const bytes = Buffer.concat(parts).subarray(0, size)
+        memory.fill(0xa5, engine.heapBase())
+        memory.set(bytes, text)
+        engine.configure(0, 1, -1, width, 1, decimals)
+        engine.readRows(text, text + bytes.length, isLast, records, capacity)
+        expect(engine.count.value).toBeLessThanOrEqual(capacity)
+        expect(engine.position.value).toBeLessThanOrEqual(text + bytes.length)
+        expect(Buffer.compare(memory.subarray(text, text + bytes.length), bytes)).toBe(0)
+        const outside = [memory.subarray(text + bytes.length, records), memory.subarray(written[1]![1])]
+        for (const part of outside) expect(part.every((byte) => byte === 0xa5)).toBe(true)
+      }),
+      { numRuns: 150 },
+    )
+  })
+})
+
+describe('a tree of the engine', () => {
+  it('has the nodes and the root of the TypeScript path at sizes around every boundary', () => {
+    const hasher = treeHasher()!
+    const all = listFromEntries(recipientsOf(12_300)).bytes
+    for (const size of [1, 2, 3, 4, 5, 7, 8, 31, 1023, 4095, 4096, 4097, 4098, 8191, 8192, 8193, 12_289, 12_300]) {
+      const list = listFromBytes(all.subarray(0, size * RECORD_BYTES))
+      const expected = buildTree(list)
+      const { nodes, offsets, counts } = hasher.levels(list)
+      expect(counts).toEqual(expected.counts)
+      expect(offsets).toEqual(expected.offsets)
+      expect(nodes.equals(expected.nodes)).toBe(true)
+      expect(toHex(hasher.root(list))).toBe(toHex(expected.root))
+    }
+  })
+
+  it('is that of the TypeScript path for any list', () => {
+    const hasher = treeHasher()!
+    const any = fc.uint8Array({ minLength: RECORD_BYTES, maxLength: 60 * RECORD_BYTES })
+    fc.assert(
+      fc.property(any, (bytes) => {
+        const list = listFromBytes(bytes.subarray(0, bytes.length - (bytes.length % RECORD_BYTES)))
+        expect(toHex(hasher.root(list))).toBe(toHex(buildTree(list).root))
+      }),
+    )
+  })
+
+  it('orders siblings that begin alike as the TypeScript path does, and equal ones', () => {
+    const engine = newEngine()!
+    const [below, above] = [Math.ceil(engine.heapBase() / 16) * 16, 180_000]
+    engine.memory.grow(4)
+    const memory = Buffer.from(engine.memory.buffer)
+    fc.assert(
+      fc.property(
+        fc.nat(31),
+        fc.nat(31),
+        fc.nat(255),
+        fc.nat(255),
+        fc.integer({ min: 1, max: 9 }),
+        (x, y, a, b, count) => {
+          memory.fill(7, below, below + 32 * count)
+          for (let i = 0; i < count; i++) {
+            memory[below + 32 * i + x] = i % 2 === 0 ? a : b
+            memory[below + 32 * i + y] = i % 3 === 0 ? b : a
+          }
+          const pairs = (count + 1) >> 1
+          engine.hashPairs(below, above, 0, pairs, count)
+          for (let i = 0; i < pairs; i++) {
+            const left = memory.subarray(below + 64 * i, below + 64 * i + 32)
+            const right = 2 * i + 1 < count ? memory.subarray(below + 64 * i + 32, below + 64 * i + 64) : left
+            const pair = [left, right].sort(Buffer.compare)
+            const expected = sha256(Buffer.from([1]), ...pair)
+            expect(memory.subarray(above + 32 * i, above + 32 * i + 32).equals(expected)).toBe(true)
+          }
+        },
+      ),
+    )
+  })
+
+  it('is taken for long lists, and tells how far it is as the TypeScript path does', () => {
+    const list = listFromEntries(recipientsOf(40_000))
+    const callsOf = (build: typeof buildTree) => {
+      const calls: [number, number, string][] = []
+      const tree = build(list, { onProgress: (...call) => calls.push(call) })
+      return { calls, root: toHex(tree.root), nodes: tree.nodes.length }
+    }
+    expect(callsOf(recipientTree)).toEqual(callsOf(buildTree))
+    expect(toHex(recipientRoot(list))).toBe(toHex(buildTree(list).root))
+    expect(() => recipientRoot({ count: 0, bytes: new Uint8Array() })).toThrow('at least one leaf')
+  })
+})
+
+describe('as it ships', () => {
+  const csv = recipientsOf(3000)
+    .map(({ wallet, amount }) => `${wallet},${amount}\n`)
+    .join('')
+  /** Tells of every module that is compiled, in this process and in its workers. */
+  const telling = `data:text/javascript,import{writeSync}from'node:fs';const Own=WebAssembly.Module;WebAssembly.Module=class extends Own{constructor(bytes){super(bytes);writeSync(2,'compiled '+bytes.length+' ')}}`
+  const compiled = `compiled ${readFileSync(ENGINE_FILE).length}`
+
+  it('is what the command reads with', async () => {
+    const args = ['--import', telling, PROGRAM, 'merkle', 'build', '-', '--mint', walletOf(0), '-o', 'json']
+    const { stdout, stderr } = await execa(process.execPath, args, { input: csv })
+    expect(stderr).toContain(compiled)
+    expect(JSON.parse(stdout).root).toBe(toHex(buildTree(readCsv(Buffer.from(csv)).list).root))
+  })
+
+  it('is what the worker of the daemon hashes with', async () => {
+    const entries = recipientsOf(3000).map(({ wallet, amount }) => ({ wallet, amount: String(amount) }))
+    const body = JSON.stringify({ mint: walletOf(0), entries })
+    const script = `
+      const worker = new (require('node:worker_threads').Worker)(${JSON.stringify(join(PROGRAM, '../merkle-worker.js'))})
+      worker.on('message', ({ built }) => { process.stdout.write(built.root); worker.terminate() })
+      worker.postMessage({ kind: 'request', bytes: new Uint8Array(require('node:fs').readFileSync(0)) })`
+    const { stdout, stderr } = await execa(process.execPath, ['--import', telling, '-e', script], { input: body })
+    expect(stderr).toContain(compiled)
+    expect(stdout).toBe(toHex(buildTree(readCsv(Buffer.from(csv)).list).root))
+  })
+})
+
+describe('without WebAssembly', () => {
+  it('the command reads the same list and finds the same root, and names the same faults', async () => {
+    const lines = recipientsOf(3000).map(({ wallet, amount }) => `${wallet},${amount}\n`)
+    const build = (flags: string[], csv: string) =>
+      execa(process.execPath, [...flags, PROGRAM, 'merkle', 'build', '-', '--mint', walletOf(0), '-o', 'json'], {
+        input: csv,
+        reject: false,
+      })
+    for (const csv of [lines.join(''), [...lines, `${walletOf(7)},1\n`, 'nobody,2\n'].join('')]) {
+      const [fast, plain] = await Promise.all([build([], csv), build(['--no-expose-wasm'], csv)])
+      expect([plain.exitCode, plain.stdout, plain.stderr]).toEqual([fast.exitCode, fast.stdout, fast.stderr])
+    }
+  })
+})
