@@ -3,6 +3,7 @@ import type { EpochSchedule, LiteSvm, TransactionMetadata } from 'litesvm/dist/i
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressBytes, addressOf } from '../solana/addresses.ts'
 import type { Execution, InnerInstructions } from '../solana/execution.ts'
+import type { DecodedTransaction } from '../solana/messages.ts'
 import { BUILT_IN_OWNERS, SLOT_HASHES_SYSVAR, SYSTEM_PROGRAM, SYSVAR_OWNER } from '../solana/program-ids.ts'
 import { MAX_U64 } from '../solana/u64.ts'
 import { type Blockhashes, SlotHashes } from './blockhashes.ts'
@@ -22,6 +23,8 @@ export class Runtime {
   /** The ELF bytes of programs that nothing has used yet. */
   readonly #unused = new Map<string, Uint8Array>()
   readonly #faults = new Map<string, string>()
+  /** Transactions whose signatures a run has checked. Decoded transactions are never modified. */
+  readonly #verified = new WeakSet<DecodedTransaction>()
   #onLoad: (address: string, account: ChainAccount) => void = () => undefined
   #slot = -1
 
@@ -154,33 +157,51 @@ export class Runtime {
 
   /**
    * Runs a transaction and applies its changes. A failed one still pays its fee, unless its accounts could not be
-   * loaded.
+   * loaded. Its signatures are checked, unless a simulation of the same object has found that they hold.
    */
-  run(raw: Uint8Array): Execution {
-    const result = this.#svm.sendVersionedTransaction(raw)
+  run(transaction: DecodedTransaction): Execution {
+    const result = this.#checking(!this.#verified.has(transaction), () =>
+      this.#svm.sendVersionedTransaction(transaction.raw),
+    )
     if (result instanceof this.#native.FailedTransactionMetadata) {
       return { ...toExecution(result.meta()), err: transactionErrorJson(result.err()) }
     }
     return toExecution(result)
   }
 
-  /** Runs a transaction without applying its changes; `after` has the accounts that it would have written. */
-  simulate(raw: Uint8Array, sigVerify: boolean): { execution: Execution; after: Map<string, ChainAccount> } {
-    this.#svm.setSigverify(sigVerify)
+  /** Runs a transaction without applying its changes; `after` reads the accounts that it would have written. */
+  simulate(
+    transaction: DecodedTransaction,
+    sigVerify: boolean,
+  ): { execution: Execution; after: () => Map<string, ChainAccount> } {
+    const result = this.#checking(sigVerify && !this.#verified.has(transaction), () =>
+      this.#svm.simulateVersionedTransaction(transaction.raw),
+    )
+    if (result instanceof this.#native.FailedTransactionMetadata) {
+      const execution = { ...toExecution(result.meta()), err: transactionErrorJson(result.err()) }
+      if (sigVerify && wasExecuted(execution)) this.#verified.add(transaction)
+      return { execution, after: () => new Map() }
+    }
+    if (sigVerify) this.#verified.add(transaction)
+    const after = () =>
+      new Map(result.postAccounts().map((post) => [addressOf(post.address), toChainAccount(post.account())] as const))
+    return { execution: toExecution(result.meta()), after }
+  }
+
+  #checking<T>(signatures: boolean, run: () => T): T {
+    if (signatures) return run()
+    this.#svm.setSigverify(false)
     try {
-      const result = this.#svm.simulateVersionedTransaction(raw)
-      if (result instanceof this.#native.FailedTransactionMetadata) {
-        const err = transactionErrorJson(result.err())
-        return { execution: { ...toExecution(result.meta()), err }, after: new Map() }
-      }
-      const after = result
-        .postAccounts()
-        .map((post) => [addressOf(post.address), toChainAccount(post.account())] as const)
-      return { execution: toExecution(result.meta()), after: new Map(after) }
+      return run()
     } finally {
       this.#svm.setSigverify(true)
     }
   }
+}
+
+/** Whether a run got as far as executing an instruction. */
+export function wasExecuted({ err, logs }: Execution): boolean {
+  return err === null || logs.length > 0 || (typeof err === 'object' && 'InstructionError' in err)
 }
 
 function toChainAccount(account: import('litesvm/dist/internal.js').Account): ChainAccount {
