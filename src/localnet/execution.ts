@@ -79,7 +79,8 @@ export function executeAndCommit(
 ): ExecutedTransaction {
   const { runtime, index } = parts
   const { transaction, accountKeys, loadedAddresses, writable, nonce } = checked
-  for (const key of accountKeys) if (index.get(key) === undefined) index.update(key, runtime.get(key))
+  // Programs are loaded before the balances are read.
+  runtime.load(accountKeys)
   const preBalances = accountKeys.map((key) => index.get(key)?.lamports ?? 0n)
   const preTokenBalances = tokenBalancesOf(index, accountKeys)
 

@@ -8,6 +8,7 @@ import { BUILT_IN_OWNERS, SLOT_HASHES_SYSVAR, SYSTEM_PROGRAM, SYSVAR_OWNER } fro
 import { MAX_U64 } from '../solana/u64.ts'
 import { type Blockhashes, SlotHashes } from './blockhashes.ts'
 import { GENESIS_SLOT, SLOTS_PER_EPOCH, type SlotClock, type Tick } from './clock.ts'
+import type { JournaledAccount } from './journal.ts'
 import { transactionErrorJson } from './transaction-errors.ts'
 
 /** Type of the native module; the package's own wrapper would decode and encode every transaction and address again. */
@@ -45,9 +46,15 @@ export class Runtime {
     }
   }
 
-  /** Returns the accounts of a new runtime, including sysvars and built-in programs. */
-  *builtInAccounts(): Iterable<readonly [string, ChainAccount]> {
-    for (const owner of BUILT_IN_OWNERS) yield* this.ownedBy(owner)
+  /**
+   * Returns the addresses of the accounts of a new runtime, including sysvars and built-in programs. They are the same for
+   * each, and are read from the first, which must be new.
+   */
+  builtInAddresses(): readonly string[] {
+    builtIn ??= BUILT_IN_OWNERS.flatMap((owner) =>
+      this.#svm.getProgramAccounts(addressBytes(owner)).map(({ address }) => addressOf(address)),
+    )
+    return builtIn
   }
 
   /** Returns a program's accounts by scanning all accounts, which is slow; the index serves the chain's own queries. */
@@ -85,6 +92,31 @@ export class Runtime {
     } catch (error) {
       throw new Error(`Account ${address} cannot be set: ${error instanceof Error ? error.message : error}`)
     }
+  }
+
+  /**
+   * Sets accounts as a journal has them, programs last, because the runtime loads them from their data accounts. Returns
+   * a sentence for each that cannot be set.
+   */
+  restore(accounts: Iterable<JournaledAccount>): string[] {
+    const faults: string[] = []
+    const programs: JournaledAccount[] = []
+    const unused = new Set([...this.#unused.keys()].map((id) => textOf(addressBytes(id))))
+    const restore = ({ address, lamports, owner, executable, data }: JournaledAccount) => {
+      if (unused.size > 0 && unused.has(textOf(address))) this.#unused.delete(addressOf(address))
+      try {
+        this.#svm.setAccount(address, new this.#native.Account(lamports, data, owner, executable, DEFAULT_RENT_EPOCH))
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : error
+        faults.push(`Account ${addressOf(address)} cannot be set: ${reason}`)
+      }
+    }
+    for (const account of accounts) {
+      if (account.executable) programs.push(account)
+      else restore(account)
+    }
+    for (const program of programs) restore(program)
+    return faults
   }
 
   /**
@@ -203,6 +235,12 @@ export class Runtime {
 export function wasExecuted({ err, logs }: Execution): boolean {
   return err === null || logs.length > 0 || (typeof err === 'object' && 'InstructionError' in err)
 }
+
+let builtIn: readonly string[] | undefined
+
+/** Text that is equal for equal bytes. */
+const textOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 
 function toChainAccount(account: import('litesvm/dist/internal.js').Account): ChainAccount {
   return {
