@@ -1,5 +1,4 @@
 /** Sends JSON-RPC requests over HTTP as observed calls, and removes credentials from what comes back. */
-import type { LocalRpc } from '../localnet/rpc/index.ts'
 import type { Redactor } from '../redaction.ts'
 import { type CallTarget, endpointOf, observeCall } from '../telemetry/calls.ts'
 import { rpcMethodOf, rpcOutcome } from '../telemetry/json-rpc.ts'
@@ -33,13 +32,16 @@ export function observedRpc(
 }
 
 /** Posts to the embedded chain in this process as an observed call. Throws ShuttingDown once `ending` is aborted. */
-export function postToEmbedded(chain: Pick<LocalRpc, 'handle'>, ending: AbortSignal | undefined): PostToNode {
+export function postToEmbedded(
+  handle: (body: string) => Promise<string | undefined>,
+  ending: AbortSignal | undefined,
+): PostToNode {
   return (body) =>
     observeCall(
       { service: 'rpc', endpoint: 'embedded', operation: rpcMethodOf(body) },
       async () => {
         if (ending?.aborted) throw new ShuttingDown('the service is shutting down')
-        return { status: 200, text: (await chain.handle(body)) ?? '' }
+        return { status: 200, text: (await handle(body)) ?? '' }
       },
       ({ status }) => rpcOutcome(status, ''),
     )

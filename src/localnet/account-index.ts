@@ -1,7 +1,4 @@
-/**
- * In-memory index of accounts with their balances, owners and token holdings, which avoids queries to the runtime. It has
- * the accounts that were used; the first listing adds all others.
- */
+/** In-memory index of accounts with balances, owners and token holdings: those that were used, and from the first listing on all. */
 
 import type { ChainAccount } from '../solana/accounts.ts'
 import { mintDecimalsOf, type TokenHolding, tokenHoldingOf } from './tokens.ts'
