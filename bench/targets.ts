@@ -14,4 +14,6 @@ const NODE = 'node -e 0'
 export const TARGETS: readonly Target[] = [
   { suite: 'start-up', name: 'svc --version', floor: NODE, atMost: 1.1 },
   { suite: 'start-up', name: 'svc --help', floor: NODE, atMost: 1.1 },
+  { suite: 'localnet', name: 'opened, 50,000 token accounts', floor: 'setAccount × 50,000', atMost: 3 },
+  { suite: 'transactions', name: '1,000 submitted, preflight', floor: 'chain.send', atMost: 2 },
 ]
