@@ -11,16 +11,18 @@ import { openServices, operatorKey } from '../daemon/services.ts'
 import { openChain } from '../src/chain/connection.ts'
 import { readStatuses, STATUSES_PER_CALL } from '../src/chain/statuses.ts'
 import { loadConfig } from '../src/config.ts'
-import { ROUND_CALLS } from '../src/following/rounds.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import type { NewRow } from '../src/store/schema.ts'
-import { callTime, median } from './merkle/timing.ts'
+import { median } from './merkle/timing.ts'
 import type { Measurement } from './merkle.ts'
 
 const SUBMISSIONS = 1000
 /** Requests under way at once: as many share a commit. */
 const PARALLEL = 16
-const PENDING = 10_000
+/** Transactions that have not landed: the work of a round should grow with them, and no faster. */
+const PENDING = [100, 1_000, 10_000]
+/** Transactions that one round looks for. */
+const OF_ONE_ROUND = 8_000
 const ROUNDS = 5
 const PROGRAMS_DIR = '/nonexistent'
 
@@ -129,31 +131,47 @@ async function following(folder: string): Promise<Measurement[]> {
   const chain = openChain(config, { around: () => node })
   let now = Date.now()
   const following = { ...services, chain, clock: { now: () => now } }
-  try {
-    const rows = Array.from({ length: PENDING }, (): NewRow<'transactions'> => pendingRow(now))
+  const signatures: string[] = []
+  /** Milliseconds of what looking for all of them takes, and of the same status calls alone. */
+  const measured = async (count: number) => {
+    const added = Array.from({ length: count - signatures.length }, (): NewRow<'transactions'> => pendingRow(now))
     await services.store.write(async (tx) => {
-      for (let at = 0; at < PENDING; at += 500) {
+      for (let at = 0; at < added.length; at += 500) {
         await tx
           .insertInto('transactions')
-          .values(rows.slice(at, at + 500))
+          .values(added.slice(at, at + 500))
           .execute()
       }
     })
-    const signatures = rows.map(({ signature }) => signature)
-    const floor = await callTime(ROUNDS, async () => {
-      for (let at = 0; at < ROUND_CALLS * STATUSES_PER_CALL; at += STATUSES_PER_CALL) {
+    signatures.push(...added.map(({ signature }) => signature))
+    const times = { calls: [] as number[], rounds: [] as number[] }
+    for (let round = -1; round < ROUNDS; round++) {
+      const started = performance.now()
+      for (let at = 0; at < count; at += STATUSES_PER_CALL) {
         await readStatuses(chain, signatures.slice(at, at + STATUSES_PER_CALL), false)
       }
-    })
-    // Both rounds that 10,000 need, all of them due.
-    const whole = await callTime(ROUNDS, async () => {
+      const called = performance.now()
       now += 20_000
-      await followTransactions(following)
-      await followTransactions(following)
-    })
-    return [
-      { name: '10,000 pending looked for, in two rounds', ms: whole, ratio: whole / floor, floor: 'its 40 calls' },
-    ]
+      for (let looked = 0; looked < count; looked += OF_ONE_ROUND) await followTransactions(following)
+      // The first round warms up.
+      if (round < 0) continue
+      times.calls.push(called - started)
+      times.rounds.push(performance.now() - called)
+    }
+    return { calls: median(times.calls), rounds: median(times.rounds) }
+  }
+  try {
+    const measurements: Measurement[] = []
+    let first: number | undefined
+    for (const count of PENDING) {
+      const { calls, rounds } = await measured(count)
+      const each = rounds / count
+      first ??= each
+      const name = `${count.toLocaleString('en')} pending looked for, ${(each * 1000).toFixed(0)} µs each`
+      measurements.push({ name, ms: rounds, ratio: rounds / calls, floor: 'its status calls' })
+      measurements.push({ name: '  one of them', ms: each, ratio: each / first, floor: `one of ${PENDING[0]}` })
+    }
+    return measurements
   } finally {
     await chain.close()
     await services.close()

@@ -38,6 +38,20 @@ const events = async ({ request }: Pick<Service, 'request'>, id: string) =>
       [type, data.object.source, external_uid].filter(Boolean).join(' '),
   )
 
+/** Does something after a request has looked for its transactions, and before its first one is simulated. */
+function duringPreflight({ services }: Pick<Service, 'services'>, act: () => Promise<unknown>): void {
+  const { chain } = services
+  const { call } = chain
+  let acted = false
+  chain.call = async <T>(method: string, params: readonly unknown[]) => {
+    if (method === 'simulateTransaction' && !acted) {
+      acted = true
+      await act()
+    }
+    return call<T>(method, params)
+  }
+}
+
 describe('a submitted transaction', () => {
   it('goes from submitted to finalized, each step one event', async () => {
     const it = await start()
@@ -366,6 +380,30 @@ describe('a bundle', () => {
     await it.round()
     const sums = [3_000_000n, 4_000_000n, 1_000_000n]
     expect(it.chain.account(it.to.toBase58())?.lamports).toBe(sums[answers.indexOf(accepted[0]!)])
+  })
+
+  it('says how its first transaction was submitted, though another request sent that one meanwhile', async () => {
+    const it = await start()
+    const [a, b] = [it.build(1_000_000), it.build(2_000_000)]
+    const bundle = { bundle: true, signed_transactions: [a, b].map(text) }
+    duringPreflight(it, () => submit(it, { transaction: text(a) }))
+    const { status, json } = await submit(it, bundle)
+    expect([status, json.error.code, json.error.param]).toEqual([400, 'bad_request', 'signed_transactions.0'])
+    expect(json.error.message).toContain('signed_transactions.0 was submitted alone before')
+    expect(json.error.message).toContain(`follow ${signatureOf(a)}`)
+    expect(it.chain.account(it.to.toBase58())?.lamports).toBe(1_000_000n)
+  })
+
+  it('that another request has sent meanwhile is answered as a repetition', async () => {
+    const it = await start()
+    const bundle = { bundle: true, signed_transactions: [it.build(1_000_000), it.build(2_000_000)].map(text) }
+    let other: Awaited<ReturnType<typeof submit>> | undefined
+    duringPreflight(it, async () => {
+      other = await submit(it, bundle)
+    })
+    const { status, json } = await submit(it, bundle)
+    expect([status, json.data]).toEqual([200, other?.json.data])
+    expect(it.chain.account(it.to.toBase58())?.lamports).toBe(3_000_000n)
   })
 
   it('that the relay refuses, or that has no relay, is an internal_error that says so', async () => {

@@ -9,8 +9,8 @@ import { type Redactor, redactorOf } from '../redaction.ts'
 import { pause, rejectLate, whyUnanswered } from '../timing.ts'
 import { type Cluster, clusterOf } from './cluster.ts'
 import { withExactLamports } from './exact-lamports.ts'
-import { callNode } from './node-call.ts'
-import { observedEmbedded, observedRpc } from './observed-rpc.ts'
+import { callNode, type PostToNode, postOver } from './node-call.ts'
+import { observedEmbedded, observedRpc, postToEmbedded } from './observed-rpc.ts'
 import { chainOwner } from './owner.ts'
 import { type RetryOptions, withRetries } from './patient-fetch.ts'
 import { withoutUser } from './program-cache/rpc.ts'
@@ -74,7 +74,9 @@ export interface OpenChainOptions {
 
 interface NodeEndpoint {
   url: string
+  /** For web3.js. */
   send: typeof fetch
+  post: PostToNode
 }
 
 /** Opens nothing yet. A failure to open is reported to its caller, and the next caller tries again. */
@@ -123,10 +125,8 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
 
   const over = (url: string): NodeEndpoint => {
     if (remote?.url !== url) {
-      remote = {
-        url,
-        send: withNodeErrors(withRetries(around(nodeFetch(url, redactorOf(config))), retryOptions), cluster.label),
-      }
+      const send = withNodeErrors(withRetries(around(nodeFetch(url, redactorOf(config))), retryOptions), cluster.label)
+      remote = { url, send, post: postOver(send, url) }
     }
     return remote
   }
@@ -138,7 +138,10 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     inProcess ??= rpc()
       .then(async (local) => {
         const { localFetch } = await import('../localnet/fetch.ts')
-        return { url: cluster.rpcUrl, send: withRetries(observedEmbedded(around(localFetch(local))), retryOptions) }
+        const send = withRetries(observedEmbedded(around(localFetch(local))), retryOptions)
+        // A call needs no Request and Response where nothing is wrapped around them.
+        const post = options.around === undefined ? postToEmbedded((body) => local.handle(body), ending) : postOver(send, cluster.rpcUrl)
+        return { url: cluster.rpcUrl, send, post }
       })
       .catch((error) => {
         inProcess = undefined
@@ -168,15 +171,15 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     },
     connection,
     async call<T>(method: string, params: readonly unknown[]) {
-      const { url, send } = await nodeEndpoint()
-      return (await callNode(send, url, method, params)) as T
+      const { post } = await nodeEndpoint()
+      return (await callNode(post, method, params)) as T
     },
     async genesisHash() {
       const node = await nodeEndpoint()
       const existing = hashes.get(node)
       if (existing !== undefined) return existing
       const hash = await askNode('Reading the genesis hash', async () => {
-        const answer = await callNode(node.send, node.url, 'getGenesisHash', [])
+        const answer = await callNode(node.post, 'getGenesisHash', [])
         if (typeof answer !== 'string' || answer === '') throw new Error('it answers with parts missing')
         return answer
       })

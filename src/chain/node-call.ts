@@ -14,20 +14,24 @@ export class NodeRefusal extends Error {
   }
 }
 
+/** Posts a JSON-RPC request to a node, and returns the status and the whole text of its answer. */
+export type PostToNode = (body: string) => Promise<{ status: number; text: string }>
+
+/** Posts over a `fetch`. */
+export function postOver(send: typeof fetch, url: string): PostToNode {
+  return async (body) => {
+    const response = await send(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    return { status: response.status, text: await response.text() }
+  }
+}
+
 /** Returns the result. Throws NodeRefusal, or an Error without any URL when there is no JSON-RPC answer. */
-export async function callNode(
-  send: typeof fetch,
-  url: string,
-  method: string,
-  params: readonly unknown[],
-): Promise<unknown> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-  const response = await send(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-  const text = await response.text()
+export async function callNode(post: PostToNode, method: string, params: readonly unknown[]): Promise<unknown> {
+  const { status, text } = await post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
   const answer = parsedResult(text)
   const { code, message, data } = (answer?.error ?? {}) as { code?: unknown; message?: unknown; data?: unknown }
   if (typeof code === 'number') throw new NodeRefusal(code, String(message), data)
-  if (!response.ok) throw new Error(`it answers HTTP ${response.status}`)
+  if (status < 200 || status > 299) throw new Error(`it answers HTTP ${status}`)
   if (answer === undefined || !Object.hasOwn(answer, 'result')) {
     throw new Error('it answers something that is not JSON-RPC')
   }

@@ -2,7 +2,8 @@
 import type { Redactor } from '../redaction.ts'
 import { type CallTarget, endpointOf, observeCall } from '../telemetry/calls.ts'
 import { rpcMethodOf, rpcOutcome } from '../telemetry/json-rpc.ts'
-import { redactedResponse } from './node-call.ts'
+import { ShuttingDown } from '../timing.ts'
+import { type PostToNode, redactedResponse } from './node-call.ts'
 import { wholeAnswer } from './whole-answer.ts'
 
 /** Each request is one call to `href`, with `authorization` as its credentials. */
@@ -28,6 +29,22 @@ export function observedRpc(
     )
     return response
   }
+}
+
+/** Posts to the embedded chain in this process as an observed call. Throws ShuttingDown once `ending` is aborted. */
+export function postToEmbedded(
+  handle: (body: string) => Promise<string | undefined>,
+  ending: AbortSignal | undefined,
+): PostToNode {
+  return (body) =>
+    observeCall(
+      { service: 'rpc', endpoint: 'embedded', operation: rpcMethodOf(body) },
+      async () => {
+        if (ending?.aborted) throw new ShuttingDown('the service is shutting down')
+        return { status: 200, text: (await handle(body)) ?? '' }
+      },
+      ({ status }) => rpcOutcome(status, ''),
+    )
 }
 
 /** Observes requests to the embedded chain in this process, which has no host. */

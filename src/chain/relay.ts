@@ -7,7 +7,7 @@ import type { DecodedTransaction } from '../solana/messages.ts'
 import { isWritable } from '../solana/messages.ts'
 import { whyUnanswered } from '../timing.ts'
 import type { Chain } from './connection.ts'
-import { callNode, NodeRefusal } from './node-call.ts'
+import { callNode, NodeRefusal, postOver } from './node-call.ts'
 import { observedRpc } from './observed-rpc.ts'
 import { withRetries } from './patient-fetch.ts'
 import { withoutUser } from './program-cache/rpc.ts'
@@ -128,7 +128,7 @@ async function callRelay({ href, send }: RelayEndpoint, method: string, params: 
     }
   }
   try {
-    return await callNode(reach, relayPath(href, method), method, params)
+    return await callNode(postOver(reach, relayPath(href, method)), method, params)
   } catch (error) {
     if (error instanceof NodeRefusal) throw new RelayRefusal(error)
     throw error

@@ -4,7 +4,7 @@ import { MAX_TRANSACTION_BYTES } from '../solana/constants.ts'
 import {
   type DecodedMessage,
   type DecodedTransaction,
-  decodeWireTransaction as decodeBytes,
+  decodeOnce,
   keyAt,
   MalformedTransaction,
 } from '../solana/messages.ts'
@@ -20,7 +20,7 @@ export function decodeTransaction(base64: string, param = 'transaction'): Decode
     )
   }
   try {
-    return decodeBytes(bytes)
+    return decodeOnce(bytes)
   } catch (error) {
     if (!(error instanceof MalformedTransaction)) throw error
     throw badRequest(`${param} is not a base64 versioned transaction. ${error.message}`, { param, cause: error })

@@ -1,4 +1,4 @@
-/** In-memory index of every account with its balance, owner and token holdings, which avoids queries to the runtime. */
+/** In-memory index of accounts with balances, owners and token holdings: those that were used, and from the first listing on all. */
 
 import type { ChainAccount } from '../solana/accounts.ts'
 import { mintDecimalsOf, type TokenHolding, tokenHoldingOf } from './tokens.ts'
@@ -11,6 +11,14 @@ export interface AccountEntry {
   decimals: number | null
 }
 
+/** Reads the accounts that the index does not have yet. */
+export interface AccountReader {
+  /** Returns one account; null when it does not exist. */
+  get(address: string): ChainAccount | null
+  /** Returns all accounts; one that the index has already may be missing, or in an earlier state. */
+  all(): Iterable<readonly [address: string, account: ChainAccount]>
+}
+
 type AddressSets = Map<string, Set<string>>
 
 export class AccountIndex {
@@ -18,18 +26,30 @@ export class AccountIndex {
   readonly #byOwner: AddressSets = new Map()
   readonly #byWallet: AddressSets = new Map()
   readonly #byMint: AddressSets = new Map()
+  readonly #accounts: AccountReader
+  /** Addresses known to have no account; null once the index has all accounts. */
+  #absent: Set<string> | null = new Set()
 
-  get size(): number {
-    return this.#entries.size
+  constructor(accounts: AccountReader) {
+    this.#accounts = accounts
   }
 
-  get(address: string): AccountEntry | undefined {
-    return this.#entries.get(address)
+  get size(): number {
+    this.#complete()
+    return this.#entries.size
   }
 
   /** Returns a copy of all current addresses. */
   addresses(): Set<string> {
+    this.#complete()
     return new Set(this.#entries.keys())
+  }
+
+  get(address: string): AccountEntry | undefined {
+    const known = this.#entries.get(address)
+    if (known !== undefined || this.#absent === null || this.#absent.has(address)) return known
+    this.update(address, this.#accounts.get(address))
+    return this.#entries.get(address)
   }
 
   /** Stores an account's new state; null when it no longer exists. */
@@ -38,8 +58,10 @@ export class AccountIndex {
     if (account === null) {
       if (before !== undefined) this.#unlink(address, before)
       this.#entries.delete(address)
+      this.#absent?.add(address)
       return
     }
+    this.#absent?.delete(address)
     const after: AccountEntry = {
       lamports: account.lamports,
       owner: before?.owner === account.owner ? before.owner : account.owner,
@@ -54,15 +76,27 @@ export class AccountIndex {
 
   /** Returns a copy of the current addresses, so that changes during an iteration have no effect. */
   ownedBy(program: string): string[] {
+    this.#complete()
     return [...(this.#byOwner.get(program) ?? [])]
   }
 
   ofWallet(wallet: string): string[] {
+    this.#complete()
     return [...(this.#byWallet.get(wallet) ?? [])]
   }
 
   ofMint(mint: string): string[] {
+    this.#complete()
     return [...(this.#byMint.get(mint) ?? [])]
+  }
+
+  #complete(): void {
+    const absent = this.#absent
+    if (absent === null) return
+    this.#absent = null
+    for (const [address, account] of this.#accounts.all()) {
+      if (!this.#entries.has(address) && !absent.has(address)) this.update(address, account)
+    }
   }
 
   #link(address: string, { owner, token }: AccountEntry): void {

@@ -1,12 +1,7 @@
 /** Checks a transaction in a validator's order, runs it, and records all its changes. */
 
 import type { ChainAccount } from '../solana/accounts.ts'
-import {
-  type Execution,
-  type TokenBalance,
-  type TransactionErrorJson,
-  TransactionRefused,
-} from '../solana/execution.ts'
+import { type TokenBalance, type TransactionErrorJson, TransactionRefused } from '../solana/execution.ts'
 import { unitPriceOf } from '../solana/fees.ts'
 import { type LoadedAddresses, loadAddresses } from '../solana/lookup-tables.ts'
 import { checkLocks, type DecodedTransaction, isWritable, keyAt } from '../solana/messages.ts'
@@ -84,11 +79,12 @@ export function executeAndCommit(
 ): ExecutedTransaction {
   const { runtime, index } = parts
   const { transaction, accountKeys, loadedAddresses, writable, nonce } = checked
-  for (const key of accountKeys) if (index.get(key) === undefined) index.update(key, runtime.get(key))
+  // Programs are loaded before the balances are read.
+  runtime.load(accountKeys)
   const preBalances = accountKeys.map((key) => index.get(key)?.lamports ?? 0n)
   const preTokenBalances = tokenBalancesOf(index, accountKeys)
 
-  const execution = runtime.run(transaction.raw)
+  const execution = runtime.run(transaction)
   const failed = execution.err !== null
   const payer = keyAt(transaction.message, 0)
   if (execution.err !== null && runtime.balance(payer) === preBalances[0]) {
@@ -131,11 +127,6 @@ export function executeAndCommit(
       postTokenBalances: tokenBalancesOf(index, accountKeys),
     },
   }
-}
-
-/** Whether a run got as far as executing an instruction. */
-export function wasExecuted({ err, logs }: Execution): boolean {
-  return err === null || logs.length > 0 || (typeof err === 'object' && 'InstructionError' in err)
 }
 
 /**

@@ -4,7 +4,7 @@ import { base58 } from '@scure/base'
 import type { Database } from 'better-sqlite3'
 import { addressBytes } from '../solana/addresses.ts'
 import { BLOCKHASH_SLOTS } from '../solana/constants.ts'
-import { messageBytesOf } from '../solana/messages.ts'
+import { messageBytesOf, signatureOffset } from '../solana/messages.ts'
 import { encodeMeta, type TransactionRow, transactionFromRow } from './transaction-rows.ts'
 import type { LandedTransaction, SignatureInfo } from './types.ts'
 
@@ -78,12 +78,11 @@ export function openHistory(db: Database) {
   return {
     /** Inserts a transaction; the caller's database transaction commits it. */
     record({ transaction, unitPrice, writable }: HistoryEntry): void {
-      const { signature, slot, index, blockTime, err, raw, accountKeys } = transaction
+      const { slot, index, blockTime, err, raw, accountKeys } = transaction
       const seq = count + 1
       const error = err === null ? null : JSON.stringify(err)
       const price = Number(unitPrice > MAX_PRICE ? MAX_PRICE : unitPrice)
-      const name = base58.decode(signature)
-      insert.run(seq, name, slot, index, blockTime, price, error, raw, encodeMeta(transaction))
+      insert.run(seq, signatureIn(raw), slot, index, blockTime, price, error, raw, encodeMeta(transaction))
       for (const [i, key] of accountKeys.entries()) mention.run(addressBytes(key), seq, writable[i] ? 1 : 0)
       count = seq
     },
@@ -104,7 +103,7 @@ export function openHistory(db: Database) {
     /** Whether the transaction landed. A message with other signatures counts as the same, as on a validator. */
     hasTransaction({ signature, raw }: Pick<LandedTransaction, 'signature' | 'raw'>): boolean {
       if (recent.has(signature) || messages.has(messageHash(raw))) return true
-      return seqOf.get(base58.decode(signature)) !== undefined
+      return seqOf.get(signatureIn(raw)) !== undefined
     },
     transaction(signature: string): LandedTransaction | null {
       const known = recent.get(signature)
@@ -152,6 +151,9 @@ export function openHistory(db: Database) {
 function messageHash(raw: Uint8Array): string {
   return createHash('sha256').update(messageBytesOf(raw)).digest('base64')
 }
+
+/** The first signature of a decoded transaction, which identifies it. */
+const signatureIn = (raw: Uint8Array): Uint8Array => raw.subarray(signatureOffset(0), signatureOffset(1))
 
 const MAX_PRICE = BigInt(Number.MAX_SAFE_INTEGER)
 

@@ -50,8 +50,8 @@ export class CopyTooSoonError extends Error {
 export interface ChainJournal extends ReturnType<typeof openHistory> {
   setting(name: string): Buffer | null
   saveSetting(name: string, value: Uint8Array | string): void
-  /** Returns every modified account, programs last; null for genesis accounts that were closed. */
-  accounts(): Iterable<readonly [address: string, account: ChainAccount | null]>
+  /** Returns every modified account; genesis accounts that were closed have no lamports. */
+  accounts(): Iterable<JournaledAccount>
   saveAccount(address: string, account: ChainAccount | null): void
   /** Deletes the record of an account that a new chain would not have. */
   dropAccount(address: string): void
@@ -89,8 +89,10 @@ export function openJournal(Database: typeof BetterSqlite3, dataDir: string): Ch
   const save = db.prepare('INSERT OR REPLACE INTO settings VALUES (?, ?)')
   const saveAccount = db.prepare('INSERT OR REPLACE INTO accounts VALUES (?, ?, ?, ?, ?)')
   const dropAccount = db.prepare('DELETE FROM accounts WHERE address = ?')
+  // One buffer for a row takes half the time of three; the operator returns a text of the same bytes, which the cast undoes.
   const allAccounts = db
-    .prepare<[], AccountRow>('SELECT address, lamports, owner, executable, data FROM accounts ORDER BY executable')
+    .prepare<[], AccountRow>('SELECT lamports, executable, CAST(address || owner || data AS BLOB) FROM accounts')
+    .raw()
     .safeIntegers()
   let copied: { file: string; at: number } | null = null
   const begin = db.transaction(<T>(work: () => T) => work())
@@ -99,7 +101,15 @@ export function openJournal(Database: typeof BetterSqlite3, dataDir: string): Ch
     setting: (name) => select.get(name) ?? null,
     saveSetting: (name, value) => void save.run(name, Buffer.from(value as Uint8Array)),
     *accounts() {
-      for (const row of allAccounts.iterate()) yield [addressOf(row.address), accountFromRow(row)] as const
+      for (const [lamports, executable, bytes] of allAccounts.iterate()) {
+        yield {
+          address: bytes.subarray(0, 32),
+          lamports: BigInt.asUintN(64, lamports),
+          owner: bytes.subarray(32, 64),
+          executable: executable !== 0n,
+          data: bytes.subarray(64),
+        }
+      }
     },
     saveAccount(address, account) {
       const { lamports, owner, executable, data } = account ?? REMOVED_ACCOUNT
@@ -132,29 +142,22 @@ export function removeCopies(dataDir: string): void {
   for (const name of readdirSync(dataDir)) if (COPY_NAME.test(name)) rmSync(join(dataDir, name), { force: true })
 }
 
-interface AccountRow {
+/** An account as the file has it: a chain of many opens without converting their addresses to text. */
+export interface JournaledAccount {
   address: Buffer
   lamports: bigint
   owner: Buffer
-  executable: bigint
+  executable: boolean
   data: Buffer
 }
+
+type AccountRow = [lamports: bigint, executable: bigint, bytes: Buffer]
 
 const REMOVED_ACCOUNT: ChainAccount = {
   lamports: 0n,
   owner: addressOf(new Uint8Array(32)),
   data: Buffer.alloc(0),
   executable: false,
-}
-
-function accountFromRow({ lamports, owner, executable, data }: AccountRow): ChainAccount | null {
-  if (lamports === 0n) return null
-  return {
-    lamports: BigInt.asUintN(64, lamports),
-    owner: addressOf(owner),
-    executable: executable !== 0n,
-    data,
-  }
 }
 
 function prepareSchema(db: BetterSqlite3.Database, file: string): void {

@@ -3,7 +3,7 @@
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressBytes } from '../solana/addresses.ts'
 import { TransactionRefused } from '../solana/execution.ts'
-import { decodeWireTransaction, messageBytesOf } from '../solana/messages.ts'
+import { decodeOnce, messageBytesOf } from '../solana/messages.ts'
 import type { AccountIndex } from './account-index.ts'
 import type { Blockhashes } from './blockhashes.ts'
 import type { SlotClock, Tick } from './clock.ts'
@@ -18,6 +18,7 @@ import type { Faucet } from './faucet.ts'
 import type { ChainJournal } from './journal.ts'
 import type { Runtime } from './runtime.ts'
 import type { BundleOutcome, ChainListener, LandedTransaction, LocalnetStatus } from './types.ts'
+import { WorkQueue } from './work-queue.ts'
 
 export interface ChainParts {
   journal: ChainJournal
@@ -35,6 +36,12 @@ export interface ChainParts {
   dataDir: string
 }
 
+/** What works that share one write have landed, and the accounts that are still to be written. */
+interface Group {
+  landed: ExecutedTransaction[]
+  accounts: Map<string, ChainAccount | null>
+}
+
 export class Ledger {
   readonly execution: ExecutionParts
   readonly #parts: ChainParts
@@ -42,6 +49,9 @@ export class Ledger {
   /** Reason why the chain no longer accepts calls; null while it is open. */
   #ended: string | null = null
   #place = { slot: -1, next: 0 }
+  readonly #queue = new WorkQueue((works) => this.#runTogether(works))
+  /** The works that run together now; null outside of them. */
+  #group: Group | null = null
 
   constructor(parts: ChainParts) {
     const { journal, clock, runtime, index, blockhashes } = parts
@@ -61,7 +71,7 @@ export class Ledger {
   }
 
   send(raw: Uint8Array): LandedTransaction {
-    const transaction = decodeWireTransaction(raw)
+    const transaction = decodeOnce(raw)
     const tick = this.enterSlot()
     const checked = checkTransaction(this.execution, transaction, tick, { sigVerify: true })
     const landed = this.#land(this.execution, checked, tick, this.#placeIn(tick))
@@ -69,8 +79,35 @@ export class Ledger {
     return landed.transaction
   }
 
+  /**
+   * Runs `work`, such as a send, together with what else arrives in this turn of the event loop, and settles as it does
+   * once the changes of all are durable in one write. When that fails, the chain stops and each of them rejects.
+   */
+  async together<T>(work: () => T): Promise<T> {
+    this.assertOpen()
+    return this.#queue.add(work)
+  }
+
+  #runTogether(works: Iterable<() => void>): void {
+    const group: Group = { landed: [], accounts: new Map() }
+    try {
+      this.#durably(() => {
+        this.#group = group
+        for (const run of works) {
+          run()
+          // What the works before it did is not durable then, and must not be told.
+          this.assertOpen()
+        }
+        for (const [address, account] of group.accounts) this.#saveAccount(address, account)
+      })
+    } finally {
+      this.#group = null
+    }
+    for (const landing of group.landed) this.#notify(landing)
+  }
+
   sendBundle(raws: readonly Uint8Array[]): BundleOutcome {
-    const transactions = raws.map((raw) => decodeWireTransaction(raw))
+    const transactions = raws.map((raw) => decodeOnce(raw))
     const tick = this.enterSlot()
     const before = new Map<string, ChainAccount | null>()
     const landed: ExecutedTransaction[] = []
@@ -101,12 +138,12 @@ export class Ledger {
 
   setAccount(address: string, account: ChainAccount): void {
     const { runtime, index } = this.#parts
-    const journal = this.journal
+    this.assertOpen()
     addressBytes(address)
     runtime.set(address, account)
     const stored = runtime.get(address)
     index.update(address, stored)
-    this.#durably(() => this.#saveAccount(journal, address, stored))
+    this.#durably(() => this.#keepAccount(address, stored))
   }
 
   subscribe(listener: ChainListener): () => void {
@@ -117,6 +154,8 @@ export class Ledger {
   close(): void {
     if (this.#ended === CHAIN_CLOSED) return
     const { journal } = this.#parts
+    // Whoever sent these was told nothing yet.
+    this.#queue.flush()
     try {
       if (this.#ended === null) journal.commit(() => this.#saveClock(journal))
     } finally {
@@ -158,13 +197,18 @@ export class Ledger {
         journal.record(landing)
         for (const [address, account] of landing.changed) accounts.set(address, account)
       }
-      for (const [address, account] of accounts) this.#saveAccount(journal, address, account)
+      for (const [address, account] of accounts) this.#keepAccount(address, account)
     })
     this.#place.next += landed.length
-    for (const { transaction, changed } of landed) {
-      journal.remember(transaction)
-      for (const listener of this.#listeners) callListener(listener, transaction, changed)
+    for (const landing of landed) {
+      journal.remember(landing.transaction)
+      if (this.#group === null) this.#notify(landing)
+      else this.#group.landed.push(landing)
     }
+  }
+
+  #notify({ transaction, changed }: ExecutedTransaction): void {
+    for (const listener of this.#listeners) callListener(listener, transaction, changed)
   }
 
   #land(...run: Parameters<typeof executeAndCommit>): ExecutedTransaction {
@@ -175,10 +219,12 @@ export class Ledger {
     }
   }
 
-  /** Runs a write in one database transaction; a failure stops the chain. */
+  /** Runs a write in one database transaction, that of the group if one runs; a failure stops the chain. */
   #durably(write: () => void): void {
+    const { journal } = this
     try {
-      this.journal.commit(write)
+      if (this.#group === null) journal.commit(write)
+      else write()
     } catch (error) {
       throw this.#stop('its journal could not be written', error)
     }
@@ -187,11 +233,18 @@ export class Ledger {
   /** Stops the chain, because the runtime or the clock is ahead of the journal and no change may build on it. */
   #stop(what: string, cause: unknown): Error {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    this.#ended = `The embedded chain in ${this.#parts.dataDir} stopped: ${what} (${reason}); open it again`
+    this.#ended ??= `The embedded chain in ${this.#parts.dataDir} stopped: ${what} (${reason}); open it again`
     return new Error(this.#ended, { cause })
   }
 
-  #saveAccount(journal: ChainJournal, address: string, account: ChainAccount | null): void {
+  /** Writes an account; within a group its last state is written once, at the end. */
+  #keepAccount(address: string, account: ChainAccount | null): void {
+    if (this.#group === null) this.#saveAccount(address, account)
+    else this.#group.accounts.set(address, account)
+  }
+
+  #saveAccount(address: string, account: ChainAccount | null): void {
+    const { journal } = this.#parts
     if (account === null && !this.#parts.genesis.has(address)) journal.dropAccount(address)
     else journal.saveAccount(address, account)
   }

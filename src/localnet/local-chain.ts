@@ -103,6 +103,10 @@ export class EmbeddedChain implements LocalChain {
     return this.#ledger.sendBundle(raws)
   }
 
+  together<T>(work: () => T): Promise<T> {
+    return this.#ledger.together(work)
+  }
+
   simulate(raw: Uint8Array, options: SimulateOptions = {}): SimulatedRun {
     const tick = this.#ledger.enterSlot()
     return simulate(this.#ledger.execution, raw, tick, options, this.latestBlockhash())

@@ -2,8 +2,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { loadSqlite, loadSvm } from '../native-modules.ts'
+import { addressOf } from '../solana/addresses.ts'
 import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
-import { AccountIndex } from './account-index.ts'
+import { AccountIndex, type AccountReader } from './account-index.ts'
 import { Blockhashes } from './blockhashes.ts'
 import { type ClockState, SlotClock } from './clock.ts'
 import { FAUCET_LAMPORTS, openFaucet } from './faucet.ts'
@@ -22,25 +23,16 @@ export async function openParts({ dataDir, programsDir, now = Date.now }: LocalC
     const clock = new SlotClock(clockState, now)
     const blockhashes = new Blockhashes(seed)
     const runtime = new Runtime(native, clock, blockhashes)
+    const builtIn = runtime.builtInAddresses()
     const faucet = openFaucet(seed)
     const { accounts, programs: added, report } = loadPrograms(runtime, programsDir)
-    const notRestored: string[] = []
     const base = { lamports: FAUCET_LAMPORTS, owner: SYSTEM_PROGRAM, data: new Uint8Array(), executable: false }
     runtime.set(faucet.address, base)
 
-    const index = new AccountIndex()
-    for (const [address, account] of runtime.builtInAccounts()) index.update(address, account)
-    for (const [address, account] of accounts) index.update(address, account)
-    const genesis = new Set([...index.addresses(), ...added])
+    const genesis = new Set([...builtIn, faucet.address, ...accounts.keys(), ...added])
+    const index = new AccountIndex(readerOf(runtime, journal, [...builtIn, faucet.address, ...accounts.keys()]))
     runtime.onLoad((address, account) => index.update(address, account))
-    for (const [address, account] of journal.accounts()) {
-      try {
-        runtime.set(address, account)
-        index.update(address, account)
-      } catch (error) {
-        notRestored.push(`Not restored: ${error instanceof Error ? error.message : error}`)
-      }
-    }
+    const notRestored = runtime.restore(journal.accounts()).map((fault) => `Not restored: ${fault}`)
     return {
       journal,
       clock,
@@ -60,6 +52,22 @@ export async function openParts({ dataDir, programsDir, now = Date.now }: LocalC
   } catch (error) {
     journal.close()
     throw error
+  }
+}
+
+/** Reads the accounts of a chain: those that a new one has, and those in the journal, which has every change. */
+function readerOf(runtime: Runtime, journal: ChainJournal, genesis: readonly string[]): AccountReader {
+  return {
+    get: (address) => runtime.get(address),
+    *all() {
+      for (const address of genesis) {
+        const account = runtime.get(address)
+        if (account !== null) yield [address, account]
+      }
+      for (const { address, owner, ...account } of journal.accounts()) {
+        if (account.lamports > 0n) yield [base58.encode(address), { ...account, owner: addressOf(owner) }]
+      }
+    },
   }
 }
 

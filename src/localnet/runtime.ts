@@ -3,10 +3,12 @@ import type { EpochSchedule, LiteSvm, TransactionMetadata } from 'litesvm/dist/i
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressBytes, addressOf } from '../solana/addresses.ts'
 import type { Execution, InnerInstructions } from '../solana/execution.ts'
+import type { DecodedTransaction } from '../solana/messages.ts'
 import { BUILT_IN_OWNERS, SLOT_HASHES_SYSVAR, SYSTEM_PROGRAM, SYSVAR_OWNER } from '../solana/program-ids.ts'
 import { MAX_U64 } from '../solana/u64.ts'
 import { type Blockhashes, SlotHashes } from './blockhashes.ts'
 import { GENESIS_SLOT, SLOTS_PER_EPOCH, type SlotClock, type Tick } from './clock.ts'
+import type { JournaledAccount } from './journal.ts'
 import { transactionErrorJson } from './transaction-errors.ts'
 
 /** Type of the native module; the package's own wrapper would decode and encode every transaction and address again. */
@@ -22,6 +24,8 @@ export class Runtime {
   /** The ELF bytes of programs that nothing has used yet. */
   readonly #unused = new Map<string, Uint8Array>()
   readonly #faults = new Map<string, string>()
+  /** Transactions whose signatures a run has checked. Decoded transactions are never modified. */
+  readonly #verified = new WeakSet<DecodedTransaction>()
   #onLoad: (address: string, account: ChainAccount) => void = () => undefined
   #slot = -1
 
@@ -42,9 +46,15 @@ export class Runtime {
     }
   }
 
-  /** Returns the accounts of a new runtime, including sysvars and built-in programs. */
-  *builtInAccounts(): Iterable<readonly [string, ChainAccount]> {
-    for (const owner of BUILT_IN_OWNERS) yield* this.ownedBy(owner)
+  /**
+   * Returns the addresses of the accounts of a new runtime, including sysvars and built-in programs. They are the same for
+   * each, and are read from the first, which must be new.
+   */
+  builtInAddresses(): readonly string[] {
+    builtIn ??= BUILT_IN_OWNERS.flatMap((owner) =>
+      this.#svm.getProgramAccounts(addressBytes(owner)).map(({ address }) => addressOf(address)),
+    )
+    return builtIn
   }
 
   /** Returns a program's accounts by scanning all accounts, which is slow; the index serves the chain's own queries. */
@@ -82,6 +92,31 @@ export class Runtime {
     } catch (error) {
       throw new Error(`Account ${address} cannot be set: ${error instanceof Error ? error.message : error}`)
     }
+  }
+
+  /**
+   * Sets accounts as a journal has them, programs last, because the runtime loads them from their data accounts. Returns
+   * a sentence for each that cannot be set.
+   */
+  restore(accounts: Iterable<JournaledAccount>): string[] {
+    const faults: string[] = []
+    const programs: JournaledAccount[] = []
+    const unused = new Set([...this.#unused.keys()].map((id) => textOf(addressBytes(id))))
+    const restore = ({ address, lamports, owner, executable, data }: JournaledAccount) => {
+      if (unused.size > 0 && unused.has(textOf(address))) this.#unused.delete(addressOf(address))
+      try {
+        this.#svm.setAccount(address, new this.#native.Account(lamports, data, owner, executable, DEFAULT_RENT_EPOCH))
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : error
+        faults.push(`Account ${addressOf(address)} cannot be set: ${reason}`)
+      }
+    }
+    for (const account of accounts) {
+      if (account.executable) programs.push(account)
+      else restore(account)
+    }
+    for (const program of programs) restore(program)
+    return faults
   }
 
   /**
@@ -154,34 +189,58 @@ export class Runtime {
 
   /**
    * Runs a transaction and applies its changes. A failed one still pays its fee, unless its accounts could not be
-   * loaded.
+   * loaded. Its signatures are checked, unless a simulation of the same object has found that they hold.
    */
-  run(raw: Uint8Array): Execution {
-    const result = this.#svm.sendVersionedTransaction(raw)
+  run(transaction: DecodedTransaction): Execution {
+    const result = this.#checking(!this.#verified.has(transaction), () =>
+      this.#svm.sendVersionedTransaction(transaction.raw),
+    )
     if (result instanceof this.#native.FailedTransactionMetadata) {
       return { ...toExecution(result.meta()), err: transactionErrorJson(result.err()) }
     }
     return toExecution(result)
   }
 
-  /** Runs a transaction without applying its changes; `after` has the accounts that it would have written. */
-  simulate(raw: Uint8Array, sigVerify: boolean): { execution: Execution; after: Map<string, ChainAccount> } {
-    this.#svm.setSigverify(sigVerify)
+  /** Runs a transaction without applying its changes; `after` reads the accounts that it would have written. */
+  simulate(
+    transaction: DecodedTransaction,
+    sigVerify: boolean,
+  ): { execution: Execution; after: () => Map<string, ChainAccount> } {
+    const result = this.#checking(sigVerify && !this.#verified.has(transaction), () =>
+      this.#svm.simulateVersionedTransaction(transaction.raw),
+    )
+    if (result instanceof this.#native.FailedTransactionMetadata) {
+      const execution = { ...toExecution(result.meta()), err: transactionErrorJson(result.err()) }
+      if (sigVerify && wasExecuted(execution)) this.#verified.add(transaction)
+      return { execution, after: () => new Map() }
+    }
+    if (sigVerify) this.#verified.add(transaction)
+    const after = () =>
+      new Map(result.postAccounts().map((post) => [addressOf(post.address), toChainAccount(post.account())] as const))
+    return { execution: toExecution(result.meta()), after }
+  }
+
+  #checking<T>(signatures: boolean, run: () => T): T {
+    if (signatures) return run()
+    this.#svm.setSigverify(false)
     try {
-      const result = this.#svm.simulateVersionedTransaction(raw)
-      if (result instanceof this.#native.FailedTransactionMetadata) {
-        const err = transactionErrorJson(result.err())
-        return { execution: { ...toExecution(result.meta()), err }, after: new Map() }
-      }
-      const after = result
-        .postAccounts()
-        .map((post) => [addressOf(post.address), toChainAccount(post.account())] as const)
-      return { execution: toExecution(result.meta()), after: new Map(after) }
+      return run()
     } finally {
       this.#svm.setSigverify(true)
     }
   }
 }
+
+/** Whether a run got as far as executing an instruction. */
+export function wasExecuted({ err, logs }: Execution): boolean {
+  return err === null || logs.length > 0 || (typeof err === 'object' && 'InstructionError' in err)
+}
+
+let builtIn: readonly string[] | undefined
+
+/** Text that is equal for equal bytes. */
+const textOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 
 function toChainAccount(account: import('litesvm/dist/internal.js').Account): ChainAccount {
   return {

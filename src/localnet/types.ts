@@ -64,7 +64,7 @@ export type ChainListener = {
   landed?(transaction: LandedTransaction, changed: ReadonlyMap<string, ChainAccount | null>): void
 }
 
-/** The embedded chain. All methods are synchronous, and state changes are durable when they return. */
+/** The embedded chain. State changes are durable when a method returns, or when its promise resolves. */
 export interface LocalChain {
   readonly genesisHash: string
   /** Returns the slot at a commitment; slots follow the clock even when there are no requests. */
@@ -93,6 +93,11 @@ export interface LocalChain {
   send(raw: Uint8Array): LandedTransaction
   /** Lands all transactions in one slot, in order, or none of them. */
   sendBundle(raws: readonly Uint8Array[]): BundleOutcome
+  /**
+   * Runs calls of the chain, such as a send, in one durable write with those of other requests. Settles as `work` does
+   * once that is written.
+   */
+  together<T>(work: () => T): Promise<T>
   /** Simulates a transaction. Throws TransactionRefused when it cannot be decoded or run. */
   simulate(raw: Uint8Array, options?: SimulateOptions): SimulatedRun
   /** Lands a transfer from the faucet. Returns its signature. */

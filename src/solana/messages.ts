@@ -125,6 +125,26 @@ export function decodeWireTransaction(bytes: Uint8Array): DecodedTransaction {
   return { raw, signature: base58.encode(first), signatures, messageBytes, message }
 }
 
+/** Clients simulate a transaction before they send it, so that the same bytes arrive several times within moments. */
+const MAX_RECENT = 256
+const recentlyDecoded = new Map<string, DecodedTransaction>()
+
+/**
+ * Decodes and sanitizes a transaction that was perhaps decoded a moment ago; the same bytes then give the same object,
+ * which must not be modified. Throws MalformedTransaction.
+ */
+export function decodeOnce(bytes: Uint8Array): DecodedTransaction {
+  if (bytes.length > MAX_TRANSACTION_BYTES) return decodeWireTransaction(bytes)
+  const key = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+  const known = recentlyDecoded.get(key)
+  if (known !== undefined) return known
+  const decoded = decodeWireTransaction(bytes)
+  const [oldest] = recentlyDecoded.keys()
+  if (recentlyDecoded.size >= MAX_RECENT && oldest !== undefined) recentlyDecoded.delete(oldest)
+  recentlyDecoded.set(key, decoded)
+  return decoded
+}
+
 /**
  * Returns the message bytes of a decoded transaction. One length byte suffices, as a packet has no room for 128
  * signatures.

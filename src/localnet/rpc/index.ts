@@ -53,12 +53,13 @@ export interface RpcRequest {
 const isId = (id: unknown): id is Id =>
   id === null || typeof id === 'string' || typeof id === 'number' || typeof id === 'bigint'
 
+const invalidRequest = () => new RpcError(CODE.invalidRequest, 'Invalid request')
+
 /** Parses one request; null for a notification. Throws RpcError with -32600 or -32602. */
 export function readRequest(value: unknown): RpcRequest | null {
-  const invalid = new RpcError(CODE.invalidRequest, 'Invalid request')
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidRequest()
   const { jsonrpc, id, method, params = [] } = value as Record<string, unknown>
-  if (jsonrpc !== '2.0' || typeof method !== 'string' || (id !== undefined && !isId(id))) throw invalid
+  if (jsonrpc !== '2.0' || typeof method !== 'string' || (id !== undefined && !isId(id))) throw invalidRequest()
   if (id === undefined) return null
   if (params !== null && !Array.isArray(params)) {
     throw new RpcError(CODE.invalidParams, 'Invalid params: invalid type: map, expected a sequence.')
@@ -99,10 +100,10 @@ export function createRpc(chain: LocalChain, { onError }: LocalRpcOptions = {}):
     return method(chain, request.params)
   }
 
-  function answer(value: unknown, operator: boolean): string | undefined {
+  async function answer(value: unknown, operator: boolean): Promise<string | undefined> {
     try {
       const request = readRequest(value)
-      return request ? resultAnswer(request.id, call(request, operator)) : undefined
+      return request ? resultAnswer(request.id, await call(request, operator)) : undefined
     } catch (error) {
       if (error instanceof RpcError) return errorObject(jsonRpcId(value), error)
       onError?.(error, String((value as { method?: unknown }).method))
@@ -120,11 +121,12 @@ export function createRpc(chain: LocalChain, { onError }: LocalRpcOptions = {}):
         return errorObject(null, new RpcError(CODE.parse, 'Parse error'))
       }
       if (!Array.isArray(request)) return answer(request, operator)
-      if (request.length === 0) return errorObject(null, new RpcError(CODE.invalidRequest, 'Invalid request'))
+      if (request.length === 0) return errorObject(null, invalidRequest())
       const answers: string[] = []
       let size = 0
       for (const one of request) {
-        const text = size <= MAX_BATCH_ANSWER ? answer(one, operator) : errorObject(jsonRpcId(one), batchTooLarge())
+        const text =
+          size <= MAX_BATCH_ANSWER ? await answer(one, operator) : errorObject(jsonRpcId(one), batchTooLarge())
         if (text !== undefined) answers.push(text)
         size += text?.length ?? 0
         // The loop yields, so that other requests can run during a long batch.

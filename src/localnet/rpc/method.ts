@@ -5,7 +5,7 @@ import type { LocalChain } from '../types.ts'
 import { minContextSlotNotReached } from './errors.ts'
 import { asInteger, commitmentOf, type RpcConfig } from './params.ts'
 
-/** Handles one request. Throws RpcError. */
+/** Handles one request, at once or with a promise of the result. Throws RpcError or rejects with it. */
 export type RpcMethod = (chain: LocalChain, params: readonly unknown[]) => unknown
 export type RpcMethods = Readonly<Record<string, RpcMethod>>
 

@@ -18,41 +18,46 @@ const preflightFailure = (execution: Execution): RpcError =>
     simulationAnswer({ ...execution, accounts: [], replacementBlockhash: null }, {}),
   )
 
-function sendTransaction(chain: LocalChain, params: readonly unknown[]) {
+function sendTransaction(chain: LocalChain, params: readonly unknown[]): Promise<string> {
   requireParams(params, 1)
   const config = asConfig(params[1])
   const { raw, signature } = transactionParam(params[0], wireEncodingOf(config.encoding))
   const skipPreflight = asBoolean(config.skipPreflight)
   requireMinContextSlot(chain, config, commitmentOf(config, 'finalized', 'preflightCommitment'))
-  if (!skipPreflight) {
-    const preflight = runSimulation(chain, raw, { sigVerify: true })
-    if (preflight.err !== null) throw preflightFailure(preflight)
-  }
-  try {
-    chain.send(raw)
-  } catch (error) {
-    if (!(error instanceof TransactionRefused)) throw error
-    // With skipPreflight, a validator forwards transactions unchecked and the leader drops invalid ones silently.
-    if (!skipPreflight) throw preflightFailure(refusedExecution(error.err, error.execution))
-  }
-  return signature
+  // The preflight runs together with the send, because it may require what the transaction before it did.
+  return chain.together(() => {
+    if (!skipPreflight) {
+      const preflight = runSimulation(chain, raw, { sigVerify: true })
+      if (preflight.err !== null) throw preflightFailure(preflight)
+    }
+    try {
+      chain.send(raw)
+    } catch (error) {
+      if (!(error instanceof TransactionRefused)) throw error
+      // With skipPreflight, a validator forwards transactions unchecked and the leader drops invalid ones silently.
+      if (!skipPreflight) throw preflightFailure(refusedExecution(error.err, error.execution))
+    }
+    return signature
+  })
 }
 
 function refusedExecution(err: TransactionErrorJson, execution: Execution | null): Execution {
   return { logs: [], unitsConsumed: 0, returnData: null, innerInstructions: [], ...execution, err }
 }
 
-function requestAirdrop(chain: LocalChain, params: readonly unknown[]) {
+function requestAirdrop(chain: LocalChain, params: readonly unknown[]): Promise<string> {
   requireParams(params, 2)
   const address = asPubkey(params[0])
   const lamports = asAmount(params[1])
-  try {
-    return chain.airdrop(address, lamports)
-  } catch (error) {
-    if (error instanceof RangeError) throw invalidParams(`Invalid param: ${error.message}`)
-    if (!(error instanceof TransactionRefused)) throw error
-    throw new RpcError(CODE.internal, `airdrop request failed: ${describeTransactionError(error.err)}`)
-  }
+  return chain.together(() => {
+    try {
+      return chain.airdrop(address, lamports)
+    } catch (error) {
+      if (error instanceof RangeError) throw invalidParams(`Invalid param: ${error.message}`)
+      if (!(error instanceof TransactionRefused)) throw error
+      throw new RpcError(CODE.internal, `airdrop request failed: ${describeTransactionError(error.err)}`)
+    }
+  })
 }
 
 function getLatestBlockhash(chain: LocalChain, params: readonly unknown[]) {

@@ -1,12 +1,7 @@
 /** Reads transactions and messages as params: base58 or base64 text of at most one packet. */
 import { base58 } from '@scure/base'
 import { MAX_TRANSACTION_BYTES } from '../../solana/constants.ts'
-import {
-  type DecodedMessage,
-  decodeMessage,
-  decodeWireTransaction,
-  MalformedTransaction,
-} from '../../solana/messages.ts'
+import { type DecodedMessage, decodeMessage, decodeOnce, MalformedTransaction } from '../../solana/messages.ts'
 import { invalidParams } from './errors.ts'
 
 const MAX_TEXT = { base58: 1683, base64: 1644 } as const
@@ -63,7 +58,7 @@ export interface TransactionParam {
 
 /** Decodes and sanitizes a transaction param. Throws -32602. */
 export function transactionParam(value: unknown, encoding: WireEncoding): TransactionParam {
-  return decodeWireParam(value, encoding, TRANSACTION_TYPE, decodeWireTransaction)
+  return decodeWireParam(value, encoding, TRANSACTION_TYPE, decodeOnce)
 }
 
 /** Decodes a base64 message, checks it and returns its bytes. Throws -32602. */

@@ -64,7 +64,11 @@ async function storeBundle(
   const [first] = bundle
   const skips = input.skip_preflight || first === undefined
   const trial = skips ? undefined : await preflight(chain, first, 'signed_transactions.0')
-  if (trial?.landed) {
+  if (trial?.landed && first !== undefined) {
+    // Another request may have stored and sent it since it was looked for.
+    const stored = await findTransaction(store.db, first.signature)
+    refuseKnownPart(stored, bundle_id, 0)
+    if (stored !== null) return
     throw badRequest('signed_transactions.0 has landed already: a bundle is all or nothing', {
       param: 'signed_transactions.0',
     })
