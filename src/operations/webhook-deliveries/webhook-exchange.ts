@@ -87,7 +87,10 @@ class Exchange implements Carried {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // A request without a connection cannot be given up; it ends here, before anything of it is sent.
-    if (this.#givenUp !== undefined) return void controller.abort(this.#givenUp)
+    if (this.#givenUp !== undefined) {
+      controller.abort(this.#givenUp)
+      return
+    }
     this.#controller = controller
     this.#isOnKept = this.connection?.hasAnswered === true
   }
@@ -124,10 +127,15 @@ class Exchange implements Carried {
   }
 
   onResponseError(_controller: unknown, error: Error & { code?: unknown }): void {
-    if (this.#isUnheard(error)) return this.#repeat()
+    if (this.#isUnheard(error)) {
+      this.#repeat()
+      return
+    }
     this.#settled()
     this.#reject(error)
-    this.#ended()
+    // The connection was destroyed. Its place is free once it is closed, so that no more are open than there are places.
+    if (this.#freed === undefined || this.connection === undefined) this.#ended()
+    else this.connection.once('disconnect', () => setImmediate(() => this.#ended()))
   }
 
   /** Receivers close idle connections at any moment, so a request may meet one that is just being closed. */
