@@ -14,4 +14,6 @@ const NODE = 'node -e 0'
 export const TARGETS: readonly Target[] = [
   { suite: 'start-up', name: 'svc --version', floor: NODE, atMost: 1.1 },
   { suite: 'start-up', name: 'svc --help', floor: NODE, atMost: 1.1 },
+  { suite: 'webhooks', name: 'webhooks: delivered and recorded', floor: 'bare undici', atMost: 2 },
+  { suite: 'webhooks', name: 'webhooks: beside', floor: 'the same alone', atMost: 1.05 },
 ]

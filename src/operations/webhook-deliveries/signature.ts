@@ -3,7 +3,7 @@ import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { internal } from '../../errors.ts'
 
 /** The keys of one secret: making them costs more than signing with them. */
-export interface SigningKeys {
+export interface WebhookSigningKeys {
   /** Its key for X-Service-Signature: the UTF-8 of the whole secret. */
   whole: KeyObject
   /** Its key for webhook-signature: the bytes after `whsec_`. */
@@ -16,7 +16,7 @@ export interface DeliveryToSign {
   /** The body as it is sent, byte for byte. */
   body: string | Uint8Array
   /** The current secret's first, then those of previous ones during a rotation. */
-  keys: readonly SigningKeys[]
+  keys: readonly WebhookSigningKeys[]
   /** Time of this attempt in Unix milliseconds. */
   now: number
 }
@@ -25,7 +25,7 @@ const WEBHOOK_SECRET_PREFIX = 'whsec_'
 const WEBHOOK_SECRET_PATTERN = /^whsec_(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 /** Takes a secret `whsec_…` in the form shown to users. Throws internal_error for an unreadable one. */
-export function signingKeys(secret: string): SigningKeys {
+export function signingKeys(secret: string): WebhookSigningKeys {
   if (!WEBHOOK_SECRET_PATTERN.test(secret)) throw unreadableSecret()
   return {
     whole: createSecretKey(secret, 'utf8'),

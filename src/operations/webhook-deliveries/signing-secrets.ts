@@ -2,7 +2,7 @@
 import type { Services } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
 import { previousSecrets, secretPurpose } from '../webhook-subscriptions/secret.ts'
-import { type SigningKeys, signingKeys } from './signature.ts'
+import { signingKeys, type WebhookSigningKeys } from './signature.ts'
 
 type SecretServices = Pick<Services, 'vault' | 'log'>
 type SecretColumns = Pick<Row<'webhook_subscriptions'>, 'id' | 'secret' | 'previous_secrets_json'>
@@ -13,7 +13,7 @@ interface OpenedKeys {
   /** The time at which they were opened, and the next at which one of them expires. */
   from: number
   until: number
-  keys: readonly SigningKeys[]
+  keys: readonly WebhookSigningKeys[]
 }
 
 /** The keys of all subscriptions of one round. */
@@ -24,7 +24,7 @@ export class SigningKeyring {
    * Returns the current secret's keys first, then those of rotated ones that still sign, or null when the current one
    * cannot be read. Throws internal_error when what was read is no secret.
    */
-  keysOf(services: SecretServices, subscription: SecretColumns, now: number): readonly SigningKeys[] | null {
+  keysOf(services: SecretServices, subscription: SecretColumns, now: number): readonly WebhookSigningKeys[] | null {
     const { id, secret, previous_secrets_json: previousJson } = subscription
     const known = this.#opened.get(id)
     const isSame = known?.sealed.equals(secret) && known.previousJson === previousJson
