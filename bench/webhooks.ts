@@ -1,109 +1,199 @@
-/** Delivering events: a quick receiver alone, and beside one that never answers and one that streams without end. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+/** Delivering events with durable results against bare undici, beside bad receivers, and to more and more subscriptions. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
-import { createApp } from '../daemon/app.ts'
-import { openServices, operatorKey } from '../daemon/services.ts'
-import { loadConfig } from '../src/config.ts'
-import { deliverRound } from '../src/operations/webhook-deliveries/deliver.ts'
-import { appendEvents } from '../src/store/events.ts'
-import { newId } from '../src/store/id.ts'
+import { Pool } from 'undici'
 import { median } from './merkle/timing.ts'
 import type { Measurement } from './merkle.ts'
+import { benchService } from './webhooks/service.ts'
 
-const EVENTS = 5_000
-/** Of each, in turn: a machine is not as quick at one moment as at the next. */
-const RUNS = 5
+/** Of each measurement, over both quick receivers. */
+const DELIVERIES = 6_000
+/** Of each, in turn: a machine is not as quick at one moment as at the next. The first ones warm up. */
+const [WARM_UPS, RUNS] = [1, 5]
+/** As many deliveries under way as two origins may have. */
+const CONNECTIONS_PER_ORIGIN = 32
+const SUBSCRIPTIONS = [1, 10, 100, 1_000]
+const CURVE_DELIVERIES = 2_000
 
-/** Both figures; about a minute. */
+/** Wall time and this process's processor time in ms. */
+interface Cost {
+  wall: number
+  processor: number
+}
+type Figure = 'floor' | 'alone' | 'quick' | 'beside'
+
+interface Receivers {
+  child: ChildProcess
+  quick: [string, string]
+  bad: [string, string]
+}
+
+/** Every figure; about a minute. */
 export async function webhooks(): Promise<Measurement[]> {
-  const runs: { alone: number; beside: number }[] = []
-  for (let i = 0; i < RUNS; i++) {
-    runs.push({ alone: await delivering([]), beside: await delivering([silent, streaming]) })
-  }
-  const alone = median(runs.map((run) => run.alone))
-  const beside = median(runs.map((run) => run.beside))
-  const name = (what: string, ms: number) => `${EVENTS} events ${what}, ${Math.round((EVENTS / ms) * 1000)} a second`
-  return [
-    { name: name('alone', alone), ms: alone, ratio: 1, floor: 'the quick receiver alone' },
-    {
-      name: name('beside two bad receivers', beside),
-      ms: beside,
-      ratio: beside / alone,
-      floor: 'the quick receiver alone',
-    },
-  ]
-}
-
-const silent: RequestListener = () => {}
-const streaming: RequestListener = (_, response) => {
-  response.writeHead(200)
-  const drip = setInterval(() => response.write('x'), 100)
-  response.on('close', () => clearInterval(drip))
-}
-
-async function listening(listener: RequestListener): Promise<{ server: Server; url: string }> {
-  const server = createServer(listener)
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
-}
-
-/** Milliseconds until the quick receiver has everything. */
-async function delivering(others: readonly RequestListener[]): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-webhooks-'))
-  const flags = { 'data-dir': folder, 'webhooks.allow-private': true }
-  const services = await openServices(loadConfig({ flags, env: {}, cwd: folder }))
-  const key = await operatorKey(services)
-  const app = await createApp(services)
-  let got = 0
-  let all: () => void
-  const done = new Promise<void>((resolve) => {
-    all = resolve
-  })
-  const quick: RequestListener = (request, response) => {
-    request.resume().on('end', () => {
-      response.end()
-      if (++got === EVENTS) all()
-    })
-  }
-  const receivers = await Promise.all([quick, ...others].map(listening))
+  const receivers = await startReceivers()
   try {
-    for (const { url } of receivers) {
-      const request = new Request('http://bench/v2/webhook-subscriptions', {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ url, enabled_events: ['*'] }),
-      })
-      if ((await app.fetch(request)).status !== 201) throw new Error(`no subscription of ${url}`)
+    const costs: Record<Figure, Cost[]> = { floor: [], alone: [], quick: [], beside: [] }
+    for (let run = -WARM_UPS; run < RUNS; run++) {
+      const turn: [Figure, Cost][] = [
+        ['floor', await bareUndici(receivers)],
+        ['alone', await delivering(receivers, { beside: false, until: 'recorded' })],
+        ['quick', await delivering(receivers, { beside: false, until: 'received' })],
+        ['beside', await delivering(receivers, { beside: true, until: 'received' })],
+      ]
+      if (run >= 0) for (const [figure, cost] of turn) costs[figure].push(cost)
     }
-    const events = Array.from({ length: EVENTS }, (_, n) => ({
-      id: newId('evt'),
-      type: 'pool.live',
-      resource_type: 'pool',
-      resource_id: `pool-${n}`,
-      object_json: '{}',
-      external_uid: null,
-      metadata_json: null,
-      dedupe_key: newId('x'),
-      created_at: Date.now(),
-    }))
-    await services.store.write((tx) => appendEvents(tx, events))
-    const from = performance.now()
-    const round = deliverRound(services)
-    await done
-    const took = performance.now() - from
-    for (const { server } of receivers) {
-      server.closeAllConnections()
-      server.close()
-    }
-    await round
-    return took
+    const [floor, alone, quick, beside] = [costs.floor, costs.alone, costs.quick, costs.beside].map(medianCost)
+    if (!floor || !alone || !quick || !beside) throw new Error('nothing was measured')
+    return [
+      measured('webhooks: bare undici, two pools, HMAC, no database', floor, floor, 'itself'),
+      measured('webhooks: delivered and recorded', alone, floor, 'bare undici'),
+      measured('webhooks: beside a silent and a streaming receiver', beside, quick, 'the same alone'),
+      ...(await curve(receivers)),
+    ]
   } finally {
-    await app.close()
-    await services.close()
-    rmSync(folder, { recursive: true })
+    receivers.child.disconnect()
   }
+}
+
+const medianCost = (costs: readonly Cost[]): Cost => ({
+  wall: median(costs.map(({ wall }) => wall)),
+  processor: median(costs.map(({ processor }) => processor)),
+})
+
+/** The ratio is of times: 2 is half the floor's rate. */
+function measured(what: string, cost: Cost, of: Cost, floor: string): Measurement {
+  const rate = Math.round((DELIVERIES / cost.wall) * 1000)
+  const share = ((of.wall / cost.wall) * 100).toFixed(0)
+  const processor = ((cost.processor / DELIVERIES) * 1000).toFixed(0)
+  const name = `${what}, ${rate} a second (${share} %), ${processor} µs of processor each`
+  return { name, ms: cost.wall, ratio: cost.wall / of.wall, floor }
+}
+
+async function startReceivers(): Promise<Receivers> {
+  const file = join(import.meta.dirname, 'webhooks', 'receivers.ts')
+  const child = fork(file, { execArgv: ['--import', 'tsx'], stdio: 'inherit' })
+  const [one, two, silent, streaming] = (await messageOf(child)) as string[]
+  if (!one || !two || !silent || !streaming) throw new Error('the receivers do not listen')
+  return { child, quick: [one, two], bad: [silent, streaming] }
+}
+
+const messageOf = (child: ChildProcess): Promise<unknown> => new Promise((done) => child.once('message', done))
+
+/** Tells the receivers how much to expect; the returned promise resolves once the quick ones have it. */
+async function expecting({ child }: Receivers, deliveries: number): Promise<{ all: Promise<unknown> }> {
+  const ready = messageOf(child)
+  child.send(deliveries)
+  await ready
+  return { all: messageOf(child) }
+}
+
+async function costOf(work: () => Promise<unknown>): Promise<Cost> {
+  const [from, used] = [performance.now(), process.cpuUsage()]
+  await work()
+  const { user, system } = process.cpuUsage(used)
+  return { wall: performance.now() - from, processor: (user + system) / 1000 }
+}
+
+/** The same requests with the same two signatures, from pools that nothing holds up. */
+async function bareUndici(receivers: Receivers): Promise<Cost> {
+  const { all } = await expecting(receivers, DELIVERIES)
+  const pools = receivers.quick.map((url) => new Pool(url, { connections: CONNECTIONS_PER_ORIGIN }))
+  const key = createSecretKey(randomBytes(32))
+  const cost = await costOf(async () => {
+    await Promise.all(pools.map((pool) => postAll(pool, key, DELIVERIES / pools.length)))
+    await all
+  })
+  await Promise.all(pools.map((pool) => pool.close()))
+  return cost
+}
+
+function postAll(pool: Pool, key: ReturnType<typeof createSecretKey>, count: number): Promise<void> {
+  let [begun, ended] = [0, 0]
+  return new Promise((done, reject) => {
+    const end = () => {
+      ended++
+      if (begun < count) post()
+      else if (ended === count) done()
+    }
+    const post = () => {
+      const { headers, body } = signedEvent(begun++, key)
+      pool.dispatch(
+        { path: '/', method: 'POST', headers, body },
+        {
+          onRequestStart() {},
+          onResponseStart() {},
+          onResponseData() {},
+          onResponseEnd: end,
+          onResponseError: (_, error) => reject(error),
+        },
+      )
+    }
+    for (let i = 0; i < CONNECTIONS_PER_ORIGIN; i++) post()
+  })
+}
+
+function signedEvent(n: number, key: ReturnType<typeof createSecretKey>) {
+  const id = `evt_${String(n).padStart(24, '0')}`
+  const seconds = Math.floor(Date.now() / 1000)
+  const object = { resource_type: 'pool', resource_id: `pool-${n}` }
+  const event = { id, type: 'pool.live', api_version: '2.0', created: seconds, data: { object }, sequence: n }
+  const body = Buffer.from(JSON.stringify(event))
+  const hmac = (prefix: string) => createHmac('sha256', key).update(prefix).update(body)
+  const headers = {
+    'X-Service-Signature': `t=${seconds},v1=${hmac(`${seconds}.`).digest('hex')}`,
+    'webhook-id': id,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': `v1,${hmac(`${id}.${seconds}.`).digest('base64')}`,
+    traceparent: '00-0123456789abcdef0123456789abcdef-0123456789abcdef-00',
+    'content-type': 'application/json',
+    'user-agent': 'svc/0.0.0',
+  }
+  return { headers, body }
+}
+
+/** Until everything is recorded, or until the quick receivers have it, which is all that can be had beside bad ones. */
+async function delivering(
+  receivers: Receivers,
+  { beside, until }: { beside: boolean; until: 'recorded' | 'received' },
+): Promise<Cost> {
+  const { all } = await expecting(receivers, DELIVERIES)
+  const service = await benchService([...receivers.quick, ...(beside ? receivers.bad : [])], DELIVERIES / 2)
+  const stop = new AbortController()
+  let round: Promise<void> | undefined
+  try {
+    return await costOf(async () => {
+      round = service.deliver(stop.signal)
+      await (until === 'recorded' ? round : all)
+    })
+  } finally {
+    stop.abort()
+    // It closes what the bad receivers hold.
+    await expecting(receivers, 0)
+    await round
+    await service.close()
+  }
+}
+
+/** What one delivery costs with more and more subscriptions, of which each gets every event. */
+async function curve(receivers: Receivers): Promise<Measurement[]> {
+  const costs: Cost[] = []
+  for (const subscriptions of SUBSCRIPTIONS) {
+    await expecting(receivers, CURVE_DELIVERIES)
+    const urls = Array.from({ length: subscriptions }, (_, n) => `${receivers.quick[n % 2]}/${n}`)
+    const service = await benchService(urls, CURVE_DELIVERIES / subscriptions)
+    costs.push(await costOf(() => service.deliver()))
+    await service.close()
+  }
+  return costs.map((cost, i) => {
+    const each = ((cost.wall / CURVE_DELIVERIES) * 1000).toFixed(0)
+    const processor = ((cost.processor / CURVE_DELIVERIES) * 1000).toFixed(0)
+    return {
+      name: `webhooks: ${SUBSCRIPTIONS[i]} subscriptions, ${each} µs a delivery (${processor} µs of processor)`,
+      ms: cost.wall,
+      ratio: cost.wall / (costs[0]?.wall ?? Number.NaN),
+      floor: 'one subscription',
+    }
+  })
 }

@@ -2,7 +2,7 @@
 import { eventKeyHash, firstSequenceSince } from './events.ts'
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
-import { lastSequence } from './webhook-queue.ts'
+import { lastSequence } from './webhook-cursors.ts'
 
 const FIRST = 'events_first'
 /** Number of keys per insert, below SQLite's limit of variables. */

@@ -1,7 +1,7 @@
 /** Figures about the queues for the metrics. Each query reads a bounded number of rows, however long a queue is. */
 import { sql } from 'kysely'
 import type { Reader } from './store.ts'
-import { lastSequence } from './webhook-queue.ts'
+import { lastSequence } from './webhook-cursors.ts'
 
 /** Rows of a queue that are examined one by one. */
 const MOST_EXAMINED = 5_000

@@ -1,8 +1,29 @@
 /** Delivery attempts of webhooks, one row each. */
+import { preparedForRows } from './prepared-lists.ts'
 import { inserting, listing } from './records.ts'
+import type { NewRow } from './schema.ts'
 import type { Tx } from './store.ts'
 
+const COLUMNS = [
+  'id',
+  'subscription_id',
+  'event_id',
+  'attempt',
+  'status',
+  'response_code',
+  'duration_ms',
+  'error',
+  'next_attempt_at',
+  'created_at',
+] as const
+export type NewWebhookDelivery = Required<Pick<NewRow<'webhook_deliveries'>, (typeof COLUMNS)[number]>>
+
 export const insertWebhookDelivery = inserting('webhook_deliveries')
+/** Inserts many at once, in this order. */
+export const insertWebhookDeliveries: (tx: Tx, rows: readonly NewWebhookDelivery[]) => Promise<void> = preparedForRows(
+  COLUMNS,
+  (db, rows) => db.insertInto('webhook_deliveries').values(rows as unknown as NewWebhookDelivery[]),
+)
 export const pageWebhookDeliveries = listing('webhook_deliveries', ['subscription_id'], {
   weights: { error: 1 },
   within: 'subscription_id',

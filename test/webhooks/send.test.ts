@@ -381,6 +381,46 @@ describe('a kept connection', () => {
     expect([asked, sockets.length]).toEqual([2, 2])
   })
 
+  /** Answers the first request of every connection, and does `then` with the second. */
+  const closing = async (then: (socket: Socket) => void) => {
+    let requests = 0
+    const server = createTcpServer((socket) => {
+      let heard = 0
+      socket.on('data', (bytes) => {
+        // The body may come in a packet of its own.
+        requests += bytes.toString('latin1').split('POST /hooks').length - 1
+        if (!bytes.toString('latin1').includes('POST /hooks')) return
+        if (++heard === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+        else then(socket)
+      })
+    })
+    return { ...(await listening(server)), requests: () => requests }
+  }
+
+  it.each<[string, (socket: Socket) => void]>([
+    ['ends', (socket) => void socket.end()],
+    ['resets', (socket) => void socket.resetAndDestroy()],
+  ])('that the receiver %s without an answer fails no delivery: it is made on a fresh one', async (_, then) => {
+    const receiver = await closing(then)
+    for (let n = 0; n < 3; n++) {
+      expect(await send(receiver.url)).toMatchObject({ status: 200, error: null })
+      await new Promise(setImmediate)
+    }
+    // The first is answered; the second meets its connection as it closes; the third opens another.
+    expect([receiver.requests(), receiver.sockets.length]).toEqual([4, 3])
+  })
+
+  it('that is closed within an answer, or a fresh one without any, fails the delivery after one request', async () => {
+    const partly = await closing((socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-le'))
+    expect((await send(partly.url)).status).toBe(200)
+    await new Promise(setImmediate)
+    expectFailure(await send(partly.url), /^the (connection was closed before an answer|answer is not HTTP)$/)
+    expect([partly.requests(), partly.sockets.length]).toEqual([2, 1])
+    const never = await tcp((socket) => void socket.end())
+    expectFailure(await send(never.url), /^the connection was closed before an answer$/)
+    expect(never.sockets).toHaveLength(1)
+  })
+
   it('that came too late carries nothing of the delivery that gave up on it', async () => {
     const ids: string[] = []
     const { port, sockets } = await http((request, response) => {

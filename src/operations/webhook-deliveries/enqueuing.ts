@@ -6,6 +6,8 @@ import { advanceReplays } from './replay.ts'
 
 /** Time between two looks for new events while deliveries are in progress. */
 const ENQUEUE_EVERY_MS = 100
+/** The same while events are left for receivers that may have caught up. */
+const REFILL_EVERY_MS = 20
 
 export interface Enqueuing {
   /** Starts a pass unless one runs or the last one was just now. Throws the error of the last one. */
@@ -29,12 +31,13 @@ export function createEnqueuing(
   let running: Promise<void> | undefined
   let endedAt = Number.NEGATIVE_INFINITY
   let hasMore = false
+  let pauseMs = ENQUEUE_EVERY_MS
   /** How often new events were expected, and how often of these a pass began afterwards and has ended. */
   let [expected, found] = [0, 0]
   let failure: { error: unknown } | undefined
 
   async function pass(): Promise<void> {
-    await fanOut(services, signal)
+    pauseMs = (await fanOut(services, signal)) ? REFILL_EVERY_MS : ENQUEUE_EVERY_MS
     hasMore = await advanceReplays(services, ...signals)
     await finishRemovals(services, ...signals)
   }
@@ -42,7 +45,7 @@ export function createEnqueuing(
   return {
     begin() {
       if (failure !== undefined) throw failure.error
-      if (running !== undefined || performance.now() - endedAt < ENQUEUE_EVERY_MS) return
+      if (running !== undefined || performance.now() - endedAt < pauseMs) return
       // What is expected while the pass runs may be behind the place where it has looked.
       const expectedAtStart = expected
       running = pass()

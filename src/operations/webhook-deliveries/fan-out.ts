@@ -2,8 +2,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Services } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
+import { hasBacklog, lastSequence, moveCursor, subscriptionsBehind } from '../../store/webhook-cursors.ts'
 import { enqueueRange, type NewQueued } from '../../store/webhook-enqueuing.ts'
-import { hasBacklog, lastSequence, moveCursor, subscriptionsBehind } from '../../store/webhook-queue.ts'
 
 type FanServices = Pick<Services, 'store' | 'clock' | 'log'>
 type EnabledEvents = Pick<Row<'webhook_subscriptions'>, 'enabled_events_json'>
@@ -14,41 +14,56 @@ export const SUBSCRIPTIONS_PER_TURN = 50
 /** While this many first attempts of a subscription are pending, its further events are not queued. */
 export const MOST_UNTRIED = 500
 
-/** Queues events for every active subscription, as far as its receiver keeps up. Those of an inactive one wait. */
-export async function fanOut({ store, clock, log }: FanServices, signal?: AbortSignal): Promise<void> {
-  const last = await lastSequence(store.db)
+/** Subscriptions whose events are queued at the same time; SQLite commits them together. */
+const SUBSCRIPTIONS_AT_ONCE = 16
+
+/**
+ * Queues events for every active subscription, as far as its receiver keeps up. Those of an inactive one wait. Returns
+ * whether some are left for a receiver that does not.
+ */
+export async function fanOut(services: FanServices, signal?: AbortSignal): Promise<boolean> {
+  const { db } = services.store
+  const last = await lastSequence(db)
   const left = new Set<string>()
   let looked = 0
   for (;;) {
-    const behind = (await subscriptionsBehind(store.db, last)).filter(({ id }) => !left.has(id))
-    if (behind.length === 0) return
-    for (const subscription of behind) {
+    const behind = (await subscriptionsBehind(db, last)).filter(({ id }) => !left.has(id))
+    if (behind.length === 0) return left.size > 0
+    for (let from = 0; from < behind.length; from += SUBSCRIPTIONS_AT_ONCE) {
       signal?.throwIfAborted()
+      const some = behind.slice(from, from + SUBSCRIPTIONS_AT_ONCE)
       // Synchronous SQLite blocks requests while many subscriptions are examined, so this yields to them.
-      if (++looked % SUBSCRIPTIONS_PER_TURN === 0) await nextTurn()
-      const { id, cursor } = subscription
-      const to = Math.min(last, cursor + EVENTS_PER_FAN_OUT)
-      try {
-        if (await hasBacklog(store.db, subscription, MOST_UNTRIED)) {
-          left.add(id)
-          continue
-        }
-        await store.write(async (tx) => {
-          if (!(await moveCursor(tx, id, cursor, to))) return
-          await enqueueRange(tx, {
-            subscriptionId: id,
-            types: eventTypesOf(subscription),
-            after: cursor,
-            to,
-            now: clock.now(),
-          })
-        })
-      } catch (error) {
-        // A subscription that fails now must not delay the others.
-        left.add(id)
-        log.error({ err: error, subscription: id }, 'events could not be queued for a webhook subscription')
+      looked += some.length
+      if (looked >= SUBSCRIPTIONS_PER_TURN) {
+        looked = 0
+        await nextTurn()
       }
+      const advanced = await Promise.all(some.map((subscription) => advance(services, subscription, last)))
+      for (const [i, { id }] of some.entries()) if (!advanced[i]) left.add(id)
     }
+  }
+}
+
+/** Returns false for a subscription that is left for later. */
+async function advance(
+  { store, clock, log }: FanServices,
+  subscription: Row<'webhook_subscriptions'>,
+  last: number,
+): Promise<boolean> {
+  const { id, cursor } = subscription
+  const to = Math.min(last, cursor + EVENTS_PER_FAN_OUT)
+  try {
+    if (await hasBacklog(store.db, subscription, MOST_UNTRIED)) return false
+    await store.write(async (tx) => {
+      if (!(await moveCursor(tx, id, cursor, to))) return
+      const types = eventTypesOf(subscription)
+      await enqueueRange(tx, { subscriptionId: id, types, after: cursor, to, now: clock.now() })
+    })
+    return true
+  } catch (error) {
+    // A subscription that fails now must not delay the others.
+    log.error({ err: error, subscription: id }, 'events could not be queued for a webhook subscription')
+    return false
   }
 }
 

@@ -1,50 +1,73 @@
-/** Writes the result of an attempt: its record, the next attempt, and the end of a subscription whose receiver never succeeds. */
+/** Writes the results of attempts: their records, the next attempts, and the end of a subscription whose receiver never succeeds. */
+import { randomFillSync } from 'node:crypto'
 import type { Services } from '../../context.ts'
 import { newId } from '../../store/id.ts'
-import { insertWebhookDelivery } from '../../store/webhook-deliveries.ts'
-import { type Queued, resumeHeld, settleQueued } from '../../store/webhook-queue.ts'
+import type { Tx } from '../../store/store.ts'
+import { insertWebhookDeliveries, type NewWebhookDelivery } from '../../store/webhook-deliveries.ts'
+import { deleteDelivered, resumeHeld, settleQueued } from '../../store/webhook-outcomes.ts'
+import type { Queued } from '../../store/webhook-queue.ts'
 import { lockWebhookSubscription, type SubscriptionRow, switchOff } from '../../store/webhook-subscriptions.ts'
-import { deliveryOutcome, MOST_ATTEMPTS } from './outcome.ts'
+import { type DeliveryOutcome, deliveryOutcome, MOST_ATTEMPTS } from './outcome.ts'
 import type { SendResult } from './send.ts'
 
 type RecordServices = Pick<Services, 'store' | 'clock' | 'log'>
 
-export async function recordAttempt(
-  { store, clock, log }: RecordServices,
-  { id, receiver_revision: revision }: Pick<SubscriptionRow, 'id' | 'receiver_revision'>,
-  queued: Queued,
-  startedAt: number,
-  { status, error, duration_ms }: SendResult,
-): Promise<void> {
-  const attempts = queued.attempts + 1
-  const succeeded = error === null
-  const outcome = deliveryOutcome(attempts, startedAt, succeeded)
-  const next = outcome.state === 'waiting' ? outcome.next_attempt_at : null
+/** An attempt that has ended, with its result. */
+export interface EndedAttempt {
+  subscription: Pick<SubscriptionRow, 'id' | 'receiver_revision'>
+  queued: Queued
+  startedAt: number
+  result: SendResult
+}
+
+const outcomeOf = ({ queued, startedAt, result }: EndedAttempt): DeliveryOutcome =>
+  deliveryOutcome(queued.attempts + 1, startedAt, result.error === null)
+
+/** Writes the results of many attempts: in one transaction, but for those that switch their subscription off. */
+export async function recordAttempts(services: RecordServices, ended: readonly EndedAttempt[]): Promise<void> {
+  const decided = ended.map((attempt) => ({ attempt, outcome: outcomeOf(attempt) }))
+  const inQueue = decided.filter(({ outcome }) => outcome.state !== 'held')
+  if (inQueue.length > 0) await services.store.write((tx) => recordInQueue(tx, inQueue))
+  for (const { attempt, outcome } of decided) if (outcome.state === 'held') await recordHeld(services, attempt)
+}
+
+export async function recordAttempt(services: RecordServices, attempt: EndedAttempt): Promise<void> {
+  await recordAttempts(services, [attempt])
+}
+
+interface Decided {
+  attempt: EndedAttempt
+  outcome: DeliveryOutcome
+}
+
+/** A delivery that was replayed, or claimed by another process, is no longer decided by its attempt: it is left as it is. */
+async function recordInQueue(tx: Tx, decided: readonly Decided[]): Promise<void> {
+  const delivered = decided.filter(({ outcome }) => outcome.state === 'delivered')
+  const settled = await deleteDelivered(
+    tx,
+    delivered.map(({ attempt }) => attempt.queued),
+  )
+  for (const { attempt, outcome } of decided) {
+    if (outcome.state === 'delivered') continue
+    if (await settleQueued(tx, attempt.queued, { ...outcome, attempts: attempt.queued.attempts + 1 })) {
+      settled.add(attempt.queued.seq)
+    }
+  }
+  const rows = decided.filter(({ attempt }) => settled.has(attempt.queued.seq)).map(deliveryRow)
+  await insertWebhookDeliveries(tx, rows)
+}
+
+/** The last failure of an event holds it back, and switches its subscription off. */
+async function recordHeld({ store, clock, log }: RecordServices, attempt: EndedAttempt): Promise<void> {
+  const { subscription, queued, result } = attempt
+  const { id, receiver_revision: revision } = subscription
   await store.write(async (tx) => {
     // The subscription is locked before its queue, as in switching and deleting it, so that neither sees a partial
     // change.
-    const row = outcome.state === 'held' ? await lockWebhookSubscription(tx, id) : null
-    const settled = await settleQueued(tx, queued, {
-      state: outcome.state,
-      attempts,
-      ...(next === null ? {} : { next_attempt_at: next }),
-    })
-    // A delivery that was replayed, or claimed by another process, is no longer decided by this attempt.
-    if (!settled) return
-    await insertWebhookDelivery(tx, {
-      id: newId('whd'),
-      subscription_id: id,
-      event_id: queued.event_id,
-      attempt: attempts,
-      status: succeeded ? 'succeeded' : 'failed',
-      response_code: status,
-      duration_ms,
-      error,
-      next_attempt_at: next,
-      created_at: startedAt,
-    })
-    if (outcome.state !== 'held') return
-    const reason = `the event ${queued.event_id} failed ${MOST_ATTEMPTS} times, the last with: ${error}`
+    const row = await lockWebhookSubscription(tx, id)
+    if (!(await settleQueued(tx, queued, { state: 'held', attempts: queued.attempts + 1 }))) return
+    await insertWebhookDeliveries(tx, [deliveryRow({ attempt, outcome: { state: 'held' } })])
+    const reason = `the event ${queued.event_id} failed ${MOST_ATTEMPTS} times, the last with: ${result.error}`
     if (await switchOff(tx, id, { reason, now: clock.now(), revision })) {
       log.warn({ subscription: id, event: queued.event_id }, 'a webhook subscription was switched off')
       return
@@ -52,6 +75,35 @@ export async function recordAttempt(
     // The subscription was switched on, or given another URL, during this attempt, so the event starts anew.
     if (row?.active === 1) await resumeHeld(tx, id, clock.now())
   })
+}
+
+function deliveryRow({ attempt, outcome }: Decided): NewWebhookDelivery {
+  const { subscription, queued, startedAt, result } = attempt
+  return {
+    id: newId('whd', randomFromBatch),
+    subscription_id: subscription.id,
+    event_id: queued.event_id,
+    attempt: queued.attempts + 1,
+    status: result.error === null ? 'succeeded' : 'failed',
+    response_code: result.status,
+    duration_ms: result.duration_ms,
+    error: result.error,
+    next_attempt_at: outcome.state === 'waiting' ? outcome.next_attempt_at : null,
+    created_at: startedAt,
+  }
+}
+
+/** Random bytes are made in batches, because one call for a few bytes costs more than taking them from a batch. */
+const randomBatch = Buffer.alloc(8_192)
+let taken = randomBatch.length
+
+function randomFromBatch(size: number): Uint8Array {
+  if (taken + size > randomBatch.length) {
+    randomFillSync(randomBatch)
+    taken = 0
+  }
+  taken += size
+  return randomBatch.subarray(taken - size, taken)
 }
 
 /** Returns the delivery to the queue, and switches off the subscription, whose secret cannot be read. */

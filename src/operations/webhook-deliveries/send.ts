@@ -1,10 +1,10 @@
 /** Sends one delivery over HTTP: only to checked addresses, without redirects, judged by its status within the time limit. */
-import { isIP, type LookupFunction } from 'node:net'
-import type { Agent } from 'undici'
-import { TimeoutError, withTimeout } from '../../timing.ts'
+import { isIP } from 'node:net'
+import { once, TimeoutError } from '../../timing.ts'
 import { parseUrl } from '../../urls.ts'
 import { VERSION } from '../../version.ts'
 import type { ReceiverPolicy, ReceiverRefused, Resolve } from '../webhook-subscriptions/receiver-address.ts'
+import type { WebhookAnswer } from './webhook-exchange.ts'
 
 export interface OutgoingWebhook extends ReceiverPolicy {
   url: string
@@ -30,121 +30,74 @@ export interface SendResult {
   freed?: Promise<void>
 }
 
-/** Largest body that is read so that its connection can be reused. The connection of a larger one is destroyed. */
-const ANSWER_BODY_LIMIT = 16_384
-const ANSWER_BODY_TIMEOUT_MS = 1_000
-
 /** Never throws: every failure is the attempt's error. Any number of calls may run at once. */
-export async function sendWebhook({
-  url: text,
-  headers,
-  body,
-  timeoutMs,
-  ending,
-  ...receiver
-}: OutgoingWebhook): Promise<SendResult> {
+export async function sendWebhook(outgoing: OutgoingWebhook): Promise<SendResult> {
   const started = performance.now()
+  const { timeoutMs } = outgoing
   const sent = (status: number | null, error: string | null) => ({
     status,
     error,
     duration_ms: Math.round(performance.now() - started),
   })
   try {
-    // A request that still waits for its connection ignores the signal, but `withTimeout` does not.
-    const { status, freed } = await withTimeout(timeoutMs, ending, (signal) =>
-      postWebhook(text, { headers, body, signal }, receiver),
-    )
+    const { status, freed } = await sendTo(outgoing)
     return { ...sent(status, status >= 200 && status < 300 ? null : answerText(status)), freed }
   } catch (error) {
     return sent(null, error instanceof TimeoutError ? `no answer within ${timeoutMs / 1000} s` : failureText(error))
   }
 }
 
-/** The module loads ipaddr.js. Commands that send nothing load neither that nor undici. */
-const loadReceiverAddress = () => import('../webhook-subscriptions/receiver-address.ts')
+/** They load undici and ipaddr.js. Commands that send nothing load neither. */
+const loadTransport = once(async () => ({
+  ...(await import('../webhook-subscriptions/receiver-address.ts')),
+  ...(await import('./receiver-connections.ts')),
+  ...(await import('./webhook-exchange.ts')),
+}))
+type Transport = Awaited<ReturnType<typeof loadTransport>>
 
 const answerText = (status: number) =>
   status >= 300 && status < 400 ? `answered ${status}; redirects are not followed` : `answered ${status}`
 
-async function postWebhook(
-  text: string,
-  { headers, body, signal }: { headers: Record<string, string>; body: string | Uint8Array; signal: AbortSignal },
-  { allowPrivate, ports, resolve }: ReceiverPolicy & { resolve?: Resolve },
-): Promise<{ status: number; freed: Promise<void> }> {
-  const { hostOf, ReceiverRefused, resolverFor, urlRefusal } = await loadReceiverAddress()
-  const url = parseUrl(text)
-  if (url === undefined) throw new ReceiverRefused('the URL is not readable')
-  // An address in the URL is used without a lookup, so it is checked here at every attempt.
-  const refusal = urlRefusal(url, { allowPrivate, ports })
-  if (refusal !== null) throw new ReceiverRefused(refusal)
-  if (isIP(hostOf(url)) === 0) url.hostname = hostOf(url)
-  const dispatcher = await agentFor(resolve ?? resolverFor(allowPrivate), allowPrivate)
-  const answer = await dispatcher.request({
-    origin: url.origin,
-    path: url.pathname + url.search,
-    method: 'POST',
+async function sendTo(outgoing: OutgoingWebhook): Promise<WebhookAnswer> {
+  const transport = await loadTransport()
+  const { headers, allowPrivate, resolve } = outgoing
+  const receiver = receiverOf(outgoing, transport)
+  if ('refusal' in receiver) throw new transport.ReceiverRefused(receiver.refusal)
+  const pool = transport.receiverPool(receiver.origin, resolve ?? transport.resolverFor(allowPrivate), allowPrivate)
+  return transport.postWebhook(pool, {
+    path: receiver.path,
     headers: { ...headers, 'content-type': 'application/json', 'user-agent': `svc/${VERSION}` },
-    body,
-    signal,
+    body: outgoing.body,
+    timeoutMs: outgoing.timeoutMs,
+    ending: outgoing.ending,
   })
-  // After a second the rest of a body is discarded, because it may be slow or endless.
-  const rest = setTimeout(() => answer.body.destroy(), ANSWER_BODY_TIMEOUT_MS)
-  rest.unref()
-  answer.body.on('error', () => {})
-  const freed = new Promise<void>((done) => {
-    answer.body.on('close', () => {
-      clearTimeout(rest)
-      done()
-    })
-  })
-  answer.body.dump({ limit: ANSWER_BODY_LIMIT }).catch(() => {})
-  return { status: answer.statusCode, freed }
 }
 
-/** Open connections are separated by the checks at their opening: the policy and the resolver. */
-const agents = { private: new WeakMap<Resolve, Promise<Agent>>(), public: new WeakMap<Resolve, Promise<Agent>>() }
+type CheckedUrl = { origin: string; path: string } | { refusal: string }
 
-function agentFor(resolve: Resolve, allowPrivate: boolean): Promise<Agent> {
-  const known = agents[allowPrivate ? 'private' : 'public']
-  let agent = known.get(resolve)
-  if (agent === undefined) {
-    agent = makeAgent(resolve, allowPrivate)
-    known.set(resolve, agent)
+/** The check of a URL depends on its text and the policy alone; names are resolved and checked at every dial. */
+const checkedUrls = new Map<string, CheckedUrl>()
+const MOST_CHECKED_URLS = 2_000
+
+function receiverOf({ url: text, allowPrivate, ports }: OutgoingWebhook, transport: Transport): CheckedUrl {
+  const key = `${allowPrivate} ${ports.join()} ${text}`
+  let checked = checkedUrls.get(key)
+  if (checked === undefined) {
+    checked = checkUrl(text, { allowPrivate, ports }, transport)
+    if (checkedUrls.size >= MOST_CHECKED_URLS) checkedUrls.clear()
+    checkedUrls.set(key, checked)
   }
-  return agent
+  return checked
 }
 
-async function makeAgent(resolve: Resolve, allowPrivate: boolean): Promise<Agent> {
-  const [{ Agent }, { receiverAddresses }] = await Promise.all([import('undici'), loadReceiverAddress()])
-  const lookup: LookupFunction = (name, { all }, callback) => {
-    receiverAddresses(name, allowPrivate, resolve).then(
-      (addresses) => {
-        const dialled = addresses.map((address) => ({ address, family: isIP(address) }))
-        const [first] = dialled
-        if (first === undefined) callback(new Error(`${name} does not resolve`), [])
-        else if (all) callback(null, dialled)
-        else callback(null, first.address, first.family)
-      },
-      (error) => callback(error, []),
-    )
-  }
-  return new Agent({
-    // The attempt's own timeout ends it. This one ends a connection that no attempt waits for any more.
-    connect: {
-      lookup,
-      timeout: 10_000,
-      rejectUnauthorized: true,
-      autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: 1_000,
-    },
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    maxHeaderSize: 16_384,
-    keepAliveTimeout: 4_000,
-    keepAliveMaxTimeout: 15_000,
-    // A name that has moved is resolved and checked again after this time, however busy its connection is.
-    clientTtl: 60_000,
-  })
+function checkUrl(text: string, policy: ReceiverPolicy, { hostOf, urlRefusal }: Transport): CheckedUrl {
+  const url = parseUrl(text)
+  if (url === undefined) return { refusal: 'the URL is not readable' }
+  // An address in the URL is used without a lookup, so nothing else would check it.
+  const refusal = urlRefusal(url, policy)
+  if (refusal !== null) return { refusal }
+  if (isIP(hostOf(url)) === 0) url.hostname = hostOf(url)
+  return { origin: url.origin, path: url.pathname + url.search }
 }
 
 const FAILURES: Record<string, string> = {

@@ -1,0 +1,18 @@
+/** Repeats writes that a busy database has refused. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { ApiError } from '../../errors.ts'
+
+const WRITE_AGAIN_MS = 100
+
+/** Makes the write again while the database is busy, at most until `until` in milliseconds of the monotonic time. */
+export async function writeUnlessBusy<T>(until: number, write: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await write()
+    } catch (error) {
+      const isBusy = error instanceof ApiError && error.retryAfter !== undefined
+      if (!isBusy || performance.now() >= until) throw error
+      await delay(WRITE_AGAIN_MS)
+    }
+  }
+}

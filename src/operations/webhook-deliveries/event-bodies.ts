@@ -1,0 +1,30 @@
+/** The bodies of events as they are sent, made once for all subscriptions that get the event. */
+import type { Row } from '../../store/schema.ts'
+import type { Reader } from '../../store/store.ts'
+import { findOrdinaryEvents } from '../../store/webhook-events.ts'
+import type { Queued } from '../../store/webhook-queue.ts'
+import { eventRecord } from '../api-records.ts'
+
+export const eventBody = (event: Row<'events'>): Buffer => Buffer.from(JSON.stringify(eventRecord(event)))
+
+type QueuedEvent = Pick<Queued, 'event_id' | 'sequence'>
+
+/** Keeps the bodies of one look for the next, in which other subscriptions get the same events. */
+export class EventBodies {
+  #bodies = new Map<string, Buffer>()
+
+  /** Returns the bodies by the ids of their events, without those of missing and large events. */
+  async read(reader: Reader, queued: readonly QueuedEvent[]): Promise<ReadonlyMap<string, Buffer>> {
+    const bodies = new Map<string, Buffer>()
+    const missing = new Set<number>()
+    for (const { event_id, sequence } of queued) {
+      const known = this.#bodies.get(event_id)
+      if (known === undefined) missing.add(sequence)
+      else bodies.set(event_id, known)
+    }
+    // They are found by their places in the sequence, which lie side by side as their ids do not.
+    for (const event of await findOrdinaryEvents(reader, [...missing])) bodies.set(event.id, eventBody(event))
+    this.#bodies = bodies
+    return bodies
+  }
+}
