@@ -1,7 +1,7 @@
 /** Request bodies: bounded reading, JSON and multipart, and the hash that an Idempotency-Key is bound to. */
 
 import { isAscii } from 'node:buffer'
-import { createHash } from 'node:crypto'
+import { createHash, hash as oneShot } from 'node:crypto'
 import type { AnyRoute } from '../../src/api/route.ts'
 import type { Config } from '../../src/config.ts'
 import { type ApiError, badRequest } from '../../src/errors.ts'
@@ -127,12 +127,18 @@ export function requireJson(contentType: string): void {
   }
 }
 
+const SMALL_BYTES = 16 * KIB
+
 /**
  * SHA-256 of method, path and body. A form is hashed by its parts, so that a retry with another boundary has the same
  * hash.
  */
 export async function hashRequest(method: string, pathAndQuery: string, body: RequestBody): Promise<string> {
-  const hash = createHash('sha256').update(`${method} ${pathAndQuery}\n`)
+  const target = `${method} ${pathAndQuery}\n`
+  // A small body is hashed in one call, which costs a third of three.
+  if (!body.multipart && body.raw.byteLength <= SMALL_BYTES)
+    return oneShot('sha256', Buffer.concat([Buffer.from(target), body.raw]), 'hex')
+  const hash = createHash('sha256').update(target)
   if (!body.multipart) return hash.update(body.raw).digest('hex')
   for (const [name, value] of await readForm(body)) {
     const bytes = typeof value === 'string' ? Buffer.from(value) : Buffer.from(await value.arrayBuffer())
