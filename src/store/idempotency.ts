@@ -99,12 +99,12 @@ export async function clearSigning(tx: Tx, { owner, ...key }: KeyOf & { owner: s
   return (await unlinkSigning.run(tx, { ...key, owner })) > 0
 }
 
-/** Extends the leases of all requests that `owner` runs; returns the number of keys. */
-export async function renewLeases(tx: Tx, owner: string, leaseUntil: number): Promise<number> {
+/** Extends the leases of all requests that these owners run; returns the number of keys. */
+export async function renewLeases(tx: Tx, owners: readonly string[], leaseUntil: number): Promise<number> {
   const { numUpdatedRows } = await tx
     .updateTable('idempotency_keys')
     .set({ lease_until: leaseUntil })
-    .where('owner', '=', owner)
+    .where('owner', 'in', owners)
     .where('state', '=', 'running')
     .where('lease_until', '>', 0)
     .executeTakeFirstOrThrow()

@@ -96,8 +96,8 @@ type SqliteStatement = ReturnType<SqliteDatabase['prepare']>
 function watched(statement: Database.Statement<unknown[]>, faults: Faults): SqliteStatement {
   return {
     reader: statement.reader,
-    all: (parameters) => noting(faults, () => statement.all(...parameters)),
-    run: (parameters) => noting(faults, () => statement.run(...parameters)),
+    all: (parameters) => noting(faults, () => statement.all(parameters)),
+    run: (parameters) => noting(faults, () => statement.run(parameters)),
     iterate: (parameters) => noting(faults, () => statement.iterate(...parameters)),
   } as SqliteStatement
 }
