@@ -59,20 +59,21 @@ export async function claimIdempotencyKey(kernel: Kernel, claimed: Claimed, atom
   const name = `${apiKeyId} ${key}`
   const earlier = running.get(name)
   if (earlier !== undefined) throw earlier === requestHash ? stillRunning() : usedByAnotherRequest()
+  if (!atomic) return claimNow(kernel, claimed)
   running.set(name, requestHash)
   const end = () => void running.delete(name)
   try {
-    const isFree = atomic && (await records.findIdempotencyKey(kernel.store.db, { apiKeyId, key })) === null
-    const outcome = isFree ? claimInCommit(kernel, claimed, end) : await claimNow(kernel, claimed, end)
-    if (outcome.kind === 'replay') end()
-    return outcome
+    const stored = await records.findIdempotencyKey(kernel.store.db, { apiKeyId, key })
+    if (stored === null) return claimInCommit(kernel, claimed, end)
   } catch (error) {
     end()
     throw error
   }
+  end()
+  return claimNow(kernel, claimed)
 }
 
-/** The requests of this process that hold a key: API key and key with the hash of the request. */
+/** The atomic requests that this process is running: API key and key with the hash of the request. */
 const requestsOf = new WeakMap<Kernel, Map<string, string>>()
 
 function runningIn(kernel: Kernel): Map<string, string> {
@@ -107,7 +108,7 @@ async function signsNothing(): Promise<never> {
 }
 
 /** A claim that is stored before the operation runs, and renewed until it ends. */
-async function claimNow(kernel: Kernel, claimed: Claimed, end: () => void): Promise<ClaimOutcome> {
+async function claimNow(kernel: Kernel, claimed: Claimed): Promise<ClaimOutcome> {
   const { store } = kernel
   const { apiKeyId, key } = claimed
   // The name is unique to this claim, so that a retry in the same process neither renews nor frees it.
@@ -123,7 +124,6 @@ async function claimNow(kernel: Kernel, claimed: Claimed, end: () => void): Prom
   }
   if (outcome.kind === 'conflict') throw conflictOf(outcome.reason)
   if (outcome.kind === 'replay') return replayOf(kernel, claimed, outcome)
-  const stopRenewing = renewed(kernel, owner)
   return {
     kind: 'claim',
     replay: undefined,
@@ -140,10 +140,7 @@ async function claimNow(kernel: Kernel, claimed: Claimed, end: () => void): Prom
     async free() {
       await store.write((tx) => records.free(tx, { apiKeyId, key, owner }))
     },
-    end() {
-      stopRenewing()
-      end()
-    },
+    end: renewed(kernel, owner),
   }
 }
 
