@@ -1,10 +1,11 @@
 /** The HTTP listener of the app, which answers input that is not valid HTTP with the error envelope too. */
-import { createServer, type Server } from 'node:http'
+import { createServer, IncomingMessage, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { getRequestListener } from '@hono/node-server'
+import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono/node-server'
 import type { Config } from '../src/config.ts'
 import { badRequest } from '../src/errors.ts'
 import type { App } from './app.ts'
+import { readFromMessage } from './pipeline/body.ts'
 import { oneAtATime } from './pipelining.ts'
 
 const FAULTS: Record<string, string> = {
@@ -22,7 +23,11 @@ const SILENCE_MS = 300_000
  * is aborted, each answer is the last of its connection, so that proxies open their next one elsewhere.
  */
 export function createHttpServer(app: App, { values }: Pick<Config, 'values'>, stopping?: AbortSignal): Server {
-  const listener = getRequestListener(app.fetch, {
+  const fetchApp = (request: Request, { incoming }: HttpBindings | Http2Bindings) => {
+    if (incoming instanceof IncomingMessage) readFromMessage(request, incoming)
+    return app.fetch(request)
+  }
+  const listener = getRequestListener(fetchApp, {
     errorHandler: (error) => app.refuse(badRequest(error instanceof Error ? error.message : 'Malformed request')),
   })
   const requestTimeout = values['request-timeout-seconds'] * 1_000

@@ -1,7 +1,8 @@
 /** Request bodies: bounded reading, JSON and multipart, and the hash that an Idempotency-Key is bound to. */
 
 import { isAscii } from 'node:buffer'
-import { createHash } from 'node:crypto'
+import { createHash, hash as oneShot } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type { AnyRoute } from '../../src/api/route.ts'
 import type { Config } from '../../src/config.ts'
 import { type ApiError, badRequest } from '../../src/errors.ts'
@@ -58,6 +59,39 @@ export function inspectorOf({ raw, multipart }: AnyRoute, contentType: string, l
   }
 }
 
+/** The message of Node's parser that each request was made of. */
+const messages = new WeakMap<Request, IncomingMessage>()
+
+/** Lets the body of `request` be read from the message itself: the streams of a Request cost more than a small body. */
+export function readFromMessage(request: Request, incoming: IncomingMessage): void {
+  messages.set(request, incoming)
+}
+
+/** Gives each piece of a message to `take`. Where that throws, the rest is left unread for whoever ends the request. */
+function takeMessage(incoming: IncomingMessage, take: (piece: Uint8Array) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (incoming.destroyed) return reject(incoming.errored ?? cutOff())
+    const settle = (act: () => void) => {
+      incoming.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
+      incoming.pause()
+      act()
+    }
+    const onData = (piece: Uint8Array) => {
+      try {
+        take(piece)
+      } catch (error) {
+        settle(() => reject(error))
+      }
+    }
+    const onEnd = () => settle(resolve)
+    const onError = (error: Error) => settle(() => reject(error))
+    const onClose = () => settle(() => reject(cutOff()))
+    incoming.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
+  })
+}
+
+const cutOff = () => new Error('the connection was closed before the whole body had arrived')
+
 export interface BodyReading {
   ceiling: number
   /** Bytes that the request declares; a buffer of that size is allocated once and filled as the pieces arrive. */
@@ -73,14 +107,17 @@ export async function readRequestBody(
   const contentType = request.headers.get('content-type') ?? ''
   let raw = new Uint8Array(declared)
   let size = 0
-  if (request.body) {
-    for await (const piece of request.body as unknown as AsyncIterable<Uint8Array>) {
-      if (size + piece.byteLength > ceiling) throw tooLarge(ceiling)
-      inspect?.(piece)
-      if (size + piece.byteLength > raw.byteLength) raw = grown(raw, size + piece.byteLength, ceiling)
-      raw.set(piece, size)
-      size += piece.byteLength
-    }
+  const take = (piece: Uint8Array) => {
+    if (size + piece.byteLength > ceiling) throw tooLarge(ceiling)
+    inspect?.(piece)
+    if (size + piece.byteLength > raw.byteLength) raw = grown(raw, size + piece.byteLength, ceiling)
+    raw.set(piece, size)
+    size += piece.byteLength
+  }
+  const incoming = messages.get(request)
+  if (incoming !== undefined) await takeMessage(incoming, take)
+  else if (request.body) {
+    for await (const piece of request.body as unknown as AsyncIterable<Uint8Array>) take(piece)
   }
   // The array owns its whole buffer, so that the buffer can be transferred to a worker thread.
   if (size < raw.byteLength) raw = raw.slice(0, size)
@@ -127,12 +164,18 @@ export function requireJson(contentType: string): void {
   }
 }
 
+const SMALL_BYTES = 16 * KIB
+
 /**
  * SHA-256 of method, path and body. A form is hashed by its parts, so that a retry with another boundary has the same
  * hash.
  */
 export async function hashRequest(method: string, pathAndQuery: string, body: RequestBody): Promise<string> {
-  const hash = createHash('sha256').update(`${method} ${pathAndQuery}\n`)
+  const target = `${method} ${pathAndQuery}\n`
+  // A small body is hashed in one call, which costs a third of three.
+  if (!body.multipart && body.raw.byteLength <= SMALL_BYTES)
+    return oneShot('sha256', Buffer.concat([Buffer.from(target), body.raw]), 'hex')
+  const hash = createHash('sha256').update(target)
   if (!body.multipart) return hash.update(body.raw).digest('hex')
   for (const [name, value] of await readForm(body)) {
     const bytes = typeof value === 'string' ? Buffer.from(value) : Buffer.from(await value.arrayBuffer())

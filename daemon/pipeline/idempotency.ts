@@ -1,8 +1,8 @@
 /** Idempotency-Key: each key has one effect, and its sealed answer is stored with it and replayed byte for byte. */
 
-import { randomBytes } from 'node:crypto'
 import type { SigningLink } from '../../src/context.ts'
 import { badRequest, conflict } from '../../src/errors.ts'
+import { pooledBytes } from '../../src/store/id.ts'
 import * as records from '../../src/store/idempotency.ts'
 import type { Tx } from '../../src/store/store.ts'
 import { HOUR_MS } from '../../src/timing.ts'
@@ -17,15 +17,20 @@ export interface ReplayedAnswer {
 }
 export interface KeyClaim {
   kind: 'claim'
+  /** The answer to give where `begin` found that another daemon has answered the request. */
+  replay: ReplayedAnswer | undefined
   /** Links what the operation signs to this key, so that a retry finds it. */
   signing: SigningLink
+  /** Runs before the operation's work in its transaction. Throws where the key turns out to be taken. */
+  begin(tx: Tx): Promise<void>
   /** Stores the answer in the same transaction as the change that it reports. */
   finish(tx: Tx, status: number, body: string): Promise<void>
   /** Frees the key after a failure, unless something was signed. */
   free(): Promise<void>
-  /** Stops renewing the lease. */
+  /** Ends what the process keeps of the claim: the renewal of its lease. */
   end(): void
 }
+type ClaimOutcome = ReplayedAnswer | KeyClaim
 
 /** The header's value, undefined without one; throws bad_request unless it has 1 to 255 characters. */
 export function readIdempotencyKey(header: string | null): string | undefined {
@@ -36,29 +41,79 @@ export function readIdempotencyKey(header: string | null): string | undefined {
   return header
 }
 
-/** Claims the key for this request, or returns the stored answer; throws conflict. */
-export async function claimIdempotencyKey(
-  kernel: Kernel,
-  apiKeyId: string,
-  key: string,
-  requestHash: string,
-): Promise<ReplayedAnswer | KeyClaim> {
-  const { store, vault, clock, config } = kernel
+/** What is claimed: the key of an API key for one request. */
+interface Claimed {
+  apiKeyId: string
+  key: string
+  requestHash: string
+}
+
+/**
+ * Claims the key for this request, or returns the stored answer; throws conflict. The key of an `atomic` request is
+ * claimed in its commit, and until then is known to be in use by this process alone: of two daemons that are sent the
+ * same request at once, the first to commit answers it, and the other repeats that answer.
+ */
+export async function claimIdempotencyKey(kernel: Kernel, claimed: Claimed, atomic = false): Promise<ClaimOutcome> {
+  const { apiKeyId, key, requestHash } = claimed
+  const running = runningIn(kernel)
+  const name = `${apiKeyId} ${key}`
+  const earlier = running.get(name)
+  if (earlier !== undefined) throw earlier === requestHash ? stillRunning() : usedByAnotherRequest()
+  if (!atomic) return claimNow(kernel, claimed)
+  running.set(name, requestHash)
+  const end = () => void running.delete(name)
+  try {
+    const stored = await records.findIdempotencyKey(kernel.store.db, { apiKeyId, key })
+    if (stored === null) return claimInCommit(kernel, claimed, end)
+  } catch (error) {
+    end()
+    throw error
+  }
+  end()
+  return claimNow(kernel, claimed)
+}
+
+/** The atomic requests that this process is running: API key and key with the hash of the request. */
+const requestsOf = new WeakMap<Kernel, Map<string, string>>()
+
+function runningIn(kernel: Kernel): Map<string, string> {
+  const known = requestsOf.get(kernel) ?? new Map<string, string>()
+  requestsOf.set(kernel, known)
+  return known
+}
+
+/** A claim that is stored in the commit itself, after which nothing of it is left to renew or to free. */
+function claimInCommit(kernel: Kernel, claimed: Claimed, end: () => void): KeyClaim {
+  const owner = `${kernel.owner}/commit`
+  const claim: KeyClaim = {
+    kind: 'claim',
+    replay: undefined,
+    signing: { earlier: null, bind: signsNothing, unbind: signsNothing },
+    async begin(tx) {
+      const outcome = await records.claimKey(tx, claimRequest(kernel, claimed, owner))
+      if (outcome.kind === 'conflict') throw conflictOf(outcome.reason)
+      if (outcome.kind !== 'replay') return
+      claim.replay = replayOf(kernel, claimed, outcome)
+      throw new Error('another daemon has answered this request')
+    },
+    finish: (tx, status, body) => finishClaim(kernel, claimed, { tx, owner, status, body }),
+    free: async () => {},
+    end,
+  }
+  return claim
+}
+
+async function signsNothing(): Promise<never> {
+  throw new Error('an operation whose route is atomic signs nothing')
+}
+
+/** A claim that is stored before the operation runs, and renewed until it ends. */
+async function claimNow(kernel: Kernel, claimed: Claimed): Promise<ClaimOutcome> {
+  const { store } = kernel
+  const { apiKeyId, key } = claimed
   // The name is unique to this claim, so that a retry in the same process neither renews nor frees it.
-  const owner = `${kernel.owner}/${randomBytes(6).toString('hex')}`
-  const purpose = `idempotency:${apiKeyId}:${key}`
-  const attempt = () =>
-    store.write((tx) =>
-      records.claimKey(tx, {
-        apiKeyId,
-        key,
-        requestHash,
-        owner,
-        now: clock.now(),
-        leaseMs: LEASE_MS,
-        ttlMs: config.values['idempotency-hours'] * HOUR_MS,
-      }),
-    )
+  const owner = `${kernel.owner}/${pooledBytes(6).toString('hex')}`
+  const attempt = () => store.write((tx) => records.claimKey(tx, claimRequest(kernel, claimed, owner)))
   let outcome = await attempt()
   if (outcome.kind === 'conflict' && outcome.reason === 'running') {
     const holder = await records.findIdempotencyKey(store.db, { apiKeyId, key })
@@ -67,17 +122,11 @@ export async function claimIdempotencyKey(
       outcome = await attempt()
     }
   }
-  if (outcome.kind === 'conflict') throw outcome.reason === 'running' ? stillRunning() : usedByAnotherRequest()
-  if (outcome.kind === 'replay') {
-    return { kind: 'replay', status: outcome.status, body: vault.open(outcome.response, purpose).toString('utf8') }
-  }
-  const renewal = setInterval(() => {
-    void store
-      .write((tx) => records.renewLeases(tx, owner, clock.now() + LEASE_MS))
-      .catch((error) => kernel.log.warn({ err: error }, 'idempotency lease was not renewed'))
-  }, LEASE_MS / 3).unref()
+  if (outcome.kind === 'conflict') throw conflictOf(outcome.reason)
+  if (outcome.kind === 'replay') return replayOf(kernel, claimed, outcome)
   return {
     kind: 'claim',
+    replay: undefined,
     signing: {
       earlier: outcome.kind === 'resumed' ? outcome.signingId : null,
       async bind(tx, id) {
@@ -86,17 +135,68 @@ export async function claimIdempotencyKey(
       },
       unbind: (tx) => records.clearSigning(tx, { apiKeyId, key, owner }),
     },
-    async finish(tx, status, body) {
-      const response = vault.seal(body, purpose)
-      if (!(await records.finish(tx, { apiKeyId, key, owner, status, response }))) throw stillRunning()
-    },
+    begin: async () => {},
+    finish: (tx, status, body) => finishClaim(kernel, claimed, { tx, owner, status, body }),
     async free() {
       await store.write((tx) => records.free(tx, { apiKeyId, key, owner }))
     },
-    end: () => clearInterval(renewal),
+    end: renewed(kernel, owner),
   }
 }
 
+const claimRequest = ({ clock, config }: Kernel, claimed: Claimed, owner: string): records.ClaimRequest => ({
+  ...claimed,
+  owner,
+  now: clock.now(),
+  leaseMs: LEASE_MS,
+  ttlMs: config.values['idempotency-hours'] * HOUR_MS,
+})
+
+const purposeOf = ({ apiKeyId, key }: Claimed) => `idempotency:${apiKeyId}:${key}`
+
+async function finishClaim(
+  { vault }: Kernel,
+  claimed: Claimed,
+  { tx, owner, status, body }: { tx: Tx; owner: string; status: number; body: string },
+): Promise<void> {
+  const { apiKeyId, key } = claimed
+  const response = vault.seal(body, purposeOf(claimed))
+  if (!(await records.finish(tx, { apiKeyId, key, owner, status, response }))) throw stillRunning()
+}
+
+const replayOf = (
+  { vault }: Kernel,
+  claimed: Claimed,
+  { status, response }: { status: number; response: Buffer },
+): ReplayedAnswer => ({ kind: 'replay', status, body: vault.open(response, purposeOf(claimed)).toString('utf8') })
+
+/** The owners whose leases this process renews, all by one timer, which stops when it finds none. */
+const renewedOf = new WeakMap<Kernel, Set<string>>()
+
+function renewed(kernel: Kernel, owner: string): () => void {
+  const owners = renewedOf.get(kernel) ?? startRenewing(kernel)
+  owners.add(owner)
+  return () => void owners.delete(owner)
+}
+
+function startRenewing(kernel: Kernel): Set<string> {
+  const { store, clock, log } = kernel
+  const owners = new Set<string>()
+  renewedOf.set(kernel, owners)
+  const timer = setInterval(() => {
+    if (owners.size === 0) {
+      clearInterval(timer)
+      renewedOf.delete(kernel)
+      return
+    }
+    void store
+      .write((tx) => records.renewLeases(tx, [...owners], clock.now() + LEASE_MS))
+      .catch((error) => log.warn({ err: error }, 'idempotency leases were not renewed'))
+  }, LEASE_MS / 3).unref()
+  return owners
+}
+
+const conflictOf = (reason: 'mismatch' | 'running') => (reason === 'running' ? stillRunning() : usedByAnotherRequest())
 const stillRunning = () =>
   conflict('A request with this Idempotency-Key is still in progress', { param: 'Idempotency-Key' })
 const usedByAnotherRequest = () =>

@@ -165,7 +165,8 @@ async function perform(
     return sealed(context, await operation(context, input as never))
   }
 
-  const claim = await claimIdempotencyKey(kernel, key.id, idempotencyKey, requestHash)
+  const claimed = { apiKeyId: key.id, key: idempotencyKey, requestHash }
+  const claim = await claimIdempotencyKey(kernel, claimed, route.atomic)
   if (claim.kind === 'replay') {
     headers['Idempotent-Replayed'] = 'true'
     return claim
@@ -173,6 +174,7 @@ async function perform(
   let stored: { status: number; body: string } | undefined
   const context: Context = makeContext(kernel, key, meta, claim.signing, async (work) => {
     const [data, outcome] = await kernel.store.write(async (tx) => {
+      await claim.begin(tx)
       const data = await work(tx)
       const outcome = sealed(context, data)
       await claim.finish(tx, outcome.status, outcome.body)
@@ -185,11 +187,18 @@ async function perform(
     const result = await operation(context, input as never)
     if (stored === undefined) {
       const outcome = sealed(context, result)
-      await kernel.store.write((tx) => claim.finish(tx, outcome.status, outcome.body))
+      await kernel.store.write(async (tx) => {
+        await claim.begin(tx)
+        await claim.finish(tx, outcome.status, outcome.body)
+      })
       stored = outcome
     }
     return stored
   } catch (thrown) {
+    if (claim.replay !== undefined) {
+      headers['Idempotent-Replayed'] = 'true'
+      return claim.replay
+    }
     // Where freeing the key fails too, the first error is the one to report, and the lease expires by itself.
     if (stored === undefined)
       await claim.free().catch((error) => kernel.log.error({ err: error }, 'an Idempotency-Key was not freed'))

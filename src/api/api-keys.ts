@@ -44,6 +44,7 @@ export const apiKeys = {
   create: defineRoute({
     at: paths.apiKeys.create,
     tag: API_KEYS_TAG,
+    atomic: true,
     summary: 'Make a key',
     body: writeBody({
       name: line(100).meta({ example: 'backend' }),
@@ -69,6 +70,7 @@ export const apiKeys = {
   revoke: defineRoute({
     at: paths.apiKeys.revoke,
     tag: API_KEYS_TAG,
+    atomic: true,
     summary: 'Revoke a key, for good',
     description:
       "Its holder is refused from now on. Webhook subscriptions that it made are the installation's and go on; a key with `*` changes or deletes them.",

@@ -39,6 +39,11 @@ export interface RouteDefinition<
   status?: 200 | 201
   /** Describes when a route with status 201 returns 200 because nothing new is stored. */
   unstored?: string
+  /**
+   * The operation changes nothing anywhere but in its one commit, so that its Idempotency-Key is claimed in that commit
+   * too: before it there is nothing that a retry would have to find.
+   */
+  atomic?: true
   /** The route requires no API key. */
   public?: true
   /** Scope that every call requires. */

@@ -100,6 +100,7 @@ export const webhookSubscriptions = {
   create: defineRoute({
     at: paths.webhookSubscriptions.create,
     tag: SUBSCRIPTIONS_TAG,
+    atomic: true,
     summary: 'Subscribe a URL to events',
     description: 'The answer holds the whole secret, this once.',
     body: writeBody({ url: receiverUrl, enabled_events: enabledEvents }),
@@ -124,6 +125,7 @@ export const webhookSubscriptions = {
   update: defineRoute({
     at: paths.webhookSubscriptions.update,
     tag: SUBSCRIPTIONS_TAG,
+    atomic: true,
     summary: 'Change the URL or the events of a subscription, or switch it',
     description: OWN,
     params: subscriptionParams,
@@ -137,6 +139,7 @@ export const webhookSubscriptions = {
   delete: defineRoute({
     at: paths.webhookSubscriptions.delete,
     tag: SUBSCRIPTIONS_TAG,
+    atomic: true,
     summary: 'Remove a subscription',
     description: OWN,
     params: subscriptionParams,
@@ -146,6 +149,7 @@ export const webhookSubscriptions = {
   test: defineRoute({
     at: paths.webhookSubscriptions.test,
     tag: SUBSCRIPTIONS_TAG,
+    atomic: true,
     summary: 'Send `webhook.test_event` to a subscription',
     description: OWN,
     params: subscriptionParams,
@@ -183,6 +187,7 @@ export const webhookSubscriptions = {
   rotateSecret: defineRoute({
     at: paths.webhookSubscriptions.rotateSecret,
     tag: SUBSCRIPTIONS_TAG,
+    atomic: true,
     summary: 'Replace the secret of a subscription',
     description: `The answer holds the new secret, this once; the old one signs too for \`overlap_hours\`, with 0 no earlier one does. At most five earlier secrets sign at a time. ${OWN}`,
     params: subscriptionParams,

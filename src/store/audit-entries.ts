@@ -1,6 +1,7 @@
 /** The audit log: entries numbered without gaps, each hashed with SHA-256 together with the previous hash and sealed with the vault's key. */
-import { createHash } from 'node:crypto'
+import { hash as hashOf } from 'node:crypto'
 import { type ListOrder, type PageRequest, pageOf, type StoredPage } from './paging.ts'
+import { type Placeholders, prepared } from './prepared.ts'
 import type { Row } from './schema.ts'
 import { findSetting, settleSetting } from './settings.ts'
 import type { Reader, Store, Tx } from './store.ts'
@@ -29,7 +30,7 @@ export function auditHash({
   details_json,
 }: Omit<AuditEntryRow, 'hash' | 'seal'>) {
   const fields = [sequence, previous_hash, at, action, signer, api_key_id, request_id, details_json]
-  return createHash('sha256').update(JSON.stringify(fields)).digest('hex')
+  return hashOf('sha256', JSON.stringify(fields), 'hex')
 }
 
 /**
@@ -44,21 +45,38 @@ export const auditSeal = (vault: Sealing, { hash }: Pick<AuditEntryRow, 'hash'>)
  * so that the chain cannot fork.
  */
 export async function appendAudit(tx: Tx, vault: Sealing, entry: NewAuditEntry): Promise<AuditEntryRow> {
-  const { value: sequence } = await tx
+  const sequence = (await countEntry.first(tx, {}))?.value
+  if (sequence === undefined) throw new Error('the counter of the audit log is missing')
+  const last = await lastHash.first(tx, {})
+  const chained = { ...entry, sequence, previous_hash: last?.hash ?? FIRST_HASH }
+  const hash = auditHash(chained)
+  const row = { ...chained, hash, seal: auditSeal(vault, { hash }) }
+  await insertEntry.run(tx, row)
+  return row
+}
+
+const countEntry = prepared((db) =>
+  db
     .updateTable('counters')
     .set((row) => ({ value: row('value', '+', 1) }))
     .where('name', '=', COUNTER)
-    .returning('value')
-    .executeTakeFirstOrThrow()
-  const last = await lastAudit(tx)
-  const chained = { ...entry, sequence, previous_hash: last?.hash ?? FIRST_HASH }
-  const hash = auditHash(chained)
-  return tx
-    .insertInto('audit_entries')
-    .values({ ...chained, hash, seal: auditSeal(vault, { hash }) })
-    .returningAll()
-    .executeTakeFirstOrThrow()
-}
+    .returning('value'),
+)
+const lastHash = prepared((db) => db.selectFrom('audit_entries').select('hash').orderBy('sequence', 'desc').limit(1))
+const insertEntry = prepared((db, row: Placeholders<AuditEntryRow>) =>
+  db.insertInto('audit_entries').values({
+    sequence: row.sequence,
+    previous_hash: row.previous_hash,
+    hash: row.hash,
+    seal: row.seal,
+    at: row.at,
+    action: row.action,
+    signer: row.signer,
+    api_key_id: row.api_key_id,
+    request_id: row.request_id,
+    details_json: row.details_json,
+  }),
+)
 
 /** Blocks other appends until the commit. */
 export async function lockAudit(tx: Tx): Promise<void> {

@@ -1,10 +1,11 @@
 /** Events: a sequence without gaps, each event written in the transaction of the change that it reports. */
-import { createHash } from 'node:crypto'
-import { sql } from 'kysely'
+import { hash } from 'node:crypto'
+import { type RawBuilder, sql } from 'kysely'
 import { decodeCursor, type ListOrder, type PageRequest, pageOf, type StoredPage, weightOf } from './paging.ts'
+import { type Placeholders, prepared } from './prepared.ts'
 import type { NewRow, Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
-import { wakeOnCommit } from './wakeups.ts'
+import { wakeOnCommit } from './work.ts'
 
 export type NewEvent = Omit<NewRow<'events'>, 'sequence' | 'latest_at'>
 
@@ -22,13 +23,8 @@ export interface EventFilters {
  */
 export async function appendEvent(tx: Tx, event: NewEvent): Promise<Row<'events'> | null> {
   if (await isAppended(tx, event.dedupe_key)) return null
-  const { value } = await moveCounter(tx, 1)
-  const appended = await tx
-    .insertInto('events')
-    .values({ ...event, sequence: value, latest_at: latestWith(event.created_at) })
-    .onConflict((conflict) => conflict.column('dedupe_key').doNothing())
-    .returningAll()
-    .executeTakeFirst()
+  const sequence = await moveCounter(tx, 1)
+  const appended = await insertEvent.first(tx, { external_uid: null, metadata_json: null, ...event, sequence })
   if (appended) {
     wakeOnCommit('webhook-delivery')
     return appended
@@ -40,16 +36,41 @@ export async function appendEvent(tx: Tx, event: NewEvent): Promise<Row<'events'
 
 /** Whether the event was ever written; its key stays known when the event is removed. */
 export async function isAppended(reader: Reader, dedupeKey: string): Promise<boolean> {
-  const stored = reader.selectFrom('events').select('sequence').where('dedupe_key', '=', dedupeKey)
-  const removed = reader
-    .selectFrom('removed_event_keys')
-    .select(sql<number>`0`.as('sequence'))
-    .where('key_hash', '=', eventKeyHash(dedupeKey))
-  // One statement, because an event may be removed between two.
-  return (await stored.unionAll(removed).executeTakeFirst()) !== undefined
+  return (await findAppended.first(reader, { key: dedupeKey, keyHash: eventKeyHash(dedupeKey) })) !== undefined
 }
 
-export const eventKeyHash = (dedupeKey: string): Buffer => createHash('sha256').update(dedupeKey).digest()
+export const eventKeyHash = (dedupeKey: string): Buffer => hash('sha256', dedupeKey, 'buffer')
+
+const findAppended = prepared((db, { key, keyHash }: Placeholders<{ key: string; keyHash: Buffer }>) =>
+  // One statement, because an event may be removed between two.
+  db
+    .selectFrom('events')
+    .select('sequence')
+    .where('dedupe_key', '=', key)
+    .unionAll(
+      db.selectFrom('removed_event_keys').select(sql<number>`0`.as('sequence')).where('key_hash', '=', keyHash),
+    ),
+)
+
+const insertEvent = prepared((db, event: Placeholders<Omit<Row<'events'>, 'latest_at'>>) =>
+  db
+    .insertInto('events')
+    .values({
+      sequence: event.sequence,
+      id: event.id,
+      type: event.type,
+      resource_type: event.resource_type,
+      resource_id: event.resource_id,
+      object_json: event.object_json,
+      external_uid: event.external_uid,
+      metadata_json: event.metadata_json,
+      dedupe_key: event.dedupe_key,
+      created_at: event.created_at,
+      latest_at: latestWith(event.created_at),
+    })
+    .onConflict((conflict) => conflict.column('dedupe_key').doNothing())
+    .returningAll(),
+)
 
 /** Number of rows per insert, below SQLite's limit of variables. */
 const EVENTS_PER_INSERT = 500
@@ -78,7 +99,7 @@ export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise
 
 /** Inserts all of them with the next numbers, or none, where one is stored already. Keeps the counter locked. */
 async function insertAll(tx: Tx, events: readonly NewEvent[]): Promise<boolean> {
-  const { value } = await moveCounter(tx, events.length)
+  const value = await moveCounter(tx, events.length)
   const first = value - events.length + 1
   let latest = events.length <= FEW_EVENTS ? null : await latestMoment(tx)
   let latestHere = 0
@@ -118,14 +139,20 @@ async function leaveOutAppended(tx: Tx, part: Map<string, NewEvent>): Promise<vo
   for (const { key_hash } of await removed.execute()) part.delete(hashes.get(key_hash.toString('hex')) ?? '')
 }
 
-function moveCounter(tx: Tx, by: number): Promise<{ value: number }> {
-  return tx
+/** Returns the counter's new value, and keeps its row locked until the commit. */
+async function moveCounter(tx: Tx, by: number): Promise<number> {
+  const moved = await addToCounter.first(tx, { by })
+  if (moved === undefined) throw new Error('the counter of events is missing')
+  return moved.value
+}
+
+const addToCounter = prepared((db, { by }: Placeholders<{ by: number }>) =>
+  db
     .updateTable('counters')
     .set((expression) => ({ value: expression('value', '+', by) }))
     .where('name', '=', 'events')
-    .returning('value')
-    .executeTakeFirstOrThrow()
-}
+    .returning('value'),
+)
 
 /** Returns the latest time of any event so far; the caller must hold the counter's lock. */
 async function latestMoment(tx: Tx): Promise<number> {
@@ -134,7 +161,7 @@ async function latestMoment(tx: Tx): Promise<number> {
 }
 
 /** The same at the moment of an insert, with `created_at`: a query less while the counter is locked. */
-const latestWith = (created_at: number) =>
+const latestWith = (created_at: number | RawBuilder<number>) =>
   sql<number>`coalesce((select case when latest_at > ${created_at} then latest_at else cast(${created_at} as bigint) end
     from events order by sequence desc limit 1), ${created_at})`
 

@@ -1,6 +1,7 @@
 /** Idempotency keys: which process runs a request, the stored response, and the signing that the request started. */
 import type { ExpressionBuilder } from 'kysely'
 import { CLOCK_SLACK_MS } from './future-moments.ts'
+import { type Placeholders, prepared } from './prepared.ts'
 import type { Row, Tables } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
@@ -35,7 +36,7 @@ export type StoredClaim =
 /** Claims a key for one request; of any number of concurrent claims exactly one is `claimed` or `resumed`. */
 export async function claimKey(tx: Tx, request: ClaimRequest): Promise<StoredClaim> {
   if (await insertRunning(tx, request)) return { kind: 'claimed' }
-  const row = await lockRow(tx, request)
+  const row = await lockKey.first(tx, request)
   // The key was released between the insert and the lock, so the claim is retried.
   if (!row) return claimKey(tx, request)
   const { now } = request
@@ -43,7 +44,7 @@ export async function claimKey(tx: Tx, request: ClaimRequest): Promise<StoredCla
   const running =
     row.state === 'running' && row.lease_until > now && row.lease_until <= now + request.leaseMs + CLOCK_SLACK_MS
   if (row.expires_at <= now && !running) {
-    await whereKey(tx.deleteFrom('idempotency_keys'), request).execute()
+    await deleteKey.run(tx, request)
     return claimKey(tx, request)
   }
   if (row.request_hash !== request.requestHash) return { kind: 'conflict', reason: 'mismatch' }
@@ -53,8 +54,8 @@ export async function claimKey(tx: Tx, request: ClaimRequest): Promise<StoredCla
     return { kind: 'replay', status, response }
   }
   if (running) return { kind: 'conflict', reason: 'running' }
-  const taken = { owner: request.owner, lease_until: now + request.leaseMs }
-  await whereKey(tx.updateTable('idempotency_keys').set(taken), request).execute()
+  const { apiKeyId, key, owner } = request
+  await takeOver.run(tx, { apiKeyId, key, owner, leaseUntil: now + request.leaseMs })
   return { kind: 'resumed', signingId: row.signing_id }
 }
 
@@ -66,8 +67,7 @@ export async function finish(
   tx: Tx,
   { owner, status, response, ...key }: KeyOf & { owner: string; status: number; response: Buffer },
 ): Promise<boolean> {
-  const done = tx.updateTable('idempotency_keys').set({ state: 'done', status, response })
-  return (await owned(done, key, owner).executeTakeFirstOrThrow()).numUpdatedRows > 0n
+  return (await finishKey.run(tx, { ...key, owner, status, response })) > 0
 }
 
 /**
@@ -75,8 +75,7 @@ export async function finish(
  * attempt resumes it. Does nothing when another process has taken over the key.
  */
 export async function free(tx: Tx, { owner, ...key }: KeyOf & { owner: string }): Promise<void> {
-  await owned(tx.deleteFrom('idempotency_keys').where('signing_id', 'is', null), key, owner).execute()
-  await owned(tx.updateTable('idempotency_keys').set({ lease_until: 0 }), key, owner).execute()
+  if ((await deleteUnsigned.run(tx, { ...key, owner })) === 0) await endLease.run(tx, { ...key, owner })
 }
 
 export type StoreSigningOutcome = { kind: 'stored' } | { kind: 'earlier'; signingId: string } | { kind: 'lost' }
@@ -89,8 +88,7 @@ export async function storeSigning(
   tx: Tx,
   { owner, signingId, ...key }: KeyOf & { owner: string; signingId: string },
 ): Promise<StoreSigningOutcome> {
-  const first = tx.updateTable('idempotency_keys').set({ signing_id: signingId }).where('signing_id', 'is', null)
-  if ((await owned(first, key, owner).executeTakeFirstOrThrow()).numUpdatedRows > 0n) return { kind: 'stored' }
+  if ((await linkSigning.run(tx, { ...key, owner, signingId })) > 0) return { kind: 'stored' }
   const row = await findIdempotencyKey(tx, key)
   if (row?.state !== 'running' || row.owner !== owner || row.signing_id === null) return { kind: 'lost' }
   return row.signing_id === signingId ? { kind: 'stored' } : { kind: 'earlier', signingId: row.signing_id }
@@ -98,16 +96,15 @@ export async function storeSigning(
 
 /** Removes a stored signing when nothing was signed; false when the key no longer belongs to this owner. */
 export async function clearSigning(tx: Tx, { owner, ...key }: KeyOf & { owner: string }): Promise<boolean> {
-  const forgotten = owned(tx.updateTable('idempotency_keys').set({ signing_id: null }), key, owner)
-  return (await forgotten.executeTakeFirstOrThrow()).numUpdatedRows > 0n
+  return (await unlinkSigning.run(tx, { ...key, owner })) > 0
 }
 
-/** Extends the leases of all requests that `owner` runs; returns the number of keys. */
-export async function renewLeases(tx: Tx, owner: string, leaseUntil: number): Promise<number> {
+/** Extends the leases of all requests that these owners run; returns the number of keys. */
+export async function renewLeases(tx: Tx, owners: readonly string[], leaseUntil: number): Promise<number> {
   const { numUpdatedRows } = await tx
     .updateTable('idempotency_keys')
     .set({ lease_until: leaseUntil })
-    .where('owner', '=', owner)
+    .where('owner', 'in', owners)
     .where('state', '=', 'running')
     .where('lease_until', '>', 0)
     .executeTakeFirstOrThrow()
@@ -146,46 +143,79 @@ export async function pruneIdempotencyKeys(tx: Tx, now: number, limit: number): 
 }
 
 export async function findIdempotencyKey(reader: Reader, key: KeyOf): Promise<Row<'idempotency_keys'> | null> {
-  return (await whereKey(reader.selectFrom('idempotency_keys').selectAll(), key).executeTakeFirst()) ?? null
+  return (await findKey.first(reader, key)) ?? null
 }
 
 async function insertRunning(tx: Tx, request: ClaimRequest): Promise<boolean> {
-  const inserted = await tx
-    .insertInto('idempotency_keys')
-    .values({
-      api_key_id: request.apiKeyId,
-      key: request.key,
-      request_hash: request.requestHash,
-      state: 'running',
-      owner: request.owner,
-      lease_until: request.now + request.leaseMs,
-      signing_id: null,
-      status: null,
-      response: null,
-      created_at: request.now,
-      expires_at: request.now + request.ttlMs,
-    })
-    .onConflict((conflict) => conflict.columns(['api_key_id', 'key']).doNothing())
-    .returning('key')
-    .executeTakeFirst()
-  return inserted !== undefined
-}
-
-/** Returns the row and locks it until the commit; an update that changes nothing does so on both databases. */
-function lockRow(tx: Tx, key: KeyOf): Promise<Row<'idempotency_keys'> | undefined> {
-  return whereKey(tx.updateTable('idempotency_keys').set({ key: key.key }), key)
-    .returningAll()
-    .executeTakeFirst()
+  const { now, leaseMs, ttlMs, ...columns } = request
+  return (await insertKey.run(tx, { ...columns, now, leaseUntil: now + leaseMs, expiresAt: now + ttlMs })) > 0
 }
 
 interface Narrowable {
-  where(column: 'api_key_id' | 'key' | 'owner' | 'state', operator: '=', value: string): this
+  where(
+    column: 'api_key_id' | 'key' | 'owner' | 'state',
+    operator: '=',
+    value: string | Placeholders<{ text: string }>['text'],
+  ): this
 }
 
-function whereKey<Q extends Narrowable>(query: Q, { apiKeyId, key }: KeyOf): Q {
+function whereKey<Q extends Narrowable>(query: Q, { apiKeyId, key }: Placeholders<KeyOf>): Q {
   return query.where('api_key_id', '=', apiKeyId).where('key', '=', key)
 }
 
-function owned<Q extends Narrowable>(query: Q, key: KeyOf, owner: string): Q {
-  return whereKey(query, key).where('owner', '=', owner).where('state', '=', 'running')
+function whereOwned<Q extends Narrowable>(query: Q, key: Placeholders<OwnedKey>): Q {
+  return whereKey(query, key).where('owner', '=', key.owner).where('state', '=', 'running')
 }
+
+type OwnedKey = KeyOf & { owner: string }
+
+const insertKey = prepared(
+  (db, values: Placeholders<OwnedKey & { requestHash: string; leaseUntil: number; now: number; expiresAt: number }>) =>
+    db
+      .insertInto('idempotency_keys')
+      .values({
+        api_key_id: values.apiKeyId,
+        key: values.key,
+        request_hash: values.requestHash,
+        state: 'running',
+        owner: values.owner,
+        lease_until: values.leaseUntil,
+        signing_id: null,
+        status: null,
+        response: null,
+        created_at: values.now,
+        expires_at: values.expiresAt,
+      })
+      .onConflict((conflict) => conflict.columns(['api_key_id', 'key']).doNothing()),
+)
+const findKey = prepared((db, key: Placeholders<KeyOf>) => whereKey(db.selectFrom('idempotency_keys').selectAll(), key))
+/** Returns the row and locks it until the commit; an update that changes nothing does so on both databases. */
+const lockKey = prepared((db, key: Placeholders<KeyOf>) =>
+  whereKey(db.updateTable('idempotency_keys').set({ key: key.key }), key).returningAll(),
+)
+const deleteKey = prepared((db, key: Placeholders<KeyOf>) => whereKey(db.deleteFrom('idempotency_keys'), key))
+const takeOver = prepared((db, key: Placeholders<OwnedKey & { leaseUntil: number }>) =>
+  whereKey(db.updateTable('idempotency_keys').set({ owner: key.owner, lease_until: key.leaseUntil }), key),
+)
+const finishKey = prepared((db, key: Placeholders<OwnedKey & { status: number; response: Buffer }>) =>
+  whereOwned(
+    db.updateTable('idempotency_keys').set({ state: 'done', status: key.status, response: key.response }),
+    key,
+  ),
+)
+const deleteUnsigned = prepared((db, key: Placeholders<OwnedKey>) =>
+  whereOwned(db.deleteFrom('idempotency_keys').where('signing_id', 'is', null), key),
+)
+const endLease = prepared((db, key: Placeholders<OwnedKey>) =>
+  whereOwned(db.updateTable('idempotency_keys').set({ lease_until: 0 }), key),
+)
+const linkSigning = prepared((db, key: Placeholders<OwnedKey & { signingId: string }>) =>
+  whereOwned(db.updateTable('idempotency_keys').set({ signing_id: key.signingId }), key).where(
+    'signing_id',
+    'is',
+    null,
+  ),
+)
+const unlinkSigning = prepared((db, key: Placeholders<OwnedKey>) =>
+  whereOwned(db.updateTable('idempotency_keys').set({ signing_id: null }), key),
+)

@@ -16,9 +16,9 @@ import { type PostgresSettings, postgresSettings } from './postgres-settings.ts'
 import { type PostgresTarget, postgresTarget } from './postgres-tls.ts'
 import { createPostgresWakeups } from './postgres-wakeups.ts'
 import type { Tables } from './schema.ts'
-import type { OnMigrated, Store } from './store.ts'
+import type { OnMigrated, Store, Tx } from './store.ts'
 import { sendingWakeups } from './wakeups.ts'
-import { refuseNestedWrite, runWork } from './work.ts'
+import { refuseNestedWrite } from './work.ts'
 
 const MAX_TRANSACTION_ATTEMPTS = 4
 
@@ -108,7 +108,7 @@ export async function openPostgres({
 }
 
 /** Runs the work in a transaction, again after conflicts and lost connections. Throws errors of the API. */
-async function writeRepeatedly<T>(writer: Kysely<Tables>, work: Parameters<typeof runWork<T>>[1]): Promise<T> {
+async function writeRepeatedly<T>(writer: Kysely<Tables>, work: (tx: Tx) => Promise<T>): Promise<T> {
   for (let tried = 1; ; tried++) {
     let isCommitting = false
     let failure: unknown
@@ -118,7 +118,7 @@ async function writeRepeatedly<T>(writer: Kysely<Tables>, work: Parameters<typeo
         .setAccessMode('read write')
         .execute(async (tx) => {
           try {
-            const value = await runWork(tx, work)
+            const value = await work(tx)
             isCommitting = true
             return value
           } catch (error) {

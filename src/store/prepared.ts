@@ -43,10 +43,7 @@ export function prepared<P extends object, R>(
 ): Prepared<P, R> {
   const compiled = new WeakMap<DialectAdapter, CompiledQuery<R>>()
 
-  function compile(reader: Reader, values: P): CompiledQuery<R> {
-    const { adapter, plugins } = reader.getExecutor()
-    // A plugin may change a query, or wants to see it with its values.
-    if (plugins.length > 0) return build(reader, fixedValues(values)).compile()
+  function compile(reader: Reader, adapter: DialectAdapter): CompiledQuery<R> {
     const known = compiled.get(adapter)
     if (known !== undefined) return known
     const query = build(reader, PLACEHOLDERS as Placeholders<P>).compile()
@@ -55,7 +52,10 @@ export function prepared<P extends object, R>(
   }
 
   function execute(reader: Reader, values: P): Soon<Result<R>> {
-    const query = compile(reader, values)
+    const { adapter, plugins } = reader.getExecutor()
+    // A plugin may change a query, or wants to see it with its values.
+    if (plugins.length > 0) return executeByKysely(reader, build(reader, given(values)).compile())
+    const query = compile(reader, adapter)
     const parameters = query.parameters.map((value) =>
       value instanceof Placeholder ? (values as Record<string, unknown>)[value.name] : value,
     )
@@ -81,10 +81,10 @@ export function prepared<P extends object, R>(
   }
 }
 
-const fixedValues = <P extends object>(values: P) =>
-  new Proxy({}, { get: (_, name) => sql`${(values as Record<string, unknown>)[String(name)]}` }) as Placeholders<P>
-
 const PLACEHOLDERS = new Proxy({}, { get: (_, name) => sql`${new Placeholder(String(name))}` })
+
+const given = <P extends object>(values: P) =>
+  new Proxy({}, { get: (_, name) => sql`${values[name as keyof P]}` }) as Placeholders<P>
 
 /** The readers and transactions whose connection answers at once. */
 const direct = new WeakMap<Reader, SqliteDatabase>()

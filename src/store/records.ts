@@ -1,6 +1,7 @@
 /** Shared queries of record tables: insert once, find by key, update by key, list by filters. */
-import type { Kysely, Updateable } from 'kysely'
+import type { Kysely, RawBuilder, Updateable } from 'kysely'
 import { type PageRequest, pageOf, type StoredPage, type Weights } from './paging.ts'
+import { type Placeholders, type Prepared, prepared } from './prepared.ts'
 import type { NewRow, Row, Tables } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
@@ -17,46 +18,82 @@ const loose = (reader: Reader) => reader as unknown as Loose
 
 const firstOrNull = <T extends Family>(row: object | undefined) => (row ?? null) as Row<T> | null
 
-const insertion = (tx: Tx, table: string, row: object) =>
-  loose(tx)
-    .insertInto(table)
-    .values(row as Record<string, string>)
-    .returningAll()
+type Cells = Record<string, string>
+type RowQuery = Prepared<Cells, object>
+
+/** Returns the query for these columns, which is prepared at its first use; an undefined cell is as good as none. */
+function byColumns(prepare: (columns: readonly string[]) => RowQuery): (cells: object) => RowQuery {
+  const known = new Map<string, RowQuery>()
+  return (cells) => {
+    const columns = Object.entries(cells).flatMap(([column, cell]) => (cell === undefined ? [] : [column]))
+    const name = columns.join()
+    let query = known.get(name)
+    if (query === undefined) {
+      query = prepare(columns)
+      known.set(name, query)
+    }
+    return query
+  }
+}
+
+const cellsOf = (values: Placeholders<Cells>, columns: readonly string[]) =>
+  Object.fromEntries(columns.map((column) => [column, values[column] as RawBuilder<string>]))
+
+const insertion = (db: Reader, table: string, values: Placeholders<Cells>, columns: readonly string[]) =>
+  loose(db).insertInto(table).values(cellsOf(values, columns)).returningAll()
 
 /** Inserts a row and returns it as stored. A duplicate unique key makes `write` fail with `conflict`. */
 export function inserting<T extends Family>(table: T) {
-  return async (tx: Tx, row: NewRow<T>): Promise<Row<T>> =>
-    (await insertion(tx, table, row).executeTakeFirstOrThrow()) as unknown as Row<T>
+  const query = byColumns((columns) =>
+    prepared((db, values: Placeholders<Cells>) => insertion(db, table, values, columns)),
+  )
+  return async (tx: Tx, row: NewRow<T>): Promise<Row<T>> => {
+    const stored = await query(row).first(tx, row as Cells)
+    if (stored === undefined) throw new Error(`an insert into ${table} returned no row`)
+    return stored as unknown as Row<T>
+  }
 }
 
 /** Inserts a row that may arrive twice; writes nothing and returns null when one of its unique keys exists. */
 export function insertingOnce<T extends Family>(table: T) {
-  return async (tx: Tx, row: NewRow<T>): Promise<Row<T> | null> => {
-    const once = insertion(tx, table, row).onConflict((conflict) => conflict.doNothing())
-    return firstOrNull<T>(await once.executeTakeFirst())
-  }
+  const query = byColumns((columns) =>
+    prepared((db, values: Placeholders<Cells>) =>
+      insertion(db, table, values, columns).onConflict((conflict) => conflict.doNothing()),
+    ),
+  )
+  return async (tx: Tx, row: NewRow<T>): Promise<Row<T> | null> =>
+    firstOrNull<T>(await query(row).first(tx, row as Cells))
 }
 
 export function finding<T extends Family, K extends FilterColumn<T>>(table: T, key: K) {
-  return async (reader: Reader, value: Row<T>[K] & string): Promise<Row<T> | null> => {
-    const rows = loose(reader)
+  const query = prepared((db, { value }: Placeholders<{ value: string }>) =>
+    loose(db)
       .selectFrom(table as string)
       .selectAll()
-    return firstOrNull<T>(await rows.where(key as string, '=', value).executeTakeFirst())
-  }
+      .where(key as string, '=', value),
+  )
+  return async (reader: Reader, value: Row<T>[K] & string): Promise<Row<T> | null> =>
+    firstOrNull<T>(await query.first(reader, { value }))
 }
+
+/** The name of the value that finds the row to update; no column has it. */
+const FOUND_BY = '='
 
 /** Updates the given columns and returns the updated row, or null when it does not exist. */
 export function updating<T extends Family, K extends FilterColumn<T>>(table: T, key: K) {
+  const find = finding(table, key)
+  const query = byColumns((columns) =>
+    prepared((db, values: Placeholders<Cells>) =>
+      loose(db)
+        .updateTable(table as string)
+        .set(cellsOf(values, columns))
+        .where(key as string, '=', values[FOUND_BY] as RawBuilder<string>)
+        .returningAll(),
+    ),
+  )
   return async (tx: Tx, value: Row<T>[K] & string, changes: Updateable<Tables[T]>): Promise<Row<T> | null> => {
-    if (Object.values(changes).every((change) => change === undefined)) return finding(table, key)(tx, value)
-    const row = await loose(tx)
-      .updateTable(table as string)
-      .set(changes as Record<string, string>)
-      .where(key as string, '=', value)
-      .returningAll()
-      .executeTakeFirst()
-    return firstOrNull<T>(row)
+    if (Object.values(changes).every((change) => change === undefined)) return find(tx, value)
+    return firstOrNull<T>(await query(changes).first(tx, { ...(changes as Cells), [FOUND_BY]: value }))
   }
 }
 

@@ -45,9 +45,9 @@ export async function whenFree<T>(timeoutMs: number, attempt: () => T): Promise<
   }
 }
 
-export const writerDialect = (raw: Database.Database, busyTimeoutMs: number, faults: Faults): Dialect => ({
+export const writerDialect = (raw: Database.Database, prepares: SqliteDatabase, busyTimeoutMs: number): Dialect => ({
   createAdapter: () => new SqliteAdapter(),
-  createDriver: () => new WriterDriver(raw, busyTimeoutMs, faults),
+  createDriver: () => new WriterDriver(raw, prepares, busyTimeoutMs),
   createIntrospector: (db) => new SqliteIntrospector(db),
   createQueryCompiler: () => new SqliteQueryCompiler(),
 })
@@ -57,8 +57,8 @@ class WriterDriver extends SqliteDriver {
   readonly #raw: Database.Database
   readonly #busyTimeoutMs: number
 
-  constructor(raw: Database.Database, busyTimeoutMs: number, faults: Faults) {
-    super({ database: preparing(raw, faults) })
+  constructor(raw: Database.Database, prepares: SqliteDatabase, busyTimeoutMs: number) {
+    super({ database: prepares })
     this.#raw = raw
     this.#busyTimeoutMs = busyTimeoutMs
   }
@@ -96,8 +96,8 @@ type SqliteStatement = ReturnType<SqliteDatabase['prepare']>
 function watched(statement: Database.Statement<unknown[]>, faults: Faults): SqliteStatement {
   return {
     reader: statement.reader,
-    all: (parameters) => noting(faults, () => statement.all(...parameters)),
-    run: (parameters) => noting(faults, () => statement.run(...parameters)),
+    all: (parameters) => noting(faults, () => statement.all(parameters)),
+    run: (parameters) => noting(faults, () => statement.run(parameters)),
     iterate: (parameters) => noting(faults, () => statement.iterate(...parameters)),
   } as SqliteStatement
 }

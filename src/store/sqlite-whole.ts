@@ -5,7 +5,7 @@ import { loadSqlite } from '../native-modules.ts'
 import { sqliteBytes } from './database-bytes.ts'
 import { trackFaults } from './faults.ts'
 import type { Tables } from './schema.ts'
-import { sqliteCode, writerDialect } from './sqlite-connection.ts'
+import { preparing, sqliteCode, writerDialect } from './sqlite-connection.ts'
 import type { Tx } from './store.ts'
 import type { CellRow, TableName, TableSize, Whole, WholeMode } from './whole.ts'
 
@@ -26,7 +26,9 @@ export async function withWholeSqlite<T>(
         raw.pragma('foreign_keys = ON')
       }
       const dialect =
-        mode === 'fill' ? writerDialect(raw, WAIT_MS, trackFaults()) : new SqliteDialect({ database: raw })
+        mode === 'fill'
+          ? writerDialect(raw, preparing(raw, trackFaults()), WAIT_MS)
+          : new SqliteDialect({ database: raw })
       const result = await new Kysely<Tables>({ dialect }).transaction().execute((tx) => work(wholeSqlite(tx, file)))
       if (mode === 'fill') raw.pragma('wal_checkpoint(TRUNCATE)')
       return result

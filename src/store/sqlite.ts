@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
-import { CompiledQuery, type ControlledTransaction, Kysely, SqliteDialect, sql } from 'kysely'
+import { type ControlledTransaction, Kysely, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
 import { DATABASE_FILE } from '../config.ts'
 import { internal } from '../errors.ts'
 import { makeDataFolder, makeOwnDatabase } from '../files.ts'
@@ -14,13 +14,14 @@ import { trackFaults } from './faults.ts'
 import { copyBeforeMigration } from './migrations/copy-before.ts'
 import { migrateDatabase, migrationState } from './migrations/migrate.ts'
 import { refuseHalfApplied } from './migrations/schema-check.ts'
+import { runDirectly } from './prepared.ts'
 import { finishInterruptedRestore, refuseDuringRestore } from './restore-switch.ts'
 import type { Tables } from './schema.ts'
 import { isDuplicate, preparing, sqliteCode, sqliteSchema, whenFree, writerDialect } from './sqlite-connection.ts'
 import { boundWal, giveBackPages, LARGEST_WAL_BYTES } from './sqlite-file.ts'
 import type { OnMigrated, Store } from './store.ts'
 import { localWakeups, sendingWakeups } from './wakeups.ts'
-import { duplicateKey, refuseNestedWrite, runWork } from './work.ts'
+import { duplicateKey, refuseNestedWrite } from './work.ts'
 import { createWriteQueue, type Work, type WriteOutcome } from './write-queue.ts'
 
 export interface SqliteOptions {
@@ -41,16 +42,20 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const file = join(dataDir, DATABASE_FILE)
   const raw = await openFile(Driver, file, { ...options, busyTimeoutMs })
   const faults = trackFaults()
-  const writer = new Kysely<Tables>({ dialect: writerDialect(raw, busyTimeoutMs, faults) })
+  const prepares = preparing(raw, faults)
+  const writer = new Kysely<Tables>({ dialect: writerDialect(raw, prepares, busyTimeoutMs) })
+  const connection: WriteConnection = { raw, prepares, writer, ...savepointsOf(raw) }
   const reader = new Driver(file, { readonly: true, timeout: busyTimeoutMs })
   reader.pragma('cache_size = -16384')
-  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: preparing(reader, faults) }) })
+  const reads = preparing(reader, faults)
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: reads }) })
+  const endReads = runDirectly(db, reads)
 
   const wal = boundWal(raw, file, largestWalBytes)
   const queue = createWriteQueue(async (works) => {
     try {
       await wal.keep()
-      const outcomes = await commitGroup(writer, raw, works)
+      const outcomes = await commitGroup(connection, works)
       faults.recordWrite()
       return outcomes
     } catch (error) {
@@ -82,6 +87,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     close() {
       closing ??= (async () => {
         await queue.drain()
+        endReads()
         await db.destroy()
         // Kysely starts a driver at its first query; if there was none, destroying it does not close the connection.
         // The writer closes last, because only it can empty the write-ahead log into the database file.
@@ -94,19 +100,33 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   }
 }
 
-/** Runs the works in one transaction with a savepoint for each. */
-async function commitGroup(
-  writer: Kysely<Tables>,
-  raw: Database.Database,
-  works: readonly Work[],
-): Promise<readonly WriteOutcome[]> {
-  const tx = await writer.startTransaction().execute()
+interface WriteConnection {
+  raw: Database.Database
+  prepares: SqliteDatabase
+  writer: Kysely<Tables>
+  savepoint: Database.Statement
+  release: Database.Statement
+  rollBack: Database.Statement
+}
+
+const savepointsOf = (raw: Database.Database) => ({
+  savepoint: raw.prepare('savepoint work'),
+  release: raw.prepare('release work'),
+  rollBack: raw.prepare('rollback to work'),
+})
+
+/** Runs the works in one transaction, each in a savepoint of its own. */
+async function commitGroup(connection: WriteConnection, works: readonly Work[]): Promise<readonly WriteOutcome[]> {
+  const tx = await connection.writer.startTransaction().execute()
+  const end = runDirectly(tx, connection.prepares)
   try {
     const outcomes: WriteOutcome[] = []
-    for (const work of works) outcomes.push(await runInSavepoint(tx, raw, work))
+    for (const work of works) outcomes.push(await runInSavepoint(tx, connection, work))
+    end()
     await tx.commit().execute()
     return outcomes
   } catch (error) {
+    end()
     // If the rollback fails too, the first error is the relevant one.
     await tx
       .rollback()
@@ -116,28 +136,24 @@ async function commitGroup(
   }
 }
 
-const SAVEPOINT = CompiledQuery.raw('savepoint work')
-const RELEASE = CompiledQuery.raw('release work')
-const ROLLBACK = CompiledQuery.raw('rollback to work')
-
 async function runInSavepoint(
   tx: ControlledTransaction<Tables>,
-  raw: Database.Database,
+  { raw, savepoint, release, rollBack }: WriteConnection,
   work: Work,
 ): Promise<WriteOutcome> {
-  await tx.executeQuery(SAVEPOINT)
+  savepoint.run()
   let outcome: WriteOutcome
   try {
-    outcome = { value: await runWork(tx, work) }
+    outcome = { value: await work(tx) }
   } catch (error) {
     // An error such as a full disk has ended the whole transaction, so every work of the group has failed.
     if (!raw.inTransaction) throw error
     // Queries that the work started concurrently with the failed one must run before the rollback, not after it.
     await nextTurn()
-    await tx.executeQuery(ROLLBACK)
+    rollBack.run()
     outcome = { error: isDuplicate(error) ? duplicateKey(error) : error }
   }
-  await tx.executeQuery(RELEASE)
+  release.run()
   return outcome
 }
 

@@ -1,9 +1,10 @@
 /** Encrypts values that must not be readable in the database with AES-256-GCM and one key per installation. */
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { ENCRYPTION_KEY_FILE } from '../config.ts'
 import { internal } from '../errors.ts'
 import { makeDataFolder, readOwnIfThere, writeAtomically } from '../files.ts'
+import { pooledBytes } from './id.ts'
 import { KEY_VARIABLE, markKeyCreation, otherKey, requireInstallation, settleFingerprint } from './installation.ts'
 import type { Store } from './store.ts'
 
@@ -17,7 +18,10 @@ export interface Vault {
   readonly fingerprint: string
   /** Encrypts a value and binds it to `purpose`; it cannot be opened for any other purpose. */
   seal(plain: Uint8Array | string, purpose: string): Buffer
-  /** Returns the HMAC-SHA256 in hex, with a key that is derived from the vault's for this purpose only. */
+  /**
+   * Returns the HMAC-SHA256 in hex, with a key that is derived from the vault's for this purpose only. Purposes are few:
+   * the key of each is kept.
+   */
   mac(text: string, purpose: string): string
   /** Decrypts a value. Throws when it was changed, or sealed for another purpose or with another key. */
   open(sealed: Uint8Array, purpose: string): Buffer
@@ -61,20 +65,31 @@ export function fingerprintOfFile(file: string): string | null {
   return key === null ? null : fingerprintOf(key)
 }
 
-function makeVault(key: Buffer): Vault {
+function makeVault(bytes: Buffer): Vault {
+  // Key objects are prepared once, while bytes are imported anew by every call.
+  const key = createSecretKey(bytes)
+  const macKeys = new Map<string, KeyObject>()
+
+  function macKey(purpose: string): KeyObject {
+    let own = macKeys.get(purpose)
+    if (own === undefined) {
+      own = createSecretKey(createHmac('sha256', key).update(`svc vault mac\n${purpose}`).digest())
+      macKeys.set(purpose, own)
+    }
+    return own
+  }
+
   return {
-    fingerprint: fingerprintOf(key),
+    fingerprint: fingerprintOf(bytes),
     seal(plain, purpose) {
-      const nonce = randomBytes(GCM_NONCE_BYTES)
+      // Each nonce is 96 random bits of the system that nothing else was given, as if it had been asked for alone.
+      const nonce = pooledBytes(GCM_NONCE_BYTES)
       const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
       cipher.setAAD(boundTo(purpose))
-      const sealed = Buffer.concat([cipher.update(plain), cipher.final()])
-      return Buffer.concat([Buffer.of(VAULT_VERSION), nonce, sealed, cipher.getAuthTag()])
+      const sealed = typeof plain === 'string' ? cipher.update(plain, 'utf8') : cipher.update(plain)
+      return Buffer.concat([VERSION_PREFIX, nonce, sealed, cipher.final(), cipher.getAuthTag()])
     },
-    mac(text, purpose) {
-      const own = createHmac('sha256', key).update(`svc vault mac\n${purpose}`).digest()
-      return createHmac('sha256', own).update(text).digest('hex')
-    },
+    mac: (text, purpose) => createHmac('sha256', macKey(purpose)).update(text).digest('hex'),
     open(sealed, purpose) {
       if (sealed.length < 1 + GCM_NONCE_BYTES + TAG_BYTES || sealed[0] !== VAULT_VERSION) throw unreadable(purpose)
       const nonce = sealed.subarray(1, 1 + GCM_NONCE_BYTES)
@@ -89,6 +104,8 @@ function makeVault(key: Buffer): Vault {
     },
   }
 }
+
+const VERSION_PREFIX = Buffer.of(VAULT_VERSION)
 
 const boundTo = (purpose: string) => Buffer.from(`svc vault ${VAULT_VERSION}\n${purpose}`)
 

@@ -1,8 +1,8 @@
 /** Wake-ups of workers: whoever stores work for a worker wakes it, in this process and, on PostgreSQL, in every other. */
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { WorkerName } from '../api/service.ts'
 import type { Log } from '../log.ts'
 import type { Store } from './store.ts'
+import { runWork } from './work.ts'
 
 /**
  * Called with the name of the worker to wake, which may be unknown here; null means every worker, because wake-ups may
@@ -54,23 +54,11 @@ export function localWakeups(): Wakeups {
   }
 }
 
-/** The workers that the running write wants to wake. */
-const requested = new AsyncLocalStorage<Set<WorkerName>>()
-
-/** Wakes a worker as soon as the running write is committed; a write that is rolled back wakes nobody. */
-export function wakeOnCommit(worker: WorkerName): void {
-  requested.getStore()?.add(worker)
-}
-
-/** Returns a `write` that sends the requested wake-ups after its commit. */
+/** Returns a `write` that runs each work as the running one, and sends the wake-ups that it wants after its commit. */
 export function sendingWakeups(wakeups: Pick<Wakeups, 'send'>, write: Store['write']): Store['write'] {
   return async (work) => {
     const workers = new Set<WorkerName>()
-    const value = await write((tx) => {
-      // PostgreSQL may run the work again after a conflict.
-      workers.clear()
-      return requested.run(workers, () => work(tx))
-    })
+    const value = await write((tx) => runWork(tx, work, workers))
     for (const worker of workers) wakeups.send(worker)
     return value
   }

@@ -1,10 +1,16 @@
 /** Runs one unit of work inside a write transaction; both drivers use it. */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { WorkerName } from '../api/service.ts'
 import { type ApiError, conflict, internal } from '../errors.ts'
 import type { Tx } from './store.ts'
 
-/** Context of the running work; `open` ends with it, so that timers and emitters that it created may write later. */
-const current = new AsyncLocalStorage<{ open: boolean }>()
+interface RunningWork {
+  /** Ends with the work, so that timers and emitters that it created may write later. */
+  open: boolean
+  /** Workers to wake after the commit. */
+  workers: Set<WorkerName>
+}
+const current = new AsyncLocalStorage<RunningWork>()
 
 /** Throws when `write` is called inside `write`, which would wait for its own commit. */
 export function refuseNestedWrite(): void {
@@ -13,10 +19,18 @@ export function refuseNestedWrite(): void {
   }
 }
 
-export async function runWork<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
-  const running = { open: true }
+/** Wakes a worker as soon as the running write is committed; a write that is rolled back wakes nobody. */
+export function wakeOnCommit(worker: WorkerName): void {
+  current.getStore()?.workers.add(worker)
+}
+
+/** Runs the work and leaves in `workers` those that it wants to wake. */
+export async function runWork<T>(tx: Tx, work: (tx: Tx) => Promise<T>, workers: Set<WorkerName>): Promise<T> {
+  // PostgreSQL may run the work again after a conflict.
+  workers.clear()
+  const running = { open: true, workers }
   try {
-    return await current.run(running, () => work(tx))
+    return await current.run(running, work, tx)
   } finally {
     running.open = false
   }

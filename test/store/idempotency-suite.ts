@@ -101,11 +101,11 @@ export function idempotencySuite(database: TestDatabase): void {
     test('is not taken over while its owner renews, and is at once when its owner is known to be dead', async () => {
       const store = await freshStore(database)
       await claimed(store)
-      expect(await store.write((tx) => renewLeases(tx, 'a', 5000))).toBe(1)
-      expect(await store.write((tx) => renewLeases(tx, 'b', 9000))).toBe(0)
+      expect(await store.write((tx) => renewLeases(tx, ['a'], 5000))).toBe(1)
+      expect(await store.write((tx) => renewLeases(tx, ['b'], 9000))).toBe(0)
       expect(await claimed(store, { owner: 'b', now: 4999 })).toEqual(RUNNING)
       expect(await store.write((tx) => releaseOwner(tx, 'a'))).toBe(1)
-      expect(await store.write((tx) => renewLeases(tx, 'a', 9000))).toBe(0)
+      expect(await store.write((tx) => renewLeases(tx, ['a'], 9000))).toBe(0)
       expect(await claimed(store, { owner: 'b', now: 2000 })).toEqual({ kind: 'resumed', signingId: null })
     })
 
@@ -113,7 +113,7 @@ export function idempotencySuite(database: TestDatabase): void {
       const store = await freshStore(database)
       await claimed(store)
       expect(await store.write((tx) => pruneIdempotencyKeys(tx, 10_999, 100))).toBe(0)
-      await store.write((tx) => renewLeases(tx, 'a', 12_000))
+      await store.write((tx) => renewLeases(tx, ['a'], 12_000))
       expect(await store.write((tx) => pruneIdempotencyKeys(tx, 11_000, 100))).toBe(0)
       expect(await claimed(store, { owner: 'b', now: 11_000 })).toEqual(RUNNING)
       await answered(store)

@@ -1,4 +1,5 @@
 /** Suite: what `write` promises, on either database. */
+import type { KyselyPlugin } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
 import type { Store, Tx } from '../../src/store/store.ts'
@@ -68,6 +69,38 @@ export function writesSuite(database: TestDatabase): void {
       await expect(sideBySide).rejects.toThrow()
       await after
       expect(await mints(store)).toEqual(['d', 'taken'])
+    })
+
+    test('answers prepared statements with what the query builder answers, and in one order with its statements', async () => {
+      const store = await freshStore(database)
+      // A plugin has every statement go through the query builder.
+      const plain: KyselyPlugin = { transformQuery: ({ node }) => node, transformResult: async ({ result }) => result }
+      await store.write(async (tx) => {
+        const built = tx.withPlugin(plain)
+        await insertPlainly(tx, 'a')
+        const rows = [await insertToken(tx, token('b')), await insertToken(built, token('c'))]
+        for (const [i, mint] of ['b', 'c'].entries()) {
+          expect(await findToken(tx, mint)).toEqual(rows[i])
+          expect(await findToken(built, mint)).toEqual(rows[i])
+        }
+        expect(rows).toMatchObject([{ seq: 2 }, { seq: 3 }])
+      })
+      for (const mint of ['a', 'b', 'c', 'none'])
+        expect(await findToken(store.db, mint)).toEqual(await findToken(store.db.withPlugin(plain), mint))
+    })
+
+    test('refuses a prepared statement once its transaction is over', async () => {
+      const store = await freshStore(database)
+      let leaked: Tx | undefined
+      await store.write(async (tx) => {
+        leaked = tx
+        await insertToken(tx, token('a'))
+      })
+      const late = leaked
+      if (late === undefined) throw new Error('the work did not run')
+      await expect(insertToken(late, token('b'))).rejects.toThrow()
+      await store.write((tx) => insertToken(tx, token('c')))
+      expect(await mints(store)).toEqual(['a', 'c'])
     })
 
     test('names a taken unique key a conflict', async () => {
