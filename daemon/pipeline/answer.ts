@@ -17,19 +17,31 @@ const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 
-export function jsonResponse(
+/** An answer before it becomes a Response, or is written to a connection as it is. */
+export interface Answer {
+  status: number
+  headers: Record<string, string>
+  body: string
+  /** Length of the body as UTF-8. */
+  bytes: number
+}
+
+export function jsonAnswer(
   { config }: Pick<Kernel, 'config'>,
   status: number,
   body: string,
   headers: Record<string, string>,
-): Response {
+): Answer {
   const redacted = redactorOf(config).json(body)
-  const response = new Response(redacted, {
-    status,
-    headers: { ...SECURITY_HEADERS, ...(status === 401 ? CHALLENGE : {}), ...headers },
-  })
-  return withBytes(response, Buffer.byteLength(redacted))
+  const all = { ...SECURITY_HEADERS, ...(status === 401 ? CHALLENGE : undefined), ...headers }
+  return { status, headers: all, body: redacted, bytes: Buffer.byteLength(redacted) }
 }
+
+export const answerAsResponse = ({ status, headers, body, bytes }: Answer): Response =>
+  withBytes(new Response(body, { status, headers }), bytes)
+
+export const jsonResponse = (...answer: Parameters<typeof jsonAnswer>): Response =>
+  answerAsResponse(jsonAnswer(...answer))
 
 const bodyBytes = new WeakMap<Response, number>()
 

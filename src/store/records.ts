@@ -1,5 +1,6 @@
 /** Shared queries of record tables: insert once, find by key, update by key, list by filters. */
 import type { Kysely, Updateable } from 'kysely'
+import { compiledOnce, directReadsOf } from './direct-reads.ts'
 import { type PageRequest, pageOf, type StoredPage, type Weights } from './paging.ts'
 import type { NewRow, Row, Tables } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
@@ -38,11 +39,17 @@ export function insertingOnce<T extends Family>(table: T) {
 }
 
 export function finding<T extends Family, K extends FilterColumn<T>>(table: T, key: K) {
-  return async (reader: Reader, value: Row<T>[K] & string): Promise<Row<T> | null> => {
-    const rows = loose(reader)
+  const query = (reader: Reader, value: string) =>
+    loose(reader)
       .selectFrom(table as string)
       .selectAll()
-    return firstOrNull<T>(await rows.where(key as string, '=', value).executeTakeFirst())
+      .where(key as string, '=', value)
+  const compiled = compiledOnce((reader) => query(reader, ''))
+  return async (reader: Reader, value: Row<T>[K] & string): Promise<Row<T> | null> => {
+    const direct = directReadsOf(reader)
+    if (direct === undefined) return firstOrNull<T>(await query(reader, value).executeTakeFirst())
+    const [row] = direct.all(compiled(reader), [value])
+    return firstOrNull<T>(row as object | undefined)
   }
 }
 

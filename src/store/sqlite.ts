@@ -10,6 +10,7 @@ import { internal } from '../errors.ts'
 import { makeDataFolder, makeOwnDatabase } from '../files.ts'
 import { loadSqlite } from '../native-modules.ts'
 import { sqliteBytes } from './database-bytes.ts'
+import { offerDirectReads } from './direct-reads.ts'
 import { trackFaults } from './faults.ts'
 import { copyBeforeMigration } from './migrations/copy-before.ts'
 import { migrateDatabase, migrationState } from './migrations/migrate.ts'
@@ -44,7 +45,9 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const writer = new Kysely<Tables>({ dialect: writerDialect(raw, busyTimeoutMs, faults) })
   const reader = new Driver(file, { readonly: true, timeout: busyTimeoutMs })
   reader.pragma('cache_size = -16384')
-  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: preparing(reader, faults) }) })
+  const prepared = preparing(reader, faults)
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: prepared }) })
+  offerDirectReads(db, prepared)
 
   const wal = boundWal(raw, file, largestWalBytes)
   const queue = createWriteQueue(async (works) => {
