@@ -3,9 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Hono } from 'hono'
 import type { Kernel } from './kernel.ts'
 import type { Mount } from './mount.ts'
-import type { Answer } from './pipeline/answer.ts'
+import { type Answer, writeAnswer } from './pipeline/answer.ts'
 import { type AskedRequest, answerRequest, type Handler } from './pipeline/pipeline.ts'
-import { type Recording, type RequestEnv, recordHead } from './pipeline/request-record.ts'
+import { type Recording, type RequestEnv, type RequestRecord, recordHead } from './pipeline/request-record.ts'
 
 export interface DirectAnswers {
   router: Hono<RequestEnv>['router']
@@ -40,7 +40,7 @@ export function directAnswers({ router, mountedAs, kernel, recording }: DirectAn
     const found = matched(question < 0 ? target : target.slice(0, question))
     const origin = findOrigin(incoming)
     if (found === undefined || origin === undefined) return false
-    void answer(kernel, recording, { ...found, target, origin }, incoming, outgoing)
+    answer(kernel, recording, { ...found, target, origin }, incoming, outgoing)
     return true
   }
 }
@@ -52,36 +52,33 @@ interface Found {
   origin: string
 }
 
-async function answer(
+function answer(
   kernel: Kernel,
   recording: Recording,
   { handler, params, target, origin }: Found,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-): Promise<void> {
+): void {
   const header = (name: string) => headerOf(incoming.rawHeaders, name)
   const asked: AskedRequest = { header, target, origin, params, write: undefined }
-  try {
-    const answered = await recordHead(
-      recording,
-      { method: 'GET', header },
-      (record) => answerRequest(kernel, handler, asked, record),
-      outcomeOfAnswer,
-    )
-    writeAnswer(outgoing, answered)
-  } catch (error) {
+  const give = (record: RequestRecord) => answerRequest(kernel, handler, asked, record)
+  const fail = (error: unknown) => {
     kernel.log.error({ err: error }, 'an answer was not written')
     outgoing.destroy()
   }
+  const write = (answered: Answer) => {
+    try {
+      writeAnswer(outgoing, answered)
+    } catch (error) {
+      fail(error)
+    }
+  }
+  const answered = recordHead(recording, { method: 'GET', header }, give, outcomeOfAnswer)
+  if (answered instanceof Promise) answered.then(write, fail)
+  else write(answered)
 }
 
 const outcomeOfAnswer = (answered: Answer) => answered
-
-function writeAnswer(outgoing: ServerResponse, { status, headers, body, bytes }: Answer): void {
-  headers['Content-Length'] = String(bytes)
-  outgoing.writeHead(status, headers)
-  outgoing.end(body)
-}
 
 /** Where hono's router found the parameters: at places in what it matched, or as they are. */
 function paramsAt(places: Record<string, number | string>, stash: readonly string[] | undefined) {

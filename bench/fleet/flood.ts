@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks'
 export interface FloodRequest {
   url: string
   headers: Record<string, string>
-  forMs: number
+  requests: number
 }
 
 export interface Flooded {
@@ -50,12 +50,12 @@ function lengthOf(text: string, headEnd: number): number {
   return Number(length)
 }
 
-async function run({ url, headers, forMs }: FloodRequest): Promise<Flooded> {
+async function run({ url, headers, requests }: FloodRequest): Promise<Flooded> {
   const { hostname, port, pathname, search, host } = new URL(url)
   const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
   const request = Buffer.from(`GET ${pathname}${search} HTTP/1.1\r\n${lines.join('')}\r\n`)
   const from = performance.now()
-  let [answered, bodyBytes] = [0, 0]
+  let [sent, answered, bodyBytes] = [CONNECTIONS, 0, 0]
   const line = (socket: Socket) =>
     new Promise<void>((resolve, reject) => {
       let received = ''
@@ -74,7 +74,7 @@ async function run({ url, headers, forMs }: FloodRequest): Promise<Flooded> {
         } catch (error) {
           reject(error)
         }
-        if (performance.now() - from < forMs) socket.write(request)
+        if (sent++ < requests) socket.write(request)
         else socket.end(resolve)
       })
       socket.on('error', reject)

@@ -23,8 +23,8 @@ import {
 import { makeContext, UNLINKED } from './context.ts'
 import { parseForm } from './form.ts'
 import { claimIdempotencyKey, readIdempotencyKey } from './idempotency.ts'
-import { addRateLimits, quotasOf } from './rate-limit.ts'
-import { read, readQuery, sealAnswer } from './read.ts'
+import { addRateLimits, type Quotas, quotasOf } from './rate-limit.ts'
+import { read, readQuery, type Sealed, sealAnswer } from './read.ts'
 import type { RequestRecord } from './request-record.ts'
 
 export type Operation<R extends AnyRoute> = (context: Context, input: Input<R>) => Promise<Result<R>>
@@ -66,28 +66,32 @@ export function askedBy({ method }: AnyRoute, request: Request, params: Record<s
   }
 }
 
-/** Answers one request to a mounted route; never throws. */
-export async function answerRequest(
+/** Answers one request to a mounted route, at once where there is nothing to wait for; never throws. */
+export function answerRequest(
   kernel: Kernel,
   handler: Handler,
   asked: AskedRequest,
   record: RequestRecord,
-): Promise<Answer> {
+): Answer | Promise<Answer> {
   const { requestId, fault } = record
   const headers: Record<string, string> = {}
   record.route = handler.route.path
-  try {
-    if (fault !== undefined) throw fault
-    headers['X-Request-Id'] = requestId
-    const { status, body } = await run(kernel, handler, asked, record, headers)
-    return noted(record, jsonAnswer(kernel, status, body, headers))
-  } catch (thrown) {
+  const answered = ({ status, body }: Sealed) => noted(record, jsonAnswer(kernel, status, body, headers))
+  const refused = (thrown: unknown) => {
     const quotas = thrown instanceof ApiError ? quotasOf(thrown) : undefined
     if (quotas) addRateLimits(headers, quotas, true)
     if (thrown instanceof ApiError && thrown.retryAfter !== undefined)
       headers['Retry-After'] = String(thrown.retryAfter)
     const { status, body } = errorResponse(kernel, thrown, requestId, asked.origin)
     return noted(record, jsonAnswer(kernel, status, body, { ...headers, 'X-Request-Id': requestId }))
+  }
+  try {
+    if (fault !== undefined) throw fault
+    headers['X-Request-Id'] = requestId
+    const sealed = run(kernel, handler, asked, record, headers)
+    return sealed instanceof Promise ? sealed.then(answered, refused) : answered(sealed)
+  } catch (thrown) {
+    return refused(thrown)
   }
 }
 
@@ -98,36 +102,65 @@ function noted(record: RequestRecord, answer: Answer): Answer {
 }
 
 /** Checks the key, its rate and its scope before the body is read, so that a caller without a key uses no memory. */
-async function run(
+function run(
   kernel: Kernel,
   handler: Handler,
   asked: AskedRequest,
   record: RequestRecord,
   headers: Record<string, string>,
-): Promise<{ status: number; body: string }> {
+): Sealed | Promise<Sealed> {
   const { route } = handler
-  const { requestId } = record
-  const { params, write } = asked
+  const { write } = asked
   const ceiling = write ? bodyCeiling(route, kernel.config) : 0
   const declared = write ? declaredLength(write.request, ceiling) : 0
-  let key: KnownKey | undefined
-  if (!route.public) {
-    // What is known already is not waited for: each wait costs as much as the check itself.
-    const known = authenticate(kernel, asked.header('authorization'), record)
-    key = known instanceof Promise ? await known : known
-    const quotas = kernel.limiter.admit(key)
-    addRateLimits(headers, quotas instanceof Promise ? await quotas : quotas, false)
+  const proceed = (key: KnownKey | undefined) => {
+    if (key && route.scope) requireScopes(JSON.parse(key.scopes_json), [route.scope])
+    if (!write) return read(kernel, handler, asked, record.requestId, key)
+    const { requestId } = record
+    return receive(kernel, handler, { ...write, ceiling, declared, params: asked.params, requestId, headers, key })
   }
-  if (key && route.scope) requireScopes(JSON.parse(key.scopes_json), [route.scope])
-  if (!write) return read(kernel, handler, asked, requestId, key)
+  if (route.public) return proceed(undefined)
+  const key = admit(kernel, asked, record, headers)
+  return key instanceof Promise ? key.then(proceed) : proceed(key)
+}
 
-  const { request, url } = write
+/** Finds the key and counts the request against its limits. What is known already is not waited for. */
+function admit(
+  kernel: Kernel,
+  asked: AskedRequest,
+  record: RequestRecord,
+  headers: Record<string, string>,
+): KnownKey | Promise<KnownKey> {
+  const count = (key: KnownKey): KnownKey | Promise<KnownKey> => {
+    const counted = (quotas: Quotas) => {
+      addRateLimits(headers, quotas, false)
+      return key
+    }
+    const quotas = kernel.limiter.admit(key)
+    return quotas instanceof Promise ? quotas.then(counted) : counted(quotas)
+  }
+  const key = authenticate(kernel, asked.header('authorization'), record)
+  return key instanceof Promise ? key.then(count) : count(key)
+}
+
+interface Receiving extends Omit<PipelineRequest, 'body'> {
+  ceiling: number
+  declared: number | undefined
+}
+
+/** Reads the body of a write within the room that bodies have. */
+async function receive(
+  kernel: Kernel,
+  handler: Handler,
+  { ceiling, declared, ...asked }: Receiving,
+): Promise<Sealed> {
+  const { request, key } = asked
   const release = await kernel.bodies.take(key?.id ?? '', declared ?? ceiling)
   try {
-    const inspect = inspectorOf(route, request.headers.get('content-type') ?? '', jsonCeiling(kernel.config))
+    const inspect = inspectorOf(handler.route, request.headers.get('content-type') ?? '', jsonCeiling(kernel.config))
     const body = await readRequestBody(request, { ceiling, declared, inspect })
     await kernel.bodies.turn(body.raw.byteLength)
-    return await perform(kernel, handler, { request, url, params, requestId, headers, key, body })
+    return await perform(kernel, handler, { ...asked, body })
   } finally {
     release()
   }

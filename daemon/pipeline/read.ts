@@ -8,24 +8,35 @@ import type { KnownKey } from './bearer.ts'
 import { makeContext, UNLINKED } from './context.ts'
 import type { AskedRequest, Handler } from './pipeline.ts'
 
-interface Sealed {
+/** An answer without its headers. */
+export interface Sealed {
   status: number
   body: string
 }
 
-export async function read(
+export function read(
   kernel: Kernel,
   handler: Handler,
   asked: AskedRequest,
   requestId: string,
   key: KnownKey | undefined,
+): Sealed | Promise<Sealed> {
+  if (!handler.stored) return readAnew(kernel, handler, asked, requestId, key)
+  const known = kernel.answers?.recall(asked.target)
+  return known === undefined ? readStored(kernel, handler, asked, requestId) : sealStored(known, requestId)
+}
+
+function readAnew(
+  kernel: Kernel,
+  { route, operation }: Handler,
+  asked: AskedRequest,
+  requestId: string,
+  key: KnownKey | undefined,
 ): Promise<Sealed> {
-  const { route, operation, stored } = handler
-  if (stored) return readStored(kernel, handler, asked, requestId)
   const meta: AnswerMeta = { request_id: requestId }
   const context = makeContext(kernel, key, meta, UNLINKED, (work) => kernel.store.write(work))
-  const result = await operation(context, inputOf(route, asked) as never)
-  return sealAnswer(route, context.status, result, meta)
+  const result: Promise<unknown> = operation(context, inputOf(route, asked) as never)
+  return result.then((data) => sealAnswer(route, context.status, data, meta))
 }
 
 /** The text of an answer's data, and of what its meta has after the request id. */
@@ -34,7 +45,7 @@ export interface StoredText {
   meta: string
 }
 
-/** Answers from the records as they are: with the text of an earlier answer where nothing was committed since. */
+/** Answers from the records as they are, and keeps the text for as long as nothing is committed. */
 async function readStored(
   { store, answers }: Kernel,
   { route, operation }: Handler,
@@ -42,12 +53,10 @@ async function readStored(
   requestId: string,
 ): Promise<Sealed> {
   const { target } = asked
-  const known = answers?.recall(target)
-  if (known !== undefined) return { status: 200, body: storedEnvelope(known, requestId) }
   const version = answers?.version ?? Number.NaN
   const text = textOf(route, await operation({ store } as never, inputOf(route, asked) as never))
   answers?.keep(target, text, target.length + text.data.length, version)
-  return { status: 200, body: storedEnvelope(text, requestId) }
+  return sealStored(text, requestId)
 }
 
 function textOf({ list }: AnyRoute, result: unknown): StoredText {
@@ -57,8 +66,10 @@ function textOf({ list }: AnyRoute, result: unknown): StoredText {
   return { data: JSON.stringify(items), meta: `,${JSON.stringify(meta).slice(1, -1)}` }
 }
 
-const storedEnvelope = ({ data, meta }: StoredText, requestId: string): string =>
-  `{"data":${data},"meta":{"request_id":${JSON.stringify(requestId)}${meta}}}`
+const sealStored = ({ data, meta }: StoredText, requestId: string): Sealed => ({
+  status: 200,
+  body: `{"data":${data},"meta":{"request_id":${JSON.stringify(requestId)}${meta}}}`,
+})
 
 function inputOf(route: AnyRoute, { params, target }: AskedRequest): Record<string, unknown> {
   const question = target.indexOf('?')

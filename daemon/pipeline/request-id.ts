@@ -1,8 +1,8 @@
 /** Request ids: the id that a client sends is returned to it; otherwise a new one is made. */
-import { randomUUID } from 'node:crypto'
 import { badRequest } from '../../src/errors.ts'
+import { randomHex } from '../../src/telemetry/trace-context.ts'
 
-export const makeRequestId = () => `req_${randomUUID().replaceAll('-', '')}`
+export const makeRequestId = () => `req_${randomHex(16)}`
 
 /**
  * The client's id of the header X-Request-Id (1-128 visible ASCII characters) or a new one. Where the client's id is invalid, the id is new and

@@ -93,7 +93,7 @@ export interface Outcome {
 }
 
 /** Answers a request within its trace, and counts and logs the answer. `answer` does not throw. */
-export function recordRequest(
+export async function recordRequest(
   recording: Recording,
   request: Request,
   answer: (record: RequestRecord) => Response | Promise<Response>,
@@ -101,25 +101,39 @@ export function recordRequest(
   return recordHead(recording, headOf(request), answer, outcomeOf)
 }
 
-/** The same for a request of which only the head is known; `outcome` tells of an answer what the record keeps. */
-export async function recordHead<A>(
+/**
+ * The same for a request of which only the head is known, at once where the answer is; `outcome` tells of an answer
+ * what the record keeps.
+ */
+export function recordHead<A>(
   recording: Recording,
   head: RequestHead,
   answer: (record: RequestRecord) => A | Promise<A>,
   outcome: (answer: A) => Outcome,
-): Promise<A> {
+): A | Promise<A> {
   const record = recordOf(head)
   const started = performance.now()
-  recording.metrics.begin()
-  let answered: A | undefined
-  try {
-    answered = await runInSpan(record.span, () => answer(record))
-    return answered
-  } finally {
-    const known = answered === undefined ? undefined : outcome(answered)
+  const { metrics } = recording
+  metrics.begin()
+  const finish = (known: Outcome | undefined) => {
     recordAnswer(recording, record, known, performance.now() - started)
-    recording.metrics.end()
+    metrics.end()
   }
+  const answered = (given: A) => {
+    finish(outcome(given))
+    return given
+  }
+  const failed = (error: unknown): never => {
+    finish(undefined)
+    throw error
+  }
+  let given: A | Promise<A>
+  try {
+    given = runInSpan(record.span, () => answer(record))
+  } catch (error) {
+    return failed(error)
+  }
+  return given instanceof Promise ? given.then(answered, failed) : answered(given)
 }
 
 export const outcomeOf = (response: Response): Outcome => ({ status: response.status, bytes: bytesOf(response) })
