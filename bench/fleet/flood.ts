@@ -1,10 +1,11 @@
-/** A client process of its own: 64 connections that each send the same GET request again as soon as it is answered. */
+/** A client process of its own: 64 connections that each send a GET request as soon as the last one is answered. */
 import { fork } from 'node:child_process'
 import { connect, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 
 export interface FloodRequest {
-  url: string
+  /** Asked for in turn; all of one server. */
+  urls: readonly string[]
   headers: Record<string, string>
   requests: number
 }
@@ -50,10 +51,15 @@ function lengthOf(text: string, headEnd: number): number {
   return Number(length)
 }
 
-async function run({ url, headers, requests }: FloodRequest): Promise<Flooded> {
-  const { hostname, port, pathname, search, host } = new URL(url)
+async function run({ urls, headers, requests }: FloodRequest): Promise<Flooded> {
+  const { hostname, port, host } = new URL(urls[0] ?? '')
   const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
-  const request = Buffer.from(`GET ${pathname}${search} HTTP/1.1\r\n${lines.join('')}\r\n`)
+  const asked = urls.map((url) => {
+    const { pathname, search } = new URL(url)
+    return Buffer.from(`GET ${pathname}${search} HTTP/1.1\r\n${lines.join('')}\r\n`)
+  })
+  let turn = 0
+  const ask = (socket: Socket) => socket.write(asked[turn++ % asked.length] ?? '')
   const from = performance.now()
   let [sent, answered, bodyBytes] = [CONNECTIONS, 0, 0]
   const line = (socket: Socket) =>
@@ -74,11 +80,11 @@ async function run({ url, headers, requests }: FloodRequest): Promise<Flooded> {
         } catch (error) {
           reject(error)
         }
-        if (sent++ < requests) socket.write(request)
+        if (sent++ < requests) ask(socket)
         else socket.end(resolve)
       })
       socket.on('error', reject)
-      socket.write(request)
+      ask(socket)
     })
   const sockets = Array.from({ length: CONNECTIONS }, () => connect(Number(port), hostname))
   await Promise.all(sockets.map(line))

@@ -52,7 +52,8 @@ export function writeAnswer(outgoing: ServerResponse, { status, headers, body, b
   for (const name in headers) list.push(name, headers[name] ?? '')
   list.push('Content-Length', String(bytes))
   outgoing.writeHead(status, list)
-  outgoing.end(body)
+  // Text of one byte a character is ASCII, which needs no encoding.
+  outgoing.end(body, bytes === body.length ? 'latin1' : 'utf8')
 }
 
 export const jsonResponse = (...answer: Parameters<typeof jsonAnswer>): Response =>

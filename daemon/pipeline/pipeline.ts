@@ -113,15 +113,15 @@ function run(
   const { write } = asked
   const ceiling = write ? bodyCeiling(route, kernel.config) : 0
   const declared = write ? declaredLength(write.request, ceiling) : 0
-  const proceed = (key: KnownKey | undefined) => {
+  const proceed = (key: KnownKey | undefined, hasLooked = false) => {
     if (key && route.scope) requireScopes(JSON.parse(key.scopes_json), [route.scope])
-    if (!write) return read(kernel, handler, asked, record.requestId, key)
+    if (!write) return read(kernel, handler, asked, record.requestId, { key, hasLooked })
     const { requestId } = record
     return receive(kernel, handler, { ...write, ceiling, declared, params: asked.params, requestId, headers, key })
   }
   if (route.public) return proceed(undefined)
   const key = admit(kernel, asked, record, headers)
-  return key instanceof Promise ? key.then(proceed) : proceed(key)
+  return key instanceof Promise ? key.then((found) => proceed(found)) : proceed(key, kernel.keys !== undefined)
 }
 
 /** Finds the key and counts the request against its limits. What is known already is not waited for. */
@@ -149,11 +149,7 @@ interface Receiving extends Omit<PipelineRequest, 'body'> {
 }
 
 /** Reads the body of a write within the room that bodies have. */
-async function receive(
-  kernel: Kernel,
-  handler: Handler,
-  { ceiling, declared, ...asked }: Receiving,
-): Promise<Sealed> {
+async function receive(kernel: Kernel, handler: Handler, { ceiling, declared, ...asked }: Receiving): Promise<Sealed> {
   const { request, key } = asked
   const release = await kernel.bodies.take(key?.id ?? '', declared ?? ceiling)
   try {

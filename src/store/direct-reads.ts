@@ -5,8 +5,10 @@ import type { Reader } from './store.ts'
 export interface DirectReads {
   /** Runs a statement that was compiled once, with parameters in its order. */
   all(statement: CompiledQuery, parameters: readonly unknown[]): readonly unknown[]
-  /** A number that is another one after every commit of any connection and any process. */
-  version(): number
+  /** Looks at a number that is another one after every commit of any connection and any process. */
+  look(): number
+  /** What was last looked at. */
+  readonly seen: number
 }
 
 const directReads = new WeakMap<Reader, DirectReads>()
@@ -17,14 +19,17 @@ const directReads = new WeakMap<Reader, DirectReads>()
  */
 export const directReadsOf = (reader: Reader): DirectReads | undefined => directReads.get(reader)
 
-/** Offers direct reads on `db`; `prepared` is its connection with prepared statements. */
-export function offerDirectReads(db: Reader, prepared: SqliteDatabase): void {
-  const version = prepared.prepare('pragma data_version')
+/** Offers direct reads on `db`; `prepared` is its connection with prepared statements, and `look` reads its version. */
+export function offerDirectReads(db: Reader, prepared: SqliteDatabase, look: () => number): void {
+  let seen = Number.NaN
   directReads.set(db, {
     all: (statement, parameters) => prepared.prepare(statement.sql).all(parameters),
-    version() {
-      const [row] = version.all([]) as readonly { data_version: number }[]
-      return row?.data_version ?? Number.NaN
+    look() {
+      seen = look()
+      return seen
+    },
+    get seen() {
+      return seen
     },
   })
 }
@@ -48,9 +53,12 @@ export class UnchangedReads<V> {
     this.#largest = largest
   }
 
-  /** What was kept under this name of the database as it is now. */
-  recall(name: string): V | undefined {
-    this.#forgetChanged()
+  /**
+   * What was kept under this name of the database as it is now; `hasLooked` where this request has looked at it in the
+   * same turn, so that once is enough.
+   */
+  recall(name: string, { hasLooked = false } = {}): V | undefined {
+    this.#forgetUnlike(hasLooked ? this.#reads.seen : this.#reads.look())
     return this.#values.get(name)
   }
 
@@ -61,15 +69,14 @@ export class UnchangedReads<V> {
 
   /** Keeps a value unless the database has changed since `version`, so that no mixture of two states is kept. */
   keep(name: string, value: V, size: number, version: number): void {
-    this.#forgetChanged()
+    this.#forgetUnlike(this.#reads.look())
     if (version !== this.#version || size > this.#largest || this.#values.has(name)) return
     if (this.#size + size > this.#largest) this.#forget()
     this.#values.set(name, value)
     this.#size += size
   }
 
-  #forgetChanged(): void {
-    const version = this.#reads.version()
+  #forgetUnlike(version: number): void {
     if (version === this.#version) return
     this.#forget()
     this.#version = version

@@ -17,7 +17,7 @@ import { migrateDatabase, migrationState } from './migrations/migrate.ts'
 import { refuseHalfApplied } from './migrations/schema-check.ts'
 import { finishInterruptedRestore, refuseDuringRestore } from './restore-switch.ts'
 import type { Tables } from './schema.ts'
-import { isDuplicate, preparing, sqliteCode, sqliteSchema, whenFree, writerDialect } from './sqlite-connection.ts'
+import { isDuplicate, noting, preparing, sqliteCode, sqliteSchema, whenFree, writerDialect } from './sqlite-connection.ts'
 import { boundWal, giveBackPages, LARGEST_WAL_BYTES } from './sqlite-file.ts'
 import type { OnMigrated, Store } from './store.ts'
 import { localWakeups, sendingWakeups } from './wakeups.ts'
@@ -47,7 +47,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   reader.pragma('cache_size = -16384')
   const prepared = preparing(reader, faults)
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: prepared }) })
-  offerDirectReads(db, prepared)
+  const version = reader.prepare<[], number>('pragma data_version').pluck()
+  offerDirectReads(db, prepared, () => noting(faults, () => version.get() ?? Number.NaN))
 
   const wal = boundWal(raw, file, largestWalBytes)
   const queue = createWriteQueue(async (works) => {
