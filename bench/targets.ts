@@ -14,4 +14,7 @@ const NODE = 'node -e 0'
 export const TARGETS: readonly Target[] = [
   { suite: 'start-up', name: 'svc --version', floor: NODE, atMost: 1.1 },
   { suite: 'start-up', name: 'svc --help', floor: NODE, atMost: 1.1 },
+  { suite: 'requests', name: 'GET /v2/health, requests/s', floor: 'bare node:http', atLeast: 0.6 },
+  { suite: 'requests', name: 'GET of one record', floor: 'bare node:http', atLeast: 0.4 },
+  { suite: 'requests', name: 'GET of the first page', floor: 'bare node:http', atLeast: 0.35 },
 ]
