@@ -36,8 +36,8 @@ const SIZED_SERVER = `
     console.log(JSON.stringify({ url: 'http://127.0.0.1:' + this.address().port }))
   })`
 const FLOOD_ROUNDS = 5
-const FLOOD_REQUESTS = 10_000
-const WARM_UP_REQUESTS = 20_000
+const FLOOD_REQUESTS = 5_000
+const WARM_UP_REQUESTS = 10_000
 const FEW_ROWS = 10_000
 const MANY_ROWS = 1_000_000
 const MINT_OF_TREES = 'So11111111111111111111111111111111111111112'

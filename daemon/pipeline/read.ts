@@ -39,6 +39,9 @@ function readAnew(
   return result.then((data) => sealAnswer(route, context.status, data, meta))
 }
 
+/** What an entry takes besides its text, in characters, so that many small ones are bounded too. */
+const ENTRY_SIZE = 256
+
 /** The text of an answer's data, and of what its meta has after the request id. */
 export interface StoredText {
   data: string
@@ -55,7 +58,7 @@ async function readStored(
   const { target } = asked
   const version = answers?.version ?? Number.NaN
   const text = textOf(route, await operation({ store } as never, inputOf(route, asked) as never))
-  answers?.keep(target, text, target.length + text.data.length, version)
+  answers?.keep(target, text, target.length + text.data.length + ENTRY_SIZE, version)
   return sealStored(text, requestId)
 }
 
