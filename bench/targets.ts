@@ -21,4 +21,7 @@ export const TARGETS: readonly Target[] = [
   { suite: 'transactions', name: '1,000 submitted, preflight', floor: 'chain.send', atMost: 2 },
   { suite: 'webhooks', name: 'webhooks: delivered and recorded', floor: 'bare undici', atMost: 2 },
   { suite: 'webhooks', name: 'webhooks: beside', floor: 'the same alone', atMost: 1.05 },
+  { suite: 'requests', name: 'GET /v2/health, requests/s', floor: 'bare node:http', atLeast: 0.6 },
+  { suite: 'requests', name: 'GET of one record', floor: 'bare node:http', atLeast: 0.4 },
+  { suite: 'requests', name: 'GET of the first page', floor: 'bare node:http', atLeast: 0.35 },
 ]

@@ -1,13 +1,16 @@
 /** The HTTP surface without a listener: every route of the contract on one kernel, as a `fetch` function. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Hono } from 'hono'
 import type { DaemonRole } from '../src/api/daemon-roles.ts'
 import type { Services } from '../src/context.ts'
 import { type ApiError, notFound } from '../src/errors.ts'
 import { allowOrigins } from './cors.ts'
+import { directAnswers } from './direct-answers.ts'
 import { createKernel, type Kernel, type KernelOptions } from './kernel.ts'
 import { type Mount, mountOn } from './mount.ts'
 import { errorResponse, jsonResponse } from './pipeline/answer.ts'
 import {
+  outcomeOf,
   type RequestEnv,
   type RequestRecord,
   recordAnswer,
@@ -21,6 +24,8 @@ import { operations } from './routes/probes.ts'
 
 export interface App {
   fetch(request: Request): Promise<Response>
+  /** Answers a request on its connection where it is an ordinary read of a route; false where `fetch` must answer it. */
+  answerDirectly(incoming: IncomingMessage, outgoing: ServerResponse): boolean
   /** Answers input that the HTTP parser could not turn into a request. */
   refuse(error: ApiError): Response
   /** Writes buffered rate limit counts; the store remains open. */
@@ -51,10 +56,11 @@ export async function createApp(services: Services, { metrics, access }: KernelO
   const recording = { metrics: kernel.metrics.http, access: kernel.access }
   return {
     fetch: (request) => recordRequest(recording, request, (record) => hono.fetch(request, record)),
+    answerDirectly: directAnswers({ router: hono.router, mountedAs: mount.mountedAs, kernel, recording }),
     refuse(error) {
       const record = unparsedRecord()
       const response = refuseRoute(kernel, new Request(NOWHERE), record, error)
-      recordAnswer(recording, record, response, 0)
+      recordAnswer(recording, record, outcomeOf(response), 0)
       return response
     },
     close: () => kernel.limiter.close(),

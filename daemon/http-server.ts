@@ -41,7 +41,7 @@ export function createHttpServer(app: App, { values }: Pick<Config, 'values'>, s
     },
     oneAtATime((request, response) => {
       if (stopping?.aborted) response.shouldKeepAlive = false
-      void listener(request, response)
+      if (!app.answerDirectly(request, response)) void listener(request, response)
     }),
   )
   server.timeout = SILENCE_MS

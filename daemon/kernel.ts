@@ -2,13 +2,25 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Services } from '../src/context.ts'
+import { databaseVersionOf, UnchangedReads } from '../src/store/unchanged-reads.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import type { KnownKey } from './pipeline/bearer.ts'
 import { type BodyRoom, createBodyRoom } from './pipeline/body-room.ts'
 import { createRateLimiter, type RateLimiter } from './pipeline/rate-limit.ts'
+import type { StoredText } from './pipeline/read.ts'
 import type { AccessLog } from './pipeline/request-record.ts'
+
+/** API keys that are remembered. */
+const MOST_KEYS = 10_000
+/** Characters of answers that are remembered: some hundred pages, in a few megabytes. */
+const LARGEST_ANSWERS = 4 * 1024 * 1024
 
 export interface Kernel extends Services {
   limiter: RateLimiter
+  /** API keys by SHA-256 as they are; undefined where the database is a server, whose changes are not seen for free. */
+  keys: UnchangedReads<KnownKey> | undefined
+  /** Answers that hold until the database changes, by path and query; undefined like `keys`. */
+  answers: UnchangedReads<StoredText> | undefined
   bodies: BodyRoom
   metrics: Metrics
   /** Writes the line of an answered request; undefined where none is written. */
@@ -30,7 +42,10 @@ export async function createKernel(
   { metrics = createMetrics(), access }: KernelOptions = {},
 ): Promise<Kernel> {
   const limiter = await createRateLimiter(services)
-  return { ...services, limiter, bodies: createBodyRoom(), metrics, access, owner: newOwner() }
+  const version = databaseVersionOf(services.store.db)
+  const keys = version && new UnchangedReads<KnownKey>(version, MOST_KEYS)
+  const answers = version && new UnchangedReads<StoredText>(version, LARGEST_ANSWERS)
+  return { ...services, limiter, keys, answers, bodies: createBodyRoom(), metrics, access, owner: newOwner() }
 }
 
 /** Returns a new owner name for this process, which no other process has used. */

@@ -5,6 +5,7 @@ import { ApiError } from '../src/errors.ts'
 import type { Log } from '../src/log.ts'
 import { type Redactor, redactorOf } from '../src/redaction.ts'
 import { activeSpan } from '../src/telemetry/spans.ts'
+import { isoTime } from '../src/timing.ts'
 import { createLineWriter, type LineWriter } from './line-writer.ts'
 import type { AccessLog } from './pipeline/request-record.ts'
 
@@ -79,7 +80,7 @@ const accessLog =
   ({ method, route, status, milliseconds, bytes, keyId, requestId, isClientId, span }) => {
     const id = isClientId ? JSON.stringify(text(requestId)) : `"${requestId}"`
     writer.writeSoon(
-      `{"level":"info","time":"${new Date().toISOString()}","service":"${SERVICE}","msg":"request",` +
+      `{"level":"info","time":"${isoTime(Date.now())}","service":"${SERVICE}","msg":"request",` +
         `"method":"${method}","route":"${route}","status":${status},"ms":${Math.round(milliseconds * 100) / 100},` +
         `"bytes":${bytes ?? null},"key_id":${keyId === null ? null : `"${keyId}"`},"request_id":${id},` +
         `"trace_id":"${span.traceId}","span_id":"${span.spanId}"}\n`,

@@ -87,3 +87,11 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
     return made
   }
 }
+
+let lastIso = { at: Number.NaN, text: '' }
+
+/** ISO 8601 of Unix milliseconds; the text of the same millisecond is used again, because many things happen in one. */
+export function isoTime(at: number): string {
+  if (at !== lastIso.at) lastIso = { at, text: new Date(at).toISOString() }
+  return lastIso.text
+}

@@ -6,8 +6,11 @@ import type { KnownKey } from '../pipeline/bearer.ts'
 export type LimitedKey = Pick<KnownKey, 'id' | 'per_minute' | 'per_day'>
 
 export interface Counter {
-  /** Decides one request at `now`; an admitted one is recorded durably before this resolves. */
-  admit(key: LimitedKey, now: number): Promise<Admission>
+  /**
+   * Decides one request at `now`; an admitted one is recorded durably before this resolves, or was recorded in advance
+   * where this answers at once.
+   */
+  admit(key: LimitedKey, now: number): Admission | Promise<Admission>
   /** Writes what is still in memory. */
   close(): Promise<void>
 }

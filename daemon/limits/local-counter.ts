@@ -114,7 +114,7 @@ export async function localCounter({ store, clock, log }: LocalServices): Promis
   }
 
   return {
-    async admit(key, now) {
+    admit(key, now) {
       const state = stateOf(key.id)
       const pulled = state.windows.pullBack(now)
       if (pulled !== null) {

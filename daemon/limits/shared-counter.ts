@@ -17,7 +17,7 @@ interface Queue {
   isLocked: boolean
 }
 
-export function sharedCounter({ store, clock }: Pick<Services, 'store' | 'clock'>): Counter {
+export function sharedCounter({ store, clock }: Pick<Services, 'store' | 'clock'>) {
   const queues = new Map<string, Queue>()
   const counts = { lanes: 0, waiting: 0 }
   let isPlanned = false
@@ -93,7 +93,7 @@ export function sharedCounter({ store, clock }: Pick<Services, 'store' | 'clock'
   }
 
   return {
-    admit(key) {
+    admit(key: LimitedKey, _now: number): Promise<Admission> {
       return new Promise((resolve, reject) => {
         const queue = queues.get(key.id) ?? { key, requests: [], isUnderWay: false, isLocked: false }
         queue.key = key
@@ -104,5 +104,5 @@ export function sharedCounter({ store, clock }: Pick<Services, 'store' | 'clock'
     },
     // Whoever waits for an admission is a request, which ends before this.
     async close() {},
-  }
+  } satisfies Counter
 }

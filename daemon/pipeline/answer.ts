@@ -1,4 +1,5 @@
 /** Builds answers: the success and error envelopes and the headers that every answer carries. */
+import type { ServerResponse } from 'node:http'
 import type { AnswerMeta } from '../../src/client.ts'
 import { ApiError, GENERIC_MESSAGE } from '../../src/errors.ts'
 import { redactorOf } from '../../src/redaction.ts'
@@ -17,19 +18,46 @@ const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 
-export function jsonResponse(
+const SECURITY_LIST = Object.entries(SECURITY_HEADERS).flat()
+const CHALLENGE_LIST = Object.entries(CHALLENGE).flat()
+
+/** An answer before it becomes a Response, or is written to a connection as it is. */
+export interface Answer {
+  status: number
+  /** Headers besides those that every answer of its status has. */
+  headers: Record<string, string>
+  body: string
+  /** Length of the body as UTF-8. */
+  bytes: number
+}
+
+export function jsonAnswer(
   { config }: Pick<Kernel, 'config'>,
   status: number,
   body: string,
   headers: Record<string, string>,
-): Response {
+): Answer {
   const redacted = redactorOf(config).json(body)
-  const response = new Response(redacted, {
-    status,
-    headers: { ...SECURITY_HEADERS, ...(status === 401 ? CHALLENGE : {}), ...headers },
-  })
-  return withBytes(response, Buffer.byteLength(redacted))
+  return { status, headers, body: redacted, bytes: Buffer.byteLength(redacted) }
 }
+
+export const answerAsResponse = ({ status, headers, body, bytes }: Answer): Response => {
+  const all = { ...SECURITY_HEADERS, ...(status === 401 ? CHALLENGE : {}), ...headers }
+  return withBytes(new Response(body, { status, headers: all }), bytes)
+}
+
+/** Writes the answer to its connection. A list of names and values costs Node less than an object. */
+export function writeAnswer(outgoing: ServerResponse, { status, headers, body, bytes }: Answer): void {
+  const list = status === 401 ? [...SECURITY_LIST, ...CHALLENGE_LIST] : SECURITY_LIST.slice()
+  for (const name in headers) list.push(name, headers[name] ?? '')
+  list.push('Content-Length', String(bytes))
+  outgoing.writeHead(status, list)
+  // Text of one byte a character is ASCII, which needs no encoding.
+  outgoing.end(body, bytes === body.length ? 'latin1' : 'utf8')
+}
+
+export const jsonResponse = (...answer: Parameters<typeof jsonAnswer>): Response =>
+  answerAsResponse(jsonAnswer(...answer))
 
 const bodyBytes = new WeakMap<Response, number>()
 

@@ -8,19 +8,30 @@ import type { Kernel } from '../kernel.ts'
 export type KnownKey = Row<'api_keys'>
 
 /**
- * Returns the active key of `Authorization: Bearer <key>` and notes its id in the record; throws unauthorized,
- * forbidden, or rate_limited at once.
+ * Returns the active key of `Authorization: Bearer <key>` and notes its id in the record, at once where the key was
+ * read since the last commit to the database. Throws unauthorized or forbidden, and rate_limited at once.
  */
-export async function authenticate(
+export function authenticate(
   kernel: Kernel,
   header: string | null,
   record: { keyId: string | null },
-): Promise<KnownKey> {
+): KnownKey | Promise<KnownKey> {
   const token = header?.match(/^Bearer +(\S+)$/i)?.[1]
   if (token === undefined) throw new ApiError('unauthorized', 'Missing or invalid API key')
   const sha256 = hash('sha256', token, 'hex')
   kernel.limiter.refuseKnown(sha256, record)
-  const key = await findApiKeyByHash(kernel.store.db, sha256)
+  const known = kernel.keys?.recall(sha256)
+  return known === undefined ? findKey(kernel, sha256, record) : active(known, record)
+}
+
+async function findKey({ store, keys }: Kernel, sha256: string, record: { keyId: string | null }): Promise<KnownKey> {
+  const version = keys?.version ?? Number.NaN
+  const key = await findApiKeyByHash(store.db, sha256)
+  if (key !== null) keys?.keep(sha256, key, 1, version)
+  return active(key, record)
+}
+
+function active(key: KnownKey | null, record: { keyId: string | null }): KnownKey {
   if (key?.status !== 'active') throw forbidden('Invalid or revoked API key')
   record.keyId = key.id
   return key

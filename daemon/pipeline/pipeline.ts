@@ -1,13 +1,13 @@
 /** The path of every request: id, length, bearer, rate, the route's scope, body, mode and its scope, validation, idempotency, operation. */
 
-import type { AnyRoute, Input, Page, Result } from '../../src/api/route.ts'
+import type { AnyRoute, Input, Result } from '../../src/api/route.ts'
 import type { AnswerMeta } from '../../src/client.ts'
 import type { Context } from '../../src/context.ts'
 import { ApiError, badRequest } from '../../src/errors.ts'
 import { validateInput } from '../../src/operations/input-validation.ts'
 import { rehearse } from '../../src/store/rehearse.ts'
 import type { Kernel } from '../kernel.ts'
-import { bytesOf, envelope, errorResponse, jsonResponse } from './answer.ts'
+import { type Answer, errorResponse, jsonAnswer } from './answer.ts'
 import { authenticate, type KnownKey, requireScopes } from './bearer.ts'
 import {
   bodyCeiling,
@@ -23,7 +23,8 @@ import {
 import { makeContext, UNLINKED } from './context.ts'
 import { parseForm } from './form.ts'
 import { claimIdempotencyKey, readIdempotencyKey } from './idempotency.ts'
-import { quotasOf, rateLimitHeaders } from './rate-limit.ts'
+import { addRateLimits, type Quotas, quotasOf } from './rate-limit.ts'
+import { read, readQuery, type Sealed, sealAnswer } from './read.ts'
 import type { RequestRecord } from './request-record.ts'
 
 export type Operation<R extends AnyRoute> = (context: Context, input: Input<R>) => Promise<Result<R>>
@@ -36,67 +37,126 @@ export interface Handler {
   // biome-ignore lint/suspicious/noExplicitAny: the pair of route and operation is checked where it is mounted
   operation: Operation<any>
   prepare?: Prepare<unknown>
+  /** The operation reads nothing but stored records, so that its answer holds until the database changes. */
+  stored?: true
 }
 
-/** Answers one request to a mounted route; never throws. */
-export async function answerRequest(
+/** What the pipeline reads of a request besides its body, whoever received it. */
+export interface AskedRequest {
+  /** Value of a header by its name in lower case; null without it. */
+  header(name: string): string | null
+  /** Path and query. */
+  target: string
+  /** Scheme, host and port that the client used. */
+  origin: string
+  params: Record<string, string>
+  /** What a write is read from; undefined for a GET request. */
+  write: { request: Request; url: URL } | undefined
+}
+
+/** What a Request asks of a mounted route. */
+export function askedBy({ method }: AnyRoute, request: Request, params: Record<string, string>): AskedRequest {
+  const url = new URL(request.url)
+  return {
+    header: (name) => request.headers.get(name),
+    target: url.pathname + url.search,
+    origin: url.origin,
+    params,
+    write: method === 'get' ? undefined : { request, url },
+  }
+}
+
+/** Answers one request to a mounted route, at once where there is nothing to wait for; never throws. */
+export function answerRequest(
   kernel: Kernel,
   handler: Handler,
-  request: Request,
-  params: Record<string, string>,
+  asked: AskedRequest,
   record: RequestRecord,
-): Promise<Response> {
-  const url = new URL(request.url)
+): Answer | Promise<Answer> {
   const { requestId, fault } = record
   const headers: Record<string, string> = {}
   record.route = handler.route.path
+  const answered = ({ status, body }: Sealed) => noted(record, jsonAnswer(kernel, status, body, headers))
+  const refused = (thrown: unknown) => {
+    const quotas = thrown instanceof ApiError ? quotasOf(thrown) : undefined
+    if (quotas) addRateLimits(headers, quotas, true)
+    if (thrown instanceof ApiError && thrown.retryAfter !== undefined)
+      headers['Retry-After'] = String(thrown.retryAfter)
+    const { status, body } = errorResponse(kernel, thrown, requestId, asked.origin)
+    return noted(record, jsonAnswer(kernel, status, body, { ...headers, 'X-Request-Id': requestId }))
+  }
   try {
     if (fault !== undefined) throw fault
     headers['X-Request-Id'] = requestId
-    const { status, body } = await run(kernel, handler, request, url, params, record, headers)
-    return noted(record, jsonResponse(kernel, status, body, headers))
+    const sealed = run(kernel, handler, asked, record, headers)
+    return sealed instanceof Promise ? sealed.then(answered, refused) : answered(sealed)
   } catch (thrown) {
-    const quotas = thrown instanceof ApiError ? quotasOf(thrown) : undefined
-    if (quotas) Object.assign(headers, rateLimitHeaders(quotas, true))
-    if (thrown instanceof ApiError && thrown.retryAfter !== undefined)
-      headers['Retry-After'] = String(thrown.retryAfter)
-    const { status, body } = errorResponse(kernel, thrown, requestId, url.origin)
-    return noted(record, jsonResponse(kernel, status, body, { ...headers, 'X-Request-Id': requestId }))
+    return refused(thrown)
   }
 }
 
 /** Notes the bytes of an answer in the record too, because a middleware may put another answer in its place. */
-function noted(record: RequestRecord, response: Response): Response {
-  record.bytes = bytesOf(response)
-  return response
+function noted(record: RequestRecord, answer: Answer): Answer {
+  record.bytes = answer.bytes
+  return answer
 }
 
 /** Checks the key, its rate and its scope before the body is read, so that a caller without a key uses no memory. */
-async function run(
+function run(
   kernel: Kernel,
   handler: Handler,
-  request: Request,
-  url: URL,
-  params: Record<string, string>,
+  asked: AskedRequest,
   record: RequestRecord,
   headers: Record<string, string>,
-): Promise<{ status: number; body: string }> {
+): Sealed | Promise<Sealed> {
   const { route } = handler
-  const { requestId } = record
-  const write = route.method !== 'get'
-  const ceiling = bodyCeiling(route, kernel.config)
-  const declared = write ? declaredLength(request, ceiling) : 0
-  const key = route.public ? undefined : await authenticate(kernel, request.headers.get('authorization'), record)
-  if (key) Object.assign(headers, rateLimitHeaders(await kernel.limiter.admit(key), false))
-  if (key && route.scope) requireScopes(JSON.parse(key.scopes_json), [route.scope])
-  if (!write) return perform(kernel, handler, { request, url, params, requestId, headers, key, body: undefined })
+  const { write } = asked
+  const ceiling = write ? bodyCeiling(route, kernel.config) : 0
+  const declared = write ? declaredLength(write.request, ceiling) : 0
+  const proceed = (key: KnownKey | undefined, hasLooked = false) => {
+    if (key && route.scope) requireScopes(JSON.parse(key.scopes_json), [route.scope])
+    if (!write) return read(kernel, handler, asked, record.requestId, { key, hasLooked })
+    const { requestId } = record
+    return receive(kernel, handler, { ...write, ceiling, declared, params: asked.params, requestId, headers, key })
+  }
+  if (route.public) return proceed(undefined)
+  const key = admit(kernel, asked, record, headers)
+  return key instanceof Promise ? key.then((found) => proceed(found)) : proceed(key, kernel.keys !== undefined)
+}
 
+/** Finds the key and counts the request against its limits. What is known already is not waited for. */
+function admit(
+  kernel: Kernel,
+  asked: AskedRequest,
+  record: RequestRecord,
+  headers: Record<string, string>,
+): KnownKey | Promise<KnownKey> {
+  const count = (key: KnownKey): KnownKey | Promise<KnownKey> => {
+    const counted = (quotas: Quotas) => {
+      addRateLimits(headers, quotas, false)
+      return key
+    }
+    const quotas = kernel.limiter.admit(key)
+    return quotas instanceof Promise ? quotas.then(counted) : counted(quotas)
+  }
+  const key = authenticate(kernel, asked.header('authorization'), record)
+  return key instanceof Promise ? key.then(count) : count(key)
+}
+
+interface Receiving extends Omit<PipelineRequest, 'body'> {
+  ceiling: number
+  declared: number | undefined
+}
+
+/** Reads the body of a write within the room that bodies have. */
+async function receive(kernel: Kernel, handler: Handler, { ceiling, declared, ...asked }: Receiving): Promise<Sealed> {
+  const { request, key } = asked
   const release = await kernel.bodies.take(key?.id ?? '', declared ?? ceiling)
   try {
-    const inspect = inspectorOf(route, request.headers.get('content-type') ?? '', jsonCeiling(kernel.config))
+    const inspect = inspectorOf(handler.route, request.headers.get('content-type') ?? '', jsonCeiling(kernel.config))
     const body = await readRequestBody(request, { ceiling, declared, inspect })
     await kernel.bodies.turn(body.raw.byteLength)
-    return await perform(kernel, handler, { request, url, params, requestId, headers, key, body })
+    return await perform(kernel, handler, { ...asked, body })
   } finally {
     release()
   }
@@ -134,7 +194,7 @@ async function perform(
 
   const input: Record<string, unknown> = {
     ...(route.params ? validateInput(route.params, params) : {}),
-    ...(route.query ? validateInput(route.query, readQuery(url)) : {}),
+    ...(route.query ? validateInput(route.query, readQuery(url.searchParams)) : {}),
     ...(route.body && !route.raw ? validateInput(route.body, fields) : {}),
   }
   const dryRun = input.dry_run === true
@@ -211,28 +271,4 @@ async function perform(
 async function parseBody({ config }: Kernel, route: AnyRoute, body: RequestBody): Promise<Record<string, unknown>> {
   if (route.multipart === undefined || !body.multipart) return parseJsonObject(body)
   return route.multipart(await parseForm(body, jsonCeiling(config)))
-}
-
-/** The query as an object; a repeated parameter becomes an array, which no schema accepts. */
-function readQuery(url: URL): Record<string, unknown> {
-  const query: Record<string, unknown> = Object.create(null)
-  for (const name of new Set(url.searchParams.keys())) {
-    const values = url.searchParams.getAll(name)
-    query[name] = values.length === 1 ? values[0] : values
-  }
-  return query
-}
-
-function sealAnswer(
-  route: AnyRoute,
-  status: number | undefined,
-  result: unknown,
-  meta: AnswerMeta,
-): { status: number; body: string } {
-  if (route.list) {
-    const { items, next_cursor } = result as Page<unknown>
-    const listMeta = { ...meta, has_more: next_cursor !== null, next_cursor, count: items.length }
-    return { status: 200, body: envelope(items, listMeta) }
-  }
-  return { status: status ?? route.status ?? 200, body: envelope(result, meta) }
 }

@@ -26,8 +26,8 @@ export interface Quotas {
 }
 
 export interface RateLimiter {
-  /** Counts the request, or throws rate_limited (with the quotas in `quotasOf(error)`) without counting it. */
-  admit(key: LimitedKey & { hash: string }): Promise<Quotas>
+  /** Counts the request, at once where nothing need be written for it, or throws rate_limited (with the quotas in `quotasOf(error)`) without counting it. */
+  admit(key: LimitedKey & { hash: string }): Quotas | Promise<Quotas>
   /**
    * Throws rate_limited for the SHA-256 of a key that is known to be over its limits, without asking the database, and
    * notes its id in the record.
@@ -46,20 +46,25 @@ function refuseRate(message: string, quotas: Quotas): ApiError {
   return error
 }
 
-/** The headers `RateLimit-Policy` and `RateLimit` (IETF draft) and, on a refusal, `Retry-After`. */
-export function rateLimitHeaders({ minute, day }: Quotas, refused: boolean): Record<string, string> {
-  const windows = [
-    { name: 'minute', seconds: 60, quota: minute },
-    { name: 'day', seconds: 86_400, quota: day },
-  ].flatMap(({ quota, ...window }) => (quota ? [{ ...window, ...quota }] : []))
-  if (windows.length === 0) return {}
-  const waits = windows.filter(({ remaining }) => remaining === 0).map(({ reset }) => reset)
-  return {
-    'RateLimit-Policy': windows.map(({ name, limit, seconds }) => `"${name}";q=${limit};w=${seconds}`).join(', '),
-    RateLimit: windows.map(({ name, remaining, reset }) => `"${name}";r=${remaining};t=${reset}`).join(', '),
-    ...(refused ? { 'Retry-After': String(Math.max(1, ...waits)) } : {}),
-  }
+/** Adds the headers `RateLimit-Policy` and `RateLimit` (IETF draft) and, on a refusal, `Retry-After`. */
+export function addRateLimits(headers: Record<string, string>, { minute, day }: Quotas, refused: boolean): void {
+  if (minute === null && day === null) return
+  headers['RateLimit-Policy'] = joined(
+    minute && `"minute";q=${minute.limit};w=60`,
+    day && `"day";q=${day.limit};w=86400`,
+  )
+  headers.RateLimit = joined(minute && remainingOf('minute', minute), day && remainingOf('day', day))
+  if (refused) headers['Retry-After'] = String(Math.max(1, waitOf(minute), waitOf(day)))
 }
+
+const joined = (minute: string | null, day: string | null): string =>
+  minute !== null && day !== null ? `${minute}, ${day}` : (minute ?? day ?? '')
+
+const remainingOf = (name: string, { remaining, reset }: Quota) => `"${name}";r=${remaining};t=${reset}`
+
+const waitOf = (quota: Quota | null): number => (quota?.remaining === 0 ? quota.reset : 0)
+
+const UNLIMITED: Quotas = { minute: null, day: null }
 
 /** The quotas after an admission; throws rate_limited where a limit refused it. */
 function quotasAfter(admission: Admission, { per_minute, per_day }: LimitedKey): Quotas {
@@ -80,12 +85,15 @@ export async function createRateLimiter(services: LimiterServices): Promise<Rate
   const counter = services.store.kind === 'postgres' ? sharedCounter(services) : await localCounter(services)
   const exhausted = new ExhaustedKeys()
   return {
-    async admit(key) {
-      if (key.per_minute === null && key.per_day === null) return { minute: null, day: null }
+    admit(key) {
+      if (key.per_minute === null && key.per_day === null) return UNLIMITED
       const now = services.clock.now()
-      const admission = await counter.admit(key, now)
-      if (admission.refused_by !== null) exhausted.remember(key, admission, now)
-      return quotasAfter(admission, key)
+      const quotasOfKey = (admission: Admission) => {
+        if (admission.refused_by !== null) exhausted.remember(key, admission, now)
+        return quotasAfter(admission, key)
+      }
+      const admission = counter.admit(key, now)
+      return admission instanceof Promise ? admission.then(quotasOfKey) : quotasOfKey(admission)
     },
     refuseKnown(hash, record) {
       const known = exhausted.recall(hash, services.clock.now())

@@ -1,15 +1,14 @@
 /** Request ids: the id that a client sends is returned to it; otherwise a new one is made. */
-import { randomUUID } from 'node:crypto'
 import { badRequest } from '../../src/errors.ts'
+import { randomHex } from '../../src/telemetry/trace-context.ts'
 
-export const makeRequestId = () => `req_${randomUUID().replaceAll('-', '')}`
+export const makeRequestId = () => `req_${randomHex(16)}`
 
 /**
- * The client's id (1-128 visible ASCII characters) or a new one. Where the client's id is invalid, the id is new and
+ * The client's id of the header X-Request-Id (1-128 visible ASCII characters) or a new one. Where the client's id is invalid, the id is new and
  * `fault` is the error.
  */
-export function requestIdOf(request: Request): { id: string; isClients: boolean; fault?: unknown } {
-  const header = request.headers.get('x-request-id')
+export function requestIdOf(header: string | null): { id: string; isClients: boolean; fault?: unknown } {
   if (header === null) return { id: makeRequestId(), isClients: false }
   if (/^[\x21-\x7e]{1,128}$/.test(header)) return { id: header, isClients: true }
   const fault = badRequest('X-Request-Id must be 1 to 128 visible ASCII characters', { param: 'X-Request-Id' })

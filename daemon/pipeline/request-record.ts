@@ -50,16 +50,27 @@ export const unparsedRecord = (): RequestRecord => ({
   bytes: null,
 })
 
-function recordOf(request: Request): RequestRecord {
-  const { id, isClients, fault } = requestIdOf(request)
-  const span = startTrace(parseTraceparent(request.headers.get('traceparent')))
+/** What a request says of itself, whoever received it. */
+export interface RequestHead {
+  method: string
+  /** Value of a header by its name in lower case; null without it. Several of a name are joined by `, `. */
+  header(name: string): string | null
+}
+
+export const headOf = (request: Request): RequestHead => ({
+  method: request.method,
+  header: (name) => request.headers.get(name),
+})
+
+function recordOf({ method, header }: RequestHead): RequestRecord {
+  const { id, isClients, fault } = requestIdOf(header('x-request-id'))
+  const span = startTrace(parseTraceparent(header('traceparent')))
   span.requestId = id
-  const method = METHODS.has(request.method) ? request.method : 'OTHER'
   return {
     requestId: id,
     isClientId: isClients,
     fault,
-    method,
+    method: METHODS.has(method) ? method : 'OTHER',
     route: UNMATCHED,
     keyId: null,
     span,
@@ -74,35 +85,69 @@ export interface Recording {
   access: AccessLog | undefined
 }
 
+/** What a record keeps of an answer. */
+export interface Outcome {
+  status: number
+  /** Null where they are not known. */
+  bytes: number | null
+}
+
 /** Answers a request within its trace, and counts and logs the answer. `answer` does not throw. */
 export async function recordRequest(
   recording: Recording,
   request: Request,
   answer: (record: RequestRecord) => Response | Promise<Response>,
 ): Promise<Response> {
-  const record = recordOf(request)
-  const started = performance.now()
-  recording.metrics.begin()
-  let response: Response | undefined
-  try {
-    response = await runInSpan(record.span, () => answer(record))
-    return response
-  } finally {
-    recordAnswer(recording, record, response, performance.now() - started)
-    recording.metrics.end()
-  }
+  return recordHead(recording, headOf(request), answer, outcomeOf)
 }
+
+/**
+ * The same for a request of which only the head is known, at once where the answer is; `outcome` tells of an answer
+ * what the record keeps.
+ */
+export function recordHead<A>(
+  recording: Recording,
+  head: RequestHead,
+  answer: (record: RequestRecord) => A | Promise<A>,
+  outcome: (answer: A) => Outcome,
+): A | Promise<A> {
+  const record = recordOf(head)
+  const started = performance.now()
+  const { metrics } = recording
+  metrics.begin()
+  const finish = (known: Outcome | undefined) => {
+    recordAnswer(recording, record, known, performance.now() - started)
+    metrics.end()
+  }
+  const answered = (given: A) => {
+    finish(outcome(given))
+    return given
+  }
+  const failed = (error: unknown): never => {
+    finish(undefined)
+    throw error
+  }
+  let given: A | Promise<A>
+  try {
+    given = runInSpan(record.span, () => answer(record))
+  } catch (error) {
+    return failed(error)
+  }
+  return given instanceof Promise ? given.then(answered, failed) : answered(given)
+}
+
+export const outcomeOf = (response: Response): Outcome => ({ status: response.status, bytes: bytesOf(response) })
 
 /** Counts and logs an answer; undefined where answering failed. */
 export function recordAnswer(
   { metrics, access }: Recording,
   record: RequestRecord,
-  response: Response | undefined,
+  outcome: Outcome | undefined,
   milliseconds: number,
 ): void {
-  record.status = response?.status ?? 500
+  record.status = outcome?.status ?? 500
   record.milliseconds = milliseconds
-  record.bytes = response === undefined ? null : (bytesOf(response) ?? record.bytes)
+  record.bytes = outcome === undefined ? null : (outcome.bytes ?? record.bytes)
   metrics.answered(record.method, record.route, record.status, milliseconds / 1000, record.bytes ?? 0)
   access?.(record)
   finishSpan(record.span, () => requestSpan(record))

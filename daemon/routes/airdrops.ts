@@ -10,7 +10,7 @@ import type { Mount } from '../mount.ts'
 
 export function airdropsRoutes(mount: Mount): void {
   mount(api.airdrops.create, createAirdrop)
-  mount(api.airdrops.list, listAirdrops)
+  mount.stored(api.airdrops.list, listAirdrops)
   mount(api.airdrops.get, getAirdrop)
   mount(api.airdrops.claim, claimAirdrop)
   mount(api.airdrops.withdraw, withdrawVault)

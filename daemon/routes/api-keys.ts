@@ -7,6 +7,6 @@ import type { Mount } from '../mount.ts'
 
 export function apiKeysRoutes(mount: Mount): void {
   mount(api.apiKeys.create, createApiKey)
-  mount(api.apiKeys.list, listApiKeys)
+  mount.stored(api.apiKeys.list, listApiKeys)
   mount(api.apiKeys.revoke, revokeApiKeyById)
 }

@@ -6,7 +6,7 @@ import { verifyAuditEntries } from '../../src/operations/audit-entries/verify-au
 import type { Mount } from '../mount.ts'
 
 export function auditEntriesRoutes(mount: Mount): void {
-  mount(api.auditEntries.list, listAuditEntries)
+  mount.stored(api.auditEntries.list, listAuditEntries)
   mount(api.auditEntries.verify, verifyAuditEntries)
   mount(api.auditEntries.cut, cutAuditEntries)
 }

@@ -5,6 +5,6 @@ import { listEvents } from '../../src/operations/events/list-events.ts'
 import type { Mount } from '../mount.ts'
 
 export function eventsRoutes(mount: Mount): void {
-  mount(api.events.list, listEvents)
-  mount(api.events.get, getEvent)
+  mount.stored(api.events.list, listEvents)
+  mount.stored(api.events.get, getEvent)
 }

@@ -8,5 +8,5 @@ import type { Mount } from '../mount.ts'
 export function feeClaimsRoutes(mount: Mount): void {
   mount(api.feeClaims.create, createFeeClaim)
   mount(api.feeClaims.listByPool, listPoolFeeClaims)
-  mount(api.feeClaims.list, listFeeClaims)
+  mount.stored(api.feeClaims.list, listFeeClaims)
 }

@@ -10,7 +10,7 @@ import type { Mount } from '../mount.ts'
 export function goldLocksRoutes(mount: Mount): void {
   mount(api.goldLocks.create, createGoldLock)
   mount(api.goldLocks.unlock, unlockGoldLock)
-  mount(api.goldLocks.list, listGoldLocks)
+  mount.stored(api.goldLocks.list, listGoldLocks)
   mount(api.goldLocks.get, getGoldLock)
   mount(api.goldLocks.token, getGoldToken)
 }

@@ -35,8 +35,8 @@ const proofWithoutWallet = (path: string) =>
 
 export function merkleTreesRoutes(mount: Mount): void {
   mount(api.merkleTrees.create, createMerkleTree, prepareTree)
-  mount(api.merkleTrees.list, listMerkleTrees)
-  mount(api.merkleTrees.get, getMerkleTree)
+  mount.stored(api.merkleTrees.list, listMerkleTrees)
+  mount.stored(api.merkleTrees.get, getMerkleTree)
   mount(api.merkleTrees.entries, listEntries)
   mount(api.merkleTrees.proof, getProof)
   for (const path of ['/v2/merkle-trees/{id}/proofs', '/v2/merkle-trees/{id}/proofs/']) {

@@ -9,6 +9,6 @@ import type { Mount } from '../mount.ts'
 export function nftsRoutes(mount: Mount): void {
   mount(api.nfts.create, createNft)
   mount(api.nfts.burn, burnNft)
-  mount(api.nfts.list, listNfts)
+  mount.stored(api.nfts.list, listNfts)
   mount(api.nfts.get, getNft)
 }

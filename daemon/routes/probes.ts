@@ -5,7 +5,7 @@ import type { Kernel } from '../kernel.ts'
 import { createGauges, type Gauges } from '../metrics/gauges.ts'
 import { errorResponse, jsonResponse, withBytes } from '../pipeline/answer.ts'
 import { authenticate } from '../pipeline/bearer.ts'
-import { quotasOf, rateLimitHeaders } from '../pipeline/rate-limit.ts'
+import { addRateLimits, quotasOf } from '../pipeline/rate-limit.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
 import { readiness } from '../readiness.ts'
 
@@ -13,10 +13,8 @@ export function operations(hono: Hono<RequestEnv>, kernel: Kernel): void {
   const refuse = (c: Context<RequestEnv>, id: string, thrown: unknown) => {
     const { status, body } = errorResponse(kernel, thrown, id, new URL(c.req.url).origin)
     const { quotas, wait } = thrown instanceof ApiError ? { quotas: quotasOf(thrown), wait: thrown.retryAfter } : {}
-    const headers = {
-      ...(wait === undefined ? {} : { 'Retry-After': String(wait) }),
-      ...(quotas ? rateLimitHeaders(quotas, true) : {}),
-    }
+    const headers: Record<string, string> = wait === undefined ? {} : { 'Retry-After': String(wait) }
+    if (quotas) addRateLimits(headers, quotas, true)
     return jsonResponse(kernel, status, body, { ...headers, 'X-Request-Id': id })
   }
   const ready = readiness(kernel)
@@ -36,12 +34,11 @@ export function operations(hono: Hono<RequestEnv>, kernel: Kernel): void {
     try {
       if (fault !== undefined) throw fault
       const key = await authenticate(kernel, c.req.header('authorization') ?? null, c.env)
-      const quotas = rateLimitHeaders(await kernel.limiter.admit(key), false)
+      const headers: Record<string, string> = { 'content-type': kernel.metrics.contentType, 'X-Request-Id': id }
+      addRateLimits(headers, await kernel.limiter.admit(key), false)
       await gauges().refresh()
       const text = await kernel.metrics.text()
-      const response = new Response(text, {
-        headers: { 'content-type': kernel.metrics.contentType, 'X-Request-Id': id, ...quotas },
-      })
+      const response = new Response(text, { headers })
       return withBytes(response, Buffer.byteLength(text))
     } catch (thrown) {
       return refuse(c, id, thrown)

@@ -10,7 +10,7 @@ import type { Mount } from '../mount.ts'
 export function stakesRoutes(mount: Mount): void {
   mount(api.stakes.create, createStake)
   mount(api.stakes.release, releaseStake)
-  mount(api.stakes.list, listStakes)
+  mount.stored(api.stakes.list, listStakes)
   mount(api.stakes.get, getStake)
   mount(api.stakes.lookup, lookUpStakes)
 }

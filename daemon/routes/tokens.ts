@@ -8,7 +8,7 @@ import type { Mount } from '../mount.ts'
 
 export function tokensRoutes(mount: Mount): void {
   mount(api.tokens.create, createToken)
-  mount(api.tokens.list, listTokens)
+  mount.stored(api.tokens.list, listTokens)
   mount(api.tokens.get, getToken)
   mount(api.tokens.revokeAuthority, revokeAuthority)
 }

@@ -13,12 +13,12 @@ import type { Mount } from '../mount.ts'
 
 export function webhookSubscriptionsRoutes(mount: Mount): void {
   mount(api.webhookSubscriptions.create, createWebhookSubscription)
-  mount(api.webhookSubscriptions.list, listWebhookSubscriptions)
-  mount(api.webhookSubscriptions.get, getWebhookSubscription)
+  mount.stored(api.webhookSubscriptions.list, listWebhookSubscriptions)
+  mount.stored(api.webhookSubscriptions.get, getWebhookSubscription)
   mount(api.webhookSubscriptions.update, updateWebhookSubscriptionById)
   mount(api.webhookSubscriptions.delete, deleteWebhookSubscriptionById)
   mount(api.webhookSubscriptions.test, testWebhookSubscription)
-  mount(api.webhookSubscriptions.deliveries, listDeliveries)
+  mount.stored(api.webhookSubscriptions.deliveries, listDeliveries)
   mount(api.webhookSubscriptions.replay, replayEvents)
   mount(api.webhookSubscriptions.rotateSecret, rotateSecret)
 }

@@ -103,7 +103,7 @@ function watched(statement: Database.Statement<unknown[]>, faults: Faults): Sqli
 }
 
 /** Records faults of every statement, as any statement can hit a damaged page. */
-function noting<T>(faults: Faults, run: () => T): T {
+export function noting<T>(faults: Faults, run: () => T): T {
   try {
     return run()
   } catch (error) {

@@ -17,9 +17,18 @@ import { refuseHalfApplied } from './migrations/schema-check.ts'
 import { runDirectly } from './prepared.ts'
 import { finishInterruptedRestore, refuseDuringRestore } from './restore-switch.ts'
 import type { Tables } from './schema.ts'
-import { isDuplicate, preparing, sqliteCode, sqliteSchema, whenFree, writerDialect } from './sqlite-connection.ts'
+import {
+  isDuplicate,
+  noting,
+  preparing,
+  sqliteCode,
+  sqliteSchema,
+  whenFree,
+  writerDialect,
+} from './sqlite-connection.ts'
 import { boundWal, giveBackPages, LARGEST_WAL_BYTES } from './sqlite-file.ts'
 import type { OnMigrated, Store } from './store.ts'
+import { offerDatabaseVersion } from './unchanged-reads.ts'
 import { localWakeups, sendingWakeups } from './wakeups.ts'
 import { duplicateKey, refuseNestedWrite } from './work.ts'
 import { createWriteQueue, type Work, type WriteOutcome } from './write-queue.ts'
@@ -50,6 +59,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const reads = preparing(reader, faults)
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: reads }) })
   const endReads = runDirectly(db, reads)
+  const version = reader.prepare<[], number>('pragma data_version').pluck()
+  offerDatabaseVersion(db, () => noting(faults, () => version.get() ?? Number.NaN))
 
   const wal = boundWal(raw, file, largestWalBytes)
   const queue = createWriteQueue(async (works) => {

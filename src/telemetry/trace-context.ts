@@ -32,13 +32,14 @@ export const formatTraceparent = ({ traceId, spanId, sampled }: TraceContext): s
 export const newTraceId = (): string => randomHex(16)
 export const newSpanId = (): string => randomHex(8)
 
-const isZero = (id: string) => /^0+$/.test(id)
+const isZero = (id: string) => id.startsWith('0') && /^0+$/.test(id)
 
 /** Random bytes are made in batches, because one call for a few bytes costs more than taking them from a batch. */
 const batch = Buffer.alloc(4_096)
 let used = batch.length
 
-function randomHex(bytes: number): string {
+/** Random bytes as hex digits, which are not all zero. */
+export function randomHex(bytes: number): string {
   if (used + bytes > batch.length) {
     randomFillSync(batch)
     used = 0

@@ -8,7 +8,7 @@ import { airdropRecord, recordPage } from '../api-records.ts'
 type ListAirdropsRoute = Api['airdrops']['list']
 
 export async function listAirdrops(
-  { store }: Context,
+  { store }: Pick<Context, 'store'>,
   input: Input<ListAirdropsRoute>,
 ): Promise<Result<ListAirdropsRoute>> {
   return recordPage(await pageAirdrops(store.db, input), airdropRecord)

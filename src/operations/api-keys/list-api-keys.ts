@@ -8,7 +8,7 @@ import { apiKeyRecord, recordPage } from '../api-records.ts'
 type ListApiKeysRoute = Api['apiKeys']['list']
 
 export async function listApiKeys(
-  { store }: Context,
+  { store }: Pick<Context, 'store'>,
   input: Input<ListApiKeysRoute>,
 ): Promise<Result<ListApiKeysRoute>> {
   return recordPage(await pageApiKeys(store.db, input), apiKeyRecord)

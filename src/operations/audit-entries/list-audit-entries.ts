@@ -8,7 +8,7 @@ import { auditEntryRecord, recordPage } from '../api-records.ts'
 type ListAuditEntriesRoute = Api['auditEntries']['list']
 
 export async function listAuditEntries(
-  { store }: Context,
+  { store }: Pick<Context, 'store'>,
   input: Input<ListAuditEntriesRoute>,
 ): Promise<Result<ListAuditEntriesRoute>> {
   return recordPage(await pageAudit(store.db, input), auditEntryRecord)

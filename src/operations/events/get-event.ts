@@ -8,7 +8,10 @@ import { eventMissing } from './removed-events.ts'
 
 type GetEventRoute = Api['events']['get']
 
-export async function getEvent({ store }: Context, { id }: Input<GetEventRoute>): Promise<Result<GetEventRoute>> {
+export async function getEvent(
+  { store }: Pick<Context, 'store'>,
+  { id }: Input<GetEventRoute>,
+): Promise<Result<GetEventRoute>> {
   const event = await findEvent(store.db, id)
   if (event === null) throw await eventMissing(store.db, id)
   return eventRecord(event)

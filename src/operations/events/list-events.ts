@@ -10,7 +10,10 @@ import { eventsRemoved } from './removed-events.ts'
 
 type ListEventsRoute = Api['events']['list']
 
-export async function listEvents({ store }: Context, input: Input<ListEventsRoute>): Promise<Result<ListEventsRoute>> {
+export async function listEvents(
+  { store }: Pick<Context, 'store'>,
+  input: Input<ListEventsRoute>,
+): Promise<Result<ListEventsRoute>> {
   const { order, cursor } = input
   const page = await pageEvents(store.db, input)
   // After the page, because events may be removed between the two.

@@ -8,7 +8,7 @@ import { feeClaimRecord, recordPage } from '../api-records.ts'
 type ListFeeClaimsRoute = Api['feeClaims']['list']
 
 export async function listFeeClaims(
-  { store }: Context,
+  { store }: Pick<Context, 'store'>,
   input: Input<ListFeeClaimsRoute>,
 ): Promise<Result<ListFeeClaimsRoute>> {
   return recordPage(await pageFeeClaims(store.db, input), feeClaimRecord)

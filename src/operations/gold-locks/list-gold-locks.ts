@@ -8,7 +8,7 @@ import { goldLockRecord, recordPage } from '../api-records.ts'
 type ListGoldLocksRoute = Api['goldLocks']['list']
 
 export async function listGoldLocks(
-  { store }: Context,
+  { store }: Pick<Context, 'store'>,
   input: Input<ListGoldLocksRoute>,
 ): Promise<Result<ListGoldLocksRoute>> {
   return recordPage(await pageGoldLocks(store.db, input), goldLockRecord)

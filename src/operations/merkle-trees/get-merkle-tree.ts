@@ -9,7 +9,7 @@ import { requireRecord } from '../require-record.ts'
 type GetMerkleTreeRoute = Api['merkleTrees']['get']
 
 export async function getMerkleTree(
-  { store }: Context,
+  { store }: Pick<Context, 'store'>,
   { id }: Input<GetMerkleTreeRoute>,
 ): Promise<Result<GetMerkleTreeRoute>> {
   return merkleTreeRecord(requireRecord(await findTree(store.db, id), 'merkle tree', id))

@@ -8,7 +8,7 @@ import { merkleTreeRecord, recordPage } from '../api-records.ts'
 type ListMerkleTreesRoute = Api['merkleTrees']['list']
 
 export async function listMerkleTrees(
-  { store }: Context,
+  { store }: Pick<Context, 'store'>,
   input: Input<ListMerkleTreesRoute>,
 ): Promise<Result<ListMerkleTreesRoute>> {
   return recordPage(await pageTrees(store.db, input), merkleTreeRecord)

@@ -7,6 +7,9 @@ import { nftRecord, recordPage } from '../api-records.ts'
 
 type ListNftsRoute = Api['nfts']['list']
 
-export async function listNfts({ store }: Context, input: Input<ListNftsRoute>): Promise<Result<ListNftsRoute>> {
+export async function listNfts(
+  { store }: Pick<Context, 'store'>,
+  input: Input<ListNftsRoute>,
+): Promise<Result<ListNftsRoute>> {
   return recordPage(await pageNfts(store.db, input), nftRecord)
 }

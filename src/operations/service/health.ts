@@ -1,8 +1,9 @@
 /** Reports that the service is available. */
 import type { Health } from '../../api/index.ts'
 import type { Context } from '../../context.ts'
+import { isoTime } from '../../timing.ts'
 import { VERSION } from '../../version.ts'
 
 export async function health({ clock }: Context): Promise<Health> {
-  return { status: 'healthy', timestamp: new Date(clock.now()).toISOString(), service: 'svc', version: VERSION }
+  return { status: 'healthy', timestamp: isoTime(clock.now()), service: 'svc', version: VERSION }
 }

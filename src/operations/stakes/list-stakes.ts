@@ -7,6 +7,9 @@ import { recordPage, stakeRecord } from '../api-records.ts'
 
 type ListStakesRoute = Api['stakes']['list']
 
-export async function listStakes({ store }: Context, input: Input<ListStakesRoute>): Promise<Result<ListStakesRoute>> {
+export async function listStakes(
+  { store }: Pick<Context, 'store'>,
+  input: Input<ListStakesRoute>,
+): Promise<Result<ListStakesRoute>> {
   return recordPage(await pageStakes(store.db, input), stakeRecord)
 }

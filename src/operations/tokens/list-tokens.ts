@@ -7,6 +7,9 @@ import { recordPage, tokenRecord } from '../api-records.ts'
 
 type ListTokensRoute = Api['tokens']['list']
 
-export async function listTokens({ store }: Context, input: Input<ListTokensRoute>): Promise<Result<ListTokensRoute>> {
+export async function listTokens(
+  { store }: Pick<Context, 'store'>,
+  input: Input<ListTokensRoute>,
+): Promise<Result<ListTokensRoute>> {
   return recordPage(await pageTokens(store.db, input), tokenRecord)
 }

@@ -9,7 +9,7 @@ import { requireRecord } from '../require-record.ts'
 type GetWebhookSubscriptionRoute = Api['webhookSubscriptions']['get']
 
 export async function getWebhookSubscription(
-  { store }: Context,
+  { store }: Pick<Context, 'store'>,
   { id }: Input<GetWebhookSubscriptionRoute>,
 ): Promise<Result<GetWebhookSubscriptionRoute>> {
   return webhookSubscriptionRecord(

@@ -10,7 +10,7 @@ import { requireRecord } from '../require-record.ts'
 type ListDeliveriesRoute = Api['webhookSubscriptions']['deliveries']
 
 export async function listDeliveries(
-  { store }: Context,
+  { store }: Pick<Context, 'store'>,
   { id, ...page }: Input<ListDeliveriesRoute>,
 ): Promise<Result<ListDeliveriesRoute>> {
   requireRecord(await findWebhookSubscription(store.db, id), 'webhook subscription', id)

@@ -8,7 +8,7 @@ import { recordPage, webhookSubscriptionRecord } from '../api-records.ts'
 type ListWebhookSubscriptionsRoute = Api['webhookSubscriptions']['list']
 
 export async function listWebhookSubscriptions(
-  { store }: Context,
+  { store }: Pick<Context, 'store'>,
   { active, ...page }: Input<ListWebhookSubscriptionsRoute>,
 ): Promise<Result<ListWebhookSubscriptionsRoute>> {
   const filters = active === undefined ? {} : { active: active ? 1 : 0 }

@@ -1,0 +1,129 @@
+/** Answers ordinary reads on their connection, without a Request and a Response; hono's router says which route they ask for. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Hono } from 'hono'
+import type { Kernel } from './kernel.ts'
+import type { Mount } from './mount.ts'
+import { type Answer, writeAnswer } from './pipeline/answer.ts'
+import { type AskedRequest, answerRequest, type Handler } from './pipeline/pipeline.ts'
+import { type Recording, type RequestEnv, type RequestRecord, recordHead } from './pipeline/request-record.ts'
+
+export interface DirectAnswers {
+  router: Hono<RequestEnv>['router']
+  mountedAs: Mount['mountedAs']
+  kernel: Kernel
+  recording: Recording
+}
+
+/** Paths and queries that the URL standard leaves as they are, and that need no decoding. */
+const PLAIN_TARGET = /^\/[\w/-]*(?:\?[\w=&.:-]*)?$/
+
+/**
+ * Returns whether it answers the request. It leaves to `fetch` what is not a GET of a route of the contract by a plain
+ * path, and what a middleware has a part in.
+ */
+export function directAnswers({ router, mountedAs, kernel, recording }: DirectAnswers) {
+  const findOrigin = originFinder()
+
+  function matched(path: string): Pick<Found, 'handler' | 'params'> | undefined {
+    const [matches, stash] = router.match('GET', path)
+    const [first] = matches
+    if (first === undefined || matches.length > 1) return undefined
+    const [[answer], places] = first
+    const handler = mountedAs(answer)
+    return handler && { handler, params: paramsAt(places, stash) }
+  }
+
+  return (incoming: IncomingMessage, outgoing: ServerResponse): boolean => {
+    const { method, url: target } = incoming
+    if (method !== 'GET' || target === undefined || !PLAIN_TARGET.test(target)) return false
+    const question = target.indexOf('?')
+    const found = matched(question < 0 ? target : target.slice(0, question))
+    const origin = findOrigin(incoming)
+    if (found === undefined || origin === undefined) return false
+    answer(kernel, recording, { ...found, target, origin }, incoming, outgoing)
+    return true
+  }
+}
+
+interface Found {
+  handler: Handler
+  params: Record<string, string>
+  target: string
+  origin: string
+}
+
+function answer(
+  kernel: Kernel,
+  recording: Recording,
+  { handler, params, target, origin }: Found,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): void {
+  const header = (name: string) => headerOf(incoming.rawHeaders, name)
+  const asked: AskedRequest = { header, target, origin, params, write: undefined }
+  const give = (record: RequestRecord) => answerRequest(kernel, handler, asked, record)
+  const fail = (error: unknown) => {
+    kernel.log.error({ err: error }, 'an answer was not written')
+    outgoing.destroy()
+  }
+  const write = (answered: Answer) => {
+    try {
+      writeAnswer(outgoing, answered)
+    } catch (error) {
+      fail(error)
+    }
+  }
+  const answered = recordHead(recording, { method: 'GET', header }, give, outcomeOfAnswer)
+  if (answered instanceof Promise) answered.then(write, fail)
+  else write(answered)
+}
+
+const outcomeOfAnswer = (answered: Answer) => answered
+
+/** Where hono's router found the parameters: at places in what it matched, or as they are. */
+function paramsAt(places: Record<string, number | string>, stash: readonly string[] | undefined) {
+  const params: Record<string, string> = {}
+  for (const name in places) {
+    const place = places[name]
+    const value = typeof place === 'number' ? stash?.[place] : place
+    if (value !== undefined) params[name] = value
+  }
+  return params
+}
+
+/** Values of one name are joined, as `Headers` joins them; Node itself would take the first of some. */
+export function headerOf(rawHeaders: readonly string[], name: string): string | null {
+  let value: string | null = null
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const found = rawHeaders[at]
+    if (found?.length !== name.length || found.toLowerCase() !== name) continue
+    const more = rawHeaders[at + 1] ?? ''
+    value = value === null ? more : `${value}, ${more}`
+  }
+  return value
+}
+
+/**
+ * Finds the origin of a request by its Host, and undefined for a Host that is missing or is not one. Clients send the
+ * same again and again, so the last one is remembered.
+ */
+function originFinder(): (incoming: IncomingMessage) => string | undefined {
+  let last: { host: string; origin: string | undefined } = { host: '', origin: undefined }
+  return ({ rawHeaders }) => {
+    const host = headerOf(rawHeaders, 'host') ?? ''
+    if (last.host !== host) last = { host, origin: originOf(host) }
+    return last.origin
+  }
+}
+
+/** Hosts that are names or addresses with a port, in lower case; whatever else may be one is left to `fetch`. */
+const PLAIN_HOST = /^[a-z0-9._-]+(?::\d{1,5})?$/
+
+function originOf(host: string): string | undefined {
+  if (!PLAIN_HOST.test(host)) return undefined
+  try {
+    return new URL(`http://${host}`).origin
+  } catch {
+    return undefined
+  }
+}

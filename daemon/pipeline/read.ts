@@ -1,0 +1,103 @@
+/** The end of the pipeline for reads: validation, operation and answer, which for stored records is kept until they change. */
+import type { AnyRoute, Page } from '../../src/api/route.ts'
+import type { AnswerMeta } from '../../src/client.ts'
+import { validateInput } from '../../src/operations/input-validation.ts'
+import type { Kernel } from '../kernel.ts'
+import { envelope } from './answer.ts'
+import type { KnownKey } from './bearer.ts'
+import { makeContext, UNLINKED } from './context.ts'
+import type { AskedRequest, Handler } from './pipeline.ts'
+
+/** An answer without its headers. */
+export interface Sealed {
+  status: number
+  body: string
+}
+
+export function read(
+  kernel: Kernel,
+  handler: Handler,
+  asked: AskedRequest,
+  requestId: string,
+  { key, hasLooked }: { key: KnownKey | undefined; hasLooked: boolean },
+): Sealed | Promise<Sealed> {
+  if (!handler.stored) return readAnew(kernel, handler, asked, requestId, key)
+  const known = kernel.answers?.recall(asked.target, { hasLooked })
+  return known === undefined ? readStored(kernel, handler, asked, requestId) : sealStored(known, requestId)
+}
+
+function readAnew(
+  kernel: Kernel,
+  { route, operation }: Handler,
+  asked: AskedRequest,
+  requestId: string,
+  key: KnownKey | undefined,
+): Promise<Sealed> {
+  const meta: AnswerMeta = { request_id: requestId }
+  const context = makeContext(kernel, key, meta, UNLINKED, (work) => kernel.store.write(work))
+  const result: Promise<unknown> = operation(context, inputOf(route, asked) as never)
+  return result.then((data) => sealAnswer(route, context.status, data, meta))
+}
+
+/** What an entry takes besides its text, in characters, so that many small ones are bounded too. */
+const ENTRY_SIZE = 256
+
+/** The text of an answer's data, and of what its meta has after the request id. */
+export interface StoredText {
+  data: string
+  meta: string
+}
+
+/** Answers from the records as they are, and keeps the text for as long as nothing is committed. */
+async function readStored(
+  { store, answers }: Kernel,
+  { route, operation }: Handler,
+  asked: AskedRequest,
+  requestId: string,
+): Promise<Sealed> {
+  const { target } = asked
+  const version = answers?.version ?? Number.NaN
+  const text = textOf(route, await operation({ store } as never, inputOf(route, asked) as never))
+  answers?.keep(target, text, target.length + text.data.length + ENTRY_SIZE, version)
+  return sealStored(text, requestId)
+}
+
+function textOf({ list }: AnyRoute, result: unknown): StoredText {
+  if (!list) return { data: JSON.stringify(result), meta: '' }
+  const { items, next_cursor } = result as Page<unknown>
+  const meta = { has_more: next_cursor !== null, next_cursor, count: items.length }
+  return { data: JSON.stringify(items), meta: `,${JSON.stringify(meta).slice(1, -1)}` }
+}
+
+const sealStored = ({ data, meta }: StoredText, requestId: string): Sealed => ({
+  status: 200,
+  body: `{"data":${data},"meta":{"request_id":${JSON.stringify(requestId)}${meta}}}`,
+})
+
+function inputOf(route: AnyRoute, { params, target }: AskedRequest): Record<string, unknown> {
+  const question = target.indexOf('?')
+  const query = new URLSearchParams(question < 0 ? '' : target.slice(question))
+  return {
+    ...(route.params ? validateInput(route.params, params) : undefined),
+    ...(route.query ? validateInput(route.query, readQuery(query)) : undefined),
+  }
+}
+
+/** The query as an object; a repeated parameter becomes an array, which no schema accepts. */
+export function readQuery(parameters: URLSearchParams): Record<string, unknown> {
+  const query: Record<string, unknown> = Object.create(null)
+  for (const name of new Set(parameters.keys())) {
+    const values = parameters.getAll(name)
+    query[name] = values.length === 1 ? values[0] : values
+  }
+  return query
+}
+
+export function sealAnswer(route: AnyRoute, status: number | undefined, result: unknown, meta: AnswerMeta): Sealed {
+  if (route.list) {
+    const { items, next_cursor } = result as Page<unknown>
+    const listMeta = { ...meta, has_more: next_cursor !== null, next_cursor, count: items.length }
+    return { status: 200, body: envelope(items, listMeta) }
+  }
+  return { status: status ?? route.status ?? 200, body: envelope(result, meta) }
+}

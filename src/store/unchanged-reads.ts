@@ -1,0 +1,76 @@
+/** Memory of what an unchanged SQLite database answered. */
+import type { Reader } from './store.ts'
+
+export interface DatabaseVersion {
+  /** Looks at a number that is another one after every commit of any connection and any process. */
+  look(): number
+  /** What was last looked at. */
+  readonly seen: number
+}
+
+const versions = new WeakMap<Reader, DatabaseVersion>()
+
+/** The version of the database that a store's connection reads; undefined for a database that is a server. */
+export const databaseVersionOf = (reader: Reader): DatabaseVersion | undefined => versions.get(reader)
+
+/** Offers the version of the database that `db` reads; `look` reads it. */
+export function offerDatabaseVersion(db: Reader, look: () => number): void {
+  let seen = Number.NaN
+  versions.set(db, {
+    look() {
+      seen = look()
+      return seen
+    },
+    get seen() {
+      return seen
+    },
+  })
+}
+
+/** Values that were read of the database, until the next commit of any process; bounded by the sum of their sizes. */
+export class UnchangedReads<V> {
+  readonly #current: DatabaseVersion
+  readonly #largest: number
+  readonly #values = new Map<string, V>()
+  #size = 0
+  #version = Number.NaN
+
+  constructor(current: DatabaseVersion, largest: number) {
+    this.#current = current
+    this.#largest = largest
+  }
+
+  /**
+   * What was kept under this name of the database as it is now; `hasLooked` where this request has looked at it in the
+   * same turn, so that once is enough.
+   */
+  recall(name: string, { hasLooked = false } = {}): V | undefined {
+    this.#forgetUnlike(hasLooked ? this.#current.seen : this.#current.look())
+    return this.#values.get(name)
+  }
+
+  /** The version to give to `keep`, taken before the value is read. */
+  get version(): number {
+    return this.#version
+  }
+
+  /** Keeps a value unless the database has changed since `version`, so that no mixture of two states is kept. */
+  keep(name: string, value: V, size: number, version: number): void {
+    this.#forgetUnlike(this.#current.look())
+    if (version !== this.#version || size > this.#largest || this.#values.has(name)) return
+    if (this.#size + size > this.#largest) this.#forget()
+    this.#values.set(name, value)
+    this.#size += size
+  }
+
+  #forgetUnlike(version: number): void {
+    if (version === this.#version) return
+    this.#forget()
+    this.#version = version
+  }
+
+  #forget(): void {
+    this.#values.clear()
+    this.#size = 0
+  }
+}

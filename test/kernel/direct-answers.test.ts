@@ -1,0 +1,171 @@
+/** Reads that are answered on their connection: the same in every byte as through hono, and never older than the database. */
+
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type App, createApp } from '../../daemon/app.ts'
+import { createHttpServer } from '../../daemon/http-server.ts'
+import { createMetrics } from '../../daemon/metrics.ts'
+import { DATABASE_FILE } from '../../src/config.ts'
+import { onPostgres } from '../support/database.ts'
+import { type Service, startService } from '../support/service.ts'
+import { entries } from '../support/trees.ts'
+
+const MINT = 'So11111111111111111111111111111111111111112'
+const ID = 'x-request-id: one'
+
+/** Sends the lines as one request on a connection of its own, and answers every byte but the date and ids that were made. */
+async function raw(port: number, lines: readonly string[]): Promise<string> {
+  const socket = connect(port, '127.0.0.1', () => socket.write(`${lines.join('\r\n')}\r\nconnection: close\r\n\r\n`))
+  let text = ''
+  for await (const piece of socket.setEncoding('utf8')) text += piece
+  return text.replace(/\r\nDate: [^\r]+/, '').replaceAll(/req_[0-9a-f]{32}/g, 'req_made')
+}
+
+interface Listening {
+  ask(...lines: string[]): Promise<string>
+  /** How many requests were answered without hono. */
+  direct(): number
+  /** The metrics of requests, without times. */
+  counted(): string
+}
+
+async function listen({ services }: Service, isDirect: boolean): Promise<Listening> {
+  const metrics = createMetrics()
+  const app = await createApp(services, { metrics })
+  let direct = 0
+  const seen: App = {
+    ...app,
+    answerDirectly(incoming, outgoing) {
+      const isAnswered = isDirect && app.answerDirectly(incoming, outgoing)
+      if (isAnswered) direct++
+      return isAnswered
+    },
+  }
+  const server = createHttpServer(seen, services.config)
+  onTestFinished(async () => {
+    server.close()
+    await app.close()
+  })
+  await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle))
+  const { port } = server.address() as AddressInfo
+  return {
+    ask: (...lines) => raw(port, lines),
+    direct: () => direct,
+    counted: () =>
+      metrics.http
+        .text()
+        .split('\n')
+        .filter((line) => /^svc_http_(requests_total|response_bytes_total|requests_in_flight)/.test(line))
+        .toSorted()
+        .join('\n'),
+  }
+}
+
+describe('a read', () => {
+  it('is the same in every byte, header and metric whether hono or its connection answers it', async () => {
+    const service = await startService()
+    const { request, operator, key } = service
+    const made = await request('POST', '/v2/merkle-trees', { body: { mint: MINT, entries: entries(2) } })
+    for (let n = 1; n < 4; n++)
+      await request('POST', '/v2/merkle-trees', { body: { mint: MINT, airdrop_count: n, entries: entries(2) } })
+    const limited = await key({ perMinute: 1_000, perDay: 5_000 })
+    const bearer = `authorization: Bearer ${operator}`
+    const tree = `/v2/merkle-trees/${made.json.data.id}`
+    const cursor = (await request('GET', '/v2/merkle-trees?limit=1')).json.meta.next_cursor
+    const get = (target: string, ...more: string[]) => [`GET ${target} HTTP/1.1`, 'host: svc.test', ID, ...more]
+    const requests = [
+      get('/v2/health'),
+      get('/v2/health?x=1'),
+      get('/v2/health/'),
+      get('//v2//health'),
+      get('/v2/./health'),
+      get('/v2/%68ealth'),
+      get('/V2/health'),
+      get('/v2/health#top'),
+      get('http://svc.test/v2/health'),
+      get('/v2/health', 'traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'),
+      get('/v2/health', 'x-request-id: two'),
+      ['GET /v2/health HTTP/1.1', 'host: svc.test', `x-request-id: ${'x'.repeat(129)}`],
+      ['GET /v2/health HTTP/1.1', 'host: Svc.Test:8080', ID],
+      ['GET /v2/pools HTTP/1.1', 'host: 1', ID],
+      ['HEAD /v2/health HTTP/1.1', 'host: svc.test', ID],
+      ['OPTIONS /v2/health HTTP/1.1', 'host: svc.test', ID],
+      ['DELETE /v2/health HTTP/1.1', 'host: svc.test', ID],
+      get('/v2/merkle-trees', bearer),
+      get('/v2/merkle-trees?limit=2', bearer),
+      get(`/v2/merkle-trees?limit=2&cursor=${cursor}`, bearer),
+      get('/v2/merkle-trees?limit=2&limit=3', bearer),
+      get('/v2/merkle-trees?limit=&&x', bearer),
+      get('/v2/merkle-trees?cursor=a.b:c', bearer),
+      get('/v2/merkle-trees?mint=%20', bearer),
+      get(tree, bearer),
+      get(tree, 'Authorization: bearer   x'),
+      get(tree, `authorization: Bearer ${operator}`, 'authorization: Bearer other'),
+      get(tree),
+      get(`${tree}x`, bearer),
+      get('/v2/merkle-trees/..', bearer),
+      get(`${tree}/proof`, bearer),
+      get('/v2/nothing', bearer),
+      get('/v2/api-keys', bearer),
+      get('/v2/pools', bearer),
+      get('/v2/events', bearer),
+      get('/v2/service/event-types', bearer),
+      // Twice, so that the second is answered with the text of the first.
+      get('/v2/merkle-trees', bearer),
+      get(tree, bearer),
+    ]
+    const [direct, throughHono] = [await listen(service, true), await listen(service, false)]
+    for (const lines of requests) {
+      const [one, other] = [await direct.ask(...lines), await throughHono.ask(...lines)]
+      // Names of headers may be written in capitals, and where the length stands is Node's choice.
+      expect([lines, sortedHead(one)]).toEqual([lines, sortedHead(other)])
+    }
+    expect(direct.counted()).toBe(throughHono.counted())
+    expect([direct.direct() > 20, throughHono.direct()]).toEqual([true, 0])
+    const limits = get(tree, `authorization: Bearer ${limited}`)
+    for (const left of [999, 998, 997]) {
+      const answer = await direct.ask(...limits)
+      expect(answer).toContain(`"minute";r=${left};t=60, "day";r=${left + 4_000};t=86400`)
+      expect(answer).toContain('RateLimit-Policy: "minute";q=1000;w=60, "day";q=5000;w=86400')
+    }
+  })
+
+  it('shows every commit at once, and a revoked key opens nothing', async () => {
+    const service = await startService()
+    const { ask } = await listen(service, true)
+    const made = await service.request('POST', '/v2/api-keys', { body: { name: 'one', scopes: ['*'] } })
+    const lines = ['GET /v2/api-keys HTTP/1.1', 'host: svc.test', `authorization: Bearer ${made.json.data.key}`]
+    const count = async () => JSON.parse((await ask(...lines)).split('\r\n\r\n')[1] ?? '').meta?.count
+    for (let n = 2; n < 6; n++) {
+      expect([await count(), await count()]).toEqual([n, n])
+      await service.request('POST', '/v2/api-keys', { body: { name: `key ${n}` } })
+    }
+    expect(await ask(...lines)).toContain('HTTP/1.1 200')
+    await service.request('DELETE', `/v2/api-keys/${made.json.data.id}`)
+    expect(await ask(...lines)).toContain('HTTP/1.1 403')
+  })
+
+  it.skipIf(onPostgres)('shows what another process commits, too', async () => {
+    const service = await startService()
+    const { ask } = await listen(service, true)
+    const key = await service.key({ scopes: ['*'] })
+    const lines = ['GET /v2/api-keys HTTP/1.1', 'host: svc.test', `authorization: Bearer ${key}`]
+    expect(await ask(...lines)).toContain('"name":"test"')
+    const other = new Database(join(service.dataDir, DATABASE_FILE))
+    onTestFinished(() => void other.close())
+    other.exec("update api_keys set name = 'renamed' where name = 'test'")
+    expect(await ask(...lines)).toContain('"name":"renamed"')
+    other.exec("update api_keys set status = 'revoked' where name = 'renamed'")
+    expect(await ask(...lines)).toContain('HTTP/1.1 403')
+  })
+})
+
+function sortedHead(answer: string): string[] {
+  const [head = '', ...body] = answer.split('\r\n\r\n')
+  const [status = '', ...headers] = head.split('\r\n')
+  const lower = headers.map((line) => line.replace(/^[^:]+/, (name) => name.toLowerCase()))
+  return [status, ...lower.toSorted(), ...body]
+}
