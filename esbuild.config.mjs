@@ -7,6 +7,7 @@ import { build } from 'esbuild'
 import { bundledPackages } from './.build/bundled-packages.mjs'
 import { clientTypes } from './.build/client-types.mjs'
 import { commonJsOnDemand } from './.build/common-js.mjs'
+import { commonJsChunks } from './.build/common-js-chunks.mjs'
 import { INPUTS_FILE, inputsHash, isBuilt } from './.build/inputs.mjs'
 import { installedBeside } from './.build/installed-beside.mjs'
 
@@ -43,23 +44,28 @@ const node = {
     // Optional native parts, each of which its package does without.
     ...['pg-native', 'bufferutil', 'utf-8-validate', './litesvm.*', 'litesvm-*'],
   ],
-  banner: {
-    js: "import { createRequire as createRequireOfChunk } from 'node:module'\nconst require = createRequireOfChunk(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname",
-  },
   plugins: [commonJsOnDemand],
   metafile: true,
 }
-const client = { ...common, entryPoints: { client: 'src/client.ts' }, platform: 'neutral', target: 'es2022' }
+const client = {
+  ...common,
+  entryPoints: { client: 'src/client.ts' },
+  platform: 'neutral',
+  target: 'es2022',
+  outExtension: { '.js': '.mjs' },
+}
 
 const [program, page] = await Promise.all([build(node), build(client)])
 // Chunks are named by what they hold; what imports them comes after them.
 const isEntry = ({ path }) => ['svc.js', 'merkle-worker.js'].includes(basename(path))
-const files = [...program.outputFiles, ...page.outputFiles]
+const files = [...(await commonJsChunks(program)), ...page.outputFiles]
+// The package is one of ES modules, which Node starts more slowly; the client alone remains one, by its ending.
+await put('dist/package.json', '{ "type": "commonjs" }\n')
 for (const { path, contents } of files.filter((file) => !isEntry(file))) await put(path, contents)
 for (const { path, contents } of files.filter(isEntry)) await put(path, contents)
 for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'LICENSE', 'NOTICE']) {
   await put(`dist/docs/${file}`, await readFile(`node_modules/swagger-ui-dist/${file}`))
 }
 await put('dist/THIRD-PARTY-LICENSES.txt', await bundledPackages(program.metafile))
-await put('dist/client.d.ts', clientTypes())
+await put('dist/client.d.mts', clientTypes())
 await put(INPUTS_FILE, inputs)

@@ -29,6 +29,8 @@ if (argv.length === 1 && (only === '--version' || only === '-V')) process.stdout
 else if (argv.length === 0 || (argv.length === 1 && (only === '--help' || only === '-h' || only === 'help')))
   process.stdout.write(rootHelp(process.stdout.columns))
 else {
-  const { main } = await import('./main.ts')
-  process.exitCode = await main(argv)
+  // The file that starts is CommonJS, which knows no `await` outside of a function.
+  void import('./main.ts').then(async ({ main }) => {
+    process.exitCode = await main(argv)
+  })
 }
