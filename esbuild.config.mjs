@@ -4,6 +4,7 @@
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { build } from 'esbuild'
+import { tsImport } from 'tsx/esm/api'
 import { bundledPackages } from './.build/bundled-packages.mjs'
 import { clientTypes } from './.build/client-types.mjs'
 import { commonJsOnDemand } from './.build/common-js.mjs'
@@ -17,7 +18,7 @@ const { version } = JSON.parse(await readFile('package.json', 'utf8'))
 const { dependencies, optionalDependencies } = installedBeside(JSON.parse(await readFile('package-lock.json', 'utf8')))
 const inputs = inputsHash()
 if (process.argv.includes('--clean')) await rm('dist', { recursive: true, force: true })
-await mkdir('dist/docs', { recursive: true })
+for (const folder of ['dist/docs', 'dist/help']) await mkdir(folder, { recursive: true })
 // Until the end of this build dist/ is of no known state.
 await rm(INPUTS_FILE, { force: true })
 
@@ -56,6 +57,12 @@ const client = {
 }
 
 const [program, page] = await Promise.all([build(node), build(client)])
+// Help is data, so that showing it loads nothing. The commands are written in TypeScript, hence `tsx`.
+const { nounHelp } = await tsImport('./bin/program.ts', import.meta.url)
+const { NOUNS } = await tsImport('./bin/nouns.ts', import.meta.url)
+for (const { name, load } of NOUNS) {
+  await put(`dist/help/${name}.json`, JSON.stringify(nounHelp(name, await load())))
+}
 // Chunks are named by what they hold; what imports them comes after them.
 const isEntry = ({ path }) => ['svc.js', 'merkle-worker.js'].includes(basename(path))
 const files = [...(await commonJsChunks(program)), ...page.outputFiles]

@@ -19,7 +19,7 @@ export async function commonJsChunks({ outputFiles, metafile }) {
         define: { 'import.meta.url': MODULE_URL },
         legalComments: 'none',
       })
-      const [, hashbang = '', rest] = /^(#!.*\n)?(.*)$/s.exec(code)
+      const [, hashbang = '', rest] = /^(#![^\n]*\n)?(.*)$/s.exec(code)
       const url = text.includes('import.meta.url') ? `${MODULE_URL_BANNER}\n` : ''
       const contents = `${hashbang}${packageComments(outputs.get(basename(path)))}${url}${rest}`
       return { path, contents: Buffer.from(contents) }
