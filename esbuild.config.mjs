@@ -11,6 +11,7 @@ import { commonJsOnDemand } from './.build/common-js.mjs'
 import { commonJsChunks } from './.build/common-js-chunks.mjs'
 import { INPUTS_FILE, inputsHash, isBuilt } from './.build/inputs.mjs'
 import { installedBeside } from './.build/installed-beside.mjs'
+import { oneLocale } from './.build/one-locale.mjs'
 
 if (process.argv.includes('--if-changed') && isBuilt()) process.exit(0)
 
@@ -45,7 +46,7 @@ const node = {
     // Optional native parts, each of which its package does without.
     ...['pg-native', 'bufferutil', 'utf-8-validate', './litesvm.*', 'litesvm-*'],
   ],
-  plugins: [commonJsOnDemand],
+  plugins: [commonJsOnDemand, oneLocale],
   metafile: true,
 }
 const client = {

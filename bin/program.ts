@@ -150,8 +150,7 @@ function addVerb(command: Command, verb: Verb, name: string, onChosen: OnChosen)
   }
   for (const [key, input] of Object.entries(flags)) command.addOption(optionOf(key, input))
   command.usage(`[options]${Object.entries(args).map(usageOf).join('')}`)
-  if (examples.length > 0)
-    examplesOf.set(command, `Examples:\n${examples.map((line) => `  ${line}`).join('\n')}`)
+  if (examples.length > 0) examplesOf.set(command, `Examples:\n${examples.map((line) => `  ${line}`).join('\n')}`)
   command.action((...values: unknown[]) => {
     const options = command.opts()
     const raw: ParsedCommand['raw'] = {}

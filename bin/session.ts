@@ -12,8 +12,8 @@ import { type Config, ConfigError, loadConfig, type SettingName } from '../src/c
 import { redactorOf, shapeRedactor } from '../src/redaction.ts'
 import { pause } from '../src/timing.ts'
 import type { Connection } from './connection.ts'
-import { readProfile } from './profiles.ts'
 import type { Globals } from './parse.ts'
+import { readProfile } from './profiles.ts'
 
 /** The exit codes that a shell reports for a signal: 128 and the number of the signal. */
 const STOPPED_BY = { SIGINT: EXIT.cancelled, SIGTERM: 143, SIGHUP: 129 } as const
@@ -192,5 +192,10 @@ function onFirstCall<T extends object>(open: () => Promise<T>): T {
     const methods = (await part()) as Record<string | symbol, (...args: unknown[]) => Promise<unknown>>
     return methods[name]?.(...args).catch((error: unknown) => Promise.reject(asUsage(error)))
   }
-  return new Proxy({} as T, { get: (_, name) => (...args: unknown[]) => call(name, args) })
+  return new Proxy({} as T, {
+    get:
+      (_, name) =>
+      (...args: unknown[]) =>
+        call(name, args),
+  })
 }

@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Services } from '../src/context.ts'
-import { createMetrics, type Metrics } from './metrics.ts'
+import { createHttpMetrics } from './metrics/http.ts'
+import type { Metrics } from './metrics.ts'
 import { type BodyRoom, createBodyRoom } from './pipeline/body-room.ts'
 import { createRateLimiter, type RateLimiter } from './pipeline/rate-limit.ts'
 import type { AccessLog } from './pipeline/request-record.ts'
@@ -10,7 +11,7 @@ import type { AccessLog } from './pipeline/request-record.ts'
 export interface Kernel extends Services {
   limiter: RateLimiter
   bodies: BodyRoom
-  metrics: Metrics
+  metrics: Pick<Metrics, 'http'>
   /** Writes the line of an answered request; undefined where none is written. */
   access: AccessLog | undefined
   /**
@@ -21,13 +22,13 @@ export interface Kernel extends Services {
 }
 
 export interface KernelOptions {
-  metrics?: Metrics | undefined
+  metrics?: Pick<Metrics, 'http'> | undefined
   access?: AccessLog | undefined
 }
 
 export async function createKernel(
   services: Services,
-  { metrics = createMetrics(), access }: KernelOptions = {},
+  { metrics = { http: createHttpMetrics() }, access }: KernelOptions = {},
 ): Promise<Kernel> {
   const limiter = await createRateLimiter(services)
   return { ...services, limiter, bodies: createBodyRoom(), metrics, access, owner: newOwner() }
