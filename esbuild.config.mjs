@@ -8,7 +8,7 @@ import { tsImport } from 'tsx/esm/api'
 import { bundledPackages } from './.build/bundled-packages.mjs'
 import { clientTypes } from './.build/client-types.mjs'
 import { commonJsOnDemand } from './.build/common-js.mjs'
-import { commonJsChunks } from './.build/common-js-chunks.mjs'
+import { commonJsChunks, importsBesideEntry } from './.build/common-js-chunks.mjs'
 import { INPUTS_FILE, inputsHash, isBuilt } from './.build/inputs.mjs'
 import { installedBeside } from './.build/installed-beside.mjs'
 import { oneLocale } from './.build/one-locale.mjs'
@@ -34,7 +34,7 @@ async function put(path, bytes) {
 const common = { outdir: 'dist', bundle: true, format: 'esm', logLevel: 'warning', legalComments: 'none', write: false }
 const node = {
   ...common,
-  entryPoints: { svc: 'bin/svc.ts', 'merkle-worker': 'src/merkle/worker.ts' },
+  entryPoints: { main: 'bin/main.ts', 'merkle-worker': 'src/merkle/worker.ts' },
   splitting: true,
   platform: 'node',
   target: 'node20.19',
@@ -49,6 +49,13 @@ const node = {
   plugins: [commonJsOnDemand, oneLocale],
   metafile: true,
 }
+// One small file, so that help and version read no other; it loads dist/main.js for everything else.
+const entry = {
+  ...node,
+  entryPoints: { svc: 'bin/svc.ts' },
+  splitting: false,
+  plugins: [importsBesideEntry],
+}
 const client = {
   ...common,
   entryPoints: { client: 'src/client.ts' },
@@ -57,7 +64,7 @@ const client = {
   outExtension: { '.js': '.mjs' },
 }
 
-const [program, page] = await Promise.all([build(node), build(client)])
+const [program, start, page] = await Promise.all([build(node), build(entry), build(client)])
 // Help is data, so that showing it loads nothing. The commands are written in TypeScript, hence `tsx`.
 const { nounHelp } = await tsImport('./bin/program.ts', import.meta.url)
 const { NOUNS } = await tsImport('./bin/nouns.ts', import.meta.url)
@@ -65,8 +72,8 @@ for (const { name, load } of NOUNS) {
   await put(`dist/help/${name}.json`, JSON.stringify(nounHelp(name, await load())))
 }
 // Chunks are named by what they hold; what imports them comes after them.
-const isEntry = ({ path }) => ['svc.js', 'merkle-worker.js'].includes(basename(path))
-const files = [...(await commonJsChunks(program)), ...page.outputFiles]
+const isEntry = ({ path }) => ['svc.js', 'main.js', 'merkle-worker.js'].includes(basename(path))
+const files = [...(await commonJsChunks(program)), ...page.outputFiles, ...(await commonJsChunks(start))]
 // The package is one of ES modules, which Node starts more slowly; the client alone remains one, by its ending.
 await put('dist/package.json', '{ "type": "commonjs" }\n')
 for (const { path, contents } of files.filter((file) => !isEntry(file))) await put(path, contents)

@@ -34,3 +34,13 @@ function packageComments({ inputs }) {
   })
   return [...new Set(packages)].sort().join('')
 }
+
+/** An esbuild plugin for the file that starts: what it imports later is a file beside it and no part of it. */
+export const importsBesideEntry = {
+  name: 'imports-beside-entry',
+  setup(build) {
+    build.onResolve({ filter: /\.ts$/ }, ({ path, kind }) =>
+      kind === 'dynamic-import' ? { path: `./${basename(path, '.ts')}.js`, external: true } : undefined,
+    )
+  },
+}

@@ -10,11 +10,16 @@ export function writtenHelp(argv: readonly string[], columns: number | undefined
   const [name, verb = '', ...more] = words
   if (more.length > 0 || words.includes('') || !NOUNS.some((noun) => noun.name === name)) return undefined
   try {
-    // A program that runs from its source has no such file.
-    const help: NounHelp = JSON.parse(readFileSync(new URL(`./help/${name}.json`, import.meta.url), 'utf8'))
+    const help: NounHelp = JSON.parse(readFileSync(builtHelp(`${name}.json`), 'utf8'))
     const model = Object.hasOwn(help, verb) ? help[verb] : undefined
     return model && helpText(model, columns)
   } catch {
     return undefined
   }
+}
+
+/** The file is beside the built program, or in dist/ when the program runs from source. */
+function builtHelp(file: string): URL {
+  const here = import.meta.url
+  return new URL(here.endsWith('.ts') ? `../dist/help/${file}` : `./help/${file}`, here)
 }
