@@ -15,6 +15,7 @@ import {
   recordRequest,
   unparsedRecord,
 } from './pipeline/request-record.ts'
+import { mountRoutes, workerRoutes } from './routes/index.ts'
 
 export interface App {
   fetch(request: Request): Promise<Response>
@@ -31,19 +32,18 @@ export interface AppOptions {
 
 /** Builds the app on services that are already open; it opens no listener and starts no worker. */
 export async function createApp(services: Services, { metrics, access }: AppOptions = {}): Promise<App> {
-  const [{ mountRoutes, workerRoutes }, { documentation }, { assets }, { operations }] = await Promise.all([
-    import('./routes/index.ts'),
+  const [{ documentation }, { assets }, { operations }] = await Promise.all([
     import('./routes/documentation.ts'),
     import('./routes/assets.ts'),
     import('./routes/probes.ts'),
   ])
   const measured = metrics ?? (await import('./metrics.ts')).createMetrics()
   const kernel = await createKernel(services, { metrics: measured, access })
-  return createAppOn(kernel, (mount, hono) => {
+  return createAppOn(kernel, async (mount, hono) => {
     if (services.role === 'worker') {
-      workerRoutes(mount)
+      await workerRoutes(mount)
     } else {
-      mountRoutes(mount)
+      await mountRoutes(mount)
       documentation(hono, (request, record) => refuseRoute(kernel, request, record, record.fault))
       assets(hono, kernel)
     }
@@ -51,7 +51,7 @@ export async function createApp(services: Services, { metrics, access }: AppOpti
   })
 }
 
-type MountAll = (mount: Mount, hono: Hono<RequestEnv>) => void | Promise<void>
+type MountAll = (mount: Mount, hono: Hono<RequestEnv>) => Promise<void>
 
 /** The app of a kernel with the routes that `mountAll` mounts, and the answers to every other request. */
 export async function createAppOn(kernel: Kernel, mountAll: MountAll): Promise<App> {

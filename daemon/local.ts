@@ -2,7 +2,7 @@
 import type { Config } from '../src/config.ts'
 import { type App, createAppOn } from './app.ts'
 import { createKernel } from './kernel.ts'
-import { collectionOf, mountCollection } from './routes/on-demand.ts'
+import { collectionOf, mountCollection } from './routes/index.ts'
 import { openServices, operatorKey } from './services.ts'
 
 export interface Local {
