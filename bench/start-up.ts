@@ -76,7 +76,7 @@ async function interleaved(commands: [string, string[]][], env: NodeJS.ProcessEn
   return commands.flatMap(([name]) =>
     (['wall', 'processor'] as const).map((what) => {
       const ms = medianOf(name, what)
-      const shown = what === 'wall' ? name : `  processor time`
+      const shown = what === 'wall' ? name : `${name}: processor`
       return { name: shown, ms, ratio: ms / medianOf(FLOOR, what), floor: FLOOR }
     }),
   )
