@@ -14,4 +14,9 @@ const NODE = 'node -e 0'
 export const TARGETS: readonly Target[] = [
   { suite: 'start-up', name: 'svc --version', floor: NODE, atMost: 1.1 },
   { suite: 'start-up', name: 'svc --help', floor: NODE, atMost: 1.1 },
+  { suite: 'start-up', name: 'svc merkle --help', floor: NODE, atMost: 1.25 },
+  { suite: 'start-up', name: 'svc config get', floor: NODE, atMost: 1.25 },
+  { suite: 'start-up', name: 'svc health, through', floor: NODE, atMost: 1.5 },
+  { suite: 'start-up', name: 'svc keys list, through', floor: NODE, atMost: 1.5 },
+  { suite: 'start-up', name: 'svc keys list, in process', floor: NODE, atMost: 3 },
 ]
