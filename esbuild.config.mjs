@@ -4,12 +4,15 @@
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { build } from 'esbuild'
+import { tsImport } from 'tsx/esm/api'
 import { bundledPackages } from './.build/bundled-packages.mjs'
 import { clientTypes } from './.build/client-types.mjs'
 import { commonJsOnDemand } from './.build/common-js.mjs'
+import { commonJsChunks, importsBesideEntry } from './.build/common-js-chunks.mjs'
 import { INPUTS_FILE, inputsHash, isBuilt } from './.build/inputs.mjs'
 import { installedBeside } from './.build/installed-beside.mjs'
 import { ENGINE_LIBRARY, merkleEngine } from './.build/merkle-engine.mjs'
+import { oneLocale } from './.build/one-locale.mjs'
 
 if (process.argv.includes('--if-changed') && isBuilt()) process.exit(0)
 
@@ -17,7 +20,7 @@ const { version } = JSON.parse(await readFile('package.json', 'utf8'))
 const { dependencies, optionalDependencies } = installedBeside(JSON.parse(await readFile('package-lock.json', 'utf8')))
 const inputs = inputsHash()
 if (process.argv.includes('--clean')) await rm('dist', { recursive: true, force: true })
-await mkdir('dist/docs', { recursive: true })
+for (const folder of ['dist/docs', 'dist/help']) await mkdir(folder, { recursive: true })
 // Until the end of this build dist/ is of no known state.
 await rm(INPUTS_FILE, { force: true })
 
@@ -32,7 +35,7 @@ async function put(path, bytes) {
 const common = { outdir: 'dist', bundle: true, format: 'esm', logLevel: 'warning', legalComments: 'none', write: false }
 const node = {
   ...common,
-  entryPoints: { svc: 'bin/svc.ts', 'merkle-worker': 'src/merkle/worker.ts' },
+  entryPoints: { main: 'bin/main.ts', 'merkle-worker': 'src/merkle/worker.ts' },
   splitting: true,
   platform: 'node',
   target: 'node20.19',
@@ -44,18 +47,36 @@ const node = {
     // Optional native parts, each of which its package does without.
     ...['pg-native', 'bufferutil', 'utf-8-validate', './litesvm.*', 'litesvm-*'],
   ],
-  banner: {
-    js: "import { createRequire as createRequireOfChunk } from 'node:module'\nconst require = createRequireOfChunk(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname",
-  },
-  plugins: [commonJsOnDemand],
+  plugins: [commonJsOnDemand, oneLocale],
   metafile: true,
 }
-const client = { ...common, entryPoints: { client: 'src/client.ts' }, platform: 'neutral', target: 'es2022' }
+// One small file, so that help and version read no other; it loads dist/main.js for everything else.
+const entry = {
+  ...node,
+  entryPoints: { svc: 'bin/svc.ts' },
+  splitting: false,
+  plugins: [importsBesideEntry],
+}
+const client = {
+  ...common,
+  entryPoints: { client: 'src/client.ts' },
+  platform: 'neutral',
+  target: 'es2022',
+  outExtension: { '.js': '.mjs' },
+}
 
-const [program, page, engine] = await Promise.all([build(node), build(client), merkleEngine()])
+const [program, start, page, engine] = await Promise.all([build(node), build(entry), build(client), merkleEngine()])
+// Help is data, so that showing it loads nothing. The commands are written in TypeScript, hence `tsx`.
+const { nounHelp } = await tsImport('./bin/program.ts', import.meta.url)
+const { NOUNS } = await tsImport('./bin/nouns.ts', import.meta.url)
+for (const { name, load } of NOUNS) {
+  await put(`dist/help/${name}.json`, JSON.stringify(nounHelp(name, await load())))
+}
 // Chunks are named by what they hold; what imports them comes after them.
-const isEntry = ({ path }) => ['svc.js', 'merkle-worker.js'].includes(basename(path))
-const files = [...program.outputFiles, ...page.outputFiles]
+const isEntry = ({ path }) => ['svc.js', 'main.js', 'merkle-worker.js'].includes(basename(path))
+const files = [...(await commonJsChunks(program)), ...page.outputFiles, ...(await commonJsChunks(start))]
+// The package is one of ES modules, which Node starts more slowly; the client alone remains one, by its ending.
+await put('dist/package.json', '{ "type": "commonjs" }\n')
 for (const { path, contents } of files.filter((file) => !isEntry(file))) await put(path, contents)
 await put('dist/merkle-engine.wasm', engine)
 for (const { path, contents } of files.filter(isEntry)) await put(path, contents)
@@ -63,5 +84,5 @@ for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'LICENSE', 'NOTICE
   await put(`dist/docs/${file}`, await readFile(`node_modules/swagger-ui-dist/${file}`))
 }
 await put('dist/THIRD-PARTY-LICENSES.txt', await bundledPackages(program.metafile, [ENGINE_LIBRARY]))
-await put('dist/client.d.ts', clientTypes())
+await put('dist/client.d.mts', clientTypes())
 await put(INPUTS_FILE, inputs)

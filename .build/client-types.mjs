@@ -1,4 +1,4 @@
-/** The declarations of dist/client.js in one file that needs no other package: the inputs and answers of each verb, written out. */
+/** The declarations of dist/client.mjs in one file that needs no other package: the inputs and answers of each verb, written out. */
 import ts from 'typescript-5'
 
 const OPTIONS = {
@@ -18,7 +18,7 @@ const OPTIONS = {
 const WRITTEN_OUT = ['Client', 'ErrorCode']
 const FILES = ['src/errors.ts', 'src/client.ts']
 
-/** Returns the text of dist/client.d.ts. Throws where a type has a form that this does not write. */
+/** Returns the text of dist/client.d.mts. Throws where a type has a form that this does not write. */
 export function clientTypes() {
   const program = ts.createProgram(FILES, OPTIONS)
   const checker = program.getTypeChecker()
@@ -134,7 +134,7 @@ function declarations(program, file, exported) {
     undefined,
     true,
   )
-  const source = ts.createSourceFile('client.d.ts', text, ts.ScriptTarget.ES2023, true)
+  const source = ts.createSourceFile('client.d.mts', text, ts.ScriptTarget.ES2023, true)
   return source.statements.flatMap((statement) => {
     const name = statement.name?.text
     return name !== undefined && exported.has(name) && !WRITTEN_OUT.includes(name)

@@ -24,4 +24,9 @@ export const TARGETS: readonly Target[] = [
   { suite: 'requests', name: 'GET /v2/health, requests/s', floor: 'bare node:http', atLeast: 0.6 },
   { suite: 'requests', name: 'GET of one record', floor: 'bare node:http', atLeast: 0.4 },
   { suite: 'requests', name: 'GET of the first page', floor: 'bare node:http', atLeast: 0.35 },
+  { suite: 'start-up', name: 'svc merkle --help', floor: NODE, atMost: 1.25 },
+  { suite: 'start-up', name: 'svc config get', floor: NODE, atMost: 1.25 },
+  { suite: 'start-up', name: 'svc health, through', floor: NODE, atMost: 1.5 },
+  { suite: 'start-up', name: 'svc keys list, through', floor: NODE, atMost: 1.5 },
+  { suite: 'start-up', name: 'svc keys list, in process', floor: NODE, atMost: 3 },
 ]

@@ -17,7 +17,7 @@ import {
   type Origin,
   readSecretFile,
 } from '../src/config.ts'
-import { isLocked } from '../src/file-lock.ts'
+import { isListedHolder, isLocked } from '../src/file-lock.ts'
 import { FileFault, readOwn, readOwnIfThere, requireDataFolder } from '../src/files.ts'
 import { parseUrl } from '../src/urls.ts'
 import { type HttpTransport, openHttp } from './http-transport.ts'
@@ -38,14 +38,21 @@ export async function connectToApi(config: Config, note: (text: string) => void)
   if (api !== undefined) return connectionOver(await openHttp(api, chosenKey(config)), null)
   const explicit = explicitKey(config)
   const daemon = runningDaemon(config)
-  if (daemon !== undefined && (await isHealthy(daemon, note))) {
-    compareClusters(config, daemon, note)
-    const key = explicit ?? readApiKeyFile(join(config.dataDir, OPERATOR_KEY_FILE))
-    const http = await openHttp(daemon.url, key)
-    return daemon.role === 'worker'
-      ? besideWorker(http, await localConnection(config, explicit))
-      : connectionOver(http, daemon.cluster ?? null)
+  const probe = daemon && (await openHttp(daemon.url, undefined, DAEMON_PROBE_MS))
+  if (daemon === undefined || probe === undefined) return localConnection(config, explicit)
+  try {
+    if (await isHealthy(daemon, probe, note)) {
+      compareClusters(config, daemon, note)
+      const http = probe.withKey(explicit ?? readApiKeyFile(join(config.dataDir, OPERATOR_KEY_FILE)))
+      return daemon.role === 'worker'
+        ? besideWorker(http, await localConnection(config, explicit))
+        : connectionOver(http, daemon.cluster ?? null)
+    }
+  } catch (error) {
+    probe.close()
+    throw error
   }
+  probe.close()
   return localConnection(config, explicit)
 }
 
@@ -207,7 +214,8 @@ export function runningDaemon({ dataDir }: Config): Daemon | undefined {
     const { pid, url, cluster, role } = JSON.parse(text) as Record<string, unknown>
     if (typeof pid !== 'number' || typeof url !== 'string' || pid === process.pid) return undefined
     if (!/^https?:\/\//.test(url) || parseUrl(url) === undefined) return undefined
-    if (!isProcessAlive(pid) || !isLocked(join(dataDir, DAEMON_LOCK_FILE))) return undefined
+    const lock = join(dataDir, DAEMON_LOCK_FILE)
+    if (!isProcessAlive(pid) || !(isListedHolder(lock, pid) || isLocked(lock))) return undefined
     return { pid, url, file, cluster: typeof cluster === 'string' ? cluster : undefined, role: daemonRole(role) }
   } catch {
     return undefined
@@ -224,8 +232,11 @@ function isProcessAlive(pid: number): boolean {
 }
 
 /** Requests the daemon's health without a key, because another program may have taken the port. */
-async function isHealthy({ pid, url, file }: Daemon, note: (text: string) => void): Promise<boolean> {
-  const probe = await openHttp(url, undefined, DAEMON_PROBE_MS)
+async function isHealthy(
+  { pid, url, file }: Daemon,
+  probe: HttpTransport,
+  note: (text: string) => void,
+): Promise<boolean> {
   try {
     const { status, body } = await probe.send({ method: 'GET', path: '/v2/health', headers: {} })
     if (status === 200 && body.includes('"healthy"')) return true
@@ -239,8 +250,6 @@ async function isHealthy({ pid, url, file }: Daemon, note: (text: string) => voi
     }
     note(`${file} names pid ${pid}, but nothing listens at ${url}: going on without a daemon`)
     return false
-  } finally {
-    probe.close()
   }
   throw failure(`${url} (from ${file}) is answered by something that is not svc`, {
     next: `if no daemon runs, remove ${file}`,

@@ -9,6 +9,8 @@ const HTTP_TIMEOUT_MS = 60_000
 
 export interface HttpTransport {
   send: Transport
+  /** The same connections with this key and the usual timeout; either `close` closes them. */
+  withKey(bearer: string): HttpTransport
   close(): void
 }
 
@@ -21,13 +23,15 @@ export async function openHttp(
   const url = parseBase(base)
   const { request, Agent } = url.protocol === 'https:' ? await import('node:https') : await import('node:http')
   const agent = new Agent({ keepAlive: true })
-  return {
+  const over = (key: string | undefined, timeout: number): HttpTransport => ({
     send: ({ method, path, headers, body }) => {
-      const options = { method, headers: withBearer(headers, bearer), agent, timeout: timeoutMs }
+      const options = { method, headers: withBearer(headers, key), agent, timeout }
       return exchangeOverHttp(request, new URL(url.pathname.replace(/\/$/, '') + path, url), options, body)
     },
+    withKey: (own) => over(own, HTTP_TIMEOUT_MS),
     close: () => agent.destroy(),
-  }
+  })
+  return over(bearer, timeoutMs)
 }
 
 function parseBase(base: string): URL {

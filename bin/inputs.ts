@@ -2,7 +2,7 @@
 import type { CommandInput, Verb } from '../commands/command.ts'
 import { usage } from '../commands/ui/problem.ts'
 import type { Ui } from '../commands/ui/ui.ts'
-import { flagName, type ParsedCommand } from './program.ts'
+import { flagName, type ParsedCommand } from './parse.ts'
 
 /** Returns the typed inputs by name; throws a usage problem that names the flag or argument. */
 export async function readInputs({ verb, raw, command }: ParsedCommand, ui: Ui): Promise<Record<string, unknown>> {

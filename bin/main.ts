@@ -6,7 +6,7 @@ import { FORMATS, type Format } from '../commands/ui/render.ts'
 import { report } from '../commands/ui/report.ts'
 import { shapeRedactor } from '../src/redaction.ts'
 import { readInputs } from './inputs.ts'
-import { parseCommand } from './program.ts'
+import { readCommand } from './parse.ts'
 import { type Host, type OpenSession, openSession } from './session.ts'
 
 /** Resolves with the exit code. The command uses this process's streams and settings unless `host` supplies others. */
@@ -31,7 +31,7 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
     host.on(event, (error) => host.exit(reportFailure(error, formatOnFailure())))
   }
   try {
-    const parsed = await parseCommand(argv)
+    const parsed = await readCommand(argv)
     if ('text' in parsed) {
       host.stdout.write(parsed.text)
       return EXIT.done

@@ -1,37 +1,12 @@
 /** Builds a commander program from the declared commands and parses argv into one command with its raw inputs. */
-import { Argument, Command, CommanderError, Option } from 'commander'
+import { Argument, Command, CommanderError, type Help, Option } from 'commander'
 import type { CommandInput, Noun, Verb } from '../commands/command.ts'
 import { terminal } from '../commands/terminal.ts'
 import { usage } from '../commands/ui/problem.ts'
 import { VERSION } from '../src/version.ts'
+import { type HelpModel, helpText, type NounHelp } from './help.ts'
 import { GLOBAL_OPTIONS, NOUNS, nounOf, rootHelp } from './nouns.ts'
-
-export interface Globals {
-  output?: string
-  json?: boolean
-  url?: string
-  api?: string
-  apiKeyFile?: string
-  dataDir?: string
-  profile?: string
-  trustProject?: boolean
-  yes?: boolean
-  input: boolean
-  debug?: boolean
-  color: boolean
-}
-
-/** A command from argv; `raw` holds the unparsed values by their declared names. */
-export interface ParsedCommand {
-  verb: Verb
-  command: string
-  raw: Record<string, string | string[] | boolean | undefined>
-  globals: Globals
-}
-
-export const flagName = (key: string) => `--${key.replaceAll('_', '-')}`
-/** The names of a flag as help and the reference show them, such as `-k, --keypair`. */
-export const flagNames = (key: string, { short }: CommandInput) => `${short ? `-${short}, ` : ''}${flagName(key)}`
+import { flagNames, type Globals, type ParsedCommand } from './parse.ts'
 
 /** Parses argv; help and version are returned as text for stdout. Throws usage problems. */
 export async function parseCommand(typed: readonly string[]): Promise<ParsedCommand | { text: string }> {
@@ -39,31 +14,16 @@ export async function parseCommand(typed: readonly string[]): Promise<ParsedComm
   let output = ''
   let errorOutput = ''
   let invocation: ParsedCommand | undefined
-  const program = new Command('svc')
   const nounName = nounOf(argv)
   const loaded = await NOUNS.find(({ name }) => name === nounName)?.load()
-  const ownUrl = loaded !== undefined && hasOwnUrl(loaded, argv)
-  for (const { flags, about } of GLOBAL_OPTIONS) {
-    program.addOption(new Option(ownUrl ? flags.replace('-u, --url', '-u') : flags, about))
-  }
-  program
-    .option('-V, --version', 'Print the version')
-    .configureHelp({
-      showGlobalOptions: true,
-      subcommandTerm: (command) => `${command.name()}${command.usage().replace('[options]', '')}`,
-      helpWidth: terminal().stdout.columns ?? 100,
-    })
-    .configureOutput({
-      writeOut: (text) => {
-        output += text
-      },
-      writeErr: (text) => {
-        errorOutput += text
-      },
-    })
-    .helpCommand(false)
-    .exitOverride()
-  program.helpInformation = () => rootHelp(terminal().stdout.columns)
+  const program = createProgram(loaded !== undefined && hasOwnUrl(loaded, argv)).configureOutput({
+    writeOut: (text) => {
+      output += text
+    },
+    writeErr: (text) => {
+      errorOutput += text
+    },
+  })
   for (const entry of NOUNS) {
     const command = program.command(entry.name).description(entry.summary)
     if (entry.name !== nounName || loaded === undefined) continue
@@ -93,6 +53,68 @@ export async function parseCommand(typed: readonly string[]): Promise<ParsedComm
   }
   return invocation ?? { text: output }
 }
+
+/** The program with the options of every command, and with no command yet. */
+function createProgram(ownUrl: boolean): Command {
+  const program = new Command('svc')
+  for (const { flags, about } of GLOBAL_OPTIONS) {
+    program.addOption(new Option(ownUrl ? flags.replace('-u, --url', '-u') : flags, about))
+  }
+  program
+    .option('-V, --version', 'Print the version')
+    .configureHelp({
+      showGlobalOptions: true,
+      subcommandTerm: (command) => `${command.name()}${command.usage().replace('[options]', '')}`,
+      formatHelp: (command, helper) => helpText(helpModel(command, helper), terminal().stdout.columns),
+    })
+    .helpCommand(false)
+    .exitOverride()
+  program.helpInformation = () => rootHelp(terminal().stdout.columns)
+  return program
+}
+
+/** The help of a noun and of its verbs, as the build writes it. */
+export function nounHelp(name: string, noun: Noun): NounHelp {
+  const models: Record<string, HelpModel> = {}
+  const verbs = 'verbs' in noun ? Object.keys(noun.verbs) : []
+  for (const verb of ['', ...verbs]) {
+    const program = createProgram(hasOwnUrl(noun, [verb]))
+    const command = program.command(name).description(NOUNS.find((entry) => entry.name === name)?.summary ?? '')
+    addNoun(command, noun, () => undefined)
+    const shown = verb === '' ? command : command.commands.find((own) => own.name() === verb)
+    if (shown !== undefined) models[verb] = helpModel(shown, shown.createHelp())
+  }
+  return models
+}
+
+/** The help of a command as data. */
+export function helpModel(command: Command, helper: Help): HelpModel {
+  const sections = [
+    { title: 'Arguments:', items: helper.visibleArguments(command).map(argumentItem(helper)) },
+    { title: 'Options:', items: helper.visibleOptions(command).map(optionItem(helper)) },
+    { title: 'Global Options:', items: helper.visibleGlobalOptions(command).map(optionItem(helper)) },
+    {
+      title: 'Commands:',
+      items: helper
+        .visibleCommands(command)
+        .map((own) => [helper.subcommandTerm(own), helper.subcommandDescription(own)] as const),
+    },
+  ]
+  return {
+    usage: helper.commandUsage(command),
+    about: helper.commandDescription(command),
+    sections: sections.filter(({ items }) => items.length > 0),
+    after: examplesOf.get(command) ?? '',
+  }
+}
+
+const argumentItem = (helper: Help) => (argument: Argument) =>
+  [helper.argumentTerm(argument), helper.argumentDescription(argument)] as const
+const optionItem = (helper: Help) => (option: Option) =>
+  [helper.optionTerm(option), helper.optionDescription(option)] as const
+
+/** The lines below the help of a verb. */
+const examplesOf = new WeakMap<Command, string>()
 
 /** Whether the verb has a `url` field of its own, which then uses `--url`; the cluster is `-u` alone there. */
 const hasOwnUrl = (noun: Noun, argv: readonly string[]) =>
@@ -128,8 +150,7 @@ function addVerb(command: Command, verb: Verb, name: string, onChosen: OnChosen)
   }
   for (const [key, input] of Object.entries(flags)) command.addOption(optionOf(key, input))
   command.usage(`[options]${Object.entries(args).map(usageOf).join('')}`)
-  if (examples.length > 0)
-    command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`)
+  if (examples.length > 0) examplesOf.set(command, `Examples:\n${examples.map((line) => `  ${line}`).join('\n')}`)
   command.action((...values: unknown[]) => {
     const options = command.opts()
     const raw: ParsedCommand['raw'] = {}

@@ -2,7 +2,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { CommandInput, Verb } from '../commands/command.ts'
 import { EXIT_CODES, GLOBAL_OPTIONS, NOUNS } from './nouns.ts'
-import { flagNames, usageOf } from './program.ts'
+import { flagNames } from './parse.ts'
+import { usageOf } from './program.ts'
 
 const FILE = 'docs/cli.md'
 

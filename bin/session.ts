@@ -7,18 +7,13 @@ import type { Output, Terminal } from '../commands/terminal.ts'
 import { EXIT, usage } from '../commands/ui/problem.ts'
 import { FORMATS, type Format } from '../commands/ui/render.ts'
 import { createUi } from '../commands/ui/ui.ts'
-import { clusterOf } from '../src/chain/cluster.ts'
 import { type Client, createClient, type Transport } from '../src/client.ts'
 import { type Config, ConfigError, loadConfig, type SettingName } from '../src/config.ts'
 import { redactorOf, shapeRedactor } from '../src/redaction.ts'
 import { pause } from '../src/timing.ts'
-import { type Connection, connectToApi, refuseSigningFor, runningDaemon } from './connection.ts'
-import { createDatabase } from './database.ts'
-import { createLocalnet } from './localnet.ts'
+import type { Connection } from './connection.ts'
+import type { Globals } from './parse.ts'
 import { readProfile } from './profiles.ts'
-import type { Globals } from './program.ts'
-import { createSettings } from './settings.ts'
-import { createStorageCopies } from './storage.ts'
 
 /** The exit codes that a shell reports for a signal: 128 and the number of the signal. */
 const STOPPED_BY = { SIGINT: EXIT.cancelled, SIGTERM: 143, SIGHUP: 129 } as const
@@ -83,6 +78,7 @@ export function openSession(globals: Globals, host: Host, colorful: (stream: Out
   }
   const open = async () => {
     for (const signal of STOP_SIGNALS) host.once(signal, interrupted)
+    const { connectToApi } = await import('./connection.ts')
     const connected = await connectToApi(await config(), ui.note).catch((error) => Promise.reject(asUsage(error)))
     connection = connected
     return connected
@@ -92,7 +88,6 @@ export function openSession(globals: Globals, host: Host, colorful: (stream: Out
     return (await opening).send(request)
   }
   const client = onceOnly((): Client => createClient(send))
-  const settings = createSettings(named, config)
 
   return {
     ui,
@@ -101,14 +96,15 @@ export function openSession(globals: Globals, host: Host, colorful: (stream: Out
     get client() {
       return client()
     },
-    settings: withUsageProblems(settings),
-    localnet: withUsageProblems(createLocalnet(load)),
-    database: withUsageProblems(createDatabase(load)),
-    storage: withUsageProblems(createStorageCopies(load)),
+    settings: onFirstCall(async () => (await import('./settings.ts')).createSettings(named, config)),
+    localnet: onFirstCall(async () => (await import('./localnet.ts')).createLocalnet(load)),
+    database: onFirstCall(async () => (await import('./database.ts')).createDatabase(load)),
+    storage: onFirstCall(async () => (await import('./storage.ts')).createStorageCopies(load)),
     wallet: lazyWallet(
       async () => (await import('./wallet.ts')).createWallet(),
       // Without a connection, no API has answered, so what is signed comes from the person at the keyboard.
-      async () => (opening === undefined ? undefined : refuseSigningFor(await config())),
+      async () =>
+        opening === undefined ? undefined : (await import('./connection.ts')).refuseSigningFor(await config()),
     ),
     clock: { now: Date.now, sleep: pause },
     setInterruptNote(text) {
@@ -120,6 +116,10 @@ export function openSession(globals: Globals, host: Host, colorful: (stream: Out
       // Only a connection shows which API answers, because daemon.json may be that of a dead daemon.
       const answering = await opening?.catch(() => undefined)
       if (answering !== undefined) return answering.cluster
+      const [{ runningDaemon }, { clusterOf }] = await Promise.all([
+        import('./connection.ts'),
+        import('../src/chain/cluster.ts'),
+      ])
       const daemon = runningDaemon(loaded)
       return daemon === undefined ? clusterOf(loaded).label : (daemon.cluster ?? null)
     },
@@ -185,10 +185,17 @@ function asUsage(error: unknown): unknown {
   return usage(problem, next === undefined ? {} : { next })
 }
 
-function withUsageProblems<T extends object>(settings: T): T {
-  const entries = Object.entries(settings).map(([name, method]) => [
-    name,
-    (...args: unknown[]) => method(...args).catch((error: unknown) => Promise.reject(asUsage(error))),
-  ])
-  return Object.fromEntries(entries) as T
+/** A part of the session that is loaded with the first call of one of its methods; a ConfigError is a usage problem. */
+function onFirstCall<T extends object>(open: () => Promise<T>): T {
+  const part = onceOnly(open)
+  const call = async (name: string | symbol, args: unknown[]) => {
+    const methods = (await part()) as Record<string | symbol, (...args: unknown[]) => Promise<unknown>>
+    return methods[name]?.(...args).catch((error: unknown) => Promise.reject(asUsage(error)))
+  }
+  return new Proxy({} as T, {
+    get:
+      (_, name) =>
+      (...args: unknown[]) =>
+        call(name, args),
+  })
 }

@@ -16,7 +16,6 @@ import {
   shownSetting,
   xdg,
 } from '../src/config.ts'
-import { runningDaemon } from './connection.ts'
 import { changeProfiles, DEFAULT_PROFILE, profileIn, profilesFile, readProfiles } from './profiles.ts'
 
 const COMMAND_SETTINGS: readonly string[] = ['api', 'api-key-file', 'output']
@@ -30,7 +29,7 @@ export function createSettings(named: string | undefined, config: () => Promise<
     if (COMMAND_SETTINGS.includes(name)) return null
     // Invalid settings must not prevent the command that corrects them.
     const loaded = await config().catch(() => undefined)
-    const daemon = loaded && runningDaemon(loaded)
+    const daemon = loaded && (await import('./connection.ts')).runningDaemon(loaded)
     if (daemon === undefined) return null
     const reloads = isSetting(name) && (SETTINGS[name] as Setting).reload === true
     return { pid: daemon.pid, url: daemon.url, reloads }

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-/** The entry point of `svc`, which prints the version and the top help without loading anything else. */
+/** The entry point of `svc`, which prints the version and all help without loading anything else. */
 import { VERSION } from '../src/version.ts'
 import { rootHelp } from './nouns.ts'
+import { writtenHelp } from './written-help.ts'
 
 // `svc … | head` closes the pipe, which is no error. Any other error is reported on one line.
 for (const stream of [process.stdout, process.stderr]) {
@@ -29,6 +30,14 @@ if (argv.length === 1 && (only === '--version' || only === '-V')) process.stdout
 else if (argv.length === 0 || (argv.length === 1 && (only === '--help' || only === '-h' || only === 'help')))
   process.stdout.write(rootHelp(process.stdout.columns))
 else {
-  const { main } = await import('./main.ts')
-  process.exitCode = await main(argv)
+  const help = writtenHelp(argv, process.stdout.columns)
+  if (help !== undefined) process.stdout.write(help)
+  else run()
+}
+
+function run(): void {
+  // The file that starts is CommonJS, which knows no `await` outside of a function.
+  void import('./main.ts').then(async ({ main }) => {
+    process.exitCode = await main(argv)
+  })
 }

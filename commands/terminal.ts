@@ -20,4 +20,4 @@ const terminals = new AsyncLocalStorage<Terminal>()
 export const terminal = (): Terminal => terminals.getStore() ?? process
 
 /** Calls `run` so that everything it starts uses this terminal. */
-export const withTerminal = <T>(own: Terminal, run: () => T): T => terminals.run(own, run)
+export const withTerminal = <T>(own: Terminal, run: () => T): T => (own === process ? run() : terminals.run(own, run))

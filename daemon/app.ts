@@ -7,6 +7,7 @@ import { type ApiError, notFound } from '../src/errors.ts'
 import { allowOrigins } from './cors.ts'
 import { directAnswers } from './direct-answers.ts'
 import { createKernel, type Kernel, type KernelOptions } from './kernel.ts'
+import type { Metrics } from './metrics.ts'
 import { type Mount, mountOn } from './mount.ts'
 import { errorResponse, jsonResponse } from './pipeline/answer.ts'
 import {
@@ -17,10 +18,7 @@ import {
   recordRequest,
   unparsedRecord,
 } from './pipeline/request-record.ts'
-import { assets } from './routes/assets.ts'
-import { documentation } from './routes/documentation.ts'
 import { mountRoutes, workerRoutes } from './routes/index.ts'
-import { operations } from './routes/probes.ts'
 
 export interface App {
   fetch(request: Request): Promise<Response>
@@ -32,24 +30,44 @@ export interface App {
   close(): Promise<void>
 }
 
+export interface AppOptions {
+  metrics?: Metrics | undefined
+  access?: KernelOptions['access']
+}
+
 /** Builds the app on services that are already open; it opens no listener and starts no worker. */
-export async function createApp(services: Services, { metrics, access }: KernelOptions = {}): Promise<App> {
-  const kernel = await createKernel(services, { metrics, access })
+export async function createApp(services: Services, { metrics, access }: AppOptions = {}): Promise<App> {
+  const [{ documentation }, { assets }, { operations }] = await Promise.all([
+    import('./routes/documentation.ts'),
+    import('./routes/assets.ts'),
+    import('./routes/probes.ts'),
+  ])
+  const measured = metrics ?? (await import('./metrics.ts')).createMetrics()
+  const kernel = await createKernel(services, { metrics: measured, access })
+  return createAppOn(kernel, async (mount, hono) => {
+    if (services.role === 'worker') {
+      await workerRoutes(mount)
+    } else {
+      await mountRoutes(mount)
+      documentation(hono, (request, record) => refuseRoute(kernel, request, record, record.fault))
+      assets(hono, kernel)
+    }
+    operations(hono, kernel, measured)
+  })
+}
+
+type MountAll = (mount: Mount, hono: Hono<RequestEnv>) => Promise<void>
+
+/** The app of a kernel with the routes that `mountAll` mounts, and the answers to every other request. */
+export async function createAppOn(kernel: Kernel, mountAll: MountAll): Promise<App> {
   const hono = new Hono<RequestEnv>()
-  allowOrigins(hono, services.config)
+  allowOrigins(hono, kernel.config)
   const mount: Mount = mountOn(hono, kernel)
-  if (services.role === 'worker') {
-    workerRoutes(mount)
-  } else {
-    mountRoutes(mount)
-    documentation(hono, (request, record) => refuseRoute(kernel, request, record, record.fault))
-    assets(hono, kernel)
-  }
-  operations(hono, kernel)
+  await mountAll(mount, hono)
   hono.all('/v1', (c) => firstVersion(kernel, c.req.raw, c.env))
   hono.all('/v1/*', (c) => firstVersion(kernel, c.req.raw, c.env))
   hono.notFound((c) => {
-    const fault = unknownRoute(c.req.raw, mount.methodsOf, services.role)
+    const fault = unknownRoute(c.req.raw, mount.methodsOf, kernel.role)
     return refuseRoute(kernel, c.req.raw, c.env, fault)
   })
   hono.onError((error, c) => refuseRoute(kernel, c.req.raw, c.env, error))

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Services } from '../src/context.ts'
 import { databaseVersionOf, UnchangedReads } from '../src/store/unchanged-reads.ts'
-import { createMetrics, type Metrics } from './metrics.ts'
+import { createHttpMetrics } from './metrics/http.ts'
+import type { Metrics } from './metrics.ts'
 import type { KnownKey } from './pipeline/bearer.ts'
 import { type BodyRoom, createBodyRoom } from './pipeline/body-room.ts'
 import { createRateLimiter, type RateLimiter } from './pipeline/rate-limit.ts'
@@ -22,7 +23,7 @@ export interface Kernel extends Services {
   /** Answers that hold until the database changes, by path and query; undefined like `keys`. */
   answers: UnchangedReads<StoredText> | undefined
   bodies: BodyRoom
-  metrics: Metrics
+  metrics: Pick<Metrics, 'http'>
   /** Writes the line of an answered request; undefined where none is written. */
   access: AccessLog | undefined
   /**
@@ -33,13 +34,13 @@ export interface Kernel extends Services {
 }
 
 export interface KernelOptions {
-  metrics?: Metrics | undefined
+  metrics?: Pick<Metrics, 'http'> | undefined
   access?: AccessLog | undefined
 }
 
 export async function createKernel(
   services: Services,
-  { metrics = createMetrics(), access }: KernelOptions = {},
+  { metrics = { http: createHttpMetrics() }, access }: KernelOptions = {},
 ): Promise<Kernel> {
   const limiter = await createRateLimiter(services)
   const version = databaseVersionOf(services.store.db)

@@ -1,5 +1,4 @@
 /** Access to files and folders of the current user. Files of other users, symbolic links and files open to others are rejected with a remedy. */
-import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
   closeSync,
@@ -19,7 +18,6 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { link, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { ApiError } from './errors.ts'
 
@@ -215,6 +213,7 @@ export async function replaceWith(
   write: (draft: string) => Promise<void>,
   { exclusive = false }: Pick<AtomicWrite, 'exclusive'> = {},
 ): Promise<void> {
+  const { link, rename, rm } = await import('node:fs/promises')
   const draft = draftOf(file)
   try {
     await write(draft)
@@ -234,7 +233,8 @@ export function moveIfThere(from: string, to: string): boolean {
   return true
 }
 
-const draftOf = (file: string) => `${file}.${randomBytes(6).toString('hex')}`
+// Most commands write no file, and loading these bindings takes longer than reading one.
+const draftOf = (file: string) => `${file}.${process.getBuiltinModule('node:crypto').randomBytes(6).toString('hex')}`
 
 function syncFolderOf(file: string): void {
   const descriptor = openSync(dirname(file), 'r')

@@ -1,5 +1,5 @@
 /** Mounts the routes of airdrops, one line per verb. */
-import { api } from '../../src/api/index.ts'
+import { airdrops } from '../../src/api/airdrops.ts'
 import { claimAirdrop } from '../../src/operations/airdrops/claim-airdrop.ts'
 import { createAirdrop } from '../../src/operations/airdrops/create-airdrop.ts'
 import { getAirdrop } from '../../src/operations/airdrops/get-airdrop.ts'
@@ -9,10 +9,10 @@ import { withdrawVault } from '../../src/operations/airdrops/withdraw-vault.ts'
 import type { Mount } from '../mount.ts'
 
 export function airdropsRoutes(mount: Mount): void {
-  mount(api.airdrops.create, createAirdrop)
-  mount.stored(api.airdrops.list, listAirdrops)
-  mount(api.airdrops.get, getAirdrop)
-  mount(api.airdrops.claim, claimAirdrop)
-  mount(api.airdrops.withdraw, withdrawVault)
-  mount(api.airdrops.lookup, lookUpAirdrops)
+  mount(airdrops.create, createAirdrop)
+  mount.stored(airdrops.list, listAirdrops)
+  mount(airdrops.get, getAirdrop)
+  mount(airdrops.claim, claimAirdrop)
+  mount(airdrops.withdraw, withdrawVault)
+  mount(airdrops.lookup, lookUpAirdrops)
 }

@@ -1,12 +1,12 @@
 /** Mounts the routes of the audit log, one line per verb. */
-import { api } from '../../src/api/index.ts'
+import { auditEntries } from '../../src/api/audit-entries.ts'
 import { cutAuditEntries } from '../../src/operations/audit-entries/cut-audit-entries.ts'
 import { listAuditEntries } from '../../src/operations/audit-entries/list-audit-entries.ts'
 import { verifyAuditEntries } from '../../src/operations/audit-entries/verify-audit-entries.ts'
 import type { Mount } from '../mount.ts'
 
 export function auditEntriesRoutes(mount: Mount): void {
-  mount.stored(api.auditEntries.list, listAuditEntries)
-  mount(api.auditEntries.verify, verifyAuditEntries)
-  mount(api.auditEntries.cut, cutAuditEntries)
+  mount.stored(auditEntries.list, listAuditEntries)
+  mount(auditEntries.verify, verifyAuditEntries)
+  mount(auditEntries.cut, cutAuditEntries)
 }

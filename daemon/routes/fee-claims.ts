@@ -1,12 +1,12 @@
 /** Mounts the routes of fee claims, one line per verb. */
-import { api } from '../../src/api/index.ts'
+import { feeClaims } from '../../src/api/fee-claims.ts'
 import { createFeeClaim } from '../../src/operations/fee-claims/create-fee-claim.ts'
 import { listFeeClaims } from '../../src/operations/fee-claims/list-fee-claims.ts'
 import { listPoolFeeClaims } from '../../src/operations/fee-claims/list-pool-fee-claims.ts'
 import type { Mount } from '../mount.ts'
 
 export function feeClaimsRoutes(mount: Mount): void {
-  mount(api.feeClaims.create, createFeeClaim)
-  mount(api.feeClaims.listByPool, listPoolFeeClaims)
-  mount.stored(api.feeClaims.list, listFeeClaims)
+  mount(feeClaims.create, createFeeClaim)
+  mount(feeClaims.listByPool, listPoolFeeClaims)
+  mount.stored(feeClaims.list, listFeeClaims)
 }

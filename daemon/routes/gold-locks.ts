@@ -1,5 +1,5 @@
 /** Mounts the routes of gold locks, one line per verb. */
-import { api } from '../../src/api/index.ts'
+import { goldLocks } from '../../src/api/gold-locks.ts'
 import { createGoldLock } from '../../src/operations/gold-locks/create-gold-lock.ts'
 import { getGoldLock } from '../../src/operations/gold-locks/get-gold-lock.ts'
 import { getGoldToken } from '../../src/operations/gold-locks/get-gold-token.ts'
@@ -8,9 +8,9 @@ import { unlockGoldLock } from '../../src/operations/gold-locks/unlock-gold-lock
 import type { Mount } from '../mount.ts'
 
 export function goldLocksRoutes(mount: Mount): void {
-  mount(api.goldLocks.create, createGoldLock)
-  mount(api.goldLocks.unlock, unlockGoldLock)
-  mount.stored(api.goldLocks.list, listGoldLocks)
-  mount(api.goldLocks.get, getGoldLock)
-  mount(api.goldLocks.token, getGoldToken)
+  mount(goldLocks.create, createGoldLock)
+  mount(goldLocks.unlock, unlockGoldLock)
+  mount.stored(goldLocks.list, listGoldLocks)
+  mount(goldLocks.get, getGoldLock)
+  mount(goldLocks.token, getGoldToken)
 }

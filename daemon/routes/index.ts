@@ -1,46 +1,50 @@
-/** Mounts every route of the contract, or those that a daemon without requests serves. */
+/** Mounts every route of the contract, those below one path, or those that a daemon without requests serves. */
+import { paths, type RoutePath } from '../../src/api/paths.ts'
 import type { Mount } from '../mount.ts'
-import { accountsRoutes } from './accounts.ts'
-import { airdropsRoutes } from './airdrops.ts'
-import { apiKeysRoutes } from './api-keys.ts'
-import { auditEntriesRoutes } from './audit-entries.ts'
-import { collectionsRoutes } from './collections.ts'
-import { eventsRoutes } from './events.ts'
-import { feeClaimsRoutes } from './fee-claims.ts'
-import { goldLocksRoutes } from './gold-locks.ts'
-import { merkleTreesRoutes } from './merkle-trees.ts'
-import { nftsRoutes } from './nfts.ts'
-import { pdasRoutes } from './pdas.ts'
-import { poolsRoutes } from './pools.ts'
-import { healthRoutes, serviceRoutes } from './service.ts'
-import { signerRoutes } from './signer.ts'
-import { stakesRoutes } from './stakes.ts'
-import { storageRoutes } from './storage.ts'
-import { tokensRoutes } from './tokens.ts'
-import { transactionsRoutes } from './transactions.ts'
-import { webhookSubscriptionsRoutes } from './webhook-subscriptions.ts'
 
-export function mountRoutes(mount: Mount): void {
-  accountsRoutes(mount)
-  airdropsRoutes(mount)
-  apiKeysRoutes(mount)
-  auditEntriesRoutes(mount)
-  collectionsRoutes(mount)
-  eventsRoutes(mount)
-  feeClaimsRoutes(mount)
-  goldLocksRoutes(mount)
-  merkleTreesRoutes(mount)
-  nftsRoutes(mount)
-  pdasRoutes(mount)
-  poolsRoutes(mount)
-  serviceRoutes(mount)
-  signerRoutes(mount)
-  stakesRoutes(mount)
-  storageRoutes(mount)
-  tokensRoutes(mount)
-  transactionsRoutes(mount)
-  webhookSubscriptionsRoutes(mount)
+type Resource = keyof typeof paths
+type MountResource = (mount: Mount) => void
+
+const RESOURCES: Record<Resource, () => Promise<MountResource>> = {
+  accounts: async () => (await import('./accounts.ts')).accountsRoutes,
+  airdrops: async () => (await import('./airdrops.ts')).airdropsRoutes,
+  apiKeys: async () => (await import('./api-keys.ts')).apiKeysRoutes,
+  auditEntries: async () => (await import('./audit-entries.ts')).auditEntriesRoutes,
+  collections: async () => (await import('./collections.ts')).collectionsRoutes,
+  events: async () => (await import('./events.ts')).eventsRoutes,
+  feeClaims: async () => (await import('./fee-claims.ts')).feeClaimsRoutes,
+  goldLocks: async () => (await import('./gold-locks.ts')).goldLocksRoutes,
+  merkleTrees: async () => (await import('./merkle-trees.ts')).merkleTreesRoutes,
+  nfts: async () => (await import('./nfts.ts')).nftsRoutes,
+  pdas: async () => (await import('./pdas.ts')).pdasRoutes,
+  pools: async () => (await import('./pools.ts')).poolsRoutes,
+  service: async () => (await import('./service.ts')).serviceRoutes,
+  signer: async () => (await import('./signer.ts')).signerRoutes,
+  stakes: async () => (await import('./stakes.ts')).stakesRoutes,
+  storage: async () => (await import('./storage.ts')).storageRoutes,
+  tokens: async () => (await import('./tokens.ts')).tokensRoutes,
+  transactions: async () => (await import('./transactions.ts')).transactionsRoutes,
+  webhookSubscriptions: async () => (await import('./webhook-subscriptions.ts')).webhookSubscriptionsRoutes,
+}
+
+/** Mounts the routes of every resource. */
+export async function mountRoutes(mount: Mount): Promise<void> {
+  for (const mountResource of await Promise.all(Object.values(RESOURCES).map((load) => load()))) mountResource(mount)
 }
 
 /** The routes of a daemon with the role `worker`. */
-export const workerRoutes = (mount: Mount): void => healthRoutes(mount)
+export async function workerRoutes(mount: Mount): Promise<void> {
+  const { healthRoutes } = await import('./service.ts')
+  healthRoutes(mount)
+}
+
+/** What the paths of one app have in common: `pools` for `/v2/pools/{address}/swaps`. */
+export const collectionOf = (path: string): string => path.split(/[/?]/)[2] ?? ''
+
+/** Mounts the resources that have a route below the collection alone: a command that answers itself loads no other. */
+export async function mountCollection(mount: Mount, collection: string): Promise<void> {
+  const names = (Object.keys(RESOURCES) as Resource[]).filter((name) =>
+    (Object.values(paths[name]) as RoutePath[]).some(([, path]) => collectionOf(path) === collection),
+  )
+  for (const mountResource of await Promise.all(names.map((name) => RESOURCES[name]()))) mountResource(mount)
+}

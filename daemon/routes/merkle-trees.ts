@@ -1,6 +1,6 @@
 /** Mounts the routes of merkle trees, one line per verb; the body that creates a tree goes to the worker thread unparsed. */
 import { z } from '@hono/zod-openapi'
-import { api } from '../../src/api/index.ts'
+import { merkleTrees } from '../../src/api/merkle-trees.ts'
 import { defineRoute } from '../../src/api/route.ts'
 import { treeId } from '../../src/api/scalars.ts'
 import { badRequest } from '../../src/errors.ts'
@@ -34,11 +34,11 @@ const proofWithoutWallet = (path: string) =>
   })
 
 export function merkleTreesRoutes(mount: Mount): void {
-  mount(api.merkleTrees.create, createMerkleTree, prepareTree)
-  mount.stored(api.merkleTrees.list, listMerkleTrees)
-  mount.stored(api.merkleTrees.get, getMerkleTree)
-  mount(api.merkleTrees.entries, listEntries)
-  mount(api.merkleTrees.proof, getProof)
+  mount(merkleTrees.create, createMerkleTree, prepareTree)
+  mount.stored(merkleTrees.list, listMerkleTrees)
+  mount.stored(merkleTrees.get, getMerkleTree)
+  mount(merkleTrees.entries, listEntries)
+  mount(merkleTrees.proof, getProof)
   for (const path of ['/v2/merkle-trees/{id}/proofs', '/v2/merkle-trees/{id}/proofs/']) {
     mount(proofWithoutWallet(path), async () => {
       throw badRequest('wallet is missing: the path is /v2/merkle-trees/{id}/proofs/{wallet}', { param: 'wallet' })

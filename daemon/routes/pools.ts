@@ -1,5 +1,5 @@
 /** Mounts the routes of pools, one line per verb. */
-import { api } from '../../src/api/index.ts'
+import { pools } from '../../src/api/pools.ts'
 import { createPool } from '../../src/operations/pools/create-pool.ts'
 import { getCurveProgress } from '../../src/operations/pools/get-curve-progress.ts'
 import { getFeeMetrics } from '../../src/operations/pools/get-fee-metrics.ts'
@@ -11,12 +11,12 @@ import { verifyPool } from '../../src/operations/pools/verify-pool.ts'
 import type { Mount } from '../mount.ts'
 
 export function poolsRoutes(mount: Mount): void {
-  mount(api.pools.create, createPool)
-  mount(api.pools.list, listPools)
-  mount(api.pools.get, getPool)
-  mount(api.pools.curveProgress, getCurveProgress)
-  mount(api.pools.feeMetrics, getFeeMetrics)
-  mount(api.pools.verify, verifyPool)
-  mount(api.pools.swap, swapPool)
-  mount(api.pools.presets, listPresets)
+  mount(pools.create, createPool)
+  mount(pools.list, listPools)
+  mount(pools.get, getPool)
+  mount(pools.curveProgress, getCurveProgress)
+  mount(pools.feeMetrics, getFeeMetrics)
+  mount(pools.verify, verifyPool)
+  mount(pools.swap, swapPool)
+  mount(pools.presets, listPresets)
 }

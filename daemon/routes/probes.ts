@@ -3,13 +3,14 @@ import type { Context, Hono } from 'hono'
 import { ApiError } from '../../src/errors.ts'
 import type { Kernel } from '../kernel.ts'
 import { createGauges, type Gauges } from '../metrics/gauges.ts'
+import type { Metrics } from '../metrics.ts'
 import { errorResponse, jsonResponse, withBytes } from '../pipeline/answer.ts'
 import { authenticate } from '../pipeline/bearer.ts'
 import { addRateLimits, quotasOf } from '../pipeline/rate-limit.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
 import { readiness } from '../readiness.ts'
 
-export function operations(hono: Hono<RequestEnv>, kernel: Kernel): void {
+export function operations(hono: Hono<RequestEnv>, kernel: Kernel, metrics: Metrics): void {
   const refuse = (c: Context<RequestEnv>, id: string, thrown: unknown) => {
     const { status, body } = errorResponse(kernel, thrown, id, new URL(c.req.url).origin)
     const { quotas, wait } = thrown instanceof ApiError ? { quotas: quotasOf(thrown), wait: thrown.retryAfter } : {}
@@ -19,7 +20,7 @@ export function operations(hono: Hono<RequestEnv>, kernel: Kernel): void {
   }
   const ready = readiness(kernel)
   let made: Gauges | undefined
-  const gauges = () => (made ??= createGauges(kernel.metrics.registry, { ...kernel, ready }))
+  const gauges = () => (made ??= createGauges(metrics.registry, { ...kernel, ready }))
   hono.get('/ready', async (c) => {
     const { requestId: id, fault } = c.env
     c.env.route = '/ready'
@@ -34,10 +35,10 @@ export function operations(hono: Hono<RequestEnv>, kernel: Kernel): void {
     try {
       if (fault !== undefined) throw fault
       const key = await authenticate(kernel, c.req.header('authorization') ?? null, c.env)
-      const headers: Record<string, string> = { 'content-type': kernel.metrics.contentType, 'X-Request-Id': id }
+      const headers: Record<string, string> = { 'content-type': metrics.contentType, 'X-Request-Id': id }
       addRateLimits(headers, await kernel.limiter.admit(key), false)
       await gauges().refresh()
-      const text = await kernel.metrics.text()
+      const text = await metrics.text()
       const response = new Response(text, { headers })
       return withBytes(response, Buffer.byteLength(text))
     } catch (thrown) {

@@ -1,5 +1,5 @@
 /** Mounts the routes of webhook subscriptions, one line per verb. */
-import { api } from '../../src/api/index.ts'
+import { webhookSubscriptions } from '../../src/api/webhook-subscriptions.ts'
 import { createWebhookSubscription } from '../../src/operations/webhook-subscriptions/create-webhook-subscription.ts'
 import { deleteWebhookSubscriptionById } from '../../src/operations/webhook-subscriptions/delete-webhook-subscription.ts'
 import { getWebhookSubscription } from '../../src/operations/webhook-subscriptions/get-webhook-subscription.ts'
@@ -12,13 +12,13 @@ import { updateWebhookSubscriptionById } from '../../src/operations/webhook-subs
 import type { Mount } from '../mount.ts'
 
 export function webhookSubscriptionsRoutes(mount: Mount): void {
-  mount(api.webhookSubscriptions.create, createWebhookSubscription)
-  mount.stored(api.webhookSubscriptions.list, listWebhookSubscriptions)
-  mount.stored(api.webhookSubscriptions.get, getWebhookSubscription)
-  mount(api.webhookSubscriptions.update, updateWebhookSubscriptionById)
-  mount(api.webhookSubscriptions.delete, deleteWebhookSubscriptionById)
-  mount(api.webhookSubscriptions.test, testWebhookSubscription)
-  mount.stored(api.webhookSubscriptions.deliveries, listDeliveries)
-  mount(api.webhookSubscriptions.replay, replayEvents)
-  mount(api.webhookSubscriptions.rotateSecret, rotateSecret)
+  mount(webhookSubscriptions.create, createWebhookSubscription)
+  mount.stored(webhookSubscriptions.list, listWebhookSubscriptions)
+  mount.stored(webhookSubscriptions.get, getWebhookSubscription)
+  mount(webhookSubscriptions.update, updateWebhookSubscriptionById)
+  mount(webhookSubscriptions.delete, deleteWebhookSubscriptionById)
+  mount(webhookSubscriptions.test, testWebhookSubscription)
+  mount.stored(webhookSubscriptions.deliveries, listDeliveries)
+  mount(webhookSubscriptions.replay, replayEvents)
+  mount(webhookSubscriptions.rotateSecret, rotateSecret)
 }

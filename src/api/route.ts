@@ -116,6 +116,23 @@ export function defineRoute<
   const L extends true | undefined = undefined,
 >(definition: Omit<RouteDefinition<P, Q, B, D>, 'list'> & { list?: L }): Route<P, Q, B, D> & { list: L } {
   const [method, path] = definition.at
+  let described: Route['openapi'] | undefined
+  const route = {
+    ...definition,
+    method,
+    path,
+    // Only the document uses it, and a start of the daemon or of a command would build it for each route.
+    get openapi() {
+      described ??= describeRoute(definition)
+      return described
+    },
+  }
+  return route as unknown as Route<P, Q, B, D> & { list: L }
+}
+
+/** The route as the OpenAPI document has it. */
+function describeRoute(definition: RouteDefinition<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType>) {
+  const [method, path] = definition.at
   const write = method !== 'get'
   const data = definition.list ? z.array(definition.data) : definition.data
   const responseKind = { write, open: definition.public === true }
@@ -139,7 +156,7 @@ export function defineRoute<
   const json = definition.body ? { 'application/json': { schema: definition.body } } : undefined
   const multipart =
     definition.multipart && definition.body ? { 'multipart/form-data': { schema: definition.body } } : undefined
-  const openapi = createRoute({
+  return createRoute({
     method,
     path,
     operationId: operationId(definition.at),
@@ -168,7 +185,6 @@ export function defineRoute<
       ...Object.fromEntries(errorStatuses(definition.at, responseKind).map((status) => [status, failure(status)])),
     },
   })
-  return { ...definition, method, path, openapi } as Route<P, Q, B, D> & { list: L }
 }
 
 /**

@@ -63,7 +63,7 @@ describe('the document', () => {
     const { services } = await startService()
     const hono = new Hono<RequestEnv>()
     const kernel = await createKernel(services)
-    mountRoutes(mountOn(hono, kernel))
+    await mountRoutes(mountOn(hono, kernel))
     await kernel.limiter.close()
     const mounted = hono.routes.map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, '{$1}')}`)
     // The proof path without a wallet is mounted only to be refused.

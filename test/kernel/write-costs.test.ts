@@ -95,10 +95,10 @@ const COSTS: Record<string, Cost> = {
 }
 
 /** The writes as the app mounts them. */
-function mounted(): AnyRoute[] {
+async function mounted(): Promise<AnyRoute[]> {
   const found: AnyRoute[] = []
   const mount = (route: AnyRoute) => void found.push(route)
-  mountRoutes(Object.assign(mount, { methodsOf: () => [] }) as never)
+  await mountRoutes(Object.assign(mount, { methodsOf: () => [] }) as never)
   return found.filter(({ method }) => method !== 'get')
 }
 
@@ -147,6 +147,8 @@ const RUNS = 4
 const FLOOR_MS = 6
 const RATIO = 8
 
+const writes = await mounted()
+
 describe('at its largest body', () => {
   const folder = makeFolder()
   let service: Service
@@ -178,7 +180,6 @@ describe('at its largest body', () => {
     return ((await read('page_count')) - (await read('freelist_count'))) * (await read('page_size'))
   }
 
-  const writes = mounted()
   it('every write that is mounted has its cost here', () => {
     expect(writes.map(nameOf).toSorted()).toEqual(Object.keys(COSTS).toSorted())
   })

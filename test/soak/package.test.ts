@@ -81,13 +81,13 @@ describe('the tarball', () => {
     const paths = packed.files.map(({ path }) => path)
     const outside = paths.filter((path) => !path.startsWith('dist/')).toSorted()
     expect(outside).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'npm-shrinkwrap.json', 'package.json'])
-    expect(paths.filter((path) => /\.(ts|map|db|key)$|test|\.env/.test(path) && path !== 'dist/client.d.ts')).toEqual(
+    expect(paths.filter((path) => /\.(ts|map|db|key)$|test|\.env/.test(path) && path !== 'dist/client.d.mts')).toEqual(
       [],
     )
     expect(paths).toEqual(
       expect.arrayContaining([
         'dist/svc.js',
-        'dist/client.js',
+        'dist/client.mjs',
         'dist/merkle-engine.wasm',
         'dist/THIRD-PARTY-LICENSES.txt',
       ]),

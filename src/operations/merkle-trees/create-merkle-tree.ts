@@ -1,6 +1,6 @@
 /** Builds a tree from the raw request body in the worker thread, and stores it with its event. */
 import type { z } from 'zod'
-import { api, type TreeRecord } from '../../api/index.ts'
+import { merkleTrees, type TreeRecord } from '../../api/merkle-trees.ts'
 import {
   type Distributor,
   distributorAddress,
@@ -21,7 +21,7 @@ import { pendingTransactions } from '../airdrops/pending-transactions.ts'
 import { merkleTreeRecord } from '../api-records.ts'
 import { treeIdOf } from './tree-keys.ts'
 
-const { body } = api.merkleTrees.create
+const { body } = merkleTrees.create
 if (body === undefined) throw new Error('the route that creates merkle trees has no body')
 /** The schema of all fields except the entries, which the worker has validated. */
 export const treeFields = body.omit({ entries: true })

@@ -1,7 +1,7 @@
 /** Loads the curves that pools can be launched with: the built-in one and those of the file `pools.presets`. */
 import { readFileSync } from 'node:fs'
 import type { z } from '@hono/zod-openapi'
-import { type CurvePreset, curvePreset, type PoolPreset } from '../../api/index.ts'
+import { type CurvePreset, curvePreset, type PoolPreset } from '../../api/pools.ts'
 import { curveOf, type LaunchCurve } from '../../chain/programs/dbc/index.ts'
 import { type Config, ConfigError } from '../../config.ts'
 import { badRequest } from '../../errors.ts'

@@ -1,0 +1,46 @@
+/** Turns the chunks of the program from ES modules into CommonJS, which Node reads, links and runs in far less time. */
+import { basename } from 'node:path'
+import { transform } from 'esbuild'
+
+const MODULE_URL = 'urlOfChunk'
+const MODULE_URL_BANNER = `const ${MODULE_URL} = require('node:url').pathToFileURL(__filename).href`
+
+/** The files with their contents turned; each begins with a comment that names the packages of which it holds code. */
+export async function commonJsChunks({ outputFiles, metafile }) {
+  const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output]))
+  return Promise.all(
+    outputFiles.map(async ({ path, text }) => {
+      // esbuild splits ES modules only, so each chunk is turned by itself; imports of chunks become calls of `require`.
+      const { code } = await transform(text, {
+        format: 'cjs',
+        platform: 'node',
+        target: 'node20.19',
+        supported: { 'dynamic-import': false },
+        define: { 'import.meta.url': MODULE_URL },
+        legalComments: 'none',
+      })
+      const [, hashbang = '', rest] = /^(#![^\n]*\n)?(.*)$/s.exec(code)
+      const url = text.includes('import.meta.url') ? `${MODULE_URL_BANNER}\n` : ''
+      const contents = `${hashbang}${packageComments(outputs.get(basename(path)))}${url}${rest}`
+      return { path, contents: Buffer.from(contents) }
+    }),
+  )
+}
+
+function packageComments({ inputs }) {
+  const packages = Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => {
+    const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1]
+    return name === undefined || bytesInOutput === 0 ? [] : [`// node_modules/${name}/\n`]
+  })
+  return [...new Set(packages)].sort().join('')
+}
+
+/** An esbuild plugin for the file that starts: what it imports later is a file beside it and no part of it. */
+export const importsBesideEntry = {
+  name: 'imports-beside-entry',
+  setup(build) {
+    build.onResolve({ filter: /\.ts$/ }, ({ path, kind }) =>
+      kind === 'dynamic-import' ? { path: `./${basename(path, '.ts')}.js`, external: true } : undefined,
+    )
+  },
+}

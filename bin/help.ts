@@ -1,0 +1,62 @@
+/** Lays out the help of a command for a number of columns, from data that the build writes and commander supplies. */
+
+/** A heading with terms and what each means. */
+export interface HelpSection {
+  title: string
+  items: readonly (readonly [term: string, about: string])[]
+}
+/** The help of one command, before it is laid out. */
+export interface HelpModel {
+  usage: string
+  about: string
+  sections: readonly HelpSection[]
+  /** Lines that follow as they are; empty where there are none. */
+  after: string
+}
+/** The help of a noun by verb; that of the noun itself stands under the empty name. */
+export type NounHelp = Readonly<Record<string, HelpModel>>
+
+/** The columns of help that is not written to a terminal. */
+const PAGE_WIDTH = 100
+/** Texts are not wrapped to fewer columns than this. */
+const LEAST_WRAPPED = 40
+const INDENT = 2
+const GAP = 2
+
+/** The help as text; `columns` is undefined where it is not written to a terminal. */
+export function helpText({ usage, about, sections, after }: HelpModel, columns: number | undefined): string {
+  const width = columns ?? PAGE_WIDTH
+  const termWidth = Math.max(0, ...sections.flatMap(({ items }) => items.map(([term]) => term.length)))
+  const lines = [`Usage: ${usage}`, '', ...(about === '' ? [] : [wrapped(about, width).join('\n'), ''])]
+  for (const { title, items } of sections) {
+    lines.push(title, ...items.map(([term, text]) => itemText(term, text, termWidth, width)), '')
+  }
+  return `${lines.join('\n')}${after === '' ? '' : `\n${after}\n`}`
+}
+
+function itemText(term: string, about: string, termWidth: number, width: number): string {
+  const indent = ' '.repeat(INDENT)
+  if (about === '') return `${indent}${term}`
+  const lead = termWidth + GAP
+  const rest = ' '.repeat(INDENT + lead)
+  return `${indent}${term.padEnd(lead)}${wrapped(about, width - INDENT - lead).join(`\n${rest}`)}`
+}
+
+/** Breaks lines between words where they are too long; spaces inside a line are kept. */
+function wrapped(text: string, width: number): string[] {
+  const given = text.split('\n')
+  return width < LEAST_WRAPPED ? given : given.flatMap((line) => wrappedLine(line, width))
+}
+
+function wrappedLine(line: string, width: number): string[] {
+  const lines: string[] = []
+  let current = ''
+  for (const [word] of line.matchAll(/\s*\S+/g)) {
+    if (current === '' || current.length + word.length <= width) current += word
+    else {
+      lines.push(current)
+      current = word.trimStart()
+    }
+  }
+  return [...lines, current]
+}
