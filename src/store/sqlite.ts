@@ -17,7 +17,15 @@ import { migrateDatabase, migrationState } from './migrations/migrate.ts'
 import { refuseHalfApplied } from './migrations/schema-check.ts'
 import { finishInterruptedRestore, refuseDuringRestore } from './restore-switch.ts'
 import type { Tables } from './schema.ts'
-import { isDuplicate, noting, preparing, sqliteCode, sqliteSchema, whenFree, writerDialect } from './sqlite-connection.ts'
+import {
+  isDuplicate,
+  noting,
+  preparing,
+  sqliteCode,
+  sqliteSchema,
+  whenFree,
+  writerDialect,
+} from './sqlite-connection.ts'
 import { boundWal, giveBackPages, LARGEST_WAL_BYTES } from './sqlite-file.ts'
 import type { OnMigrated, Store } from './store.ts'
 import { localWakeups, sendingWakeups } from './wakeups.ts'
