@@ -9,13 +9,13 @@ import type { Measurement } from './merkle.ts'
 import { benchService } from './webhooks/service.ts'
 
 /** Of each measurement, over both quick receivers. */
-const DELIVERIES = 6_000
+const DELIVERIES = 4_000
 /** Of each, in turn: a machine is not as quick at one moment as at the next. The first ones warm up. */
 const [WARM_UPS, RUNS] = [1, 5]
 /** As many deliveries under way as two origins may have. */
 const CONNECTIONS_PER_ORIGIN = 32
 const SUBSCRIPTIONS = [1, 10, 100, 1_000]
-const CURVE_DELIVERIES = 2_000
+const CURVE_DELIVERIES = 1_000
 
 /** Wall time and this process's processor time in ms. */
 interface Cost {
@@ -30,7 +30,7 @@ interface Receivers {
   bad: [string, string]
 }
 
-/** Every figure; about a minute. */
+/** Every figure; a minute or two on a machine that does nothing else. */
 export async function webhooks(): Promise<Measurement[]> {
   const receivers = await startReceivers()
   try {
