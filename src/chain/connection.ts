@@ -140,7 +140,10 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
         const { localFetch } = await import('../localnet/fetch.ts')
         const send = withRetries(observedEmbedded(around(localFetch(local))), retryOptions)
         // A call needs no Request and Response where nothing is wrapped around them.
-        const post = options.around === undefined ? postToEmbedded((body) => local.handle(body), ending) : postOver(send, cluster.rpcUrl)
+        const post =
+          options.around === undefined
+            ? postToEmbedded((body) => local.handle(body), ending)
+            : postOver(send, cluster.rpcUrl)
         return { url: cluster.rpcUrl, send, post }
       })
       .catch((error) => {
