@@ -15,11 +15,13 @@ const suites: Record<string, () => Promise<() => Promise<Measurement[]>>> = {
   localnet: async () => (await import('./localnet.ts')).localnet,
   memory: async () => (await import('./memory.ts')).memory,
   merkle: async () => (await import('./merkle.ts')).merkle,
+  reads: async () => (await import('./requests.ts')).reads,
   requests: async () => (await import('./requests.ts')).requests,
   scaling: async () => (await import('./scaling.ts')).scaling,
   tables: async () => (await import('./tables.ts')).tables,
   transactions: async () => (await import('./transactions.ts')).transactions,
   webhooks: async () => (await import('./webhooks.ts')).webhooks,
+  writes: async () => (await import('./writes.ts')).writes,
 }
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'string' } } })

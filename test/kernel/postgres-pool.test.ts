@@ -130,8 +130,8 @@ describe.skipIf('missing' in started)('a pool that requests have emptied', () =>
     holder.open()
     await held
     const slow = sql`select pg_sleep(20)`
-    for (const reading of [slow.execute(store.db), store.write((tx) => slow.execute(tx))]) {
-      await expect(reading).rejects.toMatchObject({ code: 'internal_error', retryAfter: 1 })
+    for (const read of [() => slow.execute(store.db), () => store.write((tx) => slow.execute(tx))]) {
+      await expect(read()).rejects.toMatchObject({ code: 'internal_error', retryAfter: 1 })
     }
   })
 

@@ -98,7 +98,7 @@ const COSTS: Record<string, Cost> = {
 async function mounted(): Promise<AnyRoute[]> {
   const found: AnyRoute[] = []
   const mount = (route: AnyRoute) => void found.push(route)
-  await mountRoutes(Object.assign(mount, { methodsOf: () => [] }) as never)
+  await mountRoutes(Object.assign(mount, { stored: mount, methodsOf: () => [] }) as never)
   return found.filter(({ method }) => method !== 'get')
 }
 
