@@ -13,6 +13,8 @@ export async function commonJsChunks({ outputFiles, metafile }) {
       // esbuild splits ES modules only, so each chunk is turned by itself; imports of chunks become calls of `require`.
       const { code } = await transform(text, {
         format: 'cjs',
+        // By its name it is a module of Node's: defaults of packages in CommonJS are what Node takes them for.
+        sourcefile: 'chunk.mjs',
         platform: 'node',
         target: 'node20.19',
         supported: { 'dynamic-import': false },
@@ -21,7 +23,8 @@ export async function commonJsChunks({ outputFiles, metafile }) {
       })
       const [, hashbang = '', rest] = /^(#![^\n]*\n)?(.*)$/s.exec(code)
       const url = text.includes('import.meta.url') ? `${MODULE_URL_BANNER}\n` : ''
-      const contents = `${hashbang}${packageComments(outputs.get(basename(path)))}${url}${rest}`
+      // Modules are strict, and stay so.
+      const contents = `${hashbang}'use strict'\n${packageComments(outputs.get(basename(path)))}${url}${rest}`
       return { path, contents: Buffer.from(contents) }
     }),
   )

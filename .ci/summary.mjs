@@ -1,6 +1,6 @@
 // Sums up what the test runs found, after running those files once more, alone, of which tests failed.
-//   node .ci/summary.mjs FOLDER STATUS
-// FOLDER holds a vitest report for each run; STATUS is 0 where every run ended well. A test that waits for processes
+//   node .ci/summary.mjs FOLDER
+// FOLDER holds for each run vitest's report, what it printed and its exit status. A test that waits for processes
 // can be too late on a machine that is busy with others. One that passes alone is named as unsteady with its first
 // failure, so that it is looked at; where more files failed, nothing is run again.
 import { spawnSync } from 'node:child_process'
@@ -8,7 +8,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
 const MOST_FILES_AGAIN = 4
-const [folder, status] = process.argv.slice(2)
+const [folder] = process.argv.slice(2)
 const RUNS = [
   { name: 'test', title: '', args: [] },
   { name: 'postgres', title: ' (PostgreSQL)', args: ['--config', 'vitest.postgres.config.ts'] },
@@ -19,22 +19,30 @@ const readReport = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, '
 const isFailed = ({ status, message, assertionResults }) =>
   status === 'failed' || message !== '' || assertionResults.some((test) => test.status === 'failed')
 
+const readText = (name) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : '')
+/** What is in no report: an error outside of a test, and a process or a file that was left behind. */
+const OUTSIDE = /Vitest caught \d+ unhandled error|the test run left behind/
+
 const reports = RUNS.map((run) => ({ ...run, report: readReport(join(folder, `${run.name}.json`)) }))
 const failedFiles = reports.flatMap(({ report, ...run }) =>
   (report?.testResults ?? []).filter(isFailed).map((file) => ({ run, file })),
 )
-// What a run threw outside of a test, or left behind, stands in its output alone.
-const isOutside = status !== '0' && failedFiles.length === 0 && reports.every(({ report }) => report !== undefined)
+const failedOutside = reports.filter(({ name, report }) => {
+  const hasFailedFiles = failedFiles.some(({ run }) => run.name === name)
+  const isUnexplained = readText(`${name}.status`).trim() !== '0' && !hasFailedFiles
+  return report !== undefined && (isUnexplained || OUTSIDE.test(readText(`${name}.txt`)))
+})
 const again = failedFiles.length <= MOST_FILES_AGAIN ? failedFiles : []
 
-/** Runs one file alone; what it found, or undefined where it did not come to its end. */
+/** Runs one file alone; what it found, or undefined where it did not come to its end or left something behind. */
 function runAgain({ run, file }, n) {
   const output = join(folder, `again-${n}.json`)
   const path = relative(process.cwd(), file.name)
   say(`run again, alone: ${path}${run.title}`)
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${output}`]
-  spawnSync('npx', ['vitest', 'run', ...run.args, path, ...reporters], { stdio: 'inherit' })
-  return readReport(output)?.testResults.find(({ name }) => name === file.name)
+  const { status } = spawnSync('npx', ['vitest', 'run', ...run.args, path, ...reporters], { stdio: 'inherit' })
+  const result = readReport(output)?.testResults.find(({ name }) => name === file.name)
+  return result === undefined || isFailed(result) || status === 0 ? result : undefined
 }
 
 const second = new Map(again.map((failed, n) => [failed.file, runAgain(failed, n)]))
@@ -67,9 +75,9 @@ for (const { report, title } of reports) {
     }
   }
 }
-if (isOutside) {
+for (const { name } of failedOutside) {
   failed++
-  lines.push('failed: the run itself, see above')
+  lines.push(`failed: the run "${name}" itself, see above`)
 }
 for (const line of lines) say(line)
 say(`${passed} passed, ${failed} failed, ${skipped} skipped`)

@@ -190,12 +190,12 @@ function onFirstCall<T extends object>(open: () => Promise<T>): T {
   const part = onceOnly(open)
   const call = async (name: string | symbol, args: unknown[]) => {
     const methods = (await part()) as Record<string | symbol, (...args: unknown[]) => Promise<unknown>>
-    return methods[name]?.(...args).catch((error: unknown) => Promise.reject(asUsage(error)))
+    const method = methods[name]
+    if (method === undefined) throw new Error(`a session has no ${String(name)}`)
+    return method(...args).catch((error: unknown) => Promise.reject(asUsage(error)))
   }
   return new Proxy({} as T, {
-    get:
-      (_, name) =>
-      (...args: unknown[]) =>
-        call(name, args),
+    // It is no promise, although it answers to any other name.
+    get: (_, name) => (name === 'then' ? undefined : (...args: unknown[]) => call(name, args)),
   })
 }

@@ -1,5 +1,5 @@
 /** Reads a recipient list for the merkle commands: a CSV, or the JSON of `svc merkle build --out`. */
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, statSync } from 'node:fs'
 import { MAX_DECIMALS } from '../../src/merkle/amounts.ts'
 import { bytesSource, type CsvSource, fileSource } from '../../src/merkle/csv-source.ts'
 import { type EntryList, listFromEntries } from '../../src/merkle/entry-list.ts'
@@ -63,6 +63,8 @@ async function openRecipients(file: string): Promise<{ source: CsvSource; close(
         throw unreadable(file, error)
       }
     }
+    // Opening anything else, such as a named pipe, could take from it what is then missing.
+    if (!attempt(() => statSync(file)).isFile()) return { source: bytesSource(await readBytes(file)), close: () => {} }
     const fd = attempt(() => openSync(file, 'r'))
     const opened = fileSource(fd)
     if (opened !== undefined) {

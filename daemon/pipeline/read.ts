@@ -64,10 +64,15 @@ async function readStored(
 
 function textOf({ list }: AnyRoute, result: unknown): StoredText {
   if (!list) return { data: JSON.stringify(result), meta: '' }
-  const { items, next_cursor } = result as Page<unknown>
-  const meta = { has_more: next_cursor !== null, next_cursor, count: items.length }
-  return { data: JSON.stringify(items), meta: `,${JSON.stringify(meta).slice(1, -1)}` }
+  const page = result as Page<unknown>
+  return { data: JSON.stringify(page.items), meta: `,${JSON.stringify(metaOf(page)).slice(1, -1)}` }
 }
+
+const metaOf = ({ items, next_cursor }: Page<unknown>) => ({
+  has_more: next_cursor !== null,
+  next_cursor,
+  count: items.length,
+})
 
 const sealStored = ({ data, meta }: StoredText, requestId: string): Sealed => ({
   status: 200,
@@ -95,9 +100,8 @@ export function readQuery(parameters: URLSearchParams): Record<string, unknown> 
 
 export function sealAnswer(route: AnyRoute, status: number | undefined, result: unknown, meta: AnswerMeta): Sealed {
   if (route.list) {
-    const { items, next_cursor } = result as Page<unknown>
-    const listMeta = { ...meta, has_more: next_cursor !== null, next_cursor, count: items.length }
-    return { status: 200, body: envelope(items, listMeta) }
+    const page = result as Page<unknown>
+    return { status: 200, body: envelope(page.items, { ...meta, ...metaOf(page) }) }
   }
   return { status: status ?? route.status ?? 200, body: envelope(result, meta) }
 }

@@ -1,5 +1,5 @@
 /** Reads a CSV in the engine, piece by piece, so that its text is never in memory as a whole. */
-import { randomBytes } from 'node:crypto'
+import { randomFillSync } from 'node:crypto'
 import type { CsvOptions, CsvRows } from '../csv.ts'
 import { type CsvColumns, readColumns } from '../csv-columns.ts'
 import { CsvScanner } from '../csv-scanner.ts'
@@ -16,6 +16,8 @@ const MARGIN_BYTES = 64
 const MAX_ENGINE_CELLS = 64
 /** Records of which duplicates are found in one call. */
 const CALL_RECORDS = 4096
+/** Random bytes by which repeated wallets are found. */
+const HASH_KEYS_BYTES = 72
 /** Most bytes of memory for one list; a larger file is left to TypeScript. */
 const MAX_MEMORY_BYTES = 2 ** 31
 
@@ -124,8 +126,8 @@ class EngineReader {
     while (slots < 2 * count) slots *= 2
     const table = aligned(records + RECORD_BYTES * count)
     if (!reserve(engine, table + 4 * slots)) return false
-    const [keyA = 0n, keyB = 0n] = new BigUint64Array(new Uint8Array(randomBytes(16)).buffer)
-    engine.startDuplicates(table, slots, keyA, keyB)
+    randomFillSync(new Uint8Array(engine.memory.buffer, engine.hashKeys(), HASH_KEYS_BYTES))
+    engine.startDuplicates(table, slots)
     for (let from = 0; from < count; from += CALL_RECORDS) {
       if (engine.keepDistinct(records, from, Math.min(count, from + CALL_RECORDS), Number(sum)) === 0) return false
     }

@@ -17,7 +17,8 @@ export interface Engine {
   prepare(): void
   configure(wallet: number, amount: number, locked: number, width: number, guard: number, decimals: number): void
   readRows(start: number, end: number, last: number, records: number, capacity: number): number
-  startDuplicates(at: number, slots: number, randomA: bigint, randomB: bigint): void
+  hashKeys(): number
+  startDuplicates(at: number, slots: number): void
   keepDistinct(records: number, from: number, to: number, sum: number): number
   hashLeaves(records: number, nodes: number, from: number, to: number): void
   hashPairs(below: number, above: number, from: number, to: number, count: number): void

@@ -11,14 +11,24 @@ const PIECE_LEVELS = 12
 /** Receives the nodes of one level of a piece; `first` is the number of the first of them in its level. */
 type KeepNodes = (nodes: Uint8Array, level: number, first: number) => void
 
-let shared: TreeHasher | undefined
+/** Null where the engine cannot run, or finds no memory. */
+let shared: TreeHasher | null | undefined
 
 /** The hasher of this thread; undefined where the engine cannot run. */
 export function treeHasher(): TreeHasher | undefined {
-  if (shared !== undefined) return shared
-  const engine = newEngine()
-  if (engine !== undefined) shared = new TreeHasher(engine)
-  return shared
+  if (shared === undefined) {
+    const engine = newEngine()
+    shared = engine !== undefined && reserve(engine, memoryOf(engine).end) ? new TreeHasher(engine) : null
+  }
+  return shared ?? undefined
+}
+
+/** Where the records and the nodes of a piece stand, and where its memory ends. */
+function memoryOf(engine: Engine): { records: number; nodes: number; end: number } {
+  const records = aligned(engine.heapBase())
+  const nodes = aligned(records + PIECE_LEAVES * RECORD_BYTES)
+  // A level of one node that still rises has a place on each level above it.
+  return { records, nodes, end: nodes + NODE_BYTES * (2 * PIECE_LEAVES + PIECE_LEVELS) }
 }
 
 export class TreeHasher {
@@ -29,11 +39,9 @@ export class TreeHasher {
 
   constructor(engine: Engine) {
     this.engine = engine
-    this.records = aligned(engine.heapBase())
-    this.nodes = aligned(this.records + PIECE_LEAVES * RECORD_BYTES)
-    // A level of one node that still rises has a place on each level above it.
-    const end = this.nodes + NODE_BYTES * (2 * PIECE_LEAVES + PIECE_LEVELS)
-    if (!reserve(engine, end)) throw new RangeError(`no memory of ${end} bytes to hash in`)
+    const { records, nodes } = memoryOf(engine)
+    this.records = records
+    this.nodes = nodes
     this.memory = new Uint8Array(engine.memory.buffer)
   }
 

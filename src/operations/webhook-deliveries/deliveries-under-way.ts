@@ -18,6 +18,9 @@ const QUICK_MS = 250
 const MOST_WAITING_PER_ORIGIN = 256
 const MOST_WAITING = 1_024
 
+/** What waits since then or longer has waited too long. */
+const latestOfLate = () => performance.now() - LONGEST_WAIT_MS
+
 interface Waiting {
   delivery: Delivery
   since: number
@@ -67,13 +70,14 @@ export class DeliveriesUnderWay {
 
   /**
    * Returns how many deliveries may be claimed beyond the places of an origin: twice as many as it ends between two
-   * looks, so that none of its places is empty until the next. One that is slow or silent has none.
+   * looks, so that none of its places is empty until the next. One that is slow or silent has none. `granted` is how many
+   * this look claims ahead for others.
    */
-  ahead(origin: string): number {
+  ahead(origin: string, granted: number): number {
     const known = this.#originOf(origin)
     known.pace = Math.max(2 * known.ended, known.pace >> 1)
     known.ended = 0
-    return Math.min(known.pace, MOST_WAITING_PER_ORIGIN, MOST_WAITING - this.#waiting)
+    return Math.max(0, Math.min(known.pace, MOST_WAITING_PER_ORIGIN, MOST_WAITING - this.#waiting - granted))
   }
 
   /** Sends a delivery at once while fewer than `places` are being sent to its origin, and otherwise once one of them ends. */
@@ -91,10 +95,8 @@ export class DeliveriesUnderWay {
   /** Gives back what waits, or only what has waited too long. */
   releaseWaiting({ onlyLate = false }: { onlyLate?: boolean } = {}): void {
     if (this.#waiting === 0) return
-    const since = onlyLate ? performance.now() - LONGEST_WAIT_MS : Number.POSITIVE_INFINITY
-    for (const origin of this.#origins.values()) {
-      while (origin.waiting[0] !== undefined && origin.waiting[0].since <= since) this.#releaseNext(origin)
-    }
+    const since = onlyLate ? latestOfLate() : Number.POSITIVE_INFINITY
+    for (const origin of this.#origins.values()) this.#releaseSince(origin, since)
   }
 
   /** Resolves once a delivery has ended or `interrupt` was called since the last wait, or after the timeout in milliseconds. */
@@ -140,11 +142,17 @@ export class DeliveriesUnderWay {
     this.#running.add(running)
   }
 
+  /** Sends none that has waited too long: nobody may have looked at them for seconds while the database was busy. */
   #sendNext(origin: Origin): void {
+    this.#releaseSince(origin, latestOfLate())
     const next = origin.waiting.shift()
     if (next === undefined) return
     this.#waiting--
     this.#send(next.delivery, origin)
+  }
+
+  #releaseSince(origin: Origin, since: number): void {
+    while (origin.waiting[0] !== undefined && origin.waiting[0].since <= since) this.#releaseNext(origin)
   }
 
   #releaseNext(origin: Origin): void {

@@ -1,5 +1,4 @@
 /** Writes the results of attempts: their records, the next attempts, and the end of a subscription whose receiver never succeeds. */
-import { randomFillSync } from 'node:crypto'
 import type { Services } from '../../context.ts'
 import { newId } from '../../store/id.ts'
 import type { Tx } from '../../store/store.ts'
@@ -80,7 +79,7 @@ async function recordHeld({ store, clock, log }: RecordServices, attempt: EndedA
 function deliveryRow({ attempt, outcome }: Decided): NewWebhookDelivery {
   const { subscription, queued, startedAt, result } = attempt
   return {
-    id: newId('whd', randomFromBatch),
+    id: newId('whd'),
     subscription_id: subscription.id,
     event_id: queued.event_id,
     attempt: queued.attempts + 1,
@@ -91,19 +90,6 @@ function deliveryRow({ attempt, outcome }: Decided): NewWebhookDelivery {
     next_attempt_at: outcome.state === 'waiting' ? outcome.next_attempt_at : null,
     created_at: startedAt,
   }
-}
-
-/** Random bytes are made in batches, because one call for a few bytes costs more than taking them from a batch. */
-const randomBatch = Buffer.alloc(8_192)
-let taken = randomBatch.length
-
-function randomFromBatch(size: number): Uint8Array {
-  if (taken + size > randomBatch.length) {
-    randomFillSync(randomBatch)
-    taken = 0
-  }
-  taken += size
-  return randomBatch.subarray(taken - size, taken)
 }
 
 /** Returns the delivery to the queue, and switches off the subscription, whose secret cannot be read. */

@@ -36,10 +36,10 @@ interface Chosen {
 
 /** Returns the number of started deliveries. */
 export async function startDue({ store, clock }: DeliveryServices, round: Round): Promise<number> {
-  const now = clock.now()
-  const chosen = await chooseDue(store.db, now, round.underWay)
+  const chosen = await chooseDue(store.db, clock.now(), round.underWay)
   if (chosen.length === 0) return 0
   // A receiver has ten seconds, so a delivery with an older claim belonged to a process that died.
+  const now = clock.now()
   const claim = { now, until: now + LONGEST_CLAIM_MS }
   const queued = chosen.map((each) => each.queued)
   const seqs = queued.map(({ seq }) => seq)
@@ -67,6 +67,7 @@ async function chooseDue(db: Reader, now: number, underWay: DeliveriesUnderWay):
   const subscriptions = await subscriptionsWithDue(db, now)
   subscriptions.sort((a, b) => underWay.ofSubscription(a.id) - underWay.ofSubscription(b.id) || a.seq - b.seq)
   let room = DELIVERIES_OVERALL - underWay.sending
+  let granted = 0
   const limits = new Map<string, number>()
   for (const [i, subscription] of subscriptions.entries()) {
     // Synchronous SQLite blocks requests while many subscriptions are examined, so this yields to them.
@@ -74,7 +75,12 @@ async function chooseDue(db: Reader, now: number, underWay: DeliveriesUnderWay):
     const origin = originOf(subscription)
     const places = Math.min(DELIVERIES_PER_ORIGIN, Math.ceil(room / 2))
     let free = limits.get(origin)
-    free ??= places - underWay.at(origin) + underWay.ahead(origin)
+    if (free === undefined) {
+      // Where no place is left nothing ends, so what is claimed ahead would never be sent.
+      const ahead = places > 0 ? underWay.ahead(origin, granted) : 0
+      granted += ahead
+      free = places - underWay.at(origin) + ahead
+    }
     if (free <= 0) continue
     const due = await sendable(db, subscription, now, free)
     limits.set(origin, free - due.length)

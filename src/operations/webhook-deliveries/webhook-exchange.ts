@@ -23,6 +23,8 @@ export interface WebhookAnswer {
 const ANSWER_BODY_LIMIT = 16_384
 /** After this time the rest of a body is discarded, because it may be slow or endless. */
 const ANSWER_BODY_TIMEOUT_MS = 1_000
+/** A connection that was being closed when the request was sent is known to be closed soon afterwards. */
+const CLOSED_WITHIN_MS = 1_000
 const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
 /**
@@ -49,6 +51,7 @@ class Exchange implements Carried {
   /** Why it was given up before its answer. */
   #givenUp: Error | undefined
   #isOnKept = false
+  #startedAt = 0
   #isRepeated = false
   #hasAnswerBegun = false
   #bodyBytes = 0
@@ -92,6 +95,7 @@ class Exchange implements Carried {
       return
     }
     this.#controller = controller
+    this.#startedAt = performance.now()
     this.#isOnKept = this.connection?.hasAnswered === true
   }
 
@@ -127,7 +131,7 @@ class Exchange implements Carried {
   }
 
   onResponseError(_controller: unknown, error: Error & { code?: unknown }): void {
-    if (this.#isUnheard(error)) {
+    if (this.#mayBeUnheard(error)) {
       this.#repeat()
       return
     }
@@ -139,8 +143,9 @@ class Exchange implements Carried {
   }
 
   /** Receivers close idle connections at any moment, so a request may meet one that is just being closed. */
-  #isUnheard({ code }: { code?: unknown }): boolean {
+  #mayBeUnheard({ code }: { code?: unknown }): boolean {
     if (this.#givenUp !== undefined || this.#freed !== undefined || this.#isRepeated) return false
+    if (performance.now() - this.#startedAt > CLOSED_WITHIN_MS) return false
     return this.#isOnKept && !this.#hasAnswerBegun && CLOSED.has(String(code))
   }
 

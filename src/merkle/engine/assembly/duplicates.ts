@@ -9,28 +9,32 @@ export let zeroAmounts: u32 = 0
 let table: usize = 0
 /** Number of slots less one; the number is a power of two above that of the records. */
 let mask: u32 = 0
-let key0: u64 = 0
-let key1: u64 = 0
+/** One u64 for each u32 of a wallet, and one more. */
+const KEYS_BYTES: i32 = 72
+const keys: usize = memory.data(KEYS_BYTES, 16)
 
-/** Clears a table of `slots` u32 at `at`. The keys are random for each list, so that no crafted list collides. */
-export function startDuplicates(at: usize, slots: u32, randomA: u64, randomB: u64): void {
+/** Where the host puts 72 random bytes before each list. */
+export function hashKeys(): usize {
+  return keys
+}
+
+/** Clears a table of `slots` u32 at `at`. */
+export function startDuplicates(at: usize, slots: u32): void {
   memory.fill(at, 0, 4 * <usize>slots)
   table = at
   mask = slots - 1
-  key0 = randomA
-  key1 = randomB | 1
   distinct = 0
   zeroAmounts = 0
 }
 
-function mixed(hash: u64, word: u64): u64 {
-  const product = (hash ^ word) * key1
-  return product ^ (product >> 32)
-}
-
-function hashOf(record: usize): u64 {
-  const hash = mixed(mixed(key0, load<u64>(record)), load<u64>(record, 8))
-  return mixed(mixed(hash, load<u64>(record, 16)), load<u64>(record, 24))
+/**
+ * Multiply-shift with a key for each u32 and only the high half of the sum: two wallets have the same one of n values
+ * with a probability of about 1 / n, however they were crafted, because their author does not know the keys.
+ */
+function hashOf(record: usize): u32 {
+  let sum = load<u64>(keys, 64)
+  for (let i: usize = 0; i < 32; i += 4) sum += load<u64>(keys + 2 * i) * <u64>load<u32>(record + i)
+  return <u32>(sum >> 32)
 }
 
 function isSameWallet(a: usize, b: usize): bool {
@@ -47,9 +51,9 @@ export function keepDistinct(records: usize, from: u32, to: u32, sum: bool): boo
   for (let i = from; i < to; i++) {
     const record = records + RECORD_BYTES * <usize>i
     const hash = hashOf(record)
-    let slot = <u32>hash & mask
+    let slot = hash & mask
     // A slot holds the number of a record plus one in its low bits, and in the others bits of its hash.
-    const tag = <u32>(hash >> 32) & ~mask
+    const tag = hash & ~mask
     let held = load<u32>(table + 4 * <usize>slot)
     let earlier: usize = 0
     while (held !== 0) {
