@@ -1,6 +1,8 @@
 /** `svc merkle` on real files: roots of a naive implementation, faults by line and column, proofs, comparisons, storing. */
+import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { describe, expect, it } from 'vitest'
 import { naiveLevels, naiveProof, naiveRoot, type Recipient, recipientsOf, walletOf } from '../merkle/reference.ts'
@@ -37,6 +39,17 @@ describe('svc merkle build', () => {
       persisted: false,
     })
     expect(existsSync(cli.dataDir)).toBe(false)
+  })
+
+  it('reads a named pipe once, to its end', async () => {
+    const pipe = join(dirname(fiveFile), 'five.pipe')
+    execFileSync('mkfifo', [pipe])
+    const [{ exitCode, stdout }] = await Promise.all([
+      spawned(['merkle', 'build', pipe, '--mint', MINT, '--json']),
+      writeFile(pipe, csvOf(five)),
+    ])
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(stdout).root).toBe(naiveRoot(five))
   })
 
   it('builds 50,000 rows from standard input to the naive root, in less than a second', async () => {

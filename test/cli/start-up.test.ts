@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { base58 } from '@scure/base'
 import { describe, expect, it } from 'vitest'
 import { onPostgres } from '../support/database.ts'
-import { commandLine, MINT } from './command-line.ts'
+import { commandLine, MINT, PROGRAM } from './command-line.ts'
 
 const cli = commandLine()
 const PAYER = '4zvwRjXUKGfvwnParsHAS3HuSVzV5cA4McphgmoCtajS'
@@ -47,6 +47,15 @@ function packagesIn(file: string): string[] {
 const packages = (loaded: string[]) => loaded.filter((name) => !name.endsWith('.js'))
 
 describe('start-up', () => {
+  it('runs every file of the program in strict mode, as its sources are', () => {
+    const folder = join(PROGRAM, '..')
+    const files = readdirSync(folder).filter((file) => file.endsWith('.js'))
+    expect(files.length).toBeGreaterThan(10)
+    for (const file of files) {
+      expect(readFileSync(join(folder, file), 'utf8'), file).toMatch(/^(#![^\n]*\n)?['"]use strict['"]/)
+    }
+  })
+
   it.each([
     [['--version']],
     [['--help']],

@@ -421,6 +421,14 @@ describe('a kept connection', () => {
     expect(never.sockets).toHaveLength(1)
   })
 
+  it('that is closed after the receiver has worked on the delivery for seconds fails it after one request', async () => {
+    const receiver = await closing((socket) => void setTimeout(() => socket.end(), 2_500))
+    expect((await send(receiver.url)).status).toBe(200)
+    await new Promise(setImmediate)
+    expectFailure(await send(receiver.url), /^the connection was closed before an answer$/)
+    expect(receiver.requests()).toBe(2)
+  })
+
   it('that came too late carries nothing of the delivery that gave up on it', async () => {
     const ids: string[] = []
     const { port, sockets } = await http((request, response) => {

@@ -24,7 +24,7 @@ const ANSWER_BODY_LIMIT = 16_384
 /** After this time the rest of a body is discarded, because it may be slow or endless. */
 const ANSWER_BODY_TIMEOUT_MS = 1_000
 /** A connection that was being closed when the request was sent is known to be closed soon afterwards. */
-const CLOSED_WITHIN_MS = 1_000
+const CLOSED_WITHIN_MS = 2_000
 const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
 /**
