@@ -70,9 +70,9 @@ export function readFromMessage(request: Request, incoming: IncomingMessage): vo
 /** Gives each piece of a message to `take`. Where that throws, the rest is left unread for whoever ends the request. */
 function takeMessage(incoming: IncomingMessage, take: (piece: Uint8Array) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (incoming.destroyed) return reject(incoming.errored ?? cutOff())
+    if (incoming.destroyed) return reject(cutOff())
     const settle = (act: () => void) => {
-      incoming.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
+      incoming.off('data', onData).off('end', onEnd).off('error', onClose).off('close', onClose)
       incoming.pause()
       act()
     }
@@ -84,13 +84,13 @@ function takeMessage(incoming: IncomingMessage, take: (piece: Uint8Array) => voi
       }
     }
     const onEnd = () => settle(resolve)
-    const onError = (error: Error) => settle(() => reject(error))
     const onClose = () => settle(() => reject(cutOff()))
-    incoming.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
+    incoming.on('data', onData).on('end', onEnd).on('error', onClose).on('close', onClose)
   })
 }
 
-const cutOff = () => new Error('the connection was closed before the whole body had arrived')
+/** The caller's doing, and heard by nobody: no fault of the daemon's for its log. */
+const cutOff = () => badRequest('The connection was closed before the whole body had arrived')
 
 export interface BodyReading {
   ceiling: number

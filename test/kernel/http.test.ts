@@ -12,9 +12,13 @@ const MIB = 1024 * 1024
 describe('over a socket', () => {
   let folder: string
   let daemon: Daemon
+  let log = ''
   beforeAll(async () => {
     folder = makeFolder()
-    daemon = await startDaemon({ dataDir: folder, env: { SVC_BODY_LIMIT_MIB: '1' } })
+    const onLog = (text: string) => {
+      log += text
+    }
+    daemon = await startDaemon({ dataDir: folder, env: { SVC_BODY_LIMIT_MIB: '1' }, onLog })
   })
   afterAll(async () => {
     await daemon.stop()
@@ -113,6 +117,7 @@ describe('over a socket', () => {
     )
     const { json } = await daemon.request('GET', '/v2/api-keys')
     expect(json.data).toHaveLength(1)
+    expect(log).not.toMatch(/"level":"error"/)
   })
 })
 
