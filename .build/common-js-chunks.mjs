@@ -13,8 +13,6 @@ export async function commonJsChunks({ outputFiles, metafile }) {
       // esbuild splits ES modules only, so each chunk is turned by itself; imports of chunks become calls of `require`.
       const { code } = await transform(text, {
         format: 'cjs',
-        // By its name it is a module of Node's: defaults of packages in CommonJS are what Node takes them for.
-        sourcefile: 'chunk.mjs',
         platform: 'node',
         target: 'node20.19',
         supported: { 'dynamic-import': false },
