@@ -15,7 +15,6 @@ const suites: Record<string, () => Promise<() => Promise<Measurement[]>>> = {
   localnet: async () => (await import('./localnet.ts')).localnet,
   memory: async () => (await import('./memory.ts')).memory,
   merkle: async () => (await import('./merkle.ts')).merkle,
-  reads: async () => (await import('./requests.ts')).reads,
   requests: async () => (await import('./requests.ts')).requests,
   scaling: async () => (await import('./scaling.ts')).scaling,
   tables: async () => (await import('./tables.ts')).tables,
