@@ -5,6 +5,7 @@ import { badRequest, conflict } from '../../src/errors.ts'
 import { pooledBytes } from '../../src/store/id.ts'
 import * as records from '../../src/store/idempotency.ts'
 import type { Tx } from '../../src/store/store.ts'
+import { inSpan } from '../../src/telemetry/spans.ts'
 import { HOUR_MS } from '../../src/timing.ts'
 import { isDeadOwner, type Kernel } from '../kernel.ts'
 
@@ -189,9 +190,12 @@ function startRenewing(kernel: Kernel): Set<string> {
       renewedOf.delete(kernel)
       return
     }
-    void store
-      .write((tx) => records.renewLeases(tx, [...owners], clock.now() + LEASE_MS))
-      .catch((error) => log.warn({ err: error }, 'idempotency leases were not renewed'))
+    // In a trace of its own: the request that started the timer may have been answered long ago.
+    void inSpan({ name: 'idempotency renew-leases', isRoot: true }, () =>
+      store
+        .write((tx) => records.renewLeases(tx, [...owners], clock.now() + LEASE_MS))
+        .catch((error) => log.warn({ err: error }, 'idempotency leases were not renewed')),
+    )
   }, LEASE_MS / 3).unref()
   return owners
 }

@@ -101,6 +101,8 @@ export async function clearSigning(tx: Tx, { owner, ...key }: KeyOf & { owner: s
 
 /** Extends the leases of all requests that these owners run; returns the number of keys. */
 export async function renewLeases(tx: Tx, owners: readonly string[], leaseUntil: number): Promise<number> {
+  // All requests may have been answered while this write waited for its turn.
+  if (owners.length === 0) return 0
   const { numUpdatedRows } = await tx
     .updateTable('idempotency_keys')
     .set({ lease_until: leaseUntil })

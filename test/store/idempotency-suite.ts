@@ -103,6 +103,7 @@ export function idempotencySuite(database: TestDatabase): void {
       await claimed(store)
       expect(await store.write((tx) => renewLeases(tx, ['a'], 5000))).toBe(1)
       expect(await store.write((tx) => renewLeases(tx, ['b'], 9000))).toBe(0)
+      expect(await store.write((tx) => renewLeases(tx, [], 9000))).toBe(0)
       expect(await claimed(store, { owner: 'b', now: 4999 })).toEqual(RUNNING)
       expect(await store.write((tx) => releaseOwner(tx, 'a'))).toBe(1)
       expect(await store.write((tx) => renewLeases(tx, ['a'], 9000))).toBe(0)
