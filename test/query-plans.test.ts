@@ -18,10 +18,9 @@ import { dueGoldLocks, isAnyGoldLockLive, nextGoldLocks } from '../src/store/gol
 import { duePools, isAnyPoolDue, lastTracked, poolsOfMint } from '../src/store/pools.ts'
 import type { Store } from '../src/store/store.ts'
 import { dueSends, dueTransactions, isAnyTransactionDue, unconfirmedTransactions } from '../src/store/transactions.ts'
-import { sendable } from '../src/store/webhook-queue.ts'
+import { sendable, subscriptionsWithDue } from '../src/store/webhook-queue.ts'
 import { insertRemoval } from '../src/store/webhook-removals.ts'
 import { insertReplay } from '../src/store/webhook-replays.ts'
-import { activeSubscriptions } from '../src/store/webhook-subscriptions.ts'
 import { fill } from './store/many-rows.ts'
 import { planOf, watched } from './store/plans.ts'
 import { startPostgres } from './store/postgres-server.ts'
@@ -211,7 +210,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       sends: () => dueSends(store.db, genesis, now, limit),
       'one send': () => dueSends(store.db, genesis, now, limit, 'signature-100'),
       'unseen transactions': () => unconfirmedTransactions(store.db, genesis, now),
-      subscriptions: () => activeSubscriptions(store.db),
+      subscriptions: () => subscriptionsWithDue(store.db, now),
       'figures for the metrics': () => readQueueFigures(store.db, now),
       deliveries: () => sendable(store.db, { id: 'whs-100', cursor: 10_000 }, now, limit),
       housekeeping: () =>

@@ -79,7 +79,8 @@ const sealStored = ({ data, meta }: StoredText, requestId: string): Sealed => ({
   body: `{"data":${data},"meta":{"request_id":${JSON.stringify(requestId)}${meta}}}`,
 })
 
-function inputOf(route: AnyRoute, { params, target }: AskedRequest): Record<string, unknown> {
+/** The validated parameters of path and query. */
+export function inputOf(route: AnyRoute, { params, target }: AskedRequest): Record<string, unknown> {
   const question = target.indexOf('?')
   const query = new URLSearchParams(question < 0 ? '' : target.slice(question))
   return {
@@ -89,7 +90,7 @@ function inputOf(route: AnyRoute, { params, target }: AskedRequest): Record<stri
 }
 
 /** The query as an object; a repeated parameter becomes an array, which no schema accepts. */
-export function readQuery(parameters: URLSearchParams): Record<string, unknown> {
+function readQuery(parameters: URLSearchParams): Record<string, unknown> {
   const query: Record<string, unknown> = Object.create(null)
   for (const name of new Set(parameters.keys())) {
     const values = parameters.getAll(name)

@@ -2,7 +2,7 @@
 import { ROWS_PER_STEP } from './in-steps.ts'
 import { finding, inserting, listing, updating } from './records.ts'
 import type { Row } from './schema.ts'
-import type { Reader, Tx } from './store.ts'
+import type { Tx } from './store.ts'
 import { insertRemoval, removeRemains } from './webhook-removals.ts'
 
 export type SubscriptionRow = Row<'webhook_subscriptions'>
@@ -25,10 +25,6 @@ export async function deleteWebhookSubscription(tx: Tx, id: string, now: number)
   await insertRemoval(tx, id, now)
   await removeRemains(tx, id, ROWS_PER_STEP)
   return true
-}
-
-export function activeSubscriptions(reader: Reader): Promise<Row<'webhook_subscriptions'>[]> {
-  return reader.selectFrom('webhook_subscriptions').selectAll().where('active', '=', 1).orderBy('seq').execute()
 }
 
 /** Deactivates the subscription; false when it is inactive already, or its receiver was changed since `revision`. */
