@@ -17,7 +17,7 @@ import {
   type Origin,
   readSecretFile,
 } from '../src/config.ts'
-import { isListedHolder, isLocked } from '../src/file-lock.ts'
+import { isHeldBy } from '../src/file-lock.ts'
 import { FileFault, readOwn, readOwnIfThere, requireDataFolder } from '../src/files.ts'
 import { parseUrl } from '../src/urls.ts'
 import { type HttpTransport, openHttp } from './http-transport.ts'
@@ -214,20 +214,10 @@ export function runningDaemon({ dataDir }: Config): Daemon | undefined {
     const { pid, url, cluster, role } = JSON.parse(text) as Record<string, unknown>
     if (typeof pid !== 'number' || typeof url !== 'string' || pid === process.pid) return undefined
     if (!/^https?:\/\//.test(url) || parseUrl(url) === undefined) return undefined
-    const lock = join(dataDir, DAEMON_LOCK_FILE)
-    if (!isProcessAlive(pid) || !(isListedHolder(lock, pid) || isLocked(lock))) return undefined
+    if (!isHeldBy(join(dataDir, DAEMON_LOCK_FILE), pid)) return undefined
     return { pid, url, file, cluster: typeof cluster === 'string' ? cluster : undefined, role: daemonRole(role) }
   } catch {
     return undefined
-  }
-}
-
-function isProcessAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 

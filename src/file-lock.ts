@@ -22,6 +22,22 @@ export function isLocked(file: string): boolean {
   }
 }
 
+/**
+ * Whether the process `pid` runs and holds the lock on `file`. The id alone decides nothing: its process may have ended,
+ * and the id may be another's.
+ */
+export const isHeldBy = (file: string, pid: number): boolean =>
+  isProcessAlive(pid) && (isListedHolder(file, pid) || isLocked(file))
+
+function isProcessAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
 /** The bytes that SQLite locks for writing while a process has a database to itself (sqlite3 `os.h`, SHARED_FIRST). */
 const EXCLUSIVE_RANGE = { first: 0x40000002, last: 0x400001ff } as const
 

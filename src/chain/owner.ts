@@ -2,7 +2,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { LOCALNET_FILE } from '../config.ts'
-import { isLocked } from '../file-lock.ts'
+import { isHeldBy } from '../file-lock.ts'
 import { readOwnIfThere, requireDataFolder, writeAtomically } from '../files.ts'
 
 /** A lock beside LOCALNET_FILE. It is a locked database, so that the system releases it whenever the process ends. */
@@ -26,10 +26,8 @@ export function chainOwner(dataDir: string): ChainOwner | undefined {
   try {
     const { pid, rpc_url, ws_url } = JSON.parse(text) as ChainOwner
     if (typeof pid !== 'number' || typeof rpc_url !== 'string' || typeof ws_url !== 'string') return undefined
-    // A process may have ended without removing its file, and its id may be in use again. The lock is decisive.
-    return pid !== process.pid && isRunning(pid) && isLocked(join(dataDir, CHAIN_LOCK_FILE))
-      ? { pid, rpc_url, ws_url }
-      : undefined
+    // A process may have ended without removing its file. The lock is decisive.
+    return pid !== process.pid && isHeldBy(join(dataDir, CHAIN_LOCK_FILE), pid) ? { pid, rpc_url, ws_url } : undefined
   } catch {
     return undefined
   }
@@ -40,13 +38,4 @@ export function claimChain(dataDir: string, at: Omit<ChainOwner, 'pid'>): () => 
   const file = join(dataDir, LOCALNET_FILE)
   writeAtomically(file, `${JSON.stringify({ pid: process.pid, ...at })}\n`)
   return () => rmSync(file, { force: true })
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
 }
