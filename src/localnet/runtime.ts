@@ -1,7 +1,7 @@
 /** Wrapper of LiteSVM: accounts, the clock, and execution of transactions that were already decoded and checked. */
 import type { EpochSchedule, LiteSvm, TransactionMetadata } from 'litesvm/dist/internal.js'
 import type { ChainAccount } from '../solana/accounts.ts'
-import { addressBytes, addressOf } from '../solana/addresses.ts'
+import { addressBytes, addressOf, byteKey } from '../solana/addresses.ts'
 import type { Execution, InnerInstructions } from '../solana/execution.ts'
 import type { DecodedTransaction } from '../solana/messages.ts'
 import { BUILT_IN_OWNERS, SLOT_HASHES_SYSVAR, SYSTEM_PROGRAM, SYSVAR_OWNER } from '../solana/program-ids.ts'
@@ -101,9 +101,9 @@ export class Runtime {
   restore(accounts: Iterable<JournaledAccount>): string[] {
     const faults: string[] = []
     const programs: JournaledAccount[] = []
-    const unused = new Set([...this.#unused.keys()].map((id) => textOf(addressBytes(id))))
+    const unused = new Set([...this.#unused.keys()].map((id) => byteKey(addressBytes(id))))
     const restore = ({ address, lamports, owner, executable, data }: JournaledAccount) => {
-      if (unused.size > 0 && unused.has(textOf(address))) this.#unused.delete(addressOf(address))
+      if (unused.size > 0 && unused.has(byteKey(address))) this.#unused.delete(addressOf(address))
       try {
         this.#svm.setAccount(address, new this.#native.Account(lamports, data, owner, executable, DEFAULT_RENT_EPOCH))
       } catch (error) {
@@ -237,10 +237,6 @@ export function wasExecuted({ err, logs }: Execution): boolean {
 }
 
 let builtIn: readonly string[] | undefined
-
-/** Text that is equal for equal bytes. */
-const textOf = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 
 function toChainAccount(account: import('litesvm/dist/internal.js').Account): ChainAccount {
   return {

@@ -9,9 +9,13 @@ const MAX_CACHED_ADDRESSES = 8_192
 const textByBytes = new Map<string, string>()
 const bytesByText = new Map<string, Uint8Array>()
 
+/** Text that is equal for equal bytes, as the key of a map. */
+export const byteKey = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+
 /** Returns the base58 text of 32 bytes. */
 export function addressOf(bytes: Uint8Array): string {
-  const key = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+  const key = byteKey(bytes)
   const known = textByBytes.get(key)
   if (known !== undefined) return known
   if (textByBytes.size >= MAX_CACHED_ADDRESSES) textByBytes.clear()

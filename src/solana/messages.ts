@@ -1,6 +1,6 @@
 /** Decodes transactions as strictly as a validator; bytes that fail here never reach the runtime. */
 import { base58 } from '@scure/base'
-import { addressOf } from './addresses.ts'
+import { addressOf, byteKey } from './addresses.ts'
 import { MAX_TRANSACTION_BYTES } from './constants.ts'
 import { type TransactionErrorJson, TransactionRefused } from './execution.ts'
 
@@ -135,7 +135,7 @@ const recentlyDecoded = new Map<string, DecodedTransaction>()
  */
 export function decodeOnce(bytes: Uint8Array): DecodedTransaction {
   if (bytes.length > MAX_TRANSACTION_BYTES) return decodeWireTransaction(bytes)
-  const key = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+  const key = byteKey(bytes)
   const known = recentlyDecoded.get(key)
   if (known !== undefined) return known
   const decoded = decodeWireTransaction(bytes)
