@@ -1,6 +1,6 @@
 /** Delivery attempts of webhooks, one row each. */
 import { preparedForRows } from './prepared-lists.ts'
-import { inserting, listing } from './records.ts'
+import { listing } from './records.ts'
 import type { NewRow } from './schema.ts'
 import type { Tx } from './store.ts'
 
@@ -18,7 +18,6 @@ const COLUMNS = [
 ] as const
 export type NewWebhookDelivery = Required<Pick<NewRow<'webhook_deliveries'>, (typeof COLUMNS)[number]>>
 
-export const insertWebhookDelivery = inserting('webhook_deliveries')
 /** Inserts many at once, in this order. */
 export const insertWebhookDeliveries: (tx: Tx, rows: readonly NewWebhookDelivery[]) => Promise<void> = preparedForRows(
   COLUMNS,

@@ -21,7 +21,7 @@ import type { NewRow } from '../../src/store/schema.ts'
 import { findStake, findStakedByWallet, insertStake, pageStakes, updateStake } from '../../src/store/stakes.ts'
 import { insertToken, updateToken } from '../../src/store/tokens.ts'
 import { findTransaction, insertTransaction, moveTransaction } from '../../src/store/transactions.ts'
-import { insertWebhookDelivery, pageWebhookDeliveries } from '../../src/store/webhook-deliveries.ts'
+import { insertWebhookDeliveries, pageWebhookDeliveries } from '../../src/store/webhook-deliveries.ts'
 import {
   deleteWebhookSubscription,
   findWebhookSubscription,
@@ -268,7 +268,7 @@ export function recordsSuite(database: TestDatabase): void {
       await store.write(async (tx) => {
         for (const id of ['whs_1', 'whs_2']) {
           await insertWebhookSubscription(tx, { ...subscription, id })
-          await insertWebhookDelivery(tx, { ...delivery, id: `dlv ${id}`, subscription_id: id })
+          await insertWebhookDeliveries(tx, [{ ...delivery, id: `dlv ${id}`, subscription_id: id }])
         }
       })
       await store.write((tx) => updateWebhookSubscription(tx, 'whs_2', { active: 0 }))
