@@ -12,6 +12,7 @@ import { openStorage } from '../../src/storage/storage.ts'
 import { assetTable } from '../../src/store/assets.ts'
 import { storeOptions } from '../../src/store/open.ts'
 import { opened } from '../store/databases.ts'
+import { copyMigrated } from '../store/migrated.ts'
 import { databaseSettings } from '../support/database.ts'
 import { ORIGIN, startService, temporaryFolder } from '../support/service.ts'
 import { IMAGES, png } from './images.ts'
@@ -23,6 +24,7 @@ async function storageIn(
 ) {
   const flags = { 'data-dir': folder, ...(await databaseSettings(folder)), ...settings }
   const config = loadConfig({ flags, env: {}, cwd: folder })
+  if (flags['database-url'] === undefined) await copyMigrated(folder)
   const store = await opened(storeOptions(config))
   return {
     storage: openStorage(config, { cluster, database: assetTable(store, systemClock) }),
