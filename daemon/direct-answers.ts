@@ -1,4 +1,4 @@
-/** Answers ordinary reads on their connection, without a Request and a Response; hono's router says which route they ask for. */
+/** Answers ordinary requests on their connection, without a Request and a Response; hono's router says which route they ask for. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Hono } from 'hono'
 import type { Kernel } from './kernel.ts'
@@ -6,6 +6,7 @@ import type { Mount } from './mount.ts'
 import { type Answer, writeAnswer } from './pipeline/answer.ts'
 import { type AskedRequest, answerRequest, type Handler } from './pipeline/pipeline.ts'
 import { type Recording, type RequestEnv, type RequestRecord, recordHead } from './pipeline/request-record.ts'
+import { dropUnreadBody } from './unread-body.ts'
 
 export interface DirectAnswers {
   router: Hono<RequestEnv>['router']
@@ -17,15 +18,18 @@ export interface DirectAnswers {
 /** Paths and queries that the URL standard leaves as they are, and that need no decoding. */
 const PLAIN_TARGET = /^\/[\w/-]*(?:\?[\w=&.:-]*)?$/
 
+/** Methods that routes of the contract have. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+
 /**
- * Returns whether it answers the request. It leaves to `fetch` what is not a GET of a route of the contract by a plain
- * path, and what a middleware has a part in.
+ * Returns whether it answers the request. It leaves to `fetch` what is not a route of the contract by a plain path, and
+ * what a middleware has a part in.
  */
 export function directAnswers({ router, mountedAs, kernel, recording }: DirectAnswers) {
   const findOrigin = originFinder()
 
-  function matched(path: string): Pick<Found, 'handler' | 'params'> | undefined {
-    const [matches, stash] = router.match('GET', path)
+  function matched(method: string, path: string): Pick<Found, 'handler' | 'params'> | undefined {
+    const [matches, stash] = router.match(method, path)
     const [first] = matches
     if (first === undefined || matches.length > 1) return undefined
     const [[answer], places] = first
@@ -34,13 +38,13 @@ export function directAnswers({ router, mountedAs, kernel, recording }: DirectAn
   }
 
   return (incoming: IncomingMessage, outgoing: ServerResponse): boolean => {
-    const { method, url: target } = incoming
-    if (method !== 'GET' || target === undefined || !PLAIN_TARGET.test(target)) return false
+    const { method = '', url: target } = incoming
+    if (!METHODS.has(method) || target === undefined || !PLAIN_TARGET.test(target)) return false
     const question = target.indexOf('?')
-    const found = matched(question < 0 ? target : target.slice(0, question))
+    const found = matched(method, question < 0 ? target : target.slice(0, question))
     const origin = findOrigin(incoming)
     if (found === undefined || origin === undefined) return false
-    answer(kernel, recording, { ...found, target, origin }, incoming, outgoing)
+    answer(kernel, recording, { ...found, method, target, origin }, incoming, outgoing)
     return true
   }
 }
@@ -48,6 +52,7 @@ export function directAnswers({ router, mountedAs, kernel, recording }: DirectAn
 interface Found {
   handler: Handler
   params: Record<string, string>
+  method: string
   target: string
   origin: string
 }
@@ -55,12 +60,12 @@ interface Found {
 function answer(
   kernel: Kernel,
   recording: Recording,
-  { handler, params, target, origin }: Found,
+  { handler, params, method, target, origin }: Found,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): void {
   const header = (name: string) => headerOf(incoming.rawHeaders, name)
-  const asked: AskedRequest = { header, target, origin, params, write: undefined }
+  const asked: AskedRequest = { header, target, origin, params, write: method === 'GET' ? undefined : incoming }
   const give = (record: RequestRecord) => answerRequest(kernel, handler, asked, record)
   const fail = (error: unknown) => {
     kernel.log.error({ err: error }, 'an answer was not written')
@@ -69,11 +74,12 @@ function answer(
   const write = (answered: Answer) => {
     try {
       writeAnswer(outgoing, answered)
+      if (method !== 'GET') dropUnreadBody(incoming, outgoing)
     } catch (error) {
       fail(error)
     }
   }
-  const answered = recordHead(recording, { method: 'GET', header }, give, outcomeOfAnswer)
+  const answered = recordHead(recording, { method, header }, give, outcomeOfAnswer)
   if (answered instanceof Promise) answered.then(write, fail)
   else write(answered)
 }

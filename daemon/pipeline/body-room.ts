@@ -10,10 +10,10 @@ const PER_KEY = 32 * MIB
 const MAX_ROOM_BYTES = 128 * MIB
 
 export interface BodyRoom {
-  /** Resolves once there is room for `bytes`, with the function that releases it. */
-  take(keyId: string, bytes: number): Promise<() => void>
-  /** Resolves in a turn of the event loop in which no other large body is parsed. */
-  turn(bytes: number): Promise<void>
+  /** Resolves once there is room for `bytes`, with the function that releases it; undefined where none is counted. */
+  take(keyId: string, bytes: number): Promise<() => void> | undefined
+  /** Resolves in a turn of the event loop in which no other large body is parsed; undefined for a small one. */
+  turn(bytes: number): Promise<void> | undefined
 }
 
 interface Waiting {
@@ -60,8 +60,8 @@ export function createBodyRoom(): BodyRoom {
     }
   }
   return {
-    async take(keyId, bytes) {
-      if (bytes <= SMALL) return () => {}
+    take(keyId, bytes) {
+      if (bytes <= SMALL) return undefined
       return new Promise((settle) => {
         const one: Waiting = { keyId, bytes, admit: () => settle(admitted(one)) }
         if (fits(one)) one.admit()
@@ -69,7 +69,7 @@ export function createBodyRoom(): BodyRoom {
       })
     },
     turn(bytes) {
-      if (bytes <= QUICK) return Promise.resolve()
+      if (bytes <= QUICK) return undefined
       turns = turns.then(() => new Promise((settle) => setImmediate(settle)))
       return turns
     },

@@ -2,7 +2,7 @@
 
 import { isAscii } from 'node:buffer'
 import { createHash, hash as oneShot } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import { IncomingMessage } from 'node:http'
 import type { AnyRoute } from '../../src/api/route.ts'
 import type { Config } from '../../src/config.ts'
 import { type ApiError, badRequest } from '../../src/errors.ts'
@@ -32,9 +32,11 @@ function tooLarge(ceiling: number): ApiError {
   return badRequest(`The request body is larger than ${byteUnits(ceiling)}`, { details: { limit_bytes: ceiling } })
 }
 
-/** The length that the request declares, undefined without one; throws bad_request where it exceeds the ceiling. */
-export function declaredLength(request: Request, ceiling: number): number | undefined {
-  const header = request.headers.get('content-length')
+/**
+ * The length that the header Content-Length declares, undefined without one; throws bad_request where it exceeds the
+ * ceiling.
+ */
+export function declaredLength(header: string | null, ceiling: number): number | undefined {
   if (header === null || !/^\d+$/.test(header)) return undefined
   const length = Number(header)
   if (length > ceiling) throw tooLarge(ceiling)
@@ -59,6 +61,9 @@ export function inspectorOf({ raw, multipart }: AnyRoute, contentType: string, l
   }
 }
 
+/** What a body is read from: the message of Node's parser where there is one, else the stream of a Request. */
+export type BodySource = IncomingMessage | Request
+
 /** The message of Node's parser that each request was made of. */
 const messages = new WeakMap<Request, IncomingMessage>()
 
@@ -67,8 +72,13 @@ export function readFromMessage(request: Request, incoming: IncomingMessage): vo
   messages.set(request, incoming)
 }
 
-/** Gives each piece of a message to `take`. Where that throws, the rest is left unread for whoever ends the request. */
-function takeMessage(incoming: IncomingMessage, take: (piece: Uint8Array) => void): Promise<void> {
+export const bodySourceOf = (request: Request): BodySource => messages.get(request) ?? request
+
+/**
+ * Gives each piece of a message to `take`, and resolves with what `whole` returns after the last. Where one of them
+ * throws, the rest is left unread for whoever ends the request.
+ */
+function takeMessage<T>(incoming: IncomingMessage, take: (piece: Uint8Array) => void, whole: () => T): Promise<T> {
   return new Promise((resolve, reject) => {
     if (incoming.destroyed) return reject(cutOff())
     const settle = (act: () => void) => {
@@ -83,7 +93,7 @@ function takeMessage(incoming: IncomingMessage, take: (piece: Uint8Array) => voi
         settle(() => reject(error))
       }
     }
-    const onEnd = () => settle(resolve)
+    const onEnd = () => settle(() => resolve(whole()))
     const onClose = () => settle(() => reject(cutOff()))
     incoming.on('data', onData).on('end', onEnd).on('error', onClose).on('close', onClose)
   })
@@ -93,6 +103,7 @@ function takeMessage(incoming: IncomingMessage, take: (piece: Uint8Array) => voi
 const cutOff = () => badRequest('The connection was closed before the whole body had arrived')
 
 export interface BodyReading {
+  contentType: string
   ceiling: number
   /** Bytes that the request declares; a buffer of that size is allocated once and filled as the pieces arrive. */
   declared: number | undefined
@@ -100,11 +111,10 @@ export interface BodyReading {
 }
 
 /** Reads at most `ceiling` bytes. Throws bad_request for a larger body or where `inspect` does, and stops reading. */
-export async function readRequestBody(
-  request: Request,
-  { ceiling, declared = 0, inspect }: BodyReading,
+export function readRequestBody(
+  source: BodySource,
+  { contentType, ceiling, declared = 0, inspect }: BodyReading,
 ): Promise<RequestBody> {
-  const contentType = request.headers.get('content-type') ?? ''
   let raw = new Uint8Array(declared)
   let size = 0
   const take = (piece: Uint8Array) => {
@@ -114,14 +124,18 @@ export async function readRequestBody(
     raw.set(piece, size)
     size += piece.byteLength
   }
-  const incoming = messages.get(request)
-  if (incoming !== undefined) await takeMessage(incoming, take)
-  else if (request.body) {
-    for await (const piece of request.body as unknown as AsyncIterable<Uint8Array>) take(piece)
-  }
   // The array owns its whole buffer, so that the buffer can be transferred to a worker thread.
-  if (size < raw.byteLength) raw = raw.slice(0, size)
-  return { raw, multipart: isForm(contentType), contentType }
+  const whole = () => ({
+    raw: size < raw.byteLength ? raw.slice(0, size) : raw,
+    multipart: isForm(contentType),
+    contentType,
+  })
+  return source instanceof IncomingMessage ? takeMessage(source, take, whole) : takeStream(source, take, whole)
+}
+
+async function takeStream<T>({ body }: Request, take: (piece: Uint8Array) => void, whole: () => T): Promise<T> {
+  if (body) for await (const piece of body as unknown as AsyncIterable<Uint8Array>) take(piece)
+  return whole()
 }
 
 /**
@@ -167,16 +181,20 @@ export function requireJson(contentType: string): void {
 const SMALL_BYTES = 16 * KIB
 
 /**
- * SHA-256 of method, path and body. A form is hashed by its parts, so that a retry with another boundary has the same
- * hash.
+ * SHA-256 of method, path and body, at once unless it is a form, which is hashed by its parts, so that a retry with
+ * another boundary has the same hash.
  */
-export async function hashRequest(method: string, pathAndQuery: string, body: RequestBody): Promise<string> {
+export function hashRequest(method: string, pathAndQuery: string, body: RequestBody): string | Promise<string> {
   const target = `${method} ${pathAndQuery}\n`
+  if (body.multipart) return hashForm(target, body)
   // A small body is hashed in one call, which costs a third of three.
-  if (!body.multipart && body.raw.byteLength <= SMALL_BYTES)
+  if (body.raw.byteLength <= SMALL_BYTES)
     return oneShot('sha256', Buffer.concat([Buffer.from(target), body.raw]), 'hex')
+  return createHash('sha256').update(target).update(body.raw).digest('hex')
+}
+
+async function hashForm(target: string, body: RequestBody): Promise<string> {
   const hash = createHash('sha256').update(target)
-  if (!body.multipart) return hash.update(body.raw).digest('hex')
   for (const [name, value] of await readForm(body)) {
     const bytes = typeof value === 'string' ? Buffer.from(value) : Buffer.from(await value.arrayBuffer())
     hash

@@ -18,14 +18,18 @@ export interface ReplayedAnswer {
 }
 export interface KeyClaim {
   kind: 'claim'
-  /** The answer to give where `begin` found that another daemon has answered the request. */
-  replay: ReplayedAnswer | undefined
   /** Links what the operation signs to this key, so that a retry finds it. */
   signing: SigningLink
-  /** Runs before the operation's work in its transaction. Throws where the key turns out to be taken. */
-  begin(tx: Tx): Promise<void>
-  /** Stores the answer in the same transaction as the change that it reports. */
+  /**
+   * Stores the answer in the same transaction as the change that it reports, after it. Throws where the key turns out to
+   * be taken.
+   */
   finish(tx: Tx, status: number, body: string): Promise<void>
+  /**
+   * The answer to give in place of a failure: the stored one, where another daemon has meanwhile answered the request.
+   * Throws conflict where it has used the key for another request.
+   */
+  answeredElsewhere(): Promise<ReplayedAnswer | undefined>
   /** Frees the key after a failure, unless something was signed. */
   free(): Promise<void>
   /** Ends what the process keeps of the claim: the renewal of its lease. */
@@ -54,24 +58,35 @@ interface Claimed {
  * claimed in its commit, and until then is known to be in use by this process alone: of two daemons that are sent the
  * same request at once, the first to commit answers it, and the other repeats that answer.
  */
-export async function claimIdempotencyKey(kernel: Kernel, claimed: Claimed, atomic = false): Promise<ClaimOutcome> {
+export function claimIdempotencyKey(
+  kernel: Kernel,
+  claimed: Claimed,
+  atomic = false,
+): ClaimOutcome | Promise<ClaimOutcome> {
   const { apiKeyId, key, requestHash } = claimed
   const running = runningIn(kernel)
   const name = `${apiKeyId} ${key}`
   const earlier = running.get(name)
   if (earlier !== undefined) throw earlier === requestHash ? stillRunning() : usedByAnotherRequest()
   if (!atomic) return claimNow(kernel, claimed)
-  running.set(name, requestHash)
   const end = () => void running.delete(name)
+  const claim = (stored: unknown) => {
+    if (stored === undefined) return claimInCommit(kernel, claimed, end)
+    end()
+    return claimNow(kernel, claimed)
+  }
+  running.set(name, requestHash)
   try {
-    const stored = await records.findIdempotencyKey(kernel.store.db, { apiKeyId, key })
-    if (stored === null) return claimInCommit(kernel, claimed, end)
+    const stored = records.lookUpKey(kernel.store.db, { apiKeyId, key })
+    if (!(stored instanceof Promise)) return claim(stored)
+    return stored.then(claim, (error) => {
+      end()
+      throw error
+    })
   } catch (error) {
     end()
     throw error
   }
-  end()
-  return claimNow(kernel, claimed)
 }
 
 /** The atomic requests that this process is running: API key and key with the hash of the request. */
@@ -83,25 +98,32 @@ function runningIn(kernel: Kernel): Map<string, string> {
   return known
 }
 
-/** A claim that is stored in the commit itself, after which nothing of it is left to renew or to free. */
+/** A claim that is stored in the commit itself with its answer, after which nothing is left to renew or to free. */
 function claimInCommit(kernel: Kernel, claimed: Claimed, end: () => void): KeyClaim {
+  const { apiKeyId, key, requestHash } = claimed
   const owner = `${kernel.owner}/commit`
-  const claim: KeyClaim = {
+  return {
     kind: 'claim',
-    replay: undefined,
     signing: { earlier: null, bind: signsNothing, unbind: signsNothing },
-    async begin(tx) {
-      const outcome = await records.claimKey(tx, claimRequest(kernel, claimed, owner))
+    async finish(tx, status, body) {
+      const request = claimRequest(kernel, claimed, owner)
+      const response = kernel.vault.seal(body, purposeOf(claimed))
+      if (await records.insertAnswered(tx, request, { status, response })) return
+      const outcome = await records.claimKey(tx, request)
       if (outcome.kind === 'conflict') throw conflictOf(outcome.reason)
-      if (outcome.kind !== 'replay') return
-      claim.replay = replayOf(kernel, claimed, outcome)
-      throw new Error('another daemon has answered this request')
+      if (outcome.kind === 'replay') throw new Error('another daemon has answered this request')
+      await storeAnswer(tx, { apiKeyId, key, owner, status, response })
     },
-    finish: (tx, status, body) => finishClaim(kernel, claimed, { tx, owner, status, body }),
+    async answeredElsewhere() {
+      const stored = await records.findIdempotencyKey(kernel.store.db, { apiKeyId, key })
+      if (stored?.state !== 'done' || stored.expires_at <= kernel.clock.now()) return undefined
+      if (stored.request_hash !== requestHash) throw usedByAnotherRequest()
+      const { status, response } = stored
+      return status === null || response === null ? undefined : replayOf(kernel, claimed, { status, response })
+    },
     free: async () => {},
     end,
   }
-  return claim
 }
 
 async function signsNothing(): Promise<never> {
@@ -127,7 +149,6 @@ async function claimNow(kernel: Kernel, claimed: Claimed): Promise<ClaimOutcome>
   if (outcome.kind === 'replay') return replayOf(kernel, claimed, outcome)
   return {
     kind: 'claim',
-    replay: undefined,
     signing: {
       earlier: outcome.kind === 'resumed' ? outcome.signingId : null,
       async bind(tx, id) {
@@ -136,8 +157,10 @@ async function claimNow(kernel: Kernel, claimed: Claimed): Promise<ClaimOutcome>
       },
       unbind: (tx) => records.clearSigning(tx, { apiKeyId, key, owner }),
     },
-    begin: async () => {},
-    finish: (tx, status, body) => finishClaim(kernel, claimed, { tx, owner, status, body }),
+    finish: (tx, status, body) =>
+      storeAnswer(tx, { apiKeyId, key, owner, status, response: kernel.vault.seal(body, purposeOf(claimed)) }),
+    // The key is this request's own until its lease ends.
+    answeredElsewhere: async () => undefined,
     async free() {
       await store.write((tx) => records.free(tx, { apiKeyId, key, owner }))
     },
@@ -155,14 +178,8 @@ const claimRequest = ({ clock, config }: Kernel, claimed: Claimed, owner: string
 
 const purposeOf = ({ apiKeyId, key }: Claimed) => `idempotency:${apiKeyId}:${key}`
 
-async function finishClaim(
-  { vault }: Kernel,
-  claimed: Claimed,
-  { tx, owner, status, body }: { tx: Tx; owner: string; status: number; body: string },
-): Promise<void> {
-  const { apiKeyId, key } = claimed
-  const response = vault.seal(body, purposeOf(claimed))
-  if (!(await records.finish(tx, { apiKeyId, key, owner, status, response }))) throw stillRunning()
+async function storeAnswer(tx: Tx, answer: Parameters<typeof records.finish>[1]): Promise<void> {
+  if (!(await records.finish(tx, answer))) throw stillRunning()
 }
 
 const replayOf = (

@@ -6,6 +6,7 @@ import { ApiError } from '../../src/errors.ts'
 import type { Kernel } from '../kernel.ts'
 import { type Answer, errorResponse, jsonAnswer } from './answer.ts'
 import { authenticate, type KnownKey, requireScopes } from './bearer.ts'
+import { type BodySource, bodySourceOf } from './body.ts'
 import { addRateLimits, type Quotas, quotasOf } from './rate-limit.ts'
 import { read, type Sealed } from './read.ts'
 import type { RequestRecord } from './request-record.ts'
@@ -35,7 +36,7 @@ export interface AskedRequest {
   origin: string
   params: Record<string, string>
   /** What the body of a write is read from; undefined for a GET request. */
-  write: Request | undefined
+  write: BodySource | undefined
 }
 
 /** What a Request asks of a mounted route. */
@@ -46,7 +47,7 @@ export function askedBy({ method }: AnyRoute, request: Request, params: Record<s
     target: url.pathname + url.search,
     origin: url.origin,
     params,
-    write: method === 'get' ? undefined : request,
+    write: method === 'get' ? undefined : bodySourceOf(request),
   }
 }
 
@@ -95,7 +96,7 @@ function run(
 ): Sealed | Promise<Sealed> {
   const { route } = handler
   const { requestId } = record
-  const incoming = asked.write && incomingBody(kernel, route, asked.write)
+  const incoming = asked.write && incomingBody(kernel, route, asked, asked.write)
   const proceed = (key: KnownKey | undefined, hasLooked = false) => {
     if (key && route.scope) requireScopes(JSON.parse(key.scopes_json), [route.scope])
     if (incoming === undefined) return read(kernel, handler, asked, requestId, { key, hasLooked })

@@ -2,12 +2,13 @@
 import type { AnyRoute } from '../../src/api/route.ts'
 import type { AnswerMeta } from '../../src/client.ts'
 import type { Context } from '../../src/context.ts'
-import { badRequest } from '../../src/errors.ts'
+import { ApiError, badRequest } from '../../src/errors.ts'
 import { validateInput } from '../../src/operations/input-validation.ts'
 import { rehearse } from '../../src/store/rehearse.ts'
 import type { Kernel } from '../kernel.ts'
 import { type KnownKey, requireScopes } from './bearer.ts'
 import {
+  type BodySource,
   bodyCeiling,
   declaredLength,
   hashRequest,
@@ -20,13 +21,13 @@ import {
 } from './body.ts'
 import { makeContext, UNLINKED } from './context.ts'
 import { parseForm } from './form.ts'
-import { claimIdempotencyKey, readIdempotencyKey } from './idempotency.ts'
+import { claimIdempotencyKey, type KeyClaim, type ReplayedAnswer, readIdempotencyKey } from './idempotency.ts'
 import type { AskedRequest, Handler } from './pipeline.ts'
 import { inputOf, type Sealed, sealAnswer } from './read.ts'
 
 /** A body that has not been read yet. */
 export interface IncomingBody {
-  request: Request
+  source: BodySource
   /** Bytes that it may have. */
   ceiling: number
   /** Bytes that the request declares; undefined where it does not. */
@@ -34,9 +35,14 @@ export interface IncomingBody {
 }
 
 /** Throws bad_request for a body that declares to be larger than the route takes. */
-export function incomingBody({ config }: Kernel, route: AnyRoute, request: Request): IncomingBody {
+export function incomingBody(
+  { config }: Kernel,
+  route: AnyRoute,
+  { header }: AskedRequest,
+  source: BodySource,
+): IncomingBody {
   const ceiling = bodyCeiling(route, config)
-  return { request, ceiling, declared: declaredLength(request, ceiling) }
+  return { source, ceiling, declared: declaredLength(header('content-length'), ceiling) }
 }
 
 interface AdmittedWrite {
@@ -47,40 +53,48 @@ interface AdmittedWrite {
 }
 
 interface ReceivedWrite extends AdmittedWrite {
-  method: string
   body: RequestBody
 }
 
-/** Reads the body within the room that bodies have, and carries out what it asks for. */
+/**
+ * Reads the body within the room that bodies have, and carries out what it asks for. Here and below nothing is awaited
+ * that is there already, because each await costs as much as a small statement.
+ */
 export async function write(
   kernel: Kernel,
   handler: Handler,
   asked: AskedRequest,
   { incoming, ...admitted }: AdmittedWrite & { incoming: IncomingBody },
 ): Promise<Sealed> {
-  const { request, ceiling, declared } = incoming
-  const release = await kernel.bodies.take(admitted.key?.id ?? '', declared ?? ceiling)
+  const { source, ceiling, declared } = incoming
+  const room = kernel.bodies.take(admitted.key?.id ?? '', declared ?? ceiling)
+  const release = room && (await room)
   try {
-    const inspect = inspectorOf(handler.route, asked.header('content-type') ?? '', jsonCeiling(kernel.config))
-    const body = await readRequestBody(request, { ceiling, declared, inspect })
-    await kernel.bodies.turn(body.raw.byteLength)
-    return await perform(kernel, handler, asked, { ...admitted, method: request.method, body })
+    const contentType = asked.header('content-type') ?? ''
+    const inspect = inspectorOf(handler.route, contentType, jsonCeiling(kernel.config))
+    const body = await readRequestBody(source, { contentType, ceiling, declared, inspect })
+    const turn = kernel.bodies.turn(body.raw.byteLength)
+    if (turn) await turn
+    return await perform(kernel, handler, asked, { ...admitted, body })
   } finally {
-    release()
+    release?.()
   }
 }
 
 async function perform(
   kernel: Kernel,
-  { route, operation, prepare }: Handler,
+  handler: Handler,
   asked: AskedRequest,
-  { body, method, requestId, headers, key }: ReceivedWrite,
+  { body, requestId, headers, key }: ReceivedWrite,
 ): Promise<Sealed> {
+  const { route, prepare } = handler
   // Each step over a large body runs in its own turn of the event loop, so that other requests are not delayed by all
   // of them together.
   const nextTurn = () => kernel.bodies.turn(body.raw.byteLength)
-  const fields = route.raw ? {} : await parseBody(kernel, route, body)
-  await nextTurn()
+  const parsed = route.raw ? {} : parseBody(kernel, route, body)
+  const fields = parsed instanceof Promise ? await parsed : parsed
+  const afterParsing = nextTurn()
+  if (afterParsing) await afterParsing
   const signed = fields.mode === 'signed'
   if (signed && route.signed === 'refused') {
     throw badRequest('mode "signed" is not possible here: only the user\'s wallet may sign. Use mode "unsigned"', {
@@ -100,70 +114,91 @@ async function perform(
   // This check precedes the hash, because the parts of a form are counted only for routes that accept a form.
   if (prepare) requireJson(body.contentType)
   const idempotencyKey = readIdempotencyKey(asked.header('idempotency-key'))
-  const requestHash = idempotencyKey && (await hashRequest(method, asked.target, body))
+  const hashed = idempotencyKey && hashRequest(route.method.toUpperCase(), asked.target, body)
+  const requestHash = hashed instanceof Promise ? await hashed : hashed
   if (prepare) Object.assign(input, await prepare(kernel, body.raw))
-  await nextTurn()
+  const afterHashing = nextTurn()
+  if (afterHashing) await afterHashing
   const meta: AnswerMeta = {
     request_id: requestId,
     ...(input.externalUid === undefined ? {} : { external_uid: input.externalUid as string }),
     ...(input.metadata === undefined ? {} : { metadata: input.metadata as Record<string, string> }),
   }
-  const sealed = (context: Context, result: unknown) => sealAnswer(route, context.status, result, meta)
-  if (dryRun) {
-    const context = { ...makeContext(kernel, key, meta, UNLINKED, (work) => rehearse(kernel.store, work)), dryRun }
-    const data = await operation(context, input as never)
-    // A dry run creates nothing, so the status is 200 instead of 201.
-    return sealed({ ...context, status: 200 }, data)
-  }
+  const request = { kernel, handler, input, meta, key }
+  if (dryRun) return performDry(request)
   if (idempotencyKey === undefined || requestHash === undefined || key === undefined) {
     const context = makeContext(kernel, key, meta, UNLINKED, (work) => kernel.store.write(work))
-    return sealed(context, await operation(context, input as never))
+    return sealAnswer(route, context.status, await handler.operation(context, input as never), meta)
   }
+  const claiming = claimIdempotencyKey(kernel, { apiKeyId: key.id, key: idempotencyKey, requestHash }, route.atomic)
+  const claim = claiming instanceof Promise ? await claiming : claiming
+  const answer = claim.kind === 'replay' ? claim : await performOnce(request, claim)
+  if ('kind' in answer) headers['Idempotent-Replayed'] = 'true'
+  return answer
+}
 
-  const claimed = { apiKeyId: key.id, key: idempotencyKey, requestHash }
-  const claim = await claimIdempotencyKey(kernel, claimed, route.atomic)
-  if (claim.kind === 'replay') {
-    headers['Idempotent-Replayed'] = 'true'
-    return claim
-  }
+interface ValidWrite {
+  kernel: Kernel
+  handler: Handler
+  input: Record<string, unknown>
+  meta: AnswerMeta
+  key: KnownKey | undefined
+}
+
+async function performDry({ kernel, handler: { route, operation }, input, meta, key }: ValidWrite): Promise<Sealed> {
+  const rehearsed = makeContext(kernel, key, meta, UNLINKED, (work) => rehearse(kernel.store, work))
+  const data = await operation({ ...rehearsed, dryRun: true }, input as never)
+  // A dry run creates nothing, so the status is 200 instead of 201.
+  return sealAnswer(route, 200, data, meta)
+}
+
+/** Carries out the operation and stores its answer under the claimed key, in its commit where it makes one. */
+async function performOnce(
+  { kernel, handler: { route, operation }, input, meta, key }: ValidWrite,
+  claim: KeyClaim,
+): Promise<Sealed | ReplayedAnswer> {
   let stored: Sealed | undefined
   const context: Context = makeContext(kernel, key, meta, claim.signing, async (work) => {
-    const [data, outcome] = await kernel.store.write(async (tx) => {
-      await claim.begin(tx)
+    let outcome: Sealed | undefined
+    const data = await kernel.store.write(async (tx) => {
       const data = await work(tx)
-      const outcome = sealed(context, data)
+      outcome = sealAnswer(route, context.status, data, meta)
       await claim.finish(tx, outcome.status, outcome.body)
-      return [data, outcome] as const
+      return data
     })
     stored = outcome
     return data
   })
   try {
     const result = await operation(context, input as never)
-    if (stored === undefined) {
-      const outcome = sealed(context, result)
-      await kernel.store.write(async (tx) => {
-        await claim.begin(tx)
-        await claim.finish(tx, outcome.status, outcome.body)
-      })
-      stored = outcome
-    }
-    return stored
+    if (stored !== undefined) return stored
+    const outcome = sealAnswer(route, context.status, result, meta)
+    await kernel.store.write((tx) => claim.finish(tx, outcome.status, outcome.body))
+    return outcome
   } catch (thrown) {
-    if (claim.replay !== undefined) {
-      headers['Idempotent-Replayed'] = 'true'
-      return claim.replay
-    }
-    // Where freeing the key fails too, the first error is the one to report, and the lease expires by itself.
-    if (stored === undefined)
-      await claim.free().catch((error) => kernel.log.error({ err: error }, 'an Idempotency-Key was not freed'))
-    throw thrown
+    if (stored !== undefined) throw thrown
+    return await insteadOf(thrown, kernel, claim)
   } finally {
     claim.end()
   }
 }
 
-async function parseBody({ config }: Kernel, route: AnyRoute, body: RequestBody): Promise<Record<string, unknown>> {
-  if (route.multipart === undefined || !body.multipart) return parseJsonObject(body)
-  return route.multipart(await parseForm(body, jsonCeiling(config)))
+/** The answer that another daemon has stored for the same request; else frees the key and throws the failure. */
+async function insteadOf(thrown: unknown, { log }: Kernel, claim: KeyClaim): Promise<ReplayedAnswer> {
+  const answered = await claim.answeredElsewhere().catch((error) => {
+    if (error instanceof ApiError && error.code === 'conflict') throw error
+    log.error({ err: error }, 'the answer to an Idempotency-Key was not looked for')
+  })
+  if (answered) return answered
+  // Where freeing the key fails too, the first error is the one to report, and the lease expires by itself.
+  await claim.free().catch((error) => log.error({ err: error }, 'an Idempotency-Key was not freed'))
+  throw thrown
+}
+
+type Fields = Record<string, unknown>
+
+function parseBody({ config }: Kernel, route: AnyRoute, body: RequestBody): Fields | Promise<Fields> {
+  const { multipart } = route
+  if (multipart === undefined || !body.multipart) return parseJsonObject(body)
+  return parseForm(body, jsonCeiling(config)).then(multipart)
 }

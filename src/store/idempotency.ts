@@ -35,7 +35,7 @@ export type StoredClaim =
 
 /** Claims a key for one request; of any number of concurrent claims exactly one is `claimed` or `resumed`. */
 export async function claimKey(tx: Tx, request: ClaimRequest): Promise<StoredClaim> {
-  if (await insertRunning(tx, request)) return { kind: 'claimed' }
+  if (await insert(tx, request, UNANSWERED)) return { kind: 'claimed' }
   const row = await lockKey.first(tx, request)
   // The key was released between the insert and the lock, so the claim is retried.
   if (!row) return claimKey(tx, request)
@@ -145,13 +145,25 @@ export async function pruneIdempotencyKeys(tx: Tx, now: number, limit: number): 
 }
 
 export async function findIdempotencyKey(reader: Reader, key: KeyOf): Promise<Row<'idempotency_keys'> | null> {
-  return (await findKey.first(reader, key)) ?? null
+  return (await lookUpKey(reader, key)) ?? null
 }
 
-async function insertRunning(tx: Tx, request: ClaimRequest): Promise<boolean> {
+/** The same, at once where the database answers at once; undefined where the key is not stored. */
+export const lookUpKey = (reader: Reader, key: KeyOf) => findKey.first(reader, key)
+
+/** Inserts the key unless it is stored already; returns whether it did. */
+async function insert(tx: Tx, request: ClaimRequest, answer: KeyAnswer): Promise<boolean> {
   const { now, leaseMs, ttlMs, ...columns } = request
-  return (await insertKey.run(tx, { ...columns, now, leaseUntil: now + leaseMs, expiresAt: now + ttlMs })) > 0
+  const changes = insertKey.run(tx, { ...columns, ...answer, now, leaseUntil: now + leaseMs, expiresAt: now + ttlMs })
+  return (changes instanceof Promise ? await changes : changes) > 0
 }
+
+type KeyAnswer = Pick<Row<'idempotency_keys'>, 'state' | 'status' | 'response'>
+const UNANSWERED: KeyAnswer = { state: 'running', status: null, response: null }
+
+/** Claims a key and stores its answer in one statement; false where the key is stored already. */
+export const insertAnswered = (tx: Tx, request: ClaimRequest, answer: { status: number; response: Buffer }) =>
+  insert(tx, request, { state: 'done', ...answer })
 
 interface Narrowable {
   where(
@@ -172,19 +184,24 @@ function whereOwned<Q extends Narrowable>(query: Q, key: Placeholders<OwnedKey>)
 type OwnedKey = KeyOf & { owner: string }
 
 const insertKey = prepared(
-  (db, values: Placeholders<OwnedKey & { requestHash: string; leaseUntil: number; now: number; expiresAt: number }>) =>
+  (
+    db,
+    values: Placeholders<
+      OwnedKey & KeyAnswer & { requestHash: string; leaseUntil: number; now: number; expiresAt: number }
+    >,
+  ) =>
     db
       .insertInto('idempotency_keys')
       .values({
         api_key_id: values.apiKeyId,
         key: values.key,
         request_hash: values.requestHash,
-        state: 'running',
+        state: values.state,
         owner: values.owner,
         lease_until: values.leaseUntil,
         signing_id: null,
-        status: null,
-        response: null,
+        status: values.status,
+        response: values.response,
         created_at: values.now,
         expires_at: values.expiresAt,
       })

@@ -2,9 +2,8 @@
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
-import { type ControlledTransaction, Kysely, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
+import { Kysely, SqliteDialect, sql } from 'kysely'
 import { DATABASE_FILE } from '../config.ts'
 import { internal } from '../errors.ts'
 import { makeDataFolder, makeOwnDatabase } from '../files.ts'
@@ -17,21 +16,14 @@ import { refuseHalfApplied } from './migrations/schema-check.ts'
 import { runDirectly } from './prepared.ts'
 import { finishInterruptedRestore, refuseDuringRestore } from './restore-switch.ts'
 import type { Tables } from './schema.ts'
-import {
-  isDuplicate,
-  noting,
-  preparing,
-  sqliteCode,
-  sqliteSchema,
-  whenFree,
-  writerDialect,
-} from './sqlite-connection.ts'
+import { noting, preparing, sqliteCode, sqliteSchema, whenFree, writerDialect } from './sqlite-connection.ts'
 import { boundWal, giveBackPages, LARGEST_WAL_BYTES } from './sqlite-file.ts'
+import { groupCommits } from './sqlite-group.ts'
 import type { OnMigrated, Store } from './store.ts'
 import { offerDatabaseVersion } from './unchanged-reads.ts'
 import { localWakeups, sendingWakeups } from './wakeups.ts'
-import { duplicateKey, refuseNestedWrite } from './work.ts'
-import { createWriteQueue, type Work, type WriteOutcome } from './write-queue.ts'
+import { refuseNestedWrite } from './work.ts'
+import { createWriteQueue } from './write-queue.ts'
 
 export interface SqliteOptions {
   /** Data folder, created with mode 0700 if missing. */
@@ -53,7 +45,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const faults = trackFaults()
   const prepares = preparing(raw, faults)
   const writer = new Kysely<Tables>({ dialect: writerDialect(raw, prepares, busyTimeoutMs) })
-  const connection: WriteConnection = { raw, prepares, writer, ...savepointsOf(raw) }
+  const commitGroup = groupCommits({ raw, prepares, writer })
   const reader = new Driver(file, { readonly: true, timeout: busyTimeoutMs })
   reader.pragma('cache_size = -16384')
   const reads = preparing(reader, faults)
@@ -66,7 +58,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const queue = createWriteQueue(async (works) => {
     try {
       await wal.keep()
-      const outcomes = await commitGroup(connection, works)
+      const outcomes = await commitGroup(works)
       faults.recordWrite()
       return outcomes
     } catch (error) {
@@ -109,63 +101,6 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
       return closing
     },
   }
-}
-
-interface WriteConnection {
-  raw: Database.Database
-  prepares: SqliteDatabase
-  writer: Kysely<Tables>
-  savepoint: Database.Statement
-  release: Database.Statement
-  rollBack: Database.Statement
-}
-
-const savepointsOf = (raw: Database.Database) => ({
-  savepoint: raw.prepare('savepoint work'),
-  release: raw.prepare('release work'),
-  rollBack: raw.prepare('rollback to work'),
-})
-
-/** Runs the works in one transaction, each in a savepoint of its own. */
-async function commitGroup(connection: WriteConnection, works: readonly Work[]): Promise<readonly WriteOutcome[]> {
-  const tx = await connection.writer.startTransaction().execute()
-  const end = runDirectly(tx, connection.prepares)
-  try {
-    const outcomes: WriteOutcome[] = []
-    for (const work of works) outcomes.push(await runInSavepoint(tx, connection, work))
-    end()
-    await tx.commit().execute()
-    return outcomes
-  } catch (error) {
-    end()
-    // If the rollback fails too, the first error is the relevant one.
-    await tx
-      .rollback()
-      .execute()
-      .catch(() => {})
-    throw error
-  }
-}
-
-async function runInSavepoint(
-  tx: ControlledTransaction<Tables>,
-  { raw, savepoint, release, rollBack }: WriteConnection,
-  work: Work,
-): Promise<WriteOutcome> {
-  savepoint.run()
-  let outcome: WriteOutcome
-  try {
-    outcome = { value: await work(tx) }
-  } catch (error) {
-    // An error such as a full disk has ended the whole transaction, so every work of the group has failed.
-    if (!raw.inTransaction) throw error
-    // Queries that the work started concurrently with the failed one must run before the rollback, not after it.
-    await nextTurn()
-    rollBack.run()
-    outcome = { error: isDuplicate(error) ? duplicateKey(error) : error }
-  }
-  release.run()
-  return outcome
 }
 
 async function openFile(

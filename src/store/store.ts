@@ -25,8 +25,8 @@ export interface Store {
   readonly db: Reader
   /**
    * Runs `work` in a transaction and resolves once it is durable. `work` may await only that transaction, as SQLite
-   * commits concurrent writes together; PostgreSQL may run it again after a conflict. A duplicate unique key throws
-   * `conflict`.
+   * commits concurrent writes together. It may run again, what it did undone: on PostgreSQL after a conflict, on SQLite
+   * where another one of the same commit fails. A duplicate unique key throws `conflict`.
    */
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** Wake-ups of workers, in this process and, on PostgreSQL, between all. */
