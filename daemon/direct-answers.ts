@@ -44,7 +44,8 @@ export function directAnswers({ router, mountedAs, kernel, recording }: DirectAn
     const found = matched(method, question < 0 ? target : target.slice(0, question))
     const origin = findOrigin(incoming)
     if (found === undefined || origin === undefined) return false
-    answer(kernel, recording, { ...found, method, target, origin }, incoming, outgoing)
+    const { handler, params } = found
+    answer(kernel, recording, { handler, params, method, target, origin }, incoming, outgoing)
     return true
   }
 }

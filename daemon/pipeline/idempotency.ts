@@ -108,7 +108,8 @@ function claimInCommit(kernel: Kernel, claimed: Claimed, end: () => void): KeyCl
     async finish(tx, status, body) {
       const request = claimRequest(kernel, claimed, owner)
       const response = kernel.vault.seal(body, purposeOf(claimed))
-      if (await records.insertAnswered(tx, request, { status, response })) return
+      const inserting = records.insertAnswered(tx, request, { status, response })
+      if ((inserting instanceof Promise ? await inserting : inserting) > 0) return
       const outcome = await records.claimKey(tx, request)
       if (outcome.kind === 'conflict') throw conflictOf(outcome.reason)
       if (outcome.kind === 'replay') throw new Error('another daemon has answered this request')
@@ -168,8 +169,14 @@ async function claimNow(kernel: Kernel, claimed: Claimed): Promise<ClaimOutcome>
   }
 }
 
-const claimRequest = ({ clock, config }: Kernel, claimed: Claimed, owner: string): records.ClaimRequest => ({
-  ...claimed,
+const claimRequest = (
+  { clock, config }: Kernel,
+  { apiKeyId, key, requestHash }: Claimed,
+  owner: string,
+): records.ClaimRequest => ({
+  apiKeyId,
+  key,
+  requestHash,
   owner,
   now: clock.now(),
   leaseMs: LEASE_MS,

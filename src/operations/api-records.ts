@@ -27,7 +27,7 @@ const isoOrNull = (milliseconds: number | null) => (milliseconds === null ? null
 const json = <T>(text: string): T => JSON.parse(text) as T
 const jsonOrNull = <T>(text: string | null): T | null => (text === null ? null : json<T>(text))
 
-export const apiKeyRecord = (row: Row<'api_keys'>): ApiKey => ({
+export const apiKeyRecord = (row: Omit<Row<'api_keys'>, 'seq'>): ApiKey => ({
   id: row.id,
   name: row.name,
   preview: row.preview,

@@ -1,9 +1,10 @@
 /** Storage of API keys, identified by their hash only. */
-import { finding, inserting, listing } from './records.ts'
+import { adding, finding, inserting, listing } from './records.ts'
 import type { Row } from './schema.ts'
 import type { Tx } from './store.ts'
 
 export const insertApiKey = inserting('api_keys')
+export const addApiKey = adding('api_keys')
 export const findApiKey = finding('api_keys', 'id')
 export const findApiKeyByHash = finding('api_keys', 'hash')
 export const pageApiKeys = listing('api_keys', [], { weights: { scopes_json: 1 } })

@@ -1,5 +1,6 @@
 /** The audit log: entries numbered without gaps, each hashed with SHA-256 together with the previous hash and sealed with the vault's key. */
 import { hash as hashOf } from 'node:crypto'
+import { sql } from 'kysely'
 import { type ListOrder, type PageRequest, pageOf, type StoredPage } from './paging.ts'
 import { type Placeholders, prepared } from './prepared.ts'
 import type { Row } from './schema.ts'
@@ -45,14 +46,43 @@ export const auditSeal = (vault: Sealing, { hash }: Pick<AuditEntryRow, 'hash'>)
  * so that the chain cannot fork.
  */
 export async function appendAudit(tx: Tx, vault: Sealing, entry: NewAuditEntry): Promise<AuditEntryRow> {
-  const sequence = (await countEntry.first(tx, {}))?.value
-  if (sequence === undefined) throw new Error('the counter of the audit log is missing')
-  const last = await lastHash.first(tx, {})
-  const chained = { ...entry, sequence, previous_hash: last?.hash ?? FIRST_HASH }
-  const hash = auditHash(chained)
-  const row = { ...chained, hash, seal: auditSeal(vault, { hash }) }
-  await insertEntry.run(tx, row)
+  const counting = countEntry.first(tx, {})
+  const counted = counting instanceof Promise ? await counting : counting
+  if (counted === undefined) throw new Error('the counter of the audit log is missing')
+  const sequence = counted.value
+  const before = hashBefore(tx, sequence)
+  const row: AuditEntryRow = {
+    sequence,
+    previous_hash: before instanceof Promise ? await before : before,
+    hash: '',
+    seal: '',
+    at: entry.at,
+    action: entry.action,
+    signer: entry.signer,
+    api_key_id: entry.api_key_id,
+    request_id: entry.request_id,
+    details_json: entry.details_json,
+  }
+  row.hash = auditHash(row)
+  row.seal = auditSeal(vault, row)
+  const inserting = insertEntry.run(tx, row)
+  if (inserting instanceof Promise) await inserting
+  appended.set(tx, row)
   return row
+}
+
+/** The last entry that was appended in each open transaction. */
+const appended = new WeakMap<Tx, Pick<AuditEntryRow, 'sequence' | 'hash'>>()
+
+/**
+ * Hash of the entry before this one. It need not be read where this transaction has just appended that entry; where the
+ * entry was undone, the counter was too, so that the number tells.
+ */
+function hashBefore(tx: Tx, sequence: number): string | Promise<string> {
+  const before = appended.get(tx)
+  if (before?.sequence === sequence - 1) return before.hash
+  const last = lastHash.first(tx, {})
+  return last instanceof Promise ? last.then((row) => row?.hash ?? FIRST_HASH) : (last?.hash ?? FIRST_HASH)
 }
 
 const countEntry = prepared((db) =>
@@ -62,7 +92,10 @@ const countEntry = prepared((db) =>
     .where('name', '=', COUNTER)
     .returning('value'),
 )
-const lastHash = prepared((db) => db.selectFrom('audit_entries').select('hash').orderBy('sequence', 'desc').limit(1))
+/** The limit is part of the text: SQLite would prepare the statement anew each time that one is bound. */
+const lastHash = prepared((db) =>
+  db.selectFrom('audit_entries').select('hash').orderBy('sequence', 'desc').limit(sql.lit(1)),
+)
 const insertEntry = prepared((db, row: Placeholders<AuditEntryRow>) =>
   db.insertInto('audit_entries').values({
     sequence: row.sequence,

@@ -35,7 +35,7 @@ export type StoredClaim =
 
 /** Claims a key for one request; of any number of concurrent claims exactly one is `claimed` or `resumed`. */
 export async function claimKey(tx: Tx, request: ClaimRequest): Promise<StoredClaim> {
-  if (await insert(tx, request, UNANSWERED)) return { kind: 'claimed' }
+  if ((await insert(tx, request, UNANSWERED)) > 0) return { kind: 'claimed' }
   const row = await lockKey.first(tx, request)
   // The key was released between the insert and the lock, so the claim is retried.
   if (!row) return claimKey(tx, request)
@@ -151,19 +151,26 @@ export async function findIdempotencyKey(reader: Reader, key: KeyOf): Promise<Ro
 /** The same, at once where the database answers at once; undefined where the key is not stored. */
 export const lookUpKey = (reader: Reader, key: KeyOf) => findKey.first(reader, key)
 
-/** Inserts the key unless it is stored already; returns whether it did. */
-async function insert(tx: Tx, request: ClaimRequest, answer: KeyAnswer): Promise<boolean> {
-  const { now, leaseMs, ttlMs, ...columns } = request
-  const changes = insertKey.run(tx, { ...columns, ...answer, now, leaseUntil: now + leaseMs, expiresAt: now + ttlMs })
-  return (changes instanceof Promise ? await changes : changes) > 0
+/** Inserts the key unless it is stored already; returns how many rows it inserted. */
+function insert(tx: Tx, request: ClaimRequest, { state, status, response }: KeyAnswer): number | Promise<number> {
+  const { apiKeyId, key, requestHash, owner, now, leaseMs, ttlMs } = request
+  const leaseUntil = now + leaseMs
+  const expiresAt = now + ttlMs
+  return insertKey.run(tx, { apiKeyId, key, requestHash, owner, leaseUntil, state, status, response, now, expiresAt })
 }
 
 type KeyAnswer = Pick<Row<'idempotency_keys'>, 'state' | 'status' | 'response'>
 const UNANSWERED: KeyAnswer = { state: 'running', status: null, response: null }
 
-/** Claims a key and stores its answer in one statement; false where the key is stored already. */
-export const insertAnswered = (tx: Tx, request: ClaimRequest, answer: { status: number; response: Buffer }) =>
-  insert(tx, request, { state: 'done', ...answer })
+/**
+ * Claims a key and stores its answer in one statement, at once where the database answers at once; returns 0 where the
+ * key is stored already.
+ */
+export const insertAnswered = (
+  tx: Tx,
+  request: ClaimRequest,
+  { status, response }: { status: number; response: Buffer },
+): number | Promise<number> => insert(tx, request, { state: 'done', status, response })
 
 interface Narrowable {
   where(

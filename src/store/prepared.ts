@@ -3,8 +3,10 @@ import {
   type Compilable,
   type CompiledQuery,
   type DialectAdapter,
+  type QueryResult,
   type RawBuilder,
   type SqliteDatabase,
+  type SqliteStatement,
   sql,
 } from 'kysely'
 import type { Reader } from './store.ts'
@@ -29,11 +31,6 @@ class Placeholder {
   }
 }
 
-interface Result<R> {
-  rows: R[]
-  changes: number
-}
-
 /**
  * Prepares the query that `build` makes of placeholders. It is compiled at its first use by each connection, so values
  * that change its text (columns, the length of a list) cannot be placeholders.
@@ -51,34 +48,57 @@ export function prepared<P extends object, R>(
     return query
   }
 
-  function execute(reader: Reader, values: P): Soon<Result<R>> {
+  /** Runs the statement in one of two ways: at once, or by Kysely and its promises. */
+  function execute<T>(
+    reader: Reader,
+    values: P,
+    atOnce: (statement: DirectStatement, parameters: unknown[]) => T,
+    byKysely: (result: QueryResult<R>) => T,
+  ): Soon<T> {
     const { adapter, plugins } = reader.getExecutor()
     // A plugin may change a query, or wants to see it with its values.
-    if (plugins.length > 0) return executeByKysely(reader, build(reader, given(values)).compile())
+    if (plugins.length > 0) return executeByKysely(reader, build(reader, given(values)).compile()).then(byKysely)
     const query = compile(reader, adapter)
-    const parameters = query.parameters.map((value) =>
-      value instanceof Placeholder ? (values as Record<string, unknown>)[value.name] : value,
-    )
+    const parameters = withValues(query.parameters, values as Record<string, unknown>)
     const database = direct.get(reader)
-    return database === undefined
-      ? executeByKysely(reader, { ...query, parameters })
-      : executeDirectly(database, query.sql, parameters)
+    if (database === undefined) return executeByKysely<R>(reader, { ...query, parameters }).then(byKysely)
+    return atOnce(database.prepare(query.sql), parameters)
   }
 
   return {
-    all(reader, values) {
-      const result = execute(reader, values)
-      return result instanceof Promise ? result.then(({ rows }) => rows) : result.rows
-    },
-    first(reader, values) {
-      const result = execute(reader, values)
-      return result instanceof Promise ? result.then(({ rows }) => rows[0]) : result.rows[0]
-    },
-    run(reader, values) {
-      const result = execute(reader, values)
-      return result instanceof Promise ? result.then(({ changes }) => changes) : result.changes
-    },
+    all: (reader, values) =>
+      execute<R[]>(
+        reader,
+        values,
+        (statement, parameters) => statement.all(parameters) as R[],
+        ({ rows }) => rows,
+      ),
+    first: (reader, values) =>
+      execute<R | undefined>(
+        reader,
+        values,
+        (statement, parameters) => statement.get(parameters) as R | undefined,
+        ({ rows }) => rows[0],
+      ),
+    run: (reader, values) =>
+      execute<number>(
+        reader,
+        values,
+        (statement, parameters) => Number(statement.run(parameters).changes),
+        ({ numAffectedRows }) => Number(numAffectedRows ?? 0),
+      ),
   }
+}
+
+/** Not in place: a reader that refuses the query, as one whose transaction is over, does so by a promise. */
+async function executeByKysely<R>(reader: Reader, query: CompiledQuery<R>): Promise<QueryResult<R>> {
+  return reader.executeQuery(query)
+}
+
+function withValues(parameters: readonly unknown[], values: Record<string, unknown>): unknown[] {
+  const filled: unknown[] = []
+  for (const value of parameters) filled.push(value instanceof Placeholder ? values[value.name] : value)
+  return filled
 }
 
 const PLACEHOLDERS = new Proxy({}, { get: (_, name) => sql`${new Placeholder(String(name))}` })
@@ -86,25 +106,24 @@ const PLACEHOLDERS = new Proxy({}, { get: (_, name) => sql`${new Placeholder(Str
 const given = <P extends object>(values: P) =>
   new Proxy({}, { get: (_, name) => sql`${values[name as keyof P]}` }) as Placeholders<P>
 
+/** A statement of SQLite, whose first row can be asked for alone. */
+export interface DirectStatement extends SqliteStatement {
+  get(parameters: readonly unknown[]): unknown
+}
+
+/** A SQLite connection that answers at once; it can be Kysely's too. */
+export interface DirectDatabase extends SqliteDatabase {
+  prepare(text: string): DirectStatement
+}
+
 /** The readers and transactions whose connection answers at once. */
-const direct = new WeakMap<Reader, SqliteDatabase>()
+const direct = new WeakMap<Reader, DirectDatabase>()
 
 /**
  * Lets prepared statements of `reader` run on this connection at once, in the order of their calls, until the returned
  * function is called. Kysely then refuses a transaction that is over.
  */
-export function runDirectly(reader: Reader, database: SqliteDatabase): () => void {
+export function runDirectly(reader: Reader, database: DirectDatabase): () => void {
   direct.set(reader, database)
   return () => void direct.delete(reader)
-}
-
-function executeDirectly<R>(database: SqliteDatabase, text: string, parameters: readonly unknown[]): Result<R> {
-  const statement = database.prepare(text)
-  if (statement.reader) return { rows: statement.all(parameters) as R[], changes: 0 }
-  return { rows: [], changes: Number(statement.run(parameters).changes) }
-}
-
-async function executeByKysely<R>(reader: Reader, query: CompiledQuery<R>): Promise<Result<R>> {
-  const { rows, numAffectedRows } = await reader.executeQuery(query)
-  return { rows, changes: Number(numAffectedRows ?? 0) }
 }

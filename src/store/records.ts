@@ -25,11 +25,11 @@ type RowQuery = Prepared<Cells, object>
 function byColumns(prepare: (columns: readonly string[]) => RowQuery): (cells: object) => RowQuery {
   const known = new Map<string, RowQuery>()
   return (cells) => {
-    const columns = Object.entries(cells).flatMap(([column, cell]) => (cell === undefined ? [] : [column]))
-    const name = columns.join()
+    let name = ''
+    for (const column in cells) if ((cells as Record<string, unknown>)[column] !== undefined) name += `${column},`
     let query = known.get(name)
     if (query === undefined) {
-      query = prepare(columns)
+      query = prepare(name.split(',').slice(0, -1))
       known.set(name, query)
     }
     return query
@@ -52,6 +52,17 @@ export function inserting<T extends Family>(table: T) {
     if (stored === undefined) throw new Error(`an insert into ${table} returned no row`)
     return stored as unknown as Row<T>
   }
+}
+
+/**
+ * Inserts a row of which the caller knows every column, at once where the database answers at once; it is not read back,
+ * which costs a third of the insert.
+ */
+export function adding<T extends Family>(table: T) {
+  const query = byColumns((columns) =>
+    prepared((db, values: Placeholders<Cells>) => loose(db).insertInto(table).values(cellsOf(values, columns))),
+  )
+  return (tx: Tx, row: Omit<Row<T>, 'seq'>): number | Promise<number> => query(row).run(tx, row as Cells)
 }
 
 /** Inserts a row that may arrive twice; writes nothing and returns null when one of its unique keys exists. */

@@ -12,6 +12,7 @@ import {
 } from 'kysely'
 import type { Faults } from './faults.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
+import type { DirectDatabase, DirectStatement } from './prepared.ts'
 import { databaseBusy } from './work.ts'
 
 export const sqliteSchema: SchemaDialect = {
@@ -75,8 +76,8 @@ class WriterDriver extends SqliteDriver {
 /**
  * Wraps a connection for Kysely with a cache of prepared statements, because preparing one costs more than running it.
  */
-export function preparing(raw: Database.Database, faults: Faults): SqliteDatabase {
-  const statements = new Map<string, SqliteStatement>()
+export function preparing(raw: Database.Database, faults: Faults): DirectDatabase {
+  const statements = new Map<string, DirectStatement>()
   return {
     prepare(text) {
       let statement = statements.get(text)
@@ -91,15 +92,14 @@ export function preparing(raw: Database.Database, faults: Faults): SqliteDatabas
   }
 }
 
-type SqliteStatement = ReturnType<SqliteDatabase['prepare']>
-
-function watched(statement: Database.Statement<unknown[]>, faults: Faults): SqliteStatement {
+function watched(statement: Database.Statement<unknown[]>, faults: Faults): DirectStatement {
   return {
     reader: statement.reader,
     all: (parameters) => noting(faults, () => statement.all(parameters)),
+    get: (parameters) => noting(faults, () => statement.get(parameters)),
     run: (parameters) => noting(faults, () => statement.run(parameters)),
     iterate: (parameters) => noting(faults, () => statement.iterate(...parameters)),
-  } as SqliteStatement
+  } as DirectStatement
 }
 
 /** Records faults of every statement, as any statement can hit a damaged page. */

@@ -1,8 +1,8 @@
 /** Commits works that arrive together in one SQLite transaction, in which one that fails still fails alone. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
-import type { ControlledTransaction, Kysely, SqliteDatabase } from 'kysely'
-import { runDirectly } from './prepared.ts'
+import type { ControlledTransaction, Kysely } from 'kysely'
+import { type DirectDatabase, runDirectly } from './prepared.ts'
 import type { Tables } from './schema.ts'
 import { isDuplicate } from './sqlite-connection.ts'
 import { duplicateKey } from './work.ts'
@@ -10,7 +10,7 @@ import type { Work, WriteOutcome } from './write-queue.ts'
 
 export interface WriteConnection {
   raw: Database.Database
-  prepares: SqliteDatabase
+  prepares: DirectDatabase
   writer: Kysely<Tables>
 }
 

@@ -73,7 +73,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     kind: 'sqlite',
     db,
     wakeups,
-    write: sendingWakeups(wakeups, async (work) => {
+    write: sendingWakeups(wakeups, (work) => {
       refuseNestedWrite()
       if (closing) throw internal('the store is closed')
       return queue.add(work)

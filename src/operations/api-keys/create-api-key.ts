@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { insertApiKey } from '../../store/api-keys.ts'
+import { addApiKey } from '../../store/api-keys.ts'
 import { apiKeyRecord } from '../api-records.ts'
 import { audit } from '../signing/audit.ts'
 import { mintApiKey } from './mint-api-key.ts'
@@ -13,20 +13,23 @@ export async function createApiKey(
   context: Context,
   input: Input<CreateApiKeyRoute>,
 ): Promise<Result<CreateApiKeyRoute>> {
-  const { key, row } = mintApiKey('live')
+  const { key, row: minted } = mintApiKey('live')
   const { values } = context.config
-  return context.commit(async (tx) => {
-    const stored = await insertApiKey(tx, {
-      ...row,
+  return await context.commit(async (tx) => {
+    const row = {
+      ...minted,
       name: input.name,
       scopes_json: JSON.stringify([...new Set(input.scopes)]),
       per_minute: input.rate_limit_per_minute ?? values['rate-per-minute'],
       per_day: input.rate_limit_per_day ?? values['rate-per-day'],
       created_at: context.clock.now(),
-    })
-    const { id, name, scopes, rate_limit_per_minute, rate_limit_per_day } = apiKeyRecord(stored)
+    }
+    const adding = addApiKey(tx, row)
+    if (adding instanceof Promise) await adding
+    const record = apiKeyRecord(row)
+    const { id, name, scopes, rate_limit_per_minute, rate_limit_per_day } = record
     const details = { key: id, name, scopes, rate_limit_per_minute, rate_limit_per_day }
     await audit(context, tx, 'api_key.created', null, details)
-    return { ...apiKeyRecord(stored), key }
+    return { ...record, key }
   })
 }
