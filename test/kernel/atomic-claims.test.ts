@@ -7,8 +7,11 @@ import { ORIGIN, type Service, startService } from '../support/service.ts'
 const HOOK = { url: 'https://example.com', enabled_events: ['*'] }
 const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed') === 'true'
 
-/** A daemon on the service's database that resolves no name before `release`; `reached` resolves at its first look. */
-async function gatedDaemon({ services, operator }: Service) {
+/**
+ * A daemon on the service's database that resolves no name before `release`, and then to `address`; `reached` resolves at
+ * its first look.
+ */
+async function gatedDaemon({ services, operator }: Service, address = '93.184.215.14') {
   let release = () => {}
   let looked = () => {}
   const gate = new Promise<void>((open) => {
@@ -19,7 +22,7 @@ async function gatedDaemon({ services, operator }: Service) {
   })
   const resolve = () => {
     looked()
-    return gate.then(() => ['93.184.215.14'])
+    return gate.then(() => [address])
   }
   const app = await createApp({ ...services, resolve })
   onTestFinished(() => app.close())
@@ -82,6 +85,29 @@ describe('a key that is claimed in its commit', () => {
     const refused = await slow
     expect([refused.status, refused.json.error.param]).toEqual([409, 'Idempotency-Key'])
     expect(await hooksOf(service)).toBe(1)
+  })
+
+  it('answers for a request whose own check fails after another daemon has answered it', async () => {
+    const service = await startService()
+    const { request, release, reached } = await gatedDaemon(service, '127.0.0.1')
+    const slow = subscribe(request)
+    await reached
+    const quick = await subscribe(service.request)
+    release()
+    const repeated = await slow
+    expect([repeated.status, isReplay(repeated), repeated.text]).toEqual([201, true, quick.text])
+    expect(await hooksOf(service)).toBe(1)
+  })
+
+  it('is what a request is refused for whose own check fails after another daemon has used it otherwise', async () => {
+    const service = await startService()
+    const { request, release, reached } = await gatedDaemon(service, '127.0.0.1')
+    const slow = subscribe(request)
+    await reached
+    await subscribe(service.request, { ...HOOK, url: 'https://example.org' })
+    release()
+    const refused = await slow
+    expect([refused.status, refused.json.error.param]).toEqual([409, 'Idempotency-Key'])
   })
 
   it('is free again after a failure, at once and for any request', async () => {

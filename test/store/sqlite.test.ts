@@ -35,6 +35,37 @@ describe('the SQLite store', () => {
     expect((await pragma('foreign_keys')).rows).toEqual([{ foreign_keys: 1 }])
   })
 
+  test('runs works again where another one of their commit fails, each with one effect', async () => {
+    const store = await open()
+    const runs = new Map<number, number>()
+    const outcomes = await Promise.allSettled(
+      numbers(5).map((n) =>
+        store.write(async (tx) => {
+          runs.set(n, (runs.get(n) ?? 0) + 1)
+          await insertToken(tx, token(`${n}`))
+          if (n === 3) throw new Error('no')
+          return n
+        }),
+      ),
+    )
+    expect(outcomes.map(({ status }) => status).filter((status) => status === 'rejected')).toHaveLength(1)
+    expect(Math.max(...runs.values())).toBe(2)
+    const { rows } = await pageTokens(store.db, { limit: 10 })
+    expect(rows.map(({ mint }) => mint).toSorted()).toEqual(['0', '1', '2', '4'])
+  })
+
+  test('undoes a work that fails alone without running it again', async () => {
+    const store = await open()
+    let runs = 0
+    const failing = store.write(async (tx) => {
+      runs++
+      await insertToken(tx, token('a'))
+      throw new Error('no')
+    })
+    await expect(failing).rejects.toThrow('no')
+    expect([runs, (await pageTokens(store.db, { limit: 10 })).rows]).toEqual([1, []])
+  })
+
   test('commits writes that arrive together once', async () => {
     const dataDir = temporaryFolder()
     const store = await open(dataDir)

@@ -2,6 +2,7 @@
 import type { KyselyPlugin } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
+import { appendAudit, auditHash, FIRST_HASH } from '../../src/store/audit-entries.ts'
 import type { Store, Tx } from '../../src/store/store.ts'
 import { findToken, insertToken } from '../../src/store/tokens.ts'
 import { freshStore, numbers, opened, type TestDatabase, twoStores } from './databases.ts'
@@ -38,6 +39,27 @@ export function writesSuite(database: TestDatabase): void {
       }
       const expected = numbers(60).filter((n) => n % 7 !== 0)
       expect(await mints(store)).toEqual(expected.map((n) => `mint ${n}`).sort())
+    })
+
+    test('keeps the audit log whole where some of many writes fail after they have added to it', async () => {
+      const store = await freshStore(database)
+      const vault = { mac: (text: string) => `seal of ${text}` }
+      const about = { at: 1, action: 'test', signer: null, api_key_id: '', request_id: '', details_json: '{}' }
+      await Promise.allSettled(
+        numbers(40).map((n) =>
+          store.write(async (tx) => {
+            await appendAudit(tx, vault, about)
+            await appendAudit(tx, vault, about)
+            if (n % 3 === 0) throw new Error(`no ${n}`)
+          }),
+        ),
+      )
+      const entries = await store.db.selectFrom('audit_entries').selectAll().orderBy('sequence').execute()
+      expect(entries).toHaveLength(2 * numbers(40).filter((n) => n % 3 !== 0).length)
+      for (const [at, entry] of entries.entries()) {
+        expect(entry).toMatchObject({ sequence: at + 1, previous_hash: entries[at - 1]?.hash ?? FIRST_HASH })
+        expect(entry.hash).toBe(auditHash(entry))
+      }
     })
 
     test('rejects with what a work throws before it awaits anything', async () => {

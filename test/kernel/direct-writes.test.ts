@@ -1,0 +1,253 @@
+/** Writes that are answered on their connection: the same as through hono, whatever the body is and however it comes. */
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type App, createApp } from '../../daemon/app.ts'
+import { createHttpServer } from '../../daemon/http-server.ts'
+import { createMetrics } from '../../daemon/metrics.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const KIB = 1024
+const HEALTH = 'GET /v2/health HTTP/1.1\r\nhost: svc.test\r\nconnection: close\r\n\r\n'
+
+/** A request as it is sent; `continued` waits for the server's word before its pieces, one round trip between two. */
+interface Sent {
+  head: readonly string[]
+  pieces?: readonly string[]
+  continued?: boolean
+}
+
+interface Server {
+  send(request: Sent): Promise<string>
+  /** Sends the request without its end, and hangs up when the server has it. */
+  hangUp(request: Sent): Promise<void>
+  port: number
+  direct(): number
+  counted(): string
+  service: Service
+}
+
+/** A daemon of its own on a database of its own, which begins like every other. */
+async function startServer(isDirect: boolean): Promise<Server> {
+  const service = await startService()
+  const metrics = createMetrics()
+  const app = await createApp(service.services, { metrics })
+  let direct = 0
+  const seen: App = {
+    ...app,
+    answerDirectly(incoming, outgoing) {
+      const isAnswered = isDirect && app.answerDirectly(incoming, outgoing)
+      if (isAnswered) direct++
+      return isAnswered
+    },
+  }
+  const server = createHttpServer(seen, service.services.config)
+  await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle))
+  onTestFinished(async () => {
+    server.close()
+    await app.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const roundTrip = () => exchange(port, (socket) => void socket.write(HEALTH))
+  return {
+    service,
+    port,
+    direct: () => direct,
+    counted: () =>
+      metrics.http
+        .text()
+        .split('\n')
+        .filter((line) => /^svc_http_(requests_total|requests_in_flight)/.test(line) && !line.includes('/v2/health'))
+        .toSorted()
+        .join('\n'),
+    send: ({ head, pieces = [], continued = false }) =>
+      exchange(port, async (socket) => {
+        const lines = [...head, 'connection: close', ...(continued ? ['expect: 100-continue'] : [])]
+        socket.write(`${lines.join('\r\n')}\r\n\r\n${continued ? '' : pieces.join('')}`)
+        if (!continued) return
+        await once(socket, 'data')
+        for (const piece of pieces) {
+          socket.write(piece)
+          await roundTrip()
+        }
+      }),
+    async hangUp({ head, pieces = [] }) {
+      const socket = connect(port, '127.0.0.1')
+      await once(socket, 'connect')
+      socket.write(`${head.join('\r\n')}\r\n\r\n${pieces.join('')}`)
+      await roundTrip()
+      socket.destroy()
+    },
+  }
+}
+
+/** Everything that comes over a connection until it ends, without dates and with one name for every id and key. */
+async function exchange(port: number, send: (socket: ReturnType<typeof connect>) => unknown): Promise<string> {
+  const socket = connect(port, '127.0.0.1').setEncoding('utf8')
+  let text = ''
+  socket.on('data', (piece) => {
+    text += piece
+  })
+  // A server that closes while the client still writes is what some of these requests are about.
+  socket.on('error', () => {})
+  const closed = once(socket, 'close')
+  await once(socket, 'connect')
+  await send(socket)
+  await closed
+  return text
+    .replaceAll(/\r\nDate: [^\r]+/gi, '')
+    .replaceAll(/(req|key)_[0-9A-Za-z]+/g, '$1_made')
+    .replaceAll(/svc_live_[0-9A-Za-z]+/g, 'svc_live_made')
+    .replaceAll(/svc_live_…[0-9A-Za-z]+/g, 'preview')
+}
+
+const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
+
+/** The lines of the head in an order of their own: where the length stands is Node's choice. */
+function sorted(text: string): string[] {
+  const [head = '', ...rest] = text.replace(CONTINUE, '').split('\r\n\r\n')
+  const [status = '', ...headers] = head.split('\r\n')
+  return [status, ...headers.map((line) => line.replace(/^[^:]+/, (name) => name.toLowerCase())).toSorted(), ...rest]
+}
+
+/** What the writes left behind. */
+async function storedBy({ service: { services } }: Server): Promise<unknown> {
+  const { db } = services.store
+  const keys = db.selectFrom('idempotency_keys').select(['key', 'request_hash', 'state', 'status', 'lease_until'])
+  const entries = db.selectFrom('audit_entries').select(['sequence', 'at', 'action', 'signer'])
+  const made = db.selectFrom('api_keys').select(['seq', 'name', 'scopes_json', 'per_minute', 'status'])
+  return [
+    await keys.orderBy('key').execute(),
+    await entries.orderBy('sequence').execute(),
+    await made.orderBy('seq').execute(),
+  ]
+}
+
+function requestsOf(operator: string): Sent[] {
+  const bearer = `authorization: Bearer ${operator}`
+  const json = 'content-type: application/json'
+  const to = (line: string, body: string, ...more: string[]): Sent => ({
+    head: [`${line} HTTP/1.1`, 'host: svc.test', `content-length: ${Buffer.byteLength(body)}`, ...more],
+    pieces: [body],
+  })
+  const post = (body: string, ...more: string[]) => to('POST /v2/api-keys', body, bearer, json, ...more)
+  const chunked = (line: string, pieces: readonly string[], ...more: string[]): Sent => ({
+    head: [`${line} HTTP/1.1`, 'host: svc.test', 'transfer-encoding: chunked', bearer, json, ...more],
+    pieces: [...pieces.map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`), '0\r\n\r\n'],
+  })
+  const one = '{"name":"one","scopes":["airdrop:write"]}'
+  const large = `{"name":"${'x'.repeat(300 * KIB)}"}`
+  const key = (name: string) => `idempotency-key: ${name}`
+  return [
+    post(one, key('k')),
+    post(one, key('k')),
+    post('{"name":"two"}', key('k')),
+    to('POST /v2/api-keys?x=1', one, bearer, json, key('query')),
+    post(one),
+    post(`{"name":"ümläut ✓"}`, key('utf')),
+    post('', key('empty')),
+    post('{"name":', key('broken')),
+    post('[]', key('list')),
+    post('{"name":"a","nothing":1,"scopes":["no"]}', key('unknown')),
+    post('{}', key('missing')),
+    post(one, key('x'.repeat(256))),
+    post(one, 'idempotency-key: '),
+    post(`${'['.repeat(40)}`, key('deep')),
+    post(large, key('large')),
+    {
+      ...post(one),
+      head: [...post('').head.filter((line) => !line.startsWith('content-length')), 'content-length: 99999999'],
+    },
+    chunked('POST /v2/api-keys', [one.slice(0, 10), one.slice(10)], key('chunked')),
+    chunked('POST /v2/api-keys', [large.slice(0, 200 * KIB), large.slice(200 * KIB)], key('chunked large')),
+    { ...post(one, key('slow')), pieces: [one.slice(0, 5), one.slice(5, 20), one.slice(20)], continued: true },
+    { ...chunked('POST /v2/api-keys', [one.slice(0, 7), one.slice(7)], key('slow chunks')), continued: true },
+    to('POST /v2/api-keys', one, json, key('nobody')),
+    to('POST /v2/api-keys', one, 'authorization: Bearer wrong', json),
+    to('POST /v2/api-keys', one, bearer, 'content-type: text/plain', key('plain')),
+    to('POST /v2/api-keys', one, bearer, key('untyped')),
+    to('POST /v2/api-keys', one, bearer, json, 'x-request-id: mine', key('named')),
+    to('POST /v2/api-keys', one, bearer, json, `x-request-id: ${'x'.repeat(129)}`, key('misnamed')),
+    to('POST /v2/api-keys', one, bearer, json, 'traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'),
+    to('POST /v2/%61pi-keys', one, bearer, json, key('encoded')),
+    to('POST /v2/api-keys/', one, bearer, json),
+    to('PUT /v2/api-keys', one, bearer, json),
+    to('DELETE /v2/api-keys', '', bearer),
+    to('POST /v2/health', one, bearer, json),
+    to('POST /v2/nothing', one, bearer, json),
+    to('DELETE /v2/api-keys/key_none', '', bearer, key('delete')),
+    { head: ['DELETE /v2/api-keys/key_none HTTP/1.1', 'host: svc.test', bearer] },
+    to('DELETE /v2/api-keys/key_none', '{"a":1}', bearer, json, key('delete with a body')),
+    to(
+      'POST /v2/pdas/stake',
+      '{"args":{"user":"So11111111111111111111111111111111111111112"}}',
+      bearer,
+      json,
+      key('pda'),
+    ),
+    to(
+      'POST /v2/webhook-subscriptions',
+      '{"url":"https://127.0.0.1","enabled_events":["*"]}',
+      bearer,
+      json,
+      key('hook'),
+    ),
+    to('POST /v2/pools', 'no form', bearer, 'content-type: multipart/form-data', key('form')),
+    to('POST /v2/merkle-trees', '{"mint":"a"}', bearer, json, key('tree')),
+    {
+      head: ['POST /v2/api-keys HTTP/1.0', 'host: svc.test', bearer, json, `content-length: ${one.length}`],
+      pieces: [one],
+    },
+  ]
+}
+
+describe('a write', () => {
+  it('is answered, counted and stored the same by its connection as by hono', async () => {
+    const [direct, throughHono] = [await startServer(true), await startServer(false)]
+    const requests = requestsOf(direct.service.operator)
+    const sameThroughHono = requestsOf(throughHono.service.operator)
+    for (const [at, request] of requests.entries()) {
+      const other = sameThroughHono[at]
+      if (other === undefined) throw new Error('both servers are sent the same requests')
+      const answers = [await direct.send(request), await throughHono.send(other)].map(sorted)
+      const name = request.head.filter((line) => !line.startsWith('authorization'))
+      expect([name, answers[0]]).toEqual([name, answers[1]])
+    }
+    expect(direct.counted()).toBe(throughHono.counted())
+    expect([direct.direct() > 30, throughHono.direct()]).toEqual([true, 0])
+    expect(await storedBy(direct)).toEqual(await storedBy(throughHono))
+  })
+
+  it('of a client that hangs up within its body is counted, and leaves nothing behind', async () => {
+    for (const isDirect of [true, false]) {
+      const server = await startServer(isDirect)
+      const before = await storedBy(server)
+      await server.hangUp({
+        head: [
+          'POST /v2/api-keys HTTP/1.1',
+          'host: svc.test',
+          `authorization: Bearer ${server.service.operator}`,
+          'content-type: application/json',
+          'content-length: 100',
+          'idempotency-key: k',
+        ],
+        pieces: ['{"name":'],
+      })
+      const line = 'svc_http_requests_total{method="POST",route="/v2/api-keys",status="400"} 1'
+      await expect.poll(() => server.counted()).toContain(line)
+      expect(server.counted()).toContain('in_flight 0')
+      expect(await storedBy(server)).toEqual(before)
+    }
+  })
+
+  it('that is refused before its body is read leaves the connection to the next request', async () => {
+    for (const isDirect of [true, false]) {
+      const { port } = await startServer(isDirect)
+      const body = 'x'.repeat(200 * KIB)
+      const refused = `POST /v2/api-keys HTTP/1.1\r\nhost: svc.test\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+      const text = await exchange(port, (socket) => void socket.write(refused + HEALTH))
+      expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 200'])
+    }
+  })
+})
