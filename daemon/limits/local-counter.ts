@@ -69,9 +69,12 @@ export async function localCounter({ store, clock, log }: LocalServices): Promis
 
   async function record(changes: readonly Change[]): Promise<void> {
     try {
-      await store.write(async (tx) => {
-        for (const change of changes) await writeChange(tx, change)
-      })
+      await store.write(
+        async (tx) => {
+          for (const change of changes) await writeChange(tx, change)
+        },
+        { isUnseen: true },
+      )
       for (const { state, rows, advance } of changes) {
         state.written = rows.at(-1)?.total ?? state.written
         state.advanceAt = advance?.at ?? null

@@ -32,11 +32,12 @@ function readAnew(
   asked: AskedRequest,
   requestId: string,
   key: KnownKey | undefined,
-): Promise<Sealed> {
+): Sealed | Promise<Sealed> {
   const meta: AnswerMeta = { request_id: requestId }
   const context = makeContext(kernel, key, meta, UNLINKED, (work) => kernel.store.write(work))
-  const result: Promise<unknown> = operation(context, inputOf(route, asked) as never)
-  return result.then((data) => sealAnswer(route, context.status, data, meta))
+  const result: unknown = operation(context, inputOf(route, asked) as never)
+  const sealed = (data: unknown) => sealAnswer(route, context.status, data, meta)
+  return result instanceof Promise ? result.then(sealed) : sealed(result)
 }
 
 /** What an entry takes besides its text, in characters, so that many small ones are bounded too. */
@@ -49,17 +50,21 @@ export interface StoredText {
 }
 
 /** Answers from the records as they are, and keeps the text for as long as nothing is committed. */
-async function readStored(
-  { store, answers }: Kernel,
-  { route, operation }: Handler,
-  asked: AskedRequest,
-  requestId: string,
-): Promise<Sealed> {
+async function readStored(kernel: Kernel, handler: Handler, asked: AskedRequest, requestId: string): Promise<Sealed> {
+  const { answers } = kernel
   const { target } = asked
-  const version = answers?.version ?? Number.NaN
-  const text = textOf(route, await operation({ store } as never, inputOf(route, asked) as never))
-  answers?.keep(target, text, target.length + text.data.length + ENTRY_SIZE, version)
+  if (answers === undefined) return sealStored(await storedText(kernel, handler, asked), requestId)
+  const { version } = answers
+  const text = await answers.share(target, async () => {
+    const read = await storedText(kernel, handler, asked)
+    answers.keep(target, read, target.length + read.data.length + ENTRY_SIZE, version)
+    return read
+  })
   return sealStored(text, requestId)
+}
+
+async function storedText({ store }: Kernel, { route, operation }: Handler, asked: AskedRequest): Promise<StoredText> {
+  return textOf(route, await operation({ store } as never, inputOf(route, asked) as never))
 }
 
 function textOf({ list }: AnyRoute, result: unknown): StoredText {

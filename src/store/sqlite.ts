@@ -51,8 +51,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const reads = preparing(reader, faults)
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: reads }) })
   const endReads = runDirectly(db, reads)
-  const version = reader.prepare<[], number>('pragma data_version').pluck()
-  offerDatabaseVersion(db, () => noting(faults, () => version.get() ?? Number.NaN))
+  // On the connection that writes it changes with the commits of other processes alone.
+  const others = raw.prepare<[], number>('pragma data_version').pluck()
+  const changed = offerDatabaseVersion(db, () => noting(faults, () => others.get() ?? Number.NaN))
+  const unseen = new WeakSet<Work>()
 
   const wal = boundWal(raw, file, largestWalBytes)
   const queue = createWriteQueue(async (works) => {
@@ -64,6 +66,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     } catch (error) {
       faults.recordError(error)
       throw error
+    } finally {
+      if (!works.every((work) => unseen.has(work))) changed()
     }
   })
   const wakeups = localWakeups()
@@ -73,9 +77,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     kind: 'sqlite',
     db,
     wakeups,
-    write: sendingWakeups(wakeups, (work) => {
+    write: sendingWakeups(wakeups, (work, { isUnseen = false } = {}) => {
       refuseNestedWrite()
       if (closing) throw internal('the store is closed')
+      if (isUnseen) unseen.add(work)
       return queue.add(work)
     }),
     reclaim: () => queue.add(async () => giveBackPages(raw)),

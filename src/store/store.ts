@@ -19,6 +19,11 @@ export interface StoreFigures {
 /** Called after migrations were applied to a database that was not new; `copy` is the file with its state before. */
 export type OnMigrated = (report: { applied: readonly string[]; copy: string | null }) => void
 
+export interface WriteOptions {
+  /** The work changes only what no answer shows, such as the counts of requests, so that remembered answers hold. */
+  isUnseen?: boolean
+}
+
 export interface Store {
   readonly kind: 'sqlite' | 'postgres'
   /** Connection for reads outside a transaction; writes through it fail. */
@@ -28,7 +33,7 @@ export interface Store {
    * commits concurrent writes together. It may run again, what it did undone: on PostgreSQL after a conflict, on SQLite
    * where another one of the same commit fails. A duplicate unique key throws `conflict`.
    */
-  write<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  write<T>(work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
   /** Wake-ups of workers, in this process and, on PostgreSQL, between all. */
   readonly wakeups: Wakeups
   /**

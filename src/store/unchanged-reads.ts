@@ -2,7 +2,7 @@
 import type { Reader } from './store.ts'
 
 export interface DatabaseVersion {
-  /** Looks at a number that is another one after every commit of any connection and any process. */
+  /** Looks at a number that is another one after every commit of any process that an answer may show. */
   look(): number
   /** What was last looked at. */
   readonly seen: number
@@ -13,18 +13,36 @@ const versions = new WeakMap<Reader, DatabaseVersion>()
 /** The version of the database that a store's connection reads; undefined for a database that is a server. */
 export const databaseVersionOf = (reader: Reader): DatabaseVersion | undefined => versions.get(reader)
 
-/** Offers the version of the database that `db` reads; `look` reads it. */
-export function offerDatabaseVersion(db: Reader, look: () => number): void {
-  let seen = Number.NaN
+/**
+ * Offers the version of the database that `db` reads. `lookAtOthers` reads a number that other processes' commits change;
+ * this process says with the returned function that it has committed something that an answer may show.
+ */
+export function offerDatabaseVersion(db: Reader, lookAtOthers: () => number): () => void {
+  let others = Number.NaN
+  let seen = 0
   versions.set(db, {
     look() {
-      seen = look()
+      const now = lookOrNaN(lookAtOthers)
+      if (now !== others) {
+        others = now
+        seen++
+      }
       return seen
     },
     get seen() {
       return seen
     },
   })
+  return () => void seen++
+}
+
+/** NaN, which differs from itself, where the database cannot be looked at: nothing is remembered of it then. */
+function lookOrNaN(look: () => number): number {
+  try {
+    return look()
+  } catch {
+    return Number.NaN
+  }
 }
 
 /** Values that were read of the database, until the next commit of any process; bounded by the sum of their sizes. */
@@ -32,6 +50,7 @@ export class UnchangedReads<V> {
   readonly #current: DatabaseVersion
   readonly #largest: number
   readonly #values = new Map<string, V>()
+  readonly #underWay = new Map<string, Promise<V>>()
   #size = 0
   #version = Number.NaN
 
@@ -47,6 +66,19 @@ export class UnchangedReads<V> {
   recall(name: string, { hasLooked = false } = {}): V | undefined {
     this.#forgetUnlike(hasLooked ? this.#current.seen : this.#current.look())
     return this.#values.get(name)
+  }
+
+  /** Reads what `recall` has just not found. Whoever asks before it is there, and before a commit, is given the same. */
+  share(name: string, read: () => Promise<V>): Promise<V> {
+    const underWay = this.#underWay.get(name)
+    if (underWay !== undefined) return underWay
+    const value = read()
+    this.#underWay.set(name, value)
+    const end = () => {
+      if (this.#underWay.get(name) === value) this.#underWay.delete(name)
+    }
+    value.then(end, end)
+    return value
   }
 
   /** The version to give to `keep`, taken before the value is read. */
@@ -71,6 +103,7 @@ export class UnchangedReads<V> {
 
   #forget(): void {
     this.#values.clear()
+    this.#underWay.clear()
     this.#size = 0
   }
 }

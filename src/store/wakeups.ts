@@ -56,9 +56,9 @@ export function localWakeups(): Wakeups {
 
 /** Returns a `write` that runs each work as the running one, and sends the wake-ups that it wants after its commit. */
 export function sendingWakeups(wakeups: Pick<Wakeups, 'send'>, write: Store['write']): Store['write'] {
-  return async (work) => {
+  return async (work, options) => {
     const workers = new Set<WorkerName>()
-    const value = await write((tx) => runWork(tx, work, workers))
+    const value = await write((tx) => runWork(tx, work, workers), options)
     for (const worker of workers) wakeups.send(worker)
     return value
   }
