@@ -1,4 +1,4 @@
-/** Answers ordinary requests on their connection, without a Request and a Response; hono's router says which route they ask for. */
+/** Answers ordinary reads on their connection, without a Request and a Response; hono's router says which route they ask for. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Hono } from 'hono'
 import type { Kernel } from './kernel.ts'
@@ -6,7 +6,6 @@ import type { Mount } from './mount.ts'
 import { type Answer, writeAnswer } from './pipeline/answer.ts'
 import { type AskedRequest, answerRequest, type Handler } from './pipeline/pipeline.ts'
 import { type Recording, type RequestEnv, type RequestRecord, recordHead } from './pipeline/request-record.ts'
-import { dropUnreadBody } from './unread-body.ts'
 
 export interface DirectAnswers {
   router: Hono<RequestEnv>['router']
@@ -18,18 +17,20 @@ export interface DirectAnswers {
 /** Paths and queries that the URL standard leaves as they are, and that need no decoding. */
 const PLAIN_TARGET = /^\/[\w/-]*(?:\?[\w=&.:-]*)?$/
 
-/** Methods that routes of the contract have. */
-const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
-
 /**
- * Returns whether it answers the request. It leaves to `fetch` what is not a route of the contract by a plain path, and
- * what a middleware has a part in.
+ * Returns whether it answers the request. It leaves to `fetch` what is not a GET of a route of the contract by a plain
+ * path, and what a middleware has a part in.
  */
 export function directAnswers({ router, mountedAs, kernel, recording }: DirectAnswers) {
   const findOrigin = originFinder()
+  const find = rememberingTargets((target) => {
+    if (!PLAIN_TARGET.test(target)) return undefined
+    const question = target.indexOf('?')
+    return matched(question < 0 ? target : target.slice(0, question))
+  })
 
-  function matched(method: string, path: string): Pick<Found, 'handler' | 'params'> | undefined {
-    const [matches, stash] = router.match(method, path)
+  function matched(path: string): Place | undefined {
+    const [matches, stash] = router.match('GET', path)
     const [first] = matches
     if (first === undefined || matches.length > 1) return undefined
     const [[answer], places] = first
@@ -38,22 +39,24 @@ export function directAnswers({ router, mountedAs, kernel, recording }: DirectAn
   }
 
   return (incoming: IncomingMessage, outgoing: ServerResponse): boolean => {
-    const { method = '', url: target } = incoming
-    if (!METHODS.has(method) || target === undefined || !PLAIN_TARGET.test(target)) return false
-    const question = target.indexOf('?')
-    const found = matched(method, question < 0 ? target : target.slice(0, question))
+    const { method, url: target } = incoming
+    if (method !== 'GET' || target === undefined) return false
+    const place = find(target)
     const origin = findOrigin(incoming)
-    if (found === undefined || origin === undefined) return false
-    const { handler, params } = found
-    answer(kernel, recording, { handler, params, method, target, origin }, incoming, outgoing)
+    if (place === undefined || origin === undefined) return false
+    answer(kernel, recording, { place, target, origin }, incoming, outgoing)
     return true
   }
 }
 
-interface Found {
+/** What a target leads to; it is the same for every request, so nothing in it is changed. */
+interface Place {
   handler: Handler
   params: Record<string, string>
-  method: string
+}
+
+interface Found {
+  place: Place
   target: string
   origin: string
 }
@@ -61,12 +64,12 @@ interface Found {
 function answer(
   kernel: Kernel,
   recording: Recording,
-  { handler, params, method, target, origin }: Found,
+  { place: { handler, params }, target, origin }: Found,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): void {
   const header = (name: string) => headerOf(incoming.rawHeaders, name)
-  const asked: AskedRequest = { header, target, origin, params, write: method === 'GET' ? undefined : incoming }
+  const asked: AskedRequest = { header, target, origin, params, write: undefined }
   const give = (record: RequestRecord) => answerRequest(kernel, handler, asked, record)
   const fail = (error: unknown) => {
     kernel.log.error({ err: error }, 'an answer was not written')
@@ -75,14 +78,31 @@ function answer(
   const write = (answered: Answer) => {
     try {
       writeAnswer(outgoing, answered)
-      if (method !== 'GET') dropUnreadBody(incoming, outgoing)
     } catch (error) {
       fail(error)
     }
   }
-  const answered = recordHead(recording, { method, header }, give, outcomeOfAnswer)
+  const answered = recordHead(recording, { method: 'GET', header }, give, outcomeOfAnswer)
   if (answered instanceof Promise) answered.then(write, fail)
   else write(answered)
+}
+
+/** Targets that are remembered, and their length: together less than a megabyte. */
+const MOST_TARGETS = 4_096
+const LONGEST_TARGET = 128
+
+/** Remembers what `find` found, because clients ask for the same again and again, and matching costs more than that. */
+function rememberingTargets(find: (target: string) => Place | undefined): (target: string) => Place | undefined {
+  const places = new Map<string, Place>()
+  return (target) => {
+    const known = places.get(target)
+    if (known !== undefined) return known
+    const found = find(target)
+    if (found === undefined || target.length > LONGEST_TARGET) return found
+    if (places.size >= MOST_TARGETS) places.clear()
+    places.set(target, found)
+    return found
+  }
 }
 
 const outcomeOfAnswer = (answered: Answer) => answered

@@ -8,6 +8,7 @@ const MOST_WAITING = 100
 type Handle = (request: IncomingMessage, response: ServerResponse) => void
 
 interface Line {
+  isBusy: boolean
   waiting: (() => void)[]
 }
 
@@ -17,24 +18,35 @@ interface Line {
  */
 export function oneAtATime(handle: Handle): Handle {
   const lines = new WeakMap<Socket, Line>()
-  const begin = (line: Line, request: IncomingMessage, response: ServerResponse) => {
-    // The event also comes when the connection breaks; the waiting requests are not started then.
-    response.once('close', () => {
-      const next = line.waiting.shift()
-      if (next === undefined || request.socket.destroyed) lines.delete(request.socket)
-      else next()
-    })
+
+  function begin(line: Line, request: IncomingMessage, response: ServerResponse): void {
+    line.isBusy = true
+    // One function for all responses, which costs less than a closure for each.
+    response.on('close', onClose)
     handle(request, response)
   }
+
+  /** The event also comes when the connection breaks; the waiting requests are not started then. */
+  function onClose(this: ServerResponse): void {
+    const { socket } = this.req
+    const line = lines.get(socket)
+    if (line === undefined) return
+    const next = line.waiting.shift()
+    if (next === undefined || socket.destroyed) line.isBusy = false
+    else next()
+  }
+
   return (request, response) => {
     const { socket } = request
-    const line = lines.get(socket)
     if (socket.destroyed) return
+    let line = lines.get(socket)
     if (line === undefined) {
-      const first: Line = { waiting: [] }
-      lines.set(socket, first)
-      begin(first, request, response)
-    } else if (line.waiting.length < MOST_WAITING) line.waiting.push(() => begin(line, request, response))
+      line = { isBusy: false, waiting: [] }
+      lines.set(socket, line)
+    }
+    const of = line
+    if (!of.isBusy) begin(of, request, response)
+    else if (of.waiting.length < MOST_WAITING) of.waiting.push(() => begin(of, request, response))
     else socket.destroy()
   }
 }

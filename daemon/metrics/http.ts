@@ -23,12 +23,11 @@ interface RouteFigures {
 }
 
 export function createHttpMetrics(): HttpMetrics {
-  const routes = new Map<string, RouteFigures>()
+  const routes = new Map<string, Map<string, RouteFigures>>()
   let inFlight = 0
 
   function figuresOf(method: string, route: string): RouteFigures {
-    const name = `${method} ${route}`
-    const known = routes.get(name)
+    const known = routes.get(route)?.get(method)
     if (known !== undefined) return known
     const figures: RouteFigures = {
       labels: `method="${method}",route="${route}"`,
@@ -38,7 +37,7 @@ export function createHttpMetrics(): HttpMetrics {
       buckets: new Array(BUCKETS.length + 1).fill(0),
       statuses: new Map(),
     }
-    routes.set(name, figures)
+    routes.set(route, (routes.get(route) ?? new Map()).set(method, figures))
     return figures
   }
 
@@ -60,7 +59,7 @@ export function createHttpMetrics(): HttpMetrics {
       figures.buckets[place] = (figures.buckets[place] ?? 0) + 1
     },
     text() {
-      const all = [...routes.values()]
+      const all = [...routes.values()].flatMap((ofRoute) => [...ofRoute.values()])
       return [
         ...head('svc_http_requests_total', 'counter', 'Answered requests'),
         ...all.flatMap(({ labels, statuses }) =>

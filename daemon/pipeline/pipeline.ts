@@ -12,7 +12,7 @@ import { read, type Sealed } from './read.ts'
 import type { RequestRecord } from './request-record.ts'
 import { incomingBody, write } from './write.ts'
 
-export type Operation<R extends AnyRoute> = (context: Context, input: Input<R>) => Promise<Result<R>>
+export type Operation<R extends AnyRoute> = (context: Context, input: Input<R>) => Result<R> | Promise<Result<R>>
 
 /** Replaces body validation for a `raw` route: reads the bytes before the Idempotency-Key is claimed. */
 export type Prepare<I> = (kernel: Kernel, raw: Uint8Array<ArrayBuffer>) => Promise<I>

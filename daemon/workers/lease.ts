@@ -6,6 +6,8 @@ import type { Timing } from './timing.ts'
 
 /** A lease is renewed this many times within its duration. */
 const RENEWALS = 3
+/** Leases stand in no answer that is remembered. */
+const UNSEEN = { isUnseen: true }
 
 export interface TakeLeaseOptions {
   name: string
@@ -36,7 +38,7 @@ export interface WorkerLease {
 export async function releaseDeadLeases({ store, clock, log }: LeaseServices): Promise<void> {
   const dead = (await heldLeases(store.db, clock.now())).filter(({ owner }) => isDeadOwner(owner))
   for (const { name, owner } of dead) {
-    await store.write((tx) => releaseLease(tx, { name, owner }))
+    await store.write((tx) => releaseLease(tx, { name, owner }), UNSEEN)
     log.info({ worker: name }, 'the lease of a process that is gone was released')
   }
 }
@@ -57,7 +59,7 @@ export async function takeLease(
     const before = await findLease(tx, name)
     ahead = before === null ? 0 : aheadBy(before, { now, leaseMs })
     return claimLease(tx, { name, owner, now, leaseMs, ...(slot === undefined ? {} : { slot }) })
-  })
+  }, UNSEEN)
   onAhead(ahead)
   if (!claimed) return null
 
@@ -73,7 +75,7 @@ export async function takeLease(
     if (ended || controller.signal.aborted) return
     try {
       const next = clock.now() + leaseMs
-      const isRenewed = await store.write((tx) => renewLease(tx, { name, owner }, next))
+      const isRenewed = await store.write((tx) => renewLease(tx, { name, owner }, next), UNSEEN)
       if (!isRenewed) return controller.abort(new Error('the lease was taken over by another process'))
       until = next
     } catch (error) {
@@ -89,7 +91,7 @@ export async function takeLease(
       cancel()
       await renewing
       await store
-        .write((tx) => releaseLease(tx, { name, owner }, done))
+        .write((tx) => releaseLease(tx, { name, owner }, done), UNSEEN)
         .catch((error) => log.warn({ err: error, worker: name }, 'a lease could not be released'))
     },
   }

@@ -1,26 +1,24 @@
 /** Admitted requests per key with their cumulative count: exact rolling windows on PostgreSQL, a record of them on SQLite. */
 
 import { sql } from 'kysely'
+import { type Placeholders, prepared } from './prepared.ts'
+import { preparedForRows } from './prepared-lists.ts'
 import type { NewRow, Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
-/** Number of rows per statement, which keeps its parameters far below what SQLite takes. */
-const ROWS_PER_INSERT = 500
-
 /** Writes hits; a row of the same key and time is replaced. */
-export async function putRateHits(tx: Tx, rows: readonly NewRow<'rate_hits'>[]): Promise<void> {
-  for (let from = 0; from < rows.length; from += ROWS_PER_INSERT) {
-    await tx
+export const putRateHits: (tx: Tx, rows: readonly NewRow<'rate_hits'>[]) => Promise<void> = preparedForRows(
+  ['api_key_id', 'at', 'count', 'total'],
+  (db, rows) =>
+    db
       .insertInto('rate_hits')
-      .values(rows.slice(from, from + ROWS_PER_INSERT))
+      .values(rows as readonly NewRow<'rate_hits'>[])
       .onConflict((conflict) =>
         conflict
           .columns(['api_key_id', 'at'])
           .doUpdateSet((eb) => ({ count: eb.ref('excluded.count'), total: eb.ref('excluded.total') })),
-      )
-      .execute()
-  }
-}
+      ),
+)
 
 /** Returns hits after `since` (exclusive), the oldest first. */
 export function loadRateHits(reader: Reader, since: number): Promise<Row<'rate_hits'>[]> {
@@ -29,8 +27,12 @@ export function loadRateHits(reader: Reader, since: number): Promise<Row<'rate_h
 
 /** Deletes the hits of one key after `after` (exclusive), which only a clock that was ahead can have written. */
 export async function forgetRateHits(tx: Tx, apiKeyId: string, after: number): Promise<void> {
-  await tx.deleteFrom('rate_hits').where('api_key_id', '=', apiKeyId).where('at', '>', after).execute()
+  await forgetAfter.run(tx, { apiKeyId, after })
 }
+
+const forgetAfter = prepared((db, { apiKeyId, after }: Placeholders<{ apiKeyId: string; after: number }>) =>
+  db.deleteFrom('rate_hits').where('api_key_id', '=', apiKeyId).where('at', '>', after),
+)
 
 /**
  * Deletes about `limit` hits at or before `before`, the oldest first, and all hits of the same time together; returns
