@@ -1,6 +1,7 @@
 /** Answers ordinary reads on their connection, without a Request and a Response; hono's router says which route they ask for. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Hono } from 'hono'
+import { atEndOfTurn } from './end-of-turn.ts'
 import type { Kernel } from './kernel.ts'
 import type { Mount } from './mount.ts'
 import { type Answer, writeAnswer } from './pipeline/answer.ts'
@@ -23,6 +24,7 @@ const PLAIN_TARGET = /^\/[\w/-]*(?:\?[\w=&.:-]*)?$/
  */
 export function directAnswers({ router, mountedAs, kernel, recording }: DirectAnswers) {
   const findOrigin = originFinder()
+  const later = atEndOfTurn()
   const find = rememberingTargets((target) => {
     if (!PLAIN_TARGET.test(target)) return undefined
     const question = target.indexOf('?')
@@ -44,7 +46,7 @@ export function directAnswers({ router, mountedAs, kernel, recording }: DirectAn
     const place = find(target)
     const origin = findOrigin(incoming)
     if (place === undefined || origin === undefined) return false
-    answer(kernel, recording, { place, target, origin }, incoming, outgoing)
+    answer(kernel, recording, { place, target, origin, later }, incoming, outgoing)
     return true
   }
 }
@@ -59,12 +61,14 @@ interface Found {
   place: Place
   target: string
   origin: string
+  /** Writes an answer that is there at once with the others of its turn. */
+  later(write: () => void): void
 }
 
 function answer(
   kernel: Kernel,
   recording: Recording,
-  { place: { handler, params }, target, origin }: Found,
+  { place: { handler, params }, target, origin, later }: Found,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): void {
@@ -84,7 +88,7 @@ function answer(
   }
   const answered = recordHead(recording, { method: 'GET', header }, give, outcomeOfAnswer)
   if (answered instanceof Promise) answered.then(write, fail)
-  else write(answered)
+  else later(() => write(answered))
 }
 
 /** Targets that are remembered, and their length: together less than a megabyte. */
