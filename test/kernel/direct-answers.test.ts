@@ -133,6 +133,26 @@ describe('a read', () => {
     }
   })
 
+  it('is answered with its own, in order, however many arrive together and one behind another', async () => {
+    const service = await startService()
+    const { ask, direct } = await listen(service, true)
+    const bearer = `authorization: Bearer ${await service.key({ perMinute: 10_000, scopes: ['*'] })}`
+    const targets = ['/v2/health', '/v2/api-keys', '/v2/merkle-trees', '/v2/nothing', '/v2/health']
+    const connection = async (n: number) => {
+      const requests = targets.map((target, at) => [
+        `GET ${target} HTTP/1.1`,
+        'host: svc.test',
+        bearer,
+        `x-request-id: ${n}-${at}`,
+      ])
+      const answers = await ask(requests.map((lines) => lines.join('\r\n')).join('\r\n\r\n'))
+      return [...answers.matchAll(/"request_id":"([^"]+)"/g)].map(([, id]) => id)
+    }
+    const found = await Promise.all(Array.from({ length: 32 }, (_, n) => connection(n)))
+    expect(found).toEqual(found.map((_, n) => targets.map((_target, at) => `${n}-${at}`)))
+    expect(direct()).toBe(32 * (targets.length - 1))
+  })
+
   it('shows every commit at once, and a revoked key opens nothing', async () => {
     const service = await startService()
     const { ask } = await listen(service, true)

@@ -1,0 +1,112 @@
+/** Memory of an unchanged SQLite database: never older than the database, whoever commits, and not forgotten for nothing. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { claimLease, releaseLease } from '../../src/store/leases.ts'
+import { loadRateHits, putRateHits } from '../../src/store/rate-hits.ts'
+import { findSetting } from '../../src/store/settings.ts'
+import type { Store, Tx } from '../../src/store/store.ts'
+import { databaseVersionOf, UnchangedReads } from '../../src/store/unchanged-reads.ts'
+import { numbers, sqlite, twoStores } from './databases.ts'
+
+const LARGEST = 1_000
+const UNSEEN = { isUnseen: true }
+
+function remembering(store: Store): UnchangedReads<string> {
+  const version = databaseVersionOf(store.db)
+  if (version === undefined) throw new Error('SQLite offers a version')
+  return new UnchangedReads<string>(version, LARGEST)
+}
+
+const putSetting = (tx: Tx, name: string, value: string) =>
+  tx
+    .insertInto('settings')
+    .values({ name, value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+    .execute()
+
+/** The value as the service reads it: remembered, or read and kept. */
+async function ask(store: Store, reads: UnchangedReads<string>): Promise<{ value: string; isRemembered: boolean }> {
+  const known = reads.recall('value')
+  if (known !== undefined) return { value: known, isRemembered: true }
+  const { version } = reads
+  const value = await reads.share('value', async () => {
+    const read = (await findSetting(store.db, 'value')) ?? ''
+    reads.keep('value', read, 1, version)
+    return read
+  })
+  return { value, isRemembered: false }
+}
+
+const count = (store: Store, at: number) =>
+  store.write((tx) => putRateHits(tx, [{ api_key_id: 'key', at, count: 1, total: at }]), UNSEEN)
+
+describe('what is remembered of an unchanged database', () => {
+  it('is never older than the database, whatever this process and another commit', async () => {
+    const stores = await twoStores(sqlite)
+    const [own, other] = stores
+    const reads = remembering(own)
+    let written = ''
+    let n = 0
+    const step = fc.oneof(
+      fc.record({ by: fc.constantFrom(own, other), unseen: fc.boolean() }),
+      fc.constant({ asks: 3 }),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        for (const action of steps) {
+          if ('asks' in action) {
+            const answers = await Promise.all(numbers(action.asks).map(() => ask(own, reads)))
+            expect(answers.map(({ value }) => value)).toEqual(answers.map(() => written))
+          } else if (action.unseen) await count(action.by, ++n)
+          else {
+            written = `${++n}`
+            // Together with a count, in one commit where the queue joins them.
+            await Promise.all([count(action.by, n), action.by.write((tx) => putSetting(tx, 'value', written))])
+            expect((await ask(own, reads)).value).toBe(written)
+          }
+        }
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('outlives counts and leases of this process, and nothing else', async () => {
+    const [own, other] = await twoStores(sqlite)
+    const reads = remembering(own)
+    const isRemembered = async () => (await ask(own, reads)).isRemembered
+    const lease = { name: 'worker', owner: 'one', now: 1_000, leaseMs: 1_000 }
+    expect([await isRemembered(), await isRemembered()]).toEqual([false, true])
+    await count(own, 1)
+    await own.write((tx) => claimLease(tx, lease), UNSEEN)
+    await own.write((tx) => releaseLease(tx, lease), UNSEEN)
+    expect(await isRemembered()).toBe(true)
+    expect(await loadRateHits(own.db, 0)).toHaveLength(1)
+    await own.write((tx) => putSetting(tx, 'other', 'x'))
+    expect([await isRemembered(), await isRemembered()]).toEqual([false, true])
+    await count(other, 2)
+    expect([await isRemembered(), await isRemembered()]).toEqual([false, true])
+    await Promise.allSettled([own.write(() => Promise.reject(new Error('undone')))])
+    expect((await ask(own, reads)).value).toBe('')
+  })
+
+  it('is read once for all who ask meanwhile, and anew after a commit or a failure', async () => {
+    const [own] = await twoStores(sqlite)
+    const reads = remembering(own)
+    let read = 0
+    const slow = () => {
+      reads.recall('name')
+      return reads.share('name', async () => {
+        read++
+        await own.ping()
+        return `${read}`
+      })
+    }
+    expect(await Promise.all([slow(), slow(), slow()])).toEqual(['1', '1', '1'])
+    const before = slow()
+    await own.write((tx) => putSetting(tx, 'value', 'x'))
+    expect([await slow(), await before, read]).toEqual(['3', expect.any(String), 3])
+    const failing = () => reads.share('failing', () => Promise.reject(new Error('no')))
+    await expect(failing()).rejects.toThrow('no')
+    expect(await reads.share('failing', async () => 'yes')).toBe('yes')
+  })
+})
