@@ -1,6 +1,7 @@
 /** Answers ordinary reads on their connection, without a Request and a Response; hono's router says which route they ask for. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Hono } from 'hono'
+import { databaseVersionOf } from '../src/store/unchanged-reads.ts'
 import { atEndOfTurn } from './end-of-turn.ts'
 import type { Kernel } from './kernel.ts'
 import type { Mount } from './mount.ts'
@@ -24,7 +25,12 @@ const PLAIN_TARGET = /^\/[\w/-]*(?:\?[\w=&.:-]*)?$/
  */
 export function directAnswers({ router, mountedAs, kernel, recording }: DirectAnswers) {
   const findOrigin = originFinder()
-  const later = atEndOfTurn()
+  const version = databaseVersionOf(kernel.store.db)
+  const receive = atEndOfTurn<Received>((all) => {
+    const answerThem = () => answerAll(kernel, recording, all)
+    if (version === undefined) answerThem()
+    else version.lookOnce(answerThem)
+  })
   const find = rememberingTargets((target) => {
     if (!PLAIN_TARGET.test(target)) return undefined
     const question = target.indexOf('?')
@@ -46,7 +52,7 @@ export function directAnswers({ router, mountedAs, kernel, recording }: DirectAn
     const place = find(target)
     const origin = findOrigin(incoming)
     if (place === undefined || origin === undefined) return false
-    answer(kernel, recording, { place, target, origin, later }, incoming, outgoing)
+    receive({ place, target, origin, incoming, outgoing })
     return true
   }
 }
@@ -57,21 +63,33 @@ interface Place {
   params: Record<string, string>
 }
 
-interface Found {
+interface Received {
   place: Place
   target: string
   origin: string
-  /** Writes an answer that is there at once with the others of its turn. */
-  later(write: () => void): void
+  incoming: IncomingMessage
+  outgoing: ServerResponse
 }
 
+/**
+ * Answers the requests of one turn of the event loop, for which the database is looked at once, and writes the answers
+ * together: a client that gets them one by one is woken as often, which costs more than many an answer.
+ */
+function answerAll(kernel: Kernel, recording: Recording, all: readonly Received[]): void {
+  const writes: (() => void)[] = []
+  for (const received of all) {
+    const write = answer(kernel, recording, received)
+    if (write !== undefined) writes.push(write)
+  }
+  for (const write of writes) write()
+}
+
+/** Returns what writes the answer; undefined where that is waited for, and written then. */
 function answer(
   kernel: Kernel,
   recording: Recording,
-  { place: { handler, params }, target, origin, later }: Found,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-): void {
+  { place: { handler, params }, target, origin, incoming, outgoing }: Received,
+): (() => void) | undefined {
   const header = (name: string) => headerOf(incoming.rawHeaders, name)
   const asked: AskedRequest = { header, target, origin, params, write: undefined }
   const give = (record: RequestRecord) => answerRequest(kernel, handler, asked, record)
@@ -87,8 +105,9 @@ function answer(
     }
   }
   const answered = recordHead(recording, { method: 'GET', header }, give, outcomeOfAnswer)
-  if (answered instanceof Promise) answered.then(write, fail)
-  else later(() => write(answered))
+  if (!(answered instanceof Promise)) return () => write(answered)
+  answered.then(write, fail)
+  return undefined
 }
 
 /** Targets that are remembered, and their length: together less than a megabyte. */

@@ -1,18 +1,14 @@
-/** Runs what comes up during one turn of the event loop together, at the turn's end. */
+/** Does what comes up during one turn of the event loop together, at the turn's end. */
 
-/**
- * Answers that are written one by one between two requests wake their client as often; those that are written together
- * wake it once, which on one machine costs a quarter less per request. An answer waits for the requests that were
- * there with its own and for nothing else.
- */
-export function atEndOfTurn(): (act: () => void) => void {
-  let waiting: (() => void)[] = []
-  const actAll = () => {
+/** Collects what it is given, and gives all of a turn to `act`. */
+export function atEndOfTurn<T>(act: (all: readonly T[]) => void): (one: T) => void {
+  let waiting: T[] = []
+  const actOnAll = () => {
     const all = waiting
     waiting = []
-    for (const act of all) act()
+    act(all)
   }
-  return (act) => {
-    if (waiting.push(act) === 1) setImmediate(actAll)
+  return (one) => {
+    if (waiting.push(one) === 1) setImmediate(actOnAll)
   }
 }

@@ -6,6 +6,8 @@ export interface DatabaseVersion {
   look(): number
   /** What was last looked at. */
   readonly seen: number
+  /** Runs work that does not wait, within which one look is enough: what it answers was asked before. */
+  lookOnce(work: () => void): void
 }
 
 const versions = new WeakMap<Reader, DatabaseVersion>()
@@ -20,8 +22,12 @@ export const databaseVersionOf = (reader: Reader): DatabaseVersion | undefined =
 export function offerDatabaseVersion(db: Reader, lookAtOthers: () => number): () => void {
   let others = Number.NaN
   let seen = 0
+  let isOnce = false
+  let hasLooked = false
   versions.set(db, {
     look() {
+      if (hasLooked) return seen
+      hasLooked = isOnce
       const now = lookOrNaN(lookAtOthers)
       if (now !== others) {
         others = now
@@ -31,6 +37,15 @@ export function offerDatabaseVersion(db: Reader, lookAtOthers: () => number): ()
     },
     get seen() {
       return seen
+    },
+    lookOnce(work) {
+      isOnce = true
+      try {
+        work()
+      } finally {
+        isOnce = false
+        hasLooked = false
+      }
     },
   })
   return () => void seen++
