@@ -1,4 +1,4 @@
-/** Answers ordinary reads on their connection, without a Request and a Response; hono's router says which route they ask for. */
+/** Answers ordinary requests on their connection, without a Request and a Response; hono's router says which route they ask for. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Hono } from 'hono'
 import { databaseVersionOf } from '../src/store/unchanged-reads.ts'
@@ -8,6 +8,7 @@ import type { Mount } from './mount.ts'
 import { type Answer, writeAnswer } from './pipeline/answer.ts'
 import { type AskedRequest, answerRequest, type Handler } from './pipeline/pipeline.ts'
 import { type Recording, type RequestEnv, type RequestRecord, recordHead } from './pipeline/request-record.ts'
+import { dropUnreadBody } from './unread-body.ts'
 
 export interface DirectAnswers {
   router: Hono<RequestEnv>['router']
@@ -19,9 +20,12 @@ export interface DirectAnswers {
 /** Paths and queries that the URL standard leaves as they are, and that need no decoding. */
 const PLAIN_TARGET = /^\/[\w/-]*(?:\?[\w=&.:-]*)?$/
 
+/** Methods that routes of the contract have. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+
 /**
- * Returns whether it answers the request. It leaves to `fetch` what is not a GET of a route of the contract by a plain
- * path, and what a middleware has a part in.
+ * Returns whether it answers the request. It leaves to `fetch` what is not a route of the contract by a plain path, and
+ * what a middleware has a part in.
  */
 export function directAnswers({ router, mountedAs, kernel, recording }: DirectAnswers) {
   const findOrigin = originFinder()
@@ -31,14 +35,14 @@ export function directAnswers({ router, mountedAs, kernel, recording }: DirectAn
     if (version === undefined) answerThem()
     else version.lookOnce(answerThem)
   })
-  const find = rememberingTargets((target) => {
-    if (!PLAIN_TARGET.test(target)) return undefined
+  const find = rememberingTargets((method, target) => {
+    if (!METHODS.has(method) || !PLAIN_TARGET.test(target)) return undefined
     const question = target.indexOf('?')
-    return matched(question < 0 ? target : target.slice(0, question))
+    return matched(method, question < 0 ? target : target.slice(0, question))
   })
 
-  function matched(path: string): Place | undefined {
-    const [matches, stash] = router.match('GET', path)
+  function matched(method: string, path: string): Place | undefined {
+    const [matches, stash] = router.match(method, path)
     const [first] = matches
     if (first === undefined || matches.length > 1) return undefined
     const [[answer], places] = first
@@ -47,12 +51,11 @@ export function directAnswers({ router, mountedAs, kernel, recording }: DirectAn
   }
 
   return (incoming: IncomingMessage, outgoing: ServerResponse): boolean => {
-    const { method, url: target } = incoming
-    if (method !== 'GET' || target === undefined) return false
-    const place = find(target)
+    const { method = '', url: target = '' } = incoming
+    const place = find(method, target)
     const origin = findOrigin(incoming)
     if (place === undefined || origin === undefined) return false
-    receive({ place, target, origin, incoming, outgoing })
+    receive({ place, method, target, origin, incoming, outgoing })
     return true
   }
 }
@@ -65,6 +68,7 @@ interface Place {
 
 interface Received {
   place: Place
+  method: string
   target: string
   origin: string
   incoming: IncomingMessage
@@ -88,10 +92,10 @@ function answerAll(kernel: Kernel, recording: Recording, all: readonly Received[
 function answer(
   kernel: Kernel,
   recording: Recording,
-  { place: { handler, params }, target, origin, incoming, outgoing }: Received,
+  { place: { handler, params }, method, target, origin, incoming, outgoing }: Received,
 ): (() => void) | undefined {
   const header = (name: string) => headerOf(incoming.rawHeaders, name)
-  const asked: AskedRequest = { header, target, origin, params, write: undefined }
+  const asked: AskedRequest = { header, target, origin, params, write: method === 'GET' ? undefined : incoming }
   const give = (record: RequestRecord) => answerRequest(kernel, handler, asked, record)
   const fail = (error: unknown) => {
     kernel.log.error({ err: error }, 'an answer was not written')
@@ -100,30 +104,34 @@ function answer(
   const write = (answered: Answer) => {
     try {
       writeAnswer(outgoing, answered)
+      if (method !== 'GET') dropUnreadBody(incoming, outgoing)
     } catch (error) {
       fail(error)
     }
   }
-  const answered = recordHead(recording, { method: 'GET', header }, give, outcomeOfAnswer)
+  const answered = recordHead(recording, { method, header }, give, outcomeOfAnswer)
   if (!(answered instanceof Promise)) return () => write(answered)
   answered.then(write, fail)
   return undefined
 }
+
+type Finder = (method: string, target: string) => Place | undefined
 
 /** Targets that are remembered, and their length: together less than a megabyte. */
 const MOST_TARGETS = 4_096
 const LONGEST_TARGET = 128
 
 /** Remembers what `find` found, because clients ask for the same again and again, and matching costs more than that. */
-function rememberingTargets(find: (target: string) => Place | undefined): (target: string) => Place | undefined {
-  const places = new Map<string, Place>()
-  return (target) => {
+function rememberingTargets(find: Finder): Finder {
+  const byMethod = new Map<string, Map<string, Place>>()
+  return (method, target) => {
+    const places = byMethod.get(method) ?? new Map<string, Place>()
     const known = places.get(target)
     if (known !== undefined) return known
-    const found = find(target)
+    const found = find(method, target)
     if (found === undefined || target.length > LONGEST_TARGET) return found
     if (places.size >= MOST_TARGETS) places.clear()
-    places.set(target, found)
+    byMethod.set(method, places.set(target, found))
     return found
   }
 }

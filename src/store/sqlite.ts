@@ -23,7 +23,7 @@ import type { OnMigrated, Store } from './store.ts'
 import { offerDatabaseVersion } from './unchanged-reads.ts'
 import { localWakeups, sendingWakeups } from './wakeups.ts'
 import { refuseNestedWrite } from './work.ts'
-import { createWriteQueue } from './write-queue.ts'
+import { createWriteQueue, type Work } from './write-queue.ts'
 
 export interface SqliteOptions {
   /** Data folder, created with mode 0700 if missing. */
