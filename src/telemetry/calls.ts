@@ -1,7 +1,7 @@
 /** Calls to other services: each is a span, carries `traceparent`, and is published with its outcome and duration. */
 import { channel } from 'node:diagnostics_channel'
 import { parseUrl } from '../urls.ts'
-import { finishSpan, runInSpan, type SpanAttributes, startSpan, startTrace } from './spans.ts'
+import { finishSpan, runInSpan, type Span, type SpanAttributes, startSpan, startTrace } from './spans.ts'
 import { formatTraceparent } from './trace-context.ts'
 
 export interface CallTarget {
@@ -30,32 +30,47 @@ export interface FinishedCall extends CallTarget {
 
 const finished = channel('svc.call')
 
+/** A call that has begun: what it carries of the trace, and how it ends. */
+export interface BegunCall {
+  span: Span
+  /** Publishes the call; to be called once. */
+  finish(outcome: CallOutcome): void
+}
+
+/** Begins a call that logs nothing and calls nothing else, so that its span need not be the active one meanwhile. */
+export function beginCall(target: CallTarget): BegunCall {
+  const span = target.isRoot ? startTrace() : startSpan()
+  const [startedAt, started] = [Date.now(), performance.now()]
+  return {
+    span,
+    finish(outcome) {
+      const seconds = (performance.now() - started) / 1000
+      finished.publish({ ...target, outcome, seconds } satisfies FinishedCall)
+      finishSpan(span, () => ({
+        name: `${target.service} ${target.operation}`,
+        kind: 'client',
+        startedAt,
+        endedAt: startedAt + seconds * 1000,
+        attributes: {
+          ...target.attributes,
+          'peer.service': target.service,
+          'server.address': target.endpoint,
+          'rpc.method': target.operation,
+          'svc.outcome': outcome,
+        },
+        failed: outcome !== 'ok',
+      }))
+    },
+  }
+}
+
 /** Makes the call with the headers that carry the trace; what `send` throws counts as unanswered. */
 export async function observeCall<T>(
   target: CallTarget,
   send: (headers: { traceparent: string }) => Promise<T>,
   outcomeOf: (answer: T) => CallOutcome,
 ): Promise<T> {
-  const span = target.isRoot ? startTrace() : startSpan()
-  const [startedAt, started] = [Date.now(), performance.now()]
-  const finish = (outcome: CallOutcome) => {
-    const seconds = (performance.now() - started) / 1000
-    finished.publish({ ...target, outcome, seconds } satisfies FinishedCall)
-    finishSpan(span, () => ({
-      name: `${target.service} ${target.operation}`,
-      kind: 'client',
-      startedAt,
-      endedAt: startedAt + seconds * 1000,
-      attributes: {
-        ...target.attributes,
-        'peer.service': target.service,
-        'server.address': target.endpoint,
-        'rpc.method': target.operation,
-        'svc.outcome': outcome,
-      },
-      failed: outcome !== 'ok',
-    }))
-  }
+  const { span, finish } = beginCall(target)
   let answer: T
   try {
     answer = await runInSpan(span, () => send({ traceparent: formatTraceparent(span) }))

@@ -1,42 +1,110 @@
-/** Kept connections to receivers, one pool for each origin, which are opened only to checked addresses. */
+/** Kept connections to receivers, a few for each origin, which are opened only to checked addresses. */
 import { isIP, type LookupFunction } from 'node:net'
-import { Client, Pool } from 'undici'
+import { buildConnector, Client, type Dispatcher } from 'undici'
 import { type Resolve, receiverAddresses } from '../webhook-subscriptions/receiver-address.ts'
 
-/** A connection that says whether it has carried an answer since it was opened. */
+/** A name that has moved is resolved and checked again after this time, however busy its connection is. */
+const LONGEST_OPEN_MS = 60_000
+
+/** A connection to one receiver, which carries one request at a time and opens again after it was closed. */
 export class ReceiverConnection extends Client {
+  /** Whether it has carried an answer since it was opened. */
   hasAnswered = false
+  /** Whether it could not be opened; it is then left to the garbage collector. */
+  hasFailed = false
+  #openedAt = Number.POSITIVE_INFINITY
 
   constructor(...parameters: ConstructorParameters<typeof Client>) {
     super(...parameters)
-    // The same client opens another connection after the receiver has closed one.
     this.on('connect', () => {
       this.hasAnswered = false
+      this.#openedAt = Date.now()
+    })
+    this.on('connectionError', () => {
+      this.hasFailed = true
     })
   }
 
-  override dispatch(...[options, handler]: Parameters<Client['dispatch']>): boolean {
-    if (isCarried(options)) options.connection = this
-    return super.dispatch(options, handler)
+  get isOutdated(): boolean {
+    return Date.now() - this.#openedAt > LONGEST_OPEN_MS
   }
 }
 
-/** A request that is told the connection which carries it. */
-export interface Carried {
+/** A request, its handler, and the connection that carries it. */
+export interface Carried extends Dispatcher.DispatchOptions, Dispatcher.DispatchHandler {
   connection: ReceiverConnection | undefined
 }
 
-const isCarried = (options: object): options is Carried => 'connection' in options
+/**
+ * The connections to one origin. undici's own pool looks at each of its connections for every request, and reads the
+ * time for each; this one takes the connection that was free last.
+ */
+export class ReceiverPool {
+  readonly #open: () => ReceiverConnection
+  readonly #giveUp: () => void
+  readonly #free: ReceiverConnection[] = []
+  #connected = 0
+  #underWay = 0
 
-/** The connections to one origin. */
-export interface ReceiverPool {
-  /** Sends over a free connection, or over a new one. */
-  readonly pool: Pool
-  /** Opens a connection of its own for one request, which closes after it. */
-  fresh(): ReceiverConnection
-  /** Every request begins with `enter` and ends with `leave`: the pool of an origin without any is given up. */
-  enter(): void
-  leave(): void
+  /** Calls `giveUp` when no request is under way and no connection is open any more. */
+  constructor(open: () => ReceiverConnection, giveUp: () => void) {
+    this.#open = open
+    this.#giveUp = giveUp
+  }
+
+  /** Sends over a free connection, or over a new one. The request ends with a call of `leave`. */
+  carry(carried: Carried): void {
+    this.#underWay++
+    const connection = this.#takeFree() ?? this.#openCounted()
+    carried.connection = connection
+    connection.dispatch(carried, carried)
+  }
+
+  /** Sends once more, over a connection of its own that closes afterwards. */
+  carryFresh(carried: Carried): void {
+    if (carried.connection !== undefined) this.#keep(carried.connection)
+    const fresh = this.#open()
+    carried.connection = fresh
+    fresh.dispatch(carried, carried)
+    fresh.close().catch(() => {})
+  }
+
+  /** Ends a request: its connection is free. */
+  leave({ connection }: Carried): void {
+    this.#underWay--
+    if (connection !== undefined) this.#keep(connection)
+    this.#giveUpUnused()
+  }
+
+  #takeFree(): ReceiverConnection | undefined {
+    for (;;) {
+      const connection = this.#free.pop()
+      if (connection === undefined || !connection.isOutdated) return connection
+      connection.close().catch(() => {})
+    }
+  }
+
+  #keep(connection: ReceiverConnection): void {
+    if (!connection.closed && !connection.destroyed && !connection.hasFailed) this.#free.push(connection)
+  }
+
+  #openCounted(): ReceiverConnection {
+    const connection = this.#open()
+    connection.on('connect', () => {
+      this.#connected++
+    })
+    connection.on('disconnect', () => {
+      this.#connected--
+      this.#giveUpUnused()
+    })
+    return connection
+  }
+
+  #giveUpUnused(): void {
+    if (this.#underWay > 0 || this.#connected > 0) return
+    this.#giveUp()
+    for (const connection of this.#free.splice(0)) connection.close().catch(() => {})
+  }
 }
 
 /** Open connections are separated by the checks at their opening: the policy and the resolver. */
@@ -56,43 +124,27 @@ export function receiverPool(origin: string, resolve: Resolve, allowPrivate: boo
 }
 
 function openPool(origin: string, byOrigin: Map<string, ReceiverPool>, lookup: LookupFunction): ReceiverPool {
-  // A name that has moved is resolved and checked again after a minute, however busy its connection is.
-  const pool = new Pool(origin, {
-    ...connectionOptions(lookup),
-    clientTtl: 60_000,
-    factory: (url, options) => new ReceiverConnection(url, options),
-  })
-  let underWay = 0
-  const giveUpUnused = () => {
-    if (underWay > 0 || pool.stats.connected > 0 || byOrigin.get(origin) !== opened) return
-    byOrigin.delete(origin)
-    pool.close().catch(() => {})
-  }
-  pool.on('disconnect', giveUpUnused)
-  const opened: ReceiverPool = {
-    pool,
-    fresh: () => new ReceiverConnection(origin, connectionOptions(lookup)),
-    enter() {
-      underWay++
+  const options = connectionOptions(lookup)
+  const pool = new ReceiverPool(
+    () => new ReceiverConnection(origin, options),
+    () => {
+      if (byOrigin.get(origin) === pool) byOrigin.delete(origin)
     },
-    leave() {
-      underWay--
-      giveUpUnused()
-    },
-  }
-  byOrigin.set(origin, opened)
-  return opened
+  )
+  byOrigin.set(origin, pool)
+  return pool
 }
 
 const connectionOptions = (lookup: LookupFunction) => ({
-  // The attempt's own timeout ends it. This one ends a connection that no attempt waits for any more.
-  connect: {
+  // All connections of a pool have one connector, which keeps their TLS sessions. The attempt's own timeout ends it; this
+  // one ends a connection that no attempt waits for any more.
+  connect: buildConnector({
     lookup,
     timeout: 10_000,
     rejectUnauthorized: true,
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: 1_000,
-  },
+  }),
   headersTimeout: 0,
   bodyTimeout: 0,
   maxHeaderSize: 16_384,

@@ -1,6 +1,6 @@
 /** Sends one delivery over HTTP: only to checked addresses, without redirects, judged by its status within the time limit. */
 import { isIP } from 'node:net'
-import { once, TimeoutError } from '../../timing.ts'
+import { TimeoutError } from '../../timing.ts'
 import { parseUrl } from '../../urls.ts'
 import { VERSION } from '../../version.ts'
 import type { ReceiverPolicy, ReceiverRefused, Resolve } from '../webhook-subscriptions/receiver-address.ts'
@@ -33,33 +33,32 @@ export interface SendResult {
 /** Never throws: every failure is the attempt's error. Any number of calls may run at once. */
 export async function sendWebhook(outgoing: OutgoingWebhook): Promise<SendResult> {
   const started = performance.now()
-  const { timeoutMs } = outgoing
-  const sent = (status: number | null, error: string | null) => ({
-    status,
-    error,
-    duration_ms: Math.round(performance.now() - started),
-  })
   try {
-    const { status, freed } = await sendTo(outgoing)
-    return { ...sent(status, status >= 200 && status < 300 ? null : answerText(status)), freed }
+    transport ??= await loadTransport()
+    const { status, freed } = await sendTo(outgoing, transport)
+    const error = status >= 200 && status < 300 ? null : answerText(status)
+    return { status, error, duration_ms: msSince(started), freed }
   } catch (error) {
-    return sent(null, error instanceof TimeoutError ? `no answer within ${timeoutMs / 1000} s` : failureText(error))
+    const text = error instanceof TimeoutError ? `no answer within ${outgoing.timeoutMs / 1000} s` : failureText(error)
+    return { status: null, error: text, duration_ms: msSince(started) }
   }
 }
 
+const msSince = (started: number) => Math.round(performance.now() - started)
+
 /** They load undici and ipaddr.js. Commands that send nothing load neither. */
-const loadTransport = once(async () => ({
+const loadTransport = async () => ({
   ...(await import('../webhook-subscriptions/receiver-address.ts')),
   ...(await import('./receiver-connections.ts')),
   ...(await import('./webhook-exchange.ts')),
-}))
+})
 type Transport = Awaited<ReturnType<typeof loadTransport>>
+let transport: Transport | undefined
 
 const answerText = (status: number) =>
   status >= 300 && status < 400 ? `answered ${status}; redirects are not followed` : `answered ${status}`
 
-async function sendTo(outgoing: OutgoingWebhook): Promise<WebhookAnswer> {
-  const transport = await loadTransport()
+function sendTo(outgoing: OutgoingWebhook, transport: Transport): Promise<WebhookAnswer> {
   const { headers, allowPrivate, resolve } = outgoing
   const receiver = receiverOf(outgoing, transport)
   if ('refusal' in receiver) throw new transport.ReceiverRefused(receiver.refusal)

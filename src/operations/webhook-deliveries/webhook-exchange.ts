@@ -75,8 +75,7 @@ class Exchange implements Carried {
 
   begin(): void {
     if (this.#ending !== undefined) underWayOf(this.#ending).add(this)
-    this.#receiver.enter()
-    this.#receiver.pool.dispatch(this, this)
+    this.#receiver.carry(this)
     if (this.#ending?.aborted) this.giveUp(new ShuttingDown('the service is shutting down'))
   }
 
@@ -156,9 +155,7 @@ class Exchange implements Carried {
   #repeat(): void {
     this.#isRepeated = true
     this.#controller = undefined
-    const connection = this.#receiver.fresh()
-    connection.dispatch(this, this)
-    connection.close().catch(() => {})
+    this.#receiver.carryFresh(this)
   }
 
   #settled(): void {
@@ -169,7 +166,7 @@ class Exchange implements Carried {
   #ended(): void {
     clearTimeout(this.#timer)
     this.#freed?.()
-    this.#receiver.leave()
+    this.#receiver.leave(this)
   }
 }
 
