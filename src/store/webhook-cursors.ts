@@ -1,38 +1,13 @@
 /** How far each subscription has checked the events, and whether its receiver keeps up. */
 import { type Placeholders, prepared } from './prepared.ts'
 import type { Row } from './schema.ts'
-import type { Reader, Tx } from './store.ts'
+import type { Reader } from './store.ts'
 
 /** Returns the last event's sequence, after which a new subscription starts; 0 before the first. */
 export async function lastSequence(reader: Reader): Promise<number> {
   const counter = reader.selectFrom('counters').select('value').where('name', '=', 'events')
   return (await counter.executeTakeFirst())?.value ?? 0
 }
-
-/** Returns active subscriptions that have not checked every event yet. */
-export function subscriptionsBehind(reader: Reader, last: number): Promise<Row<'webhook_subscriptions'>[]> {
-  return reader
-    .selectFrom('webhook_subscriptions')
-    .selectAll()
-    .where('active', '=', 1)
-    .where('cursor', '<', last)
-    .orderBy('seq')
-    .execute()
-}
-
-/** Moves the cursor; false when another process has moved it, or the subscription was removed or deactivated. */
-export async function moveCursor(tx: Tx, id: string, from: number, to: number): Promise<boolean> {
-  return (await advanceCursor.run(tx, { id, from, to })) > 0
-}
-
-const advanceCursor = prepared((db, { id, from, to }: Placeholders<{ id: string; from: number; to: number }>) =>
-  db
-    .updateTable('webhook_subscriptions')
-    .set({ cursor: to })
-    .where('id', '=', id)
-    .where('cursor', '=', from)
-    .where('active', '=', 1),
-)
 
 /** Whether at least `limit` events up to the cursor still await their first attempt. */
 export async function hasBacklog(

@@ -46,6 +46,13 @@ const enabledBy =
       ...(types === null || types.length === 0 ? [] : [is.and([is('type', '!=', TEST), is('type', 'in', types)])]),
     ])
 
+/** The same for one event that was read. */
+export const isEnabledFor = (
+  subscriptionId: string,
+  types: readonly string[] | null,
+  { type, resource_id }: Pick<Row<'events'>, 'type' | 'resource_id'>,
+): boolean => (type === TEST ? resource_id === subscriptionId : types === null || types.includes(type))
+
 const attempted = (is: ExpressionBuilder<Tables, 'events'>, subscriptionId: string) =>
   is
     .selectFrom('webhook_deliveries')

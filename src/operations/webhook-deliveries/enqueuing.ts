@@ -7,7 +7,7 @@ import { advanceReplays } from './replay.ts'
 /** Time between two looks for new events while deliveries are in progress. */
 const ENQUEUE_EVERY_MS = 100
 /** The same while events are left for receivers that may have caught up. */
-const REFILL_EVERY_MS = 20
+const REFILL_EVERY_MS = 50
 
 export interface Enqueuing {
   /** Starts a pass unless one runs or the last one was just now. Throws the error of the last one. */

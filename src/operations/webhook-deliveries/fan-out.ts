@@ -2,20 +2,23 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Services } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
-import { hasBacklog, lastSequence, moveCursor, subscriptionsBehind } from '../../store/webhook-cursors.ts'
-import { enqueueRange, type NewQueued } from '../../store/webhook-enqueuing.ts'
+import { lastSequence } from '../../store/webhook-cursors.ts'
+import type { NewQueued } from '../../store/webhook-enqueuing.ts'
+import {
+  type BehindSubscription,
+  enqueueForAll,
+  subscriptionsBehind,
+  withBacklog,
+} from '../../store/webhook-fan-out.ts'
 
 type FanServices = Pick<Services, 'store' | 'clock' | 'log'>
-type EnabledEvents = Pick<Row<'webhook_subscriptions'>, 'enabled_events_json'>
 
-/** Events in one commit, few enough that other writes do not wait long. */
+/** Events, subscriptions and their product in one commit, few enough that other writes do not wait long. */
 const EVENTS_PER_FAN_OUT = 500
-export const SUBSCRIPTIONS_PER_TURN = 50
+const SUBSCRIPTIONS_PER_FAN_OUT = 200
+const ROWS_PER_FAN_OUT = 1_000
 /** While this many first attempts of a subscription are pending, its further events are not queued. */
 export const MOST_UNTRIED = 500
-
-/** Subscriptions whose events are queued at the same time; SQLite commits them together. */
-const SUBSCRIPTIONS_AT_ONCE = 16
 
 /**
  * Queues events for every active subscription, as far as its receiver keeps up. Those of an inactive one wait. Returns
@@ -25,52 +28,65 @@ export async function fanOut(services: FanServices, signal?: AbortSignal): Promi
   const { db } = services.store
   const last = await lastSequence(db)
   const left = new Set<string>()
-  let looked = 0
   for (;;) {
     const behind = (await subscriptionsBehind(db, last)).filter(({ id }) => !left.has(id))
     if (behind.length === 0) return left.size > 0
-    for (let from = 0; from < behind.length; from += SUBSCRIPTIONS_AT_ONCE) {
+    for (const { cursor, ids } of groupsAtOneCursor(behind)) {
       signal?.throwIfAborted()
-      const some = behind.slice(from, from + SUBSCRIPTIONS_AT_ONCE)
-      // Synchronous SQLite blocks requests while many subscriptions are examined, so this yields to them.
-      looked += some.length
-      if (looked >= SUBSCRIPTIONS_PER_TURN) {
-        looked = 0
-        await nextTurn()
-      }
-      const advanced = await Promise.all(some.map((subscription) => advance(services, subscription, last)))
-      for (const [i, { id }] of some.entries()) if (!advanced[i]) left.add(id)
+      for (const id of await advance(services, { cursor, ids, last })) left.add(id)
+      // Synchronous SQLite blocks requests while it works, so this yields to them.
+      await nextTurn()
     }
   }
 }
 
-/** Returns false for a subscription that is left for later. */
-async function advance(
-  { store, clock, log }: FanServices,
-  subscription: Row<'webhook_subscriptions'>,
-  last: number,
-): Promise<boolean> {
-  const { id, cursor } = subscription
-  const to = Math.min(last, cursor + EVENTS_PER_FAN_OUT)
-  try {
-    if (await hasBacklog(store.db, subscription, MOST_UNTRIED)) return false
-    await store.write(async (tx) => {
-      if (!(await moveCursor(tx, id, cursor, to))) return
-      const types = eventTypesOf(subscription)
-      await enqueueRange(tx, { subscriptionId: id, types, after: cursor, to, now: clock.now() })
-    })
-    return true
-  } catch (error) {
-    // A subscription that fails now must not delay the others.
-    log.error({ err: error, subscription: id }, 'events could not be queued for a webhook subscription')
-    return false
-  }
+interface CursorGroup {
+  cursor: number
+  ids: readonly string[]
 }
 
-/** Returns the event types that a subscription requested, or null for all. */
-export function eventTypesOf({ enabled_events_json }: EnabledEvents): string[] | null {
-  const types: string[] = JSON.parse(enabled_events_json)
-  return types.includes('*') ? null : types
+/** Subscriptions that keep up stand at the same cursor, so few groups hold many of them. */
+function groupsAtOneCursor(behind: readonly BehindSubscription[]): CursorGroup[] {
+  const byCursor = new Map<number, string[]>()
+  for (const { id, cursor } of behind) {
+    const ids = byCursor.get(cursor)
+    if (ids === undefined) byCursor.set(cursor, [id])
+    else ids.push(id)
+  }
+  return [...byCursor].flatMap(([cursor, ids]) =>
+    Array.from({ length: Math.ceil(ids.length / SUBSCRIPTIONS_PER_FAN_OUT) }, (_, n) => ({
+      cursor,
+      ids: ids.slice(n * SUBSCRIPTIONS_PER_FAN_OUT, (n + 1) * SUBSCRIPTIONS_PER_FAN_OUT),
+    })),
+  )
+}
+
+/** Returns the subscriptions that are left for later. */
+async function advance(
+  services: FanServices,
+  { cursor, ids, last }: CursorGroup & { last: number },
+): Promise<readonly string[]> {
+  const { store, clock, log } = services
+  try {
+    const behindhand = await withBacklog(store.db, ids, MOST_UNTRIED)
+    const ready = ids.filter((id) => !behindhand.has(id))
+    if (ready.length > 0) {
+      const events = Math.min(EVENTS_PER_FAN_OUT, Math.ceil(ROWS_PER_FAN_OUT / ready.length))
+      const to = Math.min(last, cursor + events)
+      await store.write((tx) => enqueueForAll(tx, ready, { after: cursor, to, now: clock.now() }))
+    }
+    return [...behindhand]
+  } catch (error) {
+    const [id] = ids
+    if (ids.length === 1) {
+      log.error({ err: error, subscription: id }, 'events could not be queued for a webhook subscription')
+      return ids
+    }
+    // A subscription that fails now must not delay the others.
+    const left: string[] = []
+    for (const one of ids) left.push(...(await advance(services, { cursor, ids: [one], last })))
+    return left
+  }
 }
 
 export function queuedOf(

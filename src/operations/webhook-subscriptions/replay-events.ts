@@ -9,9 +9,10 @@ import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { lastSequence } from '../../store/webhook-cursors.ts'
 import { requeueEvents } from '../../store/webhook-enqueuing.ts'
+import { enabledTypes } from '../../store/webhook-fan-out.ts'
 import { countReplays, insertReplay } from '../../store/webhook-replays.ts'
 import { eventMissing, eventsRemoved } from '../events/removed-events.ts'
-import { eventTypesOf, queuedOf } from '../webhook-deliveries/fan-out.ts'
+import { queuedOf } from '../webhook-deliveries/fan-out.ts'
 import { replayStep } from '../webhook-deliveries/replay.ts'
 import { ownSubscription } from './owned.ts'
 
@@ -55,7 +56,7 @@ async function replaySince(
     throw eventsRemoved('Events since that time were removed', removed, 'replay from then on', 'since')
   const last = await lastSequence(tx)
   const first = (await firstSequenceSince(tx, since)) ?? last + 1
-  const types = eventTypesOf(subscription)
+  const types = enabledTypes(subscription.enabled_events_json)
   const replay = {
     ...{ subscription_id: subscription.id, since, come_to: subscription.cursor, last, created_at: now },
     types_json: types === null ? null : JSON.stringify(types),

@@ -1,0 +1,98 @@
+/** New events in the queues of many subscriptions: each gets those that it has enabled, whatever becomes of another. */
+import { afterAll, describe, expect, it } from 'vitest'
+import { fanOut } from '../../src/operations/webhook-deliveries/fan-out.ts'
+import { appendEvents } from '../../src/store/events.ts'
+import { newId } from '../../src/store/id.ts'
+import type { Store } from '../../src/store/store.ts'
+import { enqueueRange } from '../../src/store/webhook-enqueuing.ts'
+import { enabledTypes } from '../../src/store/webhook-fan-out.ts'
+import { startPostgres } from '../store/postgres-server.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const postgres = await startPostgres()
+
+const ENABLED = [['*'], ['pool.live'], ['token.created'], ['pool.live', 'token.created'], ['webhook.test_event']]
+
+async function subscribe({ request }: Service, enabled_events: readonly string[]): Promise<string> {
+  const body = { url: 'https://example.com/hooks', enabled_events }
+  const { status, json, text } = await request('POST', '/v2/webhook-subscriptions', { body })
+  expect(status, text).toBe(201)
+  return json.data.id
+}
+
+/** One of each type about each resource. */
+async function happen({ services: { store, clock } }: Service, resources: readonly string[]): Promise<void> {
+  const types = ['pool.live', 'token.created', 'pool.failed', 'webhook.test_event']
+  const events = types.flatMap((type) =>
+    resources.map((resource_id) => ({
+      id: newId('evt'),
+      type,
+      resource_type: 'pool',
+      resource_id,
+      object_json: '{}',
+      external_uid: null,
+      metadata_json: null,
+      dedupe_key: newId('x'),
+      created_at: clock.now(),
+    })),
+  )
+  await store.write((tx) => appendEvents(tx, events))
+}
+
+const queued = ({ db }: Store) =>
+  db
+    .selectFrom('webhook_queue')
+    .select(['subscription_id', 'event_id', 'sequence', 'resource', 'state', 'attempts', 'next_attempt_at'])
+    .orderBy('subscription_id')
+    .orderBy('sequence')
+    .execute()
+
+const onBoth = (settings: () => Promise<Record<string, unknown>>) => {
+  it('are the same ones that are queued for each subscription by itself', async () => {
+    const service = await startService({ settings: await settings() })
+    const { store, clock } = service.services
+    const ids: string[] = []
+    for (const types of ENABLED) ids.push(await subscribe(service, types))
+    await happen(service, [...ids, 'whs_nobody', 'pool-1'])
+    expect(await fanOut(service.services)).toBe(false)
+    const together = await queued(store)
+    expect(together.map(({ subscription_id }) => subscription_id)).toEqual(expect.arrayContaining(ids))
+    const subscriptions = await store.db.selectFrom('webhook_subscriptions').selectAll().execute()
+    const last = Math.max(...subscriptions.map(({ cursor }) => cursor))
+    expect(subscriptions.every(({ cursor }) => cursor === last)).toBe(true)
+    await store.write(async (tx) => {
+      await tx.deleteFrom('webhook_queue').execute()
+      for (const { id, enabled_events_json } of subscriptions) {
+        const types = enabledTypes(enabled_events_json)
+        await enqueueRange(tx, { subscriptionId: id, types, after: 0, to: last, now: clock.now() })
+      }
+    })
+    expect(await queued(store)).toEqual(together)
+  })
+
+  it('reach all others where those of one subscription cannot be queued', async () => {
+    const service = await startService({ settings: await settings() })
+    const { store } = service.services
+    const ids = [await subscribe(service, ['*']), await subscribe(service, ['*']), await subscribe(service, ['*'])]
+    const [, broken = ''] = ids
+    await store.write((tx) =>
+      tx.updateTable('webhook_subscriptions').set({ enabled_events_json: 'broken' }).where('id', '=', broken).execute(),
+    )
+    await happen(service, ['pool-1'])
+    await fanOut(service.services)
+    const reached = (await queued(store)).map(({ subscription_id }) => subscription_id)
+    expect(new Set(reached)).toEqual(new Set(ids.filter((id) => id !== broken)))
+  })
+}
+
+describe('new events, on SQLite', () => onBoth(async () => ({})))
+
+if ('missing' in postgres) it.skip(`PostgreSQL cannot be run here (${postgres.missing})`, () => {})
+else {
+  afterAll(() => postgres.stop())
+  const settings = async () => ({
+    'database-url': await postgres.createMigratedDatabase(),
+    'encryption-key': 'ab'.repeat(32),
+  })
+  describe('new events, on PostgreSQL', () => onBoth(settings))
+}
