@@ -212,7 +212,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       'unseen transactions': () => unconfirmedTransactions(store.db, genesis, now),
       subscriptions: () => subscriptionsWithDue(store.db, now),
       'figures for the metrics': () => readQueueFigures(store.db, now),
-      deliveries: () => sendable(store.db, { id: 'whs-100', cursor: 10_000 }, now, limit),
+      deliveries: () => sendable(store.db, { id: 'whs-100', cursor: 10_000, has_retries: 1 }, now, limit),
       housekeeping: () =>
         housekeepingWorker.tick({ ...service.services, metrics: { clockFault() {} }, store, signal, stopping: signal }),
       'dead leases': () => releaseDeadLeases({ ...service.services, store }),

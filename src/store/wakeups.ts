@@ -2,7 +2,7 @@
 import type { WorkerName } from '../api/service.ts'
 import type { Log } from '../log.ts'
 import type { Store } from './store.ts'
-import { runWork } from './work.ts'
+import { type AfterCommit, runWork } from './work.ts'
 
 /**
  * Called with the name of the worker to wake, which may be unknown here; null means every worker, because wake-ups may
@@ -54,12 +54,13 @@ export function localWakeups(): Wakeups {
   }
 }
 
-/** Returns a `write` that runs each work as the running one, and sends the wake-ups that it wants after its commit. */
+/** Returns a `write` that runs each work as the running one, and does after its commit what it wants. */
 export function sendingWakeups(wakeups: Pick<Wakeups, 'send'>, write: Store['write']): Store['write'] {
   return async (work, options) => {
-    const workers = new Set<WorkerName>()
-    const value = await write((tx) => runWork(tx, work, workers), options)
-    for (const worker of workers) wakeups.send(worker)
+    const after: AfterCommit = { workers: new Set(), acts: [] }
+    const value = await write((tx) => runWork(tx, work, after), options)
+    for (const act of after.acts) act()
+    for (const worker of after.workers) wakeups.send(worker)
     return value
   }
 }

@@ -1,11 +1,11 @@
 /** Delivery queue: which event is sent to which subscription, and when. */
 
-import { type RawBuilder, sql } from 'kysely'
+import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
 import { DAY_MS } from '../timing.ts'
 import { CLOCK_SLACK_MS } from './future-moments.ts'
 import { type Placeholders, prepared } from './prepared.ts'
 import { preparedForList } from './prepared-lists.ts'
-import type { Row } from './schema.ts'
+import type { Row, Tables } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
 export type Queued = Row<'webhook_queue'>
@@ -15,7 +15,7 @@ export type Queued = Row<'webhook_queue'>
  * count as due.
  */
 const LONGEST_RETRY_MS = DAY_MS
-export const LONGEST_CLAIM_MS = 15_000
+export const LONGEST_CLAIM_MS = 20_000
 /** One in this many places is reserved for the newest events while many older ones are queued. */
 const NEWEST_PART = 4
 
@@ -80,18 +80,18 @@ const newestFirsts = prepared((db, look: Placeholders<Look>) => firstRows(db, lo
  */
 export async function sendable(
   reader: Reader,
-  { id, cursor }: Pick<Row<'webhook_subscriptions'>, 'id' | 'cursor'>,
+  { id, cursor, has_retries }: Pick<DueSubscription, 'id' | 'cursor' | 'has_retries'>,
   now: number,
   limit: number,
 ): Promise<Queued[]> {
   const look = { id, cursor, now, ...strayFrom(now), limit }
   // PostgreSQL answers them at the same time.
-  const [due, stray, oldest] = await Promise.all([
-    dueRetries.all(reader, look),
-    strayRetries.all(reader, look),
+  const [oldest, due, stray] = await Promise.all([
     oldestFirsts.all(reader, look),
+    has_retries === 1 ? dueRetries.all(reader, look) : [],
+    has_retries === 1 ? strayRetries.all(reader, look) : [],
   ])
-  const line = [...due, ...stray, ...oldest].sort(bySequence)
+  const line = has_retries === 1 ? [...due, ...stray, ...oldest].sort(bySequence) : oldest
   if (oldest.length < limit) return line.slice(0, limit)
   // During a replay with many old events, a part of the places is reserved for new events; with a single place, it is
   // used for them now and then.
@@ -109,33 +109,50 @@ const strayFrom = (now: number) => ({
   strayAttempt: now + LONGEST_RETRY_MS + CLOCK_SLACK_MS,
 })
 
-/**
- * Returns the active subscriptions, the oldest first, for which something waits that may be due, so that none of the
- * others is looked at one by one.
- */
-export const subscriptionsWithDue = async (reader: Reader, now: number): Promise<Row<'webhook_subscriptions'>[]> =>
-  findWithDue.all(reader, { now, strayAttempt: strayFrom(now).strayAttempt })
+/** A subscription as a look at the queue needs it. */
+export interface DueSubscription extends Pick<Row<'webhook_subscriptions'>, 'id' | 'seq' | 'url' | 'cursor'> {
+  /** 1 where a retry is due. */
+  has_retries: number
+}
 
-const findWithDue = prepared((db, { now, strayAttempt }: Placeholders<Pick<Look, 'now' | 'strayAttempt'>>) =>
+/**
+ * Returns the active subscriptions, the oldest first, for which something unclaimed waits that may be due, so that none
+ * of the others is looked at one by one.
+ */
+export const subscriptionsWithDue = async (reader: Reader, now: number): Promise<DueSubscription[]> =>
+  findWithDue.all(reader, { now, ...strayFrom(now) })
+
+type Moment = Pick<Look, 'now' | 'strayClaim' | 'strayAttempt'>
+
+const findWithDue = prepared((db, moment: Placeholders<Moment>) =>
   db
     .selectFrom('webhook_subscriptions as s')
-    .selectAll('s')
+    .select(['s.id', 's.seq', 's.url', 's.cursor'])
+    .select((is) =>
+      is.case().when(retriesOf(is, moment)).then(sql<number>`1`).else(sql<number>`0`).end().as('has_retries'),
+    )
     .where('s.active', '=', 1)
-    .where((is) => {
-      const waiting = is
-        .selectFrom('webhook_queue as q')
-        .select('q.seq')
-        .whereRef('q.subscription_id', '=', 's.id')
-        .where('q.state', '=', 'waiting')
-      const retries = waiting.where('q.attempts', '>', sql.lit(0))
-      return is.or([
-        is.exists(waiting.where('q.attempts', '=', 0)),
-        is.exists(retries.where('q.next_attempt_at', '<=', now)),
-        is.exists(retries.where('q.next_attempt_at', '>', strayAttempt)),
-      ])
-    })
+    .where((is) => is.or([is.exists(waitingOf(is, moment).where('q.attempts', '=', 0)), retriesOf(is, moment)]))
     .orderBy('s.seq'),
 )
+
+type OfSubscription = ExpressionBuilder<Tables & { s: Tables['webhook_subscriptions'] }, 's'>
+
+const waitingOf = (is: OfSubscription, { now, strayClaim }: Placeholders<Moment>) =>
+  is
+    .selectFrom('webhook_queue as q')
+    .select('q.seq')
+    .whereRef('q.subscription_id', '=', 's.id')
+    .where('q.state', '=', 'waiting')
+    .where((q) => q.or([q('q.claimed_until', '<=', now), q('q.claimed_until', '>', strayClaim)]))
+
+function retriesOf(is: OfSubscription, moment: Placeholders<Moment>) {
+  const retries = waitingOf(is, moment).where('q.attempts', '>', sql.lit(0))
+  return is.or([
+    is.exists(retries.where('q.next_attempt_at', '<=', moment.now)),
+    is.exists(retries.where('q.next_attempt_at', '>', moment.strayAttempt)),
+  ])
+}
 
 /**
  * Claims queued events for one process; returns those that no other process has claimed and whose subscription still

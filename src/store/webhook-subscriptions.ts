@@ -1,27 +1,45 @@
 /** Storage of webhook subscriptions. */
+import type { RawBuilder } from 'kysely'
 import { ROWS_PER_STEP } from './in-steps.ts'
+import { preparedForList } from './prepared-lists.ts'
 import { finding, inserting, listing, updating } from './records.ts'
 import type { Row } from './schema.ts'
-import type { Tx } from './store.ts'
+import type { Reader, Tx } from './store.ts'
+import { tellOfChange } from './subscription-changes.ts'
 import { insertRemoval, removeRemains } from './webhook-removals.ts'
 
 export type SubscriptionRow = Row<'webhook_subscriptions'>
 
 export const insertWebhookSubscription = inserting('webhook_subscriptions')
 export const findWebhookSubscription = finding('webhook_subscriptions', 'id')
-export const updateWebhookSubscription = updating('webhook_subscriptions', 'id')
+const update = updating('webhook_subscriptions', 'id')
 export const pageWebhookSubscriptions = listing('webhook_subscriptions', ['active'], {
   weights: { enabled_events_json: 1, previous_secrets_json: 1 },
 })
 
+/** Returns those of the subscriptions that exist, in no particular order. */
+export const findWebhookSubscriptions = (reader: Reader, ids: readonly string[]): Promise<SubscriptionRow[]> =>
+  findByIds(reader, ids, {})
+
+const findByIds = preparedForList((db, ids: readonly RawBuilder<string>[]) =>
+  db.selectFrom('webhook_subscriptions').selectAll().where('id', 'in', ids),
+)
+
 /** Returns the row and locks it until the commit; an update that changes nothing does so on both databases. */
-export const lockWebhookSubscription = (tx: Tx, id: string) => updateWebhookSubscription(tx, id, { id })
+export const lockWebhookSubscription = (tx: Tx, id: string) => update(tx, id, { id })
+
+/** Returns the changed row, or null where there is none. Deliveries that were claimed before the change do not begin after it. */
+export const updateWebhookSubscription: typeof update = (tx, id, changes) => {
+  tellOfChange(id)
+  return update(tx, id, changes)
+}
 
 /** Removes the subscription and a first part of its queue and delivery records; false when it does not exist. */
 export async function deleteWebhookSubscription(tx: Tx, id: string, now: number): Promise<boolean> {
   // The subscription is deleted first, so that concurrent writes for it wait and then find it gone.
   const { numDeletedRows } = await tx.deleteFrom('webhook_subscriptions').where('id', '=', id).executeTakeFirstOrThrow()
   if (numDeletedRows === 0n) return false
+  tellOfChange(id)
   await insertRemoval(tx, id, now)
   await removeRemains(tx, id, ROWS_PER_STEP)
   return true
@@ -40,5 +58,7 @@ export async function switchOff(
     .where('active', '=', 1)
     .where('receiver_revision', '=', revision)
     .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
+  if (numUpdatedRows === 0n) return false
+  tellOfChange(id)
+  return true
 }

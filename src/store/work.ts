@@ -4,11 +4,17 @@ import type { WorkerName } from '../api/service.ts'
 import { type ApiError, conflict, internal } from '../errors.ts'
 import type { Tx } from './store.ts'
 
+/** What a work wants to happen once it is committed. */
+export interface AfterCommit {
+  /** Workers to wake. */
+  workers: Set<WorkerName>
+  acts: (() => void)[]
+}
+
 interface RunningWork {
   /** Ends with the work, so that timers and emitters that it created may write later. */
   open: boolean
-  /** Workers to wake after the commit. */
-  workers: Set<WorkerName>
+  after: AfterCommit
 }
 const current = new AsyncLocalStorage<RunningWork>()
 
@@ -21,14 +27,23 @@ export function refuseNestedWrite(): void {
 
 /** Wakes a worker as soon as the running write is committed; a write that is rolled back wakes nobody. */
 export function wakeOnCommit(worker: WorkerName): void {
-  current.getStore()?.workers.add(worker)
+  current.getStore()?.after.workers.add(worker)
 }
 
-/** Runs the work and leaves in `workers` those that it wants to wake. */
-export async function runWork<T>(tx: Tx, work: (tx: Tx) => Promise<T>, workers: Set<WorkerName>): Promise<T> {
+/**
+ * Calls `act` as soon as the running write is committed, before `write` resolves; a write that is rolled back calls
+ * nothing. It must not throw.
+ */
+export function onCommit(act: () => void): void {
+  current.getStore()?.after.acts.push(act)
+}
+
+/** Runs the work and leaves in `after` what it wants to happen. */
+export async function runWork<T>(tx: Tx, work: (tx: Tx) => Promise<T>, after: AfterCommit): Promise<T> {
   // PostgreSQL may run the work again after a conflict.
-  workers.clear()
-  const running = { open: true, workers }
+  after.workers.clear()
+  after.acts.length = 0
+  const running = { open: true, after }
   try {
     return await current.run(running, work, tx)
   } finally {

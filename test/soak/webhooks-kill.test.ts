@@ -106,7 +106,7 @@ describe.each([
       }
       // Where nothing moves any more, what is left waits for its next attempt; and what a killed one held, for its claim.
       if (receiver.all.length - before < 20) advance(86_400_000)
-      else advance(16_000)
+      else advance(21_000)
     }
     seconds = (performance.now() - began) / 1000
   }, 600_000)

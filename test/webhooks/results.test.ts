@@ -101,7 +101,7 @@ it('one result that cannot be written keeps no other from being written', async 
   // Its claim ends, and then it is delivered again.
   expect([await queued(service), await statuses(service)]).toEqual([[7], Array(19).fill('succeeded')])
   await store.write((tx) => sql`drop trigger refuse`.execute(tx))
-  service.clock.advance(15_001)
+  service.clock.advance(20_001)
   await deliverRound(service.services)
   expect(receiver.all.slice(20).map(({ sequence }) => sequence)).toEqual([7])
   expect([await queued(service), await statuses(service)]).toEqual([[], Array(20).fill('succeeded')])

@@ -8,9 +8,9 @@ type ResultServices = Pick<Services, 'store' | 'clock' | 'log'>
 
 /**
  * A result is written again for so long while the database is busy, so that the receiver does not get the event again for
- * that. A claim outlasts the longest attempt by five seconds; afterwards another process may make the attempt.
+ * that. No attempt begins unless its claim outlasts it by more; afterwards another process may make the attempt.
  */
-const RECORD_FOR_MS = 4_000
+export const RECORD_FOR_MS = 4_000
 
 export class AttemptResults {
   readonly #services: ResultServices

@@ -2,14 +2,16 @@
 import type { Services } from '../../context.ts'
 import { findEvent, findSmallEvent } from '../../store/events.ts'
 import type { Row } from '../../store/schema.ts'
+import { hasChangedSince } from '../../store/subscription-changes.ts'
 import { settleQueued } from '../../store/webhook-outcomes.ts'
 import type { Queued } from '../../store/webhook-queue.ts'
 import type { SubscriptionRow } from '../../store/webhook-subscriptions.ts'
-import { observeCall, outcomeOfStatus } from '../../telemetry/calls.ts'
-import type { AttemptResults } from './attempt-results.ts'
+import { beginCall, outcomeOfStatus } from '../../telemetry/calls.ts'
+import { formatTraceparent } from '../../telemetry/trace-context.ts'
+import { type AttemptResults, RECORD_FOR_MS } from './attempt-results.ts'
 import { eventBody } from './event-bodies.ts'
 import { switchOffUnreadable } from './record-attempt.ts'
-import type { SendResult, sendWebhook } from './send.ts'
+import type { OutgoingWebhook, SendResult, sendWebhook } from './send.ts'
 import { signatureHeaders } from './signature.ts'
 import type { SigningKeyring } from './signing-secrets.ts'
 
@@ -34,28 +36,35 @@ export interface AttemptRound {
 /** An event that this process has claimed for a subscription. */
 export interface ClaimedDelivery {
   subscription: SubscriptionRow
+  /** The number of changes of subscriptions before this one was read. */
+  asOf: number
   queued: Queued
   /** The event as it is sent; undefined for one that is missing, or too large to be read with others. */
   body: Uint8Array | undefined
 }
 
 /** Resolves once the connection is free again. Rejects when the event or the subscription cannot be read or written. */
-export async function attemptDelivery(
+export function attemptDelivery(
   services: DeliveryServices,
-  { subscription, queued, body }: ClaimedDelivery,
+  claimed: ClaimedDelivery,
   round: AttemptRound,
 ): Promise<void> {
+  const { body } = claimed
+  return body === undefined ? attemptUnread(services, claimed, round) : attemptWith(services, claimed, body, round)
+}
+
+async function attemptUnread(services: DeliveryServices, claimed: ClaimedDelivery, round: AttemptRound): Promise<void> {
   const { store } = services
-  if (body !== undefined) return attemptWith(services, subscription, queued, body, round)
+  const { queued } = claimed
   const small = await findSmallEvent(store.db, queued.event_id)
-  if (small !== null) return attemptWith(services, subscription, queued, eventBody(small), round)
+  if (small !== null) return attemptWith(services, claimed, eventBody(small), round)
   if (round.largeUnderWay !== null) {
     await round.largeUnderWay.catch(() => {})
     await store.write((tx) => settleQueued(tx, queued, {}))
     return
   }
   round.largeUnderWay = findEvent(store.db, queued.event_id).then((event) =>
-    attemptLarge(services, subscription, queued, event, round),
+    attemptLarge(services, claimed, event, round),
   )
   await round.largeUnderWay.finally(() => {
     round.largeUnderWay = null
@@ -64,65 +73,77 @@ export async function attemptDelivery(
 
 async function attemptLarge(
   services: DeliveryServices,
-  subscription: SubscriptionRow,
-  queued: Queued,
+  claimed: ClaimedDelivery,
   event: Row<'events'> | null,
   round: AttemptRound,
 ): Promise<void> {
-  if (event !== null) return attemptWith(services, subscription, queued, eventBody(event), round)
-  await services.store.write((tx) => settleQueued(tx, queued, { state: 'delivered' }))
+  if (event !== null) return attemptWith(services, claimed, eventBody(event), round)
+  await services.store.write((tx) => settleQueued(tx, claimed.queued, { state: 'delivered' }))
 }
 
+/** An attempt is one function with few promises, because each costs while the trace of a request may be active. */
 async function attemptWith(
   services: DeliveryServices,
-  subscription: SubscriptionRow,
-  queued: Queued,
+  claimed: ClaimedDelivery,
   body: Uint8Array,
   round: AttemptRound,
 ): Promise<void> {
-  const { clock, log } = services
+  const { clock, log, ending } = services
+  const { subscription, queued } = claimed
   const startedAt = clock.now()
-  let result: SendResult | null
+  if (!mayBegin(claimed, startedAt)) {
+    round.results.release(queued)
+    return
+  }
+  let result: SendResult
   try {
-    result = await sendSigned(services, subscription, queued, { body, startedAt }, round)
+    const keys = round.keyring.keysOf(services, subscription, startedAt)
+    if (keys === null) return await switchOffUnreadable(services, subscription, queued)
+    const call = beginDelivery(claimed)
+    const signed = signatureHeaders({ eventId: queued.event_id, body, keys, now: startedAt })
+    const headers = { ...signed, traceparent: formatTraceparent(call.span) }
+    result = await round.send(outgoingWebhook(services, subscription, { headers, body }))
+    call.finish(result.status === null ? 'unanswered' : outcomeOfStatus(result.status))
   } catch (error) {
     // It counts as an attempt, because it would otherwise block its resource forever.
     log.error({ err: error, event: queued.event_id, subscription: subscription.id }, 'a delivery could not be made')
     const reason = 'the delivery could not be made; the log of the service has the cause'
     result = { status: null, error: reason, duration_ms: 0 }
   }
-  if (result === null) return switchOffUnreadable(services, subscription, queued)
   // At a shutdown the result is unknown and not the receiver's fault. The attempt is repeated once its claim expires.
-  if (services.ending?.aborted === true && result.status === null) return
+  if (ending?.aborted === true && result.status === null) return
   round.results.add({ subscription, queued, startedAt, result })
   // The attempt ends only when its connection is free, so that endless bodies cannot open one connection after another.
   await result.freed
 }
 
-/** Returns null, having sent nothing, where the secret of the subscription cannot be read. */
-async function sendSigned(
-  services: DeliveryServices,
-  subscription: SubscriptionRow,
-  { event_id: eventId, attempts }: Queued,
-  { body, startedAt }: { body: Uint8Array; startedAt: number },
-  { send, keyring }: AttemptRound,
-): Promise<SendResult | null> {
-  const keys = keyring.keysOf(services, subscription, startedAt)
-  if (keys === null) return null
-  const { config, ending } = services
-  const signed = signatureHeaders({ eventId, body, keys, now: startedAt })
-  const post = ({ traceparent }: { traceparent: string }) =>
-    send({
-      url: subscription.url,
-      headers: { ...signed, traceparent },
-      body,
-      allowPrivate: config.values['webhooks.allow-private'],
-      ports: config.values['webhooks.ports'],
-      timeoutMs: ANSWER_TIMEOUT_MS,
-      ending,
-    })
-  const attributes = { 'svc.event_id': eventId, 'svc.subscription_id': subscription.id, 'svc.attempt': attempts + 1 }
-  return observeCall({ ...WEBHOOK_CALL, attributes }, post, ({ status }) =>
-    status === null ? 'unanswered' : outcomeOfStatus(status),
-  )
-}
+/**
+ * Whether its claim outlasts the attempt and the writing of its result, so that no other process makes it as well, and
+ * the subscription is the one that was read: its receiver or its secret may be another one by now.
+ */
+const mayBegin = ({ subscription, asOf, queued }: ClaimedDelivery, now: number): boolean =>
+  queued.claimed_until - now >= ANSWER_TIMEOUT_MS + RECORD_FOR_MS && !hasChangedSince(subscription.id, asOf)
+
+const beginDelivery = ({ subscription, queued }: ClaimedDelivery) =>
+  beginCall({
+    ...WEBHOOK_CALL,
+    attributes: {
+      'svc.event_id': queued.event_id,
+      'svc.subscription_id': subscription.id,
+      'svc.attempt': queued.attempts + 1,
+    },
+  })
+
+const outgoingWebhook = (
+  { config: { values }, ending }: DeliveryServices,
+  { url }: SubscriptionRow,
+  { headers, body }: Pick<OutgoingWebhook, 'headers' | 'body'>,
+): OutgoingWebhook => ({
+  url,
+  headers,
+  body,
+  allowPrivate: values['webhooks.allow-private'],
+  ports: values['webhooks.ports'],
+  timeoutMs: ANSWER_TIMEOUT_MS,
+  ending,
+})

@@ -16,7 +16,7 @@ const EXPECTED_LOOK_MS = 20
 /** Time to collect deliveries that end together, so that they are recorded and their places are refilled together. */
 const GATHER_MS = 2
 /** The same while others wait to be sent, so that no place is empty meanwhile, or until there are so many results. */
-const BUSY_GATHER_MS = 15
+const BUSY_GATHER_MS = 50
 const MANY_RESULTS = 256
 const DELIVER_ROUND_MS = 580_000
 

@@ -1,6 +1,7 @@
 /** Claims what is due, fairly between origins and subscriptions, and hands it to the sending. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Reader } from '../../store/store.ts'
+import { changesSoFar } from '../../store/subscription-changes.ts'
 import {
   claimQueued,
   LONGEST_CLAIM_MS,
@@ -8,15 +9,15 @@ import {
   sendable,
   subscriptionsWithDue,
 } from '../../store/webhook-queue.ts'
-import type { SubscriptionRow } from '../../store/webhook-subscriptions.ts'
+import { findWebhookSubscriptions } from '../../store/webhook-subscriptions.ts'
 import type { ClaimedDelivery, DeliveryServices } from './attempt.ts'
 import { writeUnlessBusy } from './busy-database.ts'
 import type { DeliveriesUnderWay } from './deliveries-under-way.ts'
 import type { EventBodies } from './event-bodies.ts'
-import { SUBSCRIPTIONS_PER_TURN } from './fan-out.ts'
 
 /** Claims are made again for so long while the database is busy; an older one would not outlast its attempt. */
 const CLAIM_FOR_MS = 2_000
+const SUBSCRIPTIONS_PER_TURN = 50
 const DELIVERIES_PER_ORIGIN = 32
 const DELIVERIES_OVERALL = 256
 
@@ -28,7 +29,6 @@ interface Round {
 }
 
 interface Chosen {
-  subscription: SubscriptionRow
   origin: string
   queued: Queued
   places: number
@@ -36,6 +36,7 @@ interface Chosen {
 
 /** Returns the number of started deliveries. */
 export async function startDue({ store, clock }: DeliveryServices, round: Round): Promise<number> {
+  const asOf = changesSoFar()
   const chosen = await chooseDue(store.db, clock.now(), round.underWay)
   if (chosen.length === 0) return 0
   // A receiver has ten seconds, so a delivery with an older claim belonged to a process that died.
@@ -43,17 +44,22 @@ export async function startDue({ store, clock }: DeliveryServices, round: Round)
   const claim = { now, until: now + LONGEST_CLAIM_MS }
   const queued = chosen.map((each) => each.queued)
   const seqs = queued.map(({ seq }) => seq)
-  const [claimed, bodies] = await Promise.all([
+  const [claimed, subscriptions, bodies] = await Promise.all([
     writeUnlessBusy(performance.now() + CLAIM_FOR_MS, () => store.write((tx) => claimQueued(tx, seqs, claim))),
+    findWebhookSubscriptions(store.db, [...new Set(queued.map((each) => each.subscription_id))]),
     // What cannot be read with the others is read alone at its attempt.
     round.bodies.read(store.db, queued).catch(() => new Map<string, Buffer>()),
   ])
+  const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]))
   let started = 0
-  for (const { subscription, origin, queued, places } of chosen) {
+  for (const { origin, queued, places } of chosen) {
     if (!claimed.has(queued.seq)) continue
-    const body = bodies.get(queued.event_id)
-    round.start({ subscription, queued: { ...queued, claimed_until: claim.until }, body }, origin, places)
     started++
+    queued.claimed_until = claim.until
+    const subscription = byId.get(queued.subscription_id)
+    // It was removed meanwhile, and its queue with it.
+    if (subscription === undefined) continue
+    round.start({ subscription, asOf, queued, body: bodies.get(queued.event_id) }, origin, places)
   }
   return started
 }
@@ -69,10 +75,9 @@ async function chooseDue(db: Reader, now: number, underWay: DeliveriesUnderWay):
   let room = DELIVERIES_OVERALL - underWay.sending
   let granted = 0
   const limits = new Map<string, number>()
-  for (const [i, subscription] of subscriptions.entries()) {
-    // Synchronous SQLite blocks requests while many subscriptions are examined, so this yields to them.
-    if ((i + 1) % SUBSCRIPTIONS_PER_TURN === 0) await nextTurn()
-    const origin = originOf(subscription)
+  let looked = 0
+  for (const subscription of subscriptions) {
+    const origin = originOf(subscription.url)
     const places = Math.min(DELIVERIES_PER_ORIGIN, Math.ceil(room / 2))
     let free = limits.get(origin)
     if (free === undefined) {
@@ -82,12 +87,26 @@ async function chooseDue(db: Reader, now: number, underWay: DeliveriesUnderWay):
       free = places - underWay.at(origin) + ahead
     }
     if (free <= 0) continue
+    // Synchronous SQLite blocks requests while many subscriptions are examined, so this yields to them.
+    if (++looked % SUBSCRIPTIONS_PER_TURN === 0) await nextTurn()
     const due = await sendable(db, subscription, now, free)
     limits.set(origin, free - due.length)
     room -= Math.min(due.length, Math.max(0, places - underWay.at(origin)))
-    for (const queued of due) chosen.push({ subscription, origin, queued, places })
+    for (const queued of due) chosen.push({ origin, queued, places })
   }
   return chosen
 }
 
-const originOf = ({ url }: SubscriptionRow): string => new URL(url).origin
+const origins = new Map<string, string>()
+const MOST_ORIGINS = 10_000
+
+/** Every look asks for the origin of every subscription that has something due. */
+function originOf(url: string): string {
+  let origin = origins.get(url)
+  if (origin === undefined) {
+    if (origins.size >= MOST_ORIGINS) origins.clear()
+    origin = new URL(url).origin
+    origins.set(url, origin)
+  }
+  return origin
+}

@@ -1,0 +1,177 @@
+/** Deliveries that were claimed ahead: none begins once its subscription was changed, or its claim might end during it. */
+import { createHmac } from 'node:crypto'
+import { afterAll, describe, expect, it } from 'vitest'
+import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
+import type { OutgoingWebhook } from '../../src/operations/webhook-deliveries/send.ts'
+import { appendEvents } from '../../src/store/events.ts'
+import { newId } from '../../src/store/id.ts'
+import { changesSoFar, hasChangedSince, tellOfChange } from '../../src/store/subscription-changes.ts'
+import { numbers } from '../store/databases.ts'
+import { startPostgres } from '../store/postgres-server.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const EVENTS = 300
+/** By then a quick receiver has deliveries claimed ahead. */
+const CHANGED_AT = 100
+const ALLOWED = { 'webhooks.allow-private': true }
+const [FORMER, LATER] = ['http://127.0.0.1:1/former', 'http://127.0.0.1:2/later']
+const SUCCEEDED = { status: 200, error: null, duration_ms: 1 }
+/** Time of an attempt and of writing its result. */
+const ATTEMPT_MS = 14_000
+
+const postgres = await startPostgres()
+
+async function subscribedService(settings: Record<string, unknown>) {
+  const service = await startService({ settings })
+  const body = { url: FORMER, enabled_events: ['*'] }
+  const { json } = await service.request('POST', '/v2/webhook-subscriptions', { body })
+  const { store, clock } = service.services
+  const events = numbers(EVENTS).map((n) => ({
+    id: newId('evt'),
+    type: 'pool.live',
+    resource_type: 'pool',
+    resource_id: `pool-${n}`,
+    object_json: '{}',
+    external_uid: null,
+    metadata_json: null,
+    dedupe_key: newId('x'),
+    created_at: clock.now(),
+  }))
+  await store.write((tx) => appendEvents(tx, events))
+  return { service, path: `/v2/webhook-subscriptions/${json.data.id}`, secret: String(json.data.secret) }
+}
+
+const isSignedBy = ({ headers, body }: OutgoingWebhook, secret: string): boolean => {
+  const header = String(headers['X-Service-Signature'])
+  const signed = `${/^t=(\d+)/.exec(header)?.[1]}.${body}`
+  return header.includes(`v1=${createHmac('sha256', secret).update(signed).digest('hex')}`)
+}
+
+interface Sent {
+  id: string
+  url: string
+  isSignedByFormer: boolean
+}
+
+/** Makes the change in the middle of a round; returns what began before it was acknowledged, and what afterwards. */
+async function changedMeanwhile(
+  settings: Record<string, unknown>,
+  change: (service: Service, path: string) => Promise<{ status: number }>,
+) {
+  const { service, path, secret } = await subscribedService(settings)
+  const [before, after]: [Sent[], Sent[]] = [[], []]
+  let begun = 0
+  let sent = before
+  let acknowledged: Promise<void> | undefined
+  await deliverRound(service.services, {
+    async send(outgoing) {
+      const { url, headers } = outgoing
+      sent.push({ id: String(headers['webhook-id']), url, isSignedByFormer: isSignedBy(outgoing, secret) })
+      if (++begun === CHANGED_AT) {
+        acknowledged = change(service, path).then(({ status }) => {
+          expect(status).toBe(200)
+          sent = after
+        })
+      }
+      // None ends meanwhile, so that those that wait are still there afterwards.
+      await (acknowledged ?? new Promise(setImmediate))
+      return SUCCEEDED
+    },
+  })
+  expect(before.length).toBeGreaterThanOrEqual(CHANGED_AT)
+  expect(before.every(({ url, isSignedByFormer }) => url === FORMER && isSignedByFormer)).toBe(true)
+  return { before, after, service }
+}
+
+const onBoth = (settings: () => Promise<Record<string, unknown>>) => {
+  it('go to the new URL, each event once', async () => {
+    const { before, after } = await changedMeanwhile(await settings(), ({ request }, path) =>
+      request('PATCH', path, { body: { url: LATER } }),
+    )
+    expect(new Set(after.map(({ url }) => url))).toEqual(new Set([LATER]))
+    expect(new Set([...before, ...after].map(({ id }) => id)).size).toBe(EVENTS)
+    expect(before.length + after.length).toBe(EVENTS)
+  })
+
+  it('are signed with the new secret alone, where the former one ends at once', async () => {
+    const { before, after } = await changedMeanwhile(await settings(), ({ request }, path) =>
+      request('POST', `${path}/secret-rotations`, { body: { overlap_hours: 0 } }),
+    )
+    expect(after.filter(({ isSignedByFormer }) => isSignedByFormer)).toEqual([])
+    expect(before.length + after.length).toBe(EVENTS)
+  })
+
+  it('wait where the subscription is switched off, and go on where it is switched on', async () => {
+    const { before, after, service } = await changedMeanwhile(await settings(), ({ request }, path) =>
+      request('PATCH', path, { body: { active: false } }),
+    )
+    expect(after).toEqual([])
+    const left = await service.services.store.db.selectFrom('webhook_queue').select('claimed_until').execute()
+    expect(left).toEqual(Array(EVENTS - before.length).fill({ claimed_until: 0 }))
+  })
+
+  it('are not made where the subscription is removed', async () => {
+    const { after } = await changedMeanwhile(await settings(), ({ request }, path) => request('DELETE', path))
+    expect(after).toEqual([])
+  })
+
+  it('are given back, and made once, where their claim might end before they do', async () => {
+    const { service } = await subscribedService(await settings())
+    const { store, clock } = service.services
+    const [ids, left]: [string[], number[]] = [[], []]
+    await deliverRound(service.services, {
+      async send({ headers }) {
+        const id = String(headers['webhook-id'])
+        const now = clock.now()
+        if (ids.push(id) === CHANGED_AT) service.clock.advance(7_000)
+        const row = store.db.selectFrom('webhook_queue').select('claimed_until').where('event_id', '=', id)
+        left.push((await row.executeTakeFirstOrThrow()).claimed_until - now)
+        return SUCCEEDED
+      },
+    })
+    expect(Math.min(...left)).toBeGreaterThanOrEqual(ATTEMPT_MS)
+    expect([ids.length, new Set(ids).size]).toEqual([EVENTS, EVENTS])
+  })
+}
+
+describe('deliveries that were claimed ahead, on SQLite', () => onBoth(async () => ALLOWED))
+
+if ('missing' in postgres) it.skip(`PostgreSQL cannot be run here (${postgres.missing})`, () => {})
+else {
+  afterAll(() => postgres.stop())
+  const settings = async () => ({
+    'database-url': await postgres.createMigratedDatabase(),
+    'encryption-key': 'ab'.repeat(32),
+    ...ALLOWED,
+  })
+  describe('deliveries that were claimed ahead, on PostgreSQL', () => onBoth(settings))
+}
+
+describe('a change of a subscription', () => {
+  it('is told of after its commit, and not where it is rolled back', async () => {
+    const { services } = await startService()
+    const before = changesSoFar()
+    const failing = services.store.write(async () => {
+      tellOfChange('whs_undone')
+      throw new Error('undone')
+    })
+    await expect(failing).rejects.toThrow('undone')
+    expect([changesSoFar(), hasChangedSince('whs_undone', before)]).toEqual([before, false])
+    await services.store.write(async () => {
+      tellOfChange('whs_made')
+      expect(hasChangedSince('whs_made', before)).toBe(false)
+    })
+    expect(['whs_made', 'whs_other'].map((id) => hasChangedSince(id, before))).toEqual([true, false])
+    expect(hasChangedSince('whs_made', changesSoFar())).toBe(false)
+  })
+
+  it('is taken for one where too many followed to remember each', async () => {
+    const { services } = await startService()
+    const before = changesSoFar()
+    await services.store.write(async () => {
+      for (const n of numbers(10_001)) tellOfChange(`whs_${n}`)
+    })
+    expect(hasChangedSince('whs_unchanged', before)).toBe(true)
+    expect(hasChangedSince('whs_unchanged', changesSoFar())).toBe(false)
+  })
+})
