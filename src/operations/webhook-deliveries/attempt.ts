@@ -95,21 +95,17 @@ async function attemptWith(
     round.results.release(queued)
     return
   }
-  let result: SendResult
+  let result: SendResult | null
   try {
-    const keys = round.keyring.keysOf(services, subscription, startedAt)
-    if (keys === null) return await switchOffUnreadable(services, subscription, queued)
-    const call = beginDelivery(claimed)
-    const signed = signatureHeaders({ eventId: queued.event_id, body, keys, now: startedAt })
-    const headers = { ...signed, traceparent: formatTraceparent(call.span) }
-    result = await round.send(outgoingWebhook(services, subscription, { headers, body }))
-    call.finish(result.status === null ? 'unanswered' : outcomeOfStatus(result.status))
+    const sending = sendSigned(services, claimed, { body, startedAt }, round)
+    result = sending === null ? null : await sending
   } catch (error) {
     // It counts as an attempt, because it would otherwise block its resource forever.
     log.error({ err: error, event: queued.event_id, subscription: subscription.id }, 'a delivery could not be made')
     const reason = 'the delivery could not be made; the log of the service has the cause'
     result = { status: null, error: reason, duration_ms: 0 }
   }
+  if (result === null) return switchOffUnreadable(services, subscription, queued)
   // At a shutdown the result is unknown and not the receiver's fault. The attempt is repeated once its claim expires.
   if (ending?.aborted === true && result.status === null) return
   round.results.add({ subscription, queued, startedAt, result })
@@ -124,15 +120,30 @@ async function attemptWith(
 const mayBegin = ({ subscription, asOf, queued }: ClaimedDelivery, now: number): boolean =>
   queued.claimed_until - now >= ANSWER_TIMEOUT_MS + RECORD_FOR_MS && !hasChangedSince(subscription.id, asOf)
 
-const beginDelivery = ({ subscription, queued }: ClaimedDelivery) =>
-  beginCall({
-    ...WEBHOOK_CALL,
-    attributes: {
-      'svc.event_id': queued.event_id,
-      'svc.subscription_id': subscription.id,
-      'svc.attempt': queued.attempts + 1,
+/** Returns null, having sent nothing, where the secret of the subscription cannot be read. */
+function sendSigned(
+  services: DeliveryServices,
+  { subscription, queued: { event_id: eventId, attempts } }: ClaimedDelivery,
+  { body, startedAt }: { body: Uint8Array; startedAt: number },
+  { send, keyring }: AttemptRound,
+): Promise<SendResult> | null {
+  const keys = keyring.keysOf(services, subscription, startedAt)
+  if (keys === null) return null
+  const signed = signatureHeaders({ eventId, body, keys, now: startedAt })
+  const attributes = { 'svc.event_id': eventId, 'svc.subscription_id': subscription.id, 'svc.attempt': attempts + 1 }
+  const { span, finish } = beginCall({ ...WEBHOOK_CALL, attributes })
+  const headers = { ...signed, traceparent: formatTraceparent(span) }
+  return send(outgoingWebhook(services, subscription, { headers, body })).then(
+    (result) => {
+      finish(result.status === null ? 'unanswered' : outcomeOfStatus(result.status))
+      return result
     },
-  })
+    (error: unknown) => {
+      finish('unanswered')
+      throw error
+    },
+  )
+}
 
 const outgoingWebhook = (
   { config: { values }, ending }: DeliveryServices,
