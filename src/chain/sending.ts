@@ -6,7 +6,7 @@ import { explainTransactionError } from './errors/index.ts'
 import { atSlot, NodeRefusal } from './node-call.ts'
 import { askNode, nodeReason } from './rpc-faults.ts'
 import { readStatuses } from './statuses.ts'
-import { namesIn } from './transactions.ts'
+import { namesIn, requireValidSignatures } from './transactions.ts'
 
 type SendingNode = Pick<Chain, 'call'>
 
@@ -23,6 +23,12 @@ export interface Preflight {
 }
 
 /**
+ * Whether a preflight checks the signatures of what it runs, so that nobody else has to: the embedded chain runs nothing
+ * without. A node of somebody else is not relied on for that.
+ */
+export const preflightChecksSignatures = ({ cluster }: Pick<Chain, 'cluster'>): boolean => cluster.kind === 'embedded'
+
+/**
  * Simulates a signed transaction. Throws bad_request with the decoded program error (`details.error`) and the log when
  * it would fail, internal_error when the node fails.
  */
@@ -33,6 +39,8 @@ export async function preflight(node: SendingNode, transaction: DecodedTransacti
       return atSlot<Trial>(await node.call('simulateTransaction', [base64Of(transaction), options]), isTrial)
     } catch (error) {
       if (!isInvalid(error)) throw error
+      // The node does not say whose signature is wrong.
+      requireValidSignatures(transaction, param)
       throw badRequest(`${param}: ${nodeReason(error)}`, { param, cause: error })
     }
   })

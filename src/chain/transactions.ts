@@ -27,27 +27,41 @@ export function decodeTransaction(base64: string, param = 'transaction'): Decode
   }
 }
 
-/** Decodes a transaction with all of its signatures. Throws bad_request naming the missing signers. */
+/** Decodes a transaction with all of its signatures, and checks them. Throws bad_request naming the signers. */
 export function decodeSigned(base64: string, param = 'transaction'): DecodedTransaction {
+  const decoded = decodeWithSignatures(base64, param)
+  requireValidSignatures(decoded, param)
+  return decoded
+}
+
+/**
+ * Decodes a transaction with all of its signatures, which are still to be checked. Throws bad_request naming the
+ * missing signers.
+ */
+export function decodeWithSignatures(base64: string, param = 'transaction'): DecodedTransaction {
   const decoded = decodeTransaction(base64, param)
   const { signatures, message } = decoded
-  const signers = message.keys.slice(0, message.signers)
-  const missing = signers.filter((_, i) => signatures[i]?.every((byte) => byte === 0) ?? true)
+  const missing = signersOf(message).filter((_, i) => signatures[i]?.every((byte) => byte === 0) ?? true)
   if (missing.length > 0) {
     throw badRequest(`${param} is not signed by ${missing.join(', ')}: sign it with every required signer`, {
       param,
       details: { missing_signers: missing },
     })
   }
-  const wrong = signers.filter((_, i) => !signatureHolds(decoded, i))
-  if (wrong.length > 0) {
-    throw badRequest(
-      `${param}: the signature of ${wrong.join(', ')} does not fit; change nothing after signing, and sign with that key`,
-      { param, details: { invalid_signers: wrong } },
-    )
-  }
   return decoded
 }
+
+/** Throws bad_request naming the signers whose signatures are not of this message. */
+export function requireValidSignatures(decoded: DecodedTransaction, param = 'transaction'): void {
+  const wrong = signersOf(decoded.message).filter((_, i) => !signatureHolds(decoded, i))
+  if (wrong.length === 0) return
+  throw badRequest(
+    `${param}: the signature of ${wrong.join(', ')} does not fit; change nothing after signing, and sign with that key`,
+    { param, details: { invalid_signers: wrong } },
+  )
+}
+
+const signersOf = ({ keys, signers }: DecodedMessage): string[] => keys.slice(0, signers)
 
 /** Returns the context of an error: the program of each instruction, and the message's own accounts. */
 export function namesIn(message: DecodedMessage) {

@@ -19,6 +19,12 @@ export interface AccountReader {
   all(): Iterable<readonly [address: string, account: ChainAccount]>
 }
 
+/**
+ * Absent addresses that are remembered, more than the accounts that one durable write can remove: until it is done, the
+ * reader still has them.
+ */
+const MAX_ABSENT = 16_384
+
 type AddressSets = Map<string, Set<string>>
 
 export class AccountIndex {
@@ -27,7 +33,7 @@ export class AccountIndex {
   readonly #byWallet: AddressSets = new Map()
   readonly #byMint: AddressSets = new Map()
   readonly #accounts: AccountReader
-  /** Addresses known to have no account; null once the index has all accounts. */
+  /** Addresses known to have no account, those noted last; null once the index has all accounts. */
   #absent: Set<string> | null = new Set()
 
   constructor(accounts: AccountReader) {
@@ -58,7 +64,7 @@ export class AccountIndex {
     if (account === null) {
       if (before !== undefined) this.#unlink(address, before)
       this.#entries.delete(address)
-      this.#absent?.add(address)
+      this.#noteAbsent(address)
       return
     }
     this.#absent?.delete(address)
@@ -88,6 +94,16 @@ export class AccountIndex {
   ofMint(mint: string): string[] {
     this.#complete()
     return [...(this.#byMint.get(mint) ?? [])]
+  }
+
+  /** Without a bound, whoever asks for new addresses for long enough would fill the memory. */
+  #noteAbsent(address: string): void {
+    const absent = this.#absent
+    if (absent === null) return
+    absent.delete(address)
+    absent.add(address)
+    const [oldest] = absent
+    if (absent.size > MAX_ABSENT && oldest !== undefined) absent.delete(oldest)
   }
 
   #complete(): void {

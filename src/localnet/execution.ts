@@ -37,8 +37,8 @@ export interface ExecutionParts {
   runtime: Runtime
   index: AccountIndex
   blockhashes: Blockhashes
-  /** Whether a transaction, or its message with other signatures, has landed. */
-  hasTransaction(transaction: Pick<DecodedTransaction, 'signature' | 'raw'>): boolean
+  /** Whether a transaction, or its message with other signatures, has landed; `usable` tells of its blockhash. */
+  hasTransaction(transaction: Pick<DecodedTransaction, 'signature' | 'raw'>, usable: boolean): boolean
 }
 
 /** Performs all checks that a validator makes before it loads the accounts. Throws TransactionRefused. */
@@ -51,8 +51,8 @@ export function checkTransaction(
   const { message } = transaction
   const account = (address: string) => runtime.get(address)
   try {
-    if (!anyBlockhash && hasTransaction(transaction)) throw new TransactionRefused('AlreadyProcessed')
     const usable = anyBlockhash || blockhashes.slotOf(message.recentBlockhash, slot) !== null
+    if (!anyBlockhash && hasTransaction(transaction, usable)) throw new TransactionRefused('AlreadyProcessed')
     const nonce = usable ? null : nonceAccountOf(message, account)
     if (!usable && nonce === null) throw new TransactionRefused('BlockhashNotFound')
     const loadedAddresses = loadAddresses(message.lookups, slot, account)

@@ -1,12 +1,12 @@
 /** History of landed transactions in the journal, searchable by signature, address and slot. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import type { Database } from 'better-sqlite3'
 import { addressBytes } from '../solana/addresses.ts'
 import { BLOCKHASH_SLOTS } from '../solana/constants.ts'
 import { messageBytesOf, signatureOffset } from '../solana/messages.ts'
 import { encodeMeta, type TransactionRow, transactionFromRow } from './transaction-rows.ts'
-import type { LandedTransaction, SignatureInfo } from './types.ts'
+import type { LandedTransaction, SignatureInfo, TransactionLanding } from './types.ts'
 
 /** Number of transactions cached in memory for clients that poll a status. */
 const RECENT = 256
@@ -26,6 +26,9 @@ export function openHistory(db: Database) {
   )
   const mention = db.prepare('INSERT INTO mentions VALUES (?, ?, ?)')
   const bySignature = db.prepare<[Uint8Array], TransactionRow>('SELECT * FROM transactions WHERE signature = ?')
+  const landing = db.prepare<[Uint8Array], Pick<TransactionRow, 'slot' | 'err'>>(
+    'SELECT slot, err FROM transactions WHERE signature = ?',
+  )
   const seqOf = db.prepare<[Uint8Array], number>('SELECT seq FROM transactions WHERE signature = ?').pluck()
   const bySlot = db.prepare<[number], TransactionRow>('SELECT * FROM transactions WHERE slot = ? ORDER BY seq')
   const slots = db
@@ -61,9 +64,9 @@ export function openHistory(db: Database) {
 
   function noteMessage({ raw, slot }: LandedTransaction): void {
     messages.set(messageHash(raw), slot)
-    for (const [hash, at] of messages) {
+    for (const [message, at] of messages) {
       if (at >= slot - BLOCKHASH_SLOTS) break
-      messages.delete(hash)
+      messages.delete(message)
     }
   }
 
@@ -100,10 +103,13 @@ export function openHistory(db: Database) {
       const row = last.get()
       return row === undefined ? null : transactionFromRow(row)
     },
-    /** Whether the transaction landed. A message with other signatures counts as the same, as on a validator. */
-    hasTransaction({ signature, raw }: Pick<LandedTransaction, 'signature' | 'raw'>): boolean {
+    /**
+     * Whether the transaction landed. A message with other signatures counts as the same, as on a validator. One whose
+     * blockhash is `usable` can only have landed since that slot, and all messages since then are in memory.
+     */
+    hasTransaction({ signature, raw }: Pick<LandedTransaction, 'signature' | 'raw'>, usable: boolean): boolean {
       if (recent.has(signature) || messages.has(messageHash(raw))) return true
-      return seqOf.get(signatureIn(raw)) !== undefined
+      return !usable && seqOf.get(signatureIn(raw)) !== undefined
     },
     transaction(signature: string): LandedTransaction | null {
       const known = recent.get(signature)
@@ -111,6 +117,14 @@ export function openHistory(db: Database) {
       const name = signatureBytes(signature)
       const row = name === null ? undefined : bySignature.get(name)
       return row === undefined ? null : remember(transactionFromRow(row))
+    },
+    /** Returns where a transaction landed and its error, without reading the rest of it. */
+    landingOf(signature: string): TransactionLanding | null {
+      const known = recent.get(signature)
+      if (known !== undefined) return known
+      const name = signatureBytes(signature)
+      const row = name === null ? undefined : landing.get(name)
+      return row === undefined ? null : { slot: row.slot, err: row.err === null ? null : JSON.parse(row.err) }
     },
     transactionsInSlot: (slot: number): LandedTransaction[] => bySlot.all(slot).map(transactionFromRow),
     slotsWithTransactions: (from: number, to: number, limit: number): number[] => slots.all(from, to, limit),
@@ -148,8 +162,16 @@ export function openHistory(db: Database) {
   }
 }
 
+/** The hash of each message that was asked for; bytes are never modified, and a send asks several times. */
+const messageHashes = new WeakMap<Uint8Array, string>()
+
 function messageHash(raw: Uint8Array): string {
-  return createHash('sha256').update(messageBytesOf(raw)).digest('base64')
+  let known = messageHashes.get(raw)
+  if (known === undefined) {
+    known = hash('sha256', messageBytesOf(raw), 'base64')
+    messageHashes.set(raw, known)
+  }
+  return known
 }
 
 /** The first signature of a decoded transaction, which identifies it. */

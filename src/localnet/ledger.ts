@@ -111,9 +111,9 @@ export class Ledger {
     const tick = this.enterSlot()
     const before = new Map<string, ChainAccount | null>()
     const landed: ExecutedTransaction[] = []
-    const hasTransaction: ExecutionParts['hasTransaction'] = (candidate) =>
+    const hasTransaction: ExecutionParts['hasTransaction'] = (candidate, usable) =>
       landed.some(({ transaction }) => isSameMessage(transaction.raw, candidate.raw)) ||
-      this.execution.hasTransaction(candidate)
+      this.execution.hasTransaction(candidate, usable)
     for (const transaction of transactions) {
       try {
         const parts = { ...this.execution, hasTransaction }

@@ -20,6 +20,7 @@ import type {
   SignatureInfo,
   SimulatedRun,
   SimulateOptions,
+  TransactionLanding,
 } from './types.ts'
 
 export class EmbeddedChain implements LocalChain {
@@ -138,6 +139,10 @@ export class EmbeddedChain implements LocalChain {
 
   transaction(signature: string): LandedTransaction | null {
     return this.#journal.transaction(signature)
+  }
+
+  landingOf(signature: string): TransactionLanding | null {
+    return this.#journal.landingOf(signature)
   }
 
   signaturesFor(address: string, options: { limit: number; before?: string; until?: string }): SignatureInfo[] {

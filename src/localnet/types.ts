@@ -24,6 +24,9 @@ export interface LandedTransaction extends Execution {
   postTokenBalances: TokenBalance[]
 }
 
+/** Where a transaction landed, and its error. */
+export type TransactionLanding = Pick<LandedTransaction, 'slot' | 'err'>
+
 export interface SimulatedRun extends Execution {
   /** States after the run of the requested accounts, in their order; null for accounts that would not exist. */
   accounts: (ChainAccount | null)[]
@@ -106,6 +109,8 @@ export interface LocalChain {
   setAccount(address: string, account: ChainAccount): void
 
   transaction(signature: string): LandedTransaction | null
+  /** Returns where a transaction landed and its error, which is read faster than the whole of it. */
+  landingOf(signature: string): TransactionLanding | null
   /** Returns the transactions that mention an address, newest first. */
   signaturesFor(address: string, options: { limit: number; before?: string; until?: string }): SignatureInfo[]
   transactionsInSlot(slot: number): LandedTransaction[]

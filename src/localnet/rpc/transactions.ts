@@ -3,7 +3,7 @@
 import { COMMITMENT_DEPTH, type Commitment } from '../../solana/constants.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { MEMO_PROGRAMS } from '../../solana/token-programs.ts'
-import type { LandedTransaction, LocalChain } from '../types.ts'
+import type { LandedTransaction, LocalChain, TransactionLanding } from '../types.ts'
 import { invalidParams } from './errors.ts'
 import { type RpcMethods, readableAt, withContext } from './method.ts'
 import {
@@ -37,7 +37,7 @@ export function historyCommitment(chain: LocalChain, config: RpcConfig): Commitm
   return commitment
 }
 
-function signatureStatus(chain: LocalChain, transaction: LandedTransaction | null, searched: boolean) {
+function signatureStatus(chain: LocalChain, transaction: TransactionLanding | null, searched: boolean) {
   if (!transaction) return null
   const { slot, err } = transaction
   const depth = chain.slot() - slot
@@ -53,7 +53,7 @@ function signatureStatuses(chain: LocalChain, params: readonly unknown[]) {
   if (list.length > MAX_STATUSES) throw invalidParams(`Too many inputs provided; max ${MAX_STATUSES}`)
   const signatures = list.map(asSignature)
   const searched = asBoolean(asConfig(params[1]).searchTransactionHistory)
-  const value = signatures.map((signature) => signatureStatus(chain, chain.transaction(signature), searched))
+  const value = signatures.map((signature) => signatureStatus(chain, chain.landingOf(signature), searched))
   return withContext(chain, 'processed', value)
 }
 

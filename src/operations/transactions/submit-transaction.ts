@@ -1,8 +1,8 @@
 /** Accepts a signed transaction: checks it, stores it with its event, then sends it. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { preflight } from '../../chain/sending.ts'
-import { decodeSigned } from '../../chain/transactions.ts'
+import { preflight, preflightChecksSignatures } from '../../chain/sending.ts'
+import { decodeWithSignatures, requireValidSignatures } from '../../chain/transactions.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { FIRST_SEND_MS } from '../../following/send.ts'
@@ -24,10 +24,13 @@ export async function submitTransaction(
 ): Promise<Result<SubmitTransactionRoute>> {
   if (input.bundle) return submitBundle(context, input)
   const { store, chain, clock } = context
-  const transaction = decodeSigned(input.transaction ?? '')
+  const transaction = decodeWithSignatures(input.transaction ?? '')
   const { signature } = transaction
+  const inPreflight = !input.skip_preflight && preflightChecksSignatures(chain)
+  if (!inPreflight) requireValidSignatures(transaction)
   const known = await findTransaction(store.db, signature)
   if (known !== null) {
+    if (inPreflight) requireValidSignatures(transaction)
     refuseBundled(known)
     if (known.lifecycle === 'submitted') await sendFirst(context, transaction, input.max_retries)
     return { signature }
