@@ -19,6 +19,7 @@ export const TARGETS: readonly Target[] = [
   { suite: 'merkle', name: 'svc merkle build, 1,000,000 rows, peak memory', floor: '200 MiB', atMost: 1 },
   { suite: 'localnet', name: 'opened, 50,000 token accounts', floor: 'setAccount × 50,000', atMost: 3 },
   { suite: 'transactions', name: '1,000 submitted, preflight', floor: 'chain.send', atMost: 2 },
+  { suite: 'transactions', name: '  processor time, preflight', floor: 'processor time of chain.send', atMost: 2 },
   { suite: 'webhooks', name: 'webhooks: delivered and recorded', floor: 'bare undici', atMost: 2 },
   { suite: 'webhooks', name: 'webhooks: beside', floor: 'the same alone', atMost: 1.05 },
   { suite: 'requests', name: 'GET /v2/health, requests/s', floor: 'bare node:http', atLeast: 0.6 },

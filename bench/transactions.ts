@@ -43,7 +43,25 @@ async function inFolder(measure: (folder: string) => Promise<Measurement[]>): Pr
 const configOf = (folder: string, flags: object = {}) =>
   loadConfig({ flags: { 'data-dir': folder, 'programs-dir': PROGRAMS_DIR, ...flags }, env: {}, cwd: folder })
 
-/** The whole app in this process: key, rate limit, validation, preflight, commit, send. */
+interface Spent {
+  ms: number
+  /** Milliseconds of processor time of the whole process. */
+  processor: number
+}
+
+/** Starts counting; the returned function tells what was spent since. */
+function spending(): () => Spent {
+  const [started, before] = [performance.now(), process.cpuUsage()]
+  return () => {
+    const { user, system } = process.cpuUsage(before)
+    return { ms: performance.now() - started, processor: (user + system) / 1000 }
+  }
+}
+
+/**
+ * The whole app in this process: key, rate limit, validation, preflight, commit, send. Each `chain.send` waits for its
+ * own durable write while requests share theirs, so a slow disk flatters the ratio of times; processor time shows the work.
+ */
 async function submitting(folder: string): Promise<Measurement[]> {
   const services = await openServices(configOf(folder))
   const key = await operatorKey(services)
@@ -73,41 +91,46 @@ async function submitting(folder: string): Promise<Measurement[]> {
       )
       if (response.status !== 200) throw new Error(await response.text())
     }
-    const submitAll = async (skip: boolean) => {
+    const submitAll = async (skip: boolean): Promise<Spent> => {
       const raws = signed()
-      const started = performance.now()
+      const spent = spending()
       let next = 0
       await Promise.all(
         Array.from({ length: PARALLEL }, async () => {
           while (next < raws.length) await submit(raws[next++]!, skip)
         }),
       )
-      return performance.now() - started
+      return spent()
     }
-    const sendAll = () => {
+    const sendAll = (): Spent => {
       const raws = signed()
-      const started = performance.now()
+      const spent = spending()
       for (const raw of raws) chain.send(raw)
-      return performance.now() - started
+      return spent()
     }
-    const times = { floor: [] as number[], skipped: [] as number[], whole: [] as number[] }
+    const times = { floor: [] as Spent[], skipped: [] as Spent[], whole: [] as Spent[] }
     // In turns, so that a slow moment of the machine falls on each.
     for (let round = 0; round < ROUNDS; round++) {
       times.floor.push(sendAll())
       times.skipped.push(await submitAll(true))
       times.whole.push(await submitAll(false))
     }
-    const floor = median(times.floor)
-    const shown = (name: string, ms: number) => ({
-      name: `1,000 ${name}, ${Math.round((SUBMISSIONS / ms) * 1000).toLocaleString('en')} a second`,
-      ms,
-      ratio: ms / floor,
-      floor: 'chain.send',
+    const medianOf = (spent: readonly Spent[], of: keyof Spent) => median(spent.map((one) => one[of]))
+    const shown = (name: string, spent: readonly Spent[], of: keyof Spent) => ({
+      name,
+      ms: medianOf(spent, of),
+      ratio: medianOf(spent, of) / medianOf(times.floor, of),
+      floor: of === 'ms' ? 'chain.send' : 'processor time of chain.send',
     })
+    const rate = (spent: readonly Spent[]) =>
+      `${Math.round((SUBMISSIONS / medianOf(spent, 'ms')) * 1000).toLocaleString('en')} a second`
     return [
-      shown('by chain.send', floor),
-      shown('submitted, no preflight', median(times.skipped)),
-      shown('submitted, preflight', median(times.whole)),
+      shown(`1,000 by chain.send, ${rate(times.floor)}`, times.floor, 'ms'),
+      shown(`1,000 submitted, no preflight, ${rate(times.skipped)}`, times.skipped, 'ms'),
+      shown(`1,000 submitted, preflight, ${rate(times.whole)}`, times.whole, 'ms'),
+      shown('  processor time of chain.send', times.floor, 'processor'),
+      shown('  processor time, no preflight', times.skipped, 'processor'),
+      shown('  processor time, preflight', times.whole, 'processor'),
     ]
   } finally {
     await app.close()

@@ -133,6 +133,35 @@ describe('a submitted transaction', () => {
     expect([refused.status, refused.json.error.details.invalid_signers]).toEqual([400, [it.payer.publicKey.toBase58()]])
   })
 
+  it('with a signature of something else is refused the same way, whoever checks it', async () => {
+    const it = await start()
+    const honest = it.build()
+    const named = async (transaction: VersionedTransaction, options: object = {}) => {
+      const { status, json } = await submit(it, { transaction: text(transaction), ...options })
+      return { status, ...json.error }
+    }
+    const other = it.build(2 * SOL)
+    other.signatures = honest.signatures
+    const expected = {
+      status: 400,
+      code: 'bad_request',
+      param: 'transaction',
+      message: `transaction: the signature of ${it.payer.publicKey.toBase58()} does not fit; change nothing after signing, and sign with that key`,
+      details: { invalid_signers: [it.payer.publicKey.toBase58()] },
+    }
+    const [preflighted, skipped] = [await named(other), await named(other, { skip_preflight: true })]
+    expect(preflighted).toMatchObject(expected)
+    expect(skipped).toMatchObject(expected)
+    expect((await it.request('GET', '/v2/events')).json.data).toEqual([])
+    expect((await submit(it, { transaction: text(honest) })).status).toBe(200)
+    // Its name is known from here on, and what it names is not answered for other bytes.
+    expect(await named(other)).toMatchObject(expected)
+    expect(await named(other, { skip_preflight: true })).toMatchObject(expected)
+    const stale = it.build(3 * SOL)
+    stale.message.recentBlockhash = Keypair.generate().publicKey.toBase58()
+    expect(await named(stale)).toMatchObject(expected)
+  })
+
   it('that never lands is `failed` with BlockhashExpired, once that is proven', async () => {
     const it = await start()
     const transaction = it.build()

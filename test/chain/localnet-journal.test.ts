@@ -1,5 +1,5 @@
 /** What the embedded chain keeps in its folder: journal, lock, programs, and that a reopened chain is the same chain. */
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,10 @@ import Database from 'better-sqlite3'
 import { execa } from 'execa'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ChainLockedError, openLocalChain } from '../../src/localnet/index.ts'
+import { openJournal } from '../../src/localnet/journal.ts'
 import { createRpc } from '../../src/localnet/rpc/index.ts'
+import type { ChainAccount } from '../../src/solana/accounts.ts'
+import { addressOf } from '../../src/solana/addresses.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, START_MS, thrownBy, transfer } from '../support/local-chain.ts'
 
@@ -28,6 +31,46 @@ function temporaryFolder(): string {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
+
+/** Opens the journal of a new folder, which ends with the test. */
+function openTestJournal() {
+  const journal = openJournal(Database, temporaryFolder())
+  onTestFinished(() => journal.close())
+  return journal
+}
+
+describe('the accounts of a journal', () => {
+  it('are read as they were written, whatever their bytes, lamports, sizes and number', () => {
+    const journal = openTestJournal()
+    const sizes = [0, 1, 165, 1_023, 1_024, 1_025, 5_000]
+    const lamports = [0n, 1n, 2n ** 53n + 1n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n]
+    const written = new Map<string, ChainAccount>()
+    for (let i = 0; i < 1_600; i++) {
+      const account = {
+        lamports: lamports[i % lamports.length] ?? 0n,
+        owner: addressOf(i % 3 === 0 ? new Uint8Array(32) : randomBytes(32)),
+        executable: i % 5 === 0,
+        data: i % 2 === 0 ? randomBytes(sizes[i % sizes.length] ?? 0) : Buffer.alloc(sizes[i % sizes.length] ?? 0),
+      }
+      written.set(addressOf(i === 0 ? new Uint8Array(32) : randomBytes(32)), account)
+    }
+    journal.commit(() => {
+      for (const [address, account] of written) journal.saveAccount(address, account)
+      // What is written again moves to another place of the file.
+      for (const [address, account] of [...written].slice(0, 300)) journal.saveAccount(address, account)
+    })
+    const read = new Map<string, ChainAccount>()
+    for (const { address, owner, data, ...account } of journal.accounts()) {
+      read.set(addressOf(address), { ...account, owner: addressOf(owner), data: Buffer.from(data) })
+    }
+    expect(read.size).toBe(written.size)
+    expect(new Map([...read].sort())).toEqual(new Map([...written].sort()))
+  })
+
+  it('may be none', () => {
+    expect([...openTestJournal().accounts()]).toEqual([])
+  })
+})
 
 describe('a reopened chain', () => {
   it('has the same accounts, history, clock and blockhashes', async () => {
@@ -54,6 +97,8 @@ describe('a reopened chain', () => {
     const raw = test.sign([transfer(other, payer.publicKey, 7)], [other])
     const before = look()
     await test.reopen()
+    const landings = before.transactions.map((landed) => test.chain.landingOf(landed?.signature ?? ''))
+    expect(landings).toEqual(before.transactions.map((landed) => ({ slot: landed?.slot, err: landed?.err })))
     expect(look()).toEqual(before)
     expect(before.transactions).toHaveLength(21)
     expect(test.chain.send(raw).err).toBeNull()
