@@ -1,8 +1,8 @@
 /** Submitted transactions with their signed bytes, and selection of those to check or send again. */
-import type { Updateable } from 'kysely'
 import { rowsWithin } from './paging.ts'
+import { type Placeholders, prepared } from './prepared.ts'
 import { finding, insertingOnce } from './records.ts'
-import type { Row, TransactionsTable } from './schema.ts'
+import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
 export const insertTransaction = insertingOnce('transactions')
@@ -96,20 +96,51 @@ export async function rawTransactions(
   return new Map(rows.map(({ signature, raw }) => [signature, raw]))
 }
 
+/** What a transaction is moved to: its state on the chain, and when it is looked at and sent next. */
+export type TransactionMove = Pick<
+  FollowedTransaction,
+  | 'lifecycle'
+  | 'confirmation_status'
+  | 'err_json'
+  | 'slot'
+  | 'confirmations'
+  | 'checked_at'
+  | 'next_check_at'
+  | 'next_send_at'
+>
+
+/** The state in which a transaction must still be, so that it is moved. */
+interface MovedFrom {
+  signature: string
+  fromLifecycle: FollowedTransaction['lifecycle']
+  fromSlot: number
+}
+
+const moveFollowed = prepared((db, values: Placeholders<TransactionMove & MovedFrom>) =>
+  db
+    .updateTable('transactions')
+    .set({
+      lifecycle: values.lifecycle,
+      confirmation_status: values.confirmation_status,
+      err_json: values.err_json,
+      slot: values.slot,
+      confirmations: values.confirmations,
+      checked_at: values.checked_at,
+      next_check_at: values.next_check_at,
+      next_send_at: values.next_send_at,
+    })
+    .where('signature', '=', values.signature)
+    .where('lifecycle', '=', values.fromLifecycle)
+    .where('slot', '=', values.fromSlot),
+)
+
 /** Updates the transaction; false, without any change, when another process has moved it since it was read. */
 export async function moveTransaction(
   tx: Tx,
-  { signature, lifecycle, slot }: FollowedTransaction,
-  changes: Updateable<TransactionsTable>,
+  { signature, lifecycle: fromLifecycle, slot: fromSlot }: FollowedTransaction,
+  move: TransactionMove,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await tx
-    .updateTable('transactions')
-    .set(changes)
-    .where('signature', '=', signature)
-    .where('lifecycle', '=', lifecycle)
-    .where('slot', '=', slot)
-    .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
+  return (await moveFollowed.run(tx, { ...move, signature, fromLifecycle, fromSlot })) > 0
 }
 
 /** Records a check at a node that had reached `slot`; transactions that have ended are not changed. */
@@ -167,23 +198,30 @@ export async function claimSends(
   sends: readonly PlannedSend[],
 ): Promise<{ signature: string; raw: Uint8Array }[]> {
   const claimed = []
-  for (const { signature, next } of sends) {
-    const row = await tx
-      .updateTable('transactions')
-      .set((of) => ({ next_send_at: next, sends: of('sends', '+', 1) }))
-      .where('signature', '=', signature)
-      .where('next_send_at', '<=', now)
-      .returning(['signature', 'raw'])
-      .executeTakeFirst()
+  for (const send of sends) {
+    const row = await claimSend.first(tx, { ...send, now })
     if (row) claimed.push(row)
   }
   return claimed
 }
 
+const claimSend = prepared((db, { signature, next, now }: Placeholders<PlannedSend & { now: number }>) =>
+  db
+    .updateTable('transactions')
+    .set((of) => ({ next_send_at: next, sends: of('sends', '+', 1) }))
+    .where('signature', '=', signature)
+    .where('next_send_at', '<=', now)
+    .returning(['signature', 'raw']),
+)
+
 /** Sets the next time to send the transaction; null for never. */
 export async function planSend(tx: Tx, signature: string, next: number | null): Promise<void> {
-  await tx.updateTable('transactions').set({ next_send_at: next }).where('signature', '=', signature).execute()
+  await sendNext.run(tx, { signature, next })
 }
+
+const sendNext = prepared((db, { signature, next }: Placeholders<PlannedSend>) =>
+  db.updateTable('transactions').set({ next_send_at: next }).where('signature', '=', signature),
+)
 
 /** Returns the state of the transactions of a bundle, in its order. */
 export function followedOfBundle(reader: Reader, bundleId: string): Promise<FollowedTransaction[]> {

@@ -112,9 +112,10 @@ export function recordsSuite(database: TestDatabase): void {
       expect(Buffer.isBuffer(found?.raw)).toBe(true)
       expect(await store.write((tx) => insertTransaction(tx, row))).toBeNull()
       const failed = { lifecycle: 'failed', err_json: '"x"' } as const
-      expect(await store.write((tx) => moveTransaction(tx, found!, failed))).toBe(true)
+      expect(await store.write((tx) => moveTransaction(tx, found!, { ...found!, ...failed }))).toBe(true)
       expect(await findTransaction(store.db, 's')).toEqual({ ...row, seq: 1, raw_removed_at: null, ...failed })
-      const late = await store.write((tx) => moveTransaction(tx, found!, { lifecycle: 'confirmed' }))
+      const confirmed = { ...found!, lifecycle: 'confirmed' } as const
+      const late = await store.write((tx) => moveTransaction(tx, found!, confirmed))
       expect([late, (await findTransaction(store.db, 's'))?.lifecycle]).toEqual([false, 'failed'])
     })
 
