@@ -21,12 +21,13 @@ const TREE_ENTRIES = 200
 /** Some minutes. Needs a built dist/, and Linux's /proc. */
 export async function memory(): Promise<Measurement[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'bench-memory-'))
+  // A busy node would be asked again after a pause, and the requests would only wait for it.
   const node = createServer((request, response) => {
-    request.resume().on('end', () => response.writeHead(503).end())
+    request.resume().on('end', () => response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: 1 })))
   })
   await new Promise<void>((done) => node.listen(0, '127.0.0.1', done))
   const flags = ['--url', `http://127.0.0.1:${(node.address() as AddressInfo).port}`]
-  const daemon = await startDaemon({ dataDir, flags, env: { SVC_LOG_LEVEL: 'silent' } })
+  const daemon = await startDaemon({ dataDir, flags, env: { SVC_LOG_LEVEL: 'silent', ...JSON.parse(process.env.MEMENV ?? '{}') } })
   const pool = new Pool(daemon.url, { connections: IN_FLIGHT })
   try {
     const resident = [residentMib(daemon)]

@@ -1,6 +1,6 @@
 /** What an answered request costs a daemon in processor time, with and without its log, against a bare node:http server. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ import Database from 'better-sqlite3'
 import { DATABASE_FILE } from '../src/config.ts'
 import { openFloodClient } from './fleet/flood.ts'
 import { processorMs } from './fleet/processor-time.ts'
+import { endServers, type ServerProcess, startServer } from './fleet/server.ts'
 import { median } from './merkle/timing.ts'
 import type { Measurement } from './merkle.ts'
 
@@ -52,7 +53,7 @@ export async function reads(program = SVC_PROGRAM): Promise<Measurement[]> {
   const children: ChildProcess[] = []
   const client = openFloodClient()
   try {
-    const bare = await started(['-e', SIZED_SERVER], folder, children)
+    const bare = await startServer(['-e', SIZED_SERVER], folder, children)
     const targets: ReadTarget[] = []
     for (const rows of [FEW_ROWS, MANY_ROWS]) {
       const of = `of ${rows.toLocaleString('en')}`
@@ -85,10 +86,7 @@ export async function reads(program = SVC_PROGRAM): Promise<Measurement[]> {
     }))
   } finally {
     client.close()
-    for (const child of children) {
-      child.kill('SIGTERM')
-      if (child.exitCode === null) await new Promise((resolve) => child.once('exit', resolve))
-    }
+    await endServers(children)
     rmSync(folder, { recursive: true, force: true })
   }
 }
@@ -104,7 +102,7 @@ async function daemonOf(program: string, rows: number, folder: string, children:
   const dataDir = join(folder, String(rows))
   const args = [program, 'serve', '--port', '0', '--rpc-port', '0', '--json', '--data-dir', dataDir]
   // Once to make the database, which is filled while no daemon runs, and once to be measured.
-  const first = await started(args, folder, children)
+  const first = await startServer(args, folder, children)
   process.kill(first.pid, 'SIGTERM')
   await new Promise((resolve) => children.pop()?.once('exit', resolve))
   const database = new Database(join(dataDir, DATABASE_FILE))
@@ -117,7 +115,7 @@ async function daemonOf(program: string, rows: number, folder: string, children:
   const some = database.prepare('select id from merkle_trees where seq % ? = 0 limit 1000').pluck()
   const ids = some.all(Math.ceil(rows / 1_000)) as string[]
   database.close()
-  const { url } = await started(args, folder, children)
+  const { url } = await startServer(args, folder, children)
   const operator = readFileSync(join(dataDir, 'operator.key'), 'utf8').trim()
   const headers = { authorization: `Bearer ${operator}`, 'content-type': 'application/json' }
   const made = await fetch(`${url}/v2/api-keys`, { method: 'POST', headers, body: JSON.stringify(AMPLE) })
@@ -125,10 +123,8 @@ async function daemonOf(program: string, rows: number, folder: string, children:
   return { url, bearer: data.key, ids }
 }
 
-interface Target {
+interface Target extends ServerProcess {
   name: string
-  pid: number
-  url: string
   headers: Record<string, string>
 }
 
@@ -141,12 +137,12 @@ async function processorTimes(): Promise<Measurement[]> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-requests-'))
   const children: ChildProcess[] = []
   try {
-    const bare = await started(['-e', BARE_SERVER], folder, children)
+    const bare = await startServer(['-e', BARE_SERVER], folder, children)
     const targets: Target[] = [{ ...bare, name: FLOOR_OF_REQUESTS, headers: {} }]
     for (const level of ['info', 'warn']) {
       const dataDir = join(folder, level)
       const args = [SVC_PROGRAM, 'serve', '--port', '0', '--rpc-port', '0', '--json', '--data-dir', dataDir]
-      const daemon = await started(args, folder, children, { SVC_LOG_LEVEL: level })
+      const daemon = await startServer(args, folder, children, { SVC_LOG_LEVEL: level })
       const headers = { authorization: `Bearer ${readFileSync(join(dataDir, 'operator.key'), 'utf8').trim()}` }
       targets.push({ ...daemon, name: `GET /v2/health, log level ${level}`, url: `${daemon.url}/v2/health`, headers })
       targets.push({ ...daemon, name: `GET /v2/pools, log level ${level}`, url: `${daemon.url}/v2/pools`, headers })
@@ -166,37 +162,9 @@ async function processorTimes(): Promise<Measurement[]> {
       floor: FLOOR_OF_REQUESTS,
     }))
   } finally {
-    for (const child of children) {
-      child.kill('SIGTERM')
-      if (child.exitCode === null) await new Promise((resolve) => child.once('exit', resolve))
-    }
+    await endServers(children)
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-/** Starts a server that prints `"url"` as JSON; its log goes to a file, as under a service manager. */
-async function started(
-  args: string[],
-  folder: string,
-  children: ChildProcess[],
-  env: Record<string, string> = {},
-): Promise<Pick<Target, 'pid' | 'url'>> {
-  const log = openSync(join(folder, `${children.length}.log`), 'w')
-  const child = spawn(process.execPath, args, {
-    env: { PATH: process.env.PATH, HOME: folder, ...env },
-    stdio: ['ignore', 'pipe', log],
-  })
-  closeSync(log)
-  children.push(child)
-  return new Promise((resolve, reject) => {
-    let text = ''
-    child.stdout?.on('data', (piece) => {
-      text += piece
-      const url = /"url":\s*"([^"]+)"/.exec(text)?.[1]
-      if (url !== undefined) resolve({ pid: child.pid ?? 0, url })
-    })
-    child.once('exit', () => reject(new Error('a server ended before it listened')))
-  })
 }
 
 async function processorTime({ pid, url, headers }: Target): Promise<number> {

@@ -9,6 +9,7 @@ import { machineFacts, machineLine, measurementLine, writeReport } from './repor
 /** Each is loaded when its turn comes, so that one does not make the heap of another larger. */
 const suites: Record<string, () => Promise<() => Promise<Measurement[]>>> = {
   'start-up': async () => (await import('./start-up.ts')).startUp,
+  builds: async () => (await import('./builds.ts')).builds,
   curves: async () => (await import('./curves.ts')).curves,
   daemons: async () => (await import('./daemons.ts')).daemons,
   limits: async () => (await import('./limits.ts')).limits,

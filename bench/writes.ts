@@ -1,9 +1,10 @@
 /** Durable writes over HTTP against bare node:http that commits the same rows in the same groups, prepared. */
-import { type ChildProcess, fork, spawn } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { type ChildProcess, fork } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { processorMs } from './fleet/processor-time.ts'
+import { endServers, type ServerProcess, startServer } from './fleet/server.ts'
 import { median } from './merkle/timing.ts'
 import type { Measurement } from './merkle.ts'
 import type { Volley } from './writes/client.ts'
@@ -14,9 +15,8 @@ const VOLLEY = { connections: 64, requests: 3_000 }
 const [WARM_UPS, VOLLEYS] = [2, 5]
 const WRITE_FLOOR = 'bare node:http, same commits'
 
-interface Writer extends Pick<Volley, 'url' | 'path' | 'token' | 'body'> {
+interface Writer extends ServerProcess, Pick<Volley, 'path' | 'token' | 'body'> {
   name: string
-  pid: number
 }
 /** Milliseconds of wall time and of the server's processor time for a thousand requests. */
 interface VolleyCost {
@@ -45,51 +45,23 @@ export async function writes(): Promise<Measurement[]> {
       described(`${name}, processor time`, costs[i] ?? [], floors, 'processor'),
     ])
   } finally {
-    for (const child of children) {
-      child.kill('SIGTERM')
-      if (child.exitCode === null && child.signalCode === null)
-        await new Promise((resolve) => child.once('exit', resolve))
-    }
+    await endServers(children)
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
 async function writersIn(folder: string, children: ChildProcess[]): Promise<Writer[]> {
   const floorServer = ['--import', 'tsx', join(PARTS, 'floor-server.ts'), join(folder, 'floor.db')]
-  const floor = await listening(floorServer, folder, children)
+  const floor = await startServer(floorServer, folder, children)
   const dataDir = join(folder, 'daemon')
   const serve = [SVC_PROGRAM, 'serve', '--port', '0', '--rpc-port', '0', '--json', '--data-dir', dataDir]
-  const daemon = await listening(serve, folder, children)
+  const daemon = await startServer(serve, folder, children)
   const token = readFileSync(join(dataDir, 'operator.key'), 'utf8').trim()
   const key = { path: '/v2/api-keys', body: JSON.stringify({ name: 'a key of the bench', scopes: ['airdrop:write'] }) }
   return [
     { ...floor, ...key, name: WRITE_FLOOR, token: '' },
     { ...daemon, ...key, name: 'POST /v2/api-keys', token },
   ]
-}
-
-/** Starts a server that prints its `"url"` as JSON; its log goes to a file, as under a service manager. */
-async function listening(
-  args: string[],
-  folder: string,
-  children: ChildProcess[],
-): Promise<Pick<Writer, 'pid' | 'url'>> {
-  const log = openSync(join(folder, `${children.length}.log`), 'w')
-  const child = spawn(process.execPath, args, {
-    env: { PATH: process.env.PATH, HOME: folder },
-    stdio: ['ignore', 'pipe', log],
-  })
-  closeSync(log)
-  children.push(child)
-  return new Promise((resolve, reject) => {
-    let text = ''
-    child.stdout?.on('data', (piece) => {
-      text += piece
-      const url = /"url":\s*"([^"]+)"/.exec(text)?.[1]
-      if (url !== undefined) resolve({ pid: child.pid ?? 0, url })
-    })
-    child.once('exit', () => reject(new Error('a server ended before it listened')))
-  })
 }
 
 async function costOf(client: ChildProcess, { pid, url, path, token, body }: Writer, run: string): Promise<VolleyCost> {
