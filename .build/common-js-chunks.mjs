@@ -5,6 +5,9 @@ import { transform } from 'esbuild'
 const MODULE_URL = 'urlOfChunk'
 const MODULE_URL_BANNER = `const ${MODULE_URL} = require('node:url').pathToFileURL(__filename).href`
 
+/** A chunk names its exports as a module does, so nothing has to copy them, which `import()` would do each time. */
+const REQUIRED_CHUNK = /__toESM\((require\("\.\.?\/[^"]+\.js"\))\)/g
+
 /** The files with their contents turned; each begins with a comment that names the packages of which it holds code. */
 export async function commonJsChunks({ outputFiles, metafile }) {
   const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output]))
@@ -22,7 +25,8 @@ export async function commonJsChunks({ outputFiles, metafile }) {
       const [, hashbang = '', rest] = /^(#![^\n]*\n)?(.*)$/s.exec(code)
       const url = text.includes('import.meta.url') ? `${MODULE_URL_BANNER}\n` : ''
       // Modules are strict, and stay so.
-      const contents = `${hashbang}'use strict'\n${packageComments(outputs.get(basename(path)))}${url}${rest}`
+      const direct = rest.replace(REQUIRED_CHUNK, '$1')
+      const contents = `${hashbang}'use strict'\n${packageComments(outputs.get(basename(path)))}${url}${direct}`
       return { path, contents: Buffer.from(contents) }
     }),
   )

@@ -1,7 +1,13 @@
 /** Airdrops and gold locks, whose programs have no SDK here: the floor is what web3.js and spl-token take by hand. */
 import { createHash } from 'node:crypto'
 import * as spl from '@solana/spl-token'
-import { type AccountMeta, PublicKey, SYSVAR_CLOCK_PUBKEY, SystemProgram, TransactionInstruction } from '@solana/web3.js'
+import {
+  type AccountMeta,
+  PublicKey,
+  SYSVAR_CLOCK_PUBKEY,
+  SystemProgram,
+  TransactionInstruction,
+} from '@solana/web3.js'
 import { buildClawback, CLAWBACK_UNITS } from '../../src/chain/programs/merkle-distributor/index.ts'
 import { claimAirdrop } from '../../src/operations/airdrops/claim-airdrop.ts'
 import { createAirdrop } from '../../src/operations/airdrops/create-airdrop.ts'
@@ -51,7 +57,15 @@ export async function airdropKinds(stage: Stage): Promise<BuildKind[]> {
   const entries = [...recipients(RECIPIENTS), [payer, String(CLAIMED)]].map(([wallet, amount]) => ({ wallet, amount }))
   const stored = async (airdrop_count: number) => {
     const built = await buildTreeFromBody(real, new Uint8Array(Buffer.from(JSON.stringify({ mint, entries }))))
-    return createMerkleTree(real, { built, mode: 'unsigned', duplicates: 'reject', mint, airdrop_count, replace: false, persist: true })
+    return createMerkleTree(real, {
+      built,
+      mode: 'unsigned',
+      duplicates: 'reject',
+      mint,
+      airdrop_count,
+      replace: false,
+      persist: true,
+    })
   }
   const [landed, fresh] = [await stored(0), await stored(1)]
   const creation = (airdrop_count: number) => ({
@@ -133,10 +147,7 @@ export async function airdropKinds(stage: Stage): Promise<BuildKind[]> {
       sdk: BY_HAND,
       hasTrial: true,
       async build() {
-        const { address, distributor } = requireDistributor(
-          context.chain,
-          await readAirdrop(context.chain, landed.id),
-        )
+        const { address, distributor } = requireDistributor(context.chain, await readAirdrop(context.chain, landed.id))
         const clawback = { distributor: address, mint, receiver: distributor.clawbackReceiver, opensReceiverFor: null }
         return buildTransaction(context, {
           payer: platform.publicKey.toBase58(),

@@ -9,12 +9,7 @@ import {
   removePlugin,
   updatePlugin,
 } from '@metaplex-foundation/mpl-core'
-import {
-  createNoopSigner,
-  publicKey as keyOf,
-  signerIdentity,
-  type TransactionBuilder,
-} from '@metaplex-foundation/umi'
+import { createNoopSigner, publicKey as keyOf, signerIdentity, type TransactionBuilder } from '@metaplex-foundation/umi'
 import { createUmi } from '@metaplex-foundation/umi-bundle-defaults'
 import { toWeb3JsInstruction } from '@metaplex-foundation/umi-web3js-adapters'
 import { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js'

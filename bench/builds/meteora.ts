@@ -1,4 +1,5 @@
 /** Launches, swaps, claims and migrations of both of Meteora's pools, beside its SDKs. */
+import { randomBytes } from 'node:crypto'
 import * as cpAmm from '@meteora-ag/cp-amm-sdk'
 import { DAMM_V2_MIGRATION_FEE_ADDRESS, DynamicBondingCurveClient } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import { NATIVE_MINT, TOKEN_PROGRAM_ID } from '@solana/spl-token'
@@ -60,7 +61,10 @@ async function landSwap(stage: Stage, address: string, lamports: bigint): Promis
   stage.land((await swapPool(stage.real, buyOf(stage, address, lamports))).tx.transaction)
 }
 
-const part = (payer: PublicKey, { instructions }: { instructions: TransactionInstruction[] }) => ({ payer, instructions })
+const part = (payer: PublicKey, { instructions }: { instructions: TransactionInstruction[] }) => ({
+  payer,
+  instructions,
+})
 
 async function dbcKinds(stage: Stage): Promise<BuildKind[]> {
   const { context, connection, user, platform } = stage
@@ -91,9 +95,7 @@ async function dbcKinds(stage: Stage): Promise<BuildKind[]> {
       sdk: DBC_SDK,
       hasTrial: false,
       build: () => planLaunch(context, launchInput(stage, user, {})),
-      call: async () => [
-        part(user.publicKey, await client.partner.createConfigAndPool(launched)),
-      ],
+      call: async () => [part(user.publicKey, await client.partner.createConfigAndPool(launched))],
     },
     {
       name: 'launch with a first buy, dbc',
@@ -167,16 +169,21 @@ async function dbcKinds(stage: Stage): Promise<BuildKind[]> {
         const payer = platform.publicKey.toBase58()
         const curve = await readDbcPool(await context.chain.connection(), full)
         if (curve === null) throw new Error('the pool is not there')
+        const positionSeeds = [randomBytes(32), randomBytes(32)] as const
         return buildTransaction(context, {
           payer,
           fallbackUnits: MIGRATION_UNITS.migrate,
-          build: (envelope) => buildMigrationStep({ ...envelope, pool: curve }),
+          build: (envelope) => buildMigrationStep({ ...envelope, pool: curve, positionSeeds }),
         })
       },
       async call() {
         const state = await client.state.getPoolConfig(fullConfig)
         const dammConfig = DAMM_V2_MIGRATION_FEE_ADDRESS[state?.migrationFeeOption ?? 0] ?? PublicKey.default
-        const migration = await client.migration.migrateToDammV2({ payer: platform.publicKey, pool: fullPool, dammConfig })
+        const migration = await client.migration.migrateToDammV2({
+          payer: platform.publicKey,
+          pool: fullPool,
+          dammConfig,
+        })
         return [part(platform.publicKey, migration.transaction)]
       },
     },
@@ -258,7 +265,7 @@ async function dammV2Kinds(stage: Stage): Promise<BuildKind[]> {
 async function dammV2Launch(stage: Stage, client: cpAmm.CpAmm, mint: PublicKey, positionNft: PublicKey) {
   const { connection, user, context } = stage
   const { curve } = await curveNamed(context.config, undefined)
-    const token = await tokenInstructions(connection, user.publicKey, mint, { ...LAUNCH, supply: curve.totalSupply })
+  const token = await tokenInstructions(connection, user.publicKey, mint, { ...LAUNCH, supply: curve.totalSupply })
   const [initSqrtPrice, tokenAAmount] = [cpAmm.MIN_SQRT_PRICE.muln(1_000_000), new BN(curve.totalSupply.toString())]
   const sqrtMaxPrice = cpAmm.MAX_SQRT_PRICE
   const liquidityDelta = cpAmm.getLiquidityDeltaFromAmountA(

@@ -1,12 +1,13 @@
 /** Run as a process: measures every kind of build and prints the measurements as one line of JSON. */
+
+import { median } from '../merkle/timing.ts'
+import type { Measurement } from '../merkle.ts'
 import { airdropKinds, goldKinds } from './airdrops.ts'
 import { assetKinds } from './assets.ts'
 import { type BuildKind, bareCall, budgetedCall } from './floor.ts'
 import { meteoraKinds } from './meteora.ts'
 import { openStage, type Stage } from './stage.ts'
 import { tokenKinds } from './tokens.ts'
-import { median } from '../merkle/timing.ts'
-import type { Measurement } from '../merkle.ts'
 
 const BUILDS_A_ROUND = 20
 const BUILD_ROUNDS = 7

@@ -43,13 +43,15 @@ export async function tokenKinds(stage: Stage): Promise<BuildKind[]> {
       name: 'revocation of the mint authority',
       sdk: 'spl-token',
       hasTrial: true,
-      build: () =>
-        revokeAuthority(context, { ...UNSIGNED, mint: landed.mint, type: 'mint', payer: input.payer }),
+      build: () => revokeAuthority(context, { ...UNSIGNED, mint: landed.mint, type: 'mint', payer: input.payer }),
       async call() {
         await spl.getMint(connection, mint)
         const type = spl.AuthorityType.MintTokens
         return [
-          { payer: user.publicKey, instructions: [spl.createSetAuthorityInstruction(mint, user.publicKey, type, null)] },
+          {
+            payer: user.publicKey,
+            instructions: [spl.createSetAuthorityInstruction(mint, user.publicKey, type, null)],
+          },
         ]
       },
     },

@@ -46,7 +46,7 @@ export function wholeCommand(folder: string, rows: number, rounds: number, withO
   })
   return [
     row(name, engine, bare, 'node -e 0'),
-    row(`${name}, without its start-up`, engine - startUp, bare, 'node -e 0'),
+    row(`without its start-up: ${name}`, engine - startUp, bare, 'node -e 0'),
     row(`${name}, in TypeScript alone`, plain, engine, 'with the engine'),
     ...(other === undefined ? [] : [row(`merkletreejs, ${shown(rows)}`, other, engine, 'svc merkle build')]),
     ...peak(csv, rows),

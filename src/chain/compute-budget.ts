@@ -1,8 +1,7 @@
 /** Sets the compute limit and priority fee of built transactions, from a simulation with a margin and from recent fees. */
-import type { Connection, TransactionInstruction } from '@solana/web3.js'
+import type { Connection, PublicKey, TransactionInstruction, VersionedTransaction } from '@solana/web3.js'
 import type { Config } from '../config.ts'
 import { MAX_COMPUTE_UNITS } from '../solana/constants.ts'
-import { decodeWireTransaction, isWritable } from '../solana/messages.ts'
 import { MAX_U64 } from '../solana/u64.ts'
 import type { UnsignedTransaction } from './unsigned.ts'
 
@@ -34,15 +33,16 @@ export async function withComputeBudget<T extends UnsignedTransaction>(
   fallbackUnits: number,
   failed: (trial: FailedTrial) => void = () => undefined,
 ): Promise<T> {
-  const { ComputeBudgetProgram } = await import('@solana/web3.js')
+  const { ComputeBudgetProgram, VersionedTransaction } = await import('@solana/web3.js')
   const setting = config.values['priority-fee']
   const limit = (units: number) => ComputeBudgetProgram.setComputeUnitLimit({ units })
   const price = (microLamports: bigint) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
   // The trial has no price, because the fee of the whole limit could be more than the payer has.
   const { transaction } = await build([limit(MAX_COMPUTE_UNITS), ...(setting === 'none' ? [] : [price(0n)])])
+  const trial = VersionedTransaction.deserialize(transaction)
   const [used, requested] = await Promise.all([
-    unitsUsed(connection, transaction, failed),
-    requestedPrice({ connection, config }, writableKeys(transaction)),
+    unitsUsed(connection, { trial, transaction }, failed),
+    requestedPrice({ connection, config }, writableKeys(trial)),
   ])
   const units = used === null ? fallbackUnits : unitsFor(used)
   const offered = cappedPrice(requested, units, BigInt(config.values['priority-fee-cap']))
@@ -62,11 +62,11 @@ export async function withFixedBudget<T extends UnsignedTransaction>(
   { units, ...services }: FixedBudget,
   build: (before: readonly TransactionInstruction[]) => Promise<T>,
 ): Promise<T> {
-  const { ComputeBudgetProgram } = await import('@solana/web3.js')
+  const { ComputeBudgetProgram, VersionedTransaction } = await import('@solana/web3.js')
   const limit = ComputeBudgetProgram.setComputeUnitLimit({ units })
   const price = (microLamports: bigint) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
   const { transaction } = await build([limit, price(0n)])
-  const offered = await offeredPrice(services, writableKeys(transaction), units)
+  const offered = await offeredPrice(services, writableKeys(VersionedTransaction.deserialize(transaction)), units)
   return build([limit, ...(offered > 0n ? [price(offered)] : [])])
 }
 
@@ -76,7 +76,7 @@ export async function withFixedBudget<T extends UnsignedTransaction>(
  */
 export async function offeredPrice(
   services: BudgetServices,
-  accounts: readonly string[],
+  accounts: readonly PublicKey[],
   units: number,
 ): Promise<bigint> {
   const requested = await requestedPrice(services, accounts)
@@ -84,7 +84,7 @@ export async function offeredPrice(
 }
 
 /** Returns the price that `priority-fee` selects, before any cap. */
-async function requestedPrice({ connection, config }: BudgetServices, accounts: readonly string[]): Promise<bigint> {
+async function requestedPrice({ connection, config }: BudgetServices, accounts: readonly PublicKey[]): Promise<bigint> {
   const setting = config.values['priority-fee']
   if (setting === 'auto') return recentPrice(connection, accounts)
   return setting === 'none' ? 0n : BigInt(setting)
@@ -114,35 +114,32 @@ export function percentileOf(fees: readonly bigint[]): bigint {
 /** Returns null when the simulation fails, or the node fails. */
 async function unitsUsed(
   connection: Connection,
-  transaction: Uint8Array,
+  { trial, transaction }: { trial: VersionedTransaction; transaction: Uint8Array },
   failed: (trial: FailedTrial) => void,
 ): Promise<number | null> {
-  const run = await trialOf(connection, transaction)
+  const run = await trialOf(connection, trial)
   if (run === null || run.err === null) return run?.unitsConsumed ?? null
   failed({ transaction, err: run.err, logs: run.logs ?? [] })
   return null
 }
 
 /** Returns null when the node fails. */
-async function trialOf(connection: Connection, transaction: Uint8Array) {
-  const { VersionedTransaction } = await import('@solana/web3.js')
+async function trialOf(connection: Connection, trial: VersionedTransaction) {
   try {
     const options = { sigVerify: false, replaceRecentBlockhash: true }
-    return (await connection.simulateTransaction(VersionedTransaction.deserialize(transaction), options)).value
+    return (await connection.simulateTransaction(trial, options)).value
   } catch {
     return null
   }
 }
 
-function writableKeys(transaction: Uint8Array): string[] {
-  const { message } = decodeWireTransaction(transaction)
-  return message.keys.filter((_, i) => isWritable(message, 0, i))
-}
+/** No built transaction uses lookup tables, so its static keys are all of its accounts. */
+const writableKeys = ({ message }: VersionedTransaction): PublicKey[] =>
+  message.staticAccountKeys.filter((_, i) => message.isAccountWritable(i))
 
 /** Returns the recent price of writing to the accounts, or 0 when the node does not report it. */
-async function recentPrice(connection: Connection, accounts: readonly string[]): Promise<bigint> {
-  const { PublicKey } = await import('@solana/web3.js')
-  const lockedWritableAccounts = accounts.map((address) => new PublicKey(address))
+async function recentPrice(connection: Connection, accounts: readonly PublicKey[]): Promise<bigint> {
+  const lockedWritableAccounts = [...accounts]
   try {
     const fees = await connection.getRecentPrioritizationFees({ lockedWritableAccounts })
     return percentileOf(fees.map(({ prioritizationFee }) => BigInt(prioritizationFee)))

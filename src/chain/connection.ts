@@ -57,6 +57,8 @@ export interface Chain extends ProgramLookup {
 const PING_TIMEOUT_MS = 3_000
 const CHAIN_LOCK_TIMEOUT_MS = 3_000
 const LOCK_RETRY_MS = 50
+/** Time for which a program that the node has shown counts as there, in milliseconds. */
+const PROGRAM_SEEN_MS = 60_000
 
 export interface OpenChainOptions {
   log?: Log
@@ -82,7 +84,7 @@ interface NodeEndpoint {
 /** Opens nothing yet. A failure to open is reported to its caller, and the next caller tries again. */
 export function openChain(config: Config, options: OpenChainOptions = {}): Chain {
   const { log = silentLog, lockTimeoutMs = CHAIN_LOCK_TIMEOUT_MS, around = (send) => send } = options
-  const { wait, elapsed, ending } = options
+  const { wait, elapsed = () => performance.now(), ending } = options
   const cluster = clusterOf(config)
   const onError = (error: unknown, method: string) => log.error({ err: error, method }, 'the embedded chain failed')
   let opened: Promise<LocalChain> | undefined
@@ -92,6 +94,8 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
   let ownEndpoint: Endpoint | null = null
   const connections = new WeakMap<NodeEndpoint, Promise<Connection>>()
   const hashes = new WeakMap<NodeEndpoint, string>()
+  /** When a node last showed a program, by its address. */
+  const programsSeen = new WeakMap<Connection, Map<string, number>>()
 
   const owner = () => (cluster.kind === 'embedded' && opened === undefined ? chainOwner(config.dataDir) : undefined)
 
@@ -120,7 +124,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     name: `The RPC node of ${cluster.label}`,
     wait,
     ending,
-    ...(elapsed === undefined ? {} : { elapsed }),
+    elapsed,
   }
 
   const over = (url: string): NodeEndpoint => {
@@ -194,8 +198,14 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     async hasProgram(id) {
       const { PublicKey } = await import('@solana/web3.js')
       const node = await connection()
+      const seen = programsSeen.get(node) ?? new Map<string, number>()
+      programsSeen.set(node, seen)
+      const seenAt = seen.get(id)
+      if (seenAt !== undefined && elapsed() - seenAt < PROGRAM_SEEN_MS) return true
       const account = await askNode('Looking for a program', () => node.getAccountInfo(new PublicKey(id)))
-      return account?.executable ?? false
+      if (!account?.executable) return false
+      seen.set(id, elapsed())
+      return true
     },
     async ping() {
       if (cluster.kind === 'embedded' && owner() === undefined) {

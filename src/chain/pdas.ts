@@ -3,13 +3,14 @@ import type { PublicKey } from '@solana/web3.js'
 import type { Pda, PdaKind, PdaRequest } from '../api/pdas.ts'
 import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../solana/program-ids.ts'
 import { PROGRAMS } from '../solana/programs.ts'
+import { openDeriver } from './derived-addresses.ts'
 
 const TOKEN_PROGRAMS = { spl: TOKEN_PROGRAM, token2022: TOKEN_2022_PROGRAM } as const
 
 type PdaKey = (address: string) => Buffer
 type ArgsOf<K extends PdaKind> = Extract<PdaRequest, { kind: K }>['args']
 type Seeds = { [K in PdaKind]: (args: ArgsOf<K>, key: PdaKey, derive: Derive) => Derivation }
-type Derive = (derivation: Derivation) => [PublicKey, number]
+type Derive = (derivation: Derivation) => readonly [PublicKey, number]
 
 interface Derivation {
   programId: string
@@ -48,10 +49,10 @@ export async function claimStatusAddress(distributor: string, claimer: string): 
 }
 
 async function derivers(): Promise<{ key: PdaKey; derive: Derive }> {
-  const { PublicKey } = await import('@solana/web3.js')
+  const [{ PublicKey }, { find }] = await Promise.all([import('@solana/web3.js'), openDeriver()])
   return {
     key: (address) => new PublicKey(address).toBuffer(),
-    derive: ({ programId, seeds }) => PublicKey.findProgramAddressSync(seeds, new PublicKey(programId)),
+    derive: ({ programId, seeds }) => find(seeds, new PublicKey(programId)),
   }
 }
 

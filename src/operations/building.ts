@@ -118,11 +118,12 @@ export async function sequenceTerms(
   { chain, config }: Pick<BuildingServices, 'chain' | 'config'>,
   { payer, units }: { payer: string; units: number },
 ): Promise<{ recentBlockhash: string; computeUnitPrice: bigint }> {
-  const connection = await chain.connection()
-  return {
-    recentBlockhash: await readLatestBlockhash(connection),
-    computeUnitPrice: await offeredPrice({ connection, config }, [payer], units),
-  }
+  const [connection, { PublicKey }] = await Promise.all([chain.connection(), import('@solana/web3.js')])
+  const [recentBlockhash, computeUnitPrice] = await Promise.all([
+    readLatestBlockhash(connection),
+    offeredPrice({ connection, config }, [new PublicKey(payer)], units),
+  ])
+  return { recentBlockhash, computeUnitPrice }
 }
 
 /** Returns the same transaction with a fresh blockhash, and the signatures of the required ones among the keys. */

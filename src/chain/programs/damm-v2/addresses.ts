@@ -2,11 +2,12 @@
 import type { PublicKey } from '@solana/web3.js'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
+import { openDeriver } from '../../derived-addresses.ts'
 
 async function derive(...seeds: (string | PublicKey)[]): Promise<PublicKey> {
-  const { PublicKey } = await import('@solana/web3.js')
+  const [{ PublicKey }, { find }] = await Promise.all([import('@solana/web3.js'), openDeriver()])
   const bytes = seeds.map((seed) => (typeof seed === 'string' ? Buffer.from(seed) : seed.toBuffer()))
-  return PublicKey.findProgramAddressSync(bytes, new PublicKey(PROGRAMS.dammV2.id))[0]
+  return find(bytes, new PublicKey(PROGRAMS.dammV2.id))[0]
 }
 
 /** Returns the address of the one customizable pool of a mint against SOL. */

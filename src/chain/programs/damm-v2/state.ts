@@ -129,7 +129,10 @@ async function describePool(address: string, accounts: readonly (AccountInfo<Buf
     tokenAAmount: vaultA.data.readBigUInt64LE(AMOUNT_OFFSET),
     tokenBAmount: vaultB.data.readBigUInt64LE(AMOUNT_OFFSET),
     price: dammV2PriceText(toBigint(state.sqrtPrice), tokenADecimals, tokenBDecimals),
-    raw: dammV2JsonSafe(state) as Record<string, unknown>,
+    // Most readers of a pool build with it and never show it.
+    get raw() {
+      return dammV2JsonSafe(state) as Record<string, unknown>
+    },
   }
 }
 

@@ -2,6 +2,7 @@
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
 import { INSTRUCTIONS_SYSVAR, WRAPPED_SOL } from '../../../solana/program-ids.ts'
+import { openDeriver } from '../../derived-addresses.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
 import { dammV2Instruction, loadSdk } from './program.ts'
 import { checkDammV2Amount, type SwapOrder } from './quote.ts'
@@ -98,9 +99,9 @@ export interface TokenAccounts {
  * rent.
  */
 export async function tokenAccounts(pool: PoolAccounts, owner: PublicKey): Promise<TokenAccounts> {
-  const [spl, keys] = await Promise.all([import('@solana/spl-token'), poolKeys(pool)])
+  const [spl, keys, deriver] = await Promise.all([import('@solana/spl-token'), poolKeys(pool), openDeriver()])
   const accountOf = (mint: PublicKey, program: PublicKey) => {
-    const address = spl.getAssociatedTokenAddressSync(mint, owner, true, program)
+    const address = deriver.tokenAccount(mint, owner, program)
     const open = spl.createAssociatedTokenAccountIdempotentInstruction(owner, address, owner, mint, program)
     const close = spl.createCloseAccountInstruction(address, owner, owner, [], program)
     return { address, open, closing: mint.toBase58() === WRAPPED_SOL ? [close] : [] }

@@ -4,6 +4,7 @@ import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { DBC_POOL_AUTHORITY } from '../../../solana/programs.ts'
+import { openDeriver } from '../../derived-addresses.ts'
 import type { DbcPool } from './types.ts'
 
 export type Dbc = Awaited<ReturnType<typeof load>>
@@ -18,11 +19,12 @@ export function openDbc(): Promise<Dbc> {
 }
 
 async function load() {
-  const [sdk, { default: BN }, web3, spl] = await Promise.all([
+  const [sdk, { default: BN }, web3, spl, deriver] = await Promise.all([
     import('@meteora-ag/dynamic-bonding-curve-sdk'),
     import('bn.js'),
     import('@solana/web3.js'),
     import('@solana/spl-token'),
+    openDeriver(),
   ])
   // Anchor requires a connection to be constructed, but instructions with all of their accounts never use it.
   const { program } = sdk.createDbcProgram(new web3.Connection('http://127.0.0.1'))
@@ -30,6 +32,7 @@ async function load() {
     sdk,
     web3,
     spl,
+    deriver,
     methods: program.methods,
     coder: program.coder.accounts,
     bn: (amount: bigint) => new BN(amount.toString()),
@@ -52,8 +55,8 @@ export async function dbcPoolAddress({ mint, config }: { mint: string; config: s
 
 /** Returns the address of an owner's wrapped SOL, and the instructions that open it and unwrap all of it. */
 export async function wrappedSol(owner: PublicKey, funder = owner) {
-  const { spl } = await openDbc()
-  const address = spl.getAssociatedTokenAddressSync(spl.NATIVE_MINT, owner, true)
+  const { spl, deriver } = await openDbc()
+  const address = deriver.tokenAccount(spl.NATIVE_MINT, owner, spl.TOKEN_PROGRAM_ID)
   return {
     address,
     open: spl.createAssociatedTokenAccountIdempotentInstruction(funder, address, owner, spl.NATIVE_MINT),
@@ -68,10 +71,10 @@ export async function baseAccount(
   owner: PublicKey,
   funder = owner,
 ): Promise<{ address: PublicKey; open: TransactionInstruction; program: PublicKey }> {
-  const { spl, key } = await openDbc()
+  const { spl, key, deriver } = await openDbc()
   const program = baseProgram === 'spl' ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
   const mint = key(baseMint)
-  const address = spl.getAssociatedTokenAddressSync(mint, owner, true, program)
+  const address = deriver.tokenAccount(mint, owner, program)
   const open = spl.createAssociatedTokenAccountIdempotentInstruction(funder, address, owner, mint, program)
   return { address, open, program }
 }

@@ -158,7 +158,10 @@ async function describe(address: string, pool: VirtualPool, config: PoolConfig):
     activatedAt: byTime ? Number(state.activationPoint) : null,
     swapShowsInstructions:
       baseFee.baseFeeMode === sdk.BaseFeeMode.RateLimiter || config.enableFirstSwapWithMinFee === 1,
-    raw: { pool: dbcJsonSafe(pool), config: dbcJsonSafe(config) },
+    // Most readers of a pool build with it and never show it.
+    get raw() {
+      return { pool: dbcJsonSafe(pool), config: dbcJsonSafe(config) }
+    },
   }
 }
 

@@ -1,6 +1,7 @@
 /** Describes Jupiter Lock as gold locks use it: the accounts of a wallet's lock, and the discriminators of its instructions. */
 import type { PublicKey } from '@solana/web3.js'
 import { PROGRAMS } from '../../../solana/programs.ts'
+import { openDeriver } from '../../derived-addresses.ts'
 import { deriveProgramAddress } from '../../pdas.ts'
 import type { TokenProgram } from '../tokens/index.ts'
 
@@ -30,13 +31,17 @@ export async function lockAccounts({
   mint: string
   tokenProgram: TokenProgram
 }) {
-  const [{ PublicKey }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
+  const [{ PublicKey }, spl, deriver] = await Promise.all([
+    import('@solana/web3.js'),
+    import('@solana/spl-token'),
+    openDeriver(),
+  ])
   const program = new PublicKey(PROGRAMS.lock.id)
-  const derive = (...seeds: Uint8Array[]): PublicKey => PublicKey.findProgramAddressSync(seeds, program)[0]
+  const derive = (...seeds: Uint8Array[]): PublicKey => deriver.find(seeds, program)[0]
   const [owner, token] = [new PublicKey(user), new PublicKey(mint)]
   const programOfToken = tokenProgram === 'spl' ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
   const escrow = new PublicKey(await escrowAddress(user))
-  const accountOf = (holder: PublicKey) => spl.getAssociatedTokenAddressSync(token, holder, true, programOfToken)
+  const accountOf = (holder: PublicKey) => deriver.tokenAccount(token, holder, programOfToken)
   return {
     user: owner,
     mint: token,

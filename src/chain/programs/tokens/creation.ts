@@ -2,6 +2,7 @@
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
+import { openDeriver } from '../../derived-addresses.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
 import { extensionBytes, initializeMetadata } from './metadata-extension.ts'
 import { createMetadata } from './metaplex.ts'
@@ -57,7 +58,7 @@ export async function buildTokenCreation(input: TokenCreation): Promise<Unsigned
     await (input.tokenProgram === 'spl' ? createMetadata : initializeMetadata)(mint, payer, input),
   ]
   if (input.initialSupply > 0n) {
-    const account = spl.getAssociatedTokenAddressSync(mint, payer, true, program)
+    const account = (await openDeriver()).tokenAccount(mint, payer, program)
     instructions.push(
       spl.createAssociatedTokenAccountIdempotentInstruction(payer, account, payer, mint, program),
       spl.createMintToInstruction(mint, account, payer, input.initialSupply, [], program),

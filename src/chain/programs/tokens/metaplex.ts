@@ -3,6 +3,7 @@ import { base58 } from '@scure/base'
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { borshReader, borshString } from '../../../solana/borsh.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
+import { openDeriver } from '../../derived-addresses.ts'
 import type { OnChainMetadata } from './types.ts'
 
 const CREATE_METADATA_ACCOUNT_V3 = 33
@@ -16,9 +17,9 @@ interface NewMetadata extends Pick<OnChainMetadata, 'name' | 'symbol' | 'uri'> {
 
 /** Returns the address of a mint's metadata. */
 export async function metadataAddress(mint: PublicKey): Promise<PublicKey> {
-  const { PublicKey } = await import('@solana/web3.js')
+  const [{ PublicKey }, { find }] = await Promise.all([import('@solana/web3.js'), openDeriver()])
   const program = new PublicKey(PROGRAMS.tokenMetadata.id)
-  return PublicKey.findProgramAddressSync([Buffer.from('metadata'), program.toBuffer(), mint.toBuffer()], program)[0]
+  return find([Buffer.from('metadata'), program.toBuffer(), mint.toBuffer()], program)[0]
 }
 
 /** Returns the address of a mint's metadata. Both addresses are base58. */

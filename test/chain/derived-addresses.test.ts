@@ -1,0 +1,50 @@
+/** Addresses that are kept are those that web3.js finds. */
+import { randomBytes } from 'node:crypto'
+import { getAssociatedTokenAddressSync, TOKEN_2022_PROGRAM_ID, TOKEN_PROGRAM_ID } from '@solana/spl-token'
+import { PublicKey } from '@solana/web3.js'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { openDeriver } from '../../src/chain/derived-addresses.ts'
+
+const keyBytes = fc.uint8Array({ minLength: 32, maxLength: 32 })
+
+it('finds what web3.js finds, the first time and from memory', async () => {
+  const { find } = await openDeriver()
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 32 }), { maxLength: 4 }), keyBytes, async (seeds, key) => {
+      const program = new PublicKey(key)
+      const [address, bump] = PublicKey.findProgramAddressSync(seeds, program)
+      for (const [found, foundBump] of [find(seeds, program), find(seeds, program)]) {
+        expect([found.toBase58(), foundBump]).toEqual([address.toBase58(), bump])
+      }
+    }),
+    { numRuns: 40 },
+  )
+})
+
+it('finds what web3.js finds for seeds whose bytes join alike, and for another program', async () => {
+  const { find } = await openDeriver()
+  const [program, other] = [new PublicKey(randomBytes(32)), new PublicKey(randomBytes(32))]
+  const requests: [string[], PublicKey][] = [
+    [['ab', 'c'], program],
+    [['a', 'bc'], program],
+    [['ab', 'c'], other],
+    [['\u00ff', '\u00ff'], program],
+  ]
+  for (const [texts, of] of [...requests, ...requests]) {
+    const seeds = texts.map((text) => Buffer.from(text, 'latin1'))
+    expect(find(seeds, of)[0].toBase58()).toBe(PublicKey.findProgramAddressSync(seeds, of)[0].toBase58())
+  }
+})
+
+it('finds the associated token accounts of both token programs, also of owners off the curve', async () => {
+  const { find, tokenAccount } = await openDeriver()
+  const mint = new PublicKey(randomBytes(32))
+  const [offCurve] = find([randomBytes(32)], TOKEN_PROGRAM_ID)
+  for (const program of [TOKEN_PROGRAM_ID, TOKEN_2022_PROGRAM_ID]) {
+    for (const owner of [new PublicKey(randomBytes(32)), offCurve]) {
+      const expected = getAssociatedTokenAddressSync(mint, owner, true, program)
+      expect(tokenAccount(mint, owner, program).toBase58()).toBe(expected.toBase58())
+    }
+  }
+})
