@@ -32,7 +32,7 @@ export async function memory(): Promise<Measurement[]> {
   const daemon = await startDaemon({
     dataDir,
     flags,
-    env: { SVC_LOG_LEVEL: 'silent', ...JSON.parse(process.env.MEMENV ?? '{}') },
+    env: { SVC_LOG_LEVEL: 'silent' },
   })
   const pool = new Pool(daemon.url, { connections: IN_FLIGHT })
   try {
