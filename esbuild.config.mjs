@@ -7,12 +7,14 @@ import { build } from 'esbuild'
 import { tsImport } from 'tsx/esm/api'
 import { bundledPackages } from './.build/bundled-packages.mjs'
 import { clientTypes } from './.build/client-types.mjs'
+import { writeCodeCaches } from './.build/code-caches.mjs'
 import { commonJsOnDemand } from './.build/common-js.mjs'
 import { commonJsChunks, importsBesideEntry } from './.build/common-js-chunks.mjs'
 import { INPUTS_FILE, inputsHash, isBuilt } from './.build/inputs.mjs'
 import { installedBeside } from './.build/installed-beside.mjs'
 import { ENGINE_LIBRARY, merkleEngine } from './.build/merkle-engine.mjs'
 import { oneLocale } from './.build/one-locale.mjs'
+import { packedChunks, withLoader } from './.build/packs.mjs'
 
 if (process.argv.includes('--if-changed') && isBuilt()) process.exit(0)
 
@@ -35,7 +37,7 @@ async function put(path, bytes) {
 const common = { outdir: 'dist', bundle: true, format: 'esm', logLevel: 'warning', legalComments: 'none', write: false }
 const node = {
   ...common,
-  entryPoints: { main: 'bin/main.ts', 'merkle-worker': 'src/merkle/worker.ts' },
+  entryPoints: { main: 'bin/main.ts' },
   splitting: true,
   platform: 'node',
   target: 'node20.19',
@@ -50,10 +52,10 @@ const node = {
   plugins: [commonJsOnDemand, oneLocale],
   metafile: true,
 }
-// One small file, so that help and version read no other; it loads dist/main.js for everything else.
+// One small file each: help and version read no other, and a thread has what it needs at once.
 const entry = {
   ...node,
-  entryPoints: { svc: 'bin/svc.ts' },
+  entryPoints: { svc: 'bin/svc.ts', 'merkle-worker': 'src/merkle/worker.ts' },
   splitting: false,
   plugins: [importsBesideEntry],
 }
@@ -72,17 +74,21 @@ const { NOUNS } = await tsImport('./bin/nouns.ts', import.meta.url)
 for (const { name, load } of NOUNS) {
   await put(`dist/help/${name}.json`, JSON.stringify(nounHelp(name, await load())))
 }
-// Chunks are named by what they hold; what imports them comes after them.
-const isEntry = ({ path }) => ['svc.js', 'main.js', 'merkle-worker.js'].includes(basename(path))
-const files = [...(await commonJsChunks(program)), ...page.outputFiles, ...(await commonJsChunks(start))]
+const { files: chunks, fileOf, packs } = packedChunks(await commonJsChunks(program), program.metafile)
+const entries = await commonJsChunks(start)
 // The package is one of ES modules, which Node starts more slowly; the client alone remains one, by its ending.
 await put('dist/package.json', '{ "type": "commonjs" }\n')
-for (const { path, contents } of files.filter((file) => !isEntry(file))) await put(path, contents)
+// Files are named by what they hold; what names them comes after them.
+for (const { path, contents } of [...chunks, ...page.outputFiles]) await put(path, contents)
 await put('dist/merkle-engine.wasm', engine)
-for (const { path, contents } of files.filter(isEntry)) await put(path, contents)
+for (const file of entries) {
+  const { path, contents } = basename(file.path) === 'svc.js' ? withLoader(file, fileOf) : file
+  await put(path, contents)
+}
 for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'LICENSE', 'NOTICE']) {
   await put(`dist/docs/${file}`, await readFile(`node_modules/swagger-ui-dist/${file}`))
 }
 await put('dist/THIRD-PARTY-LICENSES.txt', await bundledPackages(program.metafile, [ENGINE_LIBRARY]))
 await put('dist/client.d.mts', clientTypes())
+await writeCodeCaches(packs, put)
 await put(INPUTS_FILE, inputs)
