@@ -21,6 +21,9 @@ export async function commonJsChunks({ outputFiles, metafile }) {
         supported: { 'dynamic-import': false },
         define: { 'import.meta.url': MODULE_URL },
         legalComments: 'none',
+        // Some packages are comments by half, which Node reads at every start. Lines stay of a length to be read.
+        minifyWhitespace: true,
+        lineLimit: 120,
       })
       const [, hashbang = '', rest] = /^(#![^\n]*\n)?(.*)$/s.exec(code)
       const url = text.includes('import.meta.url') ? `${MODULE_URL_BANNER}\n` : ''

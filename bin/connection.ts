@@ -60,8 +60,9 @@ export async function connectToApi(config: Config, note: (text: string) => void)
 async function localConnection(config: Config, key: string | undefined): Promise<Connection> {
   const { openLocal } = await import('../daemon/local.ts')
   const local = await openLocal(config)
+  const authorization = `Bearer ${key ?? local.bearer}`
   return {
-    send: inProcess(local.fetch, key ?? local.bearer),
+    send: (request) => local.send({ ...request, headers: { ...request.headers, authorization } }),
     cluster: clusterOf(config).label,
     close: () => local.close(),
   }
@@ -244,18 +245,4 @@ async function isHealthy(
   throw failure(`${url} (from ${file}) is answered by something that is not svc`, {
     next: `if no daemon runs, remove ${file}`,
   })
-}
-
-function inProcess(fetch: (request: globalThis.Request) => Promise<globalThis.Response>, bearer: string): Transport {
-  return async ({ method, path, headers, body }) => {
-    const authorized = { ...headers, authorization: `Bearer ${bearer}` }
-    const answer = await fetch(
-      new Request(`http://127.0.0.1${path}`, {
-        method,
-        headers: authorized,
-        ...(body === undefined ? {} : { body: body as string }),
-      }),
-    )
-    return { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() }
-  }
 }

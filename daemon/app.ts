@@ -5,11 +5,11 @@ import type { DaemonRole } from '../src/api/daemon-roles.ts'
 import type { Services } from '../src/context.ts'
 import { type ApiError, notFound } from '../src/errors.ts'
 import { allowOrigins } from './cors.ts'
-import { directAnswers } from './direct-answers.ts'
+import { directAnswers, type RequestLines } from './direct-answers.ts'
 import { createKernel, type Kernel, type KernelOptions } from './kernel.ts'
 import type { Metrics } from './metrics.ts'
 import { type Mount, mountOn } from './mount.ts'
-import { errorResponse, jsonResponse } from './pipeline/answer.ts'
+import { type Answer, errorResponse, jsonResponse } from './pipeline/answer.ts'
 import {
   outcomeOf,
   type RequestEnv,
@@ -22,6 +22,8 @@ import { mountRoutes, workerRoutes } from './routes/index.ts'
 
 export interface App {
   fetch(request: Request): Promise<Response>
+  /** Answers an ordinary read of a route at once; undefined where `fetch` must answer it. */
+  read(request: RequestLines): Answer | Promise<Answer> | undefined
   /** Answers a request on its connection where it is an ordinary read of a route; false where `fetch` must answer it. */
   answerDirectly(incoming: IncomingMessage, outgoing: ServerResponse): boolean
   /** Answers input that the HTTP parser could not turn into a request. */
@@ -72,9 +74,11 @@ export async function createAppOn(kernel: Kernel, mountAll: MountAll): Promise<A
   })
   hono.onError((error, c) => refuseRoute(kernel, c.req.raw, c.env, error))
   const recording = { metrics: kernel.metrics.http, access: kernel.access }
+  const direct = directAnswers({ router: hono.router, mountedAs: mount.mountedAs, kernel, recording })
   return {
+    read: direct.read,
     fetch: (request) => recordRequest(recording, request, (record) => hono.fetch(request, record)),
-    answerDirectly: directAnswers({ router: hono.router, mountedAs: mount.mountedAs, kernel, recording }),
+    answerDirectly: direct.onConnection,
     refuse(error) {
       const record = unparsedRecord()
       const response = refuseRoute(kernel, new Request(NOWHERE), record, error)

@@ -17,6 +17,9 @@ export interface DirectAnswers {
   recording: Recording
 }
 
+/** A request without its body, as Node's parser gives it. */
+export type RequestLines = Pick<IncomingMessage, 'method' | 'url' | 'rawHeaders'>
+
 /** Paths and queries that the URL standard leaves as they are, and that need no decoding. */
 const PLAIN_TARGET = /^\/[\w/-]*(?:\?[\w=&.:-]*)?$/
 
@@ -24,18 +27,18 @@ const PLAIN_TARGET = /^\/[\w/-]*(?:\?[\w=&.:-]*)?$/
 const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
 /**
- * Returns whether it answers the request. It leaves to `fetch` what is not a route of the contract by a plain path, and
- * what a middleware has a part in.
+ * Answers requests of a route of the contract by a plain path in which no middleware has a part. Every other request is
+ * left to `fetch`.
  */
 export function directAnswers({ router, mountedAs, kernel, recording }: DirectAnswers) {
   const findOrigin = originFinder()
   const version = databaseVersionOf(kernel.store.db)
   const receive = atEndOfTurn<Received>((all) => {
-    const answerThem = () => answerAll(kernel, recording, all)
+    const answerThem = () => writeAnswers(kernel, recording, all)
     if (version === undefined) answerThem()
     else version.lookOnce(answerThem)
   })
-  const find = rememberingTargets((method, target) => {
+  const findPlace = rememberingTargets((method, target) => {
     if (!METHODS.has(method) || !PLAIN_TARGET.test(target)) return undefined
     const question = target.indexOf('?')
     return matched(method, question < 0 ? target : target.slice(0, question))
@@ -50,13 +53,27 @@ export function directAnswers({ router, mountedAs, kernel, recording }: DirectAn
     return handler && { handler, params: paramsAt(places, stash) }
   }
 
-  return (incoming: IncomingMessage, outgoing: ServerResponse): boolean => {
-    const { method = '', url: target = '' } = incoming
-    const place = find(method, target)
-    const origin = findOrigin(incoming)
-    if (place === undefined || origin === undefined) return false
-    receive({ place, method, target, origin, incoming, outgoing })
-    return true
+  function find(request: RequestLines): Found | undefined {
+    const { method = '', url: target = '', rawHeaders } = request
+    const place = findPlace(method, target)
+    const origin = findOrigin(request)
+    return place && origin !== undefined ? { place, method, target, origin, rawHeaders } : undefined
+  }
+
+  return {
+    /** Answers a read at once, as far as it can be; undefined where `fetch` must answer the request. */
+    read(request: RequestLines): Answer | Promise<Answer> | undefined {
+      if (request.method !== 'GET') return undefined
+      const found = find(request)
+      return found && answer(kernel, recording, found)
+    },
+    /** Answers a request on its connection; false where `fetch` must answer it. */
+    onConnection(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
+      const found = find(incoming)
+      if (found === undefined) return false
+      receive({ found, incoming, outgoing })
+      return true
+    },
   }
 }
 
@@ -66,11 +83,16 @@ interface Place {
   params: Record<string, string>
 }
 
-interface Received {
+interface Found {
   place: Place
   method: string
   target: string
   origin: string
+  rawHeaders: readonly string[]
+}
+
+interface Received {
+  found: Found
   incoming: IncomingMessage
   outgoing: ServerResponse
 }
@@ -79,24 +101,22 @@ interface Received {
  * Answers the requests of one turn of the event loop, for which the database is looked at once, and writes the answers
  * together: a client that gets them one by one is woken as often, which costs more than many an answer.
  */
-function answerAll(kernel: Kernel, recording: Recording, all: readonly Received[]): void {
+function writeAnswers(kernel: Kernel, recording: Recording, all: readonly Received[]): void {
   const writes: (() => void)[] = []
   for (const received of all) {
-    const write = answer(kernel, recording, received)
+    const write = answerReceived(kernel, recording, received)
     if (write !== undefined) writes.push(write)
   }
   for (const write of writes) write()
 }
 
 /** Returns what writes the answer; undefined where that is waited for, and written then. */
-function answer(
+function answerReceived(
   kernel: Kernel,
   recording: Recording,
-  { place: { handler, params }, method, target, origin, incoming, outgoing }: Received,
+  { found, incoming, outgoing }: Received,
 ): (() => void) | undefined {
-  const header = (name: string) => headerOf(incoming.rawHeaders, name)
-  const asked: AskedRequest = { header, target, origin, params, write: method === 'GET' ? undefined : incoming }
-  const give = (record: RequestRecord) => answerRequest(kernel, handler, asked, record)
+  const isRead = found.method === 'GET'
   const fail = (error: unknown) => {
     kernel.log.error({ err: error }, 'an answer was not written')
     outgoing.destroy()
@@ -104,15 +124,27 @@ function answer(
   const write = (answered: Answer) => {
     try {
       writeAnswer(outgoing, answered)
-      if (method !== 'GET') dropUnreadBody(incoming, outgoing)
+      if (!isRead) dropUnreadBody(incoming, outgoing)
     } catch (error) {
       fail(error)
     }
   }
-  const answered = recordHead(recording, { method, header }, give, outcomeOfAnswer)
+  const answered = answer(kernel, recording, found, isRead ? undefined : incoming)
   if (!(answered instanceof Promise)) return () => write(answered)
   answered.then(write, fail)
   return undefined
+}
+
+function answer(
+  kernel: Kernel,
+  recording: Recording,
+  { place: { handler, params }, method, target, origin, rawHeaders }: Found,
+  write?: IncomingMessage,
+): Answer | Promise<Answer> {
+  const header = (name: string) => headerOf(rawHeaders, name)
+  const asked: AskedRequest = { header, target, origin, params, write }
+  const give = (record: RequestRecord) => answerRequest(kernel, handler, asked, record)
+  return recordHead(recording, { method, header }, give, outcomeOfAnswer)
 }
 
 type Finder = (method: string, target: string) => Place | undefined
@@ -165,7 +197,7 @@ export function headerOf(rawHeaders: readonly string[], name: string): string | 
  * Finds the origin of a request by its Host, and undefined for a Host that is missing or is not one. Clients send the
  * same again and again, so the last one is remembered.
  */
-function originFinder(): (incoming: IncomingMessage) => string | undefined {
+function originFinder(): (request: RequestLines) => string | undefined {
   let last: { host: string; origin: string | undefined } = { host: '', origin: undefined }
   return ({ rawHeaders }) => {
     const host = headerOf(rawHeaders, 'host') ?? ''

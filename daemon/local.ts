@@ -1,12 +1,15 @@
 /** Runs the daemon's routes inside a command's own process when no daemon is running. */
+import type { ClientRequest, Response, Transport } from '../src/client.ts'
 import type { Config } from '../src/config.ts'
 import { type App, createAppOn } from './app.ts'
 import { createKernel } from './kernel.ts'
+import { headersOf } from './pipeline/answer.ts'
 import { collectionOf, mountCollection } from './routes/index.ts'
 import { openServices, operatorKey } from './services.ts'
 
 export interface Local {
-  fetch(request: Request): Promise<Response>
+  /** Answers with the key in the request's headers. */
+  send: Transport
   bearer: string
   close(): Promise<void>
 }
@@ -24,7 +27,7 @@ export async function openLocal(config: Config): Promise<Local> {
       return made
     }
     return {
-      fetch: async (request) => (await appOf(collectionOf(new URL(request.url).pathname))).fetch(request),
+      send: async (request) => answerOf(await appOf(collectionOf(request.path)), request),
       bearer,
       async close() {
         await kernel.limiter.close()
@@ -35,4 +38,19 @@ export async function openLocal(config: Config): Promise<Local> {
     await services.close()
     throw error
   }
+}
+
+const HOST = '127.0.0.1'
+
+/** Most reads are answered without a Request, because Node takes longer to load its fetch than to answer. */
+async function answerOf(app: App, { method, path, headers, body }: ClientRequest): Promise<Response> {
+  const rawHeaders = ['host', HOST, ...Object.entries(headers).flat()]
+  const answered = await app.read({ method, url: path, rawHeaders })
+  if (answered !== undefined) {
+    const named = Object.entries(headersOf(answered)).map(([name, value]) => [name.toLowerCase(), value])
+    return { status: answered.status, headers: Object.fromEntries(named), body: answered.body }
+  }
+  const init = { method, headers, ...(body === undefined ? {} : { body: body as string }) }
+  const answer = await app.fetch(new Request(`http://${HOST}${path}`, init))
+  return { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() }
 }

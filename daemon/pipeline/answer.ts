@@ -41,9 +41,16 @@ export function jsonAnswer(
   return { status, headers, body: redacted, bytes: Buffer.byteLength(redacted) }
 }
 
-export const answerAsResponse = ({ status, headers, body, bytes }: Answer): Response => {
-  const all = { ...SECURITY_HEADERS, ...(status === 401 ? CHALLENGE : {}), ...headers }
-  return withBytes(new Response(body, { status, headers: all }), bytes)
+/** All headers of an answer but its length. */
+export const headersOf = ({ status, headers }: Pick<Answer, 'status' | 'headers'>): Record<string, string> => ({
+  ...SECURITY_HEADERS,
+  ...(status === 401 ? CHALLENGE : {}),
+  ...headers,
+})
+
+export const answerAsResponse = (answer: Answer): Response => {
+  const { status, body, bytes } = answer
+  return withBytes(new Response(body, { status, headers: headersOf(answer) }), bytes)
 }
 
 /** Writes the answer to its connection. A list of names and values costs Node less than an object. */
