@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 
 /**
- * The sources with which each file begins; it holds what they import statically and no earlier file has. Every other
- * chunk is a file by itself.
+ * The sources with which each file begins; it holds what they import statically and no earlier file has. What is the
+ * daemon's holds nothing that a command imports by itself. Every other chunk is a file of its own.
  */
 export const PACKS = {
   start: ['bin/main.ts'],
@@ -57,20 +57,31 @@ const withSpecifiers = (text, fileOf, call) =>
     fileOf.has(name) ? `${call}("./${fileOf.get(name)}#${name}")` : whole,
   )
 
+const isCommand = (source) => /^(bin|commands)\//.test(source)
+
 /** The names of the chunks of each pack, those that it imports before itself. */
 function packsOf({ outputs }) {
   const named = new Map(Object.entries(outputs).map(([path, output]) => [nameOf(path), output]))
-  const taken = new Set()
-  const take = (name) => {
+  /** Adds a chunk and what it imports statically to `taken`; returns the names that were not there. */
+  const take = (name, taken) => {
     if (taken.has(name)) return []
     taken.add(name)
     const imports = named.get(name).imports.filter(({ kind, external }) => kind === 'import-statement' && !external)
-    return [...imports.flatMap(({ path }) => take(nameOf(path))), name]
+    return [...imports.flatMap(({ path }) => take(nameOf(path), taken)), name]
   }
+  const begin = [...named].filter(([, { entryPoint }]) => entryPoint !== undefined)
   const chunkOf = (source) => {
-    const [name] = [...named].find(([, { entryPoint }]) => entryPoint === source) ?? []
+    const [name] = begin.find(([, { entryPoint }]) => entryPoint === source) ?? []
     if (name === undefined) throw new Error(`no chunk begins with ${source}, which .build/packs.mjs names`)
     return name
   }
-  return new Map(Object.entries(PACKS).map(([pack, sources]) => [pack, sources.flatMap((each) => take(chunkOf(each)))]))
+  const ofCommands = new Set()
+  for (const [name, { entryPoint }] of begin) if (isCommand(entryPoint)) take(name, ofCommands)
+  const packed = new Set()
+  return new Map(
+    Object.entries(PACKS).map(([pack, sources]) => {
+      const names = sources.flatMap((source) => take(chunkOf(source), packed))
+      return [pack, sources.every(isCommand) ? names : names.filter((name) => !ofCommands.has(name))]
+    }),
+  )
 }

@@ -4,7 +4,7 @@ import { helpText, type NounHelp } from './help.ts'
 import { NOUNS } from './nouns.ts'
 
 /** The help that argv asks for and nothing else; undefined where the parser has to answer. */
-export function writtenHelp(argv: readonly string[], columns: number | undefined): string | undefined {
+export function writtenHelp(argv: readonly string[], columns: () => number | undefined): string | undefined {
   const last = argv.at(-1)
   const words = argv[0] === 'help' ? argv.slice(1) : last === '--help' || last === '-h' ? argv.slice(0, -1) : []
   const [name, verb = '', ...more] = words
@@ -12,7 +12,7 @@ export function writtenHelp(argv: readonly string[], columns: number | undefined
   try {
     const help: NounHelp = JSON.parse(readFileSync(builtHelp(`${name}.json`), 'utf8'))
     const model = Object.hasOwn(help, verb) ? help[verb] : undefined
-    return model && helpText(model, columns)
+    return model && helpText(model, columns())
   } catch {
     return undefined
   }

@@ -10,6 +10,8 @@ import { quickParse } from '../../bin/quick-parse.ts'
 import { writtenHelp } from '../../bin/written-help.ts'
 import type { Noun, Verb } from '../../commands/command.ts'
 
+/** Columns of what is no terminal. */
+const toFile = () => undefined
 const nouns = await Promise.all(NOUNS.map(async ({ name, load }) => ({ name, noun: await load() })))
 const verbsOf = (noun: Noun): [string, Verb][] => ('verbs' in noun ? Object.entries(noun.verbs) : [['', noun.verb]])
 
@@ -96,9 +98,9 @@ describe('help', () => {
     for (const [verb] of 'verbs' in noun ? [[''], ...verbsOf(noun)] : [['']]) {
       const words = [name, ...(verb ? [verb] : [])]
       const { text } = (await parseCommand([...words, '--help'])) as { text: string }
-      expect(writtenHelp([...words, '--help'], undefined), words.join(' ')).toBe(text)
-      expect(writtenHelp([...words, '-h'], undefined)).toBe(text)
-      expect(writtenHelp(['help', ...words], undefined)).toBe(text)
+      expect(writtenHelp([...words, '--help'], toFile), words.join(' ')).toBe(text)
+      expect(writtenHelp([...words, '-h'], toFile)).toBe(text)
+      expect(writtenHelp(['help', ...words], toFile)).toBe(text)
     }
   })
 
@@ -112,7 +114,7 @@ describe('help', () => {
     [['help']],
     [['keys', 'list']],
   ])('of %j is left to the parser', (argv) => {
-    expect(writtenHelp(argv, undefined)).toBeUndefined()
+    expect(writtenHelp(argv, toFile)).toBeUndefined()
   })
 
   it('is laid out as commander does it, at every width', () => {

@@ -1,8 +1,21 @@
 /** What a command loads: as little as it needs, told by the runtime's own list of the scripts that ran. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  closeSync,
+  cpSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Script } from 'node:vm'
 import { base58 } from '@scure/base'
 import { describe, expect, it } from 'vitest'
 import { onPostgres } from '../support/database.ts'
@@ -47,19 +60,60 @@ function packagesIn(file: string): string[] {
 const packages = (loaded: string[]) => loaded.filter((name) => !name.endsWith('.js'))
 
 describe('start-up', () => {
-  it('runs every file of the program in strict mode, as its sources are', () => {
+  it('runs every chunk of the program in strict mode, as its sources are', () => {
     const folder = join(PROGRAM, '..')
-    const files = new Set(['svc.js', 'main.js', 'merkle-worker.js'])
+    const files = new Set(['svc.js', 'merkle-worker.js'])
+    const chunks = new Set<string>()
     for (const file of files) {
       const text = readFileSync(join(folder, file), 'utf8')
       expect(text, file).toMatch(/^(#![^\n]*\n)?['"]use strict['"]/)
-      // An earlier build may have left other chunks there; svc.js names the nouns that main.js loads.
-      for (const [, chunk = ''] of text.matchAll(/require\("\.\/([\w.-]+\.js)"\)/g)) {
-        if (existsSync(join(folder, chunk))) files.add(chunk)
+      // An earlier build may have left other files there.
+      for (const [, named = '', chunk = ''] of text.matchAll(/"\.\/([\w.-]+\.js)#([\w.-]+)"/g)) {
+        files.add(named)
+        chunks.add(chunk)
       }
     }
     expect(files.size).toBeGreaterThan(100)
+    expect(chunks.size).toBeGreaterThan(files.size)
   })
+
+  it('takes the code that the build made of what every command loads, and starts as well without or with a damaged one', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-code-'))
+    try {
+      cpSync(join(PROGRAM, '..'), folder, { recursive: true })
+      const [, named = ''] = /"\.\/(start-\w+\.js)#main"/.exec(readFileSync(join(folder, 'svc.js'), 'utf8')) ?? []
+      const pack = join(folder, named)
+      const code = `${pack}.${process.versions.v8}-${process.arch}.code`
+      const script = new Script(readFileSync(pack, 'utf8'), { filename: pack, cachedData: readFileSync(code) })
+      expect(script.cachedDataRejected).toBe(false)
+      const args = [join(folder, 'svc.js'), 'config', 'get', 'output']
+      const run = () => execFileSync(process.execPath, args, { encoding: 'utf8', env: cli.env })
+      expect(run()).toBe('table\n')
+      // Half of it, as a full disk leaves it; then the code of another version, of which V8 says so by its head.
+      truncateSync(code, statSync(code).size / 2)
+      expect(run()).toBe('table\n')
+      writeFileSync(code, Buffer.alloc(1_000, 7))
+      expect(run()).toBe('table\n')
+      rmSync(code)
+      expect(run()).toBe('table\n')
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+
+  it.each([[['--version']], [['--help']], [['merkle', '--help']]])(
+    'svc %j says that its output took nothing, and is silent where nobody reads it',
+    (args) => {
+      const full = openSync('/dev/full', 'w')
+      const program = [PROGRAM, ...args]
+      const { status, stderr } = spawnSync(process.execPath, program, { stdio: ['ignore', full, 'pipe'], env: cli.env })
+      closeSync(full)
+      expect([status, String(stderr)]).toEqual([1, expect.stringMatching(/^error: standard output: ENOSPC.*\n$/)])
+      const line = `"$0" "$@" | true; echo "\${PIPESTATUS[0]}"`
+      const piped = spawnSync('bash', ['-c', line, process.execPath, ...program], { encoding: 'utf8', env: cli.env })
+      expect([piped.stdout, piped.stderr]).toEqual(['0\n', ''])
+    },
+  )
 
   it.each([
     [['--version']],
