@@ -10,14 +10,17 @@ const FILES = ['esbuild.config.mjs', 'package-lock.json', 'package.json', 'tscon
 /** Holds the hash beside what was built. */
 export const INPUTS_FILE = 'dist/.inputs'
 
-/** SHA-256 in hex over the names and contents of the sources, the build itself and the versions of packages. */
+/**
+ * SHA-256 in hex over the names and contents of the sources, the build itself, the versions of packages and that of V8,
+ * whose code is in dist/.
+ */
 export function inputsHash() {
   const sources = FOLDERS.flatMap((folder) =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map(({ parentPath, name }) => join(parentPath, name)),
   )
-  const hash = createHash('sha256')
+  const hash = createHash('sha256').update(`${process.versions.v8}-${process.arch}\0`)
   for (const path of [...FILES, ...sources].sort()) {
     const content = readFileSync(path)
     hash.update(`${path}\0${content.length}\0`).update(content)

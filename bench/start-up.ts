@@ -19,6 +19,8 @@ export async function startUp(): Promise<Figure[]> {
   const served = join(home, 'served')
   try {
     const csv = join(home, 'recipients.csv')
+    const empty = join(home, 'empty.cjs')
+    writeFileSync(empty, '')
     writeFileSync(csv, Array.from({ length: 50_000 }, (_, i) => `${keyToBase58(randomBytes(32))},${i + 1}\n`).join(''))
     // The data folder is made once, outside the figures.
     execFileSync(process.execPath, [SVC, 'keys', 'list'], { env, stdio: 'ignore' })
@@ -34,6 +36,7 @@ export async function startUp(): Promise<Figure[]> {
       return await interleaved(
         [
           [FLOOR, ['-e', '0']],
+          ['node of an empty file', [empty]],
           ['svc --version', [SVC, '--version']],
           ['svc --help', [SVC, '--help']],
           ['svc merkle --help', [SVC, 'merkle', '--help']],

@@ -65,7 +65,8 @@ export function openSession(globals: Globals, host: Host, colorful: (stream: Out
   const ui = createUi({
     format,
     paint: { out: color(host.stdout), err: color(host.stderr) },
-    interactive: globals.input && !host.env.CI && Boolean(host.stdin.isTTY && host.stdout.isTTY && host.stderr.isTTY),
+    // Standard input comes last, because asking for it sets up its stream.
+    interactive: globals.input && !host.env.CI && Boolean(host.stdout.isTTY && host.stderr.isTTY && host.stdin.isTTY),
     yes: globals.yes ?? false,
   })
 

@@ -7,6 +7,7 @@ import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type App, createApp } from '../../daemon/app.ts'
 import { createHttpServer } from '../../daemon/http-server.ts'
+import { openLocal } from '../../daemon/local.ts'
 import { createMetrics } from '../../daemon/metrics.ts'
 import { DATABASE_FILE } from '../../src/config.ts'
 import { onPostgres } from '../support/database.ts'
@@ -15,6 +16,8 @@ import { entries } from '../support/trees.ts'
 
 const MINT = 'So11111111111111111111111111111111111111112'
 const ID = 'x-request-id: one'
+/** The rest of an id of a tree that was never stored, after its first letter. */
+const UNKNOWN = 'puIV_6rgYT7aH9jRhjANdrEOdwa6ztVmKDwAAAAAAEAAA'
 
 /** Sends the lines as one request on a connection of its own, and answers every byte but the date and ids that were made. */
 async function raw(port: number, lines: readonly string[]): Promise<string> {
@@ -151,6 +154,29 @@ describe('a read', () => {
     const found = await Promise.all(Array.from({ length: 32 }, (_, n) => connection(n)))
     expect(found).toEqual(found.map((_, n) => targets.map((_target, at) => `${n}-${at}`)))
     expect(direct()).toBe(32 * (targets.length - 1))
+  })
+
+  it('is the same in a command that answers itself, where only an escaped path takes the way through a Request', async () => {
+    const { services, operator, request } = await startService()
+    await request('POST', '/v2/api-keys', { body: { name: 'one', scopes: ['*'] } })
+    const local = await openLocal(services.config)
+    onTestFinished(() => local.close())
+    const asked = [
+      ['/v2/api-keys?limit=1', '/v2/api-keys?limit=%31', operator, 200],
+      ['/v2/api-keys?limit=0', '/v2/api-keys?limit=%30', operator, 400],
+      ['/v2/merkle-trees/none', '/v2/merkle-trees/%6eone', operator, 400],
+      [`/v2/merkle-trees/B${UNKNOWN}`, `/v2/merkle-trees/%42${UNKNOWN}`, operator, 404],
+      ['/v2/api-keys?limit=2', '/v2/api-keys?limit=%32', 'no-key', 403],
+    ] as const
+    for (const [plain, escaped, key, status] of asked) {
+      const headers = { authorization: `Bearer ${key}`, 'x-request-id': 'one' }
+      const [direct, throughHono] = [
+        await local.send({ method: 'GET', path: plain, headers }),
+        await local.send({ method: 'GET', path: escaped, headers }),
+      ]
+      expect([plain, direct]).toEqual([plain, throughHono])
+      expect([plain, direct.status, direct.headers['x-request-id']]).toEqual([plain, status, 'one'])
+    }
   })
 
   it('shows every commit at once, and a revoked key opens nothing', async () => {
