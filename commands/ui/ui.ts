@@ -50,7 +50,8 @@ export interface UiOptions {
 }
 
 export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
-  const { stdin: input, stdout, stderr } = terminal()
+  const own = terminal()
+  const { stdout, stderr } = own
   const progress = createProgress(stderr)
   const printLine = (text: string) => {
     progress.clear()
@@ -79,11 +80,17 @@ export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
       if (!interactive)
         throw usage('this cannot be undone: without a terminal, confirm it with --yes', { param: '--yes' })
       const { confirm, isCancel } = await import('@clack/prompts')
-      const answer = await confirm({ message: multiline(question), initialValue: false, input, output: stderr })
+      const answer = await confirm({
+        message: multiline(question),
+        initialValue: false,
+        input: own.stdin,
+        output: stderr,
+      })
       if (isCancel(answer) || !answer) throw new Cancelled()
     },
     async ask({ message, choices, check }) {
       const { isCancel, select, text } = await import('@clack/prompts')
+      const input = own.stdin
       const answer = choices
         ? await select({ message, options: choices.map((value) => ({ value, label: value })), input, output: stderr })
         : await text({ message, validate: (answer) => check(answer ?? ''), input, output: stderr })
