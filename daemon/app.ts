@@ -24,7 +24,7 @@ export interface App {
   fetch(request: Request): Promise<Response>
   /** Answers an ordinary read of a route at once; undefined where `fetch` must answer it. */
   read(request: RequestLines): Answer | Promise<Answer> | undefined
-  /** Answers a request on its connection where it is an ordinary read of a route; false where `fetch` must answer it. */
+  /** Answers a request on its connection where it is an ordinary one to a route; false where `fetch` must answer it. */
   answerDirectly(incoming: IncomingMessage, outgoing: ServerResponse): boolean
   /** Answers input that the HTTP parser could not turn into a request. */
   refuse(error: ApiError): Response

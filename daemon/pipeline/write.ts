@@ -160,7 +160,10 @@ async function performOnce(
   let stored: Sealed | undefined
   const context: Context = makeContext(kernel, key, meta, claim.signing, async (work) => {
     let outcome: Sealed | undefined
+    const { status } = context
     const data = await kernel.store.write(async (tx) => {
+      // The work may run again, and finds the context as at first.
+      context.status = status
       const data = await work(tx)
       outcome = sealAnswer(route, context.status, data, meta)
       await claim.finish(tx, outcome.status, outcome.body)

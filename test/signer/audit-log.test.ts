@@ -1,6 +1,7 @@
 /** The audit log against somebody who can write the database, and what an upgrade makes of an earlier version's log. */
 import { describe, expect, it } from 'vitest'
-import { auditHash, FIRST_HASH } from '../../src/store/audit-entries.ts'
+import { verifyAuditEntries } from '../../src/operations/audit-entries/verify-audit-entries.ts'
+import { appendAudit, auditHash, FIRST_HASH } from '../../src/store/audit-entries.ts'
 import type { Row, Tables } from '../../src/store/schema.ts'
 import type { Tx } from '../../src/store/store.ts'
 import { type PlatformService, startPlatform, submitMemo } from '../support/platform-wallet.ts'
@@ -42,6 +43,27 @@ describe('the audit log', () => {
     const { intact, broken } = await verdict(service)
     expect([intact, broken.sequence]).toEqual([false, 2])
     expect(broken.why).toContain('its seal is not of this installation')
+  })
+
+  it('holds where its verification shares a commit with an entry that is undone and written again, otherwise', async () => {
+    const { services } = await startService()
+    const { store, vault } = services
+    const about = { at: 1, action: 'test', signer: null, api_key_id: '', request_id: '' }
+    let runs = 0
+    const write = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+      const appending = store.write((tx) =>
+        appendAudit(tx, vault, { ...about, details_json: JSON.stringify({ run: ++runs }) }),
+      )
+      const verifying = store.write(work)
+      const failing = store.write(async () => {
+        throw new Error('no')
+      })
+      await Promise.allSettled([appending, failing])
+      return verifying
+    }
+    const verified = await verifyAuditEntries({ ...services, store: { ...store, write } } as never, {})
+    expect(verified).toMatchObject({ intact: true, broken: null })
+    expect(runs).toBeGreaterThan(0)
   })
 
   it('tells of a policy and of spends that are not what their entries left', async () => {

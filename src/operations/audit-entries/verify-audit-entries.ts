@@ -16,6 +16,7 @@ export async function verifyAuditEntries(
   for (;;) {
     const before = await lastAnchor(context.store.db)
     const verdict = await verdictOf(context, expectedHead)
+    if (verdict === null) continue
     const cut = await lastAnchor(context.store.db)
     // Entries that were cut meanwhile look as if they were missing.
     if (verdict.broken !== null && cut?.sequence !== before?.sequence) continue
@@ -30,7 +31,8 @@ export const cutRecord = ({ sequence, hash, cut_at }: { sequence: number; hash: 
   cut_at: new Date(cut_at).toISOString(),
 })
 
-async function verdictOf({ store, vault, clock }: Context, expected: string | undefined): Promise<AuditVerdict> {
+/** Null where the verification is to begin again. */
+async function verdictOf({ store, vault, clock }: Context, expected: string | undefined): Promise<AuditVerdict | null> {
   const state = expectedState(clock.now())
   const walk = auditWalk({
     vault,
@@ -46,7 +48,11 @@ async function verdictOf({ store, vault, clock }: Context, expected: string | un
   // are compared with.
   const verdict = await walk.forward(store.db)
   if (verdict.broken !== null) return verdict
+  let hasRun = false
   return store.write(async (tx) => {
+    // Entries that the first run has read may have been undone with it, and what was read cannot be taken back.
+    if (hasRun) return null
+    hasRun = true
     await lockAudit(tx)
     const rest = await walk.forward(tx)
     const ends = rest.broken === null ? await walk.ends(tx) : rest
