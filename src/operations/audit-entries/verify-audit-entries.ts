@@ -16,7 +16,6 @@ export async function verifyAuditEntries(
   for (;;) {
     const before = await lastAnchor(context.store.db)
     const verdict = await verdictOf(context, expectedHead)
-    if (verdict === null) continue
     const cut = await lastAnchor(context.store.db)
     // Entries that were cut meanwhile look as if they were missing.
     if (verdict.broken !== null && cut?.sequence !== before?.sequence) continue
@@ -31,8 +30,7 @@ export const cutRecord = ({ sequence, hash, cut_at }: { sequence: number; hash: 
   cut_at: new Date(cut_at).toISOString(),
 })
 
-/** Null where the verification is to begin again. */
-async function verdictOf({ store, vault, clock }: Context, expected: string | undefined): Promise<AuditVerdict | null> {
+function walkFrom({ vault, clock }: Context, expected: string | undefined) {
   const state = expectedState(clock.now())
   const walk = auditWalk({
     vault,
@@ -42,6 +40,12 @@ async function verdictOf({ store, vault, clock }: Context, expected: string | un
     },
     onEntry: state.apply,
   })
+  return { state, walk }
+}
+
+async function verdictOf(context: Context, expected: string | undefined): Promise<AuditVerdict> {
+  const { store } = context
+  let { state, walk } = walkFrom(context, expected)
   const begun = await walk.begin(store.db)
   if (begun.broken !== null) return begun
   // A long log is read outside of the transaction. Entries written meanwhile are read together with the rows that they
@@ -50,10 +54,14 @@ async function verdictOf({ store, vault, clock }: Context, expected: string | un
   if (verdict.broken !== null) return verdict
   let hasRun = false
   return store.write(async (tx) => {
-    // Entries that the first run has read may have been undone with it, and what was read cannot be taken back.
-    if (hasRun) return null
-    hasRun = true
     await lockAudit(tx)
+    // Entries that the first run has read may have been undone with it, so a second one begins anew.
+    if (hasRun) {
+      ;({ state, walk } = walkFrom(context, expected))
+      const again = await walk.begin(tx)
+      if (again.broken !== null) return again
+    }
+    hasRun = true
     const rest = await walk.forward(tx)
     const ends = rest.broken === null ? await walk.ends(tx) : rest
     return ends.broken === null ? { ...ends, broken: await state.difference(tx) } : ends
