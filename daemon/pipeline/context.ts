@@ -45,7 +45,12 @@ export function makeContext(
     commit(work) {
       if (committed) throw new Error('an operation commits at most once')
       committed = true
-      return write(work)
+      const { status } = context
+      return write((tx) => {
+        // The work may run again, and finds the context as at first.
+        context.status = status
+        return work(tx)
+      })
     },
   }
   if (kernel.resolve !== undefined) context.resolve = kernel.resolve

@@ -128,7 +128,8 @@ async function perform(
   if (dryRun) return performDry(request)
   if (idempotencyKey === undefined || requestHash === undefined || key === undefined) {
     const context = makeContext(kernel, key, meta, UNLINKED, (work) => kernel.store.write(work))
-    return sealAnswer(route, context.status, await handler.operation(context, input as never), meta)
+    const data = await handler.operation(context, input as never)
+    return sealAnswer(route, context.status, data, meta)
   }
   const claiming = claimIdempotencyKey(kernel, { apiKeyId: key.id, key: idempotencyKey, requestHash }, route.atomic)
   const claim = claiming instanceof Promise ? await claiming : claiming
@@ -160,10 +161,7 @@ async function performOnce(
   let stored: Sealed | undefined
   const context: Context = makeContext(kernel, key, meta, claim.signing, async (work) => {
     let outcome: Sealed | undefined
-    const { status } = context
     const data = await kernel.store.write(async (tx) => {
-      // The work may run again, and finds the context as at first.
-      context.status = status
       const data = await work(tx)
       outcome = sealAnswer(route, context.status, data, meta)
       await claim.finish(tx, outcome.status, outcome.body)
