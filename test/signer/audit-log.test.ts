@@ -15,8 +15,8 @@ const change = <T>({ services }: Pick<PlatformService, 'services'>, work: (tx: T
 /** Writes the log anew as svc did before seals: every number and hash is right. */
 async function writeAnew(service: PlatformService, edit: (entry: Row<'audit_entries'>) => Row<'audit_entries'>) {
   const rows = await service.services.store.db.selectFrom('audit_entries').selectAll().orderBy('sequence').execute()
-  let previous_hash = FIRST_HASH
   await change(service, async (tx) => {
+    let previous_hash = FIRST_HASH
     for (const row of rows) {
       const chained = { ...edit(row), previous_hash }
       previous_hash = auditHash(chained)

@@ -16,6 +16,7 @@ import type { Row } from '../../store/schema.ts'
 import { findSigning } from '../../store/signings.ts'
 import type { Tx } from '../../store/store.ts'
 import { findTransaction } from '../../store/transactions.ts'
+import { onCommit } from '../../store/work.ts'
 import { buildTransaction, signingDraft } from '../building.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { openSigningRun } from '../signing/signing-run.ts'
@@ -135,7 +136,11 @@ function crankContext(services: PoolServices, row: Row<'pools'>, earlier: string
   let tied = row.crank_signing
   const tie = async (tx: Tx, id: string | null) => {
     const done = await linkCrank(tx, address, tied, id)
-    if (done) tied = id
+    if (done) {
+      onCommit(() => {
+        tied = id
+      })
+    }
     return done
   }
   return {
