@@ -4,19 +4,22 @@ import { describe, expect, it } from 'vitest'
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
+import type { Store } from '../../src/store/store.ts'
 import { png } from '../storage/images.ts'
 import { lacksDbc } from '../support/dbc.ts'
 import { type PlatformService, startPlatform } from '../support/platform-wallet.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { repeatWorks } from '../support/repeated-works.ts'
 
 const SOL = 1_000_000_000n
 const address = (key: Keypair) => key.publicKey.toBase58()
 
-async function setting() {
+async function setting(prepare: (store: Store) => void) {
   const service = await startPlatform(
     { lamports_per_transaction: String(10n * SOL), lamports_per_day: String(100n * SOL), max_fee_lamports: '10000000' },
     { settings: { 'webhooks.allow-private': true, 'pools.crank': true } },
   )
+  prepare(service.services.store)
   const chain = await service.services.chain.local()
   const user = Keypair.generate()
   chain.airdrop(address(user), 500n * SOL)
@@ -58,9 +61,12 @@ function told({ receiver }: { receiver: Awaited<ReturnType<typeof startReceiver>
 const life = (signature: string) =>
   ['submitted', 'confirmed', 'finalized'].map((step) => [`transaction.${step}`, signature])
 
-describe('a subscriber to everything is told', () => {
+describe.each([
+  ['', () => {}],
+  [', also where every commit is undone once and made again,', repeatWorks],
+])('a subscriber to everything is told%s', (_, prepare) => {
   it('of a token from its creation to fully immutable', async () => {
-    const { user, receiver, ok, submit } = await setting()
+    const { user, receiver, ok, submit } = await setting(prepare)
     const payer = address(user)
     const made = await ok('POST', '/v2/tokens', {
       ...{ payer, name: 'My Token', symbol: 'MTK', initial_supply: '1000', uri: 'https://example.com/t.json' },
@@ -86,7 +92,7 @@ describe('a subscriber to everything is told', () => {
   })
 
   it.skipIf(lacksDbc)('of a launch from its creation to its migration and claim', async () => {
-    const { service, user, receiver, settle, ok, submit } = await setting()
+    const { service, user, receiver, settle, ok, submit } = await setting(prepare)
     const made = await ok('POST', '/v2/pools', {
       ...{ creator: address(user), name: 'My Token', symbol: 'MTK', image: Buffer.from(png()).toString('base64') },
     })
