@@ -25,8 +25,20 @@ export interface EventFilter {
   repeat?: 'anew' | 'once'
 }
 
-/** Initial state of a queued event; it also revokes the claim of a process that is delivering it. */
-const requeuedState = (now: number) => ({
+/** Columns of a queued event, in the order in which the insertions name them. */
+export const QUEUED_COLUMNS = [
+  'subscription_id',
+  'event_id',
+  'sequence',
+  'resource',
+  'state',
+  'attempts',
+  'next_attempt_at',
+  'claimed_until',
+] as const
+
+/** Initial state of a queued event; for one that is queued already it also revokes the claim of who is delivering it. */
+export const waitingState = (now: number) => ({
   state: 'waiting' as const,
   attempts: 0,
   next_attempt_at: now,
@@ -88,16 +100,7 @@ export async function enqueueRange(
 ): Promise<number> {
   const inserted = await tx
     .insertInto('webhook_queue')
-    .columns([
-      'subscription_id',
-      'event_id',
-      'sequence',
-      'resource',
-      'state',
-      'attempts',
-      'next_attempt_at',
-      'claimed_until',
-    ])
+    .columns(QUEUED_COLUMNS)
     .expression((from) =>
       from
         .selectFrom('events')
@@ -121,7 +124,7 @@ export async function enqueueRange(
     .onConflict((conflict) => {
       const known = conflict.columns(['subscription_id', 'event_id'])
       if (repeat === undefined) return known.doNothing()
-      const requeued = known.doUpdateSet(requeuedState(now))
+      const requeued = known.doUpdateSet(waitingState(now))
       return repeat === 'anew' ? requeued : requeued.where('webhook_queue.claimed_until', '<=', now)
     })
     .executeTakeFirstOrThrow()
@@ -131,7 +134,7 @@ export async function enqueueRange(
 /** Queues each event again with its attempts restarted. */
 export async function requeueEvents(tx: Tx, rows: readonly NewQueued[]): Promise<void> {
   for (const row of rows) {
-    const requeued = requeuedState(row.next_attempt_at)
+    const requeued = waitingState(row.next_attempt_at)
     await tx
       .insertInto('webhook_queue')
       .values({ ...row, ...requeued })

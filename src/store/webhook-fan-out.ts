@@ -4,7 +4,7 @@ import { type Placeholders, prepared } from './prepared.ts'
 import { preparedForList, preparedForRows } from './prepared-lists.ts'
 import type { NewRow, Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
-import { isEnabledFor } from './webhook-enqueuing.ts'
+import { isEnabledFor, QUEUED_COLUMNS, waitingState } from './webhook-enqueuing.ts'
 
 export type BehindSubscription = Pick<Row<'webhook_subscriptions'>, 'id' | 'cursor'>
 
@@ -94,16 +94,6 @@ export function enabledTypes(enabledEventsJson: string): string[] | null {
   return types.includes('*') ? null : types
 }
 
-const QUEUED_COLUMNS = [
-  'subscription_id',
-  'event_id',
-  'sequence',
-  'resource',
-  'state',
-  'attempts',
-  'next_attempt_at',
-  'claimed_until',
-] as const
 type NewlyQueued = Required<Pick<NewRow<'webhook_queue'>, (typeof QUEUED_COLUMNS)[number]>>
 type QueuedEvent = Pick<Row<'events'>, 'id' | 'sequence' | 'resource_type' | 'resource_id'>
 
@@ -112,10 +102,7 @@ const newlyQueued = (subscription_id: string, event: QueuedEvent, now: number): 
   event_id: event.id,
   sequence: event.sequence,
   resource: `${event.resource_type}:${event.resource_id}`,
-  state: 'waiting',
-  attempts: 0,
-  next_attempt_at: now,
-  claimed_until: 0,
+  ...waitingState(now),
 })
 
 /** One that a replay has queued already is left as it is. */

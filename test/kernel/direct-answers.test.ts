@@ -1,18 +1,15 @@
 /** Reads that are answered on their connection: the same in every byte as through hono, and never older than the database. */
 
-import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type App, createApp } from '../../daemon/app.ts'
-import { createHttpServer } from '../../daemon/http-server.ts'
 import { openLocal } from '../../daemon/local.ts'
-import { createMetrics } from '../../daemon/metrics.ts'
 import { DATABASE_FILE } from '../../src/config.ts'
 import { onPostgres } from '../support/database.ts'
 import { type Service, startService } from '../support/service.ts'
 import { entries } from '../support/trees.ts'
+import { listenDirectly } from './direct-listening.ts'
 
 const MINT = 'So11111111111111111111111111111111111111112'
 const ID = 'x-request-id: one'
@@ -35,35 +32,12 @@ interface Listening {
   counted(): string
 }
 
-async function listen({ services }: Service, isDirect: boolean): Promise<Listening> {
-  const metrics = createMetrics()
-  const app = await createApp(services, { metrics })
-  let direct = 0
-  const seen: App = {
-    ...app,
-    answerDirectly(incoming, outgoing) {
-      const isAnswered = isDirect && app.answerDirectly(incoming, outgoing)
-      if (isAnswered) direct++
-      return isAnswered
-    },
-  }
-  const server = createHttpServer(seen, services.config)
-  onTestFinished(async () => {
-    server.close()
-    await app.close()
-  })
-  await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle))
-  const { port } = server.address() as AddressInfo
+async function listen(service: Service, isDirect: boolean): Promise<Listening> {
+  const { port, direct, counted } = await listenDirectly(service, isDirect)
   return {
     ask: (...lines) => raw(port, lines),
-    direct: () => direct,
-    counted: () =>
-      metrics.http
-        .text()
-        .split('\n')
-        .filter((line) => /^svc_http_(requests_total|response_bytes_total|requests_in_flight)/.test(line))
-        .toSorted()
-        .join('\n'),
+    direct,
+    counted: () => counted((line) => /^svc_http_(requests_total|response_bytes_total|requests_in_flight)/.test(line)),
   }
 }
 

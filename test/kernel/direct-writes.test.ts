@@ -1,12 +1,9 @@
 /** Writes that are answered on their connection: the same as through hono, whatever the body is and however it comes. */
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { type App, createApp } from '../../daemon/app.ts'
-import { createHttpServer } from '../../daemon/http-server.ts'
-import { createMetrics } from '../../daemon/metrics.ts'
+import { describe, expect, it } from 'vitest'
 import { type Service, startService } from '../support/service.ts'
+import { listenDirectly } from './direct-listening.ts'
 
 const KIB = 1024
 const HEALTH = 'GET /v2/health HTTP/1.1\r\nhost: svc.test\r\nconnection: close\r\n\r\n'
@@ -31,36 +28,14 @@ interface Server {
 /** A daemon of its own on a database of its own, which begins like every other. */
 async function startServer(isDirect: boolean): Promise<Server> {
   const service = await startService()
-  const metrics = createMetrics()
-  const app = await createApp(service.services, { metrics })
-  let direct = 0
-  const seen: App = {
-    ...app,
-    answerDirectly(incoming, outgoing) {
-      const isAnswered = isDirect && app.answerDirectly(incoming, outgoing)
-      if (isAnswered) direct++
-      return isAnswered
-    },
-  }
-  const server = createHttpServer(seen, service.services.config)
-  await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle))
-  onTestFinished(async () => {
-    server.close()
-    await app.close()
-  })
-  const { port } = server.address() as AddressInfo
+  const { port, direct, counted } = await listenDirectly(service, isDirect)
   const roundTrip = () => exchange(port, (socket) => void socket.write(HEALTH))
   return {
     service,
     port,
-    direct: () => direct,
+    direct,
     counted: () =>
-      metrics.http
-        .text()
-        .split('\n')
-        .filter((line) => /^svc_http_(requests_total|requests_in_flight)/.test(line) && !line.includes('/v2/health'))
-        .toSorted()
-        .join('\n'),
+      counted((line) => /^svc_http_(requests_total|requests_in_flight)/.test(line) && !line.includes('/v2/health')),
     send: ({ head, pieces = [], continued = false }) =>
       exchange(port, async (socket) => {
         const lines = [...head, 'connection: close', ...(continued ? ['expect: 100-continue'] : [])]

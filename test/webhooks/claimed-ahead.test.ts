@@ -3,12 +3,11 @@ import { createHmac } from 'node:crypto'
 import { afterAll, describe, expect, it } from 'vitest'
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
 import type { OutgoingWebhook } from '../../src/operations/webhook-deliveries/send.ts'
-import { appendEvents } from '../../src/store/events.ts'
-import { newId } from '../../src/store/id.ts'
 import { changesSoFar, hasChangedSince, tellOfChange } from '../../src/store/subscription-changes.ts'
 import { numbers } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { type Service, startService } from '../support/service.ts'
+import { happen } from './replaying.ts'
 
 const EVENTS = 300
 /** By then a quick receiver has deliveries claimed ahead. */
@@ -25,19 +24,7 @@ async function subscribedService(settings: Record<string, unknown>) {
   const service = await startService({ settings })
   const body = { url: FORMER, enabled_events: ['*'] }
   const { json } = await service.request('POST', '/v2/webhook-subscriptions', { body })
-  const { store, clock } = service.services
-  const events = numbers(EVENTS).map((n) => ({
-    id: newId('evt'),
-    type: 'pool.live',
-    resource_type: 'pool',
-    resource_id: `pool-${n}`,
-    object_json: '{}',
-    external_uid: null,
-    metadata_json: null,
-    dedupe_key: newId('x'),
-    created_at: clock.now(),
-  }))
-  await store.write((tx) => appendEvents(tx, events))
+  await happen(service, EVENTS)
   return { service, path: `/v2/webhook-subscriptions/${json.data.id}`, secret: String(json.data.secret) }
 }
 
