@@ -97,14 +97,14 @@ function run(
   const { route } = handler
   const { requestId } = record
   const incoming = asked.write && incomingBody(kernel, route, asked, asked.write)
-  const proceed = (key: KnownKey | undefined, hasLooked = false) => {
+  const proceed = (key: KnownKey | undefined) => {
     if (key && route.scope) requireScopes(JSON.parse(key.scopes_json), [route.scope])
-    if (incoming === undefined) return read(kernel, handler, asked, requestId, { key, hasLooked })
+    if (incoming === undefined) return read(kernel, handler, asked, requestId, key)
     return write(kernel, handler, asked, { incoming, requestId, headers, key })
   }
   if (route.public) return proceed(undefined)
   const key = admit(kernel, asked, record, headers)
-  return key instanceof Promise ? key.then((found) => proceed(found)) : proceed(key, kernel.keys !== undefined)
+  return key instanceof Promise ? key.then(proceed) : proceed(key)
 }
 
 /** Finds the key and counts the request against its limits. What is known already is not waited for. */

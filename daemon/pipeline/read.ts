@@ -19,10 +19,10 @@ export function read(
   handler: Handler,
   asked: AskedRequest,
   requestId: string,
-  { key, hasLooked }: { key: KnownKey | undefined; hasLooked: boolean },
+  key: KnownKey | undefined,
 ): Sealed | Promise<Sealed> {
   if (!handler.stored) return readAnew(kernel, handler, asked, requestId, key)
-  const known = kernel.answers?.recall(asked.target, { hasLooked })
+  const known = kernel.answers?.recall(asked.target)
   return known === undefined ? readStored(kernel, handler, asked, requestId) : sealStored(known, requestId)
 }
 

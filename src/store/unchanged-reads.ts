@@ -4,8 +4,6 @@ import type { Reader } from './store.ts'
 export interface DatabaseVersion {
   /** Looks at a number that is another one after every commit of any process that an answer may show. */
   look(): number
-  /** What was last looked at. */
-  readonly seen: number
   /** Runs work that does not wait, within which one look is enough: what it answers was asked before. */
   lookOnce(work: () => void): void
 }
@@ -33,9 +31,6 @@ export function offerDatabaseVersion(db: Reader, lookAtOthers: () => number): ()
         others = now
         seen++
       }
-      return seen
-    },
-    get seen() {
       return seen
     },
     lookOnce(work) {
@@ -74,12 +69,9 @@ export class UnchangedReads<V> {
     this.#largest = largest
   }
 
-  /**
-   * What was kept under this name of the database as it is now; `hasLooked` where this request has looked at it in the
-   * same turn, so that once is enough.
-   */
-  recall(name: string, { hasLooked = false } = {}): V | undefined {
-    this.#forgetUnlike(hasLooked ? this.#current.seen : this.#current.look())
+  /** What was kept under this name of the database as it is now. */
+  recall(name: string): V | undefined {
+    this.#forgetUnlike(this.#current.look())
     return this.#values.get(name)
   }
 
