@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 
 /**
- * The sources with which each file begins; it holds what they import statically and no earlier file has. What is the
+ * The sources that each file holds, with what they import statically and no earlier file has. What is the
  * daemon's holds nothing that a command imports by itself. Every other chunk is a file of its own.
  */
 export const PACKS = {
-  start: ['bin/main.ts'],
+  start: ['bin/main.ts', 'commands/reads.ts', 'commands/command.ts'],
   merkle: ['commands/merkle/index.ts'],
   connection: ['bin/connection.ts'],
   table: ['commands/ui/table.ts'],
@@ -71,8 +71,9 @@ function packsOf({ outputs }) {
   }
   const begin = [...named].filter(([, { entryPoint }]) => entryPoint !== undefined)
   const chunkOf = (source) => {
-    const [name] = begin.find(([, { entryPoint }]) => entryPoint === source) ?? []
-    if (name === undefined) throw new Error(`no chunk begins with ${source}, which .build/packs.mjs names`)
+    const holds = ([, { entryPoint, inputs }]) => entryPoint === source || Object.hasOwn(inputs, source)
+    const [name] = begin.find(holds) ?? [...named].find(holds) ?? []
+    if (name === undefined) throw new Error(`no chunk holds ${source}, which .build/packs.mjs names`)
     return name
   }
   const ofCommands = new Set()

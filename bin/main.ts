@@ -1,6 +1,7 @@
 /** Runs one command from argv to exit code; every failure is reported here with a message and a code. */
-import pc from 'picocolors'
-import { type Output, withTerminal } from '../commands/terminal.ts'
+import type { Output } from '../commands/standard-output.ts'
+import { processTerminal, withTerminal } from '../commands/terminal.ts'
+import { loadPaint, PLAIN } from '../commands/ui/paint.ts'
 import { EXIT } from '../commands/ui/problem.ts'
 import { FORMATS, type Format } from '../commands/ui/render.ts'
 import { report } from '../commands/ui/report.ts'
@@ -9,21 +10,29 @@ import { readInputs } from './inputs.ts'
 import { readCommand } from './parse.ts'
 import { type Host, type OpenSession, openSession } from './session.ts'
 
-/** Resolves with the exit code. The command uses this process's streams and settings unless `host` supplies others. */
-export const main = (argv: readonly string[], host: Host = process): Promise<number> =>
+export { isAllWritten } from '../commands/standard-output.ts'
+
+/** The process that runs the command. */
+const ofProcess: Host = Object.assign(processTerminal, {
+  on: process.on.bind(process),
+  once: process.once.bind(process),
+  removeListener: process.removeListener.bind(process),
+  exit: process.exit.bind(process),
+})
+
+/** Resolves with the exit code. The command uses this process's outputs and settings unless `host` supplies others. */
+export const main = (argv: readonly string[], host: Host = ofProcess): Promise<number> =>
   withTerminal(host, () => runCommand(argv, host))
 
 async function runCommand(argv: readonly string[], host: Host): Promise<number> {
   const debug = argv.includes('--debug')
-  const colorful = (stream: Output) => Boolean(stream.isTTY) && !host.env.NO_COLOR && host.env.TERM !== 'dumb'
   const formatOnFailure = () => typedFormat(argv, host.env.SVC_OUTPUT)
-  const plainErrors = argv.includes('--no-color') || !colorful(host.stderr)
+  const paint = { out: PLAIN, err: PLAIN }
   let session: OpenSession | undefined
   const reportFailure = (error: unknown, format: Format): number => {
     session?.ui.clear()
-    const { red } = pc.createColors(!plainErrors)
     const redact = session?.redact ?? shapeRedactor.text
-    const { text, exitCode } = report(error, { format, debug, red, redact })
+    const { text, exitCode } = report(error, { format, debug, red: paint.err.red, redact })
     host.stderr.write(text)
     return exitCode
   }
@@ -31,12 +40,17 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
     host.on(event, (error) => host.exit(reportFailure(error, formatOnFailure())))
   }
   try {
+    const isColorful = (stream: Output) => Boolean(stream.isTTY) && !host.env.NO_COLOR && host.env.TERM !== 'dumb'
+    if (!argv.includes('--no-color')) {
+      paint.out = await loadPaint(isColorful(host.stdout))
+      paint.err = await loadPaint(isColorful(host.stderr))
+    }
     const parsed = await readCommand(argv)
     if ('text' in parsed) {
       host.stdout.write(parsed.text)
       return EXIT.done
     }
-    session = openSession(parsed.globals, host, colorful)
+    session = openSession(parsed.globals, host, paint)
     const inputs = await readInputs(parsed, session.ui)
     const outcome = await parsed.verb.run(inputs as never, session)
     if (outcome.data !== undefined) await session.ui.show(outcome)

@@ -1,9 +1,8 @@
 /** The session of one command: its configuration, terminal and client, each opened on first use. */
-
-import pc from 'picocolors'
 import type { Session } from '../commands/session.ts'
 import type { Wallet } from '../commands/signing/wallet.ts'
-import type { Output, Terminal } from '../commands/terminal.ts'
+import type { Terminal } from '../commands/terminal.ts'
+import { type Paint, PLAIN } from '../commands/ui/paint.ts'
 import { EXIT, usage } from '../commands/ui/problem.ts'
 import { FORMATS, type Format } from '../commands/ui/render.ts'
 import { createUi } from '../commands/ui/ui.ts'
@@ -38,7 +37,7 @@ export interface OpenSession extends Session {
   close(): Promise<void>
 }
 
-export function openSession(globals: Globals, host: Host, colorful: (stream: Output) => boolean): OpenSession {
+export function openSession(globals: Globals, host: Host, paint: Record<'out' | 'err', Paint>): OpenSession {
   const named = globals.profile ?? (host.env.SVC_PROFILE || undefined)
   let redactor = shapeRedactor
   const load = async (more: Partial<Record<SettingName, unknown>> = {}): Promise<Config> => {
@@ -61,10 +60,9 @@ export function openSession(globals: Globals, host: Host, colorful: (stream: Out
     const typed = globals.output ?? host.env.SVC_OUTPUT
     return (loaded?.values.output as Format) ?? FORMATS.find((format) => format === typed) ?? 'table'
   })
-  const color = (stream: Output) => pc.createColors(globals.color && colorful(stream))
   const ui = createUi({
     format,
-    paint: { out: color(host.stdout), err: color(host.stderr) },
+    paint: globals.color ? paint : { out: PLAIN, err: PLAIN },
     // Standard input comes last, because asking for it sets up its stream.
     interactive: globals.input && !host.env.CI && Boolean(host.stdout.isTTY && host.stderr.isTTY && host.stdin.isTTY),
     yes: globals.yes ?? false,

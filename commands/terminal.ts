@@ -1,11 +1,9 @@
 /** What a command uses of the process that runs it: its streams, its environment and its working folder. */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Readable, Writable } from 'node:stream'
+import type { Readable } from 'node:stream'
+import { type Output, standardOutput } from './standard-output.ts'
 
-/** An output stream, with the terminal's properties where it is one. */
-export type Output = Writable & { isTTY?: boolean; columns?: number }
-
-/** The parts of `process` that commands use; a run inside another program supplies its own. */
+/** The parts of a process that commands use; a run inside another program supplies its own. */
 export interface Terminal {
   readonly env: Record<string, string | undefined>
   readonly stdin: Readable & { isTTY?: boolean }
@@ -14,10 +12,30 @@ export interface Terminal {
   cwd(): string
 }
 
+let [stdout, stderr]: (Output | undefined)[] = []
+
+/** That of this process, each part of which is set up when it is asked for. */
+export const processTerminal: Terminal = {
+  env: process.env,
+  get stdin() {
+    return process.stdin
+  },
+  get stdout() {
+    stdout ??= standardOutput(1)
+    return stdout
+  },
+  get stderr() {
+    stderr ??= standardOutput(2)
+    return stderr
+  },
+  cwd: () => process.cwd(),
+}
+
 const terminals = new AsyncLocalStorage<Terminal>()
 
-/** The terminal of the running command: the process itself, unless `withTerminal` set another. */
-export const terminal = (): Terminal => terminals.getStore() ?? process
+/** The terminal of the running command: that of this process, unless `withTerminal` set another. */
+export const terminal = (): Terminal => terminals.getStore() ?? processTerminal
 
 /** Calls `run` so that everything it starts uses this terminal. */
-export const withTerminal = <T>(own: Terminal, run: () => T): T => (own === process ? run() : terminals.run(own, run))
+export const withTerminal = <T>(own: Terminal, run: () => T): T =>
+  own === processTerminal ? run() : terminals.run(own, run)

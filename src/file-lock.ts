@@ -1,5 +1,6 @@
 /** Locks that belong to a living process: SQLite's lock on a file, which the system releases however that process ends. */
-import { lstatSync, readFileSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { basename } from 'node:path'
 import type BetterSqlite3 from 'better-sqlite3'
 import { loadSqlite } from './native-modules.ts'
 
@@ -42,24 +43,58 @@ function isProcessAlive(pid: number): boolean {
 const EXCLUSIVE_RANGE = { first: 0x40000002, last: 0x400001ff } as const
 
 /**
- * Whether the process `pid` holds SQLite's exclusive lock on the file, told by Linux's own list of locks, which takes
- * far less time to read than SQLite takes to load. False where the list does not show it: `isLocked` knows for certain.
+ * Whether the process `pid` holds SQLite's exclusive lock on the file, told by what Linux lists of that process, which
+ * takes far less time to read than SQLite takes to load. False where no list shows it: `isLocked` knows for certain.
  */
 export function isListedHolder(file: string, pid: number): boolean {
   const stats = lstatSync(file, { bigint: true, throwIfNoEntry: false })
   if (!stats?.isFile()) return false
   const inode = `${deviceName(stats.dev)}:${stats.ino}`
-  return listOfLocks().some((line) => {
-    const [, , , kind, holder, place, first, last] = line.split(/ +/)
+  return (locksOfProcess(pid, basename(file)) ?? locksOfAll()).some((line) => {
+    const [, , , kind, holder, place, first, last] = line.split(/[ \t]+/)
     if (kind !== 'WRITE' || holder !== String(pid) || place !== inode) return false
     return Number(first) <= EXCLUSIVE_RANGE.first && Number(last) >= EXCLUSIVE_RANGE.last
   })
 }
 
-/** A line is `1: POSIX  ADVISORY  WRITE 4711 fd:00:131 1073741824 1073742335`; a waiting process has `->` in it. */
-function listOfLocks(): string[] {
+/**
+ * The locks of a process on its open files of that name, as lines of `locksOfAll`. Undefined where the system lists them
+ * for no one or not for this user.
+ */
+function locksOfProcess(pid: number, name: string): string[] | undefined {
+  const process = `/proc/${pid}`
   try {
-    return readFileSync('/proc/locks', 'utf8').split('\n')
+    return readdirSync(`${process}/fd`)
+      .filter((descriptor) => isLinkTo(`${process}/fd/${descriptor}`, name))
+      .flatMap((descriptor) => linesOf(`${process}/fdinfo/${descriptor}`))
+      .filter((line) => line.startsWith(LOCK))
+      .map((line) => line.slice(LOCK.length))
+  } catch {
+    return undefined
+  }
+}
+
+/** How a line about a lock begins among what Linux tells of an open file. */
+const LOCK = 'lock:\t'
+
+/** A descriptor may be closed while it is read. */
+function isLinkTo(link: string, name: string): boolean {
+  try {
+    return readlinkSync(link).endsWith(`/${name}`)
+  } catch {
+    return false
+  }
+}
+
+/**
+ * The locks of all processes. Linux stops whoever locks or unlocks a file while it writes this list, and waits for that up
+ * to 20 ms. A line is `1: POSIX  ADVISORY  WRITE 4711 fd:00:131 1073741824 1073742335`; a waiting process has `->` in it.
+ */
+const locksOfAll = (): string[] => linesOf('/proc/locks')
+
+function linesOf(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n')
   } catch {
     return []
   }

@@ -28,7 +28,8 @@ const LEAST_ADDRESS = 11
 const LEAST_TEXT = 16
 /** Words up to this length, such as statuses, dates and numbers, are not broken. */
 const SHORT_WORD = 31
-const PRINTABLE = /^[\x20-\x7e]*$/
+/** Characters of one column each, with the ellipsis of a shortened text. */
+const NARROW = /^[\x20-\x7e…]*$/
 /** Matches addresses, roots and hashes. */
 const ADDRESS = /^(?:[1-9A-HJ-NP-Za-km-z]{32,44}|(?:0x)?[0-9a-f]{64}|-?)$/
 const NUMBER = /^(?:-?\d+(?:\.\d+)?(?: (?:SOL|%))?|-?)$/
@@ -38,7 +39,7 @@ const PASTED = /^(?:https?:\/\/|\/)./
 const WHOLE_NAMES = /^(?:ID|EVENT ID|RESOURCE ID|SIGNATURE|TRANSACTION)$/
 
 /** The width of a text in terminal columns, East Asian and emoji widths included. */
-export const textWidth = (text: string): number => (PRINTABLE.test(text) ? text.length : stringWidth(text))
+export const textWidth = (text: string): number => (NARROW.test(text) ? text.length : stringWidth(text))
 
 /** Measures every cell once. The first column of addresses identifies its rows, so it is never shortened. */
 export function tableColumns(headings: readonly string[], rows: readonly (readonly string[])[]): TableColumn[] {

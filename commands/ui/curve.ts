@@ -1,6 +1,7 @@
 /** Draws a launch curve as text: the price of the token over the SOL raised, and the position of a pool. */
 import { decimalOf, LAMPORT_DECIMALS } from '../amounts.ts'
-import { type Output, terminal } from '../terminal.ts'
+import type { Output } from '../standard-output.ts'
+import { terminal } from '../terminal.ts'
 
 /** A curve in the program's units: prices are square roots of raw quote for one raw unit, times 2^64. */
 export interface CurveShape {

@@ -1,7 +1,5 @@
 /** Formats the fields of a record as lines of plain text: names padded to one width, each with its value. */
-import type { Paint } from './paint.ts'
-
-const PLAIN: Paint = { bold: (text) => text, dim: (text) => text }
+import { PLAIN } from './paint.ts'
 
 /** An empty value is shown as a dash. Long values are not wrapped. */
 export function fieldLines(

@@ -2,4 +2,13 @@
 export interface Paint {
   bold(text: string): string
   dim(text: string): string
+  red(text: string): string
+  yellow(text: string): string
 }
+
+const same = (text: string) => text
+export const PLAIN: Paint = { bold: same, dim: same, red: same, yellow: same }
+
+/** Loads the styles where there are any: their package asks for standard output, which sets up its stream. */
+export const loadPaint = async (isColored: boolean): Promise<Paint> =>
+  isColored ? (await import('picocolors')).default.createColors(true) : PLAIN

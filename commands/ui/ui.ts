@@ -1,6 +1,8 @@
 /** The terminal as commands use it: the answer on stdout, everything else on stderr, and prompts only on a terminal. */
+import type { Writable } from 'node:stream'
 import type { CommandOutcome } from '../command.ts'
-import { type Output, terminal } from '../terminal.ts'
+import type { Output } from '../standard-output.ts'
+import { terminal } from '../terminal.ts'
 import type { Paint } from './paint.ts'
 import { Cancelled, usage } from './problem.ts'
 import { createProgress, type ProgressBar } from './progress.ts'
@@ -44,7 +46,7 @@ export interface Question {
 
 export interface UiOptions {
   format: () => Promise<Format>
-  paint: { out: Paint; err: Paint & { yellow(text: string): string } }
+  paint: { out: Paint; err: Paint }
   interactive: boolean
   yes: boolean
 }
@@ -84,16 +86,16 @@ export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
         message: multiline(question),
         initialValue: false,
         input: own.stdin,
-        output: stderr,
+        output: streamOf(stderr),
       })
       if (isCancel(answer) || !answer) throw new Cancelled()
     },
     async ask({ message, choices, check }) {
       const { isCancel, select, text } = await import('@clack/prompts')
-      const input = own.stdin
+      const [input, output] = [own.stdin, streamOf(stderr)]
       const answer = choices
-        ? await select({ message, options: choices.map((value) => ({ value, label: value })), input, output: stderr })
-        : await text({ message, validate: (answer) => check(answer ?? ''), input, output: stderr })
+        ? await select({ message, options: choices.map((value) => ({ value, label: value })), input, output })
+        : await text({ message, validate: (answer) => check(answer ?? ''), input, output })
       if (isCancel(answer)) throw new Cancelled()
       return answer
     },
@@ -103,3 +105,6 @@ export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
 /** The columns of a terminal; Infinity for other outputs, where nothing has to be wrapped. */
 const terminalWidth = (stream: Output) =>
   stream.isTTY ? Math.max(LEAST_WIDTH, stream.columns || DEFAULT_WIDTH) : Number.POSITIVE_INFINITY
+
+/** A terminal's output is its stream, which alone a prompt is shown on. */
+const streamOf = (terminal: Output) => terminal as Writable

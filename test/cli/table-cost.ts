@@ -1,9 +1,9 @@
 /** A process of its own that prints how many times dearer a table of four times the rows is, at the width it is given. */
+import { PLAIN } from '../../commands/ui/paint.ts'
 import { tableLines } from '../../commands/ui/table.ts'
 import { walletOf } from '../merkle/reference.ts'
 
 const [width, bound] = process.argv.slice(2).map(Number) as [number, number]
-const paint = { bold: (text: string) => text, dim: (text: string) => text }
 const wallet = walletOf(0)
 
 /** Processor time, which what else the machine does does not count for; garbage of earlier tables is no part of it. */
@@ -11,7 +11,7 @@ function cost(count: number): number {
   const rows = Array.from({ length: count }, (_, i) => ['~', wallet, String(i), `${i} of a text that is broken`])
   globalThis.gc?.()
   const start = process.cpuUsage()
-  const lines = tableLines(['', 'WALLET', 'AFTER', 'NOTE'], rows, width, paint)
+  const lines = tableLines(['', 'WALLET', 'AFTER', 'NOTE'], rows, width, PLAIN)
   const { user } = process.cpuUsage(start)
   if (lines === null || lines.length <= count) throw new Error('not every row is there')
   return user

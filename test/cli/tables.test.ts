@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import stringWidth from 'fast-string-width'
 import { describe, expect, it } from 'vitest'
+import { PLAIN } from '../../commands/ui/paint.ts'
 import { render } from '../../commands/ui/render.ts'
 import { tableLines } from '../../commands/ui/table.ts'
 import { localTime, zonedTime } from '../../commands/ui/times.ts'
@@ -8,14 +9,13 @@ import { walletOf } from '../merkle/reference.ts'
 import { commandLine, onTerminal } from './command-line.ts'
 
 const cli = commandLine()
-const paint = { bold: (text: string) => text, dim: (text: string) => text }
 const [A, B] = [walletOf(1), walletOf(2)]
 const ID = 'BpuIV8evR9MFqWI8EmyeC1dAXtDFe8pQMSkSBRRKcnEAAA'
 const SIGNATURE = '5'.repeat(88)
 const lines = (headings: string[], rows: string[][], width = Number.POSITIVE_INFINITY) =>
-  tableLines(headings, rows, width, paint)
+  tableLines(headings, rows, width, PLAIN)
 const table = (columns: string[], rows: unknown[][], width: number) =>
-  render({ data: null, rows: { columns, rows } }, 'table', { paint, width })
+  render({ data: null, rows: { columns, rows } }, 'table', { paint: PLAIN, width })
 
 describe('a table that must fit', () => {
   it('cuts addresses in the middle, but not the one that its rows are called by', () => {
@@ -113,7 +113,7 @@ describe('a table that must fit', () => {
 describe('a record that must fit', () => {
   it('breaks text below its beginning, and puts what is one long word on a line of its own', async () => {
     const data = { status: 'live', note: 'word '.repeat(30).trim(), signature: SIGNATURE }
-    const shown = await render({ data }, 'table', { paint, width: 60 })
+    const shown = await render({ data }, 'table', { paint: PLAIN, width: 60 })
     const all = shown.trimEnd().split('\n')
     expect(all.filter((line) => line.length > 60).map((line) => line.trim())).toEqual([SIGNATURE])
     expect(all.filter((line) => line.includes('word')).length).toBeGreaterThan(2)
@@ -121,22 +121,22 @@ describe('a record that must fit', () => {
 
   it('puts several signatures on a line each, with nothing beside them', async () => {
     const signatures = [SIGNATURE, SIGNATURE.replaceAll('5', '6')]
-    const shown = await render({ data: { status: 'live', signatures } }, 'table', { paint, width: 80 })
+    const shown = await render({ data: { status: 'live', signatures } }, 'table', { paint: PLAIN, width: 80 })
     expect(shown.split('\n')).toEqual(expect.arrayContaining(signatures.map((one) => `  ${one}`)))
   })
 
   it('breaks a laid-out line whose beginning alone is too wide', async () => {
     const text = `    ${A} (of ${B})  -31080797.086181 of ${A}`
-    const shown = await render({ data: null, text }, 'table', { paint, width: 80 })
+    const shown = await render({ data: null, text }, 'table', { paint: PLAIN, width: 80 })
     expect(shown.split('\n').filter((line) => line.length > 80)).toEqual([])
     expect(shown.replace(/\s+/g, ' ').trim()).toBe(text.trim().replace(/\s+/g, ' '))
   })
 
   it('indents what is deep, a line for each field', async () => {
     const data = { id: 'evt_1', data: { object: { address: A, owner: B, more: 'and more' } } }
-    const shown = await render({ data }, 'table', { paint, width: 80 })
+    const shown = await render({ data }, 'table', { paint: PLAIN, width: 80 })
     expect(shown.split('\n')).toEqual(expect.arrayContaining(['DATA', `      "address": "${A}",`]))
-    expect(await render({ data }, 'table', { paint, width: Number.POSITIVE_INFINITY })).toContain(
+    expect(await render({ data }, 'table', { paint: PLAIN, width: Number.POSITIVE_INFINITY })).toContain(
       `DATA  ${JSON.stringify(data.data)}`,
     )
   })
@@ -146,12 +146,12 @@ describe('moments', () => {
   it('are dates of this place in a table, with their distance from UTC in a record, and as they were for a script', async () => {
     const at = '2026-11-22T06:00:00.000Z'
     const rows = { columns: ['name', 'created_at', 'created'], rows: [[at, at, 1_795_327_200]] }
-    const shown = await render({ data: null, rows }, 'table', { paint, width: 100 })
+    const shown = await render({ data: null, rows }, 'table', { paint: PLAIN, width: 100 })
     expect(shown).toContain(`${at}  ${localTime(at)}  ${localTime(1_795_327_200_000)}`)
-    expect(await render({ data: { created_at: at } }, 'table', { paint, width: 100 })).toBe(
+    expect(await render({ data: { created_at: at } }, 'table', { paint: PLAIN, width: 100 })).toBe(
       `CREATED AT  ${zonedTime(at)}\n`,
     )
-    expect(await render({ data: null, rows }, 'plain', { paint, width: 20 })).toBe(`${at}\t${at}\t1795327200\n`)
+    expect(await render({ data: null, rows }, 'plain', { paint: PLAIN, width: 20 })).toBe(`${at}\t${at}\t1795327200\n`)
     const key = await cli.svc(['keys', 'create', '--name', 'k', '--json'])
     const { created_at } = JSON.parse(key.stdout)
     const berlin = await cli.spawned(['keys', 'list'], { env: { TZ: 'Asia/Kolkata' } })

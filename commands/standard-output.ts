@@ -1,0 +1,65 @@
+/**
+ * Standard output and standard error. A file or a pipe is written to without its stream, because setting one up takes
+ * as long as a tenth of a process that does nothing.
+ */
+import { fstatSync, writeSync } from 'node:fs'
+
+/** What commands write to. A terminal is its stream, which has the width and can be used by a prompt. */
+export interface Output {
+  write(text: string): unknown
+  readonly isTTY?: boolean
+  readonly columns?: number
+}
+
+const opened = new Set<NodeJS.WriteStream>()
+
+/** The output of this process with that descriptor; its stream is used for a terminal, and when a text is not taken at once. */
+export function standardOutput(descriptor: 1 | 2): Output {
+  if (mayBeTerminal(descriptor)) return streamOf(descriptor)
+  let stream: NodeJS.WriteStream | undefined
+  return {
+    write(text) {
+      if (stream !== undefined) return stream.write(text)
+      let rest = Buffer.from(text)
+      try {
+        while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest))
+      } catch {
+        // The stream waits for a pipe that is full, and reports what went wrong.
+        stream = streamOf(descriptor)
+        stream.write(rest)
+      }
+      return
+    },
+  }
+}
+
+/** Whether the system has taken everything that was written. A stream tells only later of what it was not able to write. */
+export const isAllWritten = () => opened.size === 0
+
+/** `svc … | head` closes the pipe, which is no error. Any other error is reported on one line. */
+function streamOf(descriptor: 1 | 2): NodeJS.WriteStream {
+  const stream = descriptor === 1 ? process.stdout : process.stderr
+  if (opened.has(stream)) return stream
+  opened.add(stream)
+  const isTerminal = stream.isTTY
+  return stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit()
+    // The terminal was closed; SIGHUP follows and stops the command in order.
+    if (error.code === 'EIO' && isTerminal) return
+    if (descriptor === 1) standardOutput(2).write(`error: standard output: ${error.message}\n`)
+    process.exit(1)
+  })
+}
+
+/** The major number of `/dev/null` and its like on Linux. */
+const MEMORY_DEVICES = 1
+
+/** Node's own question loads its streams. */
+function mayBeTerminal(descriptor: number): boolean {
+  try {
+    const stats = fstatSync(descriptor)
+    return stats.isCharacterDevice() && !(process.platform === 'linux' && stats.rdev >> 8 === MEMORY_DEVICES)
+  } catch {
+    return true
+  }
+}
