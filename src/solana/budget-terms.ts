@@ -1,0 +1,84 @@
+/** Writes compute limit and price into a compiled transaction that begins with an instruction for each. */
+import { addressOf } from './addresses.ts'
+import { compactLength, readCompactLength } from './compact-lengths.ts'
+import { COMPUTE_BUDGET_PROGRAM } from './program-ids.ts'
+
+export interface BudgetTerms {
+  /** Compute limit. */
+  units: number
+  /** Micro-lamports per unit, or 0n for a transaction without a price. */
+  price: bigint
+}
+
+const KEY_BYTES = 32
+const SIGNATURE_BYTES = 64
+/** Version and header of a message. */
+const HEAD_BYTES = 4
+/** Program, number of accounts, number of bytes. Each takes one byte. */
+const INSTRUCTION_HEAD = 3
+/** The first byte of the data names the instruction. */
+const [SET_LIMIT, SET_PRICE] = [2, 3]
+const [LIMIT_BYTES, PRICE_BYTES] = [5, 9]
+
+/**
+ * Returns the addresses that an unsigned v0 transaction without lookup tables writes to. It may be one that the chain
+ * would refuse.
+ */
+export function writableAddresses(transaction: Uint8Array): string[] {
+  const { keysAt, keys, signers, readonlySigners, readonlyOthers } = layoutOf(transaction)
+  const places = Array.from({ length: keys }, (_, place) => place).filter((place) =>
+    place < signers ? place < signers - readonlySigners : place < keys - readonlyOthers,
+  )
+  return places.map((place) => addressOf(keyAt(transaction, keysAt, place)))
+}
+
+/**
+ * Returns the transaction with other terms, unsigned. It must begin with a limit, and then a price unless the terms have
+ * none. A price that the terms do not have is removed. Throws an Error for any other transaction.
+ */
+export function withTerms(transaction: Uint8Array, { units, price }: BudgetTerms): Uint8Array {
+  const { keysAt, countAt, instructions, firstAt } = layoutOf(transaction)
+  const priceAt = firstAt + INSTRUCTION_HEAD + LIMIT_BYTES
+  const sets = (at: number, name: number, bytes: number) =>
+    transaction[at + 1] === 0 &&
+    transaction[at + 2] === bytes &&
+    transaction[at + INSTRUCTION_HEAD] === name &&
+    addressOf(keyAt(transaction, keysAt, transaction[at] ?? 0)) === COMPUTE_BUDGET_PROGRAM
+  const hasPrice = instructions > 1 && sets(priceAt, SET_PRICE, PRICE_BYTES)
+  if (instructions === 0 || !sets(firstAt, SET_LIMIT, LIMIT_BYTES) || (price > 0n && !hasPrice)) {
+    throw new Error('The transaction does not begin with compute limit and price')
+  }
+  const changed = Buffer.from(transaction)
+  changed.writeUInt32LE(units, firstAt + INSTRUCTION_HEAD + 1)
+  if (price > 0n) changed.writeBigUInt64LE(price, priceAt + INSTRUCTION_HEAD + 1)
+  if (price > 0n || !hasPrice) return new Uint8Array(changed)
+  const afterPrice = priceAt + INSTRUCTION_HEAD + PRICE_BYTES
+  const parts = [
+    changed.subarray(0, countAt),
+    Uint8Array.from(compactLength(instructions - 1)),
+    changed.subarray(firstAt, priceAt),
+  ]
+  return new Uint8Array(Buffer.concat([...parts, changed.subarray(afterPrice)]))
+}
+
+function layoutOf(transaction: Uint8Array) {
+  // One byte has the number of signatures, because a packet has no room for 128.
+  const messageAt = 1 + SIGNATURE_BYTES * (transaction[0] ?? 0)
+  const [signers = 0, readonlySigners = 0, readonlyOthers = 0] = transaction.subarray(messageAt + 1)
+  const keys = readCompactLength(transaction, messageAt + HEAD_BYTES)
+  const countAt = keys.end + KEY_BYTES * (keys.value + 1)
+  const count = readCompactLength(transaction, countAt)
+  return {
+    signers,
+    readonlySigners,
+    readonlyOthers,
+    keys: keys.value,
+    keysAt: keys.end,
+    countAt,
+    instructions: count.value,
+    firstAt: count.end,
+  }
+}
+
+const keyAt = (transaction: Uint8Array, keysAt: number, place: number): Uint8Array =>
+  transaction.subarray(keysAt + KEY_BYTES * place, keysAt + KEY_BYTES * (place + 1))
