@@ -2,7 +2,7 @@
 
 import type { Simulation } from '../api/index.ts'
 import { readTokenAccount as decodeTokenAccount, readMint, type TokenAccountState } from '../solana/token-accounts.ts'
-import type { MaybeAccount } from './runs.ts'
+import type { MaybeAccount } from './plain-reads.ts'
 
 /**
  * The state has owner, delegate and close authority: the addresses that may move the tokens or the lamports below them.

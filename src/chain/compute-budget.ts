@@ -1,8 +1,10 @@
 /** Sets the compute limit and priority fee of built transactions, from a simulation with a margin and from recent fees. */
-import type { Connection, PublicKey, TransactionInstruction, VersionedTransaction } from '@solana/web3.js'
+import type { Connection, TransactionInstruction } from '@solana/web3.js'
 import type { Config } from '../config.ts'
+import { withTerms, writableAddresses } from '../solana/budget-terms.ts'
 import { MAX_COMPUTE_UNITS } from '../solana/constants.ts'
 import { MAX_U64 } from '../solana/u64.ts'
+import { plainRecentFees, plainTrial } from './plain-reads.ts'
 import type { UnsignedTransaction } from './unsigned.ts'
 
 const SPARE_UNITS = 1_000
@@ -23,30 +25,28 @@ export interface FailedTrial {
 }
 
 /**
- * Builds a trial that is simulated, then the transaction with the resulting limit and the price of `priority-fee`. The
- * trial is never smaller, so its size check holds for both. If it cannot run, the limit is `fallbackUnits`. Throws what
+ * Builds a trial that is simulated, and gives it the resulting limit and the price of `priority-fee`. The trial is never
+ * smaller than the result, so its size check holds for both. If it cannot run, the limit is `fallbackUnits`. Throws what
  * `build` throws, and what `failed` throws for a failed trial.
  */
 export async function withComputeBudget<T extends UnsignedTransaction>(
-  { connection, config }: BudgetServices,
+  services: BudgetServices,
   build: (before: readonly TransactionInstruction[]) => Promise<T>,
   fallbackUnits: number,
   failed: (trial: FailedTrial) => void = () => undefined,
 ): Promise<T> {
-  const { ComputeBudgetProgram, VersionedTransaction } = await import('@solana/web3.js')
-  const setting = config.values['priority-fee']
-  const limit = (units: number) => ComputeBudgetProgram.setComputeUnitLimit({ units })
-  const price = (microLamports: bigint) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
+  const { connection, config } = services
+  const hasPrice = config.values['priority-fee'] !== 'none'
   // The trial has no price, because the fee of the whole limit could be more than the payer has.
-  const { transaction } = await build([limit(MAX_COMPUTE_UNITS), ...(setting === 'none' ? [] : [price(0n)])])
-  const trial = VersionedTransaction.deserialize(transaction)
+  const trial = await build(await budgetInstructions(MAX_COMPUTE_UNITS, hasPrice))
+  const { transaction } = trial
   const [used, requested] = await Promise.all([
-    unitsUsed(connection, { trial, transaction }, failed),
-    requestedPrice({ connection, config }, writableKeys(trial)),
+    unitsUsed(connection, transaction, failed),
+    requestedPrice(services, () => writableAddresses(transaction)),
   ])
   const units = used === null ? fallbackUnits : unitsFor(used)
-  const offered = cappedPrice(requested, units, BigInt(config.values['priority-fee-cap']))
-  return build([limit(units), ...(offered > 0n ? [price(offered)] : [])])
+  const price = cappedPrice(requested, units, BigInt(config.values['priority-fee-cap']))
+  return { ...trial, transaction: withTerms(transaction, { units, price }) }
 }
 
 export interface FixedBudget extends BudgetServices {
@@ -62,21 +62,25 @@ export async function withFixedBudget<T extends UnsignedTransaction>(
   { units, ...services }: FixedBudget,
   build: (before: readonly TransactionInstruction[]) => Promise<T>,
 ): Promise<T> {
-  const { ComputeBudgetProgram, VersionedTransaction } = await import('@solana/web3.js')
+  const built = await build(await budgetInstructions(units, true))
+  const price = await offeredPrice(services, () => writableAddresses(built.transaction), units)
+  return { ...built, transaction: withTerms(built.transaction, { units, price }) }
+}
+
+/** Returns limit and price, in the order in which `withTerms` finds them. */
+async function budgetInstructions(units: number, hasPrice: boolean): Promise<TransactionInstruction[]> {
+  const { ComputeBudgetProgram } = await import('@solana/web3.js')
   const limit = ComputeBudgetProgram.setComputeUnitLimit({ units })
-  const price = (microLamports: bigint) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
-  const { transaction } = await build([limit, price(0n)])
-  const offered = await offeredPrice(services, writableKeys(VersionedTransaction.deserialize(transaction)), units)
-  return build([limit, ...(offered > 0n ? [price(offered)] : [])])
+  return hasPrice ? [limit, ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 0n })] : [limit]
 }
 
 /**
  * Returns micro-lamports per unit for a transaction that cannot be simulated before an earlier one has landed, or 0 for
- * no price. `accounts` are those that it writes to, and `units` is its limit.
+ * no price. `accounts` returns those that it writes to, and `units` is its limit.
  */
 export async function offeredPrice(
   services: BudgetServices,
-  accounts: readonly PublicKey[],
+  accounts: () => readonly string[],
   units: number,
 ): Promise<bigint> {
   const requested = await requestedPrice(services, accounts)
@@ -84,9 +88,12 @@ export async function offeredPrice(
 }
 
 /** Returns the price that `priority-fee` selects, before any cap. */
-async function requestedPrice({ connection, config }: BudgetServices, accounts: readonly PublicKey[]): Promise<bigint> {
+async function requestedPrice(
+  { connection, config }: BudgetServices,
+  accounts: () => readonly string[],
+): Promise<bigint> {
   const setting = config.values['priority-fee']
-  if (setting === 'auto') return recentPrice(connection, accounts)
+  if (setting === 'auto') return recentPrice(connection, accounts())
   return setting === 'none' ? 0n : BigInt(setting)
 }
 
@@ -114,35 +121,19 @@ export function percentileOf(fees: readonly bigint[]): bigint {
 /** Returns null when the simulation fails, or the node fails. */
 async function unitsUsed(
   connection: Connection,
-  { trial, transaction }: { trial: VersionedTransaction; transaction: Uint8Array },
+  transaction: Uint8Array,
   failed: (trial: FailedTrial) => void,
 ): Promise<number | null> {
-  const run = await trialOf(connection, trial)
+  const run = await plainTrial(connection, transaction).catch(() => null)
   if (run === null || run.err === null) return run?.unitsConsumed ?? null
   failed({ transaction, err: run.err, logs: run.logs ?? [] })
   return null
 }
 
-/** Returns null when the node fails. */
-async function trialOf(connection: Connection, trial: VersionedTransaction) {
-  try {
-    const options = { sigVerify: false, replaceRecentBlockhash: true }
-    return (await connection.simulateTransaction(trial, options)).value
-  } catch {
-    return null
-  }
-}
-
-/** No built transaction uses lookup tables, so its static keys are all of its accounts. */
-const writableKeys = ({ message }: VersionedTransaction): PublicKey[] =>
-  message.staticAccountKeys.filter((_, i) => message.isAccountWritable(i))
-
 /** Returns the recent price of writing to the accounts, or 0 when the node does not report it. */
-async function recentPrice(connection: Connection, accounts: readonly PublicKey[]): Promise<bigint> {
-  const lockedWritableAccounts = [...accounts]
+async function recentPrice(connection: Connection, accounts: readonly string[]): Promise<bigint> {
   try {
-    const fees = await connection.getRecentPrioritizationFees({ lockedWritableAccounts })
-    return percentileOf(fees.map(({ prioritizationFee }) => BigInt(prioritizationFee)))
+    return percentileOf((await plainRecentFees(connection, accounts)).map(BigInt))
   } catch {
     return 0n
   }

@@ -1,12 +1,13 @@
 /** Reads what every builder requires from the node: a fresh blockhash and the rent of a new account. */
 import type { Connection } from '@solana/web3.js'
 import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
+import { plainBlockhash } from './plain-reads.ts'
 import { askNode } from './rpc-faults.ts'
 import { accountsAt } from './runs.ts'
 
 /** Returns a blockhash that is fresh and known to the whole cluster. Throws internal_error when the node fails. */
 export async function readLatestBlockhash(connection: Connection): Promise<string> {
-  return (await askNode('Reading a blockhash', () => connection.getLatestBlockhash('confirmed'))).blockhash
+  return askNode('Reading a blockhash', () => plainBlockhash(connection))
 }
 
 /** Returns the lamports that make an account of `bytes` rent-exempt. Throws internal_error when the node fails. */

@@ -2,20 +2,18 @@
 
 import type { Connection, PublicKey, SimulatedTransactionAccountInfo, VersionedTransaction } from '@solana/web3.js'
 import { ApiError, badRequest } from '../errors.ts'
-import type { ChainAccount } from '../solana/accounts.ts'
 import { ACCOUNTS_PER_CALL } from '../solana/constants.ts'
 import { TransactionRefused } from '../solana/execution.ts'
 import { type LoadedAddresses, loadAddresses } from '../solana/lookup-tables.ts'
 import { type DecodedMessage, isWritable } from '../solana/messages.ts'
 import { exactLamports } from './exact-lamports.ts'
+import { type MaybeAccount, plainAccounts } from './plain-reads.ts'
 import { askNode } from './rpc-faults.ts'
 
 /** Wording of web3.js for a transaction that the node refuses. The error's code is lost in it. */
 const NODE_REFUSAL = /^failed to simulate transaction: ((?:invalid|failed to deserialize|.* too large).*)/
 /** Most runs while the accounts keep changing. On accounts that everyone writes to, the last run is used. */
 const MAX_RUNS = 3
-
-export type MaybeAccount = ChainAccount | null
 
 export interface RunOptions {
   /** Whether a recent blockhash replaces the transaction's. Otherwise exactly this message runs. */
@@ -131,19 +129,18 @@ export async function accountsAt(connection: Connection, addresses: readonly str
 
 /** Reads accounts with the slots of the readings, a hundred per call. */
 export async function readingOf(connection: Connection, addresses: readonly string[]) {
-  const { PublicKey } = await import('@solana/web3.js')
   const accounts: MaybeAccount[] = []
   const slots: number[] = []
   for (let first = 0; first < addresses.length; first += ACCOUNTS_PER_CALL) {
-    const keys = addresses.slice(first, first + ACCOUNTS_PER_CALL).map((address) => new PublicKey(address))
-    const { context, value } = await askNode('Reading accounts', async () => {
-      const answer = await connection.getMultipleAccountsInfoAndContext(keys)
+    const part = addresses.slice(first, first + ACCOUNTS_PER_CALL)
+    const reading = await askNode('Reading accounts', async () => {
+      const answer = await plainAccounts(connection, part)
       // An account that is missing from the answer must not count as nonexistent.
-      if (answer.value.length !== keys.length) throw new Error('it answers with parts missing')
+      if (answer.accounts.length !== part.length) throw new Error('it answers with parts missing')
       return answer
     })
-    slots.push(context.slot)
-    accounts.push(...keys.map((_, i) => accountBefore(value[i] ?? null)))
+    slots.push(reading.slot)
+    accounts.push(...reading.accounts)
   }
   return { accounts, oldest: Math.min(...slots), newest: Math.max(...slots) }
 }

@@ -26,8 +26,8 @@ export interface TransactionPlan {
   /** The transaction that must be confirmed first. This one uses its blockhash, and is not simulated. */
   follows?: BuiltTransaction
   /**
-   * Compiles the instructions into the envelope, once for the simulation and again for the result. Keys that this
-   * request generated are returned as `secretKeys`, 64 bytes each, and sign the result.
+   * Compiles the instructions into the envelope. The result differs from what was simulated in limit and price alone.
+   * Keys that this request generated are returned as `secretKeys`, 64 bytes each, and sign the result.
    */
   build(envelope: Envelope & { rent?: bigint }): Promise<UnsignedTransaction & { secretKeys?: readonly Uint8Array[] }>
   /** Bytes of an account that the instructions create. The envelope's `rent` is its rent-exempt minimum in lamports. */
@@ -118,10 +118,10 @@ export async function sequenceTerms(
   { chain, config }: Pick<BuildingServices, 'chain' | 'config'>,
   { payer, units }: { payer: string; units: number },
 ): Promise<{ recentBlockhash: string; computeUnitPrice: bigint }> {
-  const [connection, { PublicKey }] = await Promise.all([chain.connection(), import('@solana/web3.js')])
+  const connection = await chain.connection()
   const [recentBlockhash, computeUnitPrice] = await Promise.all([
     readLatestBlockhash(connection),
-    offeredPrice({ connection, config }, [new PublicKey(payer)], units),
+    offeredPrice({ connection, config }, () => [payer], units),
   ])
   return { recentBlockhash, computeUnitPrice }
 }

@@ -1,0 +1,191 @@
+/**
+ * Reads of a node that every build makes, without web3.js's check of the answer by schema, which costs more than the
+ * read. An answer that is not of the usual shape is left to web3.js, which then refuses or accepts it as ever.
+ */
+import type { Connection, SimulatedTransactionResponse } from '@solana/web3.js'
+import type { ChainAccount } from '../solana/accounts.ts'
+import { isAddress } from '../solana/addresses.ts'
+import { exactLamports } from './exact-lamports.ts'
+
+export type MaybeAccount = ChainAccount | null
+
+interface RpcRequest {
+  method: string
+  params: readonly unknown[]
+}
+
+/** The part of web3.js's Connection that its own reads are made of. */
+interface Requests {
+  _rpcRequest?: (method: string, params: readonly unknown[]) => Promise<unknown>
+}
+
+type Fields = Record<string, unknown>
+
+/** Throws what web3.js throws for a node that fails, or for an answer without its parts. */
+export async function plainBlockhash(connection: Connection): Promise<string> {
+  return ask(
+    connection,
+    { method: 'getLatestBlockhash', params: [{ commitment: 'confirmed' }] },
+    (result) => {
+      const { blockhash, lastValidBlockHeight } = fieldsOf(valueAtSlot(result)?.value)
+      return typeof blockhash === 'string' && typeof lastValidBlockHeight === 'number' ? blockhash : undefined
+    },
+    async (checked) => (await checked.getLatestBlockhash('confirmed')).blockhash,
+  )
+}
+
+/** Returns one fee for each recent slot. Throws like `plainBlockhash`. */
+export async function plainRecentFees(connection: Connection, addresses: readonly string[]): Promise<number[]> {
+  return ask(
+    connection,
+    { method: 'getRecentPrioritizationFees', params: addresses.length === 0 ? [] : [addresses] },
+    (result) => (Array.isArray(result) ? everyOf(result, recentFee) : undefined),
+    async (checked) => {
+      const { PublicKey } = await import('@solana/web3.js')
+      const lockedWritableAccounts = addresses.map((address) => new PublicKey(address))
+      const fees = await checked.getRecentPrioritizationFees({ lockedWritableAccounts })
+      return fees.map(({ prioritizationFee }) => prioritizationFee)
+    },
+  )
+}
+
+function recentFee(row: unknown): number | undefined {
+  const { slot, prioritizationFee } = fieldsOf(row)
+  return typeof slot === 'number' && typeof prioritizationFee === 'number' ? prioritizationFee : undefined
+}
+
+export type TrialRun = Pick<SimulatedTransactionResponse, 'err' | 'logs' | 'unitsConsumed'>
+
+/** Runs a transaction without its signatures, with a recent blockhash in place of its own. Throws like `plainBlockhash`. */
+export async function plainTrial(connection: Connection, transaction: Uint8Array): Promise<TrialRun> {
+  const options = { sigVerify: false, replaceRecentBlockhash: true }
+  const wire = Buffer.from(transaction).toString('base64')
+  const { commitment } = connection
+  return ask(
+    connection,
+    { method: 'simulateTransaction', params: [wire, { ...options, encoding: 'base64', commitment }] },
+    (result) => trialRun(valueAtSlot(result)?.value),
+    async (checked) => {
+      const { VersionedTransaction } = await import('@solana/web3.js')
+      return (await checked.simulateTransaction(VersionedTransaction.deserialize(transaction), options)).value
+    },
+  )
+}
+
+function trialRun(value: unknown): TrialRun | undefined {
+  const { err, logs, unitsConsumed, accounts, returnData, innerInstructions } = fieldsOf(value)
+  const isUsual =
+    (err === null || typeof err === 'string' || isRecord(err)) &&
+    (logs === null || (Array.isArray(logs) && logs.every((line) => typeof line === 'string'))) &&
+    (unitsConsumed === undefined || typeof unitsConsumed === 'number') &&
+    (accounts ?? null) === null &&
+    (innerInstructions ?? null) === null &&
+    (returnData === undefined || returnData === null || isReturnData(returnData))
+  return isUsual ? (value as TrialRun) : undefined
+}
+
+function isReturnData(value: unknown): boolean {
+  const { programId, data } = fieldsOf(value)
+  if (typeof programId !== 'string' || !Array.isArray(data)) return false
+  return data.length === 2 && typeof data[0] === 'string' && data[1] === 'base64'
+}
+
+export interface AccountsAtSlot {
+  slot: number
+  accounts: MaybeAccount[]
+}
+
+/**
+ * Reads accounts at the connection's commitment, as many as the answer has, all at one slot, which is at least `minSlot`.
+ * Throws like `plainBlockhash`.
+ */
+export async function plainAccounts(
+  connection: Connection,
+  addresses: readonly string[],
+  minSlot?: number,
+): Promise<AccountsAtSlot> {
+  const least = minSlot === undefined ? {} : { minContextSlot: minSlot }
+  const { commitment } = connection
+  return ask(
+    connection,
+    { method: 'getMultipleAccounts', params: [addresses, { encoding: 'base64', commitment, ...least }] },
+    (result) => {
+      const { slot, value } = valueAtSlot(result) ?? {}
+      const accounts = Array.isArray(value) ? everyOf(value, plainAccount) : undefined
+      return slot === undefined || accounts === undefined ? undefined : { slot, accounts }
+    },
+    async (checked) => {
+      const { PublicKey } = await import('@solana/web3.js')
+      const keys = addresses.map((address) => new PublicKey(address))
+      const { context, value } = await checked.getMultipleAccountsInfoAndContext(keys, least)
+      return {
+        slot: context.slot,
+        accounts: value.map((read) => {
+          if (read === null) return null
+          const { data, executable } = read
+          return { lamports: BigInt(exactLamports(read)), owner: read.owner.toBase58(), data, executable }
+        }),
+      }
+    },
+  )
+}
+
+function plainAccount(value: unknown): MaybeAccount | undefined {
+  if (value === null) return null
+  const { executable, owner, lamports, exactLamports: digits, data, rentEpoch } = fieldsOf(value)
+  if (typeof executable !== 'boolean' || typeof owner !== 'string' || !isAddress(owner)) return undefined
+  if (!Number.isInteger(lamports) || typeof rentEpoch !== 'number') return undefined
+  if (digits !== undefined && typeof digits !== 'string') return undefined
+  if (!Array.isArray(data) || data.length !== 2 || typeof data[0] !== 'string' || data[1] !== 'base64') return undefined
+  return { lamports: BigInt(digits ?? (lamports as number)), owner, data: Buffer.from(data[0], 'base64'), executable }
+}
+
+/**
+ * Asks the node, and returns what `read` makes of its result. Where that is undefined, `check` reads the same answer by
+ * web3.js.
+ */
+async function ask<T>(
+  connection: Connection,
+  { method, params }: RpcRequest,
+  read: (result: unknown) => T | undefined,
+  check: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const { _rpcRequest } = connection as unknown as Requests
+  if (_rpcRequest === undefined) return check(connection)
+  let answer: unknown
+  try {
+    answer = await _rpcRequest(method, params)
+  } catch (error) {
+    return check(answering(connection, () => Promise.reject(error)))
+  }
+  const fields = fieldsOf(answer)
+  const isResult = fields.jsonrpc === '2.0' && typeof fields.id === 'string' && !Object.hasOwn(fields, 'error')
+  const value = isResult ? read(fields.result) : undefined
+  return value === undefined ? check(answering(connection, async () => answer)) : value
+}
+
+/** Returns the same connection with one answer to every request. */
+const answering = (connection: Connection, answer: () => Promise<unknown>): Connection =>
+  Object.create(connection, { _rpcRequest: { value: answer } }) as Connection
+
+function valueAtSlot(result: unknown): { slot: number; value: unknown } | undefined {
+  const { context, value } = fieldsOf(result)
+  const { slot } = fieldsOf(context)
+  return typeof slot === 'number' ? { slot, value } : undefined
+}
+
+/** Returns undefined where one of the items is not what it should be. */
+function everyOf<T>(items: readonly unknown[], read: (item: unknown) => T | undefined): T[] | undefined {
+  const all: T[] = []
+  for (const item of items) {
+    const value = read(item)
+    if (value === undefined) return undefined
+    all.push(value)
+  }
+  return all
+}
+
+const NOTHING: Fields = {}
+const isRecord = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const fieldsOf = (value: unknown): Fields => (isRecord(value) ? value : NOTHING)
