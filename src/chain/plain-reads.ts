@@ -1,7 +1,4 @@
-/**
- * Reads of a node that every build makes, without web3.js's check of the answer by schema, which costs more than the
- * read. An answer that is not of the usual shape is left to web3.js, which then refuses or accepts it as ever.
- */
+/** Reads what every build asks of a node, without web3.js's check of the answer by schema, which costs more than the read. */
 import type { Connection, SimulatedTransactionResponse } from '@solana/web3.js'
 import type { ChainAccount } from '../solana/accounts.ts'
 import { isAddress } from '../solana/addresses.ts'
@@ -141,8 +138,8 @@ function plainAccount(value: unknown): MaybeAccount | undefined {
 }
 
 /**
- * Asks the node, and returns what `read` makes of its result. Where that is undefined, `check` reads the same answer by
- * web3.js.
+ * Asks the node, and returns what `read` makes of its result. Where that is undefined, because a part is missing or
+ * unusual, `check` reads the same answer by web3.js, which then refuses or accepts it as ever.
  */
 async function ask<T>(
   connection: Connection,
