@@ -18,6 +18,7 @@ import {
   run,
   unitsIn,
 } from './support/gold.ts'
+import { aroundAccounts, clockAt } from './support/node-accounts.ts'
 import { startService, temporaryFolder } from './support/service.ts'
 
 const SOL = 1_000_000_000n
@@ -342,17 +343,18 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
     const the = await setting()
     await the.submit((await the.lock({ lock_duration_days: 1 })).json.data)
     const connection = await the.services.chain.connection()
-    const original = connection.getMultipleAccountsInfoAndContext.bind(connection)
     const behind = { isOn: true }
     // It has not seen the lock yet, and its clock is a minute late wherever more than that is asked for.
-    connection.getMultipleAccountsInfoAndContext = async (keys, ...rest) => {
-      const answer = await original(keys, ...rest)
-      if (!behind.isOn || keys.length === 1) return answer
-      const value = answer.value.map((account, i) => (keys[i]!.equals(the.places.escrow) ? null : account))
-      const clock = value[keys.findIndex((key) => key.toBase58() === CLOCK_SYSVAR)]!
-      clock.data.writeBigInt64LE(BigInt(the.chain.unixTimestamp() - 60), 32)
+    aroundAccounts(connection, async (read, addresses) => {
+      const answer = await read(addresses)
+      if (!behind.isOn || addresses.length === 1) return answer
+      const late = BigInt(the.chain.unixTimestamp() - 60)
+      const value = answer.value.map((account, i) => {
+        if (addresses[i] === the.places.escrow.toBase58()) return null
+        return addresses[i] === CLOCK_SYSVAR ? clockAt(account!, late) : account
+      })
       return { ...answer, value }
-    }
+    })
     const read = (await the.get()).json.data
     expect([read.status, read.amount]).toEqual(['locked', '400'])
     expect(read.seconds_left).toBeGreaterThan(DAY - 120)

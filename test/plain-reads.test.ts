@@ -1,9 +1,23 @@
 /** Reads without web3.js's schemas: they ask what web3.js asks, and take and refuse the answers that it does. */
-import { Connection, Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import {
+  type AccountInfo,
+  Connection,
+  Keypair,
+  PublicKey,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { exactLamports, withExactLamports } from '../src/chain/exact-lamports.ts'
-import { plainAccounts, plainBlockhash, plainRecentFees, plainTrial } from '../src/chain/plain-reads.ts'
+import {
+  type NodeAccount,
+  plainAccounts,
+  plainBlockhash,
+  plainRecentFees,
+  plainTokenAccounts,
+  plainTrial,
+} from '../src/chain/plain-reads.ts'
 import { transferInstruction } from '../src/chain/transfers.ts'
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../src/solana/program-ids.ts'
 
@@ -68,11 +82,25 @@ const READS: Record<string, Read> = {
     checked: (connection) => accountsByWeb3(connection),
     usual: at([account(), null]),
   },
+  'accounts of an owner': {
+    async plain(connection) {
+      const held = await plainTokenAccounts(connection, payer, TOKEN_PROGRAM)
+      return held.map(({ address, account: read }) => ({ address, account: shown(read) }))
+    },
+    checked: (connection) => tokenAccountsByWeb3(connection),
+    usual: at([{ pubkey: other, account: account() }]),
+  },
   'accounts since a slot': {
     plain: async (connection) => readable(await plainAccounts(connection, [payer, other], 70)),
     checked: (connection) => accountsByWeb3(connection, { minContextSlot: 70 }),
     usual: at([account({ lamports: 2 ** 53 - 1, owner: SYSTEM_PROGRAM, data: ['', 'base64'] })], 70),
   },
+}
+
+const tokenAccountsByWeb3 = async (connection: Connection) => {
+  const filter = { programId: new PublicKey(TOKEN_PROGRAM) }
+  const { value } = await connection.getTokenAccountsByOwner(new PublicKey(payer), filter)
+  return value.map(({ pubkey, account: read }) => ({ address: pubkey.toBase58(), account: shownByWeb3(read) }))
 }
 
 const reduced = ({ err, logs, unitsConsumed }: { err: unknown; logs: unknown; unitsConsumed?: unknown }) => ({
@@ -81,25 +109,24 @@ const reduced = ({ err, logs, unitsConsumed }: { err: unknown; logs: unknown; un
   unitsConsumed,
 })
 
+const shown = (read: NodeAccount) => ({ ...read, lamports: String(read.lamports), data: read.data.toString('hex') })
+
 const readable = ({ slot, accounts }: Awaited<ReturnType<typeof plainAccounts>>) => ({
   slot,
-  accounts: accounts.map(
-    (read) => read && { ...read, lamports: String(read.lamports), data: Buffer.from(read.data).toString('hex') },
-  ),
+  accounts: accounts.map((read) => read && shown(read)),
+})
+
+const shownByWeb3 = (read: AccountInfo<Buffer>) => ({
+  lamports: String(exactLamports(read)),
+  owner: read.owner.toBase58(),
+  data: read.data.toString('hex'),
+  executable: read.executable,
 })
 
 async function accountsByWeb3(connection: Connection, config: { minContextSlot?: number } = {}) {
   const keys = [payer, other].map((address) => new PublicKey(address))
   const { context, value } = await connection.getMultipleAccountsInfoAndContext(keys, config)
-  const accounts = value.map(
-    (read) =>
-      read && {
-        lamports: String(exactLamports(read)),
-        owner: read.owner.toBase58(),
-        data: read.data.toString('hex'),
-        executable: read.executable,
-      },
-  )
+  const accounts = value.map((read) => read && shownByWeb3(read))
   return { slot: context.slot, accounts }
 }
 

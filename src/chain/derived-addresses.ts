@@ -1,5 +1,6 @@
 /** Derives program addresses, and keeps the latest, because the search for one costs more than the rest of a build. */
 import type { PublicKey } from '@solana/web3.js'
+import { addressOf } from '../solana/addresses.ts'
 import { ASSOCIATED_TOKEN_PROGRAM } from '../solana/program-ids.ts'
 
 /** An entry takes some 500 bytes. */
@@ -7,6 +8,9 @@ const MOST_KEPT = 2_048
 const kept = new Map<string, readonly [PublicKey, number]>()
 /** No byte of a seed, so that seeds stay apart in a name that joins them. */
 const SEPARATOR = '\uffff'
+
+/** Returns the address of a key. Base58 of the same bytes is computed once. */
+export const addressOfKey = (key: Pick<PublicKey, 'toBytes'>): string => addressOf(key.toBytes())
 
 export interface AddressDeriver {
   /** Returns the address, and the bump that moves it off the curve. Throws TypeError for a seed above 32 bytes. */

@@ -1,10 +1,15 @@
 /** Reads what every build asks of a node, without web3.js's check of the answer by schema, which costs more than the read. */
-import type { Connection, SimulatedTransactionResponse } from '@solana/web3.js'
+import type { AccountInfo, Connection, SimulatedTransactionResponse } from '@solana/web3.js'
 import type { ChainAccount } from '../solana/accounts.ts'
 import { isAddress } from '../solana/addresses.ts'
 import { exactLamports } from './exact-lamports.ts'
 
 export type MaybeAccount = ChainAccount | null
+
+/** An account that a node has shown. */
+export interface NodeAccount extends ChainAccount {
+  data: Buffer
+}
 
 interface RpcRequest {
   method: string
@@ -89,7 +94,7 @@ function isReturnData(value: unknown): boolean {
 
 export interface AccountsAtSlot {
   slot: number
-  accounts: MaybeAccount[]
+  accounts: (NodeAccount | null)[]
 }
 
 /**
@@ -108,7 +113,7 @@ export async function plainAccounts(
     { method: 'getMultipleAccounts', params: [addresses, { encoding: 'base64', commitment, ...least }] },
     (result) => {
       const { slot, value } = valueAtSlot(result) ?? {}
-      const accounts = Array.isArray(value) ? everyOf(value, plainAccount) : undefined
+      const accounts = Array.isArray(value) ? everyOf(value, maybePlainAccount) : undefined
       return slot === undefined || accounts === undefined ? undefined : { slot, accounts }
     },
     async (checked) => {
@@ -117,24 +122,58 @@ export async function plainAccounts(
       const { context, value } = await checked.getMultipleAccountsInfoAndContext(keys, least)
       return {
         slot: context.slot,
-        accounts: value.map((read) => {
-          if (read === null) return null
-          const { data, executable } = read
-          return { lamports: BigInt(exactLamports(read)), owner: read.owner.toBase58(), data, executable }
-        }),
+        accounts: value.map((read) => read && accountOf(read)),
       }
     },
   )
 }
 
-function plainAccount(value: unknown): MaybeAccount | undefined {
-  if (value === null) return null
+/** Converts an account that web3.js has checked. */
+function accountOf(read: AccountInfo<Buffer>): NodeAccount {
+  const { data, executable } = read
+  return { lamports: BigInt(exactLamports(read)), owner: read.owner.toBase58(), data, executable }
+}
+
+const maybePlainAccount = (value: unknown): NodeAccount | null | undefined =>
+  value === null ? null : plainAccount(value)
+
+function plainAccount(value: unknown): NodeAccount | undefined {
   const { executable, owner, lamports, exactLamports: digits, data, rentEpoch } = fieldsOf(value)
   if (typeof executable !== 'boolean' || typeof owner !== 'string' || !isAddress(owner)) return undefined
   if (!Number.isInteger(lamports) || typeof rentEpoch !== 'number') return undefined
   if (digits !== undefined && typeof digits !== 'string') return undefined
   if (!Array.isArray(data) || data.length !== 2 || typeof data[0] !== 'string' || data[1] !== 'base64') return undefined
   return { lamports: BigInt(digits ?? (lamports as number)), owner, data: Buffer.from(data[0], 'base64'), executable }
+}
+
+/** Returns an owner's accounts of one token program, with their addresses. Throws like `plainBlockhash`. */
+export async function plainTokenAccounts(
+  connection: Connection,
+  owner: string,
+  programId: string,
+): Promise<{ address: string; account: NodeAccount }[]> {
+  const { commitment } = connection
+  return ask(
+    connection,
+    { method: 'getTokenAccountsByOwner', params: [owner, { programId }, { encoding: 'base64', commitment }] },
+    (result) => {
+      const { value } = valueAtSlot(result) ?? {}
+      return Array.isArray(value) ? everyOf(value, tokenAccount) : undefined
+    },
+    async (checked) => {
+      const { PublicKey } = await import('@solana/web3.js')
+      const filter = { programId: new PublicKey(programId) }
+      const { value } = await checked.getTokenAccountsByOwner(new PublicKey(owner), filter)
+      return value.map(({ pubkey, account }) => ({ address: pubkey.toBase58(), account: accountOf(account) }))
+    },
+  )
+}
+
+function tokenAccount(row: unknown): { address: string; account: NodeAccount } | undefined {
+  const { pubkey, account: shown } = fieldsOf(row)
+  const account = plainAccount(shown)
+  if (account === undefined || typeof pubkey !== 'string' || !isAddress(pubkey)) return undefined
+  return { address: pubkey, account }
 }
 
 /**

@@ -19,6 +19,7 @@ import {
   entriesFor,
   lacksDistributor,
 } from '../support/airdrops.ts'
+import { aroundAccounts } from '../support/node-accounts.ts'
 import { GENEROUS, startPlatform } from '../support/platform-wallet.ts'
 import { startService } from '../support/service.ts'
 
@@ -353,11 +354,10 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     expect(replaced.message).toMatch(/is on chain already, made by .* use another airdrop_count than 0/)
     // Nor where the node leaves out of its answer what was asked for.
     const connection = await services.chain.connection()
-    const original = connection.getMultipleAccountsInfoAndContext.bind(connection)
-    connection.getMultipleAccountsInfoAndContext = async (...given) => ({ ...(await original(...given)), value: [] })
+    const restore = aroundAccounts(connection, async (read, addresses) => ({ ...(await read(addresses)), value: [] }))
     const torn = await refused('POST', '/v2/merkle-trees', body)
     expect([torn.status, torn.message]).toEqual([500, expect.stringMatching(/Reading accounts failed at the RPC node/)])
-    connection.getMultipleAccountsInfoAndContext = original
+    restore()
     expect((await ok('GET', `/v2/merkle-trees/${tree.id}`)).root).toBe(tree.root)
   })
 

@@ -23,6 +23,7 @@ import {
   entriesFor,
   lacksDistributor,
 } from '../support/airdrops.ts'
+import { aroundAccounts } from '../support/node-accounts.ts'
 import { startService, temporaryFolder } from '../support/service.ts'
 
 // Where everything is skipped nothing would stop it.
@@ -619,11 +620,10 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     for (let n = 1; n <= 120; n++) await storeTree(mint, entriesFor([Keypair.generate()]), n)
     let calls = 0
     const connection = await services.chain.connection()
-    const original = connection.getMultipleAccountsInfoAndContext.bind(connection)
-    connection.getMultipleAccountsInfoAndContext = async (...given) => {
+    aroundAccounts(connection, (read, addresses) => {
       calls++
-      return original(...given)
-    }
+      return read(addresses)
+    })
     await followAirdrops(services)
     expect(calls).toBe(2)
     await followAirdrops(services)

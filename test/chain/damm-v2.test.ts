@@ -1,7 +1,7 @@
 /** Launches of DAMM v2 pools with the real program: what they leave on chain, how they are read, their sizes. */
 import * as cpAmm from '@meteora-ag/cp-amm-sdk'
 import { getAssociatedTokenAddressSync, NATIVE_MINT } from '@solana/spl-token'
-import { Connection, Keypair, type PublicKey } from '@solana/web3.js'
+import { Connection, Keypair } from '@solana/web3.js'
 import BN from 'bn.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -36,6 +36,7 @@ import {
 } from '../support/damm-v2.ts'
 import { expectGolden, goldenKey, RECORDING } from '../support/golden.ts'
 import { SOL, someone } from '../support/local-chain.ts'
+import { aroundAccounts } from '../support/node-accounts.ts'
 
 const real = it.skipIf(!HAS_DAMM_V2)
 const LONGEST = { name: 'N'.repeat(20), symbol: 'S'.repeat(10), uri: `https://${'u'.repeat(192)}` }
@@ -415,17 +416,11 @@ describe('prices', () => {
   })
 })
 
-type ReadAccounts = (keys: PublicKey[]) => ReturnType<Connection['getMultipleAccountsInfoAndContext']>
-
 /** The connection with its reads of several accounts going through `around`. */
-function rewired(
-  connection: Connection,
-  around: (read: ReadAccounts, keys: PublicKey[]) => ReturnType<ReadAccounts>,
-): Connection {
-  return Object.assign(Object.create(connection), {
-    getMultipleAccountsInfoAndContext: (keys: PublicKey[]) =>
-      around((wanted) => connection.getMultipleAccountsInfoAndContext(wanted), keys),
-  })
+function rewired(connection: Connection, around: Parameters<typeof aroundAccounts>[1]): Connection {
+  const copy = Object.create(connection) as Connection
+  aroundAccounts(copy, around)
+  return copy
 }
 
 /** Lamports that a launch has put into accounts of its own, and paid for four signatures. */

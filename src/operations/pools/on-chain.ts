@@ -2,8 +2,8 @@
 import type { Pool, PoolFeeMetrics } from '../../api/index.ts'
 import type { Chain } from '../../chain/connection.ts'
 import { optionalRead } from '../../chain/optional-read.ts'
-import { type DammV2Pool, readDammV2Pools } from '../../chain/programs/damm-v2/index.ts'
-import { curveProgressOf, type DbcPool, readDbcPools } from '../../chain/programs/dbc/index.ts'
+import { type DammV2Pool, dammV2PoolsIn } from '../../chain/programs/damm-v2/index.ts'
+import { curveProgressOf, type DbcPool, dbcPoolsIn, readDbcAccounts } from '../../chain/programs/dbc/index.ts'
 import { readTokenState } from '../../chain/programs/tokens/index.ts'
 import type { Services } from '../../context.ts'
 import { ApiError, notFound } from '../../errors.ts'
@@ -20,9 +20,10 @@ export type ChainPool = { type: 'dbc'; pool: DbcPool } | { type: 'damm_v2'; pool
 export async function readPools(chain: Chain, addresses: readonly string[]): Promise<(ChainPool | null)[]> {
   if (addresses.length === 0) return []
   const connection = await chain.connection()
+  const read = await readDbcAccounts(connection, addresses)
   const [curves, pools] = await Promise.all([
-    readDbcPools(connection, addresses),
-    readDammV2Pools(connection, addresses),
+    dbcPoolsIn(connection, addresses, read),
+    dammV2PoolsIn(connection, addresses, read),
   ])
   return addresses.map((_, i) => {
     const [curve, pool] = [curves[i] ?? null, pools[i] ?? null]

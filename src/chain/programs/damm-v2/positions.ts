@@ -2,6 +2,8 @@
 import type { Connection } from '@solana/web3.js'
 import { notFound } from '../../../errors.ts'
 import { TOKEN_2022_PROGRAM } from '../../../solana/program-ids.ts'
+import { addressOfKey } from '../../derived-addresses.ts'
+import { plainTokenAccounts } from '../../plain-reads.ts'
 import { askNode } from '../../rpc-faults.ts'
 import { positionKeys } from './addresses.ts'
 import { decodeDammV2Pool, decodePosition, loadSdk, toBigint } from './program.ts'
@@ -27,32 +29,31 @@ const POSITIONS_PER_CALL = 99
  */
 export async function positionsOf(connection: Connection, pool: string, owner: string): Promise<DammV2Position[]> {
   const [{ PublicKey }, { sdk }] = await Promise.all([import('@solana/web3.js'), loadSdk()])
-  const poolKey = new PublicKey(pool)
   const held = await askNode('Reading the positions of a wallet', () =>
-    connection.getTokenAccountsByOwner(new PublicKey(owner), { programId: new PublicKey(TOKEN_2022_PROGRAM) }),
+    plainTokenAccounts(connection, owner, TOKEN_2022_PROGRAM),
   )
   const candidates = await Promise.all(
-    held.value
+    held
       // The token account of an NFT has the amount one. Its mint comes first, and the amount follows mint and owner.
       .filter(({ account }) => account.data.length >= 72 && account.data.readBigUInt64LE(64) === 1n)
-      .map(async ({ pubkey, account }) => ({
-        position: (await positionKeys(new PublicKey(account.data.subarray(0, 32)))).position,
-        positionNftAccount: pubkey.toBase58(),
+      .map(async ({ address, account }) => ({
+        position: addressOfKey((await positionKeys(new PublicKey(account.data.subarray(0, 32)))).position),
+        positionNftAccount: address,
       })),
   )
   const positions: DammV2Position[] = []
   // The pool is read even without candidates, to distinguish a missing pool from one without positions.
   for (const part of candidates.length === 0 ? [[]] : chunksOf(candidates, POSITIONS_PER_CALL)) {
-    const keys = [poolKey, ...part.map(({ position }) => position)]
-    const [poolAccount, ...accounts] = (await readTogether(connection, 'Reading positions', keys)).accounts
+    const together = [pool, ...part.map(({ position }) => position)]
+    const [poolAccount, ...accounts] = (await readTogether(connection, 'Reading positions', together)).accounts
     const poolState = await decodeDammV2Pool(poolAccount)
     if (poolState === null) throw notFound(`There is no DAMM v2 pool at ${pool}`, { param: 'address' })
     for (const [i, { position, positionNftAccount }] of part.entries()) {
       const state = await decodePosition(accounts[i])
-      if (!state?.pool.equals(poolKey)) continue
+      if (state === null || addressOfKey(state.pool) !== pool) continue
       const fees = sdk.getUnClaimLpFee(poolState, state)
       positions.push({
-        position: position.toBase58(),
+        position,
         positionNftAccount,
         unlockedLiquidity: toBigint(state.unlockedLiquidity),
         permanentLockedLiquidity: toBigint(state.permanentLockedLiquidity),

@@ -1,11 +1,12 @@
 /** Loads the SDK of DAMM v2 on first use, for decoding accounts and for instructions by its IDL. */
 import type { PoolState, PositionState } from '@meteora-ag/cp-amm-sdk'
-import type { AccountInfo, PublicKey, TransactionInstruction } from '@solana/web3.js'
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import type BN from 'bn.js'
 import { PROGRAMS } from '../../../solana/programs.ts'
+import type { NodeAccount } from '../../plain-reads.ts'
 import { fixedKeys } from './addresses.ts'
 
-type DammV2Account = AccountInfo<Buffer> | null | undefined
+type DammV2Account = NodeAccount | null | undefined
 
 interface IdlInstruction {
   name: string
@@ -70,7 +71,7 @@ export const decodePosition = (account: DammV2Account) => decodeDammV2Account<Po
 
 async function decodeDammV2Account<T>(kind: 'pool' | 'position', account: DammV2Account): Promise<T | null> {
   // The owner excludes most unrelated accounts before the SDK is loaded.
-  if (account?.owner.toBase58() !== PROGRAMS.dammV2.id) return null
+  if (account?.owner !== PROGRAMS.dammV2.id) return null
   if (!DISCRIMINATORS[kind].equals(account.data.subarray(0, 8))) return null
   const { accounts } = (await loadSdk()).program.coder
   return account.data.length < accounts.size(kind) ? null : accounts.decode<T>(kind, account.data)

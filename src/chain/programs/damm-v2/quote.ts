@@ -1,10 +1,11 @@
 /** Quotes a swap at this moment by the program's own arithmetic. */
 import type { PoolState } from '@meteora-ag/cp-amm-sdk'
-import type { AccountInfo, Connection, PublicKey } from '@solana/web3.js'
+import type { Connection } from '@solana/web3.js'
 import type BN from 'bn.js'
 import { badRequest, internal, notFound } from '../../../errors.ts'
 import { CLOCK_SYSVAR, TOKEN_2022_PROGRAM } from '../../../solana/program-ids.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
+import type { NodeAccount } from '../../plain-reads.ts'
 import { nodeReason } from '../../rpc-faults.ts'
 import { decodeDammV2Pool, loadSdk, type Sdk, toBigint } from './program.ts'
 import { type DammV2Pool, readTogether } from './state.ts'
@@ -38,11 +39,10 @@ export async function quoteDammV2Swap(
   { side, amount }: SwapOrder,
 ): Promise<DammV2SwapQuote> {
   checkDammV2Amount(amount)
-  const [{ PublicKey }, { sdk, toBn }] = await Promise.all([import('@solana/web3.js'), loadSdk()])
-  const { address } = pool
-  const [keyA, keyB] = [new PublicKey(pool.tokenAMint), new PublicKey(pool.tokenBMint)]
-  const keys = [new PublicKey(address), new PublicKey(CLOCK_SYSVAR), keyA, keyB]
-  const { slot, accounts } = await readTogether(connection, 'Reading a pool', keys)
+  const { sdk, toBn } = await loadSdk()
+  const { address, tokenAMint, tokenBMint } = pool
+  const together = [address, CLOCK_SYSVAR, tokenAMint, tokenBMint]
+  const { slot, accounts } = await readTogether(connection, 'Reading a pool', together)
   const [account, clock, mintA, mintB] = accounts
   const state = await decodeDammV2Pool(account)
   if (state === null) throw notFound(`There is no DAMM v2 pool at ${address}`, { param: 'address' })
@@ -52,7 +52,7 @@ export async function quoteDammV2Swap(
   const point = toBn(state.activationType === 0 ? BigInt(slot) : await timeAt(connection, slot, clock))
   if (!sdk.isSwapEnabled(state, point)) throw badRequest(`The pool ${address} is not open for swaps`)
   const epoch = Number(clock.data.readBigUInt64LE(EPOCH_OFFSET))
-  const [a, b] = [[keyA, mintA] as const, [keyB, mintB] as const]
+  const [a, b] = [[tokenAMint, mintA] as const, [tokenBMint, mintB] as const]
   const [paid, received] = side === 'buy' ? [b, a] : [a, b]
   const order = { side, point, amount: await afterTransferFee(toBn(amount), ...paid, epoch) }
   const result = calculate(sdk, state, order, amount)
@@ -88,7 +88,7 @@ function calculate(sdk: Sdk, state: PoolState, order: { side: SwapSide; point: B
 /**
  * Returns Unix seconds. The sysvar has the time of the last block, and a chain without new blocks has moved on since.
  */
-async function timeAt(connection: Connection, slot: number, clock: AccountInfo<Buffer>) {
+async function timeAt(connection: Connection, slot: number, clock: NodeAccount) {
   const sysvar = clock.data.readBigInt64LE(TIMESTAMP_OFFSET)
   // Nodes refuse this for slots whose block they do not have. The sysvar is then the only source.
   const block = BigInt((await connection.getBlockTime(slot).catch(() => null)) ?? 0)
@@ -96,9 +96,15 @@ async function timeAt(connection: Connection, slot: number, clock: AccountInfo<B
 }
 
 /** Returns the raw units that arrive if the mint takes a fee from every transfer. */
-async function afterTransferFee(amount: BN, address: PublicKey, mint: AccountInfo<Buffer>, epoch: number): Promise<BN> {
-  if (mint.owner.toBase58() !== TOKEN_2022_PROGRAM) return amount
-  const [spl, { sdk }] = await Promise.all([import('@solana/spl-token'), loadSdk()])
-  const unpacked = spl.unpackMint(address, mint, mint.owner)
+async function afterTransferFee(amount: BN, address: string, mint: NodeAccount, epoch: number): Promise<BN> {
+  if (mint.owner !== TOKEN_2022_PROGRAM) return amount
+  const [{ PublicKey }, spl, { sdk }] = await Promise.all([
+    import('@solana/web3.js'),
+    import('@solana/spl-token'),
+    loadSdk(),
+  ])
+  const owner = new PublicKey(mint.owner)
+  // The lamports do not affect the decoding, so they are left at 0.
+  const unpacked = spl.unpackMint(new PublicKey(address), { ...mint, owner, lamports: 0 }, owner)
   return sdk.calculateTransferFeeExcludedAmount(amount, unpacked, epoch).amount
 }

@@ -1,10 +1,12 @@
 /** Reads pools of DAMM v2, with the balances of their vaults. */
 
 import type { PoolState } from '@meteora-ag/cp-amm-sdk'
-import type { AccountInfo, Connection, PublicKey } from '@solana/web3.js'
+import type { Connection } from '@solana/web3.js'
 import { internal } from '../../../errors.ts'
 import { ACCOUNTS_PER_CALL } from '../../../solana/constants.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
+import { addressOfKey } from '../../derived-addresses.ts'
+import { type AccountsAtSlot, type NodeAccount, plainAccounts } from '../../plain-reads.ts'
 import { askNode } from '../../rpc-faults.ts'
 import { dammV2PriceText } from './prices.ts'
 import { dammV2JsonSafe, decodeDammV2Pool, toBigint } from './program.ts'
@@ -64,30 +66,35 @@ export async function readDammV2Pools(
   connection: Connection,
   addresses: readonly string[],
 ): Promise<(DammV2Pool | null)[]> {
-  const { PublicKey } = await import('@solana/web3.js')
-  const keys = addresses.map((address) => new PublicKey(address))
-  const poolStates = new Map<string, { key: PublicKey; state: PoolState }>()
+  const accounts: AccountsAtSlot['accounts'] = []
   let slot = 0
-  for (const part of chunksOf(keys, ACCOUNTS_PER_CALL)) {
+  for (const part of chunksOf(addresses, ACCOUNTS_PER_CALL)) {
     const read = await readTogether(connection, 'Reading pools', part)
     slot = Math.max(slot, read.slot)
-    for (const [i, key] of part.entries()) {
-      const state = await decodeDammV2Pool(read.accounts[i])
-      if (state !== null) poolStates.set(key.toBase58(), { key, state })
-    }
+    accounts.push(...read.accounts)
+  }
+  return dammV2PoolsIn(connection, addresses, { slot, accounts })
+}
+
+/** Returns the same from the accounts of the addresses, which were read before. `slot` is that of the latest of them. */
+export async function dammV2PoolsIn(
+  connection: Connection,
+  addresses: readonly string[],
+  { slot, accounts: read }: AccountsAtSlot,
+): Promise<(DammV2Pool | null)[]> {
+  const poolStates = new Map<string, PoolState>()
+  for (const [i, address] of addresses.entries()) {
+    const state = await decodeDammV2Pool(read[i])
+    if (state !== null) poolStates.set(address, state)
   }
   const pools = new Map<string, DammV2Pool>()
-  for (const part of chunksOf([...poolStates.values()], ACCOUNTS_PER_CALL / ACCOUNTS_PER_POOL)) {
-    const accountKeys = part.flatMap(({ key, state }) => [
-      key,
-      state.tokenAVault,
-      state.tokenBVault,
-      state.tokenAMint,
-      state.tokenBMint,
+  for (const part of chunksOf([...poolStates], ACCOUNTS_PER_CALL / ACCOUNTS_PER_POOL)) {
+    const together = part.flatMap(([address, { tokenAVault, tokenBVault, tokenAMint, tokenBMint }]) => [
+      address,
+      ...[tokenAVault, tokenBVault, tokenAMint, tokenBMint].map(addressOfKey),
     ])
-    const { accounts } = await readTogether(connection, 'Reading pools', accountKeys, slot)
-    for (const [i, { key }] of part.entries()) {
-      const address = key.toBase58()
+    const { accounts } = await readTogether(connection, 'Reading pools', together, slot)
+    for (const [i, [address]] of part.entries()) {
       const own = accounts.slice(i * ACCOUNTS_PER_POOL, (i + 1) * ACCOUNTS_PER_POOL)
       pools.set(address, await describePool(address, own))
     }
@@ -95,7 +102,7 @@ export async function readDammV2Pools(
   return addresses.map((address) => pools.get(address) ?? null)
 }
 
-async function describePool(address: string, accounts: readonly (AccountInfo<Buffer> | null)[]): Promise<DammV2Pool> {
+async function describePool(address: string, accounts: readonly (NodeAccount | null)[]): Promise<DammV2Pool> {
   const [account, vaultA, vaultB, mintA, mintB] = accounts
   const state = await decodeDammV2Pool(account)
   // Pools and vaults cannot be closed, so an answer without them is a fault of the node.
@@ -108,10 +115,10 @@ async function describePool(address: string, accounts: readonly (AccountInfo<Buf
   ]
   return {
     address,
-    tokenAMint: state.tokenAMint.toBase58(),
-    tokenBMint: state.tokenBMint.toBase58(),
-    tokenAVault: state.tokenAVault.toBase58(),
-    tokenBVault: state.tokenBVault.toBase58(),
+    tokenAMint: addressOfKey(state.tokenAMint),
+    tokenBMint: addressOfKey(state.tokenBMint),
+    tokenAVault: addressOfKey(state.tokenAVault),
+    tokenBVault: addressOfKey(state.tokenBVault),
     tokenAProgram: tokenProgramOfFlag(state.tokenAFlag),
     tokenBProgram: tokenProgramOfFlag(state.tokenBFlag),
     tokenADecimals,
@@ -120,7 +127,7 @@ async function describePool(address: string, accounts: readonly (AccountInfo<Buf
     sqrtMinPrice: toBigint(state.sqrtMinPrice),
     sqrtMaxPrice: toBigint(state.sqrtMaxPrice),
     liquidity: toBigint(state.liquidity),
-    creator: state.creator.toBase58(),
+    creator: addressOfKey(state.creator),
     isEnabled: state.poolStatus === 0,
     collectFeeMode: FEE_MODES[state.collectFeeMode] ?? 'both',
     baseFeeMode: baseFeeMode(state),
@@ -147,16 +154,14 @@ const baseFeeMode = (state: PoolState): number => state.poolFees.baseFee.baseFee
 export async function readTogether(
   connection: Connection,
   what: string,
-  keys: PublicKey[],
+  addresses: readonly string[],
   minSlot?: number,
-): Promise<{ slot: number; accounts: (AccountInfo<Buffer> | null)[] }> {
-  const { context, value } = await askNode(what, async () => {
-    const options = minSlot === undefined ? {} : { minContextSlot: minSlot }
-    const answer = await connection.getMultipleAccountsInfoAndContext(keys, options)
-    if (answer.value.length !== keys.length) throw new Error('it answers with parts missing')
+): Promise<AccountsAtSlot> {
+  return askNode(what, async () => {
+    const answer = await plainAccounts(connection, addresses, minSlot)
+    if (answer.accounts.length !== addresses.length) throw new Error('it answers with parts missing')
     return answer
   })
-  return { slot: context.slot, accounts: value }
 }
 
 export function chunksOf<T>(items: readonly T[], size: number): T[][] {

@@ -21,6 +21,13 @@ export {
   migrationStep,
 } from './migration.ts'
 export { dbcPoolAddress } from './program.ts'
-export { curveProgressOf, migrationMarketCap, readDbcPool, readDbcPools } from './state.ts'
+export {
+  curveProgressOf,
+  dbcPoolsIn,
+  migrationMarketCap,
+  readDbcAccounts,
+  readDbcPool,
+  readDbcPools,
+} from './state.ts'
 export { buildDbcSwap, type DbcSwap, type DbcSwapQuote, quoteDbcSwap, SWAP_UNITS } from './swaps.ts'
 export type { DbcPool, LaunchCurve } from './types.ts'

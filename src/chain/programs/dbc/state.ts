@@ -1,12 +1,14 @@
 /** Reads launch curves from the chain: pools with their configs, many at a time, and their progress. */
 
 import type { PoolConfig, VirtualPool } from '@meteora-ag/dynamic-bonding-curve-sdk'
-import type { AccountInfo, Connection } from '@solana/web3.js'
+import type { Connection } from '@solana/web3.js'
 import { internal, notFound } from '../../../errors.ts'
 import { ACCOUNTS_PER_CALL } from '../../../solana/constants.ts'
 import { CLOCK_SYSVAR, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { chainTimeOf } from '../../chain-clock.ts'
+import { addressOfKey } from '../../derived-addresses.ts'
+import { type AccountsAtSlot, type NodeAccount, plainAccounts } from '../../plain-reads.ts'
 import { askNode } from '../../rpc-faults.ts'
 import { dbcPriceText } from './prices.ts'
 import { bigintOf, openDbc } from './program.ts'
@@ -19,7 +21,7 @@ const POST_BONDING_CURVE = 1
 const NO_DECIMALS = 0
 const LAMPORTS_PER_SOL = 1e9
 
-type DbcAccount = AccountInfo<Buffer> | null
+type DbcAccount = NodeAccount | null
 
 /**
  * Takes two calls at the connection's commitment. Returns null for an address without a pool. Throws internal_error
@@ -35,13 +37,22 @@ export async function readDbcPool(connection: Connection, address: string): Prom
  * Pools of tokens with transfer hooks, which require other instructions, are read as null.
  */
 export async function readDbcPools(connection: Connection, addresses: readonly string[]): Promise<(DbcPool | null)[]> {
-  const pools = await Promise.all((await readDbcAccounts(connection, addresses)).map(decodeDbcPool))
-  const configs = [...new Set(pools.flatMap((pool) => (pool === null ? [] : [pool.poolState.config.toBase58()])))]
-  const decoded = await Promise.all((await readDbcAccounts(connection, configs)).map(decodeConfig))
+  return dbcPoolsIn(connection, addresses, await readDbcAccounts(connection, addresses))
+}
+
+/** Returns the same from the accounts of the addresses, which were read before. */
+export async function dbcPoolsIn(
+  connection: Connection,
+  addresses: readonly string[],
+  { accounts }: Pick<AccountsAtSlot, 'accounts'>,
+): Promise<(DbcPool | null)[]> {
+  const pools = await Promise.all(accounts.map(decodeDbcPool))
+  const configs = [...new Set(pools.flatMap((pool) => (pool === null ? [] : [addressOfKey(pool.poolState.config)])))]
+  const decoded = await Promise.all((await readDbcAccounts(connection, configs)).accounts.map(decodeConfig))
   const configOf = new Map(configs.map((address, i) => [address, decoded[i] ?? null]))
   const described = addresses.map((address, i) => {
     const pool = pools[i] ?? null
-    const config = pool === null ? null : (configOf.get(pool.poolState.config.toBase58()) ?? null)
+    const config = pool === null ? null : (configOf.get(addressOfKey(pool.poolState.config)) ?? null)
     return pool === null || config === null ? null : describe(address, pool, config)
   })
   return Promise.all(described)
@@ -70,24 +81,30 @@ export async function readForQuote(
   connection: Connection,
   { address, config }: Pick<DbcPool, 'address' | 'config'>,
 ): Promise<{ pool: VirtualPool; config: PoolConfig; slot: bigint; unixSeconds: bigint }> {
-  const [first, second, clock] = await readDbcAccounts(connection, [address, config, CLOCK_SYSVAR])
+  const { accounts } = await readDbcAccounts(connection, [address, config, CLOCK_SYSVAR])
+  const [first, second, clock] = accounts
   const [pool, settings] = [await decodeDbcPool(first ?? null), await decodeConfig(second ?? null)]
   if (pool === null || settings === null) throw notFound(`There is no launch curve at ${address}`, { param: 'address' })
   const { slot, unixSeconds } = await chainTimeOf(clock ?? null)
   return { pool, config: settings, slot: BigInt(slot), unixSeconds: BigInt(unixSeconds) }
 }
 
-async function readDbcAccounts(connection: Connection, addresses: readonly string[]): Promise<DbcAccount[]> {
+/**
+ * Reads accounts that may be launch curves, a hundred per call. `slot` is that of the latest call. Throws internal_error
+ * when the node fails.
+ */
+export async function readDbcAccounts(connection: Connection, addresses: readonly string[]): Promise<AccountsAtSlot> {
   const accounts: DbcAccount[] = []
+  let slot = 0
   for (let at = 0; at < addresses.length; at += ACCOUNTS_PER_CALL) {
-    const { key } = await openDbc()
-    const keys = addresses.slice(at, at + ACCOUNTS_PER_CALL).map(key)
-    const part = await askNode('Reading launch curves', () => connection.getMultipleAccountsInfo(keys))
-    if (part.length !== keys.length)
+    const part = addresses.slice(at, at + ACCOUNTS_PER_CALL)
+    const read = await askNode('Reading launch curves', () => plainAccounts(connection, part))
+    if (read.accounts.length !== part.length)
       throw internal('Reading launch curves failed at the RPC node: accounts are missing')
-    accounts.push(...part)
+    slot = Math.max(slot, read.slot)
+    accounts.push(...read.accounts)
   }
-  return accounts
+  return { slot, accounts }
 }
 
 const decodeDbcPool = (account: DbcAccount) => decodeDbcAccount<VirtualPool>(account, 'virtualPool')
@@ -95,7 +112,7 @@ const decodeConfig = (account: DbcAccount) => decodeDbcAccount<PoolConfig>(accou
 
 /** Returns null for any other account than this kind of the program. */
 async function decodeDbcAccount<T>(account: DbcAccount, name: 'virtualPool' | 'poolConfig'): Promise<T | null> {
-  if (account?.owner.toBase58() !== PROGRAMS.dbc.id) return null
+  if (account?.owner !== PROGRAMS.dbc.id) return null
   const { coder } = await openDbc()
   try {
     return coder.decode(name, account.data) as T
@@ -109,7 +126,7 @@ async function describe(address: string, pool: VirtualPool, config: PoolConfig):
   const { sdk } = await openDbc()
   const state = pool.poolState
   const [quoteReserve, threshold] = [bigintOf(state.quoteReserve), bigintOf(config.migrationQuoteThreshold)]
-  const quoteMint = config.quoteMint.toBase58()
+  const quoteMint = addressOfKey(config.quoteMint)
   const { baseFee } = config.poolFees
   const vesting = config.lockedVestingConfig
   const finishedAt = Number(state.finishCurveTimestamp)
@@ -117,12 +134,12 @@ async function describe(address: string, pool: VirtualPool, config: PoolConfig):
   const withdrawn = state.isPartnerWithdrawSurplus === 1
   return {
     address,
-    config: state.config.toBase58(),
-    creator: state.creator.toBase58(),
-    baseMint: state.baseMint.toBase58(),
+    config: addressOfKey(state.config),
+    creator: addressOfKey(state.creator),
+    baseMint: addressOfKey(state.baseMint),
     quoteMint,
-    baseVault: state.baseVault.toBase58(),
-    quoteVault: state.quoteVault.toBase58(),
+    baseVault: addressOfKey(state.baseVault),
+    quoteVault: addressOfKey(state.quoteVault),
     baseProgram: state.poolType === sdk.TokenType.SPLToken ? 'spl' : 'token2022',
     decimals: config.tokenDecimal,
     baseReserve: bigintOf(state.baseReserve),
@@ -143,8 +160,8 @@ async function describe(address: string, pool: VirtualPool, config: PoolConfig):
     isMigrated: state.isMigrated === 1,
     migrationProgress: state.migrationProgress,
     finishedAt: finishedAt === 0 ? null : finishedAt,
-    feeClaimer: config.feeClaimer.toBase58(),
-    leftoverReceiver: config.leftoverReceiver.toBase58(),
+    feeClaimer: addressOfKey(config.feeClaimer),
+    leftoverReceiver: addressOfKey(config.leftoverReceiver),
     migrationOption: config.migrationOption,
     migrationFeeOption: config.migrationFeeOption,
     surplus: {

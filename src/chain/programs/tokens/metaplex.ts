@@ -3,7 +3,7 @@ import { base58 } from '@scure/base'
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { borshReader, borshString } from '../../../solana/borsh.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
-import { openDeriver } from '../../derived-addresses.ts'
+import { addressOfKey, openDeriver } from '../../derived-addresses.ts'
 import type { OnChainMetadata } from './types.ts'
 
 const CREATE_METADATA_ACCOUNT_V3 = 33
@@ -25,7 +25,7 @@ export async function metadataAddress(mint: PublicKey): Promise<PublicKey> {
 /** Returns the address of a mint's metadata. Both addresses are base58. */
 export async function metadataAddressOf(mint: string): Promise<string> {
   const { PublicKey } = await import('@solana/web3.js')
-  return (await metadataAddress(new PublicKey(mint))).toBase58()
+  return addressOfKey(await metadataAddress(new PublicKey(mint)))
 }
 
 /**

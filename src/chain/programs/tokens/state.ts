@@ -1,19 +1,20 @@
 /** Reads a token from the chain, and determines which authorities are revoked. */
-import type { AccountInfo, Connection, PublicKey } from '@solana/web3.js'
+import type { Connection, PublicKey } from '@solana/web3.js'
 import { notFound } from '../../../errors.ts'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
+import { addressOfKey } from '../../derived-addresses.ts'
+import { type NodeAccount, plainAccounts } from '../../plain-reads.ts'
 import { askNode } from '../../rpc-faults.ts'
 import { decodeExtension } from './metadata-extension.ts'
-import { decodeMetaplex, metadataAddress } from './metaplex.ts'
+import { decodeMetaplex, metadataAddressOf } from './metaplex.ts'
 import type { AuthorityStatus, OnChainMetadata, OnChainToken } from './types.ts'
 
-type TokenAccountInfo = AccountInfo<Buffer> | null
+type TokenAccount = NodeAccount | null
 
 /** Takes one call at the connection's commitment. Throws not_found when the address has no mint. */
 export async function readTokenState(connection: Connection, mint: string): Promise<OnChainToken> {
-  const { PublicKey } = await import('@solana/web3.js')
-  const key = new PublicKey(mint)
-  const accounts = await connection.getMultipleAccountsInfo([key, await metadataAddress(key)])
+  const { accounts } = await plainAccounts(connection, [mint, await metadataAddressOf(mint)])
   const token = await decodeTokenState(mint, accounts[0] ?? null, accounts[1] ?? null)
   if (token === null) throw notFound(`There is no token mint at ${mint}`, { param: 'mint' })
   return token
@@ -33,15 +34,11 @@ export async function readTokens(
   slot: number,
 ): Promise<(OnChainToken | null)[]> {
   if (mints.length === 0) return []
-  const { PublicKey } = await import('@solana/web3.js')
   const states: (OnChainToken | null)[] = []
   for (let at = 0; at < mints.length; at += TOKENS_PER_CALL) {
     const part = mints.slice(at, at + TOKENS_PER_CALL)
-    const keys = part.map((mint) => new PublicKey(mint))
-    const addresses = [...keys, ...(await Promise.all(keys.map(metadataAddress)))]
-    const accounts = await askNode('Reading tokens', () =>
-      connection.getMultipleAccountsInfo(addresses, { minContextSlot: slot }),
-    )
+    const addresses = [...part, ...(await Promise.all(part.map(metadataAddressOf)))]
+    const { accounts } = await askNode('Reading tokens', () => plainAccounts(connection, addresses, slot))
     const decoded = part.map((mint, i) =>
       decodeTokenState(mint, accounts[i] ?? null, accounts[part.length + i] ?? null),
     )
@@ -57,19 +54,22 @@ export async function readTokens(
  */
 export async function decodeTokenState(
   mint: string,
-  account: TokenAccountInfo,
-  metaplex: TokenAccountInfo,
+  account: TokenAccount,
+  metaplex: TokenAccount,
 ): Promise<OnChainToken | null> {
   const [{ PublicKey }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
   if (account === null) return null
-  const isSpl = account.owner.equals(spl.TOKEN_PROGRAM_ID)
-  if (!isSpl && !account.owner.equals(spl.TOKEN_2022_PROGRAM_ID)) return null
-  const state = unlessUnreadable(() => spl.unpackMint(new PublicKey(mint), account, account.owner))
+  const isSpl = account.owner === TOKEN_PROGRAM
+  if (!isSpl && account.owner !== TOKEN_2022_PROGRAM) return null
+  const owner = isSpl ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
+  // The lamports do not affect the decoding, so they are left at 0.
+  const info = { ...account, owner, lamports: 0 }
+  const state = unlessUnreadable(() => spl.unpackMint(new PublicKey(mint), info, owner))
   if (!state?.isInitialized) return null
   const extension = unlessUnreadable(() => spl.getExtensionData(spl.ExtensionType.TokenMetadata, state.tlvData))
   const pointer = unlessUnreadable(() => spl.getMetadataPointerState(state))
   const pointed = base58OrNull(pointer?.metadataAddress ?? null)
-  const known = [null, mint, (await metadataAddress(new PublicKey(mint))).toBase58()]
+  const known = [null, mint, await metadataAddressOf(mint)]
   return {
     mint,
     tokenProgram: isSpl ? 'spl' : 'token2022',
@@ -95,12 +95,12 @@ export function tokenStatus(state: OnChainToken): AuthorityStatus {
   return freezeAuthority === null ? 'freeze_authority_revoked' : 'created'
 }
 
-function readMetaplex(account: TokenAccountInfo, mint: string): OnChainMetadata | null {
-  if (account?.owner.toBase58() !== PROGRAMS.tokenMetadata.id) return null
+function readMetaplex(account: TokenAccount, mint: string): OnChainMetadata | null {
+  if (account?.owner !== PROGRAMS.tokenMetadata.id) return null
   return unlessUnreadable(() => decodeMetaplex(account.data, mint))
 }
 
-const base58OrNull = (key: PublicKey | null): string | null => key?.toBase58() ?? null
+const base58OrNull = (key: PublicKey | null): string | null => (key === null ? null : addressOfKey(key))
 
 /** Accounts of others may hold any data, so unreadable data counts as absent. */
 function unlessUnreadable<T>(read: () => T): T | null {
