@@ -1,7 +1,9 @@
 /** Compiled transactions, byte for byte as web3.js compiles the same instructions. */
+import { randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
 import {
   ComputeBudgetProgram,
+  Keypair,
   PublicKey,
   TransactionInstruction,
   TransactionMessage,
@@ -9,11 +11,13 @@ import {
 } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { cosignedBy } from '../src/chain/cosign.ts'
 import { compileUnsigned } from '../src/chain/unsigned.ts'
 import { withTerms, writableAddresses } from '../src/solana/budget-terms.ts'
 import { compactLength, compactLengthBytes, readCompactLength } from '../src/solana/compact-lengths.ts'
 import { compileTransaction } from '../src/solana/compiling.ts'
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from '../src/solana/program-ids.ts'
+import { freshKey } from '../src/solana/signatures.ts'
 
 const KEYS = Array.from({ length: 12 }, (_, i) => new Uint8Array(32).fill(i))
 const BLOCKHASH = base58.encode(new Uint8Array(32).fill(9))
@@ -181,4 +185,28 @@ it('a compact length is read as it was written', () => {
       expect(read).toEqual({ value, end: ahead.length + bytes.length })
     }),
   )
+})
+
+describe('a fresh key', () => {
+  it('is the pair that web3.js takes, at random or of a seed, and signs as it does', () => {
+    const seeds = [undefined, undefined, new Uint8Array(32), new Uint8Array(32).fill(255), randomBytes(32)]
+    const keys = seeds.map((seed) => freshKey(seed))
+    expect(new Set(keys.map(({ address }) => address)).size).toBe(keys.length)
+    for (const [i, { address, publicKey, secretKey }] of keys.entries()) {
+      // web3.js refuses a public key that is not of the seed.
+      const pair = Keypair.fromSecretKey(secretKey)
+      expect([pair.publicKey.toBase58(), [...pair.publicKey.toBytes()]]).toEqual([address, [...publicKey]])
+      if (seeds[i] !== undefined) expect(pair.secretKey).toEqual(Keypair.fromSeed(seeds[i]).secretKey)
+      const { transaction } = compiled(pair.publicKey, BLOCKHASH, [limit(7)])
+      const signed = VersionedTransaction.deserialize(transaction)
+      signed.sign([pair])
+      const { transaction: own, cosigners } = cosignedBy(transaction, [secretKey])
+      expect([Buffer.from(own), cosigners]).toEqual([Buffer.from(signed.serialize()), [address]])
+    }
+  })
+
+  it('that is no signer signs nothing', () => {
+    const { transaction } = compiled(new PublicKey(KEYS[1]!), BLOCKHASH, [limit(7)])
+    expect(cosignedBy(transaction, [freshKey().secretKey])).toEqual({ transaction, cosigners: [] })
+  })
 })

@@ -1,10 +1,11 @@
 /** Prepares a built transaction before the payer signs: a fresh blockhash, and signatures of keys that the build made. */
+import { addressOf } from '../solana/addresses.ts'
 import { decodeWireTransaction, signatureOffset } from '../solana/messages.ts'
-import { keyPairOf } from '../solana/signatures.ts'
+import { signFresh } from '../solana/signatures.ts'
 
 const SEED_BYTES = 32
 
-/** Signs with those of the keys that are required signers, and returns their addresses too. The message is unchanged. */
+/** Signs with those of the keys (seed, then public key) that are required signers, and returns their addresses too. The message is unchanged. */
 export function cosignedBy(
   transaction: Uint8Array,
   secretKeys: readonly Uint8Array[],
@@ -13,10 +14,12 @@ export function cosignedBy(
   const { message, messageBytes } = decodeWireTransaction(transaction)
   const signers = message.keys.slice(0, message.signers)
   const own = secretKeys
-    .map((secretKey) => keyPairOf(secretKey.subarray(0, SEED_BYTES)))
+    .map((secretKey) => ({ secretKey, address: addressOf(secretKey.subarray(SEED_BYTES)) }))
     .filter(({ address }) => signers.includes(address))
   const signed = Uint8Array.from(transaction)
-  for (const { address, sign } of own) signed.set(sign(messageBytes), signatureOffset(signers.indexOf(address)))
+  for (const { address, secretKey } of own) {
+    signed.set(signFresh(secretKey, messageBytes), signatureOffset(signers.indexOf(address)))
+  }
   return { transaction: signed, cosigners: own.map(({ address }) => address) }
 }
 

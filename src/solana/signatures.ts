@@ -1,11 +1,12 @@
-/** Ed25519 with Node's own crypto: verification of transaction signatures, and the faucet's key. */
-import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+/** Ed25519 with Node's own crypto: verification of transaction signatures, generated keys, and the faucet's key. */
+import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign, verify } from 'node:crypto'
 import { base58 } from '@scure/base'
-import { addressBytes } from './addresses.ts'
+import { addressBytes, addressOf } from './addresses.ts'
 import { type DecodedTransaction, keyAt } from './messages.ts'
 
 /** DER prefixes of raw keys (RFC 8410). */
 const PRIVATE_KEY_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
+const SEED_BYTES = 32
 const ED25519_SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
 
 export interface KeyPair {
@@ -24,6 +25,38 @@ export function keyPairOf(seed: Uint8Array): KeyPair {
   const publicKey = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(ED25519_SPKI_PREFIX.length)
   return { address: base58.encode(publicKey), publicKey, sign: (message) => sign(null, message, key) }
 }
+
+/** A key that is made for one request, whose answer mostly hands it out. */
+export interface FreshKey {
+  address: string
+  publicKey: Uint8Array
+  /** Seed, then public key. */
+  secretKey: Uint8Array
+}
+
+/** Makes a key of these 32 bytes, or of random ones. */
+export function freshKey(seed: Uint8Array = randomBytes(SEED_BYTES)): FreshKey {
+  const { x = '' } = keyOfText(seed).export({ format: 'jwk' })
+  const publicKey = new Uint8Array(Buffer.from(x, 'base64url'))
+  const secretKey = new Uint8Array(2 * SEED_BYTES)
+  secretKey.set(seed)
+  secretKey.set(publicKey, SEED_BYTES)
+  return { address: addressOf(publicKey), publicKey, secretKey }
+}
+
+/** Signs with the secret key of a fresh key. */
+export const signFresh = (secretKey: Uint8Array, message: Uint8Array): Uint8Array =>
+  sign(null, message, keyOfText(secretKey.subarray(0, SEED_BYTES)))
+
+/**
+ * Ten times as quick as from DER, but the text cannot be erased from memory: not for a key that lasts. The public key is
+ * that of the seed, whatever `x` has.
+ */
+const keyOfText = (seed: Uint8Array): KeyObject =>
+  createPrivateKey({
+    key: { kty: 'OKP', crv: 'Ed25519', d: Buffer.from(seed).toString('base64url'), x: 'AA' },
+    format: 'jwk',
+  })
 
 /**
  * Returns the key object of a raw 32-byte public key. Throws for other bytes. OpenSSL takes ten times as long to read the

@@ -5,6 +5,7 @@ import { buildCollectionCreation } from '../../chain/programs/metaplex-core/inde
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
+import { freshKey } from '../../solana/signatures.ts'
 import { throwCoreRefusal } from '../assets/core-refusal.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 
@@ -21,9 +22,7 @@ export async function createCollection(
       param: 'update_authority',
     })
   }
-  const { Keypair } = await import('@solana/web3.js')
-  const key = Keypair.generate()
-  const collection = key.publicKey.toBase58()
+  const { address: collection, secretKey } = freshKey()
   const built = await buildTransaction(context, {
     payer,
     requiredProgram: PROGRAMS.core,
@@ -31,7 +30,7 @@ export async function createCollection(
     fallbackUnits: 10_000,
     build: async (envelope) => ({
       ...(await buildCollectionCreation({ ...envelope, collection, updateAuthority, name, uri })),
-      secretKeys: [key.secretKey],
+      secretKeys: [secretKey],
     }),
     onFailedTrial: throwCoreRefusal,
   })

@@ -6,6 +6,7 @@ import type { Signer } from '../../chain/signer/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
+import { freshKey } from '../../solana/signatures.ts'
 import { throwCoreRefusal } from '../assets/core-refusal.ts'
 import { answerCosigned, buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { requireSigner, trySigner } from '../signing/require-signer.ts'
@@ -18,7 +19,7 @@ export async function createNft(context: Context, input: Input<CreateNftRoute>):
   if (owner === PROGRAMS.core.id) {
     throw badRequest('owner is the address of Metaplex Core itself, which no asset can have', { param: 'owner' })
   }
-  const { asset, secretKeys } = input.asset === undefined ? await freshAsset() : { asset: input.asset, secretKeys: [] }
+  const { asset, secretKeys } = input.asset === undefined ? freshAsset() : { asset: input.asset, secretKeys: [] }
   const connection = await context.chain.connection()
   const { content, isTaken, collection } = await readAssetIn(connection, asset, input.collection)
   if (collection === null) throw notFound(`There is no collection at ${input.collection}`, { param: 'collection' })
@@ -47,10 +48,9 @@ export async function createNft(context: Context, input: Input<CreateNftRoute>):
 }
 
 /** Generates the key for the asset's address. It signs only the creation. */
-async function freshAsset(): Promise<{ asset: string; secretKeys: Uint8Array[] }> {
-  const { Keypair } = await import('@solana/web3.js')
-  const { publicKey, secretKey } = Keypair.generate()
-  return { asset: publicKey.toBase58(), secretKeys: [secretKey] }
+function freshAsset(): { asset: string; secretKeys: Uint8Array[] } {
+  const { address, secretKey } = freshKey()
+  return { asset: address, secretKeys: [secretKey] }
 }
 
 const notFresh = () =>

@@ -1,6 +1,5 @@
 /** Migrates a full curve with the platform wallet, one transaction after another, each sent once. */
 
-import { randomBytes } from 'node:crypto'
 import {
   buildMigrationStep,
   type DbcPool,
@@ -92,12 +91,10 @@ async function planStep(
   step: keyof typeof MIGRATION_UNITS,
   wallet: string,
 ): Promise<NewSigningPlan<null>> {
-  // The trial and the transaction are of the same keys, whose addresses the program derives anew at a cost of its own.
-  const positionSeeds = [randomBytes(32), randomBytes(32)] as const
   const built = await buildTransaction(context, {
     payer: wallet,
     fallbackUnits: MIGRATION_UNITS[step],
-    build: (envelope) => buildMigrationStep({ ...envelope, pool, positionSeeds }),
+    build: (envelope) => buildMigrationStep({ ...envelope, pool }),
   })
   // The program moves the pool's own tokens, to its locker or to the pool that it creates.
   return { first: signingDraft(built, [pool.baseMint]), state: null }

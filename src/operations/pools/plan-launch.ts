@@ -1,6 +1,5 @@
 /** Plans a launch for the creator: keys, transactions and addresses, before anything is on chain. */
 
-import type { Keypair } from '@solana/web3.js'
 import type { CurvePreset, PoolCreated } from '../../api/index.ts'
 import * as dammV2 from '../../chain/programs/damm-v2/index.ts'
 import * as dbc from '../../chain/programs/dbc/index.ts'
@@ -8,6 +7,7 @@ import { rentFor } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { TIP_ACCOUNTS } from '../../solana/bundles.ts'
+import { freshKey } from '../../solana/signatures.ts'
 import { MINT_SIZE } from '../../solana/token-accounts.ts'
 import { sequenceTerms } from '../building.ts'
 import { curveNamed } from './presets.ts'
@@ -48,17 +48,16 @@ const LARGEST_LAUNCH_UNITS = 500_000
 export async function planLaunch(context: Context, input: LaunchInput): Promise<PlannedLaunch> {
   const { chain, config } = context
   const connection = await chain.connection()
-  const { Keypair } = await import('@solana/web3.js')
-  const [mint, second] = [Keypair.generate(), Keypair.generate()]
+  const [mint, second] = [freshKey(), freshKey()]
   const { preset, curve } = await curveNamed(config, input.preset)
   const percentage = platformPercentage(preset, input)
-  const platformPosition = percentage === 0 ? null : Keypair.generate()
+  const platformPosition = percentage === 0 ? null : freshKey()
   const tipAccount = drawTipAccount()
   const lamports = BigInt(config.values['relay-tip'])
   const isTipped = input.isBundled && config.values['relay-url'] !== undefined && lamports > 0n
   const common = {
     creator: input.creator,
-    mint: addressOfKeypair(mint),
+    mint: mint.address,
     name: input.name,
     symbol: input.symbol,
     uri: input.uri,
@@ -70,15 +69,15 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
   if (input.type === 'dbc') {
     const built = await dbc.buildDbcLaunch({
       ...common,
-      config: addressOfKeypair(second),
+      config: second.address,
       feeClaimer: input.partner,
       leftoverReceiver: input.partner,
       curve,
     })
     return {
-      address: await dbc.dbcPoolAddress({ mint: common.mint, config: addressOfKeypair(second) }),
+      address: await dbc.dbcPoolAddress({ mint: common.mint, config: second.address }),
       mint: common.mint,
-      config: addressOfKeypair(second),
+      config: second.address,
       transactions: built.map(({ transaction }) => transaction),
       requiredSigners: { ...keys, config_secret_key: [...second.secretKey] },
       tipAccount,
@@ -89,10 +88,8 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
     ...common,
     lockLiquidity: input.lockLiquidity,
     platform:
-      platformPosition === null
-        ? null
-        : { wallet: input.partner, positionNft: addressOfKeypair(platformPosition), percentage },
-    positionNft: addressOfKeypair(second),
+      platformPosition === null ? null : { wallet: input.partner, positionNft: platformPosition.address, percentage },
+    positionNft: second.address,
     decimals: preset.decimals,
     totalSupply: curve.totalSupply,
     initialMarketCapLamports: curve.initialMarketCapLamports,
@@ -133,5 +130,3 @@ export function platformPercentage(
     { param: 'lock_liquidity' },
   )
 }
-
-const addressOfKeypair = (keypair: Keypair) => keypair.publicKey.toBase58()

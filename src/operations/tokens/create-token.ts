@@ -4,6 +4,7 @@ import type { Input, Result } from '../../api/route.ts'
 import { buildTokenCreation, mintBytes } from '../../chain/programs/tokens/index.ts'
 import type { Context } from '../../context.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
+import { freshKey } from '../../solana/signatures.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 
 type CreateTokenRoute = Api['tokens']['create']
@@ -13,9 +14,8 @@ const CREATE_TOKEN_UNITS = { spl: 85_000, token2022: 50_000 } as const
 
 export async function createToken(context: Context, input: Input<CreateTokenRoute>): Promise<Result<CreateTokenRoute>> {
   const { payer, name, symbol, decimals, uri, token_program: tokenProgram } = input
-  const { Keypair } = await import('@solana/web3.js')
-  const mintKey = Keypair.generate()
-  const mint = mintKey.publicKey.toBase58()
+  const mintKey = freshKey()
+  const mint = mintKey.address
   const creation = {
     mint,
     name,

@@ -1,5 +1,6 @@
 /** Migrates a full launch curve to its DAMM v2 pool: determines the next step, and builds its transaction. Anyone may pay. */
 import { badRequest } from '../../../errors.ts'
+import { freshKey } from '../../../solana/signatures.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
 import { baseAccount, type Dbc, openDbc } from './program.ts'
 import type { DbcPool } from './types.ts'
@@ -83,11 +84,8 @@ async function buildMigration(migration: Migration) {
   const dbc = await openDbc()
   const { sdk, spl, web3, key, methods, poolAuthority, systemProgram } = dbc
   const { pool, positionSeeds } = migration
-  const seeds = positionSeeds ?? [
-    crypto.getRandomValues(new Uint8Array(32)),
-    crypto.getRandomValues(new Uint8Array(32)),
-  ]
-  const [first, second] = [web3.Keypair.fromSeed(seeds[0]), web3.Keypair.fromSeed(seeds[1])]
+  const [first, second] = [freshKey(positionSeeds?.[0]), freshKey(positionSeeds?.[1])]
+  const [firstMint, secondMint] = [new web3.PublicKey(first.publicKey), new web3.PublicKey(second.publicKey)]
   const address = dammPool(dbc, pool)
   const [virtualPool, baseMint, quoteMint] = [key(pool.address), key(pool.baseMint), key(pool.quoteMint)]
   const instruction = await methods
@@ -98,12 +96,12 @@ async function buildMigration(migration: Migration) {
       config: key(pool.config),
       poolAuthority,
       pool: address,
-      firstPositionNftMint: first.publicKey,
-      firstPositionNftAccount: sdk.derivePositionNftAccount(first.publicKey),
-      firstPosition: sdk.derivePositionAddress(first.publicKey),
-      secondPositionNftMint: second.publicKey,
-      secondPositionNftAccount: sdk.derivePositionNftAccount(second.publicKey),
-      secondPosition: sdk.derivePositionAddress(second.publicKey),
+      firstPositionNftMint: firstMint,
+      firstPositionNftAccount: sdk.derivePositionNftAccount(firstMint),
+      firstPosition: sdk.derivePositionAddress(firstMint),
+      secondPositionNftMint: secondMint,
+      secondPositionNftAccount: sdk.derivePositionNftAccount(secondMint),
+      secondPosition: sdk.derivePositionAddress(secondMint),
       dammPoolAuthority: sdk.deriveDammV2PoolAuthority(),
       ammProgram: sdk.DAMM_V2_PROGRAM_ID,
       baseMint,
