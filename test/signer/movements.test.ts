@@ -14,6 +14,7 @@ import type { Chain } from '../../src/chain/connection.ts'
 import { readMovement } from '../../src/chain/movements.ts'
 import { DEFAULT_POLICY } from '../../src/policy/policy.ts'
 import { checkPolicy } from '../../src/policy/rules/check-policy.ts'
+import { aroundAccounts, changedData, type NodeAccounts } from '../support/node-accounts.ts'
 import {
   ata,
   createAta,
@@ -27,7 +28,6 @@ import {
   wrap,
 } from './movements-support.ts'
 
-type Reading = Awaited<ReturnType<Connection['getMultipleAccountsInfoAndContext']>>
 const RENT = 2_039_280n
 const FEE = 5_000n
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
@@ -319,14 +319,12 @@ describe('what the node does not show is not taken for nothing', () => {
   })
 
   /** `change` has the slot and the accounts of each reading. */
-  const misread = async (scene: Scene, change: (reading: Reading, keys: readonly PublicKey[]) => void) => {
-    const connection = await scene.chain.connection()
-    const changing = Object.assign(Object.create(connection), {
-      async getMultipleAccountsInfoAndContext(keys: PublicKey[]) {
-        const reading = await connection.getMultipleAccountsInfoAndContext(keys)
-        change(reading, keys)
-        return reading
-      },
+  const misread = async (scene: Scene, change: (reading: NodeAccounts, addresses: readonly string[]) => void) => {
+    const changing = Object.create(await scene.chain.connection()) as Connection
+    aroundAccounts(changing, async (read, addresses) => {
+      const reading = await read(addresses)
+      change(reading, addresses)
+      return reading
     })
     return { ...scene.chain, connection: async () => changing } as Chain
   }
@@ -345,14 +343,15 @@ describe('what the node does not show is not taken for nothing', () => {
       ],
       [stranger, purse],
     )
-    const chain = await misread(scene, ({ value }, keys) => {
-      for (const [i, key] of keys.entries()) {
+    let misreadings = 0
+    const chain = await misread(scene, ({ value }, addresses) => {
+      for (const [i, address] of addresses.entries()) {
         const account = value[i]
-        if (account === null || account === undefined || !(key.equals(theirs) || key.equals(purse.publicKey))) continue
-        const data = Buffer.from(account.data)
-        data.writeBigUInt64LE(data.readBigUInt64LE(64) + 9n * SOL, 64)
-        account.data = data
-        if (key.equals(purse.publicKey)) account.lamports += Number(9n * SOL)
+        if (account === null || account === undefined) continue
+        if (address !== text(theirs) && address !== text(purse.publicKey)) continue
+        misreadings++
+        value[i] = changedData(account, (data) => data.writeBigUInt64LE(data.readBigUInt64LE(64) + 9n * SOL, 64))
+        if (address === text(purse.publicKey)) value[i].lamports += Number(9n * SOL)
       }
     })
     // Neither comes out of an account of the wallet: its authority over another's and over a mint moves it.
@@ -362,6 +361,7 @@ describe('what the node does not show is not taken for nothing', () => {
     ]
     const movement = await readMovement(chain, scene.decode(scene.compile(instructions)), scene.address)
     expect(movement.stable).toBe(true)
+    expect(misreadings).toBe(4)
     expect(movement.lamports_to_others).toBe(4n * SOL)
     expect(movement.tokens_to_others).toEqual([{ mint: text(mint), amount: 7n * SOL }])
     expect(movement.destinations.map(({ address, amount }) => [address, amount])).toEqual(

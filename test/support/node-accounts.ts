@@ -11,7 +11,7 @@ interface NodeAccount {
 }
 
 /** The node's answer to getMultipleAccounts. */
-interface NodeAccounts {
+export interface NodeAccounts {
   context: { slot: number }
   value: (NodeAccount | null)[]
 }
@@ -47,9 +47,13 @@ export function aroundAccounts(
   }
 }
 
-/** The clock's account with another time. */
-export function clockAt(clock: NodeAccount, unixSeconds: bigint): NodeAccount {
-  const data = Buffer.from(clock.data[0], 'base64')
-  data.writeBigInt64LE(unixSeconds, 32)
-  return { ...clock, data: [data.toString('base64'), 'base64'] }
+/** The account with other data. */
+export function changedData(account: NodeAccount, change: (data: Buffer) => void): NodeAccount {
+  const data = Buffer.from(account.data[0], 'base64')
+  change(data)
+  return { ...account, data: [data.toString('base64'), 'base64'] }
 }
+
+/** The clock's account with another time. */
+export const clockAt = (clock: NodeAccount, unixSeconds: bigint): NodeAccount =>
+  changedData(clock, (data) => data.writeBigInt64LE(unixSeconds, 32))
