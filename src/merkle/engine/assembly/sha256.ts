@@ -41,16 +41,16 @@ export function start(): void {
   for (let i: usize = 0; i < 8; i++) v128.store(STATE + 16 * i, v128.load32_splat(INITIAL + 4 * i))
 }
 
-/** Makes the word at offset `at` (16 bytes a word) of those 16, 15, 7 and 2 words before it. */
-function extend(at: usize): void {
-  const x = v128.load(BLOCK + at - 240)
-  const y = v128.load(BLOCK + at - 32)
+/** Makes the word 256 bytes behind `words`, of those 16, 15, 7 and 2 words before it; returns it with its constant. */
+function extended(words: usize, constant: usize): v128 {
+  const x = v128.load(words + 16)
+  const y = v128.load(words + 224)
   const low = xor3(rotated(x, 7), rotated(x, 18), v128.shr<u32>(x, 3))
   const high = xor3(rotated(y, 17), rotated(y, 19), v128.shr<u32>(y, 10))
-  const kept = sum(v128.load(BLOCK + at - 256), v128.load(BLOCK + at - 112))
+  const kept = sum(v128.load(words), v128.load(words + 144))
   const word = sum(kept, sum(low, high))
-  v128.store(BLOCK + at, word)
-  v128.store(GIVEN + at, sum(word, v128.load32_splat(ROUND + (at >> 2))))
+  v128.store(words + 256, word)
+  return sum(word, v128.load32_splat(constant))
 }
 
 /** Fills the 64 sums from the sixteen words of the block. */
@@ -58,25 +58,26 @@ function schedule(): void {
   for (let at: usize = 0; at < 256; at += 16) {
     v128.store(GIVEN + at, sum(v128.load(BLOCK + at), v128.load32_splat(ROUND + (at >> 2))))
   }
-  for (let at: usize = 256; at < 1024; at += 64) {
-    extend(at)
-    extend(at + 16)
-    extend(at + 32)
-    extend(at + 48)
+  for (let at: usize = 256; at < 1024; at += 16) {
+    v128.store(GIVEN + at, extended(BLOCK + at - 256, ROUND + (at >> 2)))
   }
 }
 
-/** Σ1(e) + Ch(e, f, g) + h + the sum given at `at`. */
-function first(e: v128, f: v128, g: v128, h: v128, at: usize): v128 {
+/** Σ1(e) + Ch(e, f, g) + h + the word and the constant of a round. */
+function first(e: v128, f: v128, g: v128, h: v128, given: v128): v128 {
   const sigma = rotated(xor3(e, rotated(e, 5), rotated(e, 19)), 6)
   const chosen = v128.xor(g, v128.and(e, v128.xor(f, g)))
-  return sum(sum(sum(h, v128.load(GIVEN + at)), chosen), sigma)
+  return sum(sum(sum(h, given), chosen), sigma)
 }
 
 /** Σ0(a) + Maj(a, b, c). */
 function second(a: v128, b: v128, c: v128): v128 {
   const sigma = rotated(xor3(a, rotated(a, 11), rotated(a, 20)), 2)
   return sum(sigma, v128.xor(b, v128.and(v128.xor(a, b), v128.xor(b, c))))
+}
+
+function word(words: usize, constant: usize): v128 {
+  return sum(v128.load(words), v128.load32_splat(constant))
 }
 
 /** The 64 rounds over the given sums. Instead of moving the eight words along, each round names them one further. */
@@ -91,28 +92,29 @@ function rounds(): void {
   let h = v128.load(STATE, 112)
   let t: v128
   for (let at: usize = 0; at < 1024; at += 128) {
-    t = first(e, f, g, h, at)
+    const sums = GIVEN + at
+    t = first(e, f, g, h, v128.load(sums))
     d = sum(d, t)
     h = sum(t, second(a, b, c))
-    t = first(d, e, f, g, at + 16)
+    t = first(d, e, f, g, v128.load(sums + 16))
     c = sum(c, t)
     g = sum(t, second(h, a, b))
-    t = first(c, d, e, f, at + 32)
+    t = first(c, d, e, f, v128.load(sums + 32))
     b = sum(b, t)
     f = sum(t, second(g, h, a))
-    t = first(b, c, d, e, at + 48)
+    t = first(b, c, d, e, v128.load(sums + 48))
     a = sum(a, t)
     e = sum(t, second(f, g, h))
-    t = first(a, b, c, d, at + 64)
+    t = first(a, b, c, d, v128.load(sums + 64))
     h = sum(h, t)
     d = sum(t, second(e, f, g))
-    t = first(h, a, b, c, at + 80)
+    t = first(h, a, b, c, v128.load(sums + 80))
     g = sum(g, t)
     c = sum(t, second(d, e, f))
-    t = first(g, h, a, b, at + 96)
+    t = first(g, h, a, b, v128.load(sums + 96))
     f = sum(f, t)
     b = sum(t, second(c, d, e))
-    t = first(f, g, h, a, at + 112)
+    t = first(f, g, h, a, v128.load(sums + 112))
     e = sum(e, t)
     a = sum(t, second(b, c, d))
   }
@@ -126,10 +128,81 @@ function rounds(): void {
   v128.store(STATE, sum(v128.load(STATE, 112), h), 112)
 }
 
-/** Hashes the block into the state. */
+/** Hashes the block into the state: each word is made just before its round. */
 export function compress(): void {
-  schedule()
-  rounds()
+  let a = v128.load(STATE, 0)
+  let b = v128.load(STATE, 16)
+  let c = v128.load(STATE, 32)
+  let d = v128.load(STATE, 48)
+  let e = v128.load(STATE, 64)
+  let f = v128.load(STATE, 80)
+  let g = v128.load(STATE, 96)
+  let h = v128.load(STATE, 112)
+  let t: v128
+  for (let at: usize = 0; at < 256; at += 128) {
+    const words = BLOCK + at
+    const constants = ROUND + (at >> 2)
+    t = first(e, f, g, h, word(words, constants))
+    d = sum(d, t)
+    h = sum(t, second(a, b, c))
+    t = first(d, e, f, g, word(words + 16, constants + 4))
+    c = sum(c, t)
+    g = sum(t, second(h, a, b))
+    t = first(c, d, e, f, word(words + 32, constants + 8))
+    b = sum(b, t)
+    f = sum(t, second(g, h, a))
+    t = first(b, c, d, e, word(words + 48, constants + 12))
+    a = sum(a, t)
+    e = sum(t, second(f, g, h))
+    t = first(a, b, c, d, word(words + 64, constants + 16))
+    h = sum(h, t)
+    d = sum(t, second(e, f, g))
+    t = first(h, a, b, c, word(words + 80, constants + 20))
+    g = sum(g, t)
+    c = sum(t, second(d, e, f))
+    t = first(g, h, a, b, word(words + 96, constants + 24))
+    f = sum(f, t)
+    b = sum(t, second(c, d, e))
+    t = first(f, g, h, a, word(words + 112, constants + 28))
+    e = sum(e, t)
+    a = sum(t, second(b, c, d))
+  }
+  for (let at: usize = 256; at < 1024; at += 128) {
+    const words = BLOCK + at - 256
+    const constants = ROUND + (at >> 2)
+    t = first(e, f, g, h, extended(words, constants))
+    d = sum(d, t)
+    h = sum(t, second(a, b, c))
+    t = first(d, e, f, g, extended(words + 16, constants + 4))
+    c = sum(c, t)
+    g = sum(t, second(h, a, b))
+    t = first(c, d, e, f, extended(words + 32, constants + 8))
+    b = sum(b, t)
+    f = sum(t, second(g, h, a))
+    t = first(b, c, d, e, extended(words + 48, constants + 12))
+    a = sum(a, t)
+    e = sum(t, second(f, g, h))
+    t = first(a, b, c, d, extended(words + 64, constants + 16))
+    h = sum(h, t)
+    d = sum(t, second(e, f, g))
+    t = first(h, a, b, c, extended(words + 80, constants + 20))
+    g = sum(g, t)
+    c = sum(t, second(d, e, f))
+    t = first(g, h, a, b, extended(words + 96, constants + 24))
+    f = sum(f, t)
+    b = sum(t, second(c, d, e))
+    t = first(f, g, h, a, extended(words + 112, constants + 28))
+    e = sum(e, t)
+    a = sum(t, second(b, c, d))
+  }
+  v128.store(STATE, sum(v128.load(STATE, 0), a), 0)
+  v128.store(STATE, sum(v128.load(STATE, 16), b), 16)
+  v128.store(STATE, sum(v128.load(STATE, 32), c), 32)
+  v128.store(STATE, sum(v128.load(STATE, 48), d), 48)
+  v128.store(STATE, sum(v128.load(STATE, 64), e), 64)
+  v128.store(STATE, sum(v128.load(STATE, 80), f), 80)
+  v128.store(STATE, sum(v128.load(STATE, 96), g), 96)
+  v128.store(STATE, sum(v128.load(STATE, 112), h), 112)
 }
 
 /** Computes the sums of the 256 closing blocks; once for each instance, before `compressClosing`. */
