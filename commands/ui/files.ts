@@ -1,12 +1,13 @@
 /** Reads input files of commands: a path, or `-` for standard input. */
-import { readFile } from 'node:fs/promises'
 import { terminal } from '../terminal.ts'
 import { usage } from './problem.ts'
 
 /** Reads the whole file; throws a usage problem that names a file that cannot be read. */
 export async function readBytes(file: string): Promise<Uint8Array> {
   try {
-    return file === '-' ? await readStdin() : await readFile(file)
+    if (file === '-') return await readStdin()
+    const { readFile } = await import('node:fs/promises')
+    return await readFile(file)
   } catch (error) {
     throw unreadable(file, error)
   }

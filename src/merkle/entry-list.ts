@@ -14,6 +14,8 @@ export interface EntryList {
   readonly count: number
   /** Records of 40 bytes each, `count` in total. */
   readonly bytes: Uint8Array
+  /** The sum of all amounts, where the reader of the list has added them up already. */
+  readonly total?: bigint
 }
 
 export interface ListEntry {
@@ -68,6 +70,7 @@ export function entryAt(list: EntryList, index: number): ListEntry {
  * for a truncated list.
  */
 export function totalAmount(list: EntryList): bigint {
+  if (list.total !== undefined) return list.total
   let total = 0n
   let low = 0
   let high = 0

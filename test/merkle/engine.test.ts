@@ -10,7 +10,7 @@ import { bytesSource } from '../../src/merkle/csv-source.ts'
 import { readCsvInEngine } from '../../src/merkle/engine/csv-reader.ts'
 import { newEngine } from '../../src/merkle/engine/module.ts'
 import { treeHasher } from '../../src/merkle/engine/tree-hasher.ts'
-import { listFromBytes, listFromEntries, RECORD_BYTES } from '../../src/merkle/entry-list.ts'
+import { listFromBytes, listFromEntries, RECORD_BYTES, totalAmount } from '../../src/merkle/entry-list.ts'
 import { MerkleInputError } from '../../src/merkle/errors.ts'
 import { recipientRoot, recipientTree } from '../../src/merkle/recipient-tree.ts'
 import { buildTree, toHex } from '../../src/merkle/tree.ts'
@@ -23,7 +23,7 @@ function said(read: () => CsvRows | undefined): unknown {
     const rows = read()
     if (rows === undefined) return undefined
     const { list, ...rest } = rows
-    return { ...rest, count: list.count, list: Buffer.from(list.bytes).toString('hex') }
+    return { ...rest, count: list.count, total: totalAmount(list), list: Buffer.from(list.bytes).toString('hex') }
   } catch (error) {
     if (error instanceof MerkleInputError) return { issues: error.issues, issueCount: error.issueCount }
     throw error
@@ -227,6 +227,14 @@ describe('the engine', () => {
     const mixed = lines.flatMap((line, i) => (i % 4 === 0 ? [line, lines[(i * 31) % lines.length]!] : [line]))
     expect(read(mixed.join(''), { duplicates: 'sum' })).toBe(true)
     expect(read(mixed.join(''))).toBe(false)
+  })
+
+  it('adds up amounts that exceed u64 together', () => {
+    const most = 2n ** 64n - 1n
+    const rows = recipientsOf(2000).map(({ wallet }, i) => `${wallet},${most - BigInt(i % 3)}\n`)
+    expect(read(rows.join(''))).toBe(true)
+    const one = readCsvInEngine(bytesSource(Buffer.from(`${A},${most}\n${B},1\n`)), {})
+    expect(one?.list.total).toBe(2n ** 64n)
   })
 
   it('writes nothing outside of its buffers, whatever the bytes', () => {

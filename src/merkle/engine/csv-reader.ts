@@ -64,7 +64,9 @@ class EngineReader {
     const count = engine.count.value
     if (!this.keepDistinct(count, options.duplicates === 'sum')) return undefined
     const distinct = engine.distinct.value
-    const list = { count: distinct, bytes: new Uint8Array(engine.memory.buffer, records, distinct * RECORD_BYTES) }
+    const kept = new Uint8Array(engine.memory.buffer, records, distinct * RECORD_BYTES)
+    const total = (BigInt.asUintN(64, engine.totalHigh.value) << 64n) + BigInt.asUintN(64, engine.totalLow.value)
+    const list = { count: distinct, bytes: kept, total }
     return { list, columns, merged: count - distinct, zeroAmounts: engine.zeroAmounts.value }
   }
 

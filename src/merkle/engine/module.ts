@@ -6,6 +6,11 @@ interface EngineCounter {
   readonly value: number
 }
 
+/** A number of 64 bits, which JavaScript sees with a sign. */
+interface EngineSum {
+  readonly value: bigint
+}
+
 /** What one instance exports; addresses and lengths are bytes in its memory, flags are 0 or 1. */
 export interface Engine {
   readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number }
@@ -13,6 +18,8 @@ export interface Engine {
   readonly count: EngineCounter
   readonly distinct: EngineCounter
   readonly zeroAmounts: EngineCounter
+  readonly totalLow: EngineSum
+  readonly totalHigh: EngineSum
   heapBase(): number
   prepare(): void
   configure(wallet: number, amount: number, locked: number, width: number, guard: number, decimals: number): void

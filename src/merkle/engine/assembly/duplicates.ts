@@ -5,6 +5,9 @@ import { RECORD_BYTES } from './records'
 export let distinct: u32 = 0
 /** Number of distinct records whose amount is 0. */
 export let zeroAmounts: u32 = 0
+/** Sum of all amounts, in two halves. */
+export let totalLow: u64 = 0
+export let totalHigh: u64 = 0
 
 let table: usize = 0
 /** Number of slots less one; the number is a power of two above that of the records. */
@@ -25,6 +28,8 @@ export function startDuplicates(at: usize, slots: u32): void {
   mask = slots - 1
   distinct = 0
   zeroAmounts = 0
+  totalLow = 0
+  totalHigh = 0
 }
 
 /**
@@ -63,6 +68,8 @@ export function keepDistinct(records: usize, from: u32, to: u32, sum: bool): boo
       held = load<u32>(table + 4 * <usize>slot)
     }
     const amount = load<u64>(record, 32)
+    totalLow += amount
+    if (totalLow < amount) totalHigh++
     if (held !== 0) {
       const before = load<u64>(earlier, 32)
       if (!sum || before + amount < before) return false

@@ -2,7 +2,7 @@
 import { prepareKeys } from './base58'
 import { prepareClosing } from './sha256'
 
-export { distinct, hashKeys, keepDistinct, startDuplicates, zeroAmounts } from './duplicates'
+export { distinct, hashKeys, keepDistinct, startDuplicates, totalHigh, totalLow, zeroAmounts } from './duplicates'
 export { configure, count, position, readRows } from './rows'
 export { hashLeaves, hashPairs } from './tree'
 
