@@ -2,6 +2,7 @@
 import { closeSync, openSync, statSync } from 'node:fs'
 import { MAX_DECIMALS } from '../../src/merkle/amounts.ts'
 import { bytesSource, type CsvSource, fileSource } from '../../src/merkle/csv-source.ts'
+import { takeStoredCode } from '../../src/merkle/engine/module.ts'
 import { type EntryList, listFromEntries } from '../../src/merkle/entry-list.ts'
 import { issueLine, MerkleInputError } from '../../src/merkle/errors.ts'
 import type { BuildProgress } from '../../src/merkle/progress.ts'
@@ -38,6 +39,7 @@ export interface Recipients {
 
 /** Reads the recipients; throws a usage problem with one line `FILE:LINE:COLUMN: what` for each fault. */
 export async function readRecipients(file: string, { decimals, duplicates }: CsvChoices, ui: Ui): Promise<Recipients> {
+  takeStoredCode()
   const name = file === '-' ? 'stdin' : file
   const { source, close } = await openRecipients(file)
   try {
