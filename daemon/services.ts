@@ -5,7 +5,6 @@ import { setMaxListeners } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openChain } from '../src/chain/connection.ts'
-import { openConfiguredSigner } from '../src/chain/signer/index.ts'
 import { type Config, OPERATOR_KEY_FILE } from '../src/config.ts'
 import { type Clock, type Services, systemClock } from '../src/context.ts'
 import { forbidden, internal } from '../src/errors.ts'
@@ -13,7 +12,8 @@ import { FileFault, makeDataFolder, readOwn, readOwnIfThere, writeAtomically } f
 import { type Log, silentLog } from '../src/log.ts'
 import { createTreePool } from '../src/merkle/pool.ts'
 import { mintApiKey } from '../src/operations/api-keys/mint-api-key.ts'
-import { openStorage } from '../src/storage/storage.ts'
+import { bucketPlace } from '../src/storage/s3-settings.ts'
+import type { Storage, StorageOptions } from '../src/storage/storage.ts'
 import { findApiKeyByHash, insertApiKey } from '../src/store/api-keys.ts'
 import { assetTable } from '../src/store/assets.ts'
 import { sealEarlierEntries } from '../src/store/audit-entries.ts'
@@ -61,8 +61,11 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
       ending,
       stopping: stopper.signal,
       announceStop: () => stopper.abort(),
-      signer: once(() => openConfiguredSigner(config, { ending })),
-      storage: openStorage(config, { cluster: chain.cluster.kind, database: assetTable(store, systemClock), ending }),
+      signer: once(async () => {
+        const { openConfiguredSigner } = await import('../src/chain/signer/index.ts')
+        return openConfiguredSigner(config, { ending })
+      }),
+      storage: storageOnFirstUse(config, { cluster: chain.cluster.kind, database: assetTable(store, systemClock), ending }),
       workers: () => workerStates([]),
       role: null,
       wake: (worker) => store.wakeups.send(worker),
@@ -76,6 +79,19 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
   } catch (error) {
     await store.close()
     throw error
+  }
+}
+
+/** The storage, loaded with its first use; settings of the bucket that do not fit are reported at once. */
+function storageOnFirstUse(config: Config, options: StorageOptions): Storage {
+  bucketPlace(config)
+  const storage = once(async () => (await import('../src/storage/storage.ts')).openStorage(config, options))
+  return {
+    check: async () => (await storage()).check(),
+    locate: async (bytes) => (await storage()).locate(bytes),
+    put: async (bytes, contentType) => (await storage()).put(bytes, contentType),
+    get: async (cid) => (await storage()).get(cid),
+    has: async (cid) => (await storage()).has(cid),
   }
 }
 

@@ -1,6 +1,7 @@
 /** Context of an operation besides its input: the services of the process and the caller of the request. */
 import type { DaemonRole } from './api/daemon-roles.ts'
-import type { Worker, WorkerName } from './api/service.ts'
+import type { Worker } from './api/service.ts'
+import type { WorkerName } from './api/worker-names.ts'
 import type { Chain } from './chain/connection.ts'
 import type { Signer } from './chain/signer/index.ts'
 import type { Config } from './config.ts'

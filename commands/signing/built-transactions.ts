@@ -1,5 +1,5 @@
 /** The API's answer to a request that builds: unsigned transactions, and what is tracked once they are confirmed. */
-import type { TrackedResource } from '../../src/api/envelope.ts'
+import type { TrackedResource } from '../../src/api/payloads.ts'
 
 /** One transaction, or several in the order in which they must be confirmed. */
 export type BuiltTransactions = { tracked_resource?: TrackedResource | undefined } & (

@@ -1,5 +1,5 @@
 /** Sends one transaction once, however often its run is interrupted: what is signed is in the journal first, and is sent again. */
-import type { TrackedResource } from '../../src/api/envelope.ts'
+import type { TrackedResource } from '../../src/api/payloads.ts'
 import { ApiError } from '../../src/errors.ts'
 import type { Session } from '../session.ts'
 import { failure } from '../ui/problem.ts'

@@ -1,5 +1,5 @@
 /** Reads transactions from arguments: base64, `@FILE`, `-`, or the JSON that a build or a signing printed. */
-import type { TrackedResource } from '../../src/api/envelope.ts'
+import type { TrackedResource } from '../../src/api/payloads.ts'
 import { readText } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 

@@ -1,8 +1,8 @@
 /** Mounts the routes of merkle trees, one line per verb; the body that creates a tree goes to the worker thread unparsed. */
 import { z } from '@hono/zod-openapi'
+import { treeId } from '../../src/api/chain-scalars.ts'
 import { merkleTrees } from '../../src/api/merkle-trees.ts'
 import { defineRoute } from '../../src/api/route.ts'
-import { treeId } from '../../src/api/scalars.ts'
 import { badRequest } from '../../src/errors.ts'
 import { validateInput } from '../../src/operations/input-validation.ts'
 import {

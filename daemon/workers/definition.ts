@@ -1,5 +1,5 @@
 /** The definition of a worker: a name, a schedule and a tick, which runs under a lease. */
-import type { WorkerName } from '../../src/api/service.ts'
+import type { WorkerName } from '../../src/api/worker-names.ts'
 import type { Services } from '../../src/context.ts'
 import type { Metrics } from '../metrics.ts'
 import type { WorkerSchedule } from './timing.ts'

@@ -1,9 +1,10 @@
 /** Accounts: balance, owner and data of an address on the chain. */
 import { z } from '@hono/zod-openapi'
+import { address, digits } from './chain-scalars.ts'
 import { writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
-import { address, digits, nullOr } from './scalars.ts'
+import { nullOr } from './scalars.ts'
 
 export const account = z
   .object({

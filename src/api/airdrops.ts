@@ -1,17 +1,6 @@
 /** Airdrops: distributors on chain for a merkle root, their claims, and the withdrawal of unclaimed tokens. */
 import { z } from '@hono/zod-openapi'
 import {
-  buildBody,
-  eitherPayload,
-  listQuery,
-  signedPayload,
-  trackedResource,
-  unsignedPayload,
-  writeBody,
-} from './envelope.ts'
-import { paths } from './paths.ts'
-import { defineRoute } from './route.ts'
-import {
   address,
   airdropCount,
   digits,
@@ -20,11 +9,15 @@ import {
   isU64,
   platformFeeField,
   platformId,
-  timestamp,
   transactionBase64,
   treeId,
   u64Digits,
-} from './scalars.ts'
+} from './chain-scalars.ts'
+import { buildBody, listQuery, writeBody } from './envelope.ts'
+import { paths } from './paths.ts'
+import { eitherPayload, signedPayload, trackedResource, unsignedPayload } from './payloads.ts'
+import { defineRoute } from './route.ts'
+import { timestamp } from './scalars.ts'
 
 export const AIRDROP_STATUSES = ['tree_built', 'initialized', 'claiming', 'fully_claimed', 'vault_drained'] as const
 export type AirdropStatus = (typeof AIRDROP_STATUSES)[number]

@@ -1,10 +1,11 @@
 /** The audit log: every signature of the custodial signer and every change of its policy and of API keys, hash-chained and sealed. */
 import { z } from '@hono/zod-openapi'
 import { AUDIT_ACTIONS } from './audit-actions.ts'
+import { address, hex32 } from './chain-scalars.ts'
 import { listQuery, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
-import { address, hex32, timestamp } from './scalars.ts'
+import { timestamp } from './scalars.ts'
 
 export const auditEntry = z
   .object({

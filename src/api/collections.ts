@@ -1,10 +1,11 @@
 /** Collections into which assets are minted, and the authorities that may mint. */
 import { z } from '@hono/zod-openapi'
-import { buildBody, unsignedPayload } from './envelope.ts'
+import { address } from './chain-scalars.ts'
+import { buildBody } from './envelope.ts'
 import { assetTexts, checkTextSize } from './nfts.ts'
 import { paths } from './paths.ts'
+import { unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
-import { address } from './scalars.ts'
 
 export const collection = z
   .object({

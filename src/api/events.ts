@@ -2,10 +2,11 @@
 import { z } from '@hono/zod-openapi'
 import { listQuery } from './envelope.ts'
 import { type EventType, eventType } from './event-types.ts'
+import { moment } from './filters.ts'
 import { storedMetadata } from './metadata.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
-import { line, moment, recordId } from './scalars.ts'
+import { line, recordId } from './scalars.ts'
 
 export const DETECTIONS = ['synchronous', 'tx_confirmed', 'polling_required'] as const
 export type Detection = (typeof DETECTIONS)[number]

@@ -1,10 +1,12 @@
 /** Fee claims: claiming the fees that a pool holds for the partner, and their history. */
 import { z } from '@hono/zod-openapi'
-import { buildBody, eitherPayload, listQuery, trackedResource } from './envelope.ts'
+import { address, digits, signatureText } from './chain-scalars.ts'
+import { buildBody, listQuery } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'
 import { paths } from './paths.ts'
+import { eitherPayload, trackedResource } from './payloads.ts'
 import { defineRoute } from './route.ts'
-import { address, digits, signatureText, timestamp } from './scalars.ts'
+import { timestamp } from './scalars.ts'
 
 export const FEE_CLAIM_KINDS = ['dbc', 'damm_v2', 'surplus'] as const
 export const FEE_CLAIM_TYPES = ['fee_claim.executed', 'fee_claim.split_executed'] as const

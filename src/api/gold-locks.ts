@@ -1,9 +1,11 @@
 /** Gold locks: gold tokens of a wallet that are locked until a date. */
 import { z } from '@hono/zod-openapi'
-import { buildBody, listQuery, unsignedPayload } from './envelope.ts'
+import { address, digits, platformFeeField, platformId, u64Digits } from './chain-scalars.ts'
+import { buildBody, listQuery } from './envelope.ts'
 import { paths } from './paths.ts'
+import { unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
-import { address, digits, platformFeeField, platformId, timestamp, u64Digits } from './scalars.ts'
+import { timestamp } from './scalars.ts'
 
 export const GOLD_LOCK_STATUSES = ['locked', 'unlockable', 'unlocked'] as const
 

@@ -1,9 +1,10 @@
 /** Merkle trees: the stored lists of airdrops, and their proofs. */
 import { z } from '@hono/zod-openapi'
+import { address, airdropCount, digits, hex32, treeId } from './chain-scalars.ts'
 import { listQuery, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
-import { address, airdropCount, digits, hex32, timestamp, treeId } from './scalars.ts'
+import { timestamp } from './scalars.ts'
 
 export const merkleTree = z
   .object({

@@ -1,9 +1,11 @@
 /** NFTs: assets that are minted into a collection and can be burned. */
 import { z } from '@hono/zod-openapi'
-import { buildBody, listQuery, unsignedPayload } from './envelope.ts'
+import { address, platformId, uri } from './chain-scalars.ts'
+import { buildBody, listQuery } from './envelope.ts'
 import { paths } from './paths.ts'
+import { unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
-import { address, line, platformId, timestamp, uri } from './scalars.ts'
+import { line, timestamp } from './scalars.ts'
 
 export const NFT_STATUSES = ['minted', 'burned'] as const
 

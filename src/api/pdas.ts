@@ -2,11 +2,11 @@
 
 import { z } from '@hono/zod-openapi'
 import { WRAPPED_SOL } from '../solana/program-ids.ts'
+import { address, airdropCount, tokenProgramName } from './chain-scalars.ts'
 import { writeBody } from './envelope.ts'
 import { anyRecord } from './metadata.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
-import { address, airdropCount, tokenProgramName } from './scalars.ts'
 
 export const PDA_KINDS = [
   'ata',

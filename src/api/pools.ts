@@ -1,21 +1,21 @@
 /** Pools: launch curves (`dbc`) and the pools they migrate to (`damm_v2`). */
 import { z } from '@hono/zod-openapi'
-import { buildBody, listQuery, trackedResource, unsignedPayload, writeBody } from './envelope.ts'
-import { storedMetadata } from './metadata.ts'
-import { paths } from './paths.ts'
-import { defineRoute } from './route.ts'
 import {
   address,
-  anything,
   base64Text,
   digits,
   signatureText,
   spentSecretKey,
-  timestamp,
   transactionBase64,
   u64Digits,
   uri,
-} from './scalars.ts'
+} from './chain-scalars.ts'
+import { buildBody, listQuery, writeBody } from './envelope.ts'
+import { storedMetadata } from './metadata.ts'
+import { paths } from './paths.ts'
+import { trackedResource, unsignedPayload } from './payloads.ts'
+import { defineRoute } from './route.ts'
+import { anything, timestamp } from './scalars.ts'
 
 export const POOL_TYPES = ['dbc', 'damm_v2'] as const
 export const POOL_STATUSES = ['pending', 'live', 'migration_triggered', 'migrated', 'failed'] as const

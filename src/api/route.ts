@@ -1,6 +1,6 @@
 /** Defines `defineRoute`: one declaration per endpoint for validation, OpenAPI, the client and the access rules. */
 import { createRoute, z } from '@hono/zod-openapi'
-import { errorSchema, listMetaSchema, metaSchema } from './envelope.ts'
+import { documentSchemas } from './document-schemas.ts'
 import type { HttpMethod, RoutePath } from './paths.ts'
 import { ERRORS, type ErrorStatus, responseHeaders } from './responses.ts'
 
@@ -91,22 +91,6 @@ export type Data<R extends AnyRoute> = z.output<R['data']>
 /** Result of an operation: the data, or a page of it. */
 export type Result<R extends AnyRoute> = R extends { list: true } ? Page<Data<R>> : Data<R>
 
-const requestHeaders = z.object({
-  'x-request-id': z
-    .string()
-    .regex(/^[!-~]{1,128}$/)
-    .optional()
-    .meta({ description: 'Up to 128 visible ASCII characters, echoed in X-Request-Id and meta.request_id' }),
-})
-const writeHeaders = requestHeaders.extend({
-  'idempotency-key': z
-    .string()
-    .min(1)
-    .max(255)
-    .optional()
-    .meta({ description: 'Makes a retry of this write safe; a v4 UUID is recommended' }),
-})
-
 /** Declares an endpoint; see `src/api/pools.ts` for an example. */
 export function defineRoute<
   D extends z.ZodType,
@@ -134,6 +118,7 @@ export function defineRoute<
 function describeRoute(definition: RouteDefinition<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType>) {
   const [method, path] = definition.at
   const write = method !== 'get'
+  const { metaSchema, listMetaSchema, errorSchema, requestHeaders, writeHeaders } = documentSchemas()
   const data = definition.list ? z.array(definition.data) : definition.data
   const responseKind = { write, open: definition.public === true }
   const success = (status: number, description: string) => ({

@@ -5,15 +5,7 @@ import { eventTypeItem } from './events.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 import { timestamp } from './scalars.ts'
-
-export const WORKER_NAMES = [
-  'webhook-delivery',
-  'transaction-watcher',
-  'pool-migration',
-  'gold-unlock-eligible',
-  'airdrop-fully-claimed',
-] as const
-export type WorkerName = (typeof WORKER_NAMES)[number]
+import { WORKER_NAMES } from './worker-names.ts'
 
 export const serviceHealth = z
   .object({

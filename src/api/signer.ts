@@ -1,9 +1,10 @@
 /** The custodial signer: its state, its policy, and pausing it. */
 import { z } from '@hono/zod-openapi'
+import { address, signatureText, u64Digits } from './chain-scalars.ts'
 import { writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
-import { address, line, nullOr, signatureText, timestamp, u64Digits } from './scalars.ts'
+import { line, nullOr, timestamp } from './scalars.ts'
 
 export const SIGNER_PROVIDERS = ['keypair', 'vault', 'turnkey', 'privy', 'aws-kms'] as const
 

@@ -1,10 +1,11 @@
 /** Stakes: NFT assets that are frozen in their owner's wallet. */
 import { z } from '@hono/zod-openapi'
-import { buildBody, listQuery, unsignedPayload } from './envelope.ts'
+import { address, platformFeeField, platformId } from './chain-scalars.ts'
+import { buildBody, listQuery } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'
 import { paths } from './paths.ts'
+import { unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
-import { address, platformFeeField, platformId } from './scalars.ts'
 
 export const STAKE_STATUSES = ['unstaked', 'staked', 'burned'] as const
 

@@ -1,9 +1,10 @@
 /** Storage: delegations for uploading images and metadata directly, without this server. */
 import { z } from '@hono/zod-openapi'
+import { base64Text } from './chain-scalars.ts'
 import { writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
-import { base64Text, timestamp } from './scalars.ts'
+import { timestamp } from './scalars.ts'
 
 export const storageDelegation = z
   .object({

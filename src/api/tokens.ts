@@ -1,9 +1,11 @@
 /** Tokens: fungible mints and their revocable authorities. */
 import { z } from '@hono/zod-openapi'
-import { buildBody, listQuery, unsignedPayload } from './envelope.ts'
+import { address, secretKey, tokenProgramName, u64Digits, uri } from './chain-scalars.ts'
+import { buildBody, listQuery } from './envelope.ts'
 import { paths } from './paths.ts'
+import { unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
-import { address, anything, line, secretKey, tokenProgramName, u64Digits, uri } from './scalars.ts'
+import { anything, line } from './scalars.ts'
 
 export const TOKEN_STATUSES = [
   'created',

@@ -1,9 +1,11 @@
 /** Transactions: submission (alone or as a bundle), status and simulation. */
 import { z } from '@hono/zod-openapi'
-import { trackedResource, writeBody } from './envelope.ts'
+import { address, digits, signatureText, transactionBase64 } from './chain-scalars.ts'
+import { writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
+import { trackedResource } from './payloads.ts'
 import { defineRoute } from './route.ts'
-import { address, anything, digits, signatureText, transactionBase64 } from './scalars.ts'
+import { anything } from './scalars.ts'
 
 export const TRANSACTION_LIFECYCLES = [
   'unknown',

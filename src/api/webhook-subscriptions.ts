@@ -3,9 +3,10 @@ import { z } from '@hono/zod-openapi'
 import { deletedSchema, listQuery, writeBody } from './envelope.ts'
 import { EVENT_TYPES } from './event-types.ts'
 import { event } from './events.ts'
+import { moment, queryFlag } from './filters.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
-import { moment, noControls, queryFlag, recordId, timestamp } from './scalars.ts'
+import { noControls, recordId, timestamp } from './scalars.ts'
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const
 

@@ -1,5 +1,5 @@
 /** One worker thread that builds trees off the event loop; it is started at its first use and never keeps the process alive. */
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import type { BuiltTree } from './built-tree.ts'
 import { MerkleInputError } from './errors.ts'
 import type { WorkerAnswer, WorkerRequest } from './worker.ts'
@@ -99,7 +99,9 @@ export class TreePool {
   }
 
   private start(): Worker {
-    const worker = new Worker(this.workerUrl, { name: 'merkle' })
+    // Loaded with the first tree: most commands and many daemons build none.
+    const threads = process.getBuiltinModule('node:worker_threads')
+    const worker: Worker = new threads.Worker(this.workerUrl, { name: 'merkle' })
     this.worker = worker
     worker.on('message', (answer: WorkerAnswer) => this.finish(worker, (job) => settle(job, answer)))
     worker.on('error', (error) => this.drop(worker, `the merkle worker failed: ${error.message}`))

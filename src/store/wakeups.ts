@@ -1,5 +1,5 @@
 /** Wake-ups of workers: whoever stores work for a worker wakes it, in this process and, on PostgreSQL, in every other. */
-import type { WorkerName } from '../api/service.ts'
+import type { WorkerName } from '../api/worker-names.ts'
 import type { Log } from '../log.ts'
 import type { Store } from './store.ts'
 import { type AfterCommit, runWork } from './work.ts'

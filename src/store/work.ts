@@ -1,6 +1,6 @@
 /** Runs one unit of work inside a write transaction; both drivers use it. */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { WorkerName } from '../api/service.ts'
+import type { WorkerName } from '../api/worker-names.ts'
 import { type ApiError, conflict, internal } from '../errors.ts'
 import type { Tx } from './store.ts'
 

@@ -1,9 +1,9 @@
 /** Rules between fields, and the exact path of what breaks them. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { trackedResource } from '../../src/api/envelope.ts'
 import { EVENT_TYPES } from '../../src/api/event-types.ts'
 import { api, PDA_ARGS, PDA_KINDS, pdaRequest } from '../../src/api/index.ts'
+import { trackedResource } from '../../src/api/payloads.ts'
 import { A, B, bodyFault, bodyOf, fault, routes, TX, U64_MAX } from './bodies.ts'
 
 describe('splits', () => {

@@ -3,7 +3,8 @@
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { address, digits, moment, u64Digits } from '../../src/api/scalars.ts'
+import { address, digits, u64Digits } from '../../src/api/chain-scalars.ts'
+import { moment } from '../../src/api/filters.ts'
 import { isAddress } from '../../src/solana/addresses.ts'
 import { U64_MAX } from './bodies.ts'
 

@@ -7,7 +7,7 @@ import { createKernel } from '../../daemon/kernel.ts'
 import { mountOn } from '../../daemon/mount.ts'
 import type { RequestEnv } from '../../daemon/pipeline/request-record.ts'
 import { mountRoutes } from '../../daemon/routes/index.ts'
-import { errorSchema } from '../../src/api/envelope.ts'
+import { documentSchemas } from '../../src/api/document-schemas.ts'
 import { DETECTION } from '../../src/api/events.ts'
 import { ERROR_STATUS, type ErrorCode } from '../../src/errors.ts'
 import { A, routes } from '../api/bodies.ts'
@@ -139,7 +139,7 @@ describe('the document', () => {
         expect(examples).toHaveLength(1)
         const { value } = resolved(document, examples[0])
         expect(ERROR_STATUS[value.error.code as ErrorCode], operation).toBe(Number(status))
-        expect(errorSchema.parse(value)).toEqual(value)
+        expect(documentSchemas().errorSchema.parse(value)).toEqual(value)
       }
     }
   })

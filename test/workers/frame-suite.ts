@@ -1,7 +1,8 @@
 /** Suite: leases are exclusive, ticks are bounded and alone, and an error stays where it happened. */
 import { describe, expect, test } from 'vitest'
 import type { WorkerDefinition } from '../../daemon/workers/definition.ts'
-import { WORKER_NAMES, worker as workerShape } from '../../src/api/service.ts'
+import { worker as workerShape } from '../../src/api/service.ts'
+import { WORKER_NAMES } from '../../src/api/worker-names.ts'
 import { readWorkers } from '../../src/operations/service/read-workers.ts'
 import { claimLease, findLease, releaseLease, renewLease } from '../../src/store/leases.ts'
 import { freshStore, numbers, type TestDatabase, twoStores } from '../store/databases.ts'

@@ -1,5 +1,6 @@
 /** The state of the workers in other daemons, as their leases in the database tell it. */
-import { WORKER_NAMES, type Worker } from '../../api/service.ts'
+import type { Worker } from '../../api/service.ts'
+import { WORKER_NAMES } from '../../api/worker-names.ts'
 import { findLeases } from '../../store/leases.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Reader } from '../../store/store.ts'

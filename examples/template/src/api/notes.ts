@@ -1,9 +1,11 @@
 /** Notes: short texts that a wallet signs and puts on the chain as memos. */
 import { z } from '@hono/zod-openapi'
-import { buildBody, listQuery, unsignedPayload } from './envelope.ts'
+import { address } from './chain-scalars.ts'
+import { buildBody, listQuery } from './envelope.ts'
 import { paths } from './paths.ts'
+import { unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
-import { address, line, timestamp } from './scalars.ts'
+import { line, timestamp } from './scalars.ts'
 
 export const NOTE_STATUSES = ['drafted', 'written'] as const
 

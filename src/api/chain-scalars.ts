@@ -1,0 +1,87 @@
+/** Scalar schemas of what is on the chain or goes there: addresses, amounts, keys, transactions, hashes, links. */
+import { z } from '@hono/zod-openapi'
+import { isAddress } from '../solana/addresses.ts'
+import { WRAPPED_SOL } from '../solana/program-ids.ts'
+import { MAX_U64 } from '../solana/u64.ts'
+import { line, noControls } from './scalars.ts'
+
+/** Base58 public key of exactly 32 bytes. */
+export const address = z
+  .string()
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, { error: 'must be a base58 address of 32 to 44 characters', abort: true })
+  .refine(isAddress, 'invalid base58 address: it does not decode to 32 bytes')
+  .meta({ description: 'Public key, base58', example: WRAPPED_SOL })
+
+/** Base58 transaction signature. */
+export const signatureText = z
+  .string()
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{43,90}$/, 'must be a base58 transaction signature')
+  .meta({ description: 'Transaction signature, base58' })
+
+/** Amount in raw units or lamports; digits only, so that it is exact beyond 53 bits. */
+export const digits = z
+  .string()
+  .regex(/^[0-9]+$/, { error: 'must be a string of digits', abort: true })
+  .meta({ description: 'Amount in raw units, digits only', example: '1000000' })
+
+/** Unsigned 64-bit amount as a digit string. */
+export const u64Digits = digits.refine(isU64, 'must fit in 64 bits')
+
+/** Whether the text has only digits and fits into 64 bits. */
+export function isU64(text: string): boolean {
+  return /^[0-9]{1,39}$/.test(text) && BigInt(text) <= MAX_U64
+}
+
+/** Secret key of a generated keypair: 64 integers, the seed followed by the public key. */
+export const secretKey = z
+  .array(z.int().min(0).max(255))
+  .length(64)
+  .meta({ description: 'Secret key bytes, seed then public key; add it as a signer' })
+
+/** Secret key like `secretKey`, but empty when the key is not needed or has already signed. */
+export const spentSecretKey = z
+  .array(z.int().min(0).max(255))
+  .max(64)
+  .refine((bytes) => bytes.length === 0 || bytes.length === 64, 'must be 64 integers, or none')
+  .meta({
+    description: 'Secret key bytes, seed then public key; empty where the key is not needed or has signed already',
+  })
+
+/**
+ * Validates with Buffer because images have megabytes of text: all but the last four characters must decode and encode
+ * to the same text.
+ */
+function isBase64(text: string): boolean {
+  const [head, tail] = [text.slice(0, -4), text.slice(-4)]
+  if (!/^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/.test(tail)) return false
+  return head.length % 4 === 0 && Buffer.from(head, 'base64').toString('base64') === head
+}
+/** Base64 text that is not empty. */
+export const base64Text = z
+  .string()
+  .min(1, { error: 'must not be empty', abort: true })
+  .refine(isBase64, 'must be standard base64, padded')
+  .meta({ contentEncoding: 'base64' })
+/** Base64 of a serialized transaction; only the operation decodes it. */
+export const transactionBase64 = base64Text.meta({ description: 'Versioned transaction, base64' })
+export const airdropCount = z.int().min(0).max(65535)
+/** Token program; `spl` is the original one. */
+export const tokenProgramName = z.enum(['spl', 'token2022']).default('spl')
+export const platformFeeField = z
+  .int()
+  .min(0)
+  .default(0)
+  .meta({ description: 'Lamports paid to the platform wallet inside the same transaction' })
+/** Hex of 32 bytes without 0x, as the server returns it. */
+export const hex32 = z.string().regex(/^[0-9a-f]{64}$/)
+/** Hex of 32 bytes, with or without 0x. */
+export const hash32 = z.string().regex(/^(0x)?[0-9a-fA-F]{64}$/, 'must be 32 bytes in hex')
+export const treeId = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{45}[AQgw]$/, 'must be a merkle tree id: base64url of mint and airdrop count, 46 characters')
+  .meta({ description: 'base64url(mint 32 bytes, airdrop_count u16 big-endian), no padding' })
+export const uri = z
+  .url('must be a URI')
+  .regex(...noControls)
+  .meta({ format: 'uri', example: 'https://example.com/metadata.json' })
+export const platformId = line(64).meta({ description: 'Name of the calling platform', example: 'acme' })

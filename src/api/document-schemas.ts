@@ -1,0 +1,68 @@
+/** Schemas that only the OpenAPI document shows, around every answer and of every request's headers: made when it is asked for. */
+import { z } from '@hono/zod-openapi'
+import { storedMetadata } from './metadata.ts'
+
+let made: ReturnType<typeof makeSchemas> | undefined
+
+export const documentSchemas = () => {
+  made ??= makeSchemas()
+  return made
+}
+
+function makeSchemas() {
+  const metaSchema = z
+    .object({
+      request_id: z.string(),
+      external_uid: z.string().optional(),
+      metadata: storedMetadata.optional(),
+    })
+    .openapi('Meta')
+
+  const listMetaSchema = z
+    .object({
+      request_id: z.string(),
+      has_more: z.boolean(),
+      next_cursor: z.string().nullable(),
+      count: z.int().min(0),
+    })
+    .openapi('ListMeta')
+
+  const errorSchema = z
+    .object({
+      error: z.object({
+        code: z.enum([
+          'bad_request',
+          'unauthorized',
+          'forbidden',
+          'not_found',
+          'conflict',
+          'rate_limited',
+          'internal_error',
+        ]),
+        message: z.string(),
+        param: z.string().optional(),
+        details: z.record(z.string(), z.unknown()).optional(),
+        doc_url: z.string().optional(),
+      }),
+      meta: z.object({ request_id: z.string() }),
+    })
+    .openapi('Error')
+
+  const requestHeaders = z.object({
+    'x-request-id': z
+      .string()
+      .regex(/^[!-~]{1,128}$/)
+      .optional()
+      .meta({ description: 'Up to 128 visible ASCII characters, echoed in X-Request-Id and meta.request_id' }),
+  })
+  const writeHeaders = requestHeaders.extend({
+    'idempotency-key': z
+      .string()
+      .min(1)
+      .max(255)
+      .optional()
+      .meta({ description: 'Makes a retry of this write safe; a v4 UUID is recommended' }),
+  })
+
+  return { metaSchema, listMetaSchema, errorSchema, requestHeaders, writeHeaders }
+}

@@ -1,0 +1,34 @@
+/** Transaction payloads: what a build answers with, unsigned or signed, and the hint that goes with a submit. */
+import { z } from '@hono/zod-openapi'
+import { address, signatureText, transactionBase64 } from './chain-scalars.ts'
+import { eventType } from './event-types.ts'
+import { line } from './scalars.ts'
+
+/** Hint that a build returns and that the client sends verbatim as `tracked_resource` on the submit. */
+export const trackedResource = z
+  .strictObject({
+    resource_type: line(64),
+    resource_id: line(256),
+    related_events: z.array(eventType).max(5).default([]),
+  })
+  .openapi('TrackedResource')
+export type TrackedResource = z.output<typeof trackedResource>
+
+const unsignedShape = {
+  mode: z.literal('unsigned'),
+  transaction: transactionBase64,
+  requiredSigners: z.array(address).optional().meta({ description: 'Who must still sign' }),
+  tracked_resource: trackedResource.optional(),
+}
+/** Creates the unsigned transaction payload with the additional fields of a build. */
+export function unsignedPayload<S extends z.ZodRawShape>(more: S) {
+  return z.object({ ...unsignedShape, ...more })
+}
+/** Creates the signed transaction payload with the additional fields of an operation. */
+export function signedPayload<S extends z.ZodRawShape>(more: S) {
+  return z.object({ mode: z.literal('signed'), signature: signatureText, ...more })
+}
+/** Either payload, distinguished by `mode`. */
+export const eitherPayload = z
+  .discriminatedUnion('mode', [unsignedPayload({}), signedPayload({})])
+  .openapi('TransactionPayload')
