@@ -65,7 +65,11 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
         const { openConfiguredSigner } = await import('../src/chain/signer/index.ts')
         return openConfiguredSigner(config, { ending })
       }),
-      storage: storageOnFirstUse(config, { cluster: chain.cluster.kind, database: assetTable(store, systemClock), ending }),
+      storage: storageOnFirstUse(config, {
+        cluster: chain.cluster.kind,
+        database: assetTable(store, systemClock),
+        ending,
+      }),
       workers: () => workerStates([]),
       role: null,
       wake: (worker) => store.wakeups.send(worker),
