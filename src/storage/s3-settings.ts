@@ -1,5 +1,4 @@
 /** Reads the settings of the bucket and checks that they fit together; no error quotes a value. */
-import { isIP } from 'node:net'
 import { type Config, ConfigError, environmentName, type SettingName } from '../config.ts'
 import { parseUrl } from '../urls.ts'
 
@@ -81,6 +80,8 @@ function requireEncryption(endpoint: URL): void {
 }
 
 function requireVirtualHost({ protocol, hostname }: URL, bucket: string): void {
+  // Loaded where a bucket is set: every command in process reads these settings.
+  const { isIP } = process.getBuiltinModule('node:net')
   if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) {
     throw misfit('s3.addressing-style is virtual, and no name can stand before an address', 's3.addressing-style')
   }

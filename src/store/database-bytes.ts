@@ -1,10 +1,10 @@
 /** Sizes of the databases on disk. */
-import { stat } from 'node:fs/promises'
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from './schema.ts'
 
 /** Returns the bytes of a file; 0 where there is none. */
 async function fileBytes(file: string): Promise<number> {
+  const { stat } = await import('node:fs/promises')
   try {
     return (await stat(file)).size
   } catch (error) {
