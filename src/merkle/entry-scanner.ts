@@ -11,6 +11,8 @@ import { RowBuilder } from './row-builder.ts'
 export type Refuse = (position: string, message: () => string) => void
 
 const QUOTE = 34
+/** The shortest entry with a valid wallet is `{"wallet":"…"}` with 32 characters. */
+const LEAST_BYTES_WITH_WALLET = 45
 const KIND = { none: 0, text: 1, escapedText: 2, number: 3 } as const
 const WALLET_KEY = Uint8Array.from('"wallet"', (character) => character.charCodeAt(0))
 const AMOUNT_KEY = Uint8Array.from('"amount"', (character) => character.charCodeAt(0))
@@ -27,21 +29,32 @@ export class EntryScanner {
   private readonly scanner: JsonScanner
   private readonly refuse: Refuse
   // For each entry: its record (-1 if its wallet was rejected) and the position of its amount in the text.
-  private readonly records: Int32Array
-  private readonly starts: Uint32Array
-  private readonly ends: Uint32Array
-  private readonly kinds: Uint8Array
+  private records = new Int32Array(0)
+  private starts = new Uint32Array(0)
+  private ends = new Uint32Array(0)
+  private kinds = new Uint8Array(0)
 
   constructor(scanner: JsonScanner, refuse: Refuse) {
     this.scanner = scanner
     this.refuse = refuse
-    // Every entry takes at least three bytes, as in `{},`.
-    const capacity = Math.min(MAX_STORED_LEAVES, Math.ceil(scanner.bytes.length / 3))
-    this.rows = new RowBuilder(capacity)
-    this.records = new Int32Array(capacity).fill(-1)
+    const wallets = Math.ceil(scanner.bytes.length / LEAST_BYTES_WITH_WALLET)
+    // One more, into which a wallet is decoded before it turns out to be none.
+    this.rows = new RowBuilder(Math.min(MAX_STORED_LEAVES, wallets) + 1)
+    this.makeRoom(wallets)
+  }
+
+  /** Makes room for `entries`, of which there can be fifteen times as many as there are wallets, as in `[{},{}]`. */
+  private makeRoom(entries: number): void {
+    const capacity = Math.min(MAX_STORED_LEAVES, entries)
+    const { records, starts, ends, kinds } = this
+    this.records = new Int32Array(capacity).fill(-1, records.length)
     this.starts = new Uint32Array(capacity)
     this.ends = new Uint32Array(capacity)
     this.kinds = new Uint8Array(capacity)
+    this.records.set(records)
+    this.starts.set(starts)
+    this.ends.set(ends)
+    this.kinds.set(kinds)
   }
 
   /** Reads the array at the cursor. */
@@ -87,6 +100,7 @@ export class EntryScanner {
 
   private scanEntry(): void {
     const { scanner, rows, count } = this
+    if (count >= this.kinds.length) this.makeRoom(2 * count + 1)
     let wallet = false
     let amount = false
     let decoded = false

@@ -30,8 +30,8 @@ export class RowBuilder {
   count = 0
 
   /**
-   * `capacity` is the maximum number of rows in the input; memory pages of a generous estimate cost nothing until they
-   * are used.
+   * `capacity` is the maximum number of rows in the input. Memory of a generous estimate is not free: what the allocator
+   * takes from its arenas is cleared and stays there.
    */
   constructor(capacity: number) {
     this.bytes = new Uint8Array(capacity * RECORD_BYTES)

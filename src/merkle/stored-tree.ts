@@ -32,7 +32,7 @@ export interface StoredBlob {
   bytes: Buffer
 }
 
-/** The three parts in one buffer each, for transfer between threads. */
+/** The three parts in one buffer each, which holds nothing else, for transfer between threads. */
 export interface EncodedTree {
   head: Uint8Array
   leaves: Uint8Array
@@ -81,7 +81,8 @@ export function encodeTree(tree: MerkleTree): EncodedTree {
     head.set(hash('sha256', chunk, 'buffer').subarray(0, 8), at + NODE_BYTES)
   }
   head.set(hash('sha256', head.subarray(0, at), 'buffer'), at)
-  return { head, leaves: list.bytes.subarray(0, list.count * RECORD_BYTES), index }
+  // A copy, because the list lies in a buffer for as many leaves as the text could have had.
+  return { head, leaves: new Uint8Array(list.bytes.subarray(0, list.count * RECORD_BYTES)), index }
 }
 
 /** Yields the rows to store as views of the encoded buffers. */

@@ -72,6 +72,18 @@ describe('the tree worker', () => {
     expect(built.fields).toEqual({})
   })
 
+  it('sends buffers that hold the parts to store and nothing else', async () => {
+    const [list, csv] = await Promise.all([
+      open().buildFromRequest(bodyOf({}, 200)),
+      open().buildFromCsv(Buffer.from(`wallet,amount\n${recipients.map(({ wallet }) => `${wallet},7\n`).join('')}`)),
+    ])
+    for (const { leafCount, encoded } of [list, csv]) {
+      const { head, leaves, index } = encoded!
+      expect([leaves.length, index.length]).toEqual([40 * leafCount, 36 * leafCount])
+      for (const part of [head, leaves, index]) expect(part.buffer.byteLength).toBe(part.length)
+    }
+  })
+
   it('encodes nothing for the store when persist is false', async () => {
     const built = await open().buildFromRequest(bodyOf({ persist: false }, 10))
     expect(built.encoded).toBeUndefined()

@@ -243,6 +243,34 @@ describe('a tree request', () => {
     expect(read(JSON.stringify({ entries: entries.slice(1) })).list.count).toBe(50_000)
   })
 
+  it('names faults behind thousands of entries that are shorter than any with a wallet', () => {
+    const short = Array.from({ length: 4000 }, (_, i) => (i % 2 === 0 ? '{}' : '1'))
+    const last = `{"amount":"-1","wallet":"${A}"},{"wallet":"${'1'.repeat(32)}","amount":"2"},{"wallet":"${A}","amount":7}`
+    try {
+      read(`{"entries":[${short},${last}]}`)
+      throw new Error('the body was read')
+    } catch (error) {
+      if (!(error instanceof MerkleInputError)) throw error
+      expect(error.issueCount).toBe(2 * 2000 + 2000 + 2)
+    }
+    const wallet = `{"wallet":"${A}"}`
+    expect(linesOf(`{"entries":[${wallet},{},{},{},{},{},{"wallet":"${A}","amount":"-1"}]}`)).toEqual(
+      expect.arrayContaining([
+        'entries.0.amount: is required',
+        'entries.5.wallet: is required',
+        expect.stringMatching(/^entries\.6\.amount: "-1" is no digit string/),
+        expect.stringMatching(/^entries\.6\.wallet: .* stands twice, first at entries\.0/),
+      ]),
+    )
+  })
+
+  it('takes lists of the shortest entries there are', () => {
+    const shortest = `{"amount":1,"wallet":"${'1'.repeat(32)}"}`
+    expect(entriesOf(`{"entries":[${shortest}]}`)).toEqual([{ wallet: '1'.repeat(32), amount: 1n }])
+    const many = `{"duplicates":"sum","entries":[${Array(3000).fill(shortest)}]}`
+    expect(entriesOf(many)).toEqual([{ wallet: '1'.repeat(32), amount: 3000n }])
+  })
+
   it('counts every fault and keeps the first hundred', () => {
     const entries = Array.from({ length: 1000 }, () => ({ wallet: '', amount: '' }))
     try {
