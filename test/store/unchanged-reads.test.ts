@@ -1,4 +1,6 @@
 /** Memory of an unchanged SQLite database: never older than the database, whoever commits, and not forgotten for nothing. */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { claimLease, releaseLease } from '../../src/store/leases.ts'
@@ -10,6 +12,16 @@ import { numbers, sqlite, twoStores } from './databases.ts'
 
 const LARGEST = 1_000
 const UNSEEN = { isUnseen: true }
+/** 80 KiB, which is no large object of its own yet. */
+const KEPT_NUMBERS = 10_000
+
+/** Collects the garbage of the young objects alone, as happens all the time under load. */
+function youngCollection(): () => void {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void
+  setFlagsFromString('--no-expose-gc')
+  return () => collect({ type: 'minor' })
+}
 
 function remembering(store: Store): UnchangedReads<string> {
   const version = databaseVersionOf(store.db)
@@ -111,5 +123,26 @@ describe('what is remembered of an unchanged database', () => {
     const failing = () => reads.share('failing', () => Promise.reject(new Error('no')))
     await expect(failing()).rejects.toThrow('no')
     expect(await reads.share('failing', async () => 'yes')).toBe('yes')
+  })
+
+  it('leaves nothing of a version to a full garbage collection once that version is over', () => {
+    const collectYoung = youngCollection()
+    let version = 0
+    const reads = new UnchangedReads<number[]>({ look: () => version, lookOnce: (work) => work() }, LARGEST)
+    const keepOfNextVersion = () => {
+      version++
+      reads.recall('value')
+      reads.keep('value', Array<number>(KEPT_NUMBERS).fill(version), 1, reads.version)
+    }
+    // What lives through two collections of the young is old.
+    keepOfNextVersion()
+    for (let n = 0; n < 4; n++) collectYoung()
+    const before = process.memoryUsage().heapUsed
+    for (let n = 0; n < 100; n++) {
+      keepOfNextVersion()
+      collectYoung()
+    }
+    const grown = process.memoryUsage().heapUsed - before
+    expect(grown / (8 * KEPT_NUMBERS)).toBeLessThan(30)
   })
 })
