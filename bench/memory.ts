@@ -11,9 +11,10 @@ import { type DrivenRequest, driveCount } from './fleet/drive.ts'
 import type { Measurement } from './merkle.ts'
 
 const REQUESTS = 100_000
-/** The mean of these requests of the end is compared with that of as many of the middle. */
-const STAGE = 10_000
-const STAGES = REQUESTS / STAGE
+/** Requests between two looks at the daemon. */
+const STEP = 2_000
+/** The mean of this many looks at the end is compared with that of as many in the middle. */
+const STAGE_LOOKS = 10
 const IN_FLIGHT = 32
 const MIB = 1024
 const MOST_MIB = 180
@@ -36,20 +37,27 @@ export async function memory(): Promise<Measurement[]> {
   })
   const pool = new Pool(daemon.url, { connections: IN_FLIGHT })
   try {
-    const resident = [residentMib(daemon)]
-    let n = 0
-    for (let stage = 0; stage < STAGES; stage++) {
-      await driveCount(pool, { inFlight: IN_FLIGHT, count: STAGE, next: () => mixed(daemon, n++) })
-      resident.push(residentMib(daemon))
+    const started = residentMib(daemon)
+    const looks: number[] = []
+    for (let n = 0; n < REQUESTS; ) {
+      await driveCount(pool, { inFlight: IN_FLIGHT, count: STEP, next: () => mixed(daemon, n++) })
+      looks.push(residentMib(daemon))
     }
-    const [started = 0, middle = 0, last = 0] = [0, STAGES / 2, STAGES].map((stage) => resident[stage])
-    const row = (name: string, mib: number) => ({ name, ms: mib, unit: 'MiB', ratio: mib / started, floor: 'at start' })
-    process.stdout.write(`  resident after each ${STAGE}: ${resident.map((mib) => mib.toFixed(0)).join(' ')} MiB\n`)
+    const [middle, last] = [meanOf(looks, looks.length / 2), meanOf(looks, looks.length)]
+    const most = Math.max(...looks)
+    process.stdout.write(`  resident after each ${STEP}: ${looks.map((mib) => mib.toFixed(0)).join(' ')} MiB\n`)
+    const row = (name: string, mib: number, floor: string, ofMib: number): Measurement => ({
+      name: `resident, ${name}`,
+      ms: mib,
+      unit: 'MiB',
+      ratio: mib / ofMib,
+      floor,
+    })
     return [
-      row('resident, daemon without a chain, at start', started),
-      row('resident, daemon without a chain, after 100,000 requests', last),
-      { ...row('resident, the same', last), ratio: last / MOST_MIB, floor: '180 MiB' },
-      { name: 'resident, its last half', ms: last, unit: 'MiB', ratio: last / middle, floor: 'after 50,000 requests' },
+      row('daemon without a chain, at start', started, 'at start', started),
+      row('after 100,000 mixed requests', last, 'at start', started),
+      row('the most of them all', most, `${MOST_MIB} MiB`, MOST_MIB),
+      row('its last fifth', last, 'before 50,000 requests', middle),
     ]
   } finally {
     await pool.close()
@@ -58,6 +66,12 @@ export async function memory(): Promise<Measurement[]> {
     node.close()
     rmSync(dataDir, { recursive: true, force: true })
   }
+}
+
+/** The mean of the looks before the one with this number. */
+function meanOf(looks: readonly number[], end: number): number {
+  const stage = looks.slice(end - STAGE_LOOKS, end)
+  return stage.reduce((sum, mib) => sum + mib, 0) / stage.length
 }
 
 function residentMib({ process: { pid } }: { process: { pid?: number | undefined } }): number {

@@ -11,6 +11,7 @@ import { loadCurves } from '../src/operations/pools/presets.ts'
 import { pause, SECOND_MS } from '../src/timing.ts'
 import { createApp } from './app.ts'
 import { type Hangups, listenForHangups } from './hangup.ts'
+import { boundHeapGrowth } from './heap.ts'
 import { createHttpServer } from './http-server.ts'
 import { newOwner } from './kernel.ts'
 import { type ServedChain, serveChain } from './localnet.ts'
@@ -103,6 +104,7 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
     }
     const reload = createReload({ config, load, log, apply })
     hangups.onReload(() => void reload())
+    boundHeapGrowth()
     const signals = ['SIGINT', 'SIGTERM', ...(hangups.meaning === 'stop' ? ['SIGHUP' as const] : [])] as const
     const { close, closed } = onShutdown(log, signals, {
       async announce() {
