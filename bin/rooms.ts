@@ -25,6 +25,7 @@ export const ROOM_PATHS = [
   'src/files.ts',
   'src/file-lock.ts',
   'src/native-modules.ts',
+  'src/soon.ts',
   'src/timing.ts',
   'src/urls.ts',
   'src/log.ts',
@@ -40,6 +41,7 @@ const ROOMS_BELOW = [
   'src/files.ts',
   'src/file-lock.ts',
   'src/native-modules.ts',
+  'src/soon.ts',
   'src/timing.ts',
   'src/log.ts',
   'src/urls.ts',
@@ -198,6 +200,7 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
     about: 'units of time, waiting, calls that end by a deadline, what a `Retry-After` asks for',
     value: [],
   },
+  'src/soon.ts': { about: 'values that may be there already, which nobody waits for then', value: [] },
   'src/urls.ts': { about: 'parses URLs: `URL.canParse` is wrong on Node 20 and 22', value: [] },
   'src/log.ts': { about: 'structured lines for whoever operates the daemon', value: [] },
   'src/redaction.ts': {

@@ -1,6 +1,7 @@
 /** Bearer keys: reads the header, finds its API key and checks the key's scopes. */
 import { hash } from 'node:crypto'
 import { ApiError, forbidden } from '../../src/errors.ts'
+import { type Soon, whenThere } from '../../src/soon.ts'
 import { findApiKeyByHash } from '../../src/store/api-keys.ts'
 import type { Row } from '../../src/store/schema.ts'
 import type { Kernel } from '../kernel.ts'
@@ -11,11 +12,7 @@ export type KnownKey = Row<'api_keys'>
  * Returns the active key of `Authorization: Bearer <key>` and notes its id in the record, at once where the key was
  * read since the last commit to the database. Throws unauthorized or forbidden, and rate_limited at once.
  */
-export function authenticate(
-  kernel: Kernel,
-  header: string | null,
-  record: { keyId: string | null },
-): KnownKey | Promise<KnownKey> {
+export function authenticate(kernel: Kernel, header: string | null, record: { keyId: string | null }): Soon<KnownKey> {
   const token = header?.match(/^Bearer +(\S+)$/i)?.[1]
   if (token === undefined) throw new ApiError('unauthorized', 'Missing or invalid API key')
   const sha256 = hash('sha256', token, 'hex')
@@ -24,11 +21,12 @@ export function authenticate(
   return known === undefined ? findKey(kernel, sha256, record) : active(known, record)
 }
 
-async function findKey({ store, keys }: Kernel, sha256: string, record: { keyId: string | null }): Promise<KnownKey> {
+function findKey({ store, keys }: Kernel, sha256: string, record: { keyId: string | null }): Soon<KnownKey> {
   const version = keys?.version ?? Number.NaN
-  const key = await findApiKeyByHash(store.db, sha256)
-  if (key !== null) keys?.keep(sha256, key, 1, version)
-  return active(key, record)
+  return whenThere(findApiKeyByHash(store.db, sha256), (key) => {
+    if (key !== null) keys?.keep(sha256, key, 1, version)
+    return active(key, record)
+  })
 }
 
 function active(key: KnownKey | null, record: { keyId: string | null }): KnownKey {

@@ -2,6 +2,7 @@
 
 import type { SigningLink } from '../../src/context.ts'
 import { badRequest, conflict } from '../../src/errors.ts'
+import { type Soon, whenThere } from '../../src/soon.ts'
 import { pooledBytes } from '../../src/store/id.ts'
 import * as records from '../../src/store/idempotency.ts'
 import type { Tx } from '../../src/store/store.ts'
@@ -24,7 +25,7 @@ export interface KeyClaim {
    * Stores the answer in the same transaction as the change that it reports, after it. Throws where the key turns out to
    * be taken.
    */
-  finish(tx: Tx, status: number, body: string): Promise<void>
+  finish(tx: Tx, status: number, body: string): Soon<void>
   /**
    * The answer to give in place of a failure: the stored one, where another daemon has meanwhile answered the request.
    * Throws conflict where it has used the key for another request.
@@ -58,11 +59,7 @@ interface Claimed {
  * claimed in its commit, and until then is known to be in use by this process alone: of two daemons that are sent the
  * same request at once, the first to commit answers it, and the other repeats that answer.
  */
-export function claimIdempotencyKey(
-  kernel: Kernel,
-  claimed: Claimed,
-  atomic = false,
-): ClaimOutcome | Promise<ClaimOutcome> {
+export function claimIdempotencyKey(kernel: Kernel, claimed: Claimed, atomic = false): Soon<ClaimOutcome> {
   const { apiKeyId, key, requestHash } = claimed
   const running = runningIn(kernel)
   const name = `${apiKeyId} ${key}`
@@ -105,15 +102,12 @@ function claimInCommit(kernel: Kernel, claimed: Claimed, end: () => void): KeyCl
   return {
     kind: 'claim',
     signing: { earlier: null, bind: signsNothing, unbind: signsNothing },
-    async finish(tx, status, body) {
+    finish(tx, status, body) {
       const request = claimRequest(kernel, claimed, owner)
       const response = kernel.vault.seal(body, purposeOf(claimed))
-      const inserting = records.insertAnswered(tx, request, { status, response })
-      if ((inserting instanceof Promise ? await inserting : inserting) > 0) return
-      const outcome = await records.claimKey(tx, request)
-      if (outcome.kind === 'conflict') throw conflictOf(outcome.reason)
-      if (outcome.kind === 'replay') throw new Error('another daemon has answered this request')
-      await storeAnswer(tx, { apiKeyId, key, owner, status, response })
+      return whenThere(records.insertAnswered(tx, request, { status, response }), (inserted) =>
+        inserted > 0 ? undefined : answerTaken(tx, request, { apiKeyId, key, owner, status, response }),
+      )
     },
     async answeredElsewhere() {
       const stored = await records.findIdempotencyKey(kernel.store.db, { apiKeyId, key })
@@ -125,6 +119,18 @@ function claimInCommit(kernel: Kernel, claimed: Claimed, end: () => void): KeyCl
     free: async () => {},
     end,
   }
+}
+
+/** Stores the answer under a key that is stored already, where it may be taken over. */
+async function answerTaken(
+  tx: Tx,
+  request: records.ClaimRequest,
+  answer: Parameters<typeof records.finish>[1],
+): Promise<void> {
+  const outcome = await records.claimKey(tx, request)
+  if (outcome.kind === 'conflict') throw conflictOf(outcome.reason)
+  if (outcome.kind === 'replay') throw new Error('another daemon has answered this request')
+  await storeAnswer(tx, answer)
 }
 
 async function signsNothing(): Promise<never> {

@@ -4,7 +4,9 @@ import type { AnswerMeta } from '../../src/client.ts'
 import type { Context } from '../../src/context.ts'
 import { ApiError, badRequest } from '../../src/errors.ts'
 import { validateInput } from '../../src/operations/input-validation.ts'
+import { type Soon, whenThere } from '../../src/soon.ts'
 import { rehearse } from '../../src/store/rehearse.ts'
+import { onCommit } from '../../src/store/work.ts'
 import type { Kernel } from '../kernel.ts'
 import { type KnownKey, requireScopes } from './bearer.ts'
 import {
@@ -57,44 +59,61 @@ interface ReceivedWrite extends AdmittedWrite {
 }
 
 /**
- * Reads the body within the room that bodies have, and carries out what it asks for. Here and below nothing is awaited
- * that is there already, because each await costs as much as a small statement.
+ * Reads the body within the room that bodies have, and carries out what it asks for. Here and below nothing is waited
+ * for that is there already, because each promise costs as much as a small statement.
  */
-export async function write(
+export function write(
   kernel: Kernel,
   handler: Handler,
   asked: AskedRequest,
-  { incoming, ...admitted }: AdmittedWrite & { incoming: IncomingBody },
-): Promise<Sealed> {
+  { incoming, requestId, headers, key }: AdmittedWrite & { incoming: IncomingBody },
+): Soon<Sealed> {
   const { source, ceiling, declared } = incoming
-  const room = kernel.bodies.take(admitted.key?.id ?? '', declared ?? ceiling)
-  const release = room && (await room)
-  try {
+  const receive = (): Soon<Sealed> => {
     const contentType = asked.header('content-type') ?? ''
     const inspect = inspectorOf(handler.route, contentType, jsonCeiling(kernel.config))
-    const body = await readRequestBody(source, { contentType, ceiling, declared, inspect })
-    const turn = kernel.bodies.turn(body.raw.byteLength)
-    if (turn) await turn
-    return await perform(kernel, handler, asked, { ...admitted, body })
-  } finally {
-    release?.()
+    return whenThere(readRequestBody(source, { contentType, ceiling, declared, inspect }), (body) =>
+      inTurn(kernel, body, () => perform(kernel, handler, asked, { requestId, headers, key, body })),
+    )
   }
+  const room = kernel.bodies.take(key?.id ?? '', declared ?? ceiling)
+  if (room === undefined) return receive()
+  return room.then(async (release) => {
+    try {
+      return await receive()
+    } finally {
+      release()
+    }
+  })
 }
 
-async function perform(
+/**
+ * Each step over a large body runs in its own turn of the event loop, so that other requests are not delayed by all of
+ * them together.
+ */
+function inTurn<T>({ bodies }: Kernel, { raw }: RequestBody, step: () => Soon<T>): Soon<T> {
+  const turn = bodies.turn(raw.byteLength)
+  return turn === undefined ? step() : turn.then(step)
+}
+
+function perform(kernel: Kernel, handler: Handler, asked: AskedRequest, received: ReceivedWrite): Soon<Sealed> {
+  const { route } = handler
+  const { body } = received
+  const parsed = route.raw ? {} : parseBody(kernel, route, body)
+  return whenThere(parsed, (fields) =>
+    inTurn(kernel, body, () => performParsed(kernel, handler, asked, received, fields)),
+  )
+}
+
+function performParsed(
   kernel: Kernel,
   handler: Handler,
   asked: AskedRequest,
-  { body, requestId, headers, key }: ReceivedWrite,
-): Promise<Sealed> {
+  received: ReceivedWrite,
+  fields: Fields,
+): Soon<Sealed> {
   const { route, prepare } = handler
-  // Each step over a large body runs in its own turn of the event loop, so that other requests are not delayed by all
-  // of them together.
-  const nextTurn = () => kernel.bodies.turn(body.raw.byteLength)
-  const parsed = route.raw ? {} : parseBody(kernel, route, body)
-  const fields = parsed instanceof Promise ? await parsed : parsed
-  const afterParsing = nextTurn()
-  if (afterParsing) await afterParsing
+  const { body, key } = received
   const signed = fields.mode === 'signed'
   if (signed && route.signed === 'refused') {
     throw badRequest('mode "signed" is not possible here: only the user\'s wallet may sign. Use mode "unsigned"', {
@@ -107,34 +126,53 @@ async function perform(
     ...inputOf(route, asked),
     ...(route.body && !route.raw ? validateInput(route.body, fields) : {}),
   }
-  const dryRun = input.dry_run === true
-  if (dryRun && signed) {
+  if (input.dry_run === true && signed) {
     throw badRequest('dry_run is for mode "unsigned": it shows what would be signed', { param: 'dry_run' })
   }
   // This check precedes the hash, because the parts of a form are counted only for routes that accept a form.
   if (prepare) requireJson(body.contentType)
   const idempotencyKey = readIdempotencyKey(asked.header('idempotency-key'))
   const hashed = idempotencyKey && hashRequest(route.method.toUpperCase(), asked.target, body)
-  const requestHash = hashed instanceof Promise ? await hashed : hashed
-  if (prepare) Object.assign(input, await prepare(kernel, body.raw))
-  const afterHashing = nextTurn()
-  if (afterHashing) await afterHashing
-  const meta: AnswerMeta = {
-    request_id: requestId,
-    ...(input.externalUid === undefined ? {} : { external_uid: input.externalUid as string }),
-    ...(input.metadata === undefined ? {} : { metadata: input.metadata as Record<string, string> }),
-  }
-  const request = { kernel, handler, input, meta, key }
-  if (dryRun) return performDry(request)
+  return whenThere(hashed, (requestHash) => {
+    const prepared = prepare?.(kernel, body.raw).then((made) => void Object.assign(input, made))
+    return whenThere(prepared, () =>
+      inTurn(kernel, body, () => performValid(kernel, handler, received, { input, idempotencyKey, requestHash })),
+    )
+  })
+}
+
+interface ValidInput {
+  input: Record<string, unknown>
+  idempotencyKey: string | undefined
+  requestHash: string | undefined
+}
+
+function performValid(
+  kernel: Kernel,
+  handler: Handler,
+  { requestId, headers, key }: AdmittedWrite,
+  { input, idempotencyKey, requestHash }: ValidInput,
+): Soon<Sealed> {
+  const { route } = handler
+  const meta: AnswerMeta = { request_id: requestId }
+  if (input.externalUid !== undefined) meta.external_uid = input.externalUid as string
+  if (input.metadata !== undefined) meta.metadata = input.metadata as Record<string, string>
+  const request: ValidWrite = { kernel, handler, input, meta, key }
+  if (input.dry_run === true) return performDry(request)
   if (idempotencyKey === undefined || requestHash === undefined || key === undefined) {
     const context = makeContext(kernel, key, meta, UNLINKED, (work) => kernel.store.write(work))
-    const data = await handler.operation(context, input as never)
-    return sealAnswer(route, context.status, data, meta)
+    const result: Soon<unknown> = handler.operation(context, input as never)
+    return whenThere(result, (data) => sealAnswer(route, context.status, data, meta))
   }
   const claiming = claimIdempotencyKey(kernel, { apiKeyId: key.id, key: idempotencyKey, requestHash }, route.atomic)
-  const claim = claiming instanceof Promise ? await claiming : claiming
-  const answer = claim.kind === 'replay' ? claim : await performOnce(request, claim)
-  if ('kind' in answer) headers['Idempotent-Replayed'] = 'true'
+  return whenThere(claiming, (claim) => {
+    if (claim.kind === 'claim') return performOnce(request, claim, headers)
+    return replayed(claim, headers)
+  })
+}
+
+function replayed(answer: ReplayedAnswer, headers: Record<string, string>): Sealed {
+  headers['Idempotent-Replayed'] = 'true'
   return answer
 }
 
@@ -154,33 +192,47 @@ async function performDry({ kernel, handler: { route, operation }, input, meta, 
 }
 
 /** Carries out the operation and stores its answer under the claimed key, in its commit where it makes one. */
-async function performOnce(
+function performOnce(
   { kernel, handler: { route, operation }, input, meta, key }: ValidWrite,
   claim: KeyClaim,
-): Promise<Sealed | ReplayedAnswer> {
+  headers: Record<string, string>,
+): Soon<Sealed> {
   let stored: Sealed | undefined
-  const context: Context = makeContext(kernel, key, meta, claim.signing, async (work) => {
-    let outcome: Sealed | undefined
-    const data = await kernel.store.write(async (tx) => {
-      const data = await work(tx)
-      outcome = sealAnswer(route, context.status, data, meta)
-      await claim.finish(tx, outcome.status, outcome.body)
-      return data
-    })
-    stored = outcome
-    return data
-  })
-  try {
-    const result = await operation(context, input as never)
-    if (stored !== undefined) return stored
+  const context: Context = makeContext(kernel, key, meta, claim.signing, (work) =>
+    kernel.store.write((tx) =>
+      whenThere(work(tx), (data) => {
+        const outcome = sealAnswer(route, context.status, data, meta)
+        onCommit(() => {
+          stored = outcome
+        })
+        return whenThere(claim.finish(tx, outcome.status, outcome.body), () => data)
+      }),
+    ),
+  )
+  const answered = (result: unknown): Soon<Sealed> => {
+    if (stored === undefined) return storeAnswer(result).catch(failed)
+    claim.end()
+    return stored
+  }
+  const storeAnswer = async (result: unknown): Promise<Sealed> => {
     const outcome = sealAnswer(route, context.status, result, meta)
     await kernel.store.write((tx) => claim.finish(tx, outcome.status, outcome.body))
-    return outcome
-  } catch (thrown) {
-    if (stored !== undefined) throw thrown
-    return await insteadOf(thrown, kernel, claim)
-  } finally {
     claim.end()
+    return outcome
+  }
+  const failed = async (thrown: unknown): Promise<Sealed> => {
+    try {
+      if (stored !== undefined) throw thrown
+      return replayed(await insteadOf(thrown, kernel, claim), headers)
+    } finally {
+      claim.end()
+    }
+  }
+  try {
+    const result: unknown = operation(context, input as never)
+    return result instanceof Promise ? result.then(answered, failed) : answered(result)
+  } catch (thrown) {
+    return failed(thrown)
   }
 }
 

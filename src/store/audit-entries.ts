@@ -1,6 +1,7 @@
 /** The audit log: entries numbered without gaps, each hashed with SHA-256 together with the previous hash and sealed with the vault's key. */
 import { hash as hashOf } from 'node:crypto'
 import { sql } from 'kysely'
+import { type Soon, whenThere } from '../soon.ts'
 import { type ListOrder, type PageRequest, pageOf, type StoredPage } from './paging.ts'
 import { type Placeholders, prepared } from './prepared.ts'
 import type { Row } from './schema.ts'
@@ -42,18 +43,29 @@ export const auditSeal = (vault: Sealing, { hash }: Pick<AuditEntryRow, 'hash'>)
   vault.mac(hash, 'audit entry')
 
 /**
- * Appends an entry in the transaction of the change that it reports. The counter's row stays locked until the commit,
+ * Appends an entry in the transaction of the change that it reports, at once where the database answers at once. The
+ * counter's row stays locked until the commit,
  * so that the chain cannot fork.
  */
-export async function appendAudit(tx: Tx, vault: Sealing, entry: NewAuditEntry): Promise<AuditEntryRow> {
-  const counting = countEntry.first(tx, {})
-  const counted = counting instanceof Promise ? await counting : counting
-  if (counted === undefined) throw new Error('the counter of the audit log is missing')
-  const sequence = counted.value
-  const before = hashBefore(tx, sequence)
+export function appendAudit(tx: Tx, vault: Sealing, entry: NewAuditEntry): Soon<AuditEntryRow> {
+  return whenThere(countEntry.first(tx, {}), (counted) => {
+    if (counted === undefined) throw new Error('the counter of the audit log is missing')
+    const sequence = counted.value
+    return whenThere(hashBefore(tx, sequence), (previous) => {
+      const row = chained(vault, entry, sequence, previous)
+      return whenThere(insertEntry.run(tx, row), () => {
+        appended.set(tx, row)
+        return row
+      })
+    })
+  })
+}
+
+/** The entry with its place in the chain. */
+function chained(vault: Sealing, entry: NewAuditEntry, sequence: number, previous_hash: string): AuditEntryRow {
   const row: AuditEntryRow = {
     sequence,
-    previous_hash: before instanceof Promise ? await before : before,
+    previous_hash,
     hash: '',
     seal: '',
     at: entry.at,
@@ -65,9 +77,6 @@ export async function appendAudit(tx: Tx, vault: Sealing, entry: NewAuditEntry):
   }
   row.hash = auditHash(row)
   row.seal = auditSeal(vault, row)
-  const inserting = insertEntry.run(tx, row)
-  if (inserting instanceof Promise) await inserting
-  appended.set(tx, row)
   return row
 }
 
@@ -78,11 +87,10 @@ const appended = new WeakMap<Tx, Pick<AuditEntryRow, 'sequence' | 'hash'>>()
  * Hash of the entry before this one. It need not be read where this transaction has just appended that entry; where the
  * entry was undone, the counter was too, so that the number tells.
  */
-function hashBefore(tx: Tx, sequence: number): string | Promise<string> {
+function hashBefore(tx: Tx, sequence: number): Soon<string> {
   const before = appended.get(tx)
   if (before?.sequence === sequence - 1) return before.hash
-  const last = lastHash.first(tx, {})
-  return last instanceof Promise ? last.then((row) => row?.hash ?? FIRST_HASH) : (last?.hash ?? FIRST_HASH)
+  return whenThere(lastHash.first(tx, {}), (row) => row?.hash ?? FIRST_HASH)
 }
 
 const countEntry = prepared((db) =>

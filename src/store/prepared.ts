@@ -9,12 +9,11 @@ import {
   type SqliteStatement,
   sql,
 } from 'kysely'
+import type { Soon } from '../soon.ts'
 import type { Reader } from './store.ts'
 
 /** Stands for each value in the query that is built. */
 export type Placeholders<P> = { readonly [K in keyof P]: RawBuilder<P[K]> }
-
-type Soon<T> = T | Promise<T>
 
 /** A statement with its values by name. Where the database answers at once, so do these; `await` takes either. */
 export interface Prepared<P, R> {

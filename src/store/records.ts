@@ -1,5 +1,6 @@
 /** Shared queries of record tables: insert once, find by key, update by key, list by filters. */
 import type { Kysely, RawBuilder, Updateable } from 'kysely'
+import { type Soon, whenThere } from '../soon.ts'
 import { type PageRequest, pageOf, type StoredPage, type Weights } from './paging.ts'
 import { type Placeholders, type Prepared, prepared } from './prepared.ts'
 import type { NewRow, Row, Tables } from './schema.ts'
@@ -76,6 +77,7 @@ export function insertingOnce<T extends Family>(table: T) {
     firstOrNull<T>(await query(row).first(tx, row as Cells))
 }
 
+/** Finds a row by a key, at once where the database answers at once. */
 export function finding<T extends Family, K extends FilterColumn<T>>(table: T, key: K) {
   const query = prepared((db, { value }: Placeholders<{ value: string }>) =>
     loose(db)
@@ -83,8 +85,8 @@ export function finding<T extends Family, K extends FilterColumn<T>>(table: T, k
       .selectAll()
       .where(key as string, '=', value),
   )
-  return async (reader: Reader, value: Row<T>[K] & string): Promise<Row<T> | null> =>
-    firstOrNull<T>(await query.first(reader, { value }))
+  return (reader: Reader, value: Row<T>[K] & string): Soon<Row<T> | null> =>
+    whenThere(query.first(reader, { value }), (row) => firstOrNull<T>(row))
 }
 
 /** The name of the value that finds the row to update; no column has it. */

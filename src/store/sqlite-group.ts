@@ -76,7 +76,8 @@ async function runUnguarded(
   const outcomes: WriteOutcome[] = []
   for (const work of works) {
     try {
-      outcomes.push({ value: await work(tx) })
+      const value = work(tx)
+      outcomes.push({ value: value instanceof Promise ? await value : value })
     } catch (error) {
       return { kind: 'undone', error: await failureOf(raw, error) }
     }
@@ -94,7 +95,8 @@ async function runGuarded(
   for (const work of works) {
     begin.run()
     try {
-      outcomes.push({ value: await work(tx) })
+      const value = work(tx)
+      outcomes.push({ value: value instanceof Promise ? await value : value })
     } catch (error) {
       const failure = await failureOf(raw, error)
       rollBack.run()

@@ -21,8 +21,8 @@ import { boundWal, giveBackPages, LARGEST_WAL_BYTES } from './sqlite-file.ts'
 import { groupCommits } from './sqlite-group.ts'
 import type { OnMigrated, Store } from './store.ts'
 import { offerDatabaseVersion } from './unchanged-reads.ts'
-import { localWakeups, sendingWakeups } from './wakeups.ts'
-import { refuseNestedWrite } from './work.ts'
+import { actAfter, localWakeups } from './wakeups.ts'
+import { nothingAfter, refuseNestedWrite, runWork } from './work.ts'
 import { createWriteQueue, type Work } from './write-queue.ts'
 
 export interface SqliteOptions {
@@ -73,16 +73,24 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const wakeups = localWakeups()
   let closing: Promise<void> | undefined
 
+  const write: Store['write'] = (work, { isUnseen = false } = {}) => {
+    try {
+      refuseNestedWrite()
+      if (closing) throw internal('the store is closed')
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    const after = nothingAfter()
+    const running: Work = (tx) => runWork(tx, work, after)
+    if (isUnseen) unseen.add(running)
+    return queue.add(running, () => actAfter(after, wakeups)) as Promise<never>
+  }
+
   return {
     kind: 'sqlite',
     db,
     wakeups,
-    write: sendingWakeups(wakeups, (work, { isUnseen = false } = {}) => {
-      refuseNestedWrite()
-      if (closing) throw internal('the store is closed')
-      if (isUnseen) unseen.add(work)
-      return queue.add(work)
-    }),
+    write,
     reclaim: () => queue.add(async () => giveBackPages(raw)),
     async ping() {
       await sql`select 1`.execute(db)

@@ -2,7 +2,7 @@
 import type { WorkerName } from '../api/worker-names.ts'
 import type { Log } from '../log.ts'
 import type { Store } from './store.ts'
-import { type AfterCommit, runWork } from './work.ts'
+import { type AfterCommit, nothingAfter, runWork } from './work.ts'
 
 /**
  * Called with the name of the worker to wake, which may be unknown here; null means every worker, because wake-ups may
@@ -54,13 +54,18 @@ export function localWakeups(): Wakeups {
   }
 }
 
+/** Does after a commit what a work of it wants. */
+export function actAfter({ acts, workers }: AfterCommit, wakeups: Pick<Wakeups, 'send'>): void {
+  for (const act of acts) act()
+  for (const worker of workers) wakeups.send(worker)
+}
+
 /** Returns a `write` that runs each work as the running one, and does after its commit what it wants. */
 export function sendingWakeups(wakeups: Pick<Wakeups, 'send'>, write: Store['write']): Store['write'] {
   return async (work, options) => {
-    const after: AfterCommit = { workers: new Set(), acts: [] }
+    const after = nothingAfter()
     const value = await write((tx) => runWork(tx, work, after), options)
-    for (const act of after.acts) act()
-    for (const worker of after.workers) wakeups.send(worker)
+    actAfter(after, wakeups)
     return value
   }
 }

@@ -1,14 +1,24 @@
 /** Group commit: concurrent writes are committed together and resolve after that commit. */
+import type { Soon } from '../soon.ts'
 import type { Tx } from './store.ts'
 
-export type Work = (tx: Tx) => Promise<unknown>
+/** Returns its value, or a promise of it where it waits for something. */
+export type Work = (tx: Tx) => unknown
 export type WriteOutcome = { value: unknown } | { error: unknown }
 
 /** Maximum works per commit; beyond it the saving is negligible, and the event loop should not be blocked longer. */
 const GROUP_SIZE = 256
 
+interface Queued {
+  work: Work
+  committed: (() => void) | undefined
+  resolve(value: never): void
+  reject(error: unknown): void
+}
+
 export interface WriteQueue {
-  add<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** `committed` is called once the work is durable, before the promise resolves; it must not throw. */
+  add<T>(work: (tx: Tx) => Soon<T>, committed?: () => void): Promise<T>
   /** Resolves when nothing is queued or running. */
   drain(): Promise<void>
 }
@@ -18,7 +28,7 @@ export interface WriteQueue {
  * throws, the whole group fails. Works that arrive meanwhile form the next group.
  */
 export function createWriteQueue(commit: (works: readonly Work[]) => Promise<readonly WriteOutcome[]>): WriteQueue {
-  let queue: { work: Work; resolve: (value: never) => void; reject: (error: unknown) => void }[] = []
+  let queue: Queued[] = []
   let flushing = false
   let drained: (() => void)[] = []
 
@@ -37,10 +47,13 @@ export function createWriteQueue(commit: (works: readonly Work[]) => Promise<rea
     } catch (error) {
       outcomes = group.map(() => ({ error }))
     }
-    group.forEach(({ resolve, reject }, index) => {
+    group.forEach(({ committed, resolve, reject }, index) => {
       const outcome = outcomes[index] ?? { error: new Error(`the commit answers nothing for its work ${index}`) }
       if ('error' in outcome) reject(outcome.error)
-      else resolve(outcome.value as never)
+      else {
+        committed?.()
+        resolve(outcome.value as never)
+      }
     })
     flushing = false
     if (queue.length > 0) return schedule()
@@ -49,9 +62,9 @@ export function createWriteQueue(commit: (works: readonly Work[]) => Promise<rea
   }
 
   return {
-    add: (work) =>
+    add: (work, committed) =>
       new Promise((resolve, reject) => {
-        queue.push({ work, resolve, reject })
+        queue.push({ work, committed, resolve, reject })
         schedule()
       }),
     drain: () => (flushing ? new Promise((resolve) => void drained.push(resolve)) : Promise.resolve()),

@@ -2,9 +2,11 @@
 import type { KyselyPlugin } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../../src/errors.ts'
+import { whenThere } from '../../src/soon.ts'
 import { appendAudit, auditHash, FIRST_HASH } from '../../src/store/audit-entries.ts'
 import type { Store, Tx } from '../../src/store/store.ts'
 import { findToken, insertToken } from '../../src/store/tokens.ts'
+import { onCommit } from '../../src/store/work.ts'
 import { freshStore, numbers, opened, type TestDatabase, twoStores } from './databases.ts'
 import { token } from './rows.ts'
 
@@ -152,6 +154,42 @@ export function writesSuite(database: TestDatabase): void {
       await expect.poll(() => later).toBeDefined()
       await later
       expect(await mints(store)).toEqual(['first', 'second'])
+    })
+
+    test('commits works that wait for nothing with works that do, and fails each alone', async () => {
+      const store = await freshStore(database)
+      const committed: number[] = []
+      const outcomes = await Promise.allSettled(
+        numbers(30).map((n) =>
+          store.write((tx) => {
+            onCommit(() => committed.push(n))
+            const stored = insertToken(tx, token(`mint ${n}`))
+            if (n % 5 === 0) throw new Error(`no ${n}`)
+            return n % 2 === 0 ? stored.then(() => n) : whenThere(findToken(tx, 'none'), () => n)
+          }),
+        ),
+      )
+      for (const [n, outcome] of outcomes.entries()) {
+        if (n % 5 === 0) expect(outcome).toMatchObject({ status: 'rejected', reason: { message: `no ${n}` } })
+        else expect(outcome).toEqual({ status: 'fulfilled', value: n })
+      }
+      const expected = numbers(30).filter((n) => n % 5 !== 0)
+      expect(await mints(store)).toEqual(expected.map((n) => `mint ${n}`).sort())
+      expect(committed.sort((one, other) => one - other)).toEqual(expected)
+    })
+
+    test('refuses a write inside a work that waits for nothing, and allows what it started once it is over', async () => {
+      const store = await freshStore(database)
+      let [inside, later]: (Promise<unknown> | undefined)[] = []
+      await store.write(() => {
+        inside = store.write((inner) => insertPlainly(inner, 'inner'))
+        inside.catch(() => {})
+        setImmediate(() => (later = store.write((next) => insertPlainly(next, 'second'))))
+      })
+      await expect(inside).rejects.toThrow('inside write()')
+      await expect.poll(() => later).toBeDefined()
+      await later
+      expect(await mints(store)).toEqual(['second'])
     })
 
     test('shows readers nothing before the commit, and does not make them wait for it', async () => {

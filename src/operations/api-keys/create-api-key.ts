@@ -2,6 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
+import { whenThere } from '../../soon.ts'
 import { addApiKey } from '../../store/api-keys.ts'
 import { apiKeyRecord } from '../api-records.ts'
 import { audit } from '../signing/audit.ts'
@@ -9,27 +10,38 @@ import { mintApiKey } from './mint-api-key.ts'
 
 type CreateApiKeyRoute = Api['apiKeys']['create']
 
-export async function createApiKey(
-  context: Context,
-  input: Input<CreateApiKeyRoute>,
-): Promise<Result<CreateApiKeyRoute>> {
+export function createApiKey(context: Context, input: Input<CreateApiKeyRoute>): Promise<Result<CreateApiKeyRoute>> {
   const { key, row: minted } = mintApiKey('live')
   const { values } = context.config
-  return await context.commit(async (tx) => {
+  return context.commit((tx) => {
+    // Here and below named one by one: a copied object takes V8 longer than a statement takes SQLite.
     const row = {
-      ...minted,
+      id: minted.id,
+      hash: minted.hash,
+      preview: minted.preview,
+      status: minted.status,
+      revoked_at: minted.revoked_at,
       name: input.name,
       scopes_json: JSON.stringify([...new Set(input.scopes)]),
       per_minute: input.rate_limit_per_minute ?? values['rate-per-minute'],
       per_day: input.rate_limit_per_day ?? values['rate-per-day'],
       created_at: context.clock.now(),
     }
-    const adding = addApiKey(tx, row)
-    if (adding instanceof Promise) await adding
     const record = apiKeyRecord(row)
     const { id, name, scopes, rate_limit_per_minute, rate_limit_per_day } = record
     const details = { key: id, name, scopes, rate_limit_per_minute, rate_limit_per_day }
-    await audit(context, tx, 'api_key.created', null, details)
-    return { ...record, key }
+    const audited = whenThere(addApiKey(tx, row), () => audit(context, tx, 'api_key.created', null, details))
+    return whenThere(audited, () => ({
+      id,
+      name,
+      preview: record.preview,
+      scopes,
+      rate_limit_per_minute,
+      rate_limit_per_day,
+      status: record.status,
+      created_at: record.created_at,
+      revoked_at: record.revoked_at,
+      key,
+    }))
   })
 }

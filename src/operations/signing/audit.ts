@@ -1,6 +1,7 @@
 /** Writes entries of the audit log about the use of the platform's key and of the API keys by requests. */
 import type { AuditAction } from '../../api/audit-actions.ts'
 import type { Context } from '../../context.ts'
+import type { Soon } from '../../soon.ts'
 import { appendAudit } from '../../store/audit-entries.ts'
 import type { Tx } from '../../store/store.ts'
 
@@ -14,7 +15,7 @@ export function audit(
   action: AuditAction,
   signer: string | null,
   details: Record<string, unknown>,
-): Promise<unknown> {
+): Soon<unknown> {
   return appendAudit(tx, vault, {
     at: clock.now(),
     action,
