@@ -10,7 +10,7 @@ import { appendEvent, appendEvents, type NewEvent } from '../src/store/events.ts
 import { newId } from '../src/store/id.ts'
 import { inSteps } from '../src/store/in-steps.ts'
 import type { NewRow, Row } from '../src/store/schema.ts'
-import { insertTransaction } from '../src/store/transactions.ts'
+import { addTransaction } from '../src/store/transactions.ts'
 import { startPostgres } from './store/postgres-server.ts'
 import { type Service, START, startService } from './support/service.ts'
 import { entries, wallet } from './support/trees.ts'
@@ -101,7 +101,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
   it.skipIf(missing)('nothing that the contract promises is removed unless a setting says so', async () => {
     const service = await start()
     await happen(service, [0, 1])
-    await service.services.store.write((tx) => insertTransaction(tx, transaction('s', {})))
+    await service.services.store.write((tx) => addTransaction(tx, transaction('s', {})))
     service.clock.advance(10_000 * DAY)
     await tick(service)
     expect(await sequences(service)).toEqual([1, 2])
@@ -134,7 +134,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
     const { store } = service.services
     await happen(service, [0, 1, 2, 100])
     await store.write(async (tx) => {
-      for (const n of numbers(2)) await insertTransaction(tx, transaction(`s${n}`, {}))
+      for (const n of numbers(2)) await addTransaction(tx, transaction(`s${n}`, {}))
       const assets = numbers(3).map((n) => ({ cid: `cid ${n}`, length: 1, complete: 0, created_at: START }))
       await tx.insertInto('assets').values(assets).execute()
     })
@@ -333,10 +333,10 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
     const service = await start({ 'retention.transaction-bytes-days': 7 })
     const { store } = service.services
     await store.write(async (tx) => {
-      await insertTransaction(tx, transaction('ended', {}))
-      await insertTransaction(tx, transaction('followed', { next_check_at: START, lifecycle: 'submitted' }))
-      await insertTransaction(tx, transaction('sent again', { next_send_at: START }))
-      await insertTransaction(tx, transaction('young', { created_at: START + DAY }))
+      await addTransaction(tx, transaction('ended', {}))
+      await addTransaction(tx, transaction('followed', { next_check_at: START, lifecycle: 'submitted' }))
+      await addTransaction(tx, transaction('sent again', { next_send_at: START }))
+      await addTransaction(tx, transaction('young', { created_at: START + DAY }))
     })
     service.clock.advance(7 * DAY + 1)
     await tick(service)

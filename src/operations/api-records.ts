@@ -15,6 +15,7 @@ import type {
   WebhookSubscription,
 } from '../api/index.ts'
 import type { Page } from '../api/route.ts'
+import type { AppendedEvent } from '../store/events.ts'
 import type { Row } from '../store/schema.ts'
 
 /** Converts a page of rows to a page of records. */
@@ -54,7 +55,7 @@ export const auditEntryRecord = (row: Row<'audit_entries'>): AuditEntry => ({
 })
 
 /** The record that GET /v2/events returns and that webhooks deliver, with the same bytes on every attempt. */
-export const eventRecord = (row: Row<'events'>): Event => ({
+export const eventRecord = (row: AppendedEvent): Event => ({
   id: row.id,
   type: row.type as Event['type'],
   api_version: '2.0',

@@ -1,6 +1,7 @@
 /** Event drafts: the content of an event before it gets a number. They are written in the transaction of the change that they report. */
 import type { EventType } from '../api/event-types.ts'
-import { appendEvent, appendEvents, isAppended, type NewEvent } from './events.ts'
+import type { Soon } from '../soon.ts'
+import { type AppendedEvent, appendEvent, appendEvents, isAppended, type NewEvent } from './events.ts'
 import { newId } from './id.ts'
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
@@ -25,7 +26,7 @@ interface EventClock {
 }
 
 /** Writes the event once per dedupe key; null when it is already stored. */
-export const writeEvent = (tx: Tx, clock: EventClock, draft: EventDraft): Promise<Row<'events'> | null> =>
+export const writeEvent = (tx: Tx, clock: EventClock, draft: EventDraft): Soon<AppendedEvent | null> =>
   appendEvent(tx, eventOfDraft(clock, draft))
 
 /** Writes many events in order, each once per dedupe key; events that are already stored are skipped. */
@@ -38,7 +39,7 @@ export const writeEvents = (tx: Tx, clock: EventClock, drafts: readonly EventDra
 type DedupeParts = Pick<EventDraft, 'type' | 'resource_type' | 'resource_id' | 'dedupe_by'>
 
 /** Whether an event with the dedupe key of this draft is stored. */
-export const isEventWritten = (reader: Reader, draft: DedupeParts): Promise<boolean> =>
+export const isEventWritten = (reader: Reader, draft: DedupeParts): Soon<boolean> =>
   isAppended(reader, dedupeKeyOf(draft))
 
 const dedupeKeyOf = ({ type, resource_type, resource_id, dedupe_by }: DedupeParts): string =>

@@ -1,6 +1,7 @@
 /** Events: a sequence without gaps, each event written in the transaction of the change that it reports. */
 import { hash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
+import { type Soon, whenThere } from '../soon.ts'
 import { decodeCursor, type ListOrder, type PageRequest, pageOf, type StoredPage, weightOf } from './paging.ts'
 import { type Placeholders, prepared } from './prepared.ts'
 import type { NewRow, Row } from './schema.ts'
@@ -8,6 +9,9 @@ import type { Reader, Tx } from './store.ts'
 import { wakeOnCommit } from './work.ts'
 
 export type NewEvent = Omit<NewRow<'events'>, 'sequence' | 'latest_at'>
+
+/** An event as it was just appended. */
+export type AppendedEvent = Omit<Row<'events'>, 'latest_at'>
 
 export interface EventFilters {
   type?: string | undefined
@@ -21,22 +25,41 @@ export interface EventFilters {
  * Appends an event with the next number; null, without using a number, when its `dedupe_key` is already stored. The
  * counter's row is locked until the commit, so that numbers become visible in order and a rollback leaves no gap.
  */
-export async function appendEvent(tx: Tx, event: NewEvent): Promise<Row<'events'> | null> {
-  if (await isAppended(tx, event.dedupe_key)) return null
-  const sequence = await moveCounter(tx, 1)
-  const appended = await insertEvent.first(tx, { external_uid: null, metadata_json: null, ...event, sequence })
-  if (appended) {
-    wakeOnCommit('webhook-delivery')
-    return appended
+export function appendEvent(tx: Tx, event: NewEvent): Soon<AppendedEvent | null> {
+  return whenThere(isAppended(tx, event.dedupe_key), (isKnown) =>
+    isKnown ? null : whenThere(moveCounter(tx, 1), (sequence) => insertNumbered(tx, event, sequence)),
+  )
+}
+
+function insertNumbered(tx: Tx, event: NewEvent, sequence: number): Soon<AppendedEvent | null> {
+  const appended: AppendedEvent = {
+    sequence,
+    id: event.id,
+    type: event.type,
+    resource_type: event.resource_type,
+    resource_id: event.resource_id,
+    object_json: event.object_json,
+    external_uid: event.external_uid ?? null,
+    metadata_json: event.metadata_json ?? null,
+    dedupe_key: event.dedupe_key,
+    created_at: event.created_at,
   }
-  // Another process wrote the same event between the check and the lock.
-  await moveCounter(tx, -1)
-  return null
+  return whenThere(insertEvent.run(tx, appended), (inserted) => {
+    if (inserted > 0) {
+      wakeOnCommit('webhook-delivery')
+      return appended
+    }
+    // Another process wrote the same event between the check and the lock.
+    return whenThere(moveCounter(tx, -1), () => null)
+  })
 }
 
 /** Whether the event was ever written; its key stays known when the event is removed. */
-export async function isAppended(reader: Reader, dedupeKey: string): Promise<boolean> {
-  return (await findAppended.first(reader, { key: dedupeKey, keyHash: eventKeyHash(dedupeKey) })) !== undefined
+export function isAppended(reader: Reader, dedupeKey: string): Soon<boolean> {
+  return whenThere(
+    findAppended.first(reader, { key: dedupeKey, keyHash: eventKeyHash(dedupeKey) }),
+    (known) => known !== undefined,
+  )
 }
 
 export const eventKeyHash = (dedupeKey: string): Buffer => hash('sha256', dedupeKey, 'buffer')
@@ -52,7 +75,8 @@ const findAppended = prepared((db, { key, keyHash }: Placeholders<{ key: string;
     ),
 )
 
-const insertEvent = prepared((db, event: Placeholders<Omit<Row<'events'>, 'latest_at'>>) =>
+/** The event is not read back, which would cost SQLite more than the insert itself. */
+const insertEvent = prepared((db, event: Placeholders<AppendedEvent>) =>
   db
     .insertInto('events')
     .values({
@@ -68,8 +92,7 @@ const insertEvent = prepared((db, event: Placeholders<Omit<Row<'events'>, 'lates
       created_at: event.created_at,
       latest_at: latestWith(event.created_at),
     })
-    .onConflict((conflict) => conflict.column('dedupe_key').doNothing())
-    .returningAll(),
+    .onConflict((conflict) => conflict.column('dedupe_key').doNothing()),
 )
 
 /** Number of rows per insert, below SQLite's limit of variables. */
@@ -140,10 +163,11 @@ async function leaveOutAppended(tx: Tx, part: Map<string, NewEvent>): Promise<vo
 }
 
 /** Returns the counter's new value, and keeps its row locked until the commit. */
-async function moveCounter(tx: Tx, by: number): Promise<number> {
-  const moved = await addToCounter.first(tx, { by })
-  if (moved === undefined) throw new Error('the counter of events is missing')
-  return moved.value
+function moveCounter(tx: Tx, by: number): Soon<number> {
+  return whenThere(addToCounter.first(tx, { by }), (moved) => {
+    if (moved === undefined) throw new Error('the counter of events is missing')
+    return moved.value
+  })
 }
 
 const addToCounter = prepared((db, { by }: Placeholders<{ by: number }>) =>

@@ -77,6 +77,24 @@ export function insertingOnce<T extends Family>(table: T) {
     firstOrNull<T>(await query(row).first(tx, row as Cells))
 }
 
+/**
+ * Inserts a row that may arrive twice, at once where the database answers at once; false, with nothing written, when one
+ * of its unique keys exists. It is not read back: for `returning`, SQLite copies every page that an insert changes, in
+ * case it has to undo that statement alone, which costs twice the insert of a row with many indexes.
+ */
+export function addingOnce<T extends Family>(table: T) {
+  const query = byColumns((columns) =>
+    prepared((db, values: Placeholders<Cells>) =>
+      loose(db)
+        .insertInto(table)
+        .values(cellsOf(values, columns))
+        .onConflict((conflict) => conflict.doNothing()),
+    ),
+  )
+  return (tx: Tx, row: NewRow<T>): Soon<boolean> =>
+    whenThere(query(row).run(tx, row as unknown as Cells), (added) => added > 0)
+}
+
 /** Finds a row by a key, at once where the database answers at once. */
 export function finding<T extends Family, K extends FilterColumn<T>>(table: T, key: K) {
   const query = prepared((db, { value }: Placeholders<{ value: string }>) =>

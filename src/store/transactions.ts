@@ -1,11 +1,11 @@
 /** Submitted transactions with their signed bytes, and selection of those to check or send again. */
 import { rowsWithin } from './paging.ts'
 import { type Placeholders, prepared } from './prepared.ts'
-import { finding, insertingOnce } from './records.ts'
+import { addingOnce, finding } from './records.ts'
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
-export const insertTransaction = insertingOnce('transactions')
+export const addTransaction = addingOnce('transactions')
 export const findTransaction = finding('transactions', 'signature')
 
 /** A transaction without its bytes. */

@@ -149,7 +149,7 @@ export function eventsSuite(database: TestDatabase): void {
       const first = await append(store, '1', { created_at: 10 })
       await append(store, '2', { created_at: 20, resource_id: 'pool 2' })
       await append(store, '3', { created_at: 30, type: 'token.created', resource_type: 'token' })
-      expect(await findEvent(store.db, first!.id)).toEqual(first)
+      expect(await findEvent(store.db, first!.id)).toEqual({ ...first, latest_at: 10 })
       expect(await findEvent(store.db, 'evt_none')).toBeNull()
       const keys = async (filters: Partial<Parameters<typeof pageEvents>[1]>) =>
         (await pageEvents(store.db, { limit: 10, ...filters })).rows.map((row) => row.dedupe_key)

@@ -20,7 +20,7 @@ import { findNft, insertNft, pageNfts, updateNft } from '../../src/store/nfts.ts
 import type { NewRow } from '../../src/store/schema.ts'
 import { findStake, findStakedByWallet, insertStake, pageStakes, updateStake } from '../../src/store/stakes.ts'
 import { insertToken, updateToken } from '../../src/store/tokens.ts'
-import { findTransaction, insertTransaction, moveTransaction } from '../../src/store/transactions.ts'
+import { addTransaction, findTransaction, moveTransaction } from '../../src/store/transactions.ts'
 import { insertWebhookDeliveries, pageWebhookDeliveries } from '../../src/store/webhook-deliveries.ts'
 import {
   deleteWebhookSubscription,
@@ -106,11 +106,11 @@ export function recordsSuite(database: TestDatabase): void {
         next_send_at: null,
         sends: 0,
       }
-      await store.write((tx) => insertTransaction(tx, row))
+      expect(await store.write((tx) => addTransaction(tx, row))).toBe(true)
       const found = await findTransaction(store.db, 's')
       expect(found).toEqual({ ...row, seq: 1, raw_removed_at: null })
       expect(Buffer.isBuffer(found?.raw)).toBe(true)
-      expect(await store.write((tx) => insertTransaction(tx, row))).toBeNull()
+      expect(await store.write((tx) => addTransaction(tx, row))).toBe(false)
       const failed = { lifecycle: 'failed', err_json: '"x"' } as const
       expect(await store.write((tx) => moveTransaction(tx, found!, { ...found!, ...failed }))).toBe(true)
       expect(await findTransaction(store.db, 's')).toEqual({ ...row, seq: 1, raw_removed_at: null, ...failed })

@@ -2,6 +2,7 @@
 import type { AirdropStatus } from '../../api/airdrops.ts'
 import { AIRDROP_STATUSES } from '../../api/airdrops.ts'
 import { type ChainEvidence, chainDraft } from '../../following/chain-drafts.ts'
+import type { Soon } from '../../soon.ts'
 import { findAirdrop, moveAirdrop } from '../../store/airdrops.ts'
 import { type EventDraft, type EventOrigin, isEventWritten } from '../../store/event-drafts.ts'
 import type { Row } from '../../store/schema.ts'
@@ -74,7 +75,7 @@ export async function advanceAirdrop(
  * No state is reported after the last one. For an airdrop that was drained before its tree was stored, nothing remains
  * to report.
  */
-export const isDrainReported = (tx: Tx, id: string, genesis: string): Promise<boolean> =>
+export const isDrainReported = (tx: Tx, id: string, genesis: string): Soon<boolean> =>
   isEventWritten(tx, {
     type: 'airdrop.vault_drained',
     resource_type: 'airdrop',

@@ -3,6 +3,7 @@ import { dammV2ChangesIn } from '../../chain/programs/damm-v2/index.ts'
 import { dbcChangesIn } from '../../chain/programs/dbc/index.ts'
 import type { Context } from '../../context.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
+import type { Soon } from '../../soon.ts'
 import { writeEvents } from '../../store/event-drafts.ts'
 import { findPool, pendingWithTicker, updatePool } from '../../store/pools.ts'
 import type { Row } from '../../store/schema.ts'
@@ -17,7 +18,7 @@ export interface TickerClaim {
    * Takes the tickers in the transaction that stores the submission. Throws bad_request naming a ticker that another
    * pool has.
    */
-  hold(tx: Tx): Promise<void>
+  hold(tx: Tx): Soon<void>
 }
 
 export interface SubmittedLaunch {
@@ -29,8 +30,7 @@ export interface SubmittedLaunch {
  * Finds the launches built here that the transactions create, whatever resource the client tracks. It first checks
  * whether another pool with the ticker has already landed, which then has precedence.
  */
-export async function tickerClaims(context: Context, submitted: readonly SubmittedLaunch[]): Promise<TickerClaim> {
-  const { store, chain, clock } = context
+export function tickerClaims(context: Context, submitted: readonly SubmittedLaunch[]): Soon<TickerClaim> {
   const created = submitted.flatMap(({ transaction: { message }, param }) =>
     [...dbcChangesIn(message), ...dammV2ChangesIn(message)].flatMap((change) =>
       change.kind === 'pool_created'
@@ -38,6 +38,19 @@ export async function tickerClaims(context: Context, submitted: readonly Submitt
         : [],
     ),
   )
+  return created.length === 0 ? NO_TICKERS : claimsOf(context, created)
+}
+
+const NO_TICKERS: TickerClaim = { hold() {} }
+
+interface CreatedPool {
+  address: string
+  param: string
+  signers: readonly string[]
+}
+
+async function claimsOf(context: Context, created: readonly CreatedPool[]): Promise<TickerClaim> {
+  const { store, chain, clock } = context
   const rows = await Promise.all(created.map(({ address }) => findPool(store.db, address)))
   const rivals = (await Promise.all(rows.map((row) => rivalsOf(context, row)))).flat()
   // A failing node is no reason to refuse, because the workers notice pools that have landed.

@@ -4,10 +4,11 @@ import type { Context } from '../../context.ts'
 import { transactionRecord } from '../../following/transaction-record.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
+import { type Soon, whenThere } from '../../soon.ts'
 import { type EventDraft, writeEvent } from '../../store/event-drafts.ts'
 import type { NewRow } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
-import { insertTransaction } from '../../store/transactions.ts'
+import { addTransaction } from '../../store/transactions.ts'
 
 export interface SubmissionOptions {
   max_retries: number
@@ -20,32 +21,33 @@ type FollowingPlan = Pick<NewRow<'transactions'>, 'genesis'> &
 type SubmissionContext = Pick<Context, 'clock' | 'externalUid' | 'metadata'>
 
 /** Writes the record and its event. Returns false and writes nothing when it is already stored. */
-export async function storeSubmitted(
+export function storeSubmitted(
   context: SubmissionContext,
   tx: Tx,
   transaction: DecodedTransaction,
   options: SubmissionOptions,
   plan: FollowingPlan,
-): Promise<boolean> {
-  const draft = await insertSubmitted(context, tx, transaction, options, plan)
-  if (draft !== null) await writeEvent(tx, context.clock, draft)
-  return draft !== null
+): Soon<boolean> {
+  return whenThere(insertSubmitted(context, tx, transaction, options, plan), (draft) =>
+    draft === null ? false : whenThere(writeEvent(tx, context.clock, draft), () => true),
+  )
 }
 
 /** Writes the record alone. Returns its event, to be written in the same transaction; null when it is already stored. */
-export async function insertSubmitted(
+export function insertSubmitted(
   context: SubmissionContext,
   tx: Tx,
   { raw, signature, message }: DecodedTransaction,
   { max_retries, tracked_resource }: SubmissionOptions,
   plan: FollowingPlan,
-): Promise<EventDraft | null> {
+): Soon<EventDraft | null> {
   const { clock, externalUid, metadata } = context
   const { blockhash, nonceAccount } = lifetimeOf(message)
-  const row = await insertTransaction(tx, {
+  const now = clock.now()
+  const row = {
     signature,
     raw: Buffer.from(raw),
-    lifecycle: 'submitted',
+    lifecycle: 'submitted' as const,
     confirmation_status: null,
     err_json: null,
     slot: 0,
@@ -58,16 +60,16 @@ export async function insertSubmitted(
     nonce_account: nonceAccount,
     since_slot: null,
     checked_at: 0,
-    next_check_at: clock.now(),
+    next_check_at: now,
     next_send_at: null,
     sends: 0,
     external_uid: externalUid ?? null,
     metadata_json: metadata === undefined ? null : JSON.stringify(metadata),
-    created_at: clock.now(),
+    created_at: now,
     ...plan,
-  })
-  if (row === null) return null
+  }
   const object = transactionRecord(row)
   const about = { resource_type: 'transaction', resource_id: signature, object, origin: row }
-  return { type: 'transaction.submitted', ...about }
+  const draft: EventDraft = { type: 'transaction.submitted', ...about }
+  return whenThere(addTransaction(tx, row), (isNew) => (isNew ? draft : null))
 }

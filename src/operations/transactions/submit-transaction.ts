@@ -6,6 +6,8 @@ import { decodeWithSignatures, requireValidSignatures } from '../../chain/transa
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { FIRST_SEND_MS } from '../../following/send.ts'
+import { whenThere } from '../../soon.ts'
+import type { Tx } from '../../store/store.ts'
 import { type FollowedTransaction, findTransaction } from '../../store/transactions.ts'
 import { tickerClaims } from '../pools/submitted-launches.ts'
 import { sendFirst } from './send-first.ts'
@@ -43,20 +45,24 @@ export async function submitTransaction(
   const trial = input.skip_preflight ? undefined : await preflight(chain, transaction, 'transaction')
   const landed = trial?.landed === true
   const tickers = await tickerClaims(context, [{ transaction, param: 'transaction' }])
-  const answer = await context.commit(async (tx) => {
-    if (!landed) await tickers.hold(tx)
+  const answer = await context.commit((tx) => {
     // It is sent even if it seems to have landed, because that block may be dropped, which only the first look shows.
     const next_send_at = clock.now() + FIRST_SEND_MS
     const since_slot = landed ? null : (trial?.slot ?? null)
-    const stored = await storeSubmitted(context, tx, transaction, input, { genesis, since_slot, next_send_at })
-    const earlier = stored ? null : await findTransaction(tx, signature)
-    if (!stored && earlier === null) throw new Error(`${signature} is neither stored now nor before`)
-    if (earlier !== null) refuseBundled(earlier)
-    return { signature }
+    const store = () => storeSubmitted(context, tx, transaction, input, { genesis, since_slot, next_send_at })
+    const stored = landed ? store() : whenThere(tickers.hold(tx), store)
+    return whenThere(stored, (isNew) => (isNew ? { signature } : submittedBefore(tx, signature)))
   })
   if (!landed) await sendFirst(context, transaction, input.max_retries)
   context.wake('transaction-watcher')
   return answer
+}
+
+async function submittedBefore(tx: Tx, signature: string): Promise<{ signature: string }> {
+  const earlier = await findTransaction(tx, signature)
+  if (earlier === null) throw new Error(`${signature} is neither stored now nor before`)
+  refuseBundled(earlier)
+  return { signature }
 }
 
 /** Throws for a transaction of a bundle, because parts of a bundle are never sent alone. */
