@@ -23,6 +23,13 @@ afterAll(async () => {
 
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
 
+/** A delivery that was never tried, one that is tried again, and one that its receiver has refused for good. */
+const QUEUED_STATES = [
+  { state: 'waiting', attempts: 0 },
+  { state: 'waiting', attempts: 3 },
+  { state: 'held', attempts: 7 },
+] as const
+
 const event = (n: number, at: number, dedupe_key = `key ${n}`): NewEvent => ({
   id: newId('evt'),
   type: 'pool.live',
@@ -296,7 +303,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
               await tx.updateTable('webhook_subscriptions').set(changes).where('id', '=', subscription_id).execute()
               for (const sequence of queued) {
                 const about = { event_id: stored[sequence - 1]!.id, sequence, resource: 'pool:x' }
-                const state = { state: 'waiting' as const, attempts: 0, next_attempt_at: 0, claimed_until: 0 }
+                const state = { ...QUEUED_STATES[(sequence + i) % 3]!, next_attempt_at: 0, claimed_until: 0 }
                 await tx
                   .insertInto('webhook_queue')
                   .values({ subscription_id, ...about, ...state })

@@ -1,8 +1,10 @@
 /** Removes the oldest events in bounded steps, and says from which sequence on events are stored. */
+import type { SelectQueryBuilder } from 'kysely'
 import { eventKeyHash, firstSequenceSince } from './events.ts'
-import type { Row } from './schema.ts'
+import type { Row, Tables } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 import { lastSequence } from './webhook-cursors.ts'
+import { UNTRIED, WAITING } from './webhook-queue.ts'
 
 const FIRST = 'events_first'
 /** Number of keys per insert, below SQLite's limit of variables. */
@@ -83,30 +85,75 @@ async function deliveredThrough(tx: Tx, most: number): Promise<number> {
     .where('subscription_id', 'in', active)
     .executeTakeFirstOrThrow()
   const through = Math.min(most, cursor ?? most, replay.through ?? most)
-  const queued = await tx
-    .selectFrom('webhook_queue as q')
-    .select('q.sequence')
-    .where('q.sequence', '<=', through)
-    .where((is) =>
-      is.exists(
-        is
-          .selectFrom('webhook_subscriptions as s')
-          .select('s.seq')
-          .whereRef('s.id', '=', 'q.subscription_id')
-          .where('s.active', '=', 1),
-      ),
-    )
-    .orderBy('q.sequence')
-    .limit(1)
-    .executeTakeFirst()
-  return queued === undefined ? through : queued.sequence - 1
+  const { untried, tried } = await firstQueued(tx, through)
+  return Math.min(through, ...[untried, tried].filter((first) => first !== null).map((first) => Number(first) - 1))
 }
 
-/** Removes up to `limit` deliveries of removed events, which only inactive subscriptions have; returns their number. */
+/**
+ * Returns the least sequences that an active subscription was not sent, and that it is to be sent again up to `through`.
+ * It is one statement, because a delivery may begin anew meanwhile. The former is looked for in the queue of each.
+ */
+const firstQueued = (tx: Tx, through: number) =>
+  tx
+    .selectNoFrom((is) => [
+      is
+        .selectFrom('webhook_subscriptions as s')
+        .select((of) =>
+          of.fn
+            .min<number | null>(
+              of
+                .selectFrom('webhook_queue as q')
+                .select(({ fn }) => fn.min('q.sequence').as('sequence'))
+                .whereRef('q.subscription_id', '=', 's.id')
+                .where('q.state', '=', WAITING)
+                .where('q.attempts', '=', UNTRIED),
+            )
+            .as('sequence'),
+        )
+        .where('s.active', '=', 1)
+        .as('untried'),
+      is
+        .selectFrom('webhook_queue as q')
+        .select('q.sequence')
+        .where('q.attempts', '>', UNTRIED)
+        .where('q.sequence', '<=', through)
+        .where((of) =>
+          of.exists(
+            of
+              .selectFrom('webhook_subscriptions as s')
+              .select('s.seq')
+              .whereRef('s.id', '=', 'q.subscription_id')
+              .where('s.active', '=', 1),
+          ),
+        )
+        .orderBy('q.sequence')
+        .limit(1)
+        .as('tried'),
+    ])
+    .executeTakeFirstOrThrow()
+
+/**
+ * Removes up to `limit` deliveries of removed events, which only inactive subscriptions have; returns their number. Those
+ * of a removed subscription go with it.
+ */
 export async function pruneQueued(tx: Tx, limit: number): Promise<number> {
   const first = await lockFirstSequence(tx)
   const late = tx.selectFrom('webhook_queue').select('seq').where('sequence', '<', first)
-  const some = late.orderBy('sequence').limit(limit)
-  const { numDeletedRows } = await tx.deleteFrom('webhook_queue').where('seq', 'in', some).executeTakeFirstOrThrow()
+  const tried = late.where('attempts', '>', UNTRIED).orderBy('sequence').limit(limit)
+  const removed = await deleteQueued(tx, tried)
+  if (removed === limit) return removed
+  const untried = late
+    .where('subscription_id', 'in', (of) => of.selectFrom('webhook_subscriptions').select('id'))
+    .where('state', '=', WAITING)
+    .where('attempts', '=', UNTRIED)
+    .limit(limit - removed)
+  return removed + (await deleteQueued(tx, untried))
+}
+
+async function deleteQueued(
+  tx: Tx,
+  seqs: SelectQueryBuilder<Tables, 'webhook_queue', { seq: number }>,
+): Promise<number> {
+  const { numDeletedRows } = await tx.deleteFrom('webhook_queue').where('seq', 'in', seqs).executeTakeFirstOrThrow()
   return Number(numDeletedRows)
 }

@@ -2,6 +2,7 @@
 import { type Placeholders, prepared } from './prepared.ts'
 import type { Row } from './schema.ts'
 import type { Reader } from './store.ts'
+import { UNTRIED, WAITING } from './webhook-queue.ts'
 
 /** Returns the last event's sequence, after which a new subscription starts; 0 before the first. */
 export async function lastSequence(reader: Reader): Promise<number> {
@@ -24,8 +25,8 @@ const lastOfBacklog = prepared(
       .selectFrom('webhook_queue')
       .select('seq')
       .where('subscription_id', '=', id)
-      .where('state', '=', 'waiting')
-      .where('attempts', '=', 0)
+      .where('state', '=', WAITING)
+      .where('attempts', '=', UNTRIED)
       .where('sequence', '<=', cursor)
       .limit(1)
       .offset(before),

@@ -2,8 +2,9 @@
 import type { RawBuilder } from 'kysely'
 import type { Placeholders } from './prepared.ts'
 import { preparedForList } from './prepared-lists.ts'
+import type { Row } from './schema.ts'
 import type { Tx } from './store.ts'
-import type { Queued } from './webhook-queue.ts'
+import { type Queued, UNTRIED } from './webhook-queue.ts'
 
 /** A queued event as this process has claimed it. */
 export type Claim = Pick<Queued, 'seq' | 'claimed_until'>
@@ -58,7 +59,9 @@ export async function settleQueued(
   {
     state,
     ...changes
-  }: Partial<Pick<Queued, 'attempts' | 'next_attempt_at'>> & { state?: Queued['state'] | 'delivered' },
+  }: Partial<Pick<Row<'webhook_queue'>, 'attempts' | 'next_attempt_at'>> & {
+    state?: Row<'webhook_queue'>['state'] | 'delivered'
+  },
 ): Promise<boolean> {
   if (state === 'delivered') {
     const deleted = tx.deleteFrom('webhook_queue').where('seq', '=', seq).where('claimed_until', '=', claimed_until)
@@ -80,5 +83,7 @@ export async function resumeHeld(tx: Tx, subscriptionId: string, now: number): P
     .set({ state: 'waiting', attempts: 0, next_attempt_at: now })
     .where('subscription_id', '=', subscriptionId)
     .where('state', '=', 'held')
+    // They all are: only a last attempt holds an event. The index of retries is of such rows.
+    .where('attempts', '>', UNTRIED)
     .execute()
 }

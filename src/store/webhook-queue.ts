@@ -8,7 +8,13 @@ import { preparedForList } from './prepared-lists.ts'
 import type { Row, Tables } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
-export type Queued = Row<'webhook_queue'>
+/** What a delivery needs of a queued event. */
+const QUEUED = ['seq', 'subscription_id', 'event_id', 'sequence', 'attempts', 'claimed_until'] as const
+export type Queued = Pick<Row<'webhook_queue'>, (typeof QUEUED)[number]>
+
+/** Values of partial indexes stand in the text of a statement: where they are bound, SQLite does not use the index. */
+export const WAITING = sql.lit('waiting' as const)
+export const UNTRIED = sql.lit(0)
 
 /**
  * The longest wait from one attempt to the next. Together with the longest claim it bounds stored times; later ones
@@ -33,20 +39,20 @@ interface Look {
 const waitingRows = (db: Reader, { id, cursor, now, strayClaim, limit }: Placeholders<Look>) =>
   db
     .selectFrom('webhook_queue as q')
-    .selectAll('q')
+    .select(QUEUED.map((column) => `q.${column}` as const))
     .where('q.subscription_id', '=', id)
-    .where('q.state', '=', 'waiting')
+    .where('q.state', '=', WAITING)
     .where((is) => is.or([is('q.claimed_until', '<=', now), is('q.claimed_until', '>', strayClaim)]))
     .where('q.sequence', '<=', cursor)
     .limit(limit)
 
 // Each query has its own index, so that a million queued retries are not scanned.
 const retryRows = (db: Reader, look: Placeholders<Look>) =>
-  waitingRows(db, look).where('q.attempts', '>', sql.lit(0)).orderBy('q.next_attempt_at')
+  waitingRows(db, look).where('q.attempts', '>', UNTRIED).orderBy('q.next_attempt_at')
 
 const firstRows = (db: Reader, look: Placeholders<Look>) =>
   waitingRows(db, look)
-    .where('q.attempts', '=', 0)
+    .where('q.attempts', '=', UNTRIED)
     .where((is) => is.or([is('q.next_attempt_at', '<=', look.now), is('q.next_attempt_at', '>', look.strayAttempt)]))
     .where((is) =>
       is.not(
@@ -57,8 +63,8 @@ const firstRows = (db: Reader, look: Placeholders<Look>) =>
             .whereRef('earlier.subscription_id', '=', 'q.subscription_id')
             .whereRef('earlier.resource', '=', 'q.resource')
             .whereRef('earlier.sequence', '<', 'q.sequence')
-            .where('earlier.state', '=', 'waiting')
-            .where('earlier.attempts', '=', 0),
+            .where('earlier.state', '=', WAITING)
+            .where('earlier.attempts', '=', UNTRIED),
         ),
       ),
     )
@@ -132,7 +138,7 @@ const findWithDue = prepared((db, moment: Placeholders<Moment>) =>
       is.case().when(retriesOf(is, moment)).then(sql<number>`1`).else(sql<number>`0`).end().as('has_retries'),
     )
     .where('s.active', '=', 1)
-    .where((is) => is.or([is.exists(waitingOf(is, moment).where('q.attempts', '=', 0)), retriesOf(is, moment)]))
+    .where((is) => is.or([is.exists(waitingOf(is, moment).where('q.attempts', '=', UNTRIED)), retriesOf(is, moment)]))
     .orderBy('s.seq'),
 )
 
@@ -143,11 +149,11 @@ const waitingOf = (is: OfSubscription, { now, strayClaim }: Placeholders<Moment>
     .selectFrom('webhook_queue as q')
     .select('q.seq')
     .whereRef('q.subscription_id', '=', 's.id')
-    .where('q.state', '=', 'waiting')
+    .where('q.state', '=', WAITING)
     .where((q) => q.or([q('q.claimed_until', '<=', now), q('q.claimed_until', '>', strayClaim)]))
 
 function retriesOf(is: OfSubscription, moment: Placeholders<Moment>) {
-  const retries = waitingOf(is, moment).where('q.attempts', '>', sql.lit(0))
+  const retries = waitingOf(is, moment).where('q.attempts', '>', UNTRIED)
   return is.or([
     is.exists(retries.where('q.next_attempt_at', '<=', moment.now)),
     is.exists(retries.where('q.next_attempt_at', '>', moment.strayAttempt)),

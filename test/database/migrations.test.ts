@@ -10,6 +10,8 @@ import { openStore } from '../../src/store/open.ts'
 import type { Tables } from '../../src/store/schema.ts'
 import { factsOfSqlite } from '../../src/store/sqlite-copy.ts'
 import { pageTokens } from '../../src/store/tokens.ts'
+import { resumeHeld } from '../../src/store/webhook-outcomes.ts'
+import { sendable } from '../../src/store/webhook-queue.ts'
 import { earlier, numbers, opened, postgres, sqlite, type TestDatabase } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { itOnSqliteAlone } from '../support/database.ts'
@@ -127,5 +129,42 @@ describe.each([
     })
     for (const _ of numbers(2)) await expect(openStore(options)).rejects.toThrow(why)
     await expect(openStore(options)).rejects.toThrow(/nothing was changed: restore a backup \(`svc db restore`\)/)
+  })
+})
+
+describe.each([
+  ['SQLite', sqlite],
+  ['PostgreSQL', pg],
+] as [string, TestDatabase | undefined][])('the delivery queue of an earlier version on %s', (_, database) => {
+  it.skipIf(!database)('is delivered by this one', async () => {
+    const options = await database!.fresh()
+    const rows = [
+      ['whs_1', 'evt_1', 1, 'waiting', 0],
+      ['whs_1', 'evt_2', 2, 'waiting', 0],
+      ['whs_1', 'evt_3', 3, 'waiting', 2],
+      ['whs_1', 'evt_4', 4, 'held', 7],
+      ['whs_2', 'evt_1', 1, 'held', 7],
+    ] as const
+    await earlier(options, '0027-assets', async (db) => {
+      for (const [subscription_id, event_id, sequence, state, attempts] of rows) {
+        const about = { subscription_id, event_id, sequence, resource: `pool:${sequence % 2}`, state, attempts }
+        await db
+          .insertInto('webhook_queue')
+          .values({ ...about, next_attempt_at: 0, claimed_until: 0 })
+          .execute()
+      }
+    })
+    const store = await openStore(options)
+    const due = () => sendable(store.db, { id: 'whs_1', cursor: 10, has_retries: 1 }, 1, 10)
+    const ids = async () => (await due()).map(({ event_id }) => event_id)
+    expect(await ids()).toEqual(['evt_1', 'evt_2', 'evt_3'])
+    await store.write((tx) => resumeHeld(tx, 'whs_1', 0))
+    // The fourth waits for the second, of the same resource.
+    expect(await ids()).toEqual(['evt_1', 'evt_2', 'evt_3'])
+    await store.write((tx) => tx.deleteFrom('webhook_queue').where('event_id', '=', 'evt_2').execute())
+    expect(await ids()).toEqual(['evt_1', 'evt_3', 'evt_4'])
+    const held = store.db.selectFrom('webhook_queue').select('subscription_id').where('state', '=', 'held')
+    expect(await held.execute()).toEqual([{ subscription_id: 'whs_2' }])
+    await store.close()
   })
 })

@@ -51,7 +51,9 @@ async function planOnSqlite({ db }: Store, { sql: text, parameters }: CompiledQu
       .filter((line) => line.startsWith('SEARCH'))
       .flatMap((line) => words(/\(.*\)$/.exec(line)?.[0] ?? ''))
       .flatMap((word) => (word === 'rowid' ? ['seq', 'sequence'] : [word])),
-    faults: lines.filter((line) => (/TEMP B-TREE/.test(line) && !isStep) || (/^SCAN (?!leases)/.test(line) && !isPage)),
+    faults: lines.filter(
+      (line) => (/TEMP B-TREE/.test(line) && !isStep) || (/^SCAN (?!leases|CONSTANT ROW)/.test(line) && !isPage),
+    ),
   }
 }
 

@@ -24,6 +24,7 @@ import { signingIds } from './0022-signing-ids.ts'
 import { rateWindows } from './0023-rate-windows.ts'
 import { retention } from './0026-retention.ts'
 import { assetStorage } from './0027-assets.ts'
+import { deliveryIndexes } from './0028-delivery-indexes.ts'
 import type { SchemaDialect } from './dialect.ts'
 
 /** Migrations in order. A released name is never changed, removed or moved. */
@@ -50,6 +51,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0023-rate-windows': rateWindows,
   '0026-retention': retention,
   '0027-assets': assetStorage,
+  '0028-delivery-indexes': deliveryIndexes,
 }
 
 /** Names of all migrations of this program, in order. */
