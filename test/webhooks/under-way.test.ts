@@ -10,6 +10,7 @@ function delivery(name: string, log: string[], lastsMs = 0): Delivery {
       log.push(`${name} sent`)
       await new Promise((done) => setTimeout(done, lastsMs))
     },
+    failed: (error) => void log.push(`${name} failed: ${error}`),
     release: () => void log.push(`${name} given back`),
   }
 }

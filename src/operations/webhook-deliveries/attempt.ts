@@ -6,7 +6,7 @@ import { hasChangedSince } from '../../store/subscription-changes.ts'
 import { settleQueued } from '../../store/webhook-outcomes.ts'
 import type { Queued } from '../../store/webhook-queue.ts'
 import type { SubscriptionRow } from '../../store/webhook-subscriptions.ts'
-import { beginCall, outcomeOfStatus } from '../../telemetry/calls.ts'
+import { type BegunCall, beginCall, outcomeOfStatus } from '../../telemetry/calls.ts'
 import { formatTraceparent } from '../../telemetry/trace-context.ts'
 import { type AttemptResults, RECORD_FOR_MS } from './attempt-results.ts'
 import { eventBody } from './event-bodies.ts'
@@ -95,22 +95,32 @@ async function attemptWith(
     round.results.release(queued)
     return
   }
-  let result: SendResult | null
+  let call: BegunCall | undefined
+  let result: SendResult | null = null
   try {
-    const sending = sendSigned(services, claimed, { body, startedAt }, round)
-    result = sending === null ? null : await sending
+    const keys = round.keyring.keysOf(services, subscription, startedAt)
+    if (keys !== null) {
+      call = beginDelivery(queued)
+      const headers = signatureHeaders({ eventId: queued.event_id, body, keys, now: startedAt })
+      headers.traceparent = formatTraceparent(call.span)
+      result = await round.send(outgoingWebhook(services, subscription, { headers, body }))
+      call.finish(result.status === null ? 'unanswered' : outcomeOfStatus(result.status))
+    }
   } catch (error) {
+    call?.finish('unanswered')
     // It counts as an attempt, because it would otherwise block its resource forever.
     log.error({ err: error, event: queued.event_id, subscription: subscription.id }, 'a delivery could not be made')
     const reason = 'the delivery could not be made; the log of the service has the cause'
     result = { status: null, error: reason, duration_ms: 0 }
   }
+  // Nothing is sent where the secret of the subscription cannot be read.
   if (result === null) return switchOffUnreadable(services, subscription, queued)
   // At a shutdown the result is unknown and not the receiver's fault. The attempt is repeated once its claim expires.
   if (ending?.aborted === true && result.status === null) return
   round.results.add({ subscription, queued, startedAt, result })
   // The attempt ends only when its connection is free, so that endless bodies cannot open one connection after another.
-  await result.freed
+  const freed = result.freed?.()
+  if (freed !== undefined) await freed
 }
 
 /**
@@ -120,29 +130,9 @@ async function attemptWith(
 const mayBegin = ({ subscription, asOf, queued }: ClaimedDelivery, now: number): boolean =>
   queued.claimed_until - now >= ANSWER_TIMEOUT_MS + RECORD_FOR_MS && !hasChangedSince(subscription.id, asOf)
 
-/** Returns null, having sent nothing, where the secret of the subscription cannot be read. */
-function sendSigned(
-  services: DeliveryServices,
-  { subscription, queued: { event_id: eventId, attempts } }: ClaimedDelivery,
-  { body, startedAt }: { body: Uint8Array; startedAt: number },
-  { send, keyring }: AttemptRound,
-): Promise<SendResult> | null {
-  const keys = keyring.keysOf(services, subscription, startedAt)
-  if (keys === null) return null
-  const signed = signatureHeaders({ eventId, body, keys, now: startedAt })
-  const attributes = { 'svc.event_id': eventId, 'svc.subscription_id': subscription.id, 'svc.attempt': attempts + 1 }
-  const { span, finish } = beginCall({ ...WEBHOOK_CALL, attributes })
-  const headers = { ...signed, traceparent: formatTraceparent(span) }
-  return send(outgoingWebhook(services, subscription, { headers, body })).then(
-    (result) => {
-      finish(result.status === null ? 'unanswered' : outcomeOfStatus(result.status))
-      return result
-    },
-    (error: unknown) => {
-      finish('unanswered')
-      throw error
-    },
-  )
+function beginDelivery({ event_id, subscription_id, attempts }: Queued): BegunCall {
+  const attributes = { 'svc.event_id': event_id, 'svc.subscription_id': subscription_id, 'svc.attempt': attempts + 1 }
+  return beginCall({ ...WEBHOOK_CALL, attributes })
 }
 
 const outgoingWebhook = (

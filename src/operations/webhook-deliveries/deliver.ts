@@ -50,7 +50,9 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
       {
         origin,
         subscriptionId: claimed.subscription.id,
-        send: () => attemptLogged(services, claimed, round),
+        send: () => attemptDelivery(services, claimed, round),
+        failed: (error) =>
+          services.log.error({ err: error, event: claimed.queued.event_id }, 'a delivery could not be recorded'),
         release: () => results.release(claimed.queued),
       },
       places,
@@ -87,8 +89,3 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
     await Promise.all([results.flush(), enqueuing.ended()])
   }
 }
-
-const attemptLogged = (services: DeliveryServices, claimed: ClaimedDelivery, round: AttemptRound): Promise<void> =>
-  attemptDelivery(services, claimed, round).catch((error) =>
-    services.log.error({ err: error, event: claimed.queued.event_id }, 'a delivery could not be recorded'),
-  )

@@ -4,8 +4,10 @@ export interface Delivery {
   /** Origin of the receiver. */
   origin: string
   subscriptionId: string
-  /** Sends it; resolves once its connection is free. It never rejects. */
+  /** Sends it; resolves once its connection is free. */
   send(): Promise<void>
+  /** Is told why `send` has rejected. */
+  failed(error: unknown): void
   /** Gives it back unsent. */
   release(): void
 }
@@ -131,13 +133,17 @@ export class DeliveriesUnderWay {
   #send(delivery: Delivery, origin: Origin): void {
     origin.sending++
     const begun = performance.now()
-    const running = delivery.send().then(() => {
+    const ended = () => {
       origin.sending--
       if (performance.now() - begun < QUICK_MS) origin.ended++
       this.#running.delete(running)
       this.#count(delivery, -1)
       this.#sendNext(origin)
       this.interrupt()
+    }
+    const running = delivery.send().then(ended, (error: unknown) => {
+      delivery.failed(error)
+      ended()
     })
     this.#running.add(running)
   }

@@ -4,7 +4,7 @@ import { TimeoutError } from '../../timing.ts'
 import { parseUrl } from '../../urls.ts'
 import { VERSION } from '../../version.ts'
 import type { ReceiverPolicy, ReceiverRefused, Resolve } from '../webhook-subscriptions/receiver-address.ts'
-import type { WebhookAnswer } from './webhook-exchange.ts'
+import type { WebhookSender } from './webhook-exchange.ts'
 
 export interface OutgoingWebhook extends ReceiverPolicy {
   url: string
@@ -26,22 +26,46 @@ export interface SendResult {
   /** One line that explains the failure, or null for a 2xx. */
   error: string | null
   duration_ms: number
-  /** Resolves once the connection is free or closed, at most a second after the headers. It never rejects. */
-  freed?: Promise<void>
+  /**
+   * Returns undefined where the connection is free or closed, and otherwise a promise that resolves once it is, at most a
+   * second after the headers. It never rejects.
+   */
+  freed?: () => Promise<void> | undefined
 }
 
 /** Never throws: every failure is the attempt's error. Any number of calls may run at once. */
-export async function sendWebhook(outgoing: OutgoingWebhook): Promise<SendResult> {
+export function sendWebhook(outgoing: OutgoingWebhook): Promise<SendResult> {
   const started = performance.now()
-  try {
-    transport ??= await loadTransport()
-    const { status, freed } = await sendTo(outgoing, transport)
-    const error = status >= 200 && status < 300 ? null : answerText(status)
-    return { status, error, duration_ms: msSince(started), freed }
-  } catch (error) {
-    const text = error instanceof TimeoutError ? `no answer within ${outgoing.timeoutMs / 1000} s` : failureText(error)
-    return { status: null, error: text, duration_ms: msSince(started) }
-  }
+  if (transport !== undefined) return sendOver(outgoing, transport, started)
+  return loadTransport().then(
+    (loaded) => {
+      transport = loaded
+      return sendOver(outgoing, loaded, started)
+    },
+    (error) => unsent(outgoing, error, started),
+  )
+}
+
+/** The one promise of a delivery that is sent. */
+const sendOver = (outgoing: OutgoingWebhook, over: Transport, started: number): Promise<SendResult> =>
+  new Promise((resolve) => {
+    const failed = (error: unknown) => resolve(unsent(outgoing, error, started))
+    try {
+      sendTo(outgoing, over, {
+        answered(status, freed) {
+          const error = status >= 200 && status < 300 ? null : answerText(status)
+          resolve({ status, error, duration_ms: msSince(started), freed })
+        },
+        failed,
+      })
+    } catch (error) {
+      failed(error)
+    }
+  })
+
+function unsent({ timeoutMs }: OutgoingWebhook, error: unknown, started: number): SendResult {
+  const text = error instanceof TimeoutError ? `no answer within ${timeoutMs / 1000} s` : failureText(error)
+  return { status: null, error: text, duration_ms: msSince(started) }
 }
 
 const msSince = (started: number) => Math.round(performance.now() - started)
@@ -55,37 +79,39 @@ const loadTransport = async () => ({
 type Transport = Awaited<ReturnType<typeof loadTransport>>
 let transport: Transport | undefined
 
+const USER_AGENT = `svc/${VERSION}`
+
 const answerText = (status: number) =>
   status >= 300 && status < 400 ? `answered ${status}; redirects are not followed` : `answered ${status}`
 
-function sendTo(outgoing: OutgoingWebhook, transport: Transport): Promise<WebhookAnswer> {
+function sendTo(outgoing: OutgoingWebhook, transport: Transport, sender: WebhookSender): void {
   const { headers, allowPrivate, resolve } = outgoing
   const receiver = receiverOf(outgoing, transport)
   if ('refusal' in receiver) throw new transport.ReceiverRefused(receiver.refusal)
   const pool = transport.receiverPool(receiver.origin, resolve ?? transport.resolverFor(allowPrivate), allowPrivate)
-  return transport.postWebhook(pool, {
+  const request = {
     path: receiver.path,
-    headers: { ...headers, 'content-type': 'application/json', 'user-agent': `svc/${VERSION}` },
+    headers: { ...headers, 'content-type': 'application/json', 'user-agent': USER_AGENT },
     body: outgoing.body,
     timeoutMs: outgoing.timeoutMs,
     ending: outgoing.ending,
-  })
+  }
+  transport.postWebhook(pool, request, sender)
 }
 
 type CheckedUrl = { origin: string; path: string } | { refusal: string }
 
 /** The check of a URL depends on its text and the policy alone; names are resolved and checked at every dial. */
-const checkedUrls = new Map<string, CheckedUrl>()
+const checkedUrls = new Map<string, ReceiverPolicy & { checked: CheckedUrl }>()
 const MOST_CHECKED_URLS = 2_000
 
 function receiverOf({ url: text, allowPrivate, ports }: OutgoingWebhook, transport: Transport): CheckedUrl {
-  const key = `${allowPrivate} ${ports.join()} ${text}`
-  let checked = checkedUrls.get(key)
-  if (checked === undefined) {
-    checked = checkUrl(text, { allowPrivate, ports }, transport)
-    if (checkedUrls.size >= MOST_CHECKED_URLS) checkedUrls.clear()
-    checkedUrls.set(key, checked)
-  }
+  const known = checkedUrls.get(text)
+  // The settings hand the same list of ports to every delivery until they are read anew.
+  if (known !== undefined && known.allowPrivate === allowPrivate && known.ports === ports) return known.checked
+  const checked = checkUrl(text, { allowPrivate, ports }, transport)
+  if (checkedUrls.size >= MOST_CHECKED_URLS) checkedUrls.clear()
+  checkedUrls.set(text, { allowPrivate, ports, checked })
   return checked
 }
 

@@ -13,10 +13,11 @@ export interface WebhookRequest {
   ending?: AbortSignal | undefined
 }
 
-export interface WebhookAnswer {
-  status: number
-  /** Resolves once the connection is free or closed. It never rejects. */
-  freed: Promise<void>
+/** Who is told of the answer's headers, or of why there is none. */
+export interface WebhookSender {
+  /** `freed` returns undefined where the connection is free or closed, and otherwise a promise that resolves once it is. */
+  answered(status: number, freed: () => Promise<void> | undefined): void
+  failed(error: unknown): void
 }
 
 /** Largest body that is read so that its connection can be reused. The connection of a larger one is destroyed. */
@@ -28,11 +29,11 @@ const CLOSED_WITHIN_MS = 2_000
 const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
 /**
- * Resolves with the answer's headers. Rejects with TimeoutError or ShuttingDown even while the connection is still being
- * opened, and with the error of the connection otherwise.
+ * It fails with TimeoutError or ShuttingDown even while the connection is still being opened, and with the error of the
+ * connection otherwise. It makes no promise of its own, because each costs while the trace of a request may be active.
  */
-export const postWebhook = (receiver: ReceiverPool, request: WebhookRequest): Promise<WebhookAnswer> =>
-  new Promise((resolve, reject) => new Exchange(receiver, request, resolve, reject).begin())
+export const postWebhook = (receiver: ReceiverPool, request: WebhookRequest, sender: WebhookSender): void =>
+  new Exchange(receiver, request, sender).begin()
 
 /** It is both the options and the handler of its request, so that its connection can be told to it. */
 class Exchange implements Carried {
@@ -44,8 +45,7 @@ class Exchange implements Carried {
 
   readonly #receiver: ReceiverPool
   readonly #ending: AbortSignal | undefined
-  readonly #resolve: (answer: WebhookAnswer) => void
-  readonly #reject: (error: unknown) => void
+  readonly #sender: WebhookSender
   #timer: NodeJS.Timeout
   #controller: Dispatcher.DispatchController | undefined
   /** Why it was given up before its answer. */
@@ -54,22 +54,23 @@ class Exchange implements Carried {
   #startedAt = 0
   #isRepeated = false
   #hasAnswerBegun = false
+  #isAnswered = false
+  #hasEnded = false
   #bodyBytes = 0
+  #untilEnd: Promise<void> | undefined
   #freed: (() => void) | undefined
 
   constructor(
     receiver: ReceiverPool,
     { path, headers, body, timeoutMs, ending }: WebhookRequest,
-    resolve: (answer: WebhookAnswer) => void,
-    reject: (error: unknown) => void,
+    sender: WebhookSender,
   ) {
     this.#receiver = receiver
     this.path = path
     this.headers = headers
     this.body = body
     this.#ending = ending
-    this.#resolve = resolve
-    this.#reject = reject
+    this.#sender = sender
     this.#timer = setTimeout(() => this.giveUp(new TimeoutError('no answer in time')), timeoutMs)
   }
 
@@ -80,10 +81,10 @@ class Exchange implements Carried {
   }
 
   giveUp(reason: Error): void {
-    if (this.#givenUp !== undefined || this.#freed !== undefined) return
+    if (this.#givenUp !== undefined || this.#isAnswered) return
     this.#givenUp = reason
     this.#settled()
-    this.#reject(reason)
+    this.#sender.failed(reason)
     this.#controller?.abort(reason)
   }
 
@@ -111,12 +112,9 @@ class Exchange implements Carried {
     if (status < 200) return
     this.#settled()
     if (this.connection !== undefined) this.connection.hasAnswered = true
-    const freed = new Promise<void>((done) => {
-      this.#freed = done
-    })
-    this.#timer = setTimeout(() => controller.abort(new Error('the body is slow')), ANSWER_BODY_TIMEOUT_MS)
-    this.#timer.unref()
-    this.#resolve({ status, freed })
+    this.#isAnswered = true
+    watchBody(this)
+    this.#sender.answered(status, this.#untilFreed)
     if (Number(length) > ANSWER_BODY_LIMIT) controller.abort(new Error('the body is large'))
   }
 
@@ -135,15 +133,15 @@ class Exchange implements Carried {
       return
     }
     this.#settled()
-    this.#reject(error)
+    if (!this.#isAnswered && this.#givenUp === undefined) this.#sender.failed(error)
     // The connection was destroyed. Its place is free once it is closed, so that no more are open than there are places.
-    if (this.#freed === undefined || this.connection === undefined) this.#ended()
+    if (!this.#isAnswered || this.connection === undefined) this.#ended()
     else this.connection.once('disconnect', () => setImmediate(() => this.#ended()))
   }
 
   /** Receivers close idle connections at any moment, so a request may meet one that is just being closed. */
   #mayBeUnheard({ code }: { code?: unknown }): boolean {
-    if (this.#givenUp !== undefined || this.#freed !== undefined || this.#isRepeated) return false
+    if (this.#givenUp !== undefined || this.#isAnswered || this.#isRepeated) return false
     if (performance.now() - this.#startedAt > CLOSED_WITHIN_MS) return false
     return this.#isOnKept && !this.#hasAnswerBegun && CLOSED.has(String(code))
   }
@@ -163,11 +161,39 @@ class Exchange implements Carried {
     if (this.#ending !== undefined) underWayOf(this.#ending).delete(this)
   }
 
+  /** Gives the rest of the body its time. */
+  limitBody(): void {
+    if (this.#hasEnded) return
+    this.#timer = setTimeout(() => this.#controller?.abort(new Error('the body is slow')), ANSWER_BODY_TIMEOUT_MS)
+    this.#timer.unref()
+  }
+
+  readonly #untilFreed = (): Promise<void> | undefined => {
+    if (this.#hasEnded) return undefined
+    this.#untilEnd ??= new Promise((done) => {
+      this.#freed = done
+    })
+    return this.#untilEnd
+  }
+
   #ended(): void {
+    this.#hasEnded = true
     clearTimeout(this.#timer)
     this.#freed?.()
     this.#receiver.leave(this)
   }
+}
+
+/** Answers whose headers came in this turn of the event loop. Most bodies come with them, and need no timer. */
+let answeredNow: Exchange[] = []
+
+function watchBody(exchange: Exchange): void {
+  if (answeredNow.push(exchange) > 1) return
+  setImmediate(() => {
+    const answered = answeredNow
+    answeredNow = []
+    for (const each of answered) each.limitBody()
+  })
 }
 
 /** One listener for each signal, because one for each request would cost more than the request's timer. */
