@@ -37,14 +37,15 @@ class Placeholder {
 export function prepared<P extends object, R>(
   build: (db: Reader, values: Placeholders<P>) => Compilable<R>,
 ): Prepared<P, R> {
-  const compiled = new WeakMap<DialectAdapter, CompiledQuery<R>>()
+  const compiled = new WeakMap<DialectAdapter, Compiled<R>>()
 
-  function compile(reader: Reader, adapter: DialectAdapter): CompiledQuery<R> {
+  function compile(reader: Reader, adapter: DialectAdapter): Compiled<R> {
     const known = compiled.get(adapter)
     if (known !== undefined) return known
     const query = build(reader, PLACEHOLDERS as Placeholders<P>).compile()
-    compiled.set(adapter, query)
-    return query
+    const fresh = { query, isInOrder: query.parameters.every(isPlaceholderAt) }
+    compiled.set(adapter, fresh)
+    return fresh
   }
 
   /** Runs the statement in one of two ways: at once, or by Kysely and its promises. */
@@ -57,8 +58,12 @@ export function prepared<P extends object, R>(
     const { adapter, plugins } = reader.getExecutor()
     // A plugin may change a query, or wants to see it with its values.
     if (plugins.length > 0) return executeByKysely(reader, build(reader, given(values)).compile()).then(byKysely)
-    const query = compile(reader, adapter)
-    const parameters = withValues(query.parameters, values as Record<string, unknown>)
+    const { query, isInOrder } = compile(reader, adapter)
+    // A list of a thousand values would otherwise be looked through for each of its places.
+    const parameters =
+      isInOrder && Array.isArray(values)
+        ? (values as unknown[])
+        : withValues(query.parameters, values as Record<string, unknown>)
     const database = direct.get(reader)
     if (database === undefined) return executeByKysely<R>(reader, { ...query, parameters }).then(byKysely)
     return atOnce(database.prepare(query.sql), parameters)
@@ -88,6 +93,14 @@ export function prepared<P extends object, R>(
       ),
   }
 }
+
+interface Compiled<R> {
+  query: CompiledQuery<R>
+  /** Whether the values are a list, and each place of the statement takes the next of it. */
+  isInOrder: boolean
+}
+
+const isPlaceholderAt = (value: unknown, at: number): boolean => value instanceof Placeholder && value.name === `${at}`
 
 /** Not in place: a reader that refuses the query, as one whose transaction is over, does so by a promise. */
 async function executeByKysely<R>(reader: Reader, query: CompiledQuery<R>): Promise<QueryResult<R>> {

@@ -1,6 +1,6 @@
 /** Ids: their shape, and that every character is equally likely. */
 import { describe, expect, test } from 'vitest'
-import { newId, randomText } from '../../src/store/id.ts'
+import { newId, newTimedId, randomText } from '../../src/store/id.ts'
 import { numbers } from './databases.ts'
 
 describe('an id', () => {
@@ -17,5 +17,13 @@ describe('an id', () => {
     for (const character of randomText(248, counting)) counts.set(character, (counts.get(character) ?? 0) + 1)
     expect([...counts.values()]).toEqual(numbers(62).map(() => 4))
     expect(newId('key', (size) => new Uint8Array(size).fill(61))).toBe(`key_${'z'.repeat(24)}`)
+  })
+
+  test('that begins with its time is of the same shape, in the order of time, and never the same', () => {
+    const moments = [0, 1, 61, 62, 1_790_000_000_000, 1_790_000_000_001, 8_640_000_000_000_000 / 62]
+    const ids = moments.map((at) => newTimedId('whd', at))
+    for (const id of ids) expect(id).toMatch(/^whd_[0-9A-Za-z]{24}$/)
+    expect(ids.toSorted()).toEqual(ids)
+    expect(new Set(numbers(1000).map(() => newTimedId('whd', 1))).size).toBe(1000)
   })
 })

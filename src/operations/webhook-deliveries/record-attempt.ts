@@ -1,6 +1,6 @@
 /** Writes the results of attempts: their records, the next attempts, and the end of a subscription whose receiver never succeeds. */
 import type { Services } from '../../context.ts'
-import { newId } from '../../store/id.ts'
+import { newTimedId } from '../../store/id.ts'
 import type { Tx } from '../../store/store.ts'
 import { insertWebhookDeliveries, type NewWebhookDelivery } from '../../store/webhook-deliveries.ts'
 import { deleteDelivered, resumeHeld, settleQueued } from '../../store/webhook-outcomes.ts'
@@ -79,7 +79,7 @@ async function recordHeld({ store, clock, log }: RecordServices, attempt: EndedA
 function deliveryRow({ attempt, outcome }: Decided): NewWebhookDelivery {
   const { subscription, queued, startedAt, result } = attempt
   return {
-    id: newId('whd'),
+    id: newTimedId('whd', startedAt),
     subscription_id: subscription.id,
     event_id: queued.event_id,
     attempt: queued.attempts + 1,
