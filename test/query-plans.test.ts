@@ -18,7 +18,7 @@ import { dueGoldLocks, isAnyGoldLockLive, nextGoldLocks } from '../src/store/gol
 import { duePools, isAnyPoolDue, lastTracked, poolsOfMint } from '../src/store/pools.ts'
 import type { Store } from '../src/store/store.ts'
 import { dueSends, dueTransactions, isAnyTransactionDue, unconfirmedTransactions } from '../src/store/transactions.ts'
-import { sendable, subscriptionsWithDue } from '../src/store/webhook-queue.ts'
+import { sendable, sendableAlone, subscriptionsWithDue } from '../src/store/webhook-queue.ts'
 import { insertRemoval } from '../src/store/webhook-removals.ts'
 import { insertReplay } from '../src/store/webhook-replays.ts'
 import { fill } from './store/many-rows.ts'
@@ -213,6 +213,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       subscriptions: () => subscriptionsWithDue(store.db, now),
       'figures for the metrics': () => readQueueFigures(store.db, now),
       deliveries: () => sendable(store.db, { id: 'whs-100', cursor: 10_000, has_retries: 1 }, now, limit),
+      'deliveries of many': () => sendableAlone(store.db, ['whs-100', 'whs-200'], now),
       housekeeping: () =>
         housekeepingWorker.tick({ ...service.services, metrics: { clockFault() {} }, store, signal, stopping: signal }),
       'dead leases': () => releaseDeadLeases({ ...service.services, store }),

@@ -4,9 +4,11 @@ import type { Reader } from '../../store/store.ts'
 import { changesSoFar } from '../../store/subscription-changes.ts'
 import {
   claimQueued,
+  type DueSubscription,
   LONGEST_CLAIM_MS,
   type Queued,
   sendable,
+  sendableAlone,
   subscriptionsWithDue,
 } from '../../store/webhook-queue.ts'
 import { findWebhookSubscriptions } from '../../store/webhook-subscriptions.ts'
@@ -76,7 +78,10 @@ async function chooseDue(db: Reader, now: number, underWay: DeliveriesUnderWay):
   let granted = 0
   const limits = new Map<string, number>()
   let looked = 0
-  for (const subscription of subscriptions) {
+  let together: ReadonlyMap<string, readonly Queued[]> = NONE
+  let lookedUpTo = 0
+  let hadLittle = false
+  for (const [at, subscription] of subscriptions.entries()) {
     const origin = originOf(subscription.url)
     const places = Math.min(DELIVERIES_PER_ORIGIN, Math.ceil(room / 2))
     let free = limits.get(origin)
@@ -89,13 +94,24 @@ async function chooseDue(db: Reader, now: number, underWay: DeliveriesUnderWay):
     if (free <= 0) continue
     // Synchronous SQLite blocks requests while many subscriptions are examined, so this yields to them.
     if (++looked % SUBSCRIPTIONS_PER_TURN === 0) await nextTurn()
-    const due = await sendable(db, subscription, now, free)
+    if (hadLittle && at >= lookedUpTo) {
+      lookedUpTo = at + SUBSCRIPTIONS_PER_TURN
+      const next = subscriptions.slice(at, lookedUpTo).filter(({ url }) => limits.get(originOf(url)) !== 0)
+      together = await sendableAlone(db, idsWithoutRetries(next), now)
+    }
+    const due = together.get(subscription.id) ?? (await sendable(db, subscription, now, free))
+    hadLittle = due.length <= 1
     limits.set(origin, free - due.length)
     room -= Math.min(due.length, Math.max(0, places - underWay.at(origin)))
     for (const queued of due) chosen.push({ origin, queued, places })
   }
   return chosen
 }
+
+const NONE: ReadonlyMap<string, readonly Queued[]> = new Map()
+
+const idsWithoutRetries = (subscriptions: readonly DueSubscription[]): string[] =>
+  subscriptions.filter(({ has_retries }) => has_retries === 0).map(({ id }) => id)
 
 const origins = new Map<string, string>()
 const MOST_ORIGINS = 10_000
