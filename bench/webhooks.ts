@@ -11,11 +11,12 @@ import { benchService } from './webhooks/service.ts'
 /** Of each measurement, over both quick receivers. */
 const DELIVERIES = 4_000
 /** Of each, in turn: a machine is not as quick at one moment as at the next. The first ones warm up. */
-const [WARM_UPS, RUNS] = [1, 5]
+const [WARM_UPS, RUNS] = [1, 7]
 /** As many deliveries under way as two origins may have. */
 const CONNECTIONS_PER_ORIGIN = 32
 const SUBSCRIPTIONS = [1, 10, 100, 1_000]
 const CURVE_DELIVERIES = 1_000
+const CURVE_RUNS = 3
 
 /** Wall time and this process's processor time in ms. */
 interface Cost {
@@ -35,17 +36,21 @@ export async function webhooks(): Promise<Measurement[]> {
   const receivers = await startReceivers()
   try {
     const costs: Record<Figure, Cost[]> = { floor: [], alone: [], quick: [], beside: [] }
-    for (let run = -WARM_UPS; run < RUNS; run++) {
-      const turn: [Figure, Cost][] = [
-        ['floor', await bareUndici(receivers)],
-        ['alone', await delivering(receivers, { beside: false, until: 'recorded' })],
-        ['quick', await delivering(receivers, { beside: false, until: 'received' })],
-        ['beside', await delivering(receivers, { beside: true, until: 'received' })],
-      ]
-      if (run >= 0) for (const [figure, cost] of turn) costs[figure].push(cost)
+    const measure: Record<Figure, () => Promise<Cost>> = {
+      floor: () => bareUndici(receivers),
+      alone: () => delivering(receivers, { beside: false, until: 'recorded' }),
+      quick: () => delivering(receivers, { beside: false, until: 'received' }),
+      beside: () => delivering(receivers, { beside: true, until: 'received' }),
     }
-    const [floor, alone, quick, beside] = [costs.floor, costs.alone, costs.quick, costs.beside].map(medianCost)
-    if (!floor || !alone || !quick || !beside) throw new Error('nothing was measured')
+    const figures = Object.keys(measure) as Figure[]
+    for (let run = -WARM_UPS; run < RUNS; run++) {
+      // In turn forwards and backwards, so that none always comes after the same one.
+      for (const figure of run % 2 === 0 ? figures : figures.toReversed()) {
+        const cost = await measure[figure]()
+        if (run >= 0) costs[figure].push(cost)
+      }
+    }
+    const { floor, alone, quick, beside } = costs
     return [
       measured('webhooks: bare undici, two pools, HMAC, no database', floor, floor, 'itself'),
       measured('webhooks: delivered and recorded', alone, floor, 'bare undici'),
@@ -62,13 +67,20 @@ const medianCost = (costs: readonly Cost[]): Cost => ({
   processor: median(costs.map(({ processor }) => processor)),
 })
 
+/** Of the ratios of each turn, because the machine may be half as quick in the next one. */
+const medianRatio = (costs: readonly Cost[], of: readonly Cost[], part: keyof Cost): number =>
+  median(costs.map((cost, turn) => cost[part] / (of[turn]?.[part] ?? Number.NaN)))
+
 /** The ratio is of times: 2 is half the floor's rate. */
-function measured(what: string, cost: Cost, of: Cost, floor: string): Measurement {
+function measured(what: string, costs: readonly Cost[], of: readonly Cost[], floor: string): Measurement {
+  const cost = medianCost(costs)
+  const ratio = medianRatio(costs, of, 'wall')
   const rate = Math.round((DELIVERIES / cost.wall) * 1000)
-  const share = ((of.wall / cost.wall) * 100).toFixed(0)
+  const share = (100 / ratio).toFixed(0)
   const processor = ((cost.processor / DELIVERIES) * 1000).toFixed(0)
-  const name = `${what}, ${rate} a second (${share} %), ${processor} µs of processor each`
-  return { name, ms: cost.wall, ratio: cost.wall / of.wall, floor }
+  const times = medianRatio(costs, of, 'processor').toFixed(2)
+  const name = `${what}, ${rate} a second (${share} %), ${processor} µs of processor each (${times} ×)`
+  return { name, ms: cost.wall, ratio, floor }
 }
 
 async function startReceivers(): Promise<Receivers> {
@@ -178,22 +190,34 @@ async function delivering(
 
 /** What one delivery costs with more and more subscriptions, of which each gets every event. */
 async function curve(receivers: Receivers): Promise<Measurement[]> {
-  const costs: Cost[] = []
-  for (const subscriptions of SUBSCRIPTIONS) {
-    await expecting(receivers, CURVE_DELIVERIES)
-    const urls = Array.from({ length: subscriptions }, (_, n) => `${receivers.quick[n % 2]}/${n}`)
-    const service = await benchService(urls, CURVE_DELIVERIES / subscriptions)
-    costs.push(await costOf(() => service.deliver()))
-    await service.close()
+  const costs: Cost[][] = SUBSCRIPTIONS.map(() => [])
+  for (let run = -WARM_UPS; run < CURVE_RUNS; run++) {
+    for (const [i, subscriptions] of SUBSCRIPTIONS.entries()) {
+      const cost = await costToEach(receivers, subscriptions)
+      if (run >= 0) costs[i]?.push(cost)
+    }
   }
-  return costs.map((cost, i) => {
-    const each = ((cost.wall / CURVE_DELIVERIES) * 1000).toFixed(0)
-    const processor = ((cost.processor / CURVE_DELIVERIES) * 1000).toFixed(0)
+  const [one = []] = costs
+  return costs.map((each, i) => {
+    const { wall, processor } = medianCost(each)
+    const [time, used] = [wall, processor].map((ms) => ((ms / CURVE_DELIVERIES) * 1000).toFixed(0))
+    const times = medianRatio(each, one, 'processor').toFixed(2)
     return {
-      name: `webhooks: ${SUBSCRIPTIONS[i]} subscriptions, ${each} µs a delivery (${processor} µs of processor)`,
-      ms: cost.wall,
-      ratio: cost.wall / (costs[0]?.wall ?? Number.NaN),
+      name: `webhooks: ${SUBSCRIPTIONS[i]} subscriptions, ${time} µs a delivery (${used} µs of processor, ${times} ×)`,
+      ms: wall,
+      ratio: medianRatio(each, one, 'wall'),
       floor: 'one subscription',
     }
   })
+}
+
+async function costToEach(receivers: Receivers, subscriptions: number): Promise<Cost> {
+  await expecting(receivers, CURVE_DELIVERIES)
+  const urls = Array.from({ length: subscriptions }, (_, n) => `${receivers.quick[n % 2]}/${n}`)
+  const service = await benchService(urls, CURVE_DELIVERIES / subscriptions)
+  try {
+    return await costOf(() => service.deliver())
+  } finally {
+    await service.close()
+  }
 }
