@@ -1,7 +1,4 @@
-/**
- * Standard output and standard error. A file or a pipe is written to without its stream, because setting one up takes
- * as long as a tenth of a process that does nothing.
- */
+/** Standard output and standard error. A file or a pipe is written to without its stream, which takes long to set up. */
 import { fstatSync, writeSync } from 'node:fs'
 
 /** What commands write to. A terminal is its stream, which has the width and can be used by a prompt. */
