@@ -37,7 +37,7 @@ function chunkLoader(folder, requirePackage) {
     modules.set(name, module)
     try {
       const table = tables.get(path) ?? chunksIn(path)
-      table[name](module.exports, load, module, path)
+      table[name](module.exports, load, module, path, folder)
     } catch (error) {
       // The next call tries it again, as `require` does.
       modules.delete(name)

@@ -19,7 +19,11 @@ export async function commonJsChunks({ outputFiles, metafile }) {
         platform: 'node',
         target: 'node20.19',
         supported: { 'dynamic-import': false },
-        define: { 'import.meta.url': MODULE_URL },
+        define: {
+          'import.meta.url': MODULE_URL,
+          'import.meta.dirname': '__dirname',
+          'import.meta.filename': '__filename',
+        },
         legalComments: 'none',
         // Some packages are comments by half, which Node reads at every start. Lines stay of a length to be read.
         minifyWhitespace: true,

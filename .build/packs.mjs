@@ -9,6 +9,7 @@ import { basename } from 'node:path'
  */
 export const PACKS = {
   start: ['bin/main.ts', 'commands/reads.ts', 'commands/command.ts'],
+  settings: ['commands/config.ts', 'bin/settings.ts'],
   merkle: ['commands/merkle/index.ts'],
   connection: ['bin/connection.ts'],
   table: ['commands/ui/table.ts'],
@@ -50,7 +51,7 @@ export function withLoader({ path, contents }, fileOf) {
 
 const nameOf = (path) => basename(path, '.js')
 const wrapped = (name, text) =>
-  `${JSON.stringify(name)}: function (exports, require, module, __filename) {\n${text}\n},\n`
+  `${JSON.stringify(name)}: function (exports, require, module, __filename, __dirname) {\n${text}\n},\n`
 
 const withSpecifiers = (text, fileOf, call) =>
   text.replace(/\brequire\("\.\/([\w.-]+)\.js"\)/g, (whole, name) =>

@@ -1,5 +1,6 @@
 /** The help that the build wrote beside the program, so that showing it loads neither a command nor a parser. */
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { helpText, type NounHelp } from './help.ts'
 import { NOUNS } from './nouns.ts'
 
@@ -19,7 +20,7 @@ export function writtenHelp(argv: readonly string[], columns: () => number | und
 }
 
 /** The file is beside the built program, or in dist/ when the program runs from source. */
-function builtHelp(file: string): URL {
-  const here = import.meta.url
-  return new URL(here.endsWith('.ts') ? `../dist/help/${file}` : `./help/${file}`, here)
+function builtHelp(file: string): string {
+  const fromSource = import.meta.filename.endsWith('.ts')
+  return join(import.meta.dirname, fromSource ? '../dist/help' : 'help', file)
 }

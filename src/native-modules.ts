@@ -1,5 +1,4 @@
 /** Loads the packages with a native part, and says in words why one does not load and what mends it. */
-import { createRequire } from 'node:module'
 import { dirname, resolve } from 'node:path'
 import type BetterSqlite3 from 'better-sqlite3'
 import { ApiError } from './errors.ts'
@@ -38,7 +37,8 @@ let refusal: unknown
 export function loadSqlite(): Sqlite {
   if (sqlite !== undefined) return sqlite
   if (refusal !== undefined) throw refusal
-  const require = createRequire(import.meta.url)
+  // Most commands that name this file open no database.
+  const require = process.getBuiltinModule('node:module').createRequire(import.meta.url)
   try {
     const Database: Sqlite = require(SQLITE)
     // The package loads its binary with the first database, not before.
