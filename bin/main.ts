@@ -10,9 +10,9 @@ import { readInputs } from './inputs.ts'
 import { readCommand } from './parse.ts'
 import { type Host, type OpenSession, openSession } from './session.ts'
 
-export { isAllWritten } from '../commands/standard-output.ts'
+export { isAllTaken } from '../commands/standard-output.ts'
 
-/** The process that runs the command. */
+/** The process that runs the command: the same object, which `withTerminal` knows by its identity. */
 const ofProcess: Host = Object.assign(processTerminal, {
   on: process.on.bind(process),
   once: process.once.bind(process),

@@ -28,10 +28,10 @@ function output(): Output {
 function run(): void {
   silenceBindings()
   // The file that starts is CommonJS, which knows no `await` outside of a function.
-  void import('./main.ts').then(async ({ main, isAllWritten }) => {
+  void import('./main.ts').then(async ({ main, isAllTaken }) => {
     process.exitCode = await main(argv)
     // A command has closed what it opened. To take JavaScript's world apart takes Node longer than to end.
-    if (isAllWritten()) process.exit()
+    if (isAllTaken()) process.exit()
   })
 }
 

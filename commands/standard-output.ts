@@ -1,5 +1,5 @@
-/** Standard output and standard error. A file or a pipe is written to without its stream, which takes long to set up. */
-import { fstatSync, writeSync } from 'node:fs'
+/** Standard output and standard error, without their streams for files and pipes, as a stream takes long to set up. */
+import { constants, fstatSync, openSync, writeSync } from 'node:fs'
 
 /** What commands write to. A terminal is its stream, which has the width and can be used by a prompt. */
 export interface Output {
@@ -12,14 +12,15 @@ const opened = new Set<NodeJS.WriteStream>()
 
 /** The output of this process with that descriptor; its stream is used for a terminal, and when a text is not taken at once. */
 export function standardOutput(descriptor: 1 | 2): Output {
-  if (mayBeTerminal(descriptor)) return streamOf(descriptor)
+  const target = unwaitedTarget(descriptor)
+  if (target === undefined) return streamOf(descriptor)
   let stream: NodeJS.WriteStream | undefined
   return {
     write(text) {
       if (stream !== undefined) return stream.write(text)
       let rest = Buffer.from(text)
       try {
-        while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest))
+        while (rest.length > 0) rest = rest.subarray(writeSync(target, rest))
       } catch {
         // The stream waits for a pipe that is full, and reports what went wrong.
         stream = streamOf(descriptor)
@@ -30,8 +31,8 @@ export function standardOutput(descriptor: 1 | 2): Output {
   }
 }
 
-/** Whether the system has taken everything that was written. A stream tells only later of what it was not able to write. */
-export const isAllWritten = () => opened.size === 0
+/** Whether no stream was needed, so that the system has taken everything: a stream tells later of what it could not write. */
+export const isAllTaken = () => opened.size === 0
 
 /** `svc … | head` closes the pipe, which is no error. Any other error is reported on one line. */
 function streamOf(descriptor: 1 | 2): NodeJS.WriteStream {
@@ -51,12 +52,19 @@ function streamOf(descriptor: 1 | 2): NodeJS.WriteStream {
 /** The major number of `/dev/null` and its like on Linux. */
 const MEMORY_DEVICES = 1
 
-/** Node's own question loads its streams. */
-function mayBeTerminal(descriptor: number): boolean {
+/**
+ * A descriptor that takes a text without waiting for a reader; undefined where only the stream does. A pipe is opened
+ * anew, because non-blocking mode would otherwise hold for every process that shares it.
+ */
+function unwaitedTarget(descriptor: 1 | 2): number | undefined {
   try {
     const stats = fstatSync(descriptor)
-    return stats.isCharacterDevice() && !(process.platform === 'linux' && stats.rdev >> 8 === MEMORY_DEVICES)
+    if (stats.isFile()) return descriptor
+    if (process.platform !== 'linux') return undefined
+    if (stats.isCharacterDevice()) return stats.rdev >> 8 === MEMORY_DEVICES ? descriptor : undefined
+    if (!stats.isFIFO()) return undefined
+    return openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK)
   } catch {
-    return true
+    return undefined
   }
 }

@@ -7,7 +7,7 @@ const MOST_BYTES = 64 * 1024 * 1024
 
 /**
  * Takes what is left of the body after the answer, because a connection that is closed at once may lose the answer.
- * Costs nothing where all of it was read.
+ * Costs next to nothing where all of it was read.
  */
 export function dropUnreadBody(incoming: IncomingMessage, outgoing: ServerResponse): void {
   if (incoming.readableEnded) return

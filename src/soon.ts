@@ -1,4 +1,4 @@
-/** Values that may be there already. Waiting for one that is costs as much as a small statement of the database. */
+/** Values that may be there already, as waiting for one that is costs as much as a small statement of the database. */
 
 /** A value, or the promise of one; `await` takes either. */
 export type Soon<T> = T | Promise<T>

@@ -86,13 +86,13 @@ export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
         message: multiline(question),
         initialValue: false,
         input: own.stdin,
-        output: streamOf(stderr),
+        output: promptStream(stderr),
       })
       if (isCancel(answer) || !answer) throw new Cancelled()
     },
     async ask({ message, choices, check }) {
       const { isCancel, select, text } = await import('@clack/prompts')
-      const [input, output] = [own.stdin, streamOf(stderr)]
+      const [input, output] = [own.stdin, promptStream(stderr)]
       const answer = choices
         ? await select({ message, options: choices.map((value) => ({ value, label: value })), input, output })
         : await text({ message, validate: (answer) => check(answer ?? ''), input, output })
@@ -107,4 +107,4 @@ const terminalWidth = (stream: Output) =>
   stream.isTTY ? Math.max(LEAST_WIDTH, stream.columns || DEFAULT_WIDTH) : Number.POSITIVE_INFINITY
 
 /** A terminal's output is its stream, which alone a prompt is shown on. */
-const streamOf = (terminal: Output) => terminal as Writable
+const promptStream = (terminal: Output) => terminal as Writable

@@ -76,8 +76,8 @@ export function readFromMessage(request: Request, incoming: IncomingMessage): vo
 export const bodySourceOf = (request: Request): BodySource => messages.get(request) ?? request
 
 /**
- * Gives each piece of a message to `take`, at once where all of it has arrived with its head, and resolves with what `whole` returns after the last. Where one of them
- * throws, the rest is left unread for whoever ends the request.
+ * Gives each piece of a message to `take`, at once where all of it has arrived with its head, and resolves with what
+ * `whole` returns after the last. Where one of them throws, the rest is left unread for whoever ends the request.
  */
 function takeMessage<T>(incoming: IncomingMessage, take: (piece: Uint8Array) => void, whole: () => T): Soon<T> {
   if (incoming.complete && incoming.readableFlowing === null && !incoming.destroyed) {

@@ -1,11 +1,12 @@
 /** Prepares a built transaction before the payer signs: a fresh blockhash, and signatures of keys that the build made. */
 import { addressOf } from '../solana/addresses.ts'
 import { decodeWireTransaction, signatureOffset } from '../solana/messages.ts'
-import { signFresh } from '../solana/signatures.ts'
+import { SEED_BYTES, signFresh } from '../solana/signatures.ts'
 
-const SEED_BYTES = 32
-
-/** Signs with those of the keys (seed, then public key) that are required signers, and returns their addresses too. The message is unchanged. */
+/**
+ * Signs with those of the keys (seed, then public key) that are required signers, and returns their addresses too. The
+ * message is unchanged.
+ */
 export function cosignedBy(
   transaction: Uint8Array,
   secretKeys: readonly Uint8Array[],

@@ -1,6 +1,7 @@
 /** Writes compute limit and price into a compiled transaction that begins with an instruction for each. */
 import { addressOf } from './addresses.ts'
 import { compactLength, readCompactLength } from './compact-lengths.ts'
+import { KEY_BYTES, SIGNATURE_BYTES } from './constants.ts'
 import { COMPUTE_BUDGET_PROGRAM } from './program-ids.ts'
 
 export interface BudgetTerms {
@@ -10,8 +11,6 @@ export interface BudgetTerms {
   price: bigint
 }
 
-const KEY_BYTES = 32
-const SIGNATURE_BYTES = 64
 /** Version and header of a message. */
 const HEAD_BYTES = 4
 /** Program, number of accounts, number of bytes. Each takes one byte. */

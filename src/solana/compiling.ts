@@ -1,10 +1,9 @@
 /** Compiles instructions into a transaction with a v0 message and without lookup tables, byte for byte as web3.js does. */
 import { addressBytes, byteKey } from './addresses.ts'
 import { compactLength, compactLengthBytes } from './compact-lengths.ts'
+import { KEY_BYTES, SIGNATURE_BYTES } from './constants.ts'
 
 const V0_PREFIX = 0x80
-const KEY_BYTES = 32
-const SIGNATURE_BYTES = 64
 /** The version, the three counts of the header, and the number of lookup tables. */
 const FIXED_BYTES = 5
 

@@ -11,6 +11,8 @@ export const SLOT_MS = 400
 export const ACCOUNTS_PER_CALL = 100
 /** Maximum size of a serialized transaction in bytes. */
 export const MAX_TRANSACTION_BYTES = 1232
+/** Bytes of a public key and of a signature. */
+export const [KEY_BYTES, SIGNATURE_BYTES] = [32, 64]
 /**
  * Entries of the SlotHashes sysvar, which is the number of slots a lookup table stays usable after its deactivation.
  */

@@ -44,8 +44,7 @@ export const auditSeal = (vault: Sealing, { hash }: Pick<AuditEntryRow, 'hash'>)
 
 /**
  * Appends an entry in the transaction of the change that it reports, at once where the database answers at once. The
- * counter's row stays locked until the commit,
- * so that the chain cannot fork.
+ * counter's row stays locked until the commit, so that the chain cannot fork.
  */
 export function appendAudit(tx: Tx, vault: Sealing, entry: NewAuditEntry): Soon<AuditEntryRow> {
   return whenThere(countEntry.first(tx, {}), (counted) => {

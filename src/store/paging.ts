@@ -85,8 +85,7 @@ export async function rowsWithin<DB, TB extends keyof DB, P extends 'seq' | 'seq
 ): Promise<Taken<R>> {
   const column = sql.ref<number>(place)
   const measured = await query
-    // Part of the text, because SQLite prepares a statement anew whenever its limit is bound.
-    .limit(sql.lit(limit + 1))
+    .limit(limit + 1)
     .clearSelect()
     .select([column.as('place'), weightOf(weights as Record<string, number>).as('weight')])
     .$castTo<{ place: number; weight: number | string }>()

@@ -4,7 +4,7 @@ import type { Placeholders } from './prepared.ts'
 import { preparedForList } from './prepared-lists.ts'
 import type { Row } from './schema.ts'
 import type { Tx } from './store.ts'
-import { type Queued, UNTRIED } from './webhook-queue.ts'
+import type { Queued } from './webhook-queue.ts'
 
 /** A queued event as this process has claimed it. */
 export type Claim = Pick<Queued, 'seq' | 'claimed_until'>
@@ -83,7 +83,5 @@ export async function resumeHeld(tx: Tx, subscriptionId: string, now: number): P
     .set({ state: 'waiting', attempts: 0, next_attempt_at: now })
     .where('subscription_id', '=', subscriptionId)
     .where('state', '=', 'held')
-    // They all are: only a last attempt holds an event. The index of retries is of such rows.
-    .where('attempts', '>', UNTRIED)
     .execute()
 }

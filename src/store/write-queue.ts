@@ -17,7 +17,7 @@ interface Queued {
 }
 
 export interface WriteQueue {
-  /** `committed` is called once the work is durable, before the promise resolves; it must not throw. */
+  /** `committed` is called once the work is durable, before the promise resolves; what it throws rejects that promise alone. */
   add<T>(work: (tx: Tx) => Soon<T>, committed?: () => void): Promise<T>
   /** Resolves when nothing is queued or running. */
   drain(): Promise<void>
@@ -47,14 +47,9 @@ export function createWriteQueue(commit: (works: readonly Work[]) => Promise<rea
     } catch (error) {
       outcomes = group.map(() => ({ error }))
     }
-    group.forEach(({ committed, resolve, reject }, index) => {
-      const outcome = outcomes[index] ?? { error: new Error(`the commit answers nothing for its work ${index}`) }
-      if ('error' in outcome) reject(outcome.error)
-      else {
-        committed?.()
-        resolve(outcome.value as never)
-      }
-    })
+    for (const [index, queued] of group.entries()) {
+      settle(queued, outcomes[index] ?? { error: new Error(`the commit answers nothing for its work ${index}`) })
+    }
     flushing = false
     if (queue.length > 0) return schedule()
     for (const done of drained) done()
@@ -69,4 +64,19 @@ export function createWriteQueue(commit: (works: readonly Work[]) => Promise<rea
       }),
     drain: () => (flushing ? new Promise((resolve) => void drained.push(resolve)) : Promise.resolve()),
   }
+}
+
+function settle({ committed, resolve, reject }: Queued, outcome: WriteOutcome): void {
+  if ('error' in outcome) {
+    reject(outcome.error)
+    return
+  }
+  try {
+    committed?.()
+  } catch (error) {
+    // It is stored all the same, and so are the others, which must not wait for this one.
+    reject(error)
+    return
+  }
+  resolve(outcome.value as never)
 }

@@ -1,12 +1,15 @@
 /** What a command loads: as little as it needs, told by the runtime's own list of the scripts that ran. */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   closeSync,
+  constants,
   cpSync,
   mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   rmSync,
   statSync,
   truncateSync,
@@ -60,6 +63,15 @@ function packagesIn(file: string): string[] {
   const modules = isBundle ? (readFileSync(file, 'utf8').match(/^ *\/\/ .*node_modules\/.*$/gm) ?? []) : [file]
   return modules.flatMap((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? [])
 }
+/** Takes a byte from a pipe that has one. */
+function readsByte(descriptor: number): boolean {
+  try {
+    return readSync(descriptor, Buffer.alloc(1)) === 1
+  } catch {
+    return false
+  }
+}
+
 const packages = (loaded: string[]) => loaded.filter((name) => !name.endsWith('.js'))
 
 describe('start-up', () => {
@@ -132,6 +144,36 @@ describe('start-up', () => {
     api.close()
     expect(stderr).toBe('')
     expect(JSON.parse(stdout)).toHaveLength(2_000)
+  })
+
+  it('a command whose reader does not read ends by SIGTERM', async () => {
+    const rows = Array.from({ length: 2_000 }, (_, i) => ({ name: `number ${i}`, id: 'x'.repeat(100) }))
+    const page = { data: rows, meta: { request_id: 'req_1', has_more: false, next_cursor: null } }
+    const api = createServer((_, answer) => answer.end(JSON.stringify(page)))
+    await new Promise((listening) => api.listen(0, '127.0.0.1', () => listening(undefined)))
+    const url = `http://127.0.0.1:${(api.address() as AddressInfo).port}`
+    const folder = mkdtempSync(join(tmpdir(), 'svc-pipe-'))
+    const pipe = join(folder, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK)
+    const writer = openSync(pipe, 'w')
+    const args = [PROGRAM, 'keys', 'list', '--api', url, '--json']
+    const command = spawn(process.execPath, args, { env: cli.env, stdio: ['ignore', writer, 'ignore'] })
+    const ended = once(command, 'exit')
+    try {
+      // The first byte says that the rest is being written, of which a pipe takes 64 KiB.
+      await expect.poll(() => readsByte(reader)).toBe(true)
+      command.kill('SIGTERM')
+      const late = setTimeout(() => command.kill('SIGKILL'), 10_000)
+      const [exitCode, signal] = await ended
+      clearTimeout(late)
+      expect(signal ?? exitCode).toBe(exitCode === null ? 'SIGTERM' : 143)
+    } finally {
+      command.kill('SIGKILL')
+      for (const descriptor of [reader, writer]) closeSync(descriptor)
+      rmSync(folder, { recursive: true, force: true })
+      api.close()
+    }
   })
 
   it.each([

@@ -97,12 +97,10 @@ describe('a delivery', () => {
     })
     const to = (status: number) => send(url.replace('a=b', `status=${status}`))
     for (const status of [200, 201, 202, 204, 206, 299]) {
-      expect(await to(status)).toEqual({
-        status,
-        error: null,
-        duration_ms: expect.any(Number),
-        freed: expect.any(Function),
-      })
+      const sent = await to(status)
+      expect(sent).toEqual({ status, error: null, duration_ms: expect.any(Number), freed: expect.any(Function) })
+      await sent.freed?.()
+      expect(sent.freed?.()).toBeUndefined()
     }
     for (const status of [300, 301, 302, 303, 304, 307, 308]) {
       expect(await to(status)).toMatchObject({ status, error: `answered ${status}; redirects are not followed` })

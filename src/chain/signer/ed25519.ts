@@ -1,16 +1,14 @@
 /** Verifies signatures and public keys. No provider's signature is used before it is verified. */
 import { verify } from 'node:crypto'
 import { base58 } from '@scure/base'
+import { KEY_BYTES, SIGNATURE_BYTES } from '../../solana/constants.ts'
 import { publicKeyOf } from '../../solana/signatures.ts'
-
-const PUBLIC_KEY_BYTES = 32
-const SIGNATURE_BYTES = 64
 
 /** Returns the 32 bytes of an address, or undefined for an invalid address. */
 export function parsePublicKey(text: string): Uint8Array | undefined {
   try {
     const bytes = base58.decode(text)
-    return bytes.length === PUBLIC_KEY_BYTES ? bytes : undefined
+    return bytes.length === KEY_BYTES ? bytes : undefined
   } catch {
     return undefined
   }
@@ -19,7 +17,7 @@ export function parsePublicKey(text: string): Uint8Array | undefined {
 /** Returns the base58 of a raw key in base64 or hex, or undefined when it is not 32 bytes. */
 export function encodePublicKey(text: unknown, encoding: 'base64' | 'hex'): string | undefined {
   const bytes = typeof text === 'string' ? Buffer.from(text, encoding) : undefined
-  return bytes?.length === PUBLIC_KEY_BYTES ? base58.encode(bytes) : undefined
+  return bytes?.length === KEY_BYTES ? base58.encode(bytes) : undefined
 }
 
 /** Returns a verifier for signatures of one address. Throws for an invalid address. */

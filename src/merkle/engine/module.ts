@@ -69,7 +69,9 @@ export function newEngine(): Engine | undefined {
 function compiledModule(api: WebAssemblyApi): object {
   const path = fileURLToPath(moduleUrl())
   const bytes = readFileSync(path)
-  return (takesStoredCode ? storedModule(path, bytes) : undefined) ?? new api.Module(bytes)
+  const stored = takesStoredCode ? storedModule(path, bytes) : undefined
+  takesStoredCode = false
+  return stored ?? new api.Module(bytes)
 }
 
 /** Makes the memory at least so many bytes long; every earlier view of it is empty then. False where there is no room. */

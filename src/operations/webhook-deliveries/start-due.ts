@@ -78,7 +78,7 @@ async function chooseDue(db: Reader, now: number, underWay: DeliveriesUnderWay):
   let granted = 0
   const limits = new Map<string, number>()
   let looked = 0
-  let together: ReadonlyMap<string, readonly Queued[]> = NONE
+  let together: ReadonlyMap<string, readonly Queued[]> = NOTHING_READ
   let lookedUpTo = 0
   let hadLittle = false
   for (const [at, subscription] of subscriptions.entries()) {
@@ -108,7 +108,7 @@ async function chooseDue(db: Reader, now: number, underWay: DeliveriesUnderWay):
   return chosen
 }
 
-const NONE: ReadonlyMap<string, readonly Queued[]> = new Map()
+const NOTHING_READ: ReadonlyMap<string, readonly Queued[]> = new Map()
 
 const idsWithoutRetries = (subscriptions: readonly DueSubscription[]): string[] =>
   subscriptions.filter(({ has_retries }) => has_retries === 0).map(({ id }) => id)

@@ -1,0 +1,38 @@
+/** The queue of writes: one that fails after its commit stops no other. */
+import { expect, it } from 'vitest'
+import { createWriteQueue, type Work } from '../../src/store/write-queue.ts'
+
+it('rejects the one write whose act after the commit throws, and goes on with the others and the next', async () => {
+  const groups: number[] = []
+  const queue = createWriteQueue(async (works: readonly Work[]) => {
+    groups.push(works.length)
+    return works.map((work) => ({ value: work({} as never) }))
+  })
+  const acts: string[] = []
+  const first = queue.add(
+    () => 'first',
+    () => void acts.push('first'),
+  )
+  const failing = queue.add(
+    () => 'second',
+    () => {
+      throw new Error('nobody listens')
+    },
+  )
+  const third = queue.add(
+    () => 'third',
+    () => void acts.push('third'),
+  )
+  const outcomes = await Promise.allSettled([first, failing, third])
+  expect(outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : String(outcome.reason)))).toEqual([
+    'first',
+    'Error: nobody listens',
+    'third',
+  ])
+  expect(await queue.add(() => 'fourth')).toBe('fourth')
+  await queue.drain()
+  expect([acts, groups]).toEqual([
+    ['first', 'third'],
+    [3, 1],
+  ])
+})
