@@ -78,6 +78,7 @@ async function chooseDue(db: Reader, now: number, underWay: DeliveriesUnderWay):
   let granted = 0
   const limits = new Map<string, number>()
   let looked = 0
+  // Where a subscription had one delivery or none, the next fifty are looked at in one statement, up to `lookedUpTo`.
   let together: ReadonlyMap<string, readonly Queued[]> = NOTHING_READ
   let lookedUpTo = 0
   let hadLittle = false
