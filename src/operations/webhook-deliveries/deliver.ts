@@ -45,6 +45,8 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
   const results = new AttemptResults(services, () => underWay.interrupt())
   const round: AttemptRound = { send, results, keyring: new SigningKeyring(), largeUnderWay: null }
   const bodies = new EventBodies()
+  /** How many passes had begun when a result was recorded last. */
+  let passesBefore: number | undefined
   const start = (claimed: ClaimedDelivery, origin: string, places: number) =>
     underWay.add(
       {
@@ -70,10 +72,14 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
         results.flush(),
         isOver ? 0 : startDue(services, { underWay, bodies, start }),
       ])
+      if (recorded > 0) passesBefore = enqueuing.begun
       // The next events of the same resources are due now that these results are written.
       if (recorded > 0 && underWay.waiting === 0) continue
       if (underWay.size === 0 && started === 0 && results.size === 0) {
-        if (isOver || (!wasEnqueuing && !enqueuing.hasMore)) return
+        if (isOver) return
+        // More may be queued for a receiver that had many before it and now has them behind it.
+        if (enqueuing.begun === passesBefore) enqueuing.begin({ atOnce: true })
+        else if (!wasEnqueuing && !enqueuing.hasMore) return
         await enqueuing.ended()
         continue
       }

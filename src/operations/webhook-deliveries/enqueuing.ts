@@ -10,8 +10,10 @@ const ENQUEUE_EVERY_MS = 100
 const REFILL_EVERY_MS = 50
 
 export interface Enqueuing {
-  /** Starts a pass unless one runs or the last one was just now. Throws the error of the last one. */
-  begin(): void
+  /** Starts a pass unless one runs or, without `atOnce`, the last one was just now. Throws the error of the last one. */
+  begin(options?: { atOnce?: boolean }): void
+  /** How many passes have begun. */
+  readonly begun: number
   /** Says that there are new events: they are looked for as soon as `begin` may start a pass. */
   expect(): void
   /** Whether new events are known of and no pass has looked for them to its end. */
@@ -35,6 +37,7 @@ export function createEnqueuing(
   /** How often new events were expected, and how often of these a pass began afterwards and has ended. */
   let [expected, found] = [0, 0]
   let failure: { error: unknown } | undefined
+  let begun = 0
 
   async function pass(): Promise<void> {
     pauseMs = (await fanOut(services, signal)) ? REFILL_EVERY_MS : ENQUEUE_EVERY_MS
@@ -43,9 +46,10 @@ export function createEnqueuing(
   }
 
   return {
-    begin() {
+    begin({ atOnce = false } = {}) {
       if (failure !== undefined) throw failure.error
-      if (running !== undefined || performance.now() - endedAt < pauseMs) return
+      if (running !== undefined || (!atOnce && performance.now() - endedAt < pauseMs)) return
+      begun++
       // What is expected while the pass runs may be behind the place where it has looked.
       const expectedAtStart = expected
       running = pass()
@@ -60,6 +64,9 @@ export function createEnqueuing(
     },
     expect() {
       expected++
+    },
+    get begun() {
+      return begun
     },
     get isExpected() {
       return expected > found
