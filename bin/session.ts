@@ -2,7 +2,7 @@
 import type { Session } from '../commands/session.ts'
 import type { Wallet } from '../commands/signing/wallet.ts'
 import type { Terminal } from '../commands/terminal.ts'
-import { type Paint, PLAIN } from '../commands/ui/paint.ts'
+import type { Paint } from '../commands/ui/paint.ts'
 import { EXIT, usage } from '../commands/ui/problem.ts'
 import { FORMATS, type Format } from '../commands/ui/render.ts'
 import { createUi } from '../commands/ui/ui.ts'
@@ -62,7 +62,7 @@ export function openSession(globals: Globals, host: Host, paint: Record<'out' | 
   })
   const ui = createUi({
     format,
-    paint: globals.color ? paint : { out: PLAIN, err: PLAIN },
+    paint,
     // Standard input comes last, because asking for it sets up its stream.
     interactive: globals.input && !host.env.CI && Boolean(host.stdout.isTTY && host.stderr.isTTY && host.stdin.isTTY),
     yes: globals.yes ?? false,

@@ -1,16 +1,16 @@
 #!/usr/bin/env node
 /** The entry point of `svc`, which prints the version and all help without loading anything else. */
-import { type Output, standardOutput } from '../commands/standard-output.ts'
+import { standardOutput } from '../commands/standard-output.ts'
 import { VERSION } from '../src/version.ts'
 import { rootHelp } from './nouns.ts'
 import { writtenHelp } from './written-help.ts'
 
 const argv = process.argv.slice(2)
 const [only] = argv
-const help = () => writtenHelp(argv, () => output().columns)
-const text = isVersion() ? `${VERSION}\n` : isRootHelp() ? rootHelp(output().columns) : help()
+const help = () => writtenHelp(argv, () => standardOutput(1).columns)
+const text = isVersion() ? `${VERSION}\n` : isRootHelp() ? rootHelp(standardOutput(1).columns) : help()
 if (text === undefined) run()
-else output().write(text)
+else standardOutput(1).write(text)
 
 function isVersion(): boolean {
   return argv.length === 1 && (only === '--version' || only === '-V')
@@ -18,11 +18,6 @@ function isVersion(): boolean {
 
 function isRootHelp(): boolean {
   return argv.length === 0 || (argv.length === 1 && (only === '--help' || only === '-h' || only === 'help'))
-}
-
-/** Set up where something is printed here. */
-function output(): Output {
-  return standardOutput(1)
 }
 
 function run(): void {

@@ -10,8 +10,17 @@ export interface Output {
 
 const opened = new Set<NodeJS.WriteStream>()
 
-/** The output of this process with that descriptor; its stream is used for a terminal, and when a text is not taken at once. */
+const outputs = new Map<1 | 2, Output>()
+
+/** The output of this process with that descriptor, which is set up when it is first asked for. */
 export function standardOutput(descriptor: 1 | 2): Output {
+  const output = outputs.get(descriptor) ?? openOutput(descriptor)
+  outputs.set(descriptor, output)
+  return output
+}
+
+/** The stream is used for a terminal, and when a text is not taken at once. */
+function openOutput(descriptor: 1 | 2): Output {
   const target = unwaitedTarget(descriptor)
   if (target === undefined) return streamOf(descriptor)
   let stream: NodeJS.WriteStream | undefined

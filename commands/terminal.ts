@@ -12,8 +12,6 @@ export interface Terminal {
   cwd(): string
 }
 
-let [stdout, stderr]: (Output | undefined)[] = []
-
 /** That of this process, each part of which is set up when it is asked for. */
 export const processTerminal: Terminal = {
   env: process.env,
@@ -21,12 +19,10 @@ export const processTerminal: Terminal = {
     return process.stdin
   },
   get stdout() {
-    stdout ??= standardOutput(1)
-    return stdout
+    return standardOutput(1)
   },
   get stderr() {
-    stderr ??= standardOutput(2)
-    return stderr
+    return standardOutput(2)
   },
   cwd: () => process.cwd(),
 }

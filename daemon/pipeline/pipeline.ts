@@ -3,6 +3,7 @@
 import type { AnyRoute, Input, Result } from '../../src/api/route.ts'
 import type { Context } from '../../src/context.ts'
 import { ApiError } from '../../src/errors.ts'
+import { type Soon, whenThere } from '../../src/soon.ts'
 import type { Kernel } from '../kernel.ts'
 import { type Answer, errorResponse, jsonAnswer } from './answer.ts'
 import { authenticate, type KnownKey, requireScopes } from './bearer.ts'
@@ -57,7 +58,7 @@ export function answerRequest(
   handler: Handler,
   asked: AskedRequest,
   record: RequestRecord,
-): Answer | Promise<Answer> {
+): Soon<Answer> {
   const { requestId, fault } = record
   const headers: Record<string, string> = {}
   record.route = handler.route.path
@@ -93,7 +94,7 @@ function run(
   asked: AskedRequest,
   record: RequestRecord,
   headers: Record<string, string>,
-): Sealed | Promise<Sealed> {
+): Soon<Sealed> {
   const { route } = handler
   const { requestId } = record
   const incoming = asked.write && incomingBody(kernel, route, asked, asked.write)
@@ -104,7 +105,7 @@ function run(
   }
   if (route.public) return proceed(undefined)
   const key = admit(kernel, asked, record, headers)
-  return key instanceof Promise ? key.then(proceed) : proceed(key)
+  return whenThere(key, proceed)
 }
 
 /** Finds the key and counts the request against its limits. What is known already is not waited for. */
@@ -113,15 +114,15 @@ function admit(
   asked: AskedRequest,
   record: RequestRecord,
   headers: Record<string, string>,
-): KnownKey | Promise<KnownKey> {
-  const count = (key: KnownKey): KnownKey | Promise<KnownKey> => {
+): Soon<KnownKey> {
+  const count = (key: KnownKey): Soon<KnownKey> => {
     const counted = (quotas: Quotas) => {
       addRateLimits(headers, quotas, false)
       return key
     }
     const quotas = kernel.limiter.admit(key)
-    return quotas instanceof Promise ? quotas.then(counted) : counted(quotas)
+    return whenThere(quotas, counted)
   }
   const key = authenticate(kernel, asked.header('authorization'), record)
-  return key instanceof Promise ? key.then(count) : count(key)
+  return whenThere(key, count)
 }

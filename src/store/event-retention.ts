@@ -4,7 +4,7 @@ import { eventKeyHash, firstSequenceSince } from './events.ts'
 import type { Row, Tables } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 import { lastSequence } from './webhook-cursors.ts'
-import { UNTRIED, WAITING } from './webhook-queue.ts'
+import { UNTRIED, untriedOf, WAITING } from './webhook-queue.ts'
 
 const FIRST = 'events_first'
 /** Number of keys per insert, below SQLite's limit of variables. */
@@ -100,14 +100,7 @@ const firstQueued = (tx: Tx, through: number) =>
         .selectFrom('webhook_subscriptions as s')
         .select((of) =>
           of.fn
-            .min<number | null>(
-              of
-                .selectFrom('webhook_queue as q')
-                .select(({ fn }) => fn.min('q.sequence').as('sequence'))
-                .whereRef('q.subscription_id', '=', 's.id')
-                .where('q.state', '=', WAITING)
-                .where('q.attempts', '=', UNTRIED),
-            )
+            .min<number | null>(untriedOf(of).select(({ fn }) => fn.min('q.sequence').as('sequence')))
             .as('sequence'),
         )
         .where('s.active', '=', 1)

@@ -5,7 +5,7 @@ import { preparedForList, preparedForRows } from './prepared-lists.ts'
 import type { NewRow, Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 import { isEnabledFor, QUEUED_COLUMNS, waitingState } from './webhook-enqueuing.ts'
-import { UNTRIED, WAITING } from './webhook-queue.ts'
+import { untriedOf } from './webhook-queue.ts'
 
 export type BehindSubscription = Pick<Row<'webhook_subscriptions'>, 'id' | 'cursor'>
 
@@ -35,17 +35,7 @@ const findWithBacklog = preparedForList(
       .select('s.id')
       .where('s.id', 'in', ids)
       .where((is) =>
-        is.exists(
-          is
-            .selectFrom('webhook_queue as q')
-            .select('q.seq')
-            .whereRef('q.subscription_id', '=', 's.id')
-            .where('q.state', '=', WAITING)
-            .where('q.attempts', '=', UNTRIED)
-            .whereRef('q.sequence', '<=', 's.cursor')
-            .limit(1)
-            .offset(before),
-        ),
+        is.exists(untriedOf(is).select('q.seq').whereRef('q.sequence', '<=', 's.cursor').limit(1).offset(before)),
       ),
 )
 

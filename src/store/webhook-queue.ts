@@ -152,13 +152,17 @@ const findFirstTwo = preparedForList((db, ids: readonly RawBuilder<string>[], mo
     .where('s.id', 'in', ids),
 )
 
-const nthFirst = (is: OfSubscription, moment: Placeholders<Moment>, before: RawBuilder<number>) =>
+/** What waits for its first attempt of a subscription `s`, as rows `q`. */
+export const untriedOf = (is: OfSubscription) =>
   is
     .selectFrom('webhook_queue as q')
-    .select('q.seq')
     .whereRef('q.subscription_id', '=', 's.id')
     .where('q.state', '=', WAITING)
     .where('q.attempts', '=', UNTRIED)
+
+const nthFirst = (is: OfSubscription, moment: Placeholders<Moment>, before: RawBuilder<number>) =>
+  untriedOf(is)
+    .select('q.seq')
     .whereRef('q.sequence', '<=', 's.cursor')
     .where(isUnclaimed(moment))
     .where(isDue(moment))
@@ -201,22 +205,22 @@ const findWithDue = prepared((db, moment: Placeholders<Moment>) =>
       is.case().when(retriesOf(is, moment)).then(sql<number>`1`).else(sql<number>`0`).end().as('has_retries'),
     )
     .where('s.active', '=', 1)
-    .where((is) => is.or([is.exists(waitingOf(is, moment).where('q.attempts', '=', UNTRIED)), retriesOf(is, moment)]))
+    .where((is) => is.or([is.exists(unclaimedOf(is, moment).where('q.attempts', '=', UNTRIED)), retriesOf(is, moment)]))
     .orderBy('s.seq'),
 )
 
-type OfSubscription = ExpressionBuilder<Tables & { s: Tables['webhook_subscriptions'] }, 's'>
+export type OfSubscription = ExpressionBuilder<Tables & { s: Tables['webhook_subscriptions'] }, 's'>
 
-const waitingOf = (is: OfSubscription, { now, strayClaim }: Placeholders<Moment>) =>
+const unclaimedOf = (is: OfSubscription, moment: Placeholders<Moment>) =>
   is
     .selectFrom('webhook_queue as q')
     .select('q.seq')
     .whereRef('q.subscription_id', '=', 's.id')
     .where('q.state', '=', WAITING)
-    .where((q) => q.or([q('q.claimed_until', '<=', now), q('q.claimed_until', '>', strayClaim)]))
+    .where(isUnclaimed(moment))
 
 function retriesOf(is: OfSubscription, moment: Placeholders<Moment>) {
-  const retries = waitingOf(is, moment).where('q.attempts', '>', UNTRIED)
+  const retries = unclaimedOf(is, moment).where('q.attempts', '>', UNTRIED)
   return is.or([
     is.exists(retries.where('q.next_attempt_at', '<=', moment.now)),
     is.exists(retries.where('q.next_attempt_at', '>', moment.strayAttempt)),

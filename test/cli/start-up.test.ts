@@ -63,6 +63,15 @@ function packagesIn(file: string): string[] {
   const modules = isBundle ? (readFileSync(file, 'utf8').match(/^ *\/\/ .*node_modules\/.*$/gm) ?? []) : [file]
   return modules.flatMap((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? [])
 }
+/** An API whose every answer is a list of 2,000 records, more than a pipe takes at once. */
+async function longList() {
+  const data = Array.from({ length: 2_000 }, (_, i) => ({ name: `number ${i}`, id: 'x'.repeat(100) }))
+  const page = { data, meta: { request_id: 'req_1', has_more: false, next_cursor: null } }
+  const api = createServer((_, answer) => answer.end(JSON.stringify(page)))
+  await new Promise((listening) => api.listen(0, '127.0.0.1', () => listening(undefined)))
+  return { api, url: `http://127.0.0.1:${(api.address() as AddressInfo).port}` }
+}
+
 /** Takes a byte from a pipe that has one. */
 function readsByte(descriptor: number): boolean {
   try {
@@ -131,11 +140,7 @@ describe('start-up', () => {
   )
 
   it('a command writes all of its answer to a pipe that does not wait and is read late', async () => {
-    const data = Array.from({ length: 2_000 }, (_, i) => ({ name: `number ${i}`, id: 'x'.repeat(100) }))
-    const page = { data, meta: { request_id: 'req_1', has_more: false, next_cursor: null } }
-    const api = createServer((_, answer) => answer.end(JSON.stringify(page)))
-    await new Promise((listening) => api.listen(0, '127.0.0.1', () => listening(undefined)))
-    const url = `http://127.0.0.1:${(api.address() as AddressInfo).port}`
+    const { api, url } = await longList()
     const notWaiting = 'use Fcntl; fcntl(STDOUT, F_SETFL, O_WRONLY | O_NONBLOCK); exec @ARGV'
     const program = ['-e', notWaiting, process.execPath, PROGRAM, 'keys', 'list', '--api', url, '--json']
     const { stdout, stderr } = await execa('bash', ['-c', 'perl "$@" | (sleep 0.5; cat)', 'bash', ...program], {
@@ -147,11 +152,7 @@ describe('start-up', () => {
   })
 
   it('a command whose reader does not read ends by SIGTERM', async () => {
-    const rows = Array.from({ length: 2_000 }, (_, i) => ({ name: `number ${i}`, id: 'x'.repeat(100) }))
-    const page = { data: rows, meta: { request_id: 'req_1', has_more: false, next_cursor: null } }
-    const api = createServer((_, answer) => answer.end(JSON.stringify(page)))
-    await new Promise((listening) => api.listen(0, '127.0.0.1', () => listening(undefined)))
-    const url = `http://127.0.0.1:${(api.address() as AddressInfo).port}`
+    const { api, url } = await longList()
     const folder = mkdtempSync(join(tmpdir(), 'svc-pipe-'))
     const pipe = join(folder, 'pipe')
     execFileSync('mkfifo', [pipe])
