@@ -52,7 +52,7 @@ function withSignatures(
   const raw = Uint8Array.from(decoded.raw)
   const put = ({ address, sign }: KeyPair): boolean => {
     const place = signers.indexOf(address)
-    if (place >= 0) raw.set(sign(messageBytes), signatureOffset(place))
+    if (place >= 0) raw.set(sign(messageBytes), signatureOffset(raw, place))
     return place >= 0
   }
   for (const pair of returned) {

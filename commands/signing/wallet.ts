@@ -33,7 +33,7 @@ export interface SignedTransaction {
   missing: string[]
 }
 export interface TransactionContent {
-  version: 'legacy' | 0
+  version: 'legacy' | 0 | 1
   signature: string | null
   fee_payer: string
   recent_blockhash: string

@@ -1,5 +1,5 @@
 /** Prepares a built transaction before the payer signs: a fresh blockhash, and signatures of keys that the build made. */
-import { addressOf } from '../solana/addresses.ts'
+import { addressBytes, addressOf } from '../solana/addresses.ts'
 import { decodeWireTransaction, signatureOffset } from '../solana/messages.ts'
 import { SEED_BYTES, signFresh } from '../solana/signatures.ts'
 
@@ -19,15 +19,15 @@ export function cosignedBy(
     .filter(({ address }) => signers.includes(address))
   const signed = Uint8Array.from(transaction)
   for (const { address, secretKey } of own) {
-    signed.set(signFresh(secretKey, messageBytes), signatureOffset(signers.indexOf(address)))
+    signed.set(signFresh(secretKey, messageBytes), signatureOffset(signed, signers.indexOf(address)))
   }
   return { transaction: signed, cosigners: own.map(({ address }) => address) }
 }
 
-/** Returns the same transaction, unsigned, with another blockhash in its message. */
-export async function withBlockhash(transaction: Uint8Array, recentBlockhash: string): Promise<Uint8Array> {
-  const { VersionedTransaction } = await import('@solana/web3.js')
-  const { message } = VersionedTransaction.deserialize(transaction)
-  message.recentBlockhash = recentBlockhash
-  return new VersionedTransaction(message).serialize()
+/** Returns the same transaction, unsigned, with another blockhash in its message, which is the only other difference. */
+export function withBlockhash(transaction: Uint8Array, recentBlockhash: string): Uint8Array {
+  const { raw, signatures, messageBytes, message } = decodeWireTransaction(transaction)
+  for (const signature of signatures) signature.fill(0)
+  messageBytes.set(addressBytes(recentBlockhash), message.blockhashOffset)
+  return raw
 }

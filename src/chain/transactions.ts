@@ -1,21 +1,23 @@
 /** Decodes transactions as clients send them: base64 of the wire format. */
 import { badRequest } from '../errors.ts'
-import { MAX_TRANSACTION_BYTES } from '../solana/constants.ts'
 import {
   type DecodedMessage,
   type DecodedTransaction,
   decodeOnce,
+  isVersion1,
   keyAt,
   MalformedTransaction,
+  maxBytesOf,
 } from '../solana/messages.ts'
 import { signatureHolds } from '../solana/signatures.ts'
 
 /** Decodes and validates a transaction, versioned or legacy, signed or not. Throws bad_request naming `param`. */
 export function decodeTransaction(base64: string, param = 'transaction'): DecodedTransaction {
   const bytes = Buffer.from(base64, 'base64')
-  if (bytes.length > MAX_TRANSACTION_BYTES) {
+  const most = maxBytesOf(bytes)
+  if (bytes.length > most) {
     throw badRequest(
-      `${param}: a transaction has at most ${MAX_TRANSACTION_BYTES.toLocaleString('en')} bytes, this has ${bytes.length.toLocaleString('en')}`,
+      `${param}: a transaction ${isVersion1(bytes) ? 'of version 1 ' : ''}has at most ${most.toLocaleString('en')} bytes, this has ${bytes.length.toLocaleString('en')}`,
       { param },
     )
   }

@@ -175,7 +175,7 @@ function messageHash(raw: Uint8Array): string {
 }
 
 /** The first signature of a decoded transaction, which identifies it. */
-const signatureIn = (raw: Uint8Array): Uint8Array => raw.subarray(signatureOffset(0), signatureOffset(1))
+const signatureIn = (raw: Uint8Array): Uint8Array => raw.subarray(signatureOffset(raw, 0), signatureOffset(raw, 1))
 
 const MAX_PRICE = BigInt(Number.MAX_SAFE_INTEGER)
 

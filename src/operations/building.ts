@@ -133,5 +133,5 @@ export async function withNewBlockhash(
   secretKeys: readonly Uint8Array[],
 ): Promise<{ transaction: Uint8Array; cosigners: string[] }> {
   const recentBlockhash = await readLatestBlockhash(await chain.connection())
-  return cosignedBy(await withBlockhash(transaction, recentBlockhash), secretKeys)
+  return cosignedBy(withBlockhash(transaction, recentBlockhash), secretKeys)
 }

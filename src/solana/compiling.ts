@@ -1,11 +1,17 @@
-/** Compiles instructions into a transaction with a v0 message and without lookup tables, byte for byte as web3.js does. */
+/** Compiles instructions into a transaction of version 0 without lookup tables, byte for byte as web3.js does, or of 1. */
 import { addressBytes, byteKey } from './addresses.ts'
 import { compactLength, compactLengthBytes } from './compact-lengths.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from './constants.ts'
+import { MAX_V1_INSTRUCTIONS, MAX_V1_KEYS, MAX_V1_SIGNERS } from './message-v1.ts'
+import { configBytes, configMaskOf, type TransactionConfig } from './transaction-config.ts'
 
-const V0_PREFIX = 0x80
+const [V0_PREFIX, V1_PREFIX] = [0x80, 0x81]
 /** The version, the three counts of the header, and the number of lookup tables. */
 const FIXED_BYTES = 5
+/** Version, header, config mask, blockhash, and the numbers of instructions and of keys. */
+const V1_FIXED_BYTES = 42
+/** Program, number of accounts, and number of bytes of an instruction. */
+const V1_INSTRUCTION_HEAD = 4
 
 /** An instruction whose keys are objects of any kind, such as web3.js's. */
 export interface UncompiledInstruction<Key> {
@@ -18,6 +24,8 @@ export interface Uncompiled<Key> {
   payer: Key
   recentBlockhash: string
   instructions: readonly UncompiledInstruction<Key>[]
+  /** Limits and priority fee of a version 1 transaction. Without them the version is 0. */
+  config?: TransactionConfig | undefined
   /** Returns the 32 bytes of a key. */
   bytesOf(key: Key): Uint8Array
 }
@@ -30,15 +38,31 @@ interface KeyUse {
   place: number
 }
 
+/** Instructions that a version 1 message has no room for; `message` names the limit. */
+export class TooMuchForVersion1 extends Error {
+  override readonly name = 'TooMuchForVersion1'
+}
+
+/** A message whose keys have their places. */
+interface Placed {
+  keys: readonly KeyUse[]
+  signers: number
+  readonlySigners: number
+  readonlyOthers: number
+  recentBlockhash: string
+  parts: readonly { program: KeyUse; accounts: readonly KeyUse[]; data: Uint8Array }[]
+}
+
 /**
  * Returns the wire format with zeros in place of every signature, and the keys that must sign, the payer first. The
  * keys are in the order of their first use: writable signers, other signers, other writable ones, and the rest. The
- * result may be larger than the chain takes.
+ * result may be larger than the chain takes. Throws TooMuchForVersion1 for more of anything than version 1 can count.
  */
 export function compileTransaction<Key extends object>({
   payer,
   recentBlockhash,
   instructions,
+  config,
   bytesOf,
 }: Uncompiled<Key>): { transaction: Uint8Array; signers: Uint8Array[] } {
   const uses = new KeyUses(bytesOf)
@@ -55,7 +79,14 @@ export function compileTransaction<Key extends object>({
     }),
     data,
   }))
-  const { keys, signers, readonlySigners, readonlyOthers } = inOrder(uses.all)
+  const placed = { ...inOrder(uses.all), recentBlockhash, parts }
+  return {
+    transaction: config === undefined ? writeV0(placed) : writeV1(placed, config),
+    signers: placed.keys.slice(0, placed.signers).map(({ bytes }) => bytes),
+  }
+}
+
+function writeV0({ keys, signers, readonlySigners, readonlyOthers, recentBlockhash, parts }: Placed): Uint8Array {
   let length =
     FIXED_BYTES + compactLengthBytes(keys.length) + KEY_BYTES * (keys.length + 1) + compactLengthBytes(parts.length)
   for (const { accounts, data } of parts) {
@@ -77,7 +108,46 @@ export function compileTransaction<Key extends object>({
     writer.bytes(data)
   }
   writer.length(0)
-  return { transaction: writer.wire, signers: keys.slice(0, signers).map(({ bytes }) => bytes) }
+  return writer.wire
+}
+
+/** Layout of SIMD-0385. Signatures stand last, and nothing counts them but the header. */
+function writeV1(placed: Placed, config: TransactionConfig): Uint8Array {
+  const { keys, signers, readonlySigners, readonlyOthers, recentBlockhash, parts } = placed
+  requireRoomInV1(placed)
+  const values = configBytes(config)
+  const payload = parts.reduce((sum, { accounts, data }) => sum + accounts.length + data.length, 0)
+  const length = V1_FIXED_BYTES + KEY_BYTES * keys.length + values.length + V1_INSTRUCTION_HEAD * parts.length + payload
+  const writer = new WireWriter(length + SIGNATURE_BYTES * signers)
+  for (const byte of [V1_PREFIX, signers, readonlySigners, readonlyOthers]) writer.byte(byte)
+  for (const byte of [configMaskOf(config), 0, 0, 0]) writer.byte(byte)
+  writer.bytes(addressBytes(recentBlockhash))
+  writer.byte(parts.length)
+  writer.byte(keys.length)
+  for (const { bytes } of keys) writer.bytes(bytes)
+  writer.bytes(values)
+  for (const { program, accounts, data } of parts) {
+    for (const byte of [program.place, accounts.length, data.length & 0xff, data.length >> 8]) writer.byte(byte)
+  }
+  for (const { accounts, data } of parts) {
+    for (const { place } of accounts) writer.byte(place)
+    writer.bytes(data)
+  }
+  return writer.wire
+}
+
+function requireRoomInV1({ keys, signers, parts }: Placed): void {
+  const counts: [number, number, string][] = [
+    [signers, MAX_V1_SIGNERS, 'signers'],
+    [keys.length, MAX_V1_KEYS, 'accounts'],
+    [parts.length, MAX_V1_INSTRUCTIONS, 'instructions'],
+    [Math.max(0, ...parts.map(({ accounts }) => accounts.length)), 0xff, 'accounts in one instruction'],
+    [Math.max(0, ...parts.map(({ data }) => data.length)), 0xffff, 'bytes of data in one instruction'],
+  ]
+  for (const [count, most, what] of counts) {
+    if (count > most)
+      throw new TooMuchForVersion1(`a transaction of version 1 has at most ${most} ${what}, not ${count}`)
+  }
 }
 
 /** The same key may come as several objects, and mostly comes as one. */

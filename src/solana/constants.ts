@@ -9,8 +9,10 @@ export const BLOCKHASH_SLOTS = 150
 export const SLOT_MS = 400
 /** Maximum number of accounts in one getMultipleAccounts call. */
 export const ACCOUNTS_PER_CALL = 100
-/** Maximum size of a serialized transaction in bytes. */
+/** Maximum size in bytes of a serialized transaction that is legacy or of version 0. */
 export const MAX_TRANSACTION_BYTES = 1232
+/** Maximum size in bytes of a serialized transaction of version 1 (SIMD-0296). */
+export const MAX_V1_TRANSACTION_BYTES = 4096
 /** Bytes of a public key and of a signature. */
 export const [KEY_BYTES, SIGNATURE_BYTES] = [32, 64]
 /**

@@ -1,4 +1,4 @@
-/** Computes the cost of a transaction: 5,000 lamports per signature plus the priority fee of its compute budget instructions. */
+/** Computes the cost of a transaction: 5,000 lamports per signature plus the priority fee that it offers. */
 
 import { MAX_COMPUTE_UNITS } from './constants.ts'
 import { decodeComputeBudget } from './instructions/compute-budget.ts'
@@ -14,6 +14,7 @@ import {
 } from './program-ids.ts'
 
 const LAMPORTS_PER_SIGNATURE = 5000n
+const MICRO_LAMPORTS = 1_000_000n
 const UNITS_PER_INSTRUCTION = 200_000n
 const UNITS_PER_BUILT_IN = 3_000n
 /**
@@ -30,23 +31,39 @@ const BUILT_IN = new Set<string>([
 ])
 const PRECOMPILES = new Set<string>([ED25519_PROGRAM, SECP256K1_PROGRAM, SECP256R1_PROGRAM])
 
-/** Returns the priority fee rate of a message in micro-lamports per compute unit. */
+/**
+ * Returns the priority fee rate of a message in micro-lamports per compute unit, rounded down. A version 1 message states
+ * its priority fee as a whole.
+ */
 export function unitPriceOf(message: DecodedMessage): bigint {
-  return computeBudgetOf(message).price
+  if (message.config === null) return computeBudgetOf(message).price
+  const { priorityFeeLamports, computeUnitLimit } = message.config
+  const units = cappedUnits(BigInt(computeUnitLimit ?? 0))
+  return units === 0n ? 0n : ((priorityFeeLamports ?? 0n) * MICRO_LAMPORTS) / units
 }
 
 /** Returns the fee of a message in lamports, priority fee included. */
 export function feeOfMessage(message: DecodedMessage): bigint {
-  const { units, price } = computeBudgetOf(message)
   let signatures = BigInt(message.signers)
   for (const { programIdIndex, data } of message.instructions) {
     if (PRECOMPILES.has(keyAt(message, programIdIndex))) signatures += BigInt(data[0] ?? 0)
   }
-  return signatures * LAMPORTS_PER_SIGNATURE + priorityFee(units, price)
+  return signatures * LAMPORTS_PER_SIGNATURE + priorityFeeOf(message)
+}
+
+/**
+ * Returns the priority fee of a message in lamports. A version 1 message states it in its config, and its Compute Budget
+ * instructions have no effect (SIMD-0385).
+ */
+function priorityFeeOf(message: DecodedMessage): bigint {
+  if (message.config !== null) return message.config.priorityFeeLamports ?? 0n
+  const { units, price } = computeBudgetOf(message)
+  return priorityFee(units, price)
 }
 
 /** Lamports, rounded up, of so many compute units at a price in micro-lamports for each. */
-export const priorityFee = (units: bigint, price: bigint): bigint => (units * price + 999_999n) / 1_000_000n
+export const priorityFee = (units: bigint, price: bigint): bigint =>
+  (units * price + MICRO_LAMPORTS - 1n) / MICRO_LAMPORTS
 
 function computeBudgetOf(message: DecodedMessage): { units: bigint; price: bigint } {
   let limit: bigint | null = null
@@ -60,7 +77,10 @@ function computeBudgetOf(message: DecodedMessage): { units: bigint; price: bigin
     if (budget?.type === 'setComputeUnitLimit') limit = BigInt(budget.units)
     if (budget?.type === 'setComputeUnitPrice') price = budget.microLamports
   }
-  const units = limit ?? byDefault
+  return { units: cappedUnits(limit ?? byDefault), price }
+}
+
+function cappedUnits(units: bigint): bigint {
   const most = BigInt(MAX_COMPUTE_UNITS)
-  return { units: units < most ? units : most, price }
+  return units < most ? units : most
 }

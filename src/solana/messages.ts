@@ -1,8 +1,13 @@
 /** Decodes transactions as strictly as a validator; bytes that fail here never reach the runtime. */
 import { base58 } from '@scure/base'
-import { addressOf, byteKey } from './addresses.ts'
-import { MAX_TRANSACTION_BYTES } from './constants.ts'
-import { type TransactionErrorJson, TransactionRefused } from './execution.ts'
+import { byteKey } from './addresses.ts'
+import { MAX_TRANSACTION_BYTES, MAX_V1_TRANSACTION_BYTES, SIGNATURE_BYTES } from './constants.ts'
+import { TransactionRefused } from './execution.ts'
+import { MalformedTransaction, MessageReader, malformed } from './message-reader.ts'
+import { readV1 } from './message-v1.ts'
+import type { TransactionConfig } from './transaction-config.ts'
+
+export { MalformedTransaction } from './message-reader.ts'
 
 /** Maximum number of accounts that a transaction may lock on mainnet. */
 const MAX_ACCOUNT_LOCKS = 64
@@ -20,7 +25,7 @@ export interface TableLookup {
 }
 
 export interface DecodedMessage {
-  version: 'legacy' | 0
+  version: 'legacy' | 0 | 1
   signers: number
   readonlySigners: number
   readonlyOthers: number
@@ -29,7 +34,10 @@ export interface DecodedMessage {
   /** Offset of the blockhash in the message's bytes. */
   blockhashOffset: number
   instructions: CompiledInstruction[]
+  /** Always empty in a version 1 message. */
   lookups: TableLookup[]
+  /** Limits and priority fee of a version 1 message, or null for another version. */
+  config: TransactionConfig | null
 }
 
 /**
@@ -51,78 +59,53 @@ export interface DecodedTransaction {
   message: DecodedMessage
 }
 
-/** Bytes that cannot be decoded as a transaction; `message` describes the error. */
-export class MalformedTransaction extends TransactionRefused {
-  constructor(reason: string, err: TransactionErrorJson = 'SanitizeFailure') {
-    super(err)
-    this.message = reason
-  }
-}
+/** First byte of a version 1 transaction, and of its message. Other transactions begin with the number of signatures. */
+const V1_PREFIX = 0x81
 
-const malformed = (reason: string) => new MalformedTransaction(`The transaction cannot be read: ${reason}`)
+/** Whether wire bytes or message bytes are of version 1. */
+export const isVersion1 = (bytes: Uint8Array): boolean => bytes[0] === V1_PREFIX
 
-class MessageReader {
-  readonly bytes: Uint8Array
-  offset = 0
-
-  constructor(bytes: Uint8Array) {
-    this.bytes = bytes
-  }
-
-  byte(what: string): number {
-    const byte = this.bytes[this.offset]
-    if (byte === undefined) throw malformed(`it ends before ${what}`)
-    this.offset++
-    return byte
-  }
-
-  take(length: number, what: string): Uint8Array {
-    const end = this.offset + length
-    if (end > this.bytes.length) throw malformed(`it ends before ${what}`)
-    const taken = this.bytes.subarray(this.offset, end)
-    this.offset = end
-    return taken
-  }
-
-  /** Reads a compact-u16 of one to three bytes; only the shortest form is valid. */
-  length(what: string): number {
-    let value = 0
-    for (let i = 0; i < 3; i++) {
-      const byte = this.byte(what)
-      if (i > 0 && byte === 0) throw malformed(`the number of ${what} is not in its shortest form`)
-      value |= (byte & 0x7f) << (7 * i)
-      if ((byte & 0x80) === 0) {
-        if (value > 0xffff) break
-        return value
-      }
-    }
-    throw malformed(`the number of ${what} is above 65,535`)
-  }
-
-  key(what: string): string {
-    return addressOf(this.take(32, what))
-  }
-}
+/** Largest size in bytes that the chain takes of a transaction of this version. */
+export const maxBytesOf = (raw: Uint8Array): number =>
+  isVersion1(raw) ? MAX_V1_TRANSACTION_BYTES : MAX_TRANSACTION_BYTES
 
 /** Decodes and sanitizes a transaction. Throws MalformedTransaction. */
 export function decodeWireTransaction(bytes: Uint8Array): DecodedTransaction {
-  if (bytes.length > MAX_TRANSACTION_BYTES) {
-    throw new MalformedTransaction(
-      `The transaction is too large: ${bytes.length} bytes, at most ${MAX_TRANSACTION_BYTES} are possible`,
-    )
+  const most = maxBytesOf(bytes)
+  if (bytes.length > most) {
+    throw new MalformedTransaction(`The transaction is too large: ${bytes.length} bytes, at most ${most} are possible`)
   }
+  const [first = 0] = bytes
+  if (first > V1_PREFIX) throw unsupportedVersion(first)
   const raw = Uint8Array.from(bytes)
-  const reader = new MessageReader(raw)
-  const count = reader.length('signatures')
-  const signatures = Array.from({ length: count }, () => reader.take(64, 'its signatures'))
-  const messageBytes = raw.subarray(reader.offset)
+  const { messageBytes, signatureBytes } = isVersion1(raw) ? partsOfV1(raw) : partsOf(raw)
   const message = decodeMessage(messageBytes)
-  if (signatures.length !== message.signers) {
-    throw malformed(`it has ${signatures.length} signatures where its message asks for ${message.signers}`)
+  const count = signatureBytes.length / SIGNATURE_BYTES
+  if (count !== message.signers) {
+    throw malformed(`it has ${count} signatures where its message asks for ${message.signers}`)
   }
-  const [first] = signatures
-  if (first === undefined) throw malformed('it has no signature')
-  return { raw, signature: base58.encode(first), signatures, messageBytes, message }
+  const signatures = Array.from({ length: count }, (_, i) =>
+    signatureBytes.subarray(SIGNATURE_BYTES * i, SIGNATURE_BYTES * (i + 1)),
+  )
+  const [identifying] = signatures
+  if (identifying === undefined) throw malformed('it has no signature')
+  return { raw, signature: base58.encode(identifying), signatures, messageBytes, message }
+}
+
+const unsupportedVersion = (prefix: number) =>
+  new MalformedTransaction(`Version ${prefix & 0x7f} of transactions is not supported`, 'UnsupportedVersion')
+
+function partsOf(raw: Uint8Array) {
+  const reader = new MessageReader(raw)
+  const signatureBytes = reader.take(SIGNATURE_BYTES * reader.length('signatures'), 'its signatures')
+  return { signatureBytes, messageBytes: raw.subarray(reader.offset) }
+}
+
+/** Signatures follow a version 1 message without a number of their own: there is one for each signer in its header. */
+function partsOfV1(raw: Uint8Array) {
+  const messageBytes = messageBytesOf(raw)
+  if (messageBytes.length === 0) throw malformed('it ends before its signatures')
+  return { messageBytes, signatureBytes: raw.subarray(messageBytes.length) }
 }
 
 /** Clients simulate a transaction before they send it, so that the same bytes arrive several times within moments. */
@@ -134,7 +117,7 @@ const recentlyDecoded = new Map<string, DecodedTransaction>()
  * which must not be modified. Throws MalformedTransaction.
  */
 export function decodeOnce(bytes: Uint8Array): DecodedTransaction {
-  if (bytes.length > MAX_TRANSACTION_BYTES) return decodeWireTransaction(bytes)
+  if (bytes.length > maxBytesOf(bytes)) return decodeWireTransaction(bytes)
   const key = byteKey(bytes)
   const known = recentlyDecoded.get(key)
   if (known !== undefined) return known
@@ -145,23 +128,31 @@ export function decodeOnce(bytes: Uint8Array): DecodedTransaction {
   return decoded
 }
 
-/**
- * Returns the message bytes of a decoded transaction. One length byte suffices, as a packet has no room for 128
- * signatures.
- */
-export const messageBytesOf = (raw: Uint8Array): Uint8Array => raw.subarray(signatureOffset(raw[0] ?? 0))
+/** Returns the message bytes of a decoded transaction. */
+export const messageBytesOf = (raw: Uint8Array): Uint8Array =>
+  isVersion1(raw)
+    ? raw.subarray(0, Math.max(raw.length - SIGNATURE_BYTES * (raw[1] ?? 0), 0))
+    : raw.subarray(1 + SIGNATURE_BYTES * (raw[0] ?? 0))
 
-/** Offset of a signer's signature in the wire bytes. The count takes one byte, because a packet has no room for 128. */
-export const signatureOffset = (place: number): number => 1 + 64 * place
+/**
+ * Returns the offset of a signer's signature in the wire bytes of a decoded transaction. Signatures stand first, after
+ * their number, which takes one byte because a packet has no room for 128. In version 1 they stand last.
+ */
+export const signatureOffset = (raw: Uint8Array, place: number): number =>
+  (isVersion1(raw) ? messageBytesOf(raw).length : 1) + SIGNATURE_BYTES * place
 
 /** Decodes and sanitizes a message alone, the input of getFeeForMessage. Throws MalformedTransaction. */
 export function decodeMessage(bytes: Uint8Array): DecodedMessage {
+  const message = isVersion1(bytes) ? readV1(bytes) : readLegacyOrV0(bytes)
+  sanitize(message)
+  return message
+}
+
+function readLegacyOrV0(bytes: Uint8Array): DecodedMessage {
   const reader = new MessageReader(bytes)
   const first = reader.byte('its message')
   const versioned = (first & 0x80) !== 0
-  if (versioned && first !== 0x80) {
-    throw new MalformedTransaction(`Version ${first & 0x7f} of transactions is not supported`, 'UnsupportedVersion')
-  }
+  if (versioned && first !== 0x80) throw unsupportedVersion(first)
   const signers = versioned ? reader.byte('its header') : first
   const readonlySigners = reader.byte('its header')
   const readonlyOthers = reader.byte('its header')
@@ -181,8 +172,8 @@ export function decodeMessage(bytes: Uint8Array): DecodedMessage {
     writable: reader.take(reader.length('looked-up accounts'), 'its address table lookups'),
     readonly: reader.take(reader.length('looked-up accounts'), 'its address table lookups'),
   }))
-  if (reader.offset !== bytes.length) throw malformed(`${bytes.length - reader.offset} bytes follow its end`)
-  const message: DecodedMessage = {
+  reader.end()
+  return {
     version: versioned ? 0 : 'legacy',
     signers,
     readonlySigners,
@@ -192,12 +183,11 @@ export function decodeMessage(bytes: Uint8Array): DecodedMessage {
     blockhashOffset,
     instructions,
     lookups,
+    config: null,
   }
-  sanitize(message)
-  return message
 }
 
-/** Applies the rules of solana-message's `sanitize`, which are the same for both versions. */
+/** Applies the rules of solana-message's `sanitize`, which are the same for every version. */
 function sanitize({ signers, readonlySigners, readonlyOthers, keys, instructions, lookups }: DecodedMessage): void {
   if (signers + readonlyOthers > keys.length) throw malformed('its header counts more accounts than it has')
   if (readonlySigners >= signers) throw malformed('it has no writable signer that could pay the fee')

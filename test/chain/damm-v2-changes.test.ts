@@ -119,6 +119,7 @@ describe('an instruction of cp_amm', () => {
           blockhashOffset: 0,
           instructions,
           lookups: [],
+          config: null,
         })
         for (const { kind, ...change } of changes) {
           const named = Object.entries(change).filter(([field]) => field !== 'amountIn')

@@ -146,6 +146,7 @@ it('instructions of strangers, cut short or with accounts that a table holds, ne
         blockhashOffset: 0,
         instructions,
         lookups: [],
+        config: null,
       })
       for (const { mint, created, revoked } of changes) {
         expect(keys).toContain(mint)

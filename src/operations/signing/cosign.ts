@@ -56,7 +56,7 @@ export async function cosign<D>(
   if (context.dryRun) return answer(raw)
   const signature = await providerSignature(context, signer, messageBytes, entry)
   const signed = Uint8Array.from(raw)
-  signed.set(signature, signatureOffset(message.keys.slice(0, message.signers).indexOf(wallet)))
+  signed.set(signature, signatureOffset(raw, message.keys.slice(0, message.signers).indexOf(wallet)))
   return context.commit(async (tx) => {
     requireNotPaused(await lockPolicyState(tx, clock, wallet))
     await audit(context, tx, 'signing.signed', wallet, { ...entry, signature: base58.encode(signature) })

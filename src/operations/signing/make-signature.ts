@@ -88,6 +88,6 @@ function withSignature(
 ): DecodedTransaction {
   const place = message.keys.slice(0, message.signers).indexOf(wallet)
   const signed = Buffer.from(raw)
-  signed.set(signature, signatureOffset(place))
+  signed.set(signature, signatureOffset(raw, place))
   return decodeSigned(signed.toString('base64'))
 }

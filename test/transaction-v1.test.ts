@@ -1,0 +1,247 @@
+/** Transactions of version 1 (SIMD-0385): compiled and decoded as @solana/kit does it, and refused like a validator. */
+import { base58 } from '@scure/base'
+import {
+  type Address,
+  type CompiledTransactionMessage,
+  compileTransactionMessage,
+  getCompiledTransactionMessageDecoder,
+  getCompiledTransactionMessageEncoder,
+} from '@solana/kit'
+import { PublicKey, TransactionInstruction } from '@solana/web3.js'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { cosignedBy, withBlockhash } from '../src/chain/cosign.ts'
+import { compileTransaction, TooMuchForVersion1 } from '../src/solana/compiling.ts'
+import { MAX_V1_TRANSACTION_BYTES } from '../src/solana/constants.ts'
+import { feeOfMessage, unitPriceOf } from '../src/solana/fees.ts'
+import {
+  type DecodedMessage,
+  decodeMessage,
+  decodeWireTransaction,
+  MalformedTransaction,
+  messageBytesOf,
+  signatureOffset,
+} from '../src/solana/messages.ts'
+import { COMPUTE_BUDGET_PROGRAM } from '../src/solana/program-ids.ts'
+import { freshKey, signaturesHold } from '../src/solana/signatures.ts'
+import type { TransactionConfig } from '../src/solana/transaction-config.ts'
+
+const KEYS = Array.from({ length: 12 }, (_, i) => new Uint8Array(32).fill(i + 1))
+const NO_CONFIG: TransactionConfig = {
+  priorityFeeLamports: null,
+  computeUnitLimit: null,
+  loadedAccountsDataSizeLimit: null,
+  heapSize: null,
+}
+const keys = fc.constantFrom(...KEYS).map((bytes) => new PublicKey(bytes))
+const u32 = fc.integer({ min: 0, max: 0xffff_ffff })
+const config: fc.Arbitrary<TransactionConfig> = fc.record({
+  priorityFeeLamports: fc.option(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })),
+  computeUnitLimit: fc.option(u32),
+  loadedAccountsDataSizeLimit: fc.option(u32),
+  heapSize: fc.option(fc.integer({ min: 32, max: 256 }).map((kib) => kib * 1_024)),
+})
+const instruction = fc
+  .record({
+    programId: fc.constantFrom(...KEYS.slice(9)).map((bytes) => new PublicKey(bytes)),
+    keys: fc.array(fc.record({ pubkey: keys, isSigner: fc.boolean(), isWritable: fc.boolean() }), { maxLength: 9 }),
+    data: fc.uint8Array({ maxLength: 90 }).map((bytes) => Buffer.from(bytes)),
+  })
+  .map((parts) => new TransactionInstruction(parts))
+const drawn = fc.record({
+  payer: fc.constantFrom(...KEYS.slice(0, 9)).map((bytes) => new PublicKey(bytes)),
+  blockhash: fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => base58.encode(bytes)),
+  instructions: fc.array(instruction, { maxLength: 6 }),
+  config,
+})
+type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never
+
+const compile = ({ payer, blockhash, instructions, config }: Drawn) =>
+  compileTransaction({ payer, recentBlockhash: blockhash, instructions, config, bytesOf: (key) => key.toBytes() })
+    .transaction
+
+const read = getCompiledTransactionMessageDecoder()
+const write = getCompiledTransactionMessageEncoder()
+
+/** Kit's reading of a message in the terms of ours. */
+function inOurTerms(
+  message: CompiledTransactionMessage,
+): Omit<DecodedMessage, 'blockhashOffset' | 'config' | 'lookups'> {
+  if (message.version !== 1) throw new Error('kit read another version')
+  const { header, staticAccounts, instructionHeaders, instructionPayloads } = message
+  return {
+    version: 1,
+    signers: header.numSignerAccounts,
+    readonlySigners: header.numReadonlySignerAccounts,
+    readonlyOthers: header.numReadonlyNonSignerAccounts,
+    keys: [...staticAccounts],
+    recentBlockhash: 'lifetimeToken' in message ? String(message.lifetimeToken) : '',
+    instructions: instructionHeaders.map(({ programAccountIndex }, i) => ({
+      programIdIndex: programAccountIndex,
+      accounts: Uint8Array.from(instructionPayloads[i]?.instructionAccountIndices ?? []),
+      data: Uint8Array.from(instructionPayloads[i]?.instructionData ?? []),
+    })),
+  }
+}
+
+/** The message as kit compiles it, whose keys are in the order of their bytes. */
+function byKit({ payer, blockhash, instructions, config }: Drawn): Uint8Array {
+  const set = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null))
+  const compiled = compileTransactionMessage({
+    version: 1,
+    config: set,
+    feePayer: { address: payer.toBase58() as Address },
+    lifetimeConstraint: { blockhash: blockhash as never, lastValidBlockHeight: 0n },
+    instructions: instructions.map(({ programId, keys, data }) => ({
+      programAddress: programId.toBase58() as Address,
+      accounts: keys.map(({ pubkey, isSigner, isWritable }) => ({
+        address: pubkey.toBase58() as Address,
+        role: (isSigner ? 2 : 0) + (isWritable ? 1 : 0),
+      })),
+      data: Uint8Array.from(data),
+    })),
+  })
+  return Uint8Array.from(write.encode(compiled))
+}
+
+const programsWritten = ({ instructions }: Drawn) =>
+  instructions.some(({ programId }) =>
+    instructions.some(({ keys }) => keys.some(({ pubkey }) => pubkey.equals(programId))),
+  )
+
+describe('a transaction of version 1', () => {
+  it("is read by @solana/kit as what it was compiled from, and kit's encoder gives the same bytes", () => {
+    fc.assert(
+      fc.property(drawn, (parts) => {
+        const transaction = compile(parts)
+        const message = messageBytesOf(transaction)
+        const theirs = read.decode(message)
+        expect(Buffer.from(write.encode(theirs)).equals(message)).toBe(true)
+        const { blockhashOffset, config, lookups, ...ours } = decodeWireTransaction(transaction).message
+        expect({ ...ours }).toEqual(inOurTerms(theirs))
+        expect([blockhashOffset, lookups, config]).toEqual([8, [], parts.config])
+      }),
+      { numRuns: 5_000 },
+    )
+  })
+
+  it("is read from kit's bytes as kit reads it, with the limits and the fee that were set", () => {
+    fc.assert(
+      fc.property(
+        drawn.filter((parts) => !programsWritten(parts)),
+        (parts) => {
+          const bytes = byKit(parts)
+          const { blockhashOffset, config, lookups, ...ours } = decodeMessage(bytes)
+          expect({ ...ours }).toEqual(inOurTerms(read.decode(bytes)))
+          expect([config, ours.recentBlockhash]).toEqual([parts.config, parts.blockhash])
+        },
+      ),
+      { numRuns: 5_000 },
+    )
+  })
+
+  it('is signed after its message, and a new blockhash changes 32 bytes and removes the signatures', () => {
+    const [payer, other] = [freshKey(), freshKey()]
+    const keys = [{ pubkey: new PublicKey(other.address), isSigner: true, isWritable: false }]
+    const transfer = new TransactionInstruction({ programId: PublicKey.default, keys, data: Buffer.of(1, 2, 3) })
+    const parts = { payer: new PublicKey(payer.address), blockhash: base58.encode(KEYS[0]!), config: NO_CONFIG }
+    const unsigned = compile({ ...parts, instructions: [transfer] })
+    const { transaction, cosigners } = cosignedBy(unsigned, [payer.secretKey, other.secretKey])
+    expect(cosigners).toEqual([payer.address, other.address])
+    const decoded = decodeWireTransaction(transaction)
+    expect(signaturesHold(decoded)).toBe(true)
+    expect(signatureOffset(transaction, 1)).toBe(transaction.length - 64)
+    const blockhash = base58.encode(KEYS[1]!)
+    const renewed = withBlockhash(transaction, blockhash)
+    const expected = compile({ ...parts, blockhash, instructions: [transfer] })
+    expect(Buffer.from(renewed).equals(expected)).toBe(true)
+  })
+
+  it('costs what its config says, whatever its Compute Budget instructions ask for', () => {
+    const decoy = new TransactionInstruction({
+      programId: new PublicKey(COMPUTE_BUDGET_PROGRAM),
+      keys: [],
+      data: Buffer.from([3, 255, 255, 255, 255, 255, 0, 0, 0]),
+    })
+    const messageWith = (set: Partial<TransactionConfig>) =>
+      decodeWireTransaction(
+        compile({
+          payer: new PublicKey(KEYS[0]!),
+          blockhash: base58.encode(KEYS[1]!),
+          instructions: [decoy],
+          config: { ...NO_CONFIG, ...set },
+        }),
+      ).message
+    expect(feeOfMessage(messageWith({}))).toBe(5_000n)
+    const paid = messageWith({ priorityFeeLamports: 77_000_000n, computeUnitLimit: 1_000 })
+    expect([feeOfMessage(paid), unitPriceOf(paid)]).toEqual([77_005_000n, 77_000_000_000n])
+    expect(unitPriceOf(messageWith({ priorityFeeLamports: 5n }))).toBe(0n)
+  })
+
+  it('is refused when it cannot hold what it should, with the limit in the message', () => {
+    const fresh = (count: number) => Array.from({ length: count }, () => new PublicKey(freshKey().address))
+    const programId = PublicKey.default
+    const of = (keys: PublicKey[], { isSigner = false, times = 1, bytes = 0 } = {}) =>
+      Array.from({ length: times }, () => {
+        const metas = keys.map((pubkey) => ({ pubkey, isSigner, isWritable: false }))
+        return new TransactionInstruction({ programId, keys: metas, data: Buffer.alloc(bytes) })
+      })
+    const compiling = (instructions: TransactionInstruction[]) => () =>
+      compile({ payer: new PublicKey(KEYS[0]!), blockhash: base58.encode(KEYS[1]!), instructions, config: NO_CONFIG })
+    expect(compiling(of(fresh(11), { isSigner: true }))).not.toThrow()
+    expect(compiling(of(fresh(12), { isSigner: true }))).toThrow('has at most 12 signers, not 13')
+    expect(compiling(of(fresh(62)))).not.toThrow()
+    expect(compiling(of(fresh(63)))).toThrow('has at most 64 accounts, not 65')
+    expect(compiling(of([], { times: 65 }))).toThrow('has at most 64 instructions, not 65')
+    expect(compiling(of([], { bytes: 65_536 }))).toThrow(TooMuchForVersion1)
+  })
+
+  it('is refused when a byte is missing, left over or changed into what a validator does not read', () => {
+    const [payer] = [freshKey()]
+    const transaction = compile({
+      payer: new PublicKey(payer.address),
+      blockhash: base58.encode(KEYS[1]!),
+      instructions: [new TransactionInstruction({ programId: PublicKey.default, keys: [], data: Buffer.alloc(20) })],
+      config: { ...NO_CONFIG, priorityFeeLamports: 1n, heapSize: 32_768 },
+    })
+    const changed = (at: number, byte: number) => Uint8Array.from(transaction).fill(byte, at, at + 1)
+    const heapAt = 42 + 64 + 8
+    const refusals: [Uint8Array, RegExp][] = [
+      ...Array.from({ length: transaction.length }, (_, i): [Uint8Array, RegExp] => [transaction.subarray(0, i), /./]),
+      [Uint8Array.of(...transaction, 0), /cannot be read/],
+      [changed(4, 0b10001), /one of the two bits of a priority fee/],
+      [changed(4, 0b110011), /a bit without a meaning/],
+      [changed(7, 1), /a bit without a meaning/],
+      [changed(heapAt, 1), /heap of 32769 bytes/],
+      [changed(heapAt + 2, 8), /heap of \d+ bytes is not 32 to 256 KiB/],
+      [changed(1, 13), /cannot be read/],
+      [changed(2, 1), /no writable signer/],
+      [changed(3, 2), /counts more accounts/],
+      [changed(40, 65), /at most 64 are possible/],
+      [changed(41, 65), /at most 64 are possible/],
+      [changed(0, 0x82), /Version 2 of transactions is not supported/],
+      [new Uint8Array(MAX_V1_TRANSACTION_BYTES + 1).fill(0x81, 0, 1), /4097 bytes, at most 4096/],
+    ]
+    for (const [bytes, reason] of refusals) {
+      expect(() => decodeWireTransaction(bytes)).toThrow(MalformedTransaction)
+      expect(() => decodeWireTransaction(bytes)).toThrow(reason)
+    }
+  })
+
+  it('is either read or refused as malformed, whatever bytes arrive', () => {
+    const base = drawn.map(compile)
+    const flips = fc.array(fc.tuple(fc.nat(4_095), fc.nat(255)), { minLength: 1, maxLength: 4 })
+    fc.assert(
+      fc.property(base, flips, (transaction, changes) => {
+        const bytes = Uint8Array.from(transaction)
+        for (const [at, byte] of changes) bytes[at % bytes.length] = byte
+        try {
+          decodeWireTransaction(bytes)
+        } catch (error) {
+          expect(error).toBeInstanceOf(MalformedTransaction)
+        }
+      }),
+      { numRuns: 3_000 },
+    )
+  })
+})
