@@ -5,6 +5,7 @@ import { loadPaint, PLAIN } from '../commands/ui/paint.ts'
 import { EXIT } from '../commands/ui/problem.ts'
 import { FORMATS, type Format } from '../commands/ui/render.ts'
 import { report } from '../commands/ui/report.ts'
+import { isUnattended } from '../commands/unattended.ts'
 import { shapeRedactor } from '../src/redaction.ts'
 import { readInputs } from './inputs.ts'
 import { readCommand } from './parse.ts'
@@ -41,7 +42,7 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
   }
   try {
     const isColorful = (stream: Output) => Boolean(stream.isTTY) && !host.env.NO_COLOR && host.env.TERM !== 'dumb'
-    if (!argv.includes('--no-color')) {
+    if (!argv.includes('--no-color') && !isUnattended(host.env)) {
       paint.out = await loadPaint(isColorful(host.stdout))
       paint.err = await loadPaint(isColorful(host.stderr))
     }

@@ -6,6 +6,7 @@ import type { Paint } from '../commands/ui/paint.ts'
 import { EXIT, usage } from '../commands/ui/problem.ts'
 import { FORMATS, type Format } from '../commands/ui/render.ts'
 import { createUi } from '../commands/ui/ui.ts'
+import { isUnattended } from '../commands/unattended.ts'
 import { type Client, createClient, type Transport } from '../src/client.ts'
 import { type Config, ConfigError, loadConfig, type SettingName } from '../src/config.ts'
 import { redactorOf, shapeRedactor } from '../src/redaction.ts'
@@ -60,11 +61,13 @@ export function openSession(globals: Globals, host: Host, paint: Record<'out' | 
     const typed = globals.output ?? host.env.SVC_OUTPUT
     return (loaded?.values.output as Format) ?? FORMATS.find((format) => format === typed) ?? 'table'
   })
+  const unattended = isUnattended(host.env)
   const ui = createUi({
     format,
     paint,
     // Standard input comes last, because asking for it sets up its stream.
-    interactive: globals.input && !host.env.CI && Boolean(host.stdout.isTTY && host.stderr.isTTY && host.stdin.isTTY),
+    interactive: globals.input && !unattended && Boolean(host.stdout.isTTY && host.stderr.isTTY && host.stdin.isTTY),
+    animated: !unattended,
     yes: globals.yes ?? false,
   })
 

@@ -1,4 +1,4 @@
-/** A progress line on stderr, drawn only on a terminal and only while there is something to wait for. */
+/** A progress line on stderr, drawn only for a person at a terminal and only while there is something to wait for. */
 // The spinner and the bar of @clack/prompts take standard input while they draw: with them Ctrl-C ends the process with
 // exit code 0 before it can say what was sent, and a list that is piped in is lost.
 import type { Output } from '../standard-output.ts'
@@ -10,7 +10,7 @@ const WIDTH = 24
 const TURNS = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 const TURN_MS = 80
 
-export function createProgress(stream: Output) {
+export function createProgress(stream: Output, isAnimated: boolean) {
   let drawn = ''
   const clear = () => {
     if (drawn !== '') stream.write('\r\u001b[2K')
@@ -19,7 +19,7 @@ export function createProgress(stream: Output) {
   const bar =
     (label: string): ProgressBar =>
     (done, total) => {
-      if (!stream.isTTY) return
+      if (!isAnimated || !stream.isTTY) return
       const share = total === 0 ? 0 : Math.min(1, done / total)
       const filled = Math.round(share * WIDTH)
       const line =
@@ -33,7 +33,7 @@ export function createProgress(stream: Output) {
   let spinner: { text: string; timer: NodeJS.Timeout } | undefined
   let turn = 0
   const waiting = (text: string | null) => {
-    if (!stream.isTTY) return
+    if (!isAnimated || !stream.isTTY) return
     if (text === null) {
       clearInterval(spinner?.timer)
       spinner = undefined

@@ -24,9 +24,9 @@ export interface Ui {
    * error or nothing.
    */
   preview(lines: readonly string[]): Promise<void>
-  /** Draws a progress bar on a terminal's stderr; with a total of 0 it only counts. */
+  /** Draws a progress bar on the stderr of a person's terminal; with a total of 0 it only counts. */
   progress(label: string): ProgressBar
-  /** Draws a spinner with a text on a terminal's stderr; null removes it. */
+  /** Draws a spinner with a text on the stderr of a person's terminal; null removes it. */
   waiting(text: string | null): void
   clear(): void
   /**
@@ -48,13 +48,15 @@ export interface UiOptions {
   format: () => Promise<Format>
   paint: { out: Paint; err: Paint }
   interactive: boolean
+  /** Whether progress is drawn on the stderr of a terminal. */
+  animated: boolean
   yes: boolean
 }
 
-export function createUi({ format, paint, interactive, yes }: UiOptions): Ui {
+export function createUi({ format, paint, interactive, animated, yes }: UiOptions): Ui {
   const own = terminal()
   const { stdout, stderr } = own
-  const progress = createProgress(stderr)
+  const progress = createProgress(stderr, animated)
   const printLine = (text: string) => {
     progress.clear()
     stderr.write(`${text}\n`)

@@ -39,11 +39,32 @@ describe('on a terminal', () => {
     expect([kept, revoked, skipped].map(statusOf)).toEqual(['active', 'revoked', 'revoked'])
   })
 
-  it('--no-input and CI turn questions into usage errors', async () => {
+  it('--no-input turns questions into usage errors', async () => {
     const refused = await onTerminal(cli, ['keys', 'create', '--no-input'], [])
     expect(refused).toMatchObject({ exitCode: 2, screen: expect.stringContaining('missing --name') })
-    const ci = await onTerminal({ ...cli, env: { ...cli.env, CI: 'true' } }, ['keys', 'create'], [])
-    expect(ci).toMatchObject({ exitCode: 2, screen: expect.stringContaining('missing --name') })
+  })
+
+  it.each([{ CI: 'true' }, { NO_DNA: '1' }, { NO_DNA: 'false' }])('%o: no question, no colour, no bar', async (set) => {
+    const unattended = { ...cli, env: { ...cli.env, ...set } }
+    const asked = await onTerminal(unattended, ['keys', 'create'], [])
+    expect(asked).toMatchObject({ exitCode: 2, screen: expect.stringContaining('missing --name') })
+    const unsure = await onTerminal(unattended, ['keys', 'revoke', 'key_1'], [])
+    expect(unsure).toMatchObject({ exitCode: 2, screen: expect.stringContaining('--yes') })
+    const rows = recipientsOf(60_000).map(({ wallet, amount }) => `${wallet},${amount}\n`)
+    const long = cli.file('unattended.csv', rows.join(''))
+    for (const args of [
+      ['keys', 'list'],
+      ['merkle', 'build', long, '--mint', MINT],
+    ]) {
+      const { exitCode, screen } = await onTerminal(unattended, args, [])
+      expect(exitCode, screen).toBe(0)
+      expect(screen).not.toContain('\u001b')
+    }
+  })
+
+  it.each(['', '0', 'false'])('CI=%s is none', async (CI) => {
+    const { screen } = await onTerminal({ ...cli, env: { ...cli.env, CI } }, ['keys', 'list'], [])
+    expect(screen).toContain('\u001b[1m')
   })
 
   it('a long list shows its progress and takes it away again', async () => {
