@@ -93,12 +93,13 @@ function changeRank({ address, owner, mint }: PreviewedChange, own: string | und
 }
 
 function changeText(change: PreviewedChange, own: string | undefined): string {
-  const { address, owner, mint, decimals, before, after, created, closed } = change
+  const { address, owner, mint, decimals, before, after, withheld, created, closed } = change
   const digits = mint === null ? LAMPORT_DECIMALS : (decimals ?? 0)
   const unit = mint === null ? 'SOL' : `${decimals === null ? 'raw units ' : ''}of ${mint}`
   const amount = decimalOf(BigInt(change.change), digits)
   const ownerText = address === own ? ' (you)' : owner === null ? '' : owner === own ? ' (yours)' : ` (of ${owner})`
   const state = created ? ', new' : closed ? ', closed' : ''
   const range = `${decimalOf(BigInt(before), digits)} → ${decimalOf(BigInt(after), digits)}`
-  return `${address}${ownerText}${state}  ${amount.startsWith('-') ? '' : '+'}${amount} ${unit}  (${range})`
+  const fee = withheld === undefined ? '' : `, ${decimalOf(BigInt(withheld), digits)} more kept by the transfer fee`
+  return `${address}${ownerText}${state}  ${amount.startsWith('-') ? '' : '+'}${amount} ${unit}  (${range}${fee})`
 }

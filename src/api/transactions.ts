@@ -67,6 +67,10 @@ export const balanceChange = z
       .string()
       .regex(/^-?[0-9]+$/, 'must be digits, with a minus for a loss')
       .meta({ description: '`after` less `before`, with a minus for a loss', example: '-1005000' }),
+    withheld: digits.optional().meta({
+      description:
+        'Raw units of transfer fees that the token account holds back more than before, which `after` does not include; only where there are any',
+    }),
     created: z.boolean().meta({ description: 'The account (for tokens: as one of this mint) does not exist before' }),
     closed: z.boolean().meta({ description: 'The account (for tokens: as one of this mint) does not exist after' }),
     space: z

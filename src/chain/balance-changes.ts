@@ -2,6 +2,7 @@
 
 import type { Simulation } from '../api/index.ts'
 import { readTokenAccount as decodeTokenAccount, readMint, type TokenAccountState } from '../solana/token-accounts.ts'
+import { withheldFee } from '../solana/token-extensions.ts'
 import type { MaybeAccount } from './plain-reads.ts'
 
 /**
@@ -36,16 +37,26 @@ export function balanceChanges(
     const lamports = { address, mint: null, owner: null, decimals: null, ...ends }
     return [
       ...changedBalance(lamports, from?.lamports ?? 0n, to?.lamports ?? 0n),
-      ...tokenRows({ address, space }, from && decodeTokenAccount(from), to && decodeTokenAccount(to), decimals),
+      ...tokenRows({ address, space }, holdingIn(from), holdingIn(to), decimals),
     ]
   })
+}
+
+type Holding = TokenAccountState & {
+  /** Transfer fees that are held back in the account, which `amount` does not include. */
+  withheld: bigint
+}
+
+function holdingIn(account: MaybeAccount): Holding | null {
+  const state = account && decodeTokenAccount(account)
+  return state && { ...state, withheld: withheldFee(account.data) }
 }
 
 /** There are two rows when an account was closed and opened again for another mint. */
 function tokenRows(
   { address, space }: Pick<BalanceChange, 'address' | 'space'>,
-  from: TokenAccountState | null,
-  to: TokenAccountState | null,
+  from: Holding | null,
+  to: Holding | null,
   decimals: ReadonlyMap<string, number>,
 ): BalanceChange[] {
   return [...new Set([from, to].flatMap((state) => state?.mint ?? []))].flatMap((mint) => {
@@ -53,7 +64,8 @@ function tokenRows(
     const owner = (now ?? old)?.owner ?? null
     const ends = { created: old === null, closed: now === null, space }
     const row = { address, mint, owner, decimals: decimals.get(mint) ?? null, ...ends }
-    return changedBalance(row, old?.amount ?? 0n, now?.amount ?? 0n)
+    const withheld = (now?.withheld ?? 0n) - (old?.withheld ?? 0n)
+    return changedBalance(row, old?.amount ?? 0n, now?.amount ?? 0n, withheld)
   })
 }
 
@@ -61,11 +73,12 @@ function changedBalance(
   row: Omit<BalanceChange, 'before' | 'after' | 'change'>,
   before: bigint,
   after: bigint,
+  withheld = 0n,
 ): BalanceChange[] {
   if (before === after) return []
   const { created, closed, space, ...rest } = row
   const amounts = { before: `${before}`, after: `${after}`, change: `${after - before}` }
-  return [{ ...rest, ...amounts, created, closed, space }]
+  return [{ ...rest, ...amounts, ...(withheld > 0n ? { withheld: `${withheld}` } : {}), created, closed, space }]
 }
 
 /** Nodes show an account that was closed within the run as one without lamports. */

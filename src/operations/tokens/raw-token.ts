@@ -1,6 +1,8 @@
 /** Returns the `raw` field of a token when no metadata provider has it: its decoded mint and metadata. */
 import type { OnChainToken } from '../../chain/programs/tokens/index.ts'
 
+import type { MintExtensions, TransferFee } from '../../solana/token-extensions.ts'
+
 export function rawTokenOf(token: OnChainToken) {
   const { metadata } = token
   return {
@@ -16,5 +18,37 @@ export function rawTokenOf(token: OnChainToken) {
       update_authority: metadata.updateAuthority,
       is_mutable: metadata.isMutable,
     },
+    ...(token.extensions === null ? {} : { extensions: rawExtensions(token.extensions) }),
   }
 }
+
+/** Only what the mint has: most have none of these. */
+function rawExtensions(extensions: MintExtensions) {
+  const { transferFee, transferHook, permanentDelegate, isPaused, interestBasisPoints, uiMultiplier } = extensions
+  return {
+    ...(transferFee === null
+      ? {}
+      : { transfer_fee: { ...rawFee(transferFee.newer), earlier: rawFee(transferFee.older) } }),
+    ...(transferHook === null ? {} : { transfer_hook: transferHook }),
+    ...(permanentDelegate === null ? {} : { permanent_delegate: permanentDelegate }),
+    ...(extensions.isFrozenByDefault ? { frozen_by_default: true } : {}),
+    ...(extensions.isTransferable ? {} : { non_transferable: true }),
+    ...(isPaused === null ? {} : { paused: isPaused }),
+    ...(interestBasisPoints === null ? {} : { interest_basis_points: interestBasisPoints }),
+    ...(uiMultiplier === null
+      ? {}
+      : {
+          ui_multiplier: {
+            before: String(uiMultiplier.before),
+            effective_at: String(uiMultiplier.effectiveAt),
+            after: String(uiMultiplier.after),
+          },
+        }),
+  }
+}
+
+const rawFee = ({ epoch, basisPoints, maximumFee }: TransferFee) => ({
+  from_epoch: String(epoch),
+  basis_points: basisPoints,
+  maximum_fee: String(maximumFee),
+})

@@ -3,6 +3,7 @@ import type { Connection, PublicKey } from '@solana/web3.js'
 import { notFound } from '../../../errors.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
+import { readMintExtensions } from '../../../solana/token-extensions.ts'
 import { addressOfKey } from '../../derived-addresses.ts'
 import { type NodeAccount, plainAccounts } from '../../plain-reads.ts'
 import { askNode } from '../../rpc-faults.ts'
@@ -80,6 +81,7 @@ export async function decodeTokenState(
     metadata: extension === null ? readMetaplex(metaplex, mint) : unlessUnreadable(() => decodeExtension(extension)),
     metadataPointerAuthority: base58OrNull(pointer?.authority ?? null),
     metadataElsewhere: known.includes(pointed) ? null : pointed,
+    extensions: isSpl ? null : readMintExtensions(account.data),
   }
 }
 

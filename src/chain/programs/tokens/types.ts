@@ -1,5 +1,7 @@
 /** Types of a fungible token, for both token programs. */
 
+import type { MintExtensions } from '../../../solana/token-extensions.ts'
+
 export type TokenProgram = 'spl' | 'token2022'
 export type TokenAuthority = 'mint' | 'freeze' | 'metadata'
 export type AuthorityStatus = 'created' | 'mint_authority_revoked' | 'freeze_authority_revoked' | 'fully_immutable'
@@ -28,4 +30,6 @@ export interface OnChainToken {
   metadataPointerAuthority: string | null
   /** Address in the metadata pointer of Token-2022 if it is neither the mint nor Metaplex's account, else null. */
   metadataElsewhere: string | null
+  /** What the extensions of Token-2022 make of its amounts and transfers. Null for SPL. */
+  extensions: MintExtensions | null
 }

@@ -1,0 +1,114 @@
+/** Reads the extensions of Token-2022 mints and accounts that change what an amount means or whether it can move. */
+import { ByteReader, ShortData } from './byte-reader.ts'
+import { TOKEN_ACCOUNT_SIZE } from './token-accounts.ts'
+
+/** Numbers of the extensions (spl-token-2022-interface, `ExtensionType`). */
+const TYPE = {
+  transferFeeConfig: 1,
+  transferFeeAmount: 2,
+  defaultAccountState: 6,
+  nonTransferable: 9,
+  interestBearing: 10,
+  permanentDelegate: 12,
+  transferHook: 14,
+  scaledUiAmount: 25,
+  pausable: 26,
+} as const
+const FROZEN = 2
+/** Extensions follow the base layout, padded to that of an account, and a byte for the kind of account. */
+const EXTENSIONS_AT = TOKEN_ACCOUNT_SIZE + 1
+
+/** Share of each transfer that stays in the receiving account for the mint's withdraw authority. */
+export interface TransferFee {
+  epoch: bigint
+  /** Hundredths of a percent, rounded up to whole raw units. */
+  basisPoints: number
+  /** Most raw units of one transfer. */
+  maximumFee: bigint
+}
+
+export interface MintExtensions {
+  /** The fee from the epoch of `newer` on, and the one before it. */
+  transferFee: { older: TransferFee; newer: TransferFee } | null
+  /** Program that every transfer calls. */
+  transferHook: string | null
+  /** Address that can move and burn the tokens of everybody. */
+  permanentDelegate: string | null
+  /** Whether new token accounts are frozen until they are thawed. */
+  isFrozenByDefault: boolean
+  isTransferable: boolean
+  /** Whether minting, burning and transfers are paused now. Null for a mint that cannot be paused. */
+  isPaused: boolean | null
+  /** Hundredths of a percent a year by which wallets show more than the raw amount. */
+  interestBasisPoints: number | null
+  /** Factor by which wallets multiply what they show of the raw amount: the present one, and the next one's Unix time. */
+  uiMultiplier: { before: number; effectiveAt: bigint; after: number } | null
+}
+
+/** Returns the extensions of a mint's data. What is cut off or absent counts as not set, as the program reads it. */
+export function readMintExtensions(data: Uint8Array): MintExtensions {
+  const parts = extensionsIn(data)
+  const read = <T>(type: number, decode: (reader: ByteReader) => T): T | null => {
+    const part = parts.get(type)
+    return part === undefined ? null : unlessShort(() => decode(new ByteReader(part)))
+  }
+  return {
+    transferFee: read(TYPE.transferFeeConfig, (reader) => {
+      // Two authorities, and what was withheld in the mint itself, stand before the fees.
+      reader.take(32 + 32 + 8)
+      return { older: transferFee(reader), newer: transferFee(reader) }
+    }),
+    transferHook: read(TYPE.transferHook, (reader) => {
+      reader.take(32)
+      return reader.nonZeroKey()
+    }),
+    permanentDelegate: read(TYPE.permanentDelegate, (reader) => reader.nonZeroKey()),
+    isFrozenByDefault: read(TYPE.defaultAccountState, (reader) => reader.u8()) === FROZEN,
+    isTransferable: !parts.has(TYPE.nonTransferable),
+    isPaused: read(TYPE.pausable, (reader) => {
+      reader.take(32)
+      return reader.bool()
+    }),
+    interestBasisPoints: read(TYPE.interestBearing, (reader) => {
+      reader.take(32 + 8 + 2 + 8)
+      return reader.i16()
+    }),
+    uiMultiplier: read(TYPE.scaledUiAmount, (reader) => {
+      reader.take(32)
+      return { before: reader.f64(), effectiveAt: reader.i64(), after: reader.f64() }
+    }),
+  }
+}
+
+/** Returns the raw units of transfer fees that a token account holds back, which its `amount` does not include. */
+export function withheldFee(data: Uint8Array): bigint {
+  const part = extensionsIn(data).get(TYPE.transferFeeAmount)
+  return part === undefined ? 0n : (unlessShort(() => new ByteReader(part).u64()) ?? 0n)
+}
+
+function transferFee(reader: ByteReader): TransferFee {
+  return { epoch: reader.u64(), maximumFee: reader.u64(), basisPoints: reader.u16() }
+}
+
+/** The first extension of each type, up to an empty entry or one that is cut off. */
+function extensionsIn(data: Uint8Array): Map<number, Uint8Array> {
+  const parts = new Map<number, Uint8Array>()
+  if (data.length <= EXTENSIONS_AT) return parts
+  const reader = new ByteReader(data, EXTENSIONS_AT)
+  while (reader.left >= 4) {
+    const [type, length] = [reader.u16(), reader.u16()]
+    if (type === 0 || length > reader.left) break
+    const part = reader.take(length)
+    if (!parts.has(type)) parts.set(type, part)
+  }
+  return parts
+}
+
+function unlessShort<T>(read: () => T): T | null {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof ShortData) return null
+    throw error
+  }
+}
