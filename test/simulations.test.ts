@@ -17,7 +17,8 @@ import { balanceChanges, decodeTokenAccount } from '../src/chain/balance-changes
 import { simulateDecoded } from '../src/chain/simulations.ts'
 import { decodeTransaction } from '../src/chain/transactions.ts'
 import { localFetch } from '../src/localnet/fetch.ts'
-import { LOOKUP_TABLE_PROGRAM, SYSTEM_PROGRAM } from '../src/solana/program-ids.ts'
+import { LOOKUP_TABLE_PROGRAM, RENT_SYSVAR, SYSTEM_PROGRAM } from '../src/solana/program-ids.ts'
+import { rentRateIn } from '../src/solana/rent.ts'
 import { type Service, startService } from './support/service.ts'
 
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
@@ -91,6 +92,7 @@ it('one that fails is an answer with its error and logs', async () => {
       return_data: null,
       slot: expect.any(Number),
       fee: '5000',
+      rent: '0',
       balance_changes: [],
     },
   ])
@@ -233,6 +235,22 @@ const mintInstructions = ({ payer, chain }: Started, mint: PublicKey, program: P
     spl.createMintToInstruction(mint, account, payer.publicKey, amount, [], program),
   ]
 }
+
+it("the rent of new accounts is the cluster's, and what an account holds above it is none", async () => {
+  const { service, payer, chain } = await start()
+  const wrapped = spl.getAssociatedTokenAddressSync(spl.NATIVE_MINT, payer.publicKey)
+  const build = unsigned(payer, [
+    spl.createAssociatedTokenAccountInstruction(payer.publicKey, wrapped, payer.publicKey, spl.NATIVE_MINT),
+    SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: wrapped, lamports: 7_000_000 }),
+    spl.createSyncNativeInstruction(wrapped),
+  ])
+  const { json } = await simulate(service, base64(build.serialize()))
+  expect([json.data.err, json.data.rent]).toEqual([null, String(chain.minimumBalance(spl.ACCOUNT_SIZE))])
+  const rate = rentRateIn(chain.account(RENT_SYSVAR)!.data)
+  for (const bytes of [0, 82, 165, 10_240]) expect(rate?.(bytes)).toBe(chain.minimumBalance(bytes))
+  expect(rentRateIn(new Uint8Array(15))).toBeNull()
+  expect(rentRateIn(new Uint8Array(17).fill(255))).toBeNull()
+})
 
 it.each([
   ['SPL Token', spl.TOKEN_PROGRAM_ID],

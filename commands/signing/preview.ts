@@ -45,14 +45,13 @@ const programsIn = ({ instructions }: TransactionContent) =>
   [...new Set(instructions.map(({ name, program }) => name ?? program))].join(', ')
 
 /** The lines of fee, rent and balance changes; the changes of `own` come first. */
-export function effectLines({ err, fee, balance_changes: changes }: Simulation, own?: string): string[] {
+export function effectLines({ err, fee, rent, balance_changes: changes }: Simulation, own?: string): string[] {
   const failed = err !== null && err !== undefined
   const rows = [...changes].sort((a, b) => changeRank(a, own) - changeRank(b, own))
   const opened = changes.filter(({ created, mint, space }) => created && mint === null && space > 0)
-  const rent = opened.reduce((sum, { after, space }) => sum + smallerOf(BigInt(after), rentExemptLamports(space)), 0n)
   return [
     previewLine('fee', fee === null ? 'not known' : `${solOf(BigInt(fee))} SOL`),
-    ...(failed ? [] : [previewLine('rent', rentText(opened.length, rent))]),
+    ...(failed ? [] : [previewLine('rent', rentText(opened.length, rent === null ? null : BigInt(rent)))]),
     ...(failed || rows.length === 0
       ? []
       : [previewLine('changes', ''), ...rows.map((change) => `    ${changeText(change, own)}`)]),
@@ -76,16 +75,9 @@ type PreviewedChange = Simulation['balance_changes'][number]
 
 export const previewLine = (name: string, value: string) => `  ${name.padEnd(10)}${value}`.trimEnd()
 
-/**
- * Lamports that make an account of `space` bytes rent-exempt: the cluster's rate for two years, with 128 bytes for the
- * account itself.
- */
-const rentExemptLamports = (space: number) => BigInt(space + 128) * 6_960n
-const smallerOf = (a: bigint, b: bigint) => (a < b ? a : b)
-
-function rentText(accounts: number, lamports: bigint): string {
+function rentText(accounts: number, lamports: bigint | null): string {
   if (accounts === 0) return 'none: no account is made'
-  return `${solOf(lamports)} SOL in ${accounts} new account${accounts === 1 ? '' : 's'}`
+  return `${lamports === null ? 'not known:' : `${solOf(lamports)} SOL in`} ${accounts} new account${accounts === 1 ? '' : 's'}`
 }
 
 function changeRank({ address, owner, mint }: PreviewedChange, own: string | undefined): number {

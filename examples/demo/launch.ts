@@ -6,7 +6,7 @@ import { createOnChain } from './on-chain.ts'
 import type { Options } from './program.ts'
 
 const NEEDED = ['Meteora DBC', 'Meteora DAMM v2', 'Metaplex Token Metadata']
-const TOKEN_ACCOUNT_RENT = 2_039_280n
+const TOKEN_ACCOUNT_BYTES = 165
 const SHARES = [500, 700, 900, 1000, 1000, 1100, 1100, 1200, 1200, 1300]
 const RESERVE = 1_000_000n
 
@@ -16,6 +16,7 @@ export async function launch({ dataDir, daemon, report }: Options): Promise<void
   const { file, lamports, tokens } = chain
   const wallets: Record<string, string> = {}
   let [pool, mint, migrated] = ['', '', '']
+  const rent = await daemon.rent(TOKEN_ACCOUNT_BYTES)
 
   await report.step('the platform wallet gets its limits, creator and traders their SOL', async () => {
     for (const [name, sol] of [
@@ -63,7 +64,7 @@ export async function launch({ dataDir, daemon, report }: Options): Promise<void
     const [sol, units] = [(await lamports(address)) - before[0], (await tokens(address, mint)) - before[1]]
     const { fee } = await daemon.fee(done.signature)
     const [paid, received] =
-      done.side === 'buy' ? [-sol - fee - (before[1] === 0n ? TOKEN_ACCOUNT_RENT : 0n), units] : [-units, sol + fee]
+      done.side === 'buy' ? [-sol - fee - (before[1] === 0n ? rent : 0n), units] : [-units, sol + fee]
     report.expect(paid === BigInt(done.amount_in), `${who} paid ${paid}, quoted ${done.amount_in}`)
     report.expect(received === BigInt(done.estimated_out), `${who} received ${received}, quoted ${done.estimated_out}`)
     return done
@@ -97,7 +98,7 @@ export async function launch({ dataDir, daemon, report }: Options): Promise<void
     report.expect(sum === owed, `${sum} of ${owed} given out`)
     const { fee } = await daemon.fee(claim.signature)
     const cost = before - (await lamports(wallets.platform!))
-    report.expect(cost === fee + TOKEN_ACCOUNT_RENT, `the platform wallet paid ${cost}`)
+    report.expect(cost === fee + rent, `the platform wallet paid ${cost}`)
     return `${owed} lamports`
   })
   await report.step('the last buy fills the curve, and the platform wallet migrates it', async () => {

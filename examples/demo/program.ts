@@ -21,6 +21,8 @@ export interface Daemon {
   request(method: string, path: string, key?: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
   /** What a transaction cost its payer, in lamports, as the chain's own RPC tells it. */
   fee(signature: string): Promise<{ fee: bigint }>
+  /** Lamports that exempt an account of so many bytes from rent, as the chain's own RPC tells it. */
+  rent(bytes: number): Promise<bigint>
   /** Stops the daemon; its exit code. */
   stop(): Promise<number>
 }
@@ -106,20 +108,26 @@ export async function startDaemon(place: Place): Promise<Daemon> {
       return { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
     },
     async fee(signature) {
-      const { rpc_url } = JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8'))
-      const params = [signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 }]
-      const response = await fetch(rpc_url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getTransaction', params }),
-      })
-      const { result } = (await response.json()) as { result: { meta: { fee: number } } }
-      return { fee: BigInt(result.meta.fee) }
+      const config = { commitment: 'confirmed', maxSupportedTransactionVersion: 1 }
+      const { meta } = await askNode<{ meta: { fee: number } }>(dataDir, 'getTransaction', [signature, config])
+      return { fee: BigInt(meta.fee) }
     },
+    rent: async (bytes) => BigInt(await askNode<number>(dataDir, 'getMinimumBalanceForRentExemption', [bytes])),
     async stop() {
       child.kill('SIGTERM')
       const { exitCode } = await child
       return exitCode ?? -1
     },
   }
+}
+
+/** Asks the daemon's embedded chain by JSON-RPC. */
+async function askNode<T>(dataDir: string, method: string, params: unknown[]): Promise<T> {
+  const { rpc_url } = JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8'))
+  const response = await fetch(rpc_url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  return ((await response.json()) as { result: T }).result
 }

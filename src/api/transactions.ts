@@ -95,6 +95,10 @@ export const simulation = z
         description: 'Lamports that the payer is charged, priority fee included; null where the node cannot say',
         example: '5000',
       }),
+    rent: digits.nullable().meta({
+      description:
+        "Lamports that exempt the new accounts from rent, by the cluster's rate; 0 when the run fails, null where the node does not tell the rate",
+    }),
     balance_changes: z.array(balanceChange).meta({
       description:
         'Lamports and tokens of every writable account that a run would change, the fee included; empty when it fails',

@@ -3,6 +3,8 @@ import type { Connection, VersionedTransaction } from '@solana/web3.js'
 import type { Simulation } from '../api/index.ts'
 import { internal } from '../errors.ts'
 import type { DecodedTransaction } from '../solana/messages.ts'
+import { RENT_SYSVAR } from '../solana/program-ids.ts'
+import { rentRateIn } from '../solana/rent.ts'
 import { readMint } from '../solana/token-accounts.ts'
 import { type BalanceChange, balanceChanges } from './balance-changes.ts'
 import { readLatestBlockhash } from './rpc-reads.ts'
@@ -28,6 +30,7 @@ export async function simulateDecoded(
     throw internal('The RPC node ran the transaction but does not show what it changes')
   }
   const after = addresses.map((_, i) => accountAfter(accounts?.[i] ?? null))
+  const changes = err === null ? balanceChanges(addresses, before, after) : []
   return {
     err,
     logs: logs ?? [],
@@ -35,7 +38,7 @@ export async function simulateDecoded(
     return_data: returnData ? { program_id: returnData.programId, data: returnData.data[0] } : null,
     slot: run.context.slot,
     fee,
-    balance_changes: err === null ? await withDecimals(connection, balanceChanges(addresses, before, after)) : [],
+    ...(await withRentAndDecimals(connection, changes)),
   }
 }
 
@@ -50,15 +53,31 @@ async function readFee(connection: Connection, { message }: VersionedTransaction
   }
 }
 
-/** Fills in the decimals of mints that the transaction does not write to. */
-async function withDecimals(connection: Connection, changes: BalanceChange[]): Promise<BalanceChange[]> {
+/** Adds the rent of new accounts, and the decimals of mints that the transaction does not write to. */
+async function withRentAndDecimals(
+  connection: Connection,
+  changes: BalanceChange[],
+): Promise<Pick<Simulation, 'rent' | 'balance_changes'>> {
+  const opened = changes.filter(({ created, mint, space }) => created && mint === null && space > 0)
   const mints = [...new Set(changes.flatMap(({ mint, decimals }) => (decimals === null ? (mint ?? []) : [])))]
-  if (mints.length === 0) return changes
-  const accounts = await accountsAt(connection, mints)
-  const decimalsOf = new Map(mints.map((mint, i) => [mint, accounts[i] ? readMint(accounts[i]) : null]))
-  return changes.map((change) =>
-    change.mint === null || change.decimals !== null
-      ? change
-      : { ...change, decimals: decimalsOf.get(change.mint)?.decimals ?? null },
-  )
+  const wanted = opened.length === 0 ? mints : [RENT_SYSVAR, ...mints]
+  if (wanted.length === 0) return { rent: '0', balance_changes: changes }
+  const accounts = new Map((await accountsAt(connection, wanted)).map((account, i) => [wanted[i], account]))
+  const sysvar = accounts.get(RENT_SYSVAR)
+  const rate = sysvar ? rentRateIn(sysvar.data) : null
+  // An account may hold more than its rent, such as one of wrapped SOL.
+  const rentOf = ({ after, space }: BalanceChange) => smallerOf(BigInt(after), rate?.(space) ?? 0n)
+  const rent = opened.reduce((sum, change) => sum + rentOf(change), 0n)
+  const decimalsOf = (mint: string) => {
+    const account = accounts.get(mint)
+    return account ? (readMint(account)?.decimals ?? null) : null
+  }
+  return {
+    rent: opened.length > 0 && rate === null ? null : String(rent),
+    balance_changes: changes.map((change) =>
+      change.mint === null || change.decimals !== null ? change : { ...change, decimals: decimalsOf(change.mint) },
+    ),
+  }
 }
+
+const smallerOf = (a: bigint, b: bigint) => (a < b ? a : b)

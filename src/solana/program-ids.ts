@@ -24,6 +24,7 @@ export const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJ
 export const SYSVAR_OWNER = 'Sysvar1111111111111111111111111111111111111'
 /** Account with the chain's clock; reading it together with other accounts gives the slot of all of them. */
 export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111'
+export const RENT_SYSVAR = 'SysvarRent111111111111111111111111111111111'
 export const INSTRUCTIONS_SYSVAR = 'Sysvar1nstructions1111111111111111111111111'
 export const SLOT_HASHES_SYSVAR = 'SysvarS1otHashes111111111111111111111111111'
 

@@ -182,7 +182,8 @@ describe.each([
           },
           metadataPointerAuthority: null,
           metadataElsewhere: null,
-          extensions: tokenProgram === 'spl' ? null : expect.objectContaining({ transferFee: null, transferHook: null }),
+          extensions:
+            tokenProgram === 'spl' ? null : expect.objectContaining({ transferFee: null, transferHook: null }),
         })
         const gone = [...(flags.freeze ? ['freeze'] : []), ...(flags.mint ? ['mint'] : [])].join(',')
         expect(tokenStatus(state)).toBe(STATUS[gone])

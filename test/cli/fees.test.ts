@@ -107,6 +107,7 @@ function owed(claims: Record<string, string | Error>, fees: Record<string, unkno
     return_data: null,
     slot: 1,
     fee: '5000',
+    rent: '0',
     balance_changes: [],
   }
   const session = {

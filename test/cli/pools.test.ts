@@ -263,6 +263,7 @@ function launch({
     return_data: null,
     slot: 1,
     fee: '5000',
+    rent: '0',
     balance_changes: [],
   }
   const session = {

@@ -191,6 +191,7 @@ function setting({
               return_data: null,
               slot: 1,
               fee: '10000',
+              rent: '0',
               balance_changes: [],
               ...simulation,
             },
