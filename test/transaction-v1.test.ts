@@ -209,6 +209,7 @@ describe('a transaction of version 1', () => {
     const refusals: [Uint8Array, RegExp][] = [
       ...Array.from({ length: transaction.length }, (_, i): [Uint8Array, RegExp] => [transaction.subarray(0, i), /./]),
       [Uint8Array.of(...transaction, 0), /cannot be read/],
+      [Uint8Array.of(1, ...transaction.slice(-64), ...messageBytesOf(transaction)), /follows its signatures/],
       [changed(4, 0b10001), /one of the two bits of a priority fee/],
       [changed(4, 0b110011), /a bit without a meaning/],
       [changed(7, 1), /a bit without a meaning/],

@@ -98,7 +98,10 @@ const unsupportedVersion = (prefix: number) =>
 function partsOf(raw: Uint8Array) {
   const reader = new MessageReader(raw)
   const signatureBytes = reader.take(SIGNATURE_BYTES * reader.length('signatures'), 'its signatures')
-  return { signatureBytes, messageBytes: raw.subarray(reader.offset) }
+  const messageBytes = raw.subarray(reader.offset)
+  // The runtime aborts on one, and clusters read a message of version 1 before its signatures alone (SIMD-0385).
+  if (isVersion1(messageBytes)) throw malformed('its message of version 1 follows its signatures')
+  return { signatureBytes, messageBytes }
 }
 
 /** Signatures follow a version 1 message without a number of their own: there is one for each signer in its header. */
