@@ -1,6 +1,7 @@
 /** Scalar schemas of what is on the chain or goes there: addresses, amounts, keys, transactions, hashes, links. */
 import { z } from '@hono/zod-openapi'
 import { isAddress } from '../solana/addresses.ts'
+import { MAX_V1_TRANSACTION_BYTES } from '../solana/constants.ts'
 import { WRAPPED_SOL } from '../solana/program-ids.ts'
 import { MAX_U64 } from '../solana/u64.ts'
 import { line, noControls } from './scalars.ts'
@@ -56,14 +57,21 @@ function isBase64(text: string): boolean {
   if (!/^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/.test(tail)) return false
   return head.length % 4 === 0 && Buffer.from(head, 'base64').toString('base64') === head
 }
+const filledText = z.string().min(1, { error: 'must not be empty', abort: true })
 /** Base64 text that is not empty. */
-export const base64Text = z
-  .string()
-  .min(1, { error: 'must not be empty', abort: true })
+export const base64Text = filledText
   .refine(isBase64, 'must be standard base64, padded')
   .meta({ contentEncoding: 'base64' })
-/** Base64 of a serialized transaction; only the operation decodes it. */
-export const transactionBase64 = base64Text.meta({ description: 'Versioned transaction, base64' })
+/** Characters of the largest transaction, which is one of version 1, in base64. */
+const MAX_TRANSACTION_CHARACTERS = 4 * Math.ceil(MAX_V1_TRANSACTION_BYTES / 3)
+/** Base64 of a serialized transaction; only the operation decodes it, and refuses one too large for its version. */
+export const transactionBase64 = filledText
+  .max(MAX_TRANSACTION_CHARACTERS, {
+    error: `must be at most ${MAX_TRANSACTION_CHARACTERS} characters: a transaction has at most ${MAX_V1_TRANSACTION_BYTES.toLocaleString('en')} bytes`,
+    abort: true,
+  })
+  .refine(isBase64, 'must be standard base64, padded')
+  .meta({ contentEncoding: 'base64', description: 'Transaction of version 1 or 0, or a legacy one, base64' })
 export const airdropCount = z.int().min(0).max(65535)
 /** Token program; `spl` is the original one. */
 export const tokenProgramName = z.enum(['spl', 'token2022']).default('spl')

@@ -11,13 +11,13 @@ import {
 } from '../solana/messages.ts'
 import { signatureHolds } from '../solana/signatures.ts'
 
-/** Decodes and validates a transaction, versioned or legacy, signed or not. Throws bad_request naming `param`. */
+/** Decodes and validates a transaction of any version, signed or not. Throws bad_request naming `param`. */
 export function decodeTransaction(base64: string, param = 'transaction'): DecodedTransaction {
   const bytes = Buffer.from(base64, 'base64')
   const most = maxBytesOf(bytes)
   if (bytes.length > most) {
     throw badRequest(
-      `${param}: a transaction ${isVersion1(bytes) ? 'of version 1 ' : ''}has at most ${most.toLocaleString('en')} bytes, this has ${bytes.length.toLocaleString('en')}`,
+      `${param}: a transaction ${isVersion1(bytes) ? 'of version 1' : 'before version 1'} has at most ${most.toLocaleString('en')} bytes, this has ${bytes.length.toLocaleString('en')}`,
       { param },
     )
   }

@@ -3,6 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { EVENT_TYPES } from '../../src/api/event-types.ts'
 import { A, bodyFault, DID, HASH, TX, U64_MAX } from './bodies.ts'
 
+/** Base64 of 4,096 bytes, as many as a transaction of version 1 has, and of more. */
+const [TX_LARGEST, TX_BEYOND] = [4_096, 4_099].map((bytes) => Buffer.alloc(bytes, 7).toString('base64'))
+
 /** Route, field, values that pass, values that do not (and where the fault is, unless at the field). */
 const LIMITS: [string, string, unknown[], (unknown | [unknown, string])[]][] = [
   ['pools.create', 'type', ['dbc', 'damm_v2'], ['cpmm']],
@@ -16,7 +19,7 @@ const LIMITS: [string, string, unknown[], (unknown | [unknown, string])[]][] = [
   ['pools.create', 'twitter_url', ['https://x.com/a'], ['@a']],
   ['pools.create', 'telegram', ['https://t.me/a'], ['t.me/a']],
   ['pools.create', 'loot_from', ['', 'x'.repeat(100)], ['x'.repeat(101)]],
-  ['pools.verify', 'transactions', [[], [TX]], [[['!'], 'transactions.0'], 'AQID']],
+  ['pools.verify', 'transactions', [[], [TX]], [[['!'], 'transactions.0'], [[TX_BEYOND], 'transactions.0'], 'AQID']],
   ['feeClaims.create', 'kind', ['dbc', 'damm_v2', 'surplus'], ['all']],
   ['airdrops.create', 'airdrop_count', [0, 65535], [-1, 65536, 0.5, '0']],
   ['airdrops.create', 'platform_id', ['x', 'x'.repeat(64)], ['', 'x'.repeat(65)]],
@@ -62,7 +65,8 @@ const LIMITS: [string, string, unknown[], (unknown | [unknown, string])[]][] = [
   ['tokens.create', 'uri', ['https://example.com', `ipfs://${'x'.repeat(193)}`], ['x', `ipfs://${'x'.repeat(194)}`]],
   ['tokens.create', 'token_program', ['spl', 'token2022'], ['token-2022']],
   ['transactions.submit', 'max_retries', [0, 10], [-1, 11, 1.5]],
-  ['transactions.submit', 'transaction', [TX], ['', '!', 1]],
+  ['transactions.submit', 'transaction', [TX, TX_LARGEST], ['', '!', 1, TX_BEYOND]],
+  ['transactions.simulate', 'transaction', [TX, TX_LARGEST], ['', '!', 1, TX_BEYOND]],
   ['accounts.batchFetch', 'addresses', [[A], Array(100).fill(A)], [[], Array(101).fill(A), [[A, 'x'], 'addresses.1']]],
   ['storage.delegate', 'agent_did', [DID], ['', 'did:web:example.com', 'did:key:', 'did:key:z0']],
   [

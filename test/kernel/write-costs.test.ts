@@ -1,5 +1,6 @@
 /** What every write costs at its largest body: how long it stalls the event loop, and how much it leaves behind. */
 import { randomUUID } from 'node:crypto'
+import { PublicKey } from '@solana/web3.js'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mountRoutes } from '../../daemon/routes/index.ts'
@@ -9,6 +10,7 @@ import { onPostgres } from '../support/database.ts'
 import { keypairFile } from '../support/platform-wallet.ts'
 import { makeFolder, openService, removeFolder, type Service } from '../support/service.ts'
 import { entries, wallet } from '../support/trees.ts'
+import { largestV1 } from '../support/version1.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -16,6 +18,12 @@ const TREE = 'A'.repeat(46)
 /** Text in base64 of so many characters. */
 const base64 = (characters: number) => 'QUJD'.repeat(Math.floor(characters / 4))
 const repeat = <T>(count: number, make: (n: number) => T) => Array.from({ length: count }, (_, n) => make(n))
+
+/** One of version 1, as large and with as many signatures as there can be. None fits, which all are checked for. */
+const TRANSACTION = (() => {
+  const transaction = largestV1({ payer: new PublicKey(wallet(1)), blockhash: wallet(2) }, 11)
+  return Buffer.from(transaction.fill(7, -12 * 64)).toString('base64')
+})()
 
 interface Cost {
   /** What makes the least body the largest, beside `metadata` and `externalUid`. */
@@ -32,7 +40,7 @@ const hookPath = (path: string) => (hook: string) => path.replace('{id}', hook)
 /** Every write; one that is added without its cost fails. */
 const COSTS: Record<string, Cost> = {
   'pools.create': { largest: { image: base64(15.9 * MIB), description: 'd'.repeat(500) }, stores: 64 },
-  'pools.verify': { largest: { transactions: repeat(10, () => base64(23_000)) }, stores: 64 },
+  'pools.verify': { largest: { transactions: repeat(10, () => TRANSACTION) }, stores: 64 },
   'pools.swap': { largest: { amount: U64_MAX }, stores: 64 },
   'feeClaims.create': { largest: { splits: repeat(10, (n) => ({ recipient: wallet(n), bps: 1000 })) }, stores: 64 },
   'airdrops.create': { largest: { platform_id: 'p'.repeat(64), fund_amount: U64_MAX }, stores: 64 },
@@ -53,10 +61,10 @@ const COSTS: Record<string, Cost> = {
   'tokens.create': { largest: { uri: `https://example.com/${'u'.repeat(180)}` }, stores: 64 },
   'tokens.revokeAuthority': { largest: {}, stores: 64 },
   'transactions.submit': {
-    largest: { transaction: undefined, bundle: true, signed_transactions: repeat(5, () => base64(46_000)) },
+    largest: { transaction: undefined, bundle: true, signed_transactions: repeat(5, () => TRANSACTION) },
     stores: 64,
   },
-  'transactions.simulate': { largest: { transaction: base64(230_000) }, stores: 64 },
+  'transactions.simulate': { largest: { transaction: TRANSACTION }, stores: 64 },
   'accounts.batchFetch': { largest: { addresses: repeat(100, wallet) }, stores: 64 },
   'pdas.derive': { largest: { args: { user: A } }, stores: 64 },
   'storage.delegate': { largest: { agent_did: `did:key:z${'6'.repeat(1_000)}` }, stores: 64 },

@@ -1,0 +1,64 @@
+/** Transactions of version 1 (SIMD-0385) for tests: compiled, signed, and as large as one can be. */
+import { type Keypair, PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
+import { compileTransaction } from '../../src/solana/compiling.ts'
+import { MAX_COMPUTE_UNITS, MAX_V1_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
+import { decodeWireTransaction, signatureOffset } from '../../src/solana/messages.ts'
+import { MEMO_PROGRAM } from '../../src/solana/program-ids.ts'
+import { keyPairOf } from '../../src/solana/signatures.ts'
+import type { TransactionConfig } from '../../src/solana/transaction-config.ts'
+
+/** Limits that nothing here reaches. Without them, the runtime loads no account and runs no instruction. */
+const AMPLE: TransactionConfig = {
+  priorityFeeLamports: null,
+  computeUnitLimit: MAX_COMPUTE_UNITS,
+  loadedAccountsDataSizeLimit: 64 * 1_048_576,
+  heapSize: null,
+}
+
+interface Parts {
+  payer: PublicKey
+  blockhash: string
+  instructions: readonly TransactionInstruction[]
+  /** What differs from limits that nothing reaches and no priority fee. */
+  config?: Partial<TransactionConfig>
+}
+
+export const unsignedV1 = ({ payer, blockhash, instructions, config }: Parts): Uint8Array =>
+  compileTransaction({
+    payer,
+    recentBlockhash: blockhash,
+    instructions: [...instructions],
+    config: { ...AMPLE, ...config },
+    bytesOf: (key) => key.toBytes(),
+  }).transaction
+
+/** Adds the signatures of those of the keys that are asked for one. */
+export function signV1(transaction: Uint8Array, keys: readonly Keypair[]): Uint8Array {
+  const { message, messageBytes } = decodeWireTransaction(transaction)
+  const signed = Uint8Array.from(transaction)
+  for (const key of keys) {
+    const place = message.keys.slice(0, message.signers).indexOf(key.publicKey.toBase58())
+    if (place < 0) continue
+    const signature = keyPairOf(key.secretKey.subarray(0, 32)).sign(messageBytes)
+    signed.set(signature, signatureOffset(signed, place))
+  }
+  return signed
+}
+
+/** Signed by the payer alone. */
+export const signedV1 = ({ payer, ...parts }: Omit<Parts, 'payer'> & { payer: Keypair }): Uint8Array =>
+  signV1(unsignedV1({ ...parts, payer: payer.publicKey }), [payer])
+
+/** Transfers of one lamport to as many new accounts as 4,096 bytes name, and bytes of a memo up to the last one. */
+export function largestV1(parts: Omit<Parts, 'instructions' | 'payer'> & { payer: PublicKey }, others = 0): Uint8Array {
+  const [key, program] = [(n: number) => new PublicKey(Buffer.alloc(32, n + 1)), new PublicKey(MEMO_PROGRAM)]
+  const signers = Array.from({ length: others }, (_, n) => ({ pubkey: key(n), isSigner: true, isWritable: false }))
+  const transfers = Array.from({ length: 60 - others }, (_, n) =>
+    SystemProgram.transfer({ fromPubkey: parts.payer, toPubkey: key(100 + n), lamports: 1 }),
+  )
+  const withMemo = (bytes: number) => {
+    const memo = { programId: program, keys: signers, data: Buffer.alloc(bytes, 'm') }
+    return unsignedV1({ ...parts, instructions: [...transfers, memo] })
+  }
+  return withMemo(MAX_V1_TRANSACTION_BYTES - withMemo(0).length)
+}
