@@ -3,6 +3,7 @@ import type { Chain } from '../../chain/connection.ts'
 import { NodeRefusal } from '../../chain/node-call.ts'
 import { goldLockChangesIn } from '../../chain/programs/jupiter-lock/index.ts'
 import { askNode } from '../../chain/rpc-faults.ts'
+import { internal } from '../../errors.ts'
 import type { ChainEvidence } from '../../following/chain-drafts.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import type { Row } from '../../store/schema.ts'
@@ -11,7 +12,11 @@ import type { Row } from '../../store/schema.ts'
 const CLOSINGS_LOOKED_INTO = 5
 const SIGNATURES_LISTED = 25
 /** Error codes of nodes without history, or without this part of it: method not found, and codes of Agave. */
-const WITHOUT_HISTORY = [-32601, -32010, -32011, -32015]
+const WITHOUT_HISTORY = [-32601, -32010, -32011]
+/** Agave's code for a transaction of a later version than the client reads. */
+const UNSUPPORTED_VERSION = -32015
+/** Latest version that `decodeWireTransaction` reads. */
+const READ_VERSION = 1
 
 interface ListedSignature {
   signature: string
@@ -21,7 +26,7 @@ interface ListedSignature {
 
 /**
  * Returns null when none of the latest transactions closed it by its own instruction. Throws internal_error when the
- * node fails.
+ * node fails, and when none that can be read closed it and one is of a version that cannot.
  */
 export async function findClosing(
   chain: Chain,
@@ -32,15 +37,29 @@ export async function findClosing(
   if (!Array.isArray(listed)) return null
   const later = listed.filter((each) => each.err === null && each.slot > slot)
   // If there are several, the oldest is the one, because newer ones belong to later locks.
-  for (const each of later.slice(-CLOSINGS_LOOKED_INTO).reverse()) {
-    if (await closes(chain, each.signature, escrow)) return { slot: Number(each.slot), signature: each.signature }
+  const unread: string[] = []
+  for (const { slot, signature } of later.slice(-CLOSINGS_LOOKED_INTO).reverse()) {
+    const isClosing = await closes(chain, signature, escrow)
+    if (isClosing === true) return { slot: Number(slot), signature }
+    if (isClosing === null) unread.push(signature)
   }
-  return null
+  if (unread.length === 0) return null
+  throw internal(
+    `What closed the lock ${escrow} is not known: ${unread.join(', ')} is of a later version than ${READ_VERSION}, which this svc does not read; update svc`,
+  )
 }
 
-async function closes(chain: Chain, signature: string, escrow: string): Promise<boolean> {
-  const options = { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 0 }
-  const found = await askHistory<{ transaction?: [string] }>(chain, 'getTransaction', [signature, options])
+/** Returns null for a transaction of a version that the node does not show to this client. */
+async function closes(chain: Chain, signature: string, escrow: string): Promise<boolean | null> {
+  const options = { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: READ_VERSION }
+  let found: { transaction?: [string] } | null
+  try {
+    found = await askHistory(chain, 'getTransaction', [signature, options])
+  } catch (error) {
+    const { cause } = error as Error
+    if (cause instanceof NodeRefusal && cause.code === UNSUPPORTED_VERSION) return null
+    throw error
+  }
   const bytes = found?.transaction?.[0]
   if (typeof bytes !== 'string') return false
   const changes = goldLockChangesIn(decodeWireTransaction(Buffer.from(bytes, 'base64')).message, undefined)
