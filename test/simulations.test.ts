@@ -128,7 +128,7 @@ it('what is no transaction is refused by its field', async () => {
     [Uint8Array.of(1, 2, 3), /cannot be read: it ends before its signatures/],
     [good.subarray(0, good.length - 1), /cannot be read/],
     [Buffer.concat([good, Buffer.of(0)]), /1 bytes follow its end/],
-    [v1, /Version 1 of transactions is not supported/],
+    [v1, /its message of version 1 follows its signatures/],
     [wrongProgram, /program of instruction 0 is none of its accounts/],
   ] as const) {
     const { status, json } = await simulate(service, base64(bytes))

@@ -51,9 +51,8 @@ export async function readMovement(
   return movementOf(input, { addresses, before, after, inner, release: released })
 }
 
-async function simulated(connection: Connection, { raw, message }: DecodedTransaction, wallet: string) {
-  const { VersionedTransaction } = await import('@solana/web3.js')
-  return runWithAccounts(connection, VersionedTransaction.deserialize(raw), message, {
+function simulated(connection: Connection, transaction: DecodedTransaction, wallet: string) {
+  return runWithAccounts(connection, transaction, {
     replaceRecentBlockhash: false,
     innerInstructions: true,
     settle: (addresses, before, reread, isLast) => reconcileReadings(wallet, addresses, before, reread, isLast),

@@ -3,6 +3,7 @@ import type { AccountInfo, Connection, SimulatedTransactionResponse } from '@sol
 import type { ChainAccount } from '../solana/accounts.ts'
 import { isAddress } from '../solana/addresses.ts'
 import { exactLamports } from './exact-lamports.ts'
+import { givenTransaction } from './given-bytes.ts'
 
 export type MaybeAccount = ChainAccount | null
 
@@ -67,10 +68,7 @@ export async function plainTrial(connection: Connection, transaction: Uint8Array
     connection,
     { method: 'simulateTransaction', params: [wire, { ...options, encoding: 'base64', commitment }] },
     (result) => trialRun(valueAtSlot(result)?.value),
-    async (checked) => {
-      const { VersionedTransaction } = await import('@solana/web3.js')
-      return (await checked.simulateTransaction(VersionedTransaction.deserialize(transaction), options)).value
-    },
+    async (checked) => (await checked.simulateTransaction(givenTransaction(transaction), options)).value,
   )
 }
 

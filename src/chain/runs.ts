@@ -1,12 +1,13 @@
 /** Simulates a transaction, and reads its accounts before and after. */
 
-import type { Connection, PublicKey, SimulatedTransactionAccountInfo, VersionedTransaction } from '@solana/web3.js'
+import type { Connection, PublicKey, SimulatedTransactionAccountInfo } from '@solana/web3.js'
 import { ApiError, badRequest } from '../errors.ts'
 import { ACCOUNTS_PER_CALL } from '../solana/constants.ts'
 import { TransactionRefused } from '../solana/execution.ts'
 import { type LoadedAddresses, loadAddresses } from '../solana/lookup-tables.ts'
-import { type DecodedMessage, isWritable } from '../solana/messages.ts'
+import { type DecodedMessage, type DecodedTransaction, isWritable } from '../solana/messages.ts'
 import { exactLamports } from './exact-lamports.ts'
+import { givenTransaction } from './given-bytes.ts'
 import { type MaybeAccount, plainAccounts } from './plain-reads.ts'
 import { askNode } from './rpc-faults.ts'
 
@@ -39,15 +40,14 @@ export interface RunOptions {
  */
 export async function runWithAccounts(
   connection: Connection,
-  transaction: VersionedTransaction,
-  message: DecodedMessage,
+  { raw, message }: Pick<DecodedTransaction, 'raw' | 'message'>,
   options: RunOptions,
 ) {
   const { writable: addresses, loaded } = await accountsOfMessage(connection, message)
   const { mostRuns = MAX_RUNS } = options
   let before = await readingOf(connection, addresses)
   for (let tries = 1; ; tries++) {
-    const run = await runOnce(connection, transaction, addresses, options)
+    const run = await runOnce(connection, raw, addresses, options)
     const reread = await readingOf(connection, addresses)
     const isLast = tries === mostRuns
     const isOrdered = before.newest <= run.context.slot && run.context.slot <= reread.oldest
@@ -78,14 +78,14 @@ const areEqual = (a: readonly MaybeAccount[], b: readonly MaybeAccount[]) =>
 
 async function runOnce(
   connection: Connection,
-  transaction: VersionedTransaction,
+  raw: Uint8Array,
   addresses: readonly string[],
   { replaceRecentBlockhash, innerInstructions = false }: RunOptions,
 ) {
   return askNode('The simulation', async () => {
     try {
       const accounts = { encoding: 'base64' as const, addresses: [...addresses] }
-      return await connection.simulateTransaction(transaction, {
+      return await connection.simulateTransaction(givenTransaction(raw), {
         sigVerify: false,
         replaceRecentBlockhash,
         ...(innerInstructions && { innerInstructions }),

@@ -1,12 +1,15 @@
 /** Simulates a transaction without submitting it, and reports its effects, cost and balance changes. */
-import type { Connection, VersionedTransaction } from '@solana/web3.js'
+import type { Connection } from '@solana/web3.js'
 import type { Simulation } from '../api/index.ts'
 import { internal } from '../errors.ts'
+import { addressBytes } from '../solana/addresses.ts'
+import { feeOfMessage } from '../solana/fees.ts'
 import type { DecodedTransaction } from '../solana/messages.ts'
 import { RENT_SYSVAR } from '../solana/program-ids.ts'
 import { rentRateIn } from '../solana/rent.ts'
 import { readMint } from '../solana/token-accounts.ts'
 import { type BalanceChange, balanceChanges } from './balance-changes.ts'
+import { givenMessage } from './given-bytes.ts'
 import { readLatestBlockhash } from './rpc-reads.ts'
 import { accountAfter, accountsAt, runWithAccounts } from './runs.ts'
 
@@ -14,16 +17,10 @@ import { accountAfter, accountsAt, runWithAccounts } from './runs.ts'
  * Signatures are not required and a recent blockhash replaces the transaction's, so that an unsigned build runs at any
  * time. A failed run is an answer with `err`. Throws bad_request when the node refuses to run it.
  */
-export async function simulateDecoded(
-  connection: Connection,
-  { raw, message }: DecodedTransaction,
-): Promise<Simulation> {
-  const { VersionedTransaction } = await import('@solana/web3.js')
-  const transaction = VersionedTransaction.deserialize(raw)
+export async function simulateDecoded(connection: Connection, transaction: DecodedTransaction): Promise<Simulation> {
   const [fee, { before, addresses, run }] = await Promise.all([
-    // The fee is read of a copy, because a blockhash is written into the message.
-    readFee(connection, VersionedTransaction.deserialize(raw)),
-    runWithAccounts(connection, transaction, message, { replaceRecentBlockhash: true }),
+    readFee(connection, transaction),
+    runWithAccounts(connection, transaction, { replaceRecentBlockhash: true }),
   ])
   const { err, logs, unitsConsumed, returnData, accounts } = run.value
   if (err === null && accounts?.length !== addresses.length) {
@@ -42,15 +39,23 @@ export async function simulateDecoded(
   }
 }
 
-/** Returns lamports with a fresh blockhash, or null when the node does not report them exactly. */
-async function readFee(connection: Connection, { message }: VersionedTransaction): Promise<string | null> {
-  try {
-    message.recentBlockhash = await readLatestBlockhash(connection)
-    const { value } = await connection.getFeeForMessage(message)
-    return Number.isSafeInteger(value) ? String(value) : null
-  } catch {
-    return null
-  }
+/**
+ * Returns the lamports that the node tells for the message with a fresh blockhash, or null where it does not tell them
+ * exactly. A version 1 message states its priority fee, so that no node can hide it and none has to know it (SIMD-0385).
+ */
+async function readFee(connection: Connection, transaction: DecodedTransaction): Promise<string | null> {
+  const { message } = transaction
+  const shown = await shownFee(connection, transaction).catch(() => null)
+  if (message.config === null) return shown === null ? null : String(shown)
+  const stated = feeOfMessage(message)
+  return String(shown !== null && shown > stated ? shown : stated)
+}
+
+async function shownFee(connection: Connection, { message, messageBytes }: DecodedTransaction): Promise<bigint | null> {
+  const fresh = Uint8Array.from(messageBytes)
+  fresh.set(addressBytes(await readLatestBlockhash(connection)), message.blockhashOffset)
+  const { value } = await connection.getFeeForMessage(givenMessage(fresh))
+  return value !== null && Number.isSafeInteger(value) ? BigInt(value) : null
 }
 
 /** Adds the rent of new accounts, and the decimals of mints that the transaction does not write to. */

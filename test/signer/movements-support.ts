@@ -1,4 +1,4 @@
-/** A wallet on an embedded chain, and what the signer's policy says of its transactions. */
+/** A wallet on an embedded chain, and what the signer's policy says of its transactions, the same in each version. */
 import * as spl from '@solana/spl-token'
 import {
   type AddressLookupTableAccount,
@@ -19,8 +19,11 @@ import { DEFAULT_POLICY, type SigningPolicy, type Spent } from '../../src/policy
 import { checkPolicy } from '../../src/policy/rules/check-policy.ts'
 import type { PolicyCheckOptions } from '../../src/policy/rules/violation.ts'
 import { type DecodedTransaction, decodeWireTransaction } from '../../src/solana/messages.ts'
+import { COMPUTE_BUDGET_PROGRAM } from '../../src/solana/program-ids.ts'
+import type { TransactionConfig } from '../../src/solana/transaction-config.ts'
 import { PROGRAMS_DIR } from '../support/programs.ts'
 import { temporaryFolder } from '../support/service.ts'
+import { unsignedV1 } from '../support/version1.ts'
 
 export const SOL = 1_000_000_000n
 export const NOTHING_SPENT: Spent = { lamports: 0n, tokens: new Map() }
@@ -77,8 +80,23 @@ export async function openScene({ programs = false } = {}) {
       return new VersionedTransaction(message.compileToV0Message(tables))
     },
     decode: (transaction: VersionedTransaction): DecodedTransaction => decodeWireTransaction(transaction.serialize()),
-    read(instructions: TransactionInstruction[], build: Build = {}): Promise<Movement> {
-      return readMovement(chain, scene.decode(scene.compile(instructions, build)), scene.address)
+    /** Of version 1 (SIMD-0385). */
+    compileV1(instructions: TransactionInstruction[], config: Partial<TransactionConfig> = {}, payer = wallet) {
+      const { blockhash } = local.latestBlockhash()
+      return unsignedV1({ payer: payer.publicKey, blockhash, instructions, config })
+    },
+    readV1(instructions: TransactionInstruction[], config: Partial<TransactionConfig> = {}, payer = wallet) {
+      return scene.readBuilt({ transaction: scene.compileV1(instructions, config, payer) })
+    },
+    /** Of version 0; the same instructions in version 1 must move the same, unless only the former can say them. */
+    async read(instructions: TransactionInstruction[], build: Build = {}): Promise<Movement> {
+      const movement = await readMovement(chain, scene.decode(scene.compile(instructions, build)), scene.address)
+      const setsBudget = instructions.some(({ programId }) => text(programId) === COMPUTE_BUDGET_PROGRAM)
+      if (build.tables === undefined && !setsBudget) {
+        const { slot, logs } = movement
+        expect({ ...(await scene.readV1(instructions, {}, build.payer)), slot, logs }).toEqual(movement)
+      }
+      return movement
     },
     /** Of what a builder made, to be signed by the wallet and fresh keys. */
     readBuilt: ({ transaction }: { transaction: Uint8Array }): Promise<Movement> =>
