@@ -1,5 +1,11 @@
 /** The user's own keypair: its address, its signatures, and transactions decoded without a network call. */
-import type { SignedTransaction, SigningKeys, TransactionContent, Wallet } from '../commands/signing/wallet.ts'
+import type {
+  MessageConfig,
+  SignedTransaction,
+  SigningKeys,
+  TransactionContent,
+  Wallet,
+} from '../commands/signing/wallet.ts'
 import { failure, usage } from '../commands/ui/problem.ts'
 import { explainTransactionError } from '../src/chain/errors/index.ts'
 import { KNOWN_PROGRAMS } from '../src/chain/errors/programs.ts'
@@ -8,6 +14,7 @@ import { decodeTransaction, namesIn } from '../src/chain/transactions.ts'
 import { ApiError } from '../src/errors.ts'
 import { type DecodedMessage, type DecodedTransaction, isWritable, signatureOffset } from '../src/solana/messages.ts'
 import { type KeyPair, keyPairOf, signatureHolds } from '../src/solana/signatures.ts'
+import type { TransactionConfig } from '../src/solana/transaction-config.ts'
 import { keypairPath, makeKeypair, readKeypair } from './keypair-file.ts'
 
 export function createWallet(): Wallet {
@@ -94,6 +101,7 @@ function contentOf(decoded: DecodedTransaction): TransactionContent {
     fee_payer: message.keys[0] ?? '',
     recent_blockhash: message.recentBlockhash,
     size: raw.length,
+    config: message.config && configOf(message.config),
     signers: message.keys.slice(0, message.signers).map((address, i) => ({
       address,
       signature: !isSigned(signatures[i]) ? 'missing' : signatureHolds(decoded, i) ? 'valid' : 'invalid',
@@ -109,6 +117,13 @@ function contentOf(decoded: DecodedTransaction): TransactionContent {
     }),
   }
 }
+
+const configOf = (config: TransactionConfig): MessageConfig => ({
+  priority_fee: config.priorityFeeLamports === null ? null : String(config.priorityFeeLamports),
+  compute_unit_limit: config.computeUnitLimit,
+  loaded_accounts_data_size_limit: config.loadedAccountsDataSizeLimit,
+  heap_size: config.heapSize,
+})
 
 function unreadable(index: number): never {
   throw new Error(`the transaction has no account ${index}`)

@@ -30,7 +30,7 @@ const MAX_PRIORITY_FEE = 100_000_000n
  * difference.
  */
 export function requireExpected(
-  { fee_payer, signers, instructions }: TransactionContent,
+  { fee_payer, signers, instructions, config }: TransactionContent,
   payer: string,
   record: AgreedAirdrop,
 ): void {
@@ -44,8 +44,9 @@ export function requireExpected(
     throw unexpectedBuild('it does not make one distributor')
   if (!createsDistributor(creation, record)) throw unexpectedBuild('its count, root or caps are others')
   if (of(ASSOCIATED_TOKEN_PROGRAM).length > 1) throw unexpectedBuild('it opens more than one token account')
-  if (priorityFeeOf(of(COMPUTE_BUDGET_PROGRAM)) > MAX_PRIORITY_FEE)
-    throw unexpectedBuild('its priority fee is more than 0.1 SOL')
+  // In a transaction of version 1, the instructions have no effect and the message states the fee (SIMD-0385).
+  const priority = config === null ? budgetFeeOf(of(COMPUTE_BUDGET_PROGRAM)) : BigInt(config.priority_fee ?? 0)
+  if (priority > MAX_PRIORITY_FEE) throw unexpectedBuild('its priority fee is more than 0.1 SOL')
   const deposit = record.deposit === undefined ? record.total : record.deposit
   const deposits = of(TOKEN_PROGRAM).length
   if (deposit === '0' && deposits > 0) throw unexpectedBuild('it makes a deposit, and none was agreed to')
@@ -89,7 +90,7 @@ function requireDeposit(
  * The priority fee in lamports. A build with a price and no limit counts with the largest limit, as what the runtime
  * takes instead depends on its instructions.
  */
-function priorityFeeOf(instructions: readonly BuiltInstruction[]): bigint {
+function budgetFeeOf(instructions: readonly BuiltInstruction[]): bigint {
   let [units, microLamports]: [bigint | null, bigint | null] = [null, null]
   for (const { data } of instructions) {
     const bytes = bytesFromHex(data)

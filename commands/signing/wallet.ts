@@ -39,6 +39,8 @@ export interface TransactionContent {
   recent_blockhash: string
   /** The size in bytes. */
   size: number
+  /** What a transaction of version 1 sets in its message, where others have instructions; null for those. */
+  config: MessageConfig | null
   signers: { address: string; signature: 'valid' | 'missing' | 'invalid' }[]
   instructions: {
     program: string
@@ -49,6 +51,16 @@ export interface TransactionContent {
     /** The instruction data in hex. */
     data: string
   }[]
+}
+export interface MessageConfig {
+  /** Lamports, as digits, for the whole transaction; null is none. */
+  priority_fee: string | null
+  /** Compute units; null is none, with which nothing runs. */
+  compute_unit_limit: number | null
+  /** Bytes of accounts; null is none, with which nothing loads. */
+  loaded_accounts_data_size_limit: number | null
+  /** Bytes; null is 32 KiB. */
+  heap_size: number | null
 }
 export interface Explanation {
   program: string | null

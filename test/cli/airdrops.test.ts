@@ -431,6 +431,19 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
         it.instructions[budget]!.data = '03ffffffffffffff00'
       }),
     ).toThrow('its priority fee is more than 0.1 SOL')
+    // In a message of version 1 the fee stands beside the instructions, which are no-ops there.
+    const config = { compute_unit_limit: 1, loaded_accounts_data_size_limit: 1, heap_size: null }
+    for (const [priority_fee, decoy] of [
+      ['100000000', '03ffffffffffffff00'],
+      ['100000001', '030100000000000000'],
+    ] as const) {
+      const stated = check((it) => {
+        it.config = { ...config, priority_fee }
+        it.instructions[budget]!.data = decoy
+      })
+      if (priority_fee === '100000000') expect(stated).not.toThrow()
+      else expect(stated).toThrow('its priority fee is more than 0.1 SOL')
+    }
     for (const cutShort of ['02c05c', '03ffff']) {
       expect(
         check((it) => {

@@ -6,6 +6,7 @@ import {
   AddressLookupTableAccount,
   Keypair,
   SystemProgram,
+  TransactionInstruction,
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js'
@@ -14,10 +15,12 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { createWallet } from '../../bin/wallet.ts'
 import type { Session } from '../../commands/session.ts'
 import type { BuiltTransactions } from '../../commands/signing/built-transactions.ts'
+import { contentOutcome } from '../../commands/signing/content.ts'
 import { runSigned, type SignedRun } from '../../commands/signing/run.ts'
 import { Cancelled, failure } from '../../commands/ui/problem.ts'
 import { memo, someone } from '../support/local-chain.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
+import { signV1, unsignedV1 } from '../support/version1.ts'
 
 const folder = makeSharedFolder('svc-signing-')
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -127,6 +130,48 @@ describe('a signature', () => {
       { address: payer.publicKey.toBase58(), signer: true, writable: true },
       { address: `${table.accountKey.toBase58()}[${table.writableIndexes[0]}]`, signer: false, writable: true },
     ])
+  })
+})
+
+describe('a transaction of version 1', () => {
+  const [payer, second] = [Keypair.generate(), Keypair.generate()]
+  const approval = new TransactionInstruction({
+    programId: SystemProgram.programId,
+    keys: [{ pubkey: second.publicKey, isSigner: true, isWritable: false }],
+    data: Buffer.of(1),
+  })
+  const unsigned = unsignedV1({
+    payer: payer.publicKey,
+    blockhash: BLOCKHASH,
+    instructions: [approval],
+    config: { priorityFeeLamports: 77n, heapSize: 65_536 },
+  })
+  const text = Buffer.from(unsigned).toString('base64')
+
+  it('is signed by each of its keys in turn, behind its message', async () => {
+    const first = await wallet.sign(text, { keypair: keypairFile(second) })
+    expect([first.signature, first.missing]).toEqual([null, [payer.publicKey.toBase58()]])
+    const whole = await wallet.sign(first.transaction, { keypair: keypairFile(payer) })
+    expect(whole.missing).toEqual([])
+    expect(whole.transaction).toBe(Buffer.from(signV1(unsigned, [payer, second])).toString('base64'))
+  })
+
+  it('is shown with the priority fee and the limits that its message states', async () => {
+    const content = await wallet.decode(text)
+    expect(content).toMatchObject({
+      version: 1,
+      fee_payer: payer.publicKey.toBase58(),
+      recent_blockhash: BLOCKHASH,
+      config: {
+        priority_fee: '77',
+        compute_unit_limit: 1_400_000,
+        loaded_accounts_data_size_limit: 67_108_864,
+        heap_size: 65_536,
+      },
+    })
+    const { text: shown } = contentOutcome(content)
+    expect(shown).toContain('priority  0.000000077 SOL')
+    expect(shown).toContain('limits    1400000 compute units')
   })
 })
 
