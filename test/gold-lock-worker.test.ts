@@ -16,6 +16,7 @@ import {
   type PlatformOptions,
   signWith,
 } from './support/pool-platform.ts'
+import { inVersion1, signV1 } from './support/version1.ts'
 
 // Where everything is skipped nothing would stop it.
 const postgres = lacksLock !== '' ? { missing: lacksLock } : await startPostgres()
@@ -263,6 +264,39 @@ describe.skipIf(lacksLock !== '')(`the worker of gold locks ${lacksLock}`, () =>
     base.node.decide = () => undefined
     await followGoldLocks(platform.services)
     const { data } = (await platform.request('GET', `/v2/events?type=gold.unlocked`)).json
+    expect(data.map((event: { data: { object: object } }) => event.data.object)).toMatchObject([
+      { user: addressOf(user), signature, status: 'unlocked', source: 'chain' },
+    ])
+  })
+
+  it('says how a lock ended by a transaction of version 1, and not before the node shows it', async () => {
+    let shows = false
+    const unshown = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      error: { code: -32015, message: 'Transaction version (2) is not supported by the requesting client' },
+    })
+    const platform = await daemon({
+      around: (send) => async (input, init) =>
+        !shows && String(init?.body).includes('"getTransaction"') ? new Response(unshown) : send(input, init),
+    })
+    const user = await locked(platform, 1)
+    base.clock.advance(DAY * 1000)
+    await followGoldLocks(platform.services)
+    const { json } = await platform.request('DELETE', `/v2/gold-locks/${addressOf(user)}`, {
+      body: { platform_id: 'acme' },
+    })
+    const { err, signature } = base.chain.send(signV1(inVersion1(json.data.transaction), [user]))
+    expect(err).toBeNull()
+    base.clock.advance(DAY * 1000)
+    await followGoldLocks(platform.services)
+    expect(await eventsOf(platform, user)).toEqual(['gold.locked', 'gold.unlock_eligible'])
+    const said = platform.logged.find(({ message }) => message === 'how a gold lock ended could not be read')
+    expect((said?.fields as { err?: Error })?.err?.message).toContain(`${signature} is of a later version than 1`)
+    shows = true
+    await followGoldLocks(platform.services)
+    const { data } = (await platform.request('GET', `/v2/events?type=gold.unlocked&resource_id=${addressOf(user)}`))
+      .json
     expect(data.map((event: { data: { object: object } }) => event.data.object)).toMatchObject([
       { user: addressOf(user), signature, status: 'unlocked', source: 'chain' },
     ])

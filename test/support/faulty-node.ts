@@ -1,5 +1,4 @@
 /** An RPC node over an embedded chain that goes wrong as it is told: one fault for one request, put in at the `fetch`. */
-import { base58 } from '@scure/base'
 import { onTestFinished, vi } from 'vitest'
 import { createApp } from '../../daemon/app.ts'
 import { openServices, operatorKey } from '../../daemon/services.ts'
@@ -297,7 +296,7 @@ function blockhashSlots(chain: LocalChain) {
 
 export const count = <K>(counts: Map<K, number>, key: K) => void counts.set(key, (counts.get(key) ?? 0) + 1)
 
-const signatureIn = (raw: Uint8Array) => base58.encode(raw.subarray(1, 65))
+const signatureIn = (raw: Uint8Array) => decodeWireTransaction(raw).signature
 
 /** One line of the log. */
 export interface Logged {

@@ -2,8 +2,8 @@
 import { type Keypair, PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
 import { compileTransaction } from '../../src/solana/compiling.ts'
 import { MAX_COMPUTE_UNITS, MAX_V1_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
-import { decodeWireTransaction, signatureOffset } from '../../src/solana/messages.ts'
-import { MEMO_PROGRAM } from '../../src/solana/program-ids.ts'
+import { decodeWireTransaction, isWritable, keyAt, signatureOffset } from '../../src/solana/messages.ts'
+import { COMPUTE_BUDGET_PROGRAM, MEMO_PROGRAM } from '../../src/solana/program-ids.ts'
 import { keyPairOf } from '../../src/solana/signatures.ts'
 import type { TransactionConfig } from '../../src/solana/transaction-config.ts'
 
@@ -61,4 +61,22 @@ export function largestV1(parts: Omit<Parts, 'instructions' | 'payer'> & { payer
     return unsignedV1({ ...parts, instructions: [...transfers, memo] })
   }
   return withMemo(MAX_V1_TRANSACTION_BYTES - withMemo(0).length)
+}
+
+/** The same instructions in version 1, unsigned; those of the Compute Budget program, which have no effect in it, are left out. */
+export function inVersion1(transaction: string, config?: Partial<TransactionConfig>): Uint8Array {
+  const { message } = decodeWireTransaction(Buffer.from(transaction, 'base64'))
+  const key = (place: number) => new PublicKey(keyAt(message, place))
+  const instructions = message.instructions
+    .filter(({ programIdIndex }) => keyAt(message, programIdIndex) !== COMPUTE_BUDGET_PROGRAM)
+    .map(({ programIdIndex, accounts, data }) => ({
+      programId: key(programIdIndex),
+      keys: [...accounts].map((place) => ({
+        pubkey: key(place),
+        isSigner: place < message.signers,
+        isWritable: isWritable(message, 0, place),
+      })),
+      data: Buffer.from(data),
+    }))
+  return unsignedV1({ payer: key(0), blockhash: message.recentBlockhash, instructions, ...(config && { config }) })
 }
