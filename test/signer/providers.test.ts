@@ -56,14 +56,16 @@ describe.each(Object.keys(PROVIDERS) as (keyof typeof PROVIDERS)[])('a signer at
   it('signs exactly the message bytes, once', async () => {
     const signer = await open()
     expect(signer).toMatchObject({ provider: name, address: provider.key.address })
-    for (const length of [1, 32, 300, 1232]) {
-      const message = randomBytes(length)
+    // The largest message of version 1 has 4,096 bytes less one signature.
+    const messages = [1, 32, 300, 1_232, 4_032].map((length) => randomBytes(length))
+    messages.at(-1)!.set([0x81])
+    for (const message of messages) {
       const signature = await signer.sign(message)
       expect(signature).toHaveLength(64)
       expect(holds(message, signature, provider.key.address)).toBe(true)
       expect(provider.signatures.get(hash(message))).toBe(1)
     }
-    expect(signRequests()).toHaveLength(4)
+    expect(signRequests()).toHaveLength(messages.length)
   })
 
   it('signs the bytes as they were when it was asked', async () => {

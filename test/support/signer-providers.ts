@@ -127,7 +127,10 @@ export async function startKms(key = testKey()): Promise<TestProvider> {
       if (target(request) !== 'TrentService.Sign') throw new Error('wrong target')
       if (request.headers['content-type'] !== 'application/x-amz-json-1.1') throw new Error('wrong content type')
       if (MessageType !== 'RAW' || SigningAlgorithm !== 'ED25519_SHA_512') throw new Error('not the raw bytes')
-      return Buffer.from(Message ?? '', 'base64')
+      const bytes = Buffer.from(Message ?? '', 'base64')
+      // KMS API reference, Sign: "You can submit messages of up to 4096 bytes."
+      if (bytes.length > 4_096) throw new Error('too long for KMS')
+      return bytes
     },
     signed: (signature) => ({
       KeyId: keyId,
