@@ -49,12 +49,15 @@ export function signV1(transaction: Uint8Array, keys: readonly Keypair[]): Uint8
 export const signedV1 = ({ payer, ...parts }: Omit<Parts, 'payer'> & { payer: Keypair }): Uint8Array =>
   signV1(unsignedV1({ ...parts, payer: payer.publicKey }), [payer])
 
-/** Transfers of one lamport to as many new accounts as 4,096 bytes name, and bytes of a memo up to the last one. */
-export function largestV1(parts: Omit<Parts, 'instructions' | 'payer'> & { payer: PublicKey }, others = 0): Uint8Array {
+/** Each of the transfers below, in lamports, which is more than the rent of an account without data. */
+export const LARGEST_V1_TRANSFER = 1_000_000n
+
+/** Transfers to as many new accounts as a message can name, and bytes of a memo, which `others` sign, up to the last. */
+export function largestV1(parts: Omit<Parts, 'instructions'>, others = 0): Uint8Array {
   const [key, program] = [(n: number) => new PublicKey(Buffer.alloc(32, n + 1)), new PublicKey(MEMO_PROGRAM)]
   const signers = Array.from({ length: others }, (_, n) => ({ pubkey: key(n), isSigner: true, isWritable: false }))
   const transfers = Array.from({ length: 60 - others }, (_, n) =>
-    SystemProgram.transfer({ fromPubkey: parts.payer, toPubkey: key(100 + n), lamports: 1 }),
+    SystemProgram.transfer({ fromPubkey: parts.payer, toPubkey: key(100 + n), lamports: LARGEST_V1_TRANSFER }),
   )
   const withMemo = (bytes: number) => {
     const memo = { programId: program, keys: signers, data: Buffer.alloc(bytes, 'm') }

@@ -10,6 +10,8 @@ const SIGN = 'sign with every wallet that the build names, and change nothing af
 const FUND = 'send SOL to it; on the embedded chain `svc localnet airdrop <address> <sol>`'
 const TABLE = 'the address lookup table is not as it was at the build: build again'
 const SMALLER = 'split it into smaller transactions'
+/** In a message of version 1, what is not stated is 0, and Compute Budget instructions have no effect (SIMD-0385). */
+const STATED = 'a message of version 1 states it itself, and 0 where it says nothing'
 
 /** Errors of a whole transaction. */
 export const TRANSACTION_ERROR_TEXTS: Readonly<Record<string, ErrorText>> = {
@@ -36,7 +38,10 @@ export const TRANSACTION_ERROR_TEXTS: Readonly<Record<string, ErrorText>> = {
   ClusterMaintenance: ['the cluster is under maintenance', 'try again later'],
   AccountBorrowOutstanding: ['an account is still borrowed', LATER],
   WouldExceedMaxBlockCostLimit: ['the block is full', LATER],
-  UnsupportedVersion: ['the version of the transaction is not supported', 'use a legacy or version 0 transaction'],
+  UnsupportedVersion: [
+    'the version of the transaction is not supported',
+    'use version 0; version 1 is for clusters where it is active',
+  ],
   InvalidWritableAccount: ['the transaction writes to an account that cannot be written', BUILD_AGAIN],
   WouldExceedMaxAccountCostLimit: ['an account has reached its limit for this block', LATER],
   WouldExceedAccountDataBlockLimit: ['the block has reached its limit of new account data', LATER],
@@ -48,9 +53,12 @@ export const TRANSACTION_ERROR_TEXTS: Readonly<Record<string, ErrorText>> = {
   InvalidRentPayingAccount: ['an account would be left with fewer lamports than its rent', FUND],
   WouldExceedMaxVoteCostLimit: ['the block has reached its limit of votes', LATER],
   WouldExceedAccountDataTotalLimit: ['the cluster has reached its limit of account data', 'try again later'],
-  MaxLoadedAccountsDataSizeExceeded: ['the accounts of the transaction hold too much data', SMALLER],
+  MaxLoadedAccountsDataSizeExceeded: [
+    'the accounts of the transaction hold more data than it may load',
+    `raise its limit (${STATED}), or ${SMALLER}`,
+  ],
   ResanitizationNeeded: ['the transaction has to be checked again', LATER],
-  InvalidLoadedAccountsDataSizeLimit: ['the limit of loaded account data is 0', BUILD_AGAIN],
+  InvalidLoadedAccountsDataSizeLimit: ['the limit of loaded account data is 0', `set one: ${STATED}`],
   UnbalancedTransaction: ['the lamports before and after the transaction differ', null],
   ProgramCacheHitMaxLimit: ['the validator holds too many programs at once', LATER],
   CommitCancelled: ['the validator gave the transaction up', LATER],
@@ -101,7 +109,7 @@ export const INSTRUCTION_ERROR_TEXTS: Readonly<Record<string, ErrorText>> = {
   InvalidRealloc: ['an account cannot grow that much at once', null],
   ComputationalBudgetExceeded: [
     'the transaction used all its compute units',
-    'raise its compute unit limit, or split it',
+    `raise its compute unit limit (${STATED}), or split it`,
   ],
   PrivilegeEscalation: ['a program passed on a signature or a write access that it did not have', SIGN],
   ProgramEnvironmentSetupFailure: ['the program could not be started', PROGRAM],
