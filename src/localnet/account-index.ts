@@ -9,6 +9,14 @@ export interface AccountEntry {
   token: TokenHolding | null
   /** Decimals of a mint; null for other accounts. */
   decimals: number | null
+  /** Bytes of its data. */
+  space: number
+}
+
+/** Returns what the index notes of an account. */
+export function entryOf(account: ChainAccount): AccountEntry {
+  const { lamports, owner, data } = account
+  return { lamports, owner, token: tokenHoldingOf(account), decimals: mintDecimalsOf(account), space: data.length }
 }
 
 /** Reads the accounts that the index does not have yet. */
@@ -68,12 +76,9 @@ export class AccountIndex {
       return
     }
     this.#absent?.delete(address)
-    const after: AccountEntry = {
-      lamports: account.lamports,
-      owner: before?.owner === account.owner ? before.owner : account.owner,
-      token: tokenHoldingOf(account),
-      decimals: mintDecimalsOf(account),
-    }
+    const after = entryOf(account)
+    // One string is kept for an owner that does not change, because most accounts share few owners.
+    if (before?.owner === after.owner) after.owner = before.owner
     this.#entries.set(address, after)
     if (before !== undefined && hasSameLinks(before, after)) return
     if (before !== undefined) this.#unlink(address, before)

@@ -1,10 +1,21 @@
-/** Clock of the embedded chain: slots of 400 ms that follow the wall clock, can be advanced and never run backwards. */
-import { SLOT_MS } from '../solana/constants.ts'
+/** Clock of the embedded chain: slots that follow the wall clock, can be advanced and never run backwards. */
 
 /** First slot of every embedded chain; it is also the first slot of an epoch. */
 export const GENESIS_SLOT = 440_208_000
 /** Slots per epoch, without a warm-up, as on mainnet. */
 export const SLOTS_PER_EPOCH = 432_000
+/** Slot time of chains that were made before it was a setting. */
+const FIRST_SLOT_MS = 400
+
+/** A time in which all slots took the same, up to the next such time. */
+export interface SlotEra {
+  /** Its first slot. */
+  slot: number
+  /** Start of its first slot in Unix milliseconds. */
+  ms: number
+  /** Milliseconds of a slot. */
+  slotMs: number
+}
 
 export interface ClockState {
   /** Time of GENESIS_SLOT in Unix milliseconds. */
@@ -13,6 +24,8 @@ export interface ClockState {
   offsetMs: number
   /** Latest recorded time in Unix milliseconds; the chain never goes back before it. */
   lastMs: number
+  /** From the oldest to the current one; chains that are older than this setting have none. */
+  eras?: SlotEra[]
 }
 
 /** Slot and time that programs read; fixed once a transaction has run in the slot. */
@@ -25,19 +38,27 @@ export interface Tick {
 export class SlotClock {
   readonly #now: () => number
   readonly #genesisMs: number
+  readonly #eras: SlotEra[]
   #offsetMs: number
   #lastMs: number
   #tick: Tick = { slot: -1, unixTimestamp: 0 }
 
-  constructor(state: ClockState, now: () => number) {
+  constructor({ genesisMs, offsetMs, lastMs, eras }: ClockState, now: () => number) {
     this.#now = now
-    this.#genesisMs = state.genesisMs
-    this.#offsetMs = state.offsetMs
-    this.#lastMs = state.lastMs
+    this.#genesisMs = genesisMs
+    this.#offsetMs = offsetMs
+    this.#lastMs = lastMs
+    this.#eras = eras ? [...eras] : [{ slot: GENESIS_SLOT, ms: genesisMs, slotMs: FIRST_SLOT_MS }]
   }
 
-  get offsetMs(): number {
-    return this.#offsetMs
+  /** What has to be stored for the chain to go on from its latest time. */
+  state(): Required<ClockState> {
+    return { genesisMs: this.#genesisMs, offsetMs: this.#offsetMs, lastMs: this.#lastMs, eras: [...this.#eras] }
+  }
+
+  /** Milliseconds of a slot from the next one on. */
+  get slotMs(): number {
+    return this.#lastEra.slotMs
   }
 
   /**
@@ -59,12 +80,13 @@ export class SlotClock {
   }
 
   slotAt(ms: number): number {
-    return GENESIS_SLOT + Math.floor((ms - this.#genesisMs) / SLOT_MS)
+    const { slot, ms: start, slotMs } = this.#eras.findLast((era) => era.ms <= ms) ?? this.#firstEra
+    return slot + Math.floor((ms - start) / slotMs)
   }
 
   /** Returns the Unix seconds at which a slot begins. */
   startOf(slot: number): number {
-    return Math.floor((this.#genesisMs + (slot - GENESIS_SLOT) * SLOT_MS) / 1000)
+    return Math.floor(this.#startMs(slot) / 1000)
   }
 
   /** Returns slot and time for a run; all runs in the same slot get the same time, as in a block. */
@@ -78,7 +100,16 @@ export class SlotClock {
   /** Continues a slot that began before the chain was opened, even if the wall clock is behind it now. */
   resume(tick: Tick): void {
     this.#tick = tick
-    this.#lastMs = Math.max(this.#lastMs, this.#genesisMs + (tick.slot - GENESIS_SLOT) * SLOT_MS)
+    this.#lastMs = Math.max(this.#lastMs, this.#startMs(tick.slot))
+  }
+
+  /** Changes the slot time from the next slot on, so that no slot and no time is counted twice or left out. */
+  setSlotMs(slotMs: number): void {
+    const current = this.slot()
+    // An era that has not begun is replaced.
+    while (this.#eras.length > 1 && this.#lastEra.slot > current) this.#eras.pop()
+    if (this.slotMs === slotMs) return
+    this.#eras.push({ slot: current + 1, ms: this.#startMs(current + 1), slotMs })
   }
 
   /** Advances the clock by `seconds`, which may have a fraction. Throws RangeError. */
@@ -90,5 +121,18 @@ export class SlotClock {
       throw new RangeError(`The clock cannot be moved ahead by ${seconds} seconds: that is beyond what dates can hold`)
     }
     this.#offsetMs += Math.round(seconds * 1000)
+  }
+
+  #startMs(slot: number): number {
+    const era = this.#eras.findLast((each) => each.slot <= slot) ?? this.#firstEra
+    return era.ms + (slot - era.slot) * era.slotMs
+  }
+
+  get #firstEra(): SlotEra {
+    return this.#eras[0] as SlotEra
+  }
+
+  get #lastEra(): SlotEra {
+    return this.#eras.at(-1) as SlotEra
   }
 }

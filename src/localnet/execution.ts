@@ -1,13 +1,14 @@
 /** Checks a transaction in a validator's order, runs it, and records all its changes. */
 
 import type { ChainAccount } from '../solana/accounts.ts'
-import { type TokenBalance, type TransactionErrorJson, TransactionRefused } from '../solana/execution.ts'
+import { type TransactionErrorJson, TransactionRefused } from '../solana/execution.ts'
 import { unitPriceOf } from '../solana/fees.ts'
 import { type LoadedAddresses, loadAddresses } from '../solana/lookup-tables.ts'
 import { checkLocks, type DecodedTransaction, isWritable, keyAt } from '../solana/messages.ts'
 import { NATIVE_LOADER, SYSVAR_OWNER } from '../solana/program-ids.ts'
 import { signaturesHold } from '../solana/signatures.ts'
 import type { AccountIndex } from './account-index.ts'
+import { balancesOf } from './balances.ts'
 import type { Blockhashes } from './blockhashes.ts'
 import type { Tick } from './clock.ts'
 import type { HistoryEntry } from './history.ts'
@@ -81,13 +82,13 @@ export function executeAndCommit(
   const { transaction, accountKeys, loadedAddresses, writable, nonce } = checked
   // Programs are loaded before the balances are read.
   runtime.load(accountKeys)
-  const preBalances = accountKeys.map((key) => index.get(key)?.lamports ?? 0n)
-  const preTokenBalances = tokenBalancesOf(index, accountKeys)
+  const entry = (key: string) => index.get(key)
+  const before = balancesOf(accountKeys, entry)
 
   const execution = runtime.run(transaction)
   const failed = execution.err !== null
   const payer = keyAt(transaction.message, 0)
-  if (execution.err !== null && runtime.balance(payer) === preBalances[0]) {
+  if (execution.err !== null && runtime.balance(payer) === before.lamports[0]) {
     throw new TransactionRefused(refine(execution.err, runtime, checked), execution)
   }
   const nonceAccount = failed && nonce !== null ? runtime.get(nonce) : null
@@ -98,14 +99,14 @@ export function executeAndCommit(
   const changed = new Map<string, ChainAccount | null>()
   for (const [i, key] of accountKeys.entries()) {
     if (failed ? key !== payer && key !== nonce : !writable[i]) continue
-    const before = index.get(key)
-    if (before?.owner === SYSVAR_OWNER || before?.owner === NATIVE_LOADER) continue
-    const after = runtime.get(key)
-    if (before === undefined && after === null) continue
-    index.update(key, after)
-    changed.set(key, after)
+    const known = index.get(key)
+    if (known?.owner === SYSVAR_OWNER || known?.owner === NATIVE_LOADER) continue
+    const account = runtime.get(key)
+    if (known === undefined && account === null) continue
+    index.update(key, account)
+    changed.set(key, account)
   }
-  const postBalances = accountKeys.map((key) => index.get(key)?.lamports ?? 0n)
+  const after = balancesOf(accountKeys, entry)
   return {
     unitPrice: unitPriceOf(transaction.message),
     writable,
@@ -118,13 +119,13 @@ export function executeAndCommit(
       blockTime: unixTimestamp,
       raw: transaction.raw,
       // Lamports only move between the accounts of a message, so the difference is the fee.
-      fee: totalOf(preBalances) - totalOf(postBalances),
+      fee: totalOf(before.lamports) - totalOf(after.lamports),
       accountKeys,
       loadedAddresses,
-      preBalances,
-      postBalances,
-      preTokenBalances,
-      postTokenBalances: tokenBalancesOf(index, accountKeys),
+      preBalances: before.lamports,
+      postBalances: after.lamports,
+      preTokenBalances: before.tokens,
+      postTokenBalances: after.tokens,
     },
   }
 }
@@ -143,19 +144,6 @@ export function refine(
     ({ programIdIndex }) => runtime.get(keyAt(message, programIdIndex)) === null,
   )
   return missing ? 'ProgramAccountNotFound' : err
-}
-
-function tokenBalancesOf(index: AccountIndex, accountKeys: readonly string[]): TokenBalance[] {
-  const balances: TokenBalance[] = []
-  for (const [accountIndex, key] of accountKeys.entries()) {
-    const entry = index.get(key)
-    if (entry === undefined || entry.token === null) continue
-    const { mint, wallet, amount } = entry.token
-    const decimals = index.get(mint)?.decimals
-    if (decimals === null || decimals === undefined) continue
-    balances.push({ accountIndex, mint, owner: wallet, programId: entry.owner, amount, decimals })
-  }
-  return balances
 }
 
 const totalOf = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n)

@@ -2,6 +2,7 @@
 
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressBytes } from '../solana/addresses.ts'
+import type { ClusterSettings } from '../solana/cluster-settings.ts'
 import { TransactionRefused } from '../solana/execution.ts'
 import { decodeOnce, messageBytesOf } from '../solana/messages.ts'
 import type { AccountIndex } from './account-index.ts'
@@ -23,7 +24,6 @@ import { WorkQueue } from './work-queue.ts'
 export interface ChainParts {
   journal: ChainJournal
   clock: SlotClock
-  genesisMs: number
   genesisHash: string
   blockhashes: Blockhashes
   runtime: Runtime
@@ -34,6 +34,7 @@ export interface ChainParts {
   /** The programs, and a sentence for each part of the program cache or the journal that could not be loaded. */
   report(): Pick<LocalnetStatus, 'programs' | 'warnings'>
   dataDir: string
+  settings: ClusterSettings
 }
 
 /** What works that share one write have landed, and the accounts that are still to be written. */
@@ -54,12 +55,11 @@ export class Ledger {
   #group: Group | null = null
 
   constructor(parts: ChainParts) {
-    const { journal, clock, runtime, index, blockhashes } = parts
+    const { journal, runtime, index, blockhashes } = parts
     this.#parts = parts
     this.execution = { runtime, index, blockhashes, hasTransaction: journal.hasTransaction }
     const last = journal.lastTransaction()
     if (last === null) return
-    clock.resume({ slot: last.slot, unixTimestamp: last.blockTime })
     this.#place = { slot: last.slot, next: last.index + 1 }
   }
 
@@ -250,9 +250,9 @@ export class Ledger {
   }
 
   #saveClock(journal: ChainJournal): void {
-    const { clock, genesisMs } = this.#parts
-    const lastMs = clock.ms()
-    journal.saveSetting('clock', JSON.stringify({ genesisMs, offsetMs: clock.offsetMs, lastMs }))
+    const { clock } = this.#parts
+    clock.ms()
+    journal.saveSetting('clock', JSON.stringify(clock.state()))
   }
 
   #snapshot({ accountKeys, writable }: CheckedTransaction, before: Map<string, ChainAccount | null>): void {

@@ -7,6 +7,7 @@ import { TransactionRefused } from '../solana/execution.ts'
 import { feeOfMessage } from '../solana/fees.ts'
 import { decodeMessage } from '../solana/messages.ts'
 import { CLOCK_SYSVAR, LOADERS } from '../solana/program-ids.ts'
+import { type Balances, balancesOf } from './balances.ts'
 import type { ChainJournal } from './journal.ts'
 import { type ChainParts, Ledger } from './ledger.ts'
 import { nonceAccountOf } from './nonces.ts'
@@ -40,6 +41,10 @@ export class EmbeddedChain implements LocalChain {
 
   unixTimestamp(): number {
     return Math.floor(this.#parts.clock.ms() / 1000)
+  }
+
+  slotMs(): number {
+    return this.#parts.clock.slotMs
   }
 
   blockTime(slot: number): number {
@@ -82,6 +87,11 @@ export class EmbeddedChain implements LocalChain {
 
   tokenAccountsOfMint(mint: string): Iterable<readonly [string, ChainAccount]> {
     return this.#existing(this.#parts.index.ofMint(mint))
+  }
+
+  balances(addresses: readonly string[]): Balances {
+    this.#ledger.assertOpen()
+    return balancesOf(addresses, (address) => this.#parts.index.get(address))
   }
 
   minimumBalance(space: number): bigint {
@@ -174,7 +184,7 @@ export class EmbeddedChain implements LocalChain {
   }
 
   status(): LocalnetStatus {
-    const { index, report, dataDir } = this.#parts
+    const { index, report, dataDir, settings } = this.#parts
     // The programs that are loaded for the report add accounts.
     const { programs, warnings } = report()
     return {
@@ -185,6 +195,7 @@ export class EmbeddedChain implements LocalChain {
       programs,
       warnings,
       dataDir,
+      settings,
     }
   }
 

@@ -3,10 +3,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { loadSqlite, loadSvm } from '../native-modules.ts'
 import { addressOf } from '../solana/addresses.ts'
+import { type ClusterSettings, DEFAULT_SETTINGS } from '../solana/cluster-settings.ts'
 import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
 import { AccountIndex, type AccountReader } from './account-index.ts'
 import { Blockhashes } from './blockhashes.ts'
-import { type ClockState, SlotClock } from './clock.ts'
+import { applySettings, readCachedSettings, rentText } from './chain-settings.ts'
+import { type ClockState, GENESIS_SLOT, SlotClock } from './clock.ts'
 import { FAUCET_LAMPORTS, openFaucet } from './faucet.ts'
 import { type ChainJournal, openJournal } from './journal.ts'
 import type { ChainParts } from './ledger.ts'
@@ -15,14 +17,20 @@ import { Runtime } from './runtime.ts'
 import type { LocalChainOptions } from './types.ts'
 
 /** Loads the SDKs, locks the journal and fills the runtime. Throws ChainLockedError. */
-export async function openParts({ dataDir, programsDir, now = Date.now }: LocalChainOptions): Promise<ChainParts> {
+export async function openParts({
+  dataDir,
+  programsDir,
+  now = Date.now,
+  settings: given,
+}: LocalChainOptions): Promise<ChainParts> {
   const native = await loadSvm()
   const journal = openJournal(loadSqlite(), dataDir)
   try {
-    const { seed, clockState } = genesisOf(journal, now)
-    const clock = new SlotClock(clockState, now)
+    const fromCache = given === undefined ? readCachedSettings(programsDir) : { settings: given, faults: [] }
+    const { seed, clock } = genesisOf(journal, now, fromCache.settings)
+    const settings = applySettings(journal, clock, fromCache.settings)
     const blockhashes = new Blockhashes(seed)
-    const runtime = new Runtime(native, clock, blockhashes)
+    const runtime = new Runtime(native, clock, blockhashes, settings.rent)
     const builtIn = runtime.builtInAddresses()
     const faucet = openFaucet(seed)
     const { accounts, programs: added, report } = loadPrograms(runtime, programsDir)
@@ -36,7 +44,6 @@ export async function openParts({ dataDir, programsDir, now = Date.now }: LocalC
     return {
       journal,
       clock,
-      genesisMs: clockState.genesisMs,
       genesisHash: base58.encode(createHash('sha256').update(seed).update('genesis').digest()),
       blockhashes,
       runtime,
@@ -45,9 +52,10 @@ export async function openParts({ dataDir, programsDir, now = Date.now }: LocalC
       genesis,
       report() {
         const { programs, warnings } = report()
-        return { programs, warnings: [...warnings, ...notRestored] }
+        return { programs, warnings: [...fromCache.faults, ...warnings, ...notRestored] }
       },
       dataDir,
+      settings,
     }
   } catch (error) {
     journal.close()
@@ -71,20 +79,28 @@ function readerOf(runtime: Runtime, journal: ChainJournal, genesis: readonly str
   }
 }
 
-/** Returns the chain's seed and clock, which are created on its first opening. */
-function genesisOf(journal: ChainJournal, now: () => number): { seed: Uint8Array; clockState: ClockState } {
-  const [known, clock] = [journal.setting('seed'), journal.setting('clock')]
+/** Returns the chain's seed and clock, which are created on its first opening; the clock is at its latest transaction. */
+function genesisOf(
+  journal: ChainJournal,
+  now: () => number,
+  settings: ClusterSettings = DEFAULT_SETTINGS,
+): { seed: Uint8Array; clock: SlotClock } {
+  const [known, state] = [journal.setting('seed'), journal.setting('clock')]
   if (known !== null) {
-    if (clock === null) throw new Error('the journal of the embedded chain has a seed and no clock')
-    const clockState: ClockState = JSON.parse(clock.toString())
-    return { seed: known, clockState }
+    if (state === null) throw new Error('the journal of the embedded chain has a seed and no clock')
+    const clock = new SlotClock(JSON.parse(state.toString()) as ClockState, now)
+    const last = journal.lastTransaction()
+    if (last !== null) clock.resume({ slot: last.slot, unixTimestamp: last.blockTime })
+    return { seed: known, clock }
   }
   const seed = randomBytes(32)
   const ms = Math.floor(now())
-  const clockState = { genesisMs: ms, offsetMs: 0, lastMs: ms }
+  const eras = [{ slot: GENESIS_SLOT, ms, slotMs: settings.slotMs }]
+  const clock = new SlotClock({ genesisMs: ms, offsetMs: 0, lastMs: ms, eras }, now)
   journal.commit(() => {
     journal.saveSetting('seed', seed)
-    journal.saveSetting('clock', JSON.stringify(clockState))
+    journal.saveSetting('clock', JSON.stringify(clock.state()))
+    journal.saveSetting('rent', rentText(settings))
   })
-  return { seed, clockState }
+  return { seed, clock }
 }

@@ -2,6 +2,7 @@
 import type { EpochSchedule, LiteSvm, TransactionMetadata } from 'litesvm/dist/internal.js'
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressBytes, addressOf, byteKey } from '../solana/addresses.ts'
+import type { Rent } from '../solana/cluster-settings.ts'
 import type { Execution, InnerInstructions } from '../solana/execution.ts'
 import type { DecodedTransaction } from '../solana/messages.ts'
 import { BUILT_IN_OWNERS, SLOT_HASHES_SYSVAR, SYSTEM_PROGRAM, SYSVAR_OWNER } from '../solana/program-ids.ts'
@@ -29,7 +30,7 @@ export class Runtime {
   #onLoad: (address: string, account: ChainAccount) => void = () => undefined
   #slot = -1
 
-  constructor(native: Native, clock: SlotClock, blockhashes: Blockhashes) {
+  constructor(native: Native, clock: SlotClock, blockhashes: Blockhashes, rent: Rent) {
     this.#native = native
     this.#clock = clock
     this.#slotHashes = new SlotHashes(blockhashes)
@@ -37,6 +38,7 @@ export class Runtime {
     this.#svm.withNativeMints()
     this.#svm.setBlockhashCheck(false)
     this.#svm.setTransactionHistory(0n)
+    this.#svm.setRent(new native.Rent(rent.lamportsPerByte, rent.exemptionThreshold, rent.burnPercent))
     const slots = BigInt(SLOTS_PER_EPOCH)
     const schedule: EpochSchedule = new native.EpochSchedule(slots, slots, false, 0n, 0n)
     this.#svm.setEpochSchedule(schedule)

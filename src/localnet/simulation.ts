@@ -2,9 +2,13 @@
 import { base58 } from '@scure/base'
 import type { ChainAccount } from '../solana/accounts.ts'
 import { TransactionRefused } from '../solana/execution.ts'
+import { feeOfMessage } from '../solana/fees.ts'
 import { type DecodedTransaction, decodeOnce, decodeWireTransaction } from '../solana/messages.ts'
+import { entryOf } from './account-index.ts'
+import { type Balances, balancesOf } from './balances.ts'
 import type { Tick } from './clock.ts'
-import { checkTransaction, type ExecutionParts, refine } from './execution.ts'
+import { type CheckedTransaction, checkTransaction, type ExecutionParts, refine } from './execution.ts'
+import { loadedDataSize } from './loaded-data.ts'
 import { wasExecuted } from './runtime.ts'
 import type { SimulatedRun, SimulateOptions } from './types.ts'
 
@@ -13,36 +17,66 @@ export function simulate(
   parts: ExecutionParts,
   raw: Uint8Array,
   tick: Tick,
-  { sigVerify = false, replaceRecentBlockhash = false, accounts = [] }: SimulateOptions,
+  { sigVerify = false, replaceRecentBlockhash = false, accounts = [], balances = false }: SimulateOptions,
   latest: { blockhash: string; lastValidBlockHeight: number },
 ): SimulatedRun {
+  const { runtime, index } = parts
   const original = decodeOnce(raw)
   const transaction = replaceRecentBlockhash ? replaceBlockhash(original, latest.blockhash) : original
   const checked = checkTransaction(parts, transaction, tick, { sigVerify, anyBlockhash: replaceRecentBlockhash })
-  parts.runtime.load(checked.accountKeys)
-  const { execution, after } = parts.runtime.simulate(transaction, sigVerify)
+  runtime.load(checked.accountKeys)
+  const { execution, after } = runtime.simulate(transaction, sigVerify)
   if (execution.err !== null) {
-    execution.err = refine(execution.err, parts.runtime, checked)
+    execution.err = refine(execution.err, runtime, checked)
     if (!wasExecuted(execution)) throw new TransactionRefused(execution.err, execution)
   }
-  // Few callers request accounts, and reading them takes as long as the run.
-  const states = accounts.length === 0 || execution.err !== null ? new Map<string, ChainAccount>() : after()
+  const failed = execution.err !== null
+  // Reading the accounts takes as long as the run, so that it is done only for those who ask.
+  const states = failed || (accounts.length === 0 && !balances) ? new Map<string, ChainAccount>() : after()
   const written = new Set(checked.accountKeys.filter((_, i) => checked.writable[i]))
-  const stateOf = (address: string) => {
-    const state = written.has(address) ? (states.get(address) ?? null) : parts.runtime.get(address)
+  const stateOf = (address: string): ChainAccount | null => {
+    const state = written.has(address) ? (states.get(address) ?? null) : runtime.get(address)
     return state === null || state.lamports === 0n ? null : state
+  }
+  const fee = feeOfMessage(transaction.message)
+  const entry = (address: string) => index.get(address)
+  const entryAfter = (address: string) => {
+    if (!written.has(address)) return entry(address)
+    const state = stateOf(address)
+    return state === null ? undefined : entryOf(state)
   }
   return {
     ...execution,
     // A validator returns no accounts for a failed run.
-    accounts: accounts.map((address) => (execution.err === null ? stateOf(address) : null)),
+    accounts: accounts.map((address) => (failed ? null : stateOf(address))),
     replacementBlockhash: replaceRecentBlockhash ? latest : null,
+    fee,
+    loadedDataSize: loadedDataSize(checked.accountKeys, transaction.message.lookups.length, {
+      entry,
+      account: (address) => runtime.get(address),
+    }),
+    balances: balances ? movedBalances(checked, failed ? fee : null, entry, entryAfter) : null,
   }
+}
+
+type EntryReader = Parameters<typeof balancesOf>[1]
+
+/** Balances before and after a run; one that failed only pays `failureFee`. */
+function movedBalances(
+  { accountKeys }: CheckedTransaction,
+  failureFee: bigint | null,
+  entry: EntryReader,
+  entryAfter: EntryReader,
+): { before: Balances; after: Balances } {
+  const before = balancesOf(accountKeys, entry)
+  if (failureFee === null) return { before, after: balancesOf(accountKeys, entryAfter) }
+  const lamports = before.lamports.map((held, i) => (i === 0 ? held - failureFee : held))
+  return { before, after: { lamports, tokens: before.tokens } }
 }
 
 function replaceBlockhash(transaction: DecodedTransaction, blockhash: string): DecodedTransaction {
   const { raw, messageBytes, message } = transaction
   const changed = Uint8Array.from(raw)
-  changed.set(base58.decode(blockhash), raw.length - messageBytes.length + message.blockhashOffset)
+  changed.set(base58.decode(blockhash), messageBytes.byteOffset - raw.byteOffset + message.blockhashOffset)
   return decodeWireTransaction(changed)
 }

@@ -1,7 +1,9 @@
 /** Types of the embedded chain that the runtime side and the JSON-RPC side share. */
 import type { ChainAccount } from '../solana/accounts.ts'
+import type { ClusterSettings } from '../solana/cluster-settings.ts'
 import type { Commitment } from '../solana/constants.ts'
 import type { Execution, TokenBalance, TransactionErrorJson } from '../solana/execution.ts'
+import type { Balances } from './balances.ts'
 
 /** A transaction that landed, with success or an error; it is stored permanently. */
 export interface LandedTransaction extends Execution {
@@ -32,6 +34,12 @@ export interface SimulatedRun extends Execution {
   accounts: (ChainAccount | null)[]
   /** The blockhash that replaced the message's own; null when it was not replaced. */
   replacementBlockhash: { blockhash: string; lastValidBlockHeight: number } | null
+  /** Lamports, priority fee included; null when no fee would be charged, because the transaction cannot land. */
+  fee: bigint | null
+  /** Bytes of account data that were loaded, as SIMD-0186 counts them. */
+  loadedDataSize: number
+  /** Balances before and after the run, if they were requested. */
+  balances: { before: Balances; after: Balances } | null
 }
 
 export interface SimulateOptions {
@@ -39,6 +47,8 @@ export interface SimulateOptions {
   replaceRecentBlockhash?: boolean
   /** Addresses whose state after the run is requested. */
   accounts?: readonly string[]
+  /** Whether the balances before and after the run are requested; reading them takes as long as the run. */
+  balances?: boolean
 }
 
 export interface SignatureInfo {
@@ -61,6 +71,7 @@ export interface LocalnetStatus {
   /** One sentence for each part of the program cache or the journal that could not be loaded. */
   warnings: string[]
   dataDir: string
+  settings: ClusterSettings
 }
 
 export type ChainListener = {
@@ -74,6 +85,8 @@ export interface LocalChain {
   slot(commitment?: Commitment): number
   /** Returns the chain's time in Unix seconds. */
   unixTimestamp(): number
+  /** Milliseconds of a slot now. */
+  slotMs(): number
   blockTime(slot: number): number
   blockhashOf(slot: number): string
   latestBlockhash(commitment?: Commitment): { blockhash: string; lastValidBlockHeight: number }
@@ -88,6 +101,8 @@ export interface LocalChain {
   tokenAccountsOf(wallet: string): Iterable<readonly [address: string, account: ChainAccount]>
   /** Returns the token accounts of a mint from an index. */
   tokenAccountsOfMint(mint: string): Iterable<readonly [address: string, account: ChainAccount]>
+  /** Returns the current balances of accounts. */
+  balances(addresses: readonly string[]): Balances
   minimumBalance(space: number): bigint
   /** Returns the fee of a serialized message in lamports; null when its blockhash is not valid. */
   feeForMessage(message: Uint8Array): bigint | null
@@ -137,4 +152,6 @@ export interface LocalChainOptions {
   programsDir: string
   /** Current time in Unix milliseconds; injected in tests. */
   now?: () => number
+  /** Slot time and rent instead of those of the program cache. */
+  settings?: ClusterSettings
 }

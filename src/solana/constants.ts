@@ -6,7 +6,6 @@ export type Commitment = 'processed' | 'confirmed' | 'finalized'
 export const COMMITMENT_DEPTH: Readonly<Record<Commitment, number>> = { processed: 0, confirmed: 1, finalized: 32 }
 /** Number of slots for which a blockhash is valid. */
 export const BLOCKHASH_SLOTS = 150
-export const SLOT_MS = 400
 /** Maximum number of accounts in one getMultipleAccounts call. */
 export const ACCOUNTS_PER_CALL = 100
 /** Maximum size in bytes of a serialized transaction that is legacy or of version 0. */

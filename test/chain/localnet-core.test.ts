@@ -25,10 +25,10 @@ import {
 } from '../support/local-chain.ts'
 
 describe('time', () => {
-  it('makes a slot of every 400 milliseconds and shows commitments behind it', async () => {
+  it('makes slots as long as its setting says and shows commitments behind them', async () => {
     const { chain, wall } = await openTestChain()
     const first = chain.slot()
-    wall.ms += 399
+    wall.ms += chain.slotMs() - 1
     expect(chain.slot()).toBe(first)
     wall.ms += 1
     expect(chain.slot()).toBe(first + 1)
@@ -36,8 +36,8 @@ describe('time', () => {
     expect(chain.unixTimestamp()).toBe(START_MS / 1000)
     chain.advance(3600)
     expect(chain.unixTimestamp()).toBe(START_MS / 1000 + 3600)
-    expect(chain.slot()).toBe(first + 1 + 9000)
-    expect(chain.blockTime(first + 2500)).toBe(START_MS / 1000 + 1000)
+    expect(chain.slot()).toBe(first + 1 + 3_600_000 / chain.slotMs())
+    expect(chain.blockTime(first + 1_000_000 / chain.slotMs())).toBe(START_MS / 1000 + 1000)
   })
 
   it('only moves ahead', async () => {
@@ -48,7 +48,7 @@ describe('time', () => {
     const slot = chain.slot()
     wall.ms -= 3_600_000
     expect(chain.slot()).toBe(slot)
-    wall.ms += 400
+    wall.ms += chain.slotMs()
     expect(chain.slot()).toBe(slot + 1)
   })
 
@@ -57,11 +57,11 @@ describe('time', () => {
     const payer = test.wallet()
     const { blockhash, lastValidBlockHeight } = test.chain.latestBlockhash()
     const raws = [1, 2].map((lamports) => test.sign([transfer(payer, payer.publicKey, lamports)], [payer]))
-    test.chain.advance(60)
+    test.chain.advance((150 * test.chain.slotMs()) / 1000)
     expect(test.chain.slot()).toBe(lastValidBlockHeight)
     expect(test.chain.isBlockhashValid(blockhash)).toBe(true)
     expect(test.chain.send(raws[0]!).err).toBeNull()
-    test.wall.ms += 400
+    test.wall.ms += test.chain.slotMs()
     expect(test.chain.isBlockhashValid(blockhash)).toBe(false)
     expect(refusal(() => test.chain.send(raws[1]!))).toBe('BlockhashNotFound')
   })
@@ -99,10 +99,10 @@ describe('time', () => {
 
   it('is the same for all transactions of a slot', async () => {
     const test = await openTestChain()
-    test.wall.ms += 900
+    test.wall.ms += 2 * test.chain.slotMs() + 10
     const payer = test.wallet()
     const first = test.send([memo('a')], [payer])
-    test.wall.ms += 250
+    test.wall.ms += test.chain.slotMs() - 20
     const second = test.send([memo('b')], [payer])
     expect(second.slot).toBe(first.slot)
     expect([second.blockTime, second.index]).toEqual([first.blockTime, first.index + 1])
@@ -279,7 +279,7 @@ describe('a transaction that lands', () => {
         fc.array(instruction, { minLength: 1, maxLength: 4 }),
         budget,
         (instructions, { units, microLamports }) => {
-          test.wall.ms += 400
+          test.wall.ms += test.chain.slotMs()
           const all = [...instructions]
           if (units !== undefined) all.push(ComputeBudgetProgram.setComputeUnitLimit({ units }))
           if (microLamports !== undefined) all.push(ComputeBudgetProgram.setComputeUnitPrice({ microLamports }))
@@ -305,7 +305,7 @@ describe('a transaction that lands', () => {
     const address = payer.publicKey.toBase58()
     const landed: LandedTransaction[] = []
     for (let i = 0; i < 9; i++) {
-      if (i % 3 === 0) test.wall.ms += 800
+      if (i % 3 === 0) test.wall.ms += 2 * test.chain.slotMs()
       landed.push(
         test.send([ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 10 + i }), memo(`${i}`)], [payer]),
       )

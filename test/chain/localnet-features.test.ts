@@ -62,7 +62,7 @@ describe('address lookup tables', () => {
         { tables: [account] },
       )
     expect(refusal(() => chain.send(use()))).toBe('InvalidAddressLookupTableIndex')
-    test.wall.ms += 400
+    test.wall.ms += test.chain.slotMs()
     const landed = chain.send(use())
     expect(landed).toMatchObject({ err: null, fee: 5000n })
     expect(landed.loadedAddresses).toEqual({ writable: addresses.map((key) => key.toBase58()), readonly: [] })
@@ -396,7 +396,7 @@ describe('the account index', () => {
     const counts = { landed: 0, failed: 0, refused: 0 }
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 6 }), (steps) => {
-        test.wall.ms += 400
+        test.wall.ms += test.chain.slotMs()
         const raws = steps.map((one) => {
           const instructions = instructionsOf(one)
           const payer = wallets[one.from]!

@@ -122,7 +122,7 @@ describe('a reopened chain', () => {
     test.wall.ms = START_MS - 86_400_000
     await test.reopen()
     expect(test.chain.slot()).toBe(slot)
-    test.wall.ms += 400
+    test.wall.ms += test.chain.slotMs()
     expect(test.chain.slot()).toBe(slot + 1)
   })
 

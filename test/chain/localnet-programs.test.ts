@@ -105,7 +105,7 @@ describe('in the embedded chain', () => {
     const [platform, creator, trader, keeper] = [test.wallet(), test.wallet(), test.wallet(1000n * SOL), test.wallet()]
     const [config, mint] = [Keypair.generate(), Keypair.generate()]
     const run = (transaction: Transaction, signers: Keypair[]) => {
-      test.wall.ms += 400
+      test.wall.ms += test.chain.slotMs()
       const landed = test.send(transaction.instructions, signers)
       expect([landed.err, landed.logs]).toEqual([null, expect.any(Array)])
       return landed

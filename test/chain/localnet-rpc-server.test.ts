@@ -201,14 +201,14 @@ describe('subscriptions', () => {
     expect(told[0]?.params?.result).toMatchObject({ context: { slot }, value: { lamports: 1_000_000_000, space: 0 } })
     told.length = 0
     const until = (count: number) => expect.poll(() => told.length, { timeout: 30_000 }).toBe(count)
-    now += 400
+    now += opened.chain.slotMs()
     await until(3) // The account, then as System accounts it and the faucet.
     expect(told.map(({ method }) => method)).toEqual([
       'accountNotification',
       'programNotification',
       'programNotification',
     ])
-    now += 31 * 400
+    now += 31 * opened.chain.slotMs()
     await until(4)
     expect(told[3]).toMatchObject({
       method: 'logsNotification',

@@ -1,7 +1,7 @@
 /** Methods that read accounts by address. */
 import type { LocalChain } from '../types.ts'
 import { encodeAccount, viewOf } from './account-encoding.ts'
-import { invalidParams } from './errors.ts'
+import { CODE, invalidParams, RpcError } from './errors.ts'
 import { type RpcMethods, readableAt, withContext } from './method.ts'
 import { asAmount, asConfig, asList, asPubkey, requireParams } from './params.ts'
 
@@ -45,7 +45,7 @@ function multipleAccounts(chain: LocalChain, params: readonly unknown[]) {
 function minimumBalance(chain: LocalChain, params: readonly unknown[]) {
   requireParams(params, 1)
   const space = asAmount(params[0])
-  if (space > MAX_SPACE) throw invalidParams('Invalid param: data length exceeds 10485760 bytes')
+  if (space > MAX_SPACE) throw new RpcError(CODE.invalidRequest, 'Invalid request')
   return chain.minimumBalance(Number(space))
 }
 

@@ -1,6 +1,5 @@
 /** Methods of Jito's block engine over the embedded chain: a bundle lands completely in one slot, or not at all. */
 import { bundleIdOf, TIP_ACCOUNTS } from '../../solana/bundles.ts'
-import { SLOT_MS } from '../../solana/constants.ts'
 import { TransactionRefused } from '../../solana/execution.ts'
 import { GENESIS_SLOT } from '../clock.ts'
 import type { BundleOutcome, LocalChain } from '../types.ts'
@@ -15,12 +14,14 @@ const MAX_TRANSACTIONS = 5
 const MAX_IDS = 5
 /** Maximum number of outcomes in memory; the oldest are removed first. */
 const MAX_OUTCOMES = 50_000
-/** Number of slots for which the block engine reports in-flight statuses. */
-const IN_FLIGHT_SLOTS = (5 * 60 * 1000) / SLOT_MS
+/** Milliseconds for which the block engine reports in-flight statuses. */
+const IN_FLIGHT_MS = 5 * 60 * 1000
 /** Limits of the history that is read once after a start to restore earlier bundles. */
 const RESTORED = { transactions: 5_000, windows: 300 }
 
 type BundleStatus = { landed: true; slot: number; signatures: string[] } | { landed: false; slot: number }
+
+const inFlightSlots = (chain: LocalChain): number => Math.ceil(IN_FLIGHT_MS / chain.slotMs())
 
 function readBundle(params: readonly unknown[]): TransactionParam[] {
   requireParams(params, 1)
@@ -61,9 +62,10 @@ function restore(chain: LocalChain): Map<string, BundleStatus> {
   const outcomes = new Map<string, BundleStatus>()
   let left = RESTORED.transactions
   let end = chain.slot()
+  const size = inFlightSlots(chain)
   for (let window = 0; window < RESTORED.windows && left > 0 && end >= GENESIS_SLOT; window++) {
-    const start = end - IN_FLIGHT_SLOTS + 1
-    for (const slot of chain.slotsWithTransactions(start, end, IN_FLIGHT_SLOTS).reverse()) {
+    const start = end - size + 1
+    for (const slot of chain.slotsWithTransactions(start, end, size).reverse()) {
       const signatures = chain.transactionsInSlot(slot).map(({ signature }) => signature)
       addRuns(outcomes, slot, signatures)
       left -= signatures.length
@@ -134,7 +136,7 @@ export function bundleMethods(): RpcMethods {
   const getInflightBundleStatuses: RpcMethod = (chain, params) => {
     const value = readIds(params).map((bundle_id) => {
       const outcome = outcomes.find(chain, bundle_id)
-      const known = outcome !== undefined && outcome.slot >= chain.slot() - IN_FLIGHT_SLOTS
+      const known = outcome !== undefined && outcome.slot >= chain.slot() - inFlightSlots(chain)
       if (!known) return { bundle_id, status: 'Invalid', landed_slot: null }
       if (!outcome.landed) return { bundle_id, status: 'Failed', landed_slot: null }
       return { bundle_id, status: 'Landed', landed_slot: outcome.slot }

@@ -10,7 +10,7 @@ export const CODE = {
   invalidParams: -32602,
   internal: -32603,
   preflight: -32002,
-  signature: -32003,
+  blockCleanedUp: -32001,
   blockNotAvailable: -32004,
   slotSkipped: -32007,
   noSnapshot: -32008,
@@ -36,8 +36,12 @@ export const invalidParams = (message: string): RpcError => new RpcError(CODE.in
 export const minContextSlotNotReached = (slot: number): RpcError =>
   new RpcError(CODE.minContextSlot, 'Minimum context slot has not been reached', { contextSlot: slot })
 
-export const signatureVerificationFailure = (): RpcError =>
-  new RpcError(CODE.signature, 'Transaction signature verification failure')
+export const blockNotAvailable = (slot: number | bigint): RpcError =>
+  new RpcError(CODE.blockNotAvailable, `Block not available for slot ${slot}`)
+
+/** Creates Agave's error for a slot before the first that a node has. */
+export const blockCleanedUp = (slot: number | bigint, first: number): RpcError =>
+  new RpcError(CODE.blockCleanedUp, `Block ${slot} cleaned up, does not exist on node. First available block: ${first}`)
 
 /** Creates Agave's error for a transaction that cannot be sanitized. */
 export const invalidTransaction = (err: TransactionErrorJson): RpcError =>

@@ -6,6 +6,7 @@ import { accountMethods } from './accounts.ts'
 import { blockMethods } from './blocks.ts'
 import { bundleMethods } from './bundles.ts'
 import { clusterMethods } from './cluster.ts'
+import { clusterCallMethods } from './cluster-calls/index.ts'
 import { CODE, RpcError } from './errors.ts'
 import type { RpcMethods } from './method.ts'
 import { operatorMethods } from './operator.ts'
@@ -88,6 +89,7 @@ export function createRpc(chain: LocalChain, { onError }: LocalRpcOptions = {}):
     ...transactionMethods,
     ...blockMethods,
     ...clusterMethods,
+    ...clusterCallMethods,
     ...sendingMethods,
     ...simulationMethods,
     ...bundleMethods(),

@@ -3,7 +3,7 @@
 import type { Commitment } from '../../solana/constants.ts'
 import type { LocalChain } from '../types.ts'
 import { minContextSlotNotReached } from './errors.ts'
-import { asInteger, commitmentOf, type RpcConfig } from './params.ts'
+import { asAmount, commitmentOf, type RpcConfig } from './params.ts'
 
 /** Handles one request, at once or with a promise of the result. Throws RpcError or rejects with it. */
 export type RpcMethod = (chain: LocalChain, params: readonly unknown[]) => unknown
@@ -11,6 +11,7 @@ export type RpcMethods = Readonly<Record<string, RpcMethod>>
 
 /** API version in responses, which matches the Agave runtime that executes transactions. */
 export const API_VERSION = '3.0.0'
+export const FEATURE_SET = 3_640_012_085
 
 export interface WithContext<T> {
   context: { slot: number; apiVersion: string }
@@ -32,5 +33,5 @@ export function readableAt(chain: LocalChain, config: RpcConfig, otherwise: Comm
 export function requireMinContextSlot(chain: LocalChain, config: RpcConfig, commitment: Commitment): void {
   if (config.minContextSlot === undefined || config.minContextSlot === null) return
   const slot = chain.slot(commitment)
-  if (slot < asInteger(config.minContextSlot)) throw minContextSlotNotReached(slot)
+  if (BigInt(slot) < asAmount(config.minContextSlot)) throw minContextSlotNotReached(slot)
 }

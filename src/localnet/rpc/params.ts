@@ -59,19 +59,25 @@ export function asList(value: unknown): unknown[] {
   return value
 }
 
-/** Reads a u64 that a double represents exactly, such as a slot, a limit or an offset. */
+/** Reads a u64 that a double represents exactly, such as a limit or an offset. */
 export function asInteger(value: unknown): number {
   const number = typeof value === 'bigint' && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value
   if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 0) throw wrongType(value, 'u64')
   return number
 }
 
-/** Reads a u64 of any size, in lamports or raw units. */
+/** Reads a u64 of any size, such as a slot, lamports or raw units. */
 export function asAmount(value: unknown): bigint {
   const fits = typeof value === 'bigint' || (typeof value === 'number' && Number.isSafeInteger(value))
   const amount = fits ? BigInt(value) : -1n
   if (amount < 0n || amount > MAX_U64) throw wrongType(value, 'u64')
   return amount
+}
+
+/** Reads a u64 of which only the place among other numbers counts; one that a double cannot hold is its largest. */
+export function asBoundedInteger(value: unknown): number {
+  const number = asAmount(value)
+  return number > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(number)
 }
 
 export function asConfig(value: unknown): RpcConfig {

@@ -1,22 +1,15 @@
 /** Methods that send transactions or return what is required to create them. */
 
-import { type Execution, type TransactionErrorJson, TransactionRefused } from '../../solana/execution.ts'
+import { TransactionRefused } from '../../solana/execution.ts'
 import type { LocalChain } from '../types.ts'
 import { describeTransactionError } from './error-messages.ts'
 import { CODE, invalidParams, RpcError } from './errors.ts'
 import { type RpcMethods, readableAt, requireMinContextSlot, withContext } from './method.ts'
 import { asAmount, asBoolean, asConfig, asList, asPubkey, commitmentOf, decodeBase58, requireParams } from './params.ts'
-import { runSimulation, simulationAnswer } from './simulation.ts'
+import { preflightFailure, refusedSimulation, runSimulation, throwIfUnreadable } from './simulation.ts'
 import { messageParam, transactionParam, wireEncodingOf } from './wire-param.ts'
 
 const MAX_FEE_ACCOUNTS = 128
-
-const preflightFailure = (execution: Execution): RpcError =>
-  new RpcError(
-    CODE.preflight,
-    `Transaction simulation failed: ${describeTransactionError(execution.err ?? 'CommitCancelled')}`,
-    simulationAnswer({ ...execution, accounts: [], replacementBlockhash: null }, {}),
-  )
 
 function sendTransaction(chain: LocalChain, params: readonly unknown[]): Promise<string> {
   requireParams(params, 1)
@@ -34,15 +27,12 @@ function sendTransaction(chain: LocalChain, params: readonly unknown[]): Promise
       chain.send(raw)
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error
+      throwIfUnreadable(error)
       // With skipPreflight, a validator forwards transactions unchecked and the leader drops invalid ones silently.
-      if (!skipPreflight) throw preflightFailure(refusedExecution(error.err, error.execution))
+      if (!skipPreflight) throw preflightFailure(refusedSimulation(error))
     }
     return signature
   })
-}
-
-function refusedExecution(err: TransactionErrorJson, execution: Execution | null): Execution {
-  return { logs: [], unitsConsumed: 0, returnData: null, innerInstructions: [], ...execution, err }
 }
 
 function requestAirdrop(chain: LocalChain, params: readonly unknown[]): Promise<string> {

@@ -5,58 +5,99 @@ import { loadAddresses } from '../../solana/lookup-tables.ts'
 import type { DecodedMessage } from '../../solana/messages.ts'
 import type { LocalChain, SimulatedRun, SimulateOptions } from '../types.ts'
 import { encodeAccount, viewOf } from './account-encoding.ts'
-import { invalidParams, invalidTransaction, signatureVerificationFailure } from './errors.ts'
+import { describeTransactionError } from './error-messages.ts'
+import { CODE, invalidParams, invalidTransaction, RpcError } from './errors.ts'
 import { type RpcMethods, readableAt, withContext } from './method.ts'
 import { asBoolean, asConfig, asList, asPubkey, type RpcConfig, requireParams } from './params.ts'
-import { encodeInnerInstructions, encodeReturnData } from './transaction-encoding.ts'
+import { encodeInnerInstructions, encodeReturnData, encodeTokenBalances } from './transaction-encoding.ts'
 import { transactionParam, wireEncodingOf } from './wire-param.ts'
 
-/**
- * Simulates a transaction. If a validator refuses it before execution, throws RpcError or returns a simulation with its
- * `err`.
- */
-export function runSimulation(chain: LocalChain, raw: Uint8Array, options: SimulateOptions): SimulatedRun {
+/** Errors with which a validator refuses to read a transaction at all (`sanitize_transaction` of Agave's rpc.rs). */
+const UNREADABLE = new Set<unknown>([
+  'SanitizeFailure',
+  'AddressLookupTableNotFound',
+  'InvalidAddressLookupTableOwner',
+  'InvalidAddressLookupTableData',
+  'InvalidAddressLookupTableIndex',
+])
+
+/** Throws -32602 for a refusal with which a validator does not read the transaction. */
+export function throwIfUnreadable({ err }: TransactionRefused): void {
+  if (UNREADABLE.has(err)) throw invalidTransaction(err)
+}
+
+/** A simulation that was refused before it ran; a wrong signature is found before anything else is looked at. */
+export type RefusedSimulation = Pick<SimulatedRun, 'err' | 'logs' | 'unitsConsumed' | 'returnData'> & { refused: true }
+
+/** Simulates a transaction, or tells why a validator would not run it. Throws RpcError for one that cannot be read. */
+export function runSimulation(
+  chain: LocalChain,
+  raw: Uint8Array,
+  options: SimulateOptions,
+): SimulatedRun | RefusedSimulation {
   try {
-    const simulation = chain.simulate(raw, options)
-    if (simulation.err === 'SignatureFailure') throw signatureVerificationFailure()
-    return simulation
+    return chain.simulate(raw, options)
   } catch (error) {
     if (!(error instanceof TransactionRefused)) throw error
-    if (error.err === 'SignatureFailure') throw signatureVerificationFailure()
-    if (error.err === 'SanitizeFailure') throw invalidTransaction(error.err)
-    const nothing = { logs: [], unitsConsumed: 0, returnData: null, innerInstructions: [] }
-    return { ...nothing, ...error.execution, err: error.err, accounts: [], replacementBlockhash: null }
+    throwIfUnreadable(error)
+    return refusedSimulation(error)
   }
 }
 
-interface SimulationOptions {
-  accounts?: unknown[] | null
-  innerInstructions?: object[] | null
+/** Returns the trial run that a refused transaction would have had. */
+export function refusedSimulation({ err, execution }: TransactionRefused): RefusedSimulation {
+  const { logs, unitsConsumed, returnData } = execution ?? { logs: [], unitsConsumed: 0, returnData: null }
+  return { refused: true, err, logs, unitsConsumed, returnData }
 }
 
-/** Returns the `value` of simulateTransaction and the `data` of a preflight failure. */
-export function simulationAnswer(simulation: SimulatedRun, options: SimulationOptions) {
+/** Encodes the error of sendTransaction for a transaction whose trial run failed; balances are not part of it. */
+export function preflightFailure(trial: SimulatedRun | RefusedSimulation): RpcError {
+  const message = `Transaction simulation failed: ${describeTransactionError(trial.err ?? 'CommitCancelled')}`
+  return new RpcError(CODE.preflight, message, { ...NO_DETAILS, ...trialAnswer(trial) })
+}
+
+/** The members of a simulation's answer that a preflight failure has as null (rpc-client-types of Agave). */
+const NO_DETAILS = {
+  accounts: null,
+  innerInstructions: null,
+  loadedAddresses: null,
+  postBalances: null,
+  postTokenBalances: null,
+  preBalances: null,
+  preTokenBalances: null,
+  replacementBlockhash: null,
+}
+
+function trialAnswer(trial: SimulatedRun | RefusedSimulation) {
+  const { err, logs, returnData, unitsConsumed } = trial
+  const loaded = 'refused' in trial ? { fee: null, size: 0 } : { fee: trial.fee, size: trial.loadedDataSize }
   return {
-    accounts: options.accounts ?? null,
-    err: simulation.err,
-    innerInstructions: options.innerInstructions ?? null,
-    loadedAccountsDataSize: null,
-    logs: simulation.logs,
-    replacementBlockhash: simulation.replacementBlockhash,
-    returnData: encodeReturnData(simulation.returnData),
-    unitsConsumed: simulation.unitsConsumed,
+    err,
+    fee: loaded.fee,
+    loadedAccountsDataSize: loaded.size,
+    logs,
+    returnData: encodeReturnData(returnData),
+    unitsConsumed,
   }
 }
+
+/** A run that is refused moves nothing; one with a wrong signature is answered without balances. */
+function balancesAnswer(chain: LocalChain, trial: SimulatedRun | RefusedSimulation, accountKeys: readonly string[]) {
+  if (trial.err === 'SignatureFailure') return {}
+  const now = 'refused' in trial || trial.balances === null ? chain.balances(accountKeys) : null
+  const { before, after } = now === null ? (trial as Moved).balances : { before: now, after: now }
+  return {
+    preBalances: before.lamports,
+    postBalances: after.lamports,
+    preTokenBalances: encodeTokenBalances(before.tokens),
+    postTokenBalances: encodeTokenBalances(after.tokens),
+  }
+}
+
+type Moved = { balances: NonNullable<SimulatedRun['balances']> }
 
 const loadedCount = ({ lookups }: DecodedMessage): number =>
   lookups.reduce((sum, { writable, readonly }) => sum + writable.length + readonly.length, 0)
-
-/** Encodes inner instructions with all keys; their existence implies that the lookup tables are valid. */
-function innerInstructionsOf(chain: LocalChain, message: DecodedMessage, { innerInstructions }: SimulatedRun) {
-  if (innerInstructions.length === 0) return []
-  const { writable, readonly } = loadAddresses(message.lookups, chain.slot(), (address) => chain.account(address))
-  return encodeInnerInstructions(innerInstructions, [...message.keys, ...writable, ...readonly], true)
-}
 
 function readRequestedAccounts(
   config: RpcConfig,
@@ -83,21 +124,30 @@ function simulateByRpc(chain: LocalChain, params: readonly unknown[]) {
   const commitment = readableAt(chain, config)
   const requested = readRequestedAccounts(config, message.keys.length + loadedCount(message))
   const accounts = requested?.addresses ?? []
-  const simulation = runSimulation(chain, raw, { sigVerify, replaceRecentBlockhash, accounts })
-  const inner = asBoolean(config.innerInstructions)
-  return withContext(
-    chain,
-    commitment,
-    simulationAnswer(simulation, {
-      accounts:
-        requested &&
-        accounts.map((_, i) => {
-          const account = simulation.accounts[i]
-          return account ? encodeAccount(chain, account, requested.view) : null
-        }),
-      innerInstructions: inner ? innerInstructionsOf(chain, message, simulation) : null,
-    }),
-  )
+  const withInner = asBoolean(config.innerInstructions)
+  const trial = runSimulation(chain, raw, { sigVerify, replaceRecentBlockhash, accounts, balances: true })
+  const loadedAddresses = addressesLoadedBy(chain, message)
+  const accountKeys = [...message.keys, ...loadedAddresses.writable, ...loadedAddresses.readonly]
+  const ran = 'refused' in trial ? null : trial
+  const states = accounts.map((_, i) => {
+    const account = ran?.accounts[i]
+    return requested && account ? encodeAccount(chain, account, requested.view) : null
+  })
+  return withContext(chain, commitment, {
+    ...NO_DETAILS,
+    ...trialAnswer(trial),
+    ...balancesAnswer(chain, trial, accountKeys),
+    accounts: requested && states,
+    innerInstructions: withInner && ran ? encodeInnerInstructions(ran.innerInstructions, accountKeys, true) : null,
+    loadedAddresses,
+    replacementBlockhash: replaceRecentBlockhash ? (ran?.replacementBlockhash ?? chain.latestBlockhash()) : null,
+  })
 }
 
 export const simulationMethods: RpcMethods = { simulateTransaction: simulateByRpc }
+
+/** The simulation found the tables usable before this reads them again. */
+const addressesLoadedBy = (chain: LocalChain, { lookups }: DecodedMessage) =>
+  lookups.length === 0
+    ? { writable: [], readonly: [] }
+    : loadAddresses(lookups, chain.slot(), (address) => chain.account(address))

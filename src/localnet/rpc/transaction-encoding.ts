@@ -9,7 +9,7 @@ import {
 } from '../../solana/messages.ts'
 import type { LandedTransaction } from '../types.ts'
 import { uiTokenAmount } from './amounts.ts'
-import { unsupportedTransactionVersion } from './errors.ts'
+import { invalidParams, unsupportedTransactionVersion } from './errors.ts'
 import { parseInstruction } from './instructions.ts'
 import { asInteger, oneOf, type RpcConfig } from './params.ts'
 
@@ -28,13 +28,24 @@ export interface TransactionView {
   maxVersion: number | null
 }
 
-/** Reads `encoding` and `maxSupportedTransactionVersion` of a config. */
+/** Highest number of a version, which is a u8. */
+const MAX_VERSION = 255
+
+/**
+ * Reads `encoding` and `maxSupportedTransactionVersion` of a config. Throws -32602 for base58 from version 1 on, which a
+ * validator refuses whatever is asked for (pull request 15039 of anza-xyz/agave).
+ */
 export function transactionViewOf(config: RpcConfig): TransactionView {
-  const { encoding, maxSupportedTransactionVersion: version } = config
-  return {
-    encoding: encoding === undefined || encoding === null ? 'json' : oneOf(encoding, TRANSACTION_ENCODINGS),
-    maxVersion: version === undefined || version === null ? null : asInteger(version),
+  const { encoding: name, maxSupportedTransactionVersion: version } = config
+  const encoding = name === undefined || name === null ? 'json' : oneOf(name, TRANSACTION_ENCODINGS)
+  const maxVersion = version === undefined || version === null ? null : asInteger(version)
+  if (maxVersion !== null && maxVersion > MAX_VERSION) {
+    throw invalidParams(`Invalid params: invalid value: integer \`${maxVersion}\`, expected u8.`)
   }
+  if (maxVersion !== null && maxVersion >= 1 && (encoding === 'base58' || encoding === 'binary')) {
+    throw invalidParams('base58 encoding is not supported with maxSupportedTransactionVersion >= 1')
+  }
+  return { encoding, maxVersion }
 }
 
 export const encodedStatus = (err: TransactionErrorJson | null): object => (err === null ? { Ok: null } : { Err: err })
@@ -48,9 +59,14 @@ function compiled(message: DecodedMessage) {
   }))
 }
 
-function lookupsOf(message: DecodedMessage) {
-  if (message.version === 'legacy') return {}
-  const { lookups } = message
+/** What a message has beside its keys and instructions, which depends on its version. */
+function versionedPartsOf(message: DecodedMessage) {
+  const { version, lookups, config } = message
+  if (version === 'legacy') return {}
+  if (config !== null) {
+    const { priorityFeeLamports: priorityFee, computeUnitLimit, loadedAccountsDataSizeLimit, heapSize } = config
+    return { transactionConfig: { priorityFee, computeUnitLimit, loadedAccountsDataSizeLimit, heapSize } }
+  }
   return {
     addressTableLookups: lookups.map(({ table, writable, readonly }) => ({
       accountKey: table,
@@ -70,7 +86,7 @@ function jsonMessage(message: DecodedMessage) {
     accountKeys: message.keys,
     recentBlockhash: message.recentBlockhash,
     instructions: compiled(message),
-    ...lookupsOf(message),
+    ...versionedPartsOf(message),
   }
 }
 
@@ -91,7 +107,7 @@ function parsedMessage(message: DecodedMessage, keys: readonly string[]) {
     accountKeys: parsedKeys(message, keys),
     recentBlockhash: message.recentBlockhash,
     instructions: message.instructions.map((instruction) => parseInstruction(instruction, keys)),
-    ...lookupsOf(message),
+    ...versionedPartsOf(message),
   }
 }
 
@@ -125,7 +141,8 @@ export function encodeInnerInstructions(inner: readonly InnerInstructions[], key
   }))
 }
 
-function tokenBalances(balances: readonly TokenBalance[]) {
+/** Encodes token balances as getTransaction and simulateTransaction answer them. */
+export function encodeTokenBalances(balances: readonly TokenBalance[]) {
   return balances.map(({ accountIndex, mint, owner, programId, amount, decimals }) => {
     const uiAmount = uiTokenAmount(amount, decimals)
     // History stores a zero balance without `uiAmount`, and a validator returns it as null.
@@ -145,8 +162,8 @@ function balancesOf(transaction: LandedTransaction) {
     fee: transaction.fee,
     preBalances: transaction.preBalances,
     postBalances: transaction.postBalances,
-    preTokenBalances: tokenBalances(transaction.preTokenBalances),
-    postTokenBalances: tokenBalances(transaction.postTokenBalances),
+    preTokenBalances: encodeTokenBalances(transaction.preTokenBalances),
+    postTokenBalances: encodeTokenBalances(transaction.postTokenBalances),
   }
 }
 

@@ -1,10 +1,21 @@
-/** Reads transactions and messages as params: base58 or base64 text of at most one packet. */
+/** Reads transactions and messages as params: base58 or base64 text of at most the largest transaction. */
 import { base58 } from '@scure/base'
-import { MAX_TRANSACTION_BYTES } from '../../solana/constants.ts'
-import { type DecodedMessage, decodeMessage, decodeOnce, MalformedTransaction } from '../../solana/messages.ts'
+import { MAX_TRANSACTION_BYTES, MAX_V1_TRANSACTION_BYTES } from '../../solana/constants.ts'
+import {
+  type DecodedMessage,
+  decodeMessage,
+  decodeOnce,
+  MalformedTransaction,
+  maxBytesOf,
+} from '../../solana/messages.ts'
 import { invalidParams } from './errors.ts'
 
-const MAX_TEXT = { base58: 1683, base64: 1644 } as const
+/**
+ * Characters of text and the bytes they stand for. Base58 stays at one packet, so that larger transactions of version 1
+ * come in base64 only (pull request 12597 of anza-xyz/agave).
+ */
+const MAX_TEXT = { base58: 1683, base64: 5464 } as const
+const MAX_RAW = { base58: MAX_TRANSACTION_BYTES, base64: MAX_V1_TRANSACTION_BYTES } as const
 export type WireEncoding = keyof typeof MAX_TEXT
 
 const TRANSACTION_TYPE = 'solana_transaction::versioned::VersionedTransaction'
@@ -33,13 +44,14 @@ function decodeText(text: string, encoding: WireEncoding): Uint8Array {
 
 function decodeWireParam<T>(value: unknown, encoding: WireEncoding, type: string, read: (bytes: Uint8Array) => T) {
   if (typeof value !== 'string') throw invalidParams('Invalid params: invalid type, expected a string.')
-  const limits = `max: encoded/raw ${MAX_TEXT[encoding]}/${MAX_TRANSACTION_BYTES}`
+  const limits = `max: encoded/raw ${MAX_TEXT[encoding]}/${MAX_RAW[encoding]}`
   if (value.length > MAX_TEXT[encoding]) {
     throw invalidParams(`${encoding} encoded ${type} too large: ${value.length} bytes (${limits})`)
   }
   const bytes = decodeText(value, encoding)
-  if (bytes.length > MAX_TRANSACTION_BYTES) {
-    throw invalidParams(`decoded ${type} too large: ${bytes.length} bytes (max: ${MAX_TRANSACTION_BYTES} bytes)`)
+  const most = maxBytesOf(bytes)
+  if (bytes.length > most) {
+    throw invalidParams(`decoded ${type} too large: ${bytes.length} bytes (max: ${most} bytes)`)
   }
   try {
     return read(bytes)
