@@ -50,6 +50,8 @@ export function createLocalnet(load: Load): Localnet {
           unix_timestamp: status.unixTimestamp,
           transactions: status.transactionCount,
           accounts: status.accountCount,
+          slot_ms: status.settings.slotMs,
+          lamports_per_byte: Number(status.settings.rent.lamportsPerByte),
           programs: status.programs.map(({ name, id, loaded }) => ({ name, id, loaded })),
           pid: owner?.pid ?? null,
           rpc_url: owner?.rpc_url ?? null,
@@ -84,14 +86,16 @@ export function createLocalnet(load: Load): Localnet {
     },
     async pull({ from, programs }, onProgress) {
       const config = await load()
-      const [{ pullPrograms }, { folderSource, rpcSource }] = await Promise.all([
+      const [{ pullPrograms }, { pullSettings }, { folderSource, rpcSource }] = await Promise.all([
         import('../src/chain/program-cache/pull.ts'),
+        import('../src/chain/program-cache/settings.ts'),
         import('../src/chain/program-cache/source.ts'),
       ])
       if (from !== undefined && config.origins.url === 'flag') throw usage('give either --from or --url')
       const source = from === undefined ? rpcSource(pullCluster(config)) : folderSource(folderAt(from))
       const items = await pullPrograms({ folder: config.programsDir, source, programs, now: Date.now, onProgress })
-      return { source: source.label, programs_dir: config.programsDir, items }
+      const settings = await pullSettings({ folder: config.programsDir, source, now: Date.now })
+      return { source: source.label, programs_dir: config.programsDir, items, settings }
     },
   }
 }
@@ -103,6 +107,7 @@ interface Status {
   accountCount: number
   programs: { name: string; id: string; loaded: boolean }[]
   warnings?: string[]
+  settings: { slotMs: number; rent: { lamportsPerByte: number | bigint } }
 }
 
 const optionIfSet = (name: SettingName, value: unknown) => (value === undefined ? {} : { [name]: value })

@@ -91,7 +91,7 @@ export const localnetNoun: Noun = {
     pull: verb({
       about: 'Fill the program cache from a cluster or a folder',
       details:
-        'Reads each program and the accounts it needs from --url (default mainnet-beta), or copies <program id>.so and accounts/<address>.json of a folder. A chain that is running takes them at its next start.',
+        'Reads each program, the accounts it needs, the slot time and the rent from --url (default mainnet-beta), or copies <program id>.so, accounts/<address>.json and cluster.json of a folder. A chain that is running takes them at its next start.',
       flags: {
         from: text('Folder to copy from, instead of a cluster', { placeholder: 'DIR' }),
         programs: listOf('Only these: dbc, damm-v2, token-metadata, core, lock, distributor, or program ids', {
@@ -125,6 +125,8 @@ function statusOutcome(report: LocalnetReport): CommandOutcome {
     ['TIME', zonedTime(data.time)],
     ['TRANSACTIONS', String(report.transactions)],
     ['ACCOUNTS', String(report.accounts)],
+    ['SLOT TIME', `${report.slot_ms} ms`],
+    ['RENT', `${report.lamports_per_byte} lamports per byte`],
     ['SERVED', served],
     ['CLUSTER', report.cluster],
     ['DATA FOLDER', report.data_dir],
@@ -156,6 +158,7 @@ function pullOutcome(report: PullReport): CommandOutcome {
     data: report,
     notes: [
       `${count('written')} written, ${count('unchanged')} unchanged, ${missing.length} missing, ${failed} failed: ${source} → ${programs_dir}`,
+      settingsNote(report),
       ...(lacking ? [`${source} does not have every program; try another --url or --from`] : []),
       ...(missing.some(({ kind }) => kind === 'account')
         ? ['A new chain has accounts of its own for those missing.']
@@ -163,4 +166,13 @@ function pullOutcome(report: PullReport): CommandOutcome {
     ],
     exitCode: failed > 0 || lacking ? EXIT.failed : EXIT.done,
   }
+}
+
+function settingsNote({ settings: { status, settings, error }, source }: PullReport): string {
+  if (settings === null) {
+    const why = error === null ? `${source} has none` : error
+    return `Slot time and rent were not read (${why}): the chain keeps its own.`
+  }
+  const { slot_ms, rent } = settings
+  return `Slots of ${slot_ms} ms, rent of ${rent.lamports_per_byte} lamports per byte × ${rent.exemption_threshold} (${status})`
 }

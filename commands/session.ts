@@ -106,6 +106,10 @@ export interface LocalnetReport {
   unix_timestamp: number
   transactions: number
   accounts: number
+  /** Milliseconds of a slot. */
+  slot_ms: number
+  /** Rent of the exemption in lamports for each byte, before its threshold. */
+  lamports_per_byte: number
   programs: { name: string; id: string; loaded: boolean }[]
   /** The pid of the process that serves the chain; null when it was opened for this answer. */
   pid: number | null
@@ -128,6 +132,15 @@ export interface PullReport {
     size: number | null
     error: string | null
   }[]
+  /** Slot time and rent of the source, which the embedded chain takes over. */
+  settings: {
+    status: 'written' | 'unchanged' | 'missing' | 'failed'
+    settings: {
+      slot_ms: number
+      rent: { lamports_per_byte: number; exemption_threshold: number; burn_percent: number }
+    } | null
+    error: string | null
+  }
 }
 export interface SettingRow {
   name: string

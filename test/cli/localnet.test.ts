@@ -335,6 +335,7 @@ describe('a chain that is served alone', () => {
 })
 
 describe('svc localnet pull --from', () => {
+  const SETTINGS = { slot_ms: 250, rent: { lamports_per_byte: 5080, exemption_threshold: 1, burn_percent: 50 } }
   let from: string
   let elf: Uint8Array
   beforeAll(async () => {
@@ -343,6 +344,7 @@ describe('svc localnet pull --from', () => {
     elf = chain.account('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')!.data
     chain.close()
     for (const id of [PROGRAMS.core.id, PROGRAMS.lock.id]) writeFileSync(join(from, `${id}.so`), elf)
+    writeFileSync(join(from, 'cluster.json'), JSON.stringify(SETTINGS))
   })
   afterAll(() => rmSync(from, { recursive: true, force: true }))
 
@@ -351,14 +353,20 @@ describe('svc localnet pull --from', () => {
     const env = { SVC_PROGRAMS_DIR: programsDir }
     const args = ['localnet', 'pull', '--from', from, '--programs', 'core,lock']
     const { items, ...report } = await json(args, { env })
-    expect(report).toEqual({ source: from, programs_dir: programsDir })
+    expect(report).toEqual({
+      source: from,
+      programs_dir: programsDir,
+      settings: { status: 'written', settings: SETTINGS, error: null },
+    })
     expect(items.map(({ name, status }: Record<string, unknown>) => [name, status])).toEqual([
       ['Metaplex Core', 'written'],
       ['Jupiter Lock', 'written'],
     ])
     const again = await svc(args, { env })
     expect(again).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('0 written, 2 unchanged, 0 missing') })
-    const { programs } = await json(['localnet', 'status', '--data-dir', folder('pulled')], { env })
+    expect(again.stderr).toContain('Slots of 250 ms, rent of 5080 lamports per byte × 1 (unchanged)')
+    const { programs, ...status } = await json(['localnet', 'status', '--data-dir', folder('pulled')], { env })
+    expect(status).toMatchObject({ slot_ms: 250, lamports_per_byte: 5080 })
     const loaded = programs.filter(({ loaded }: { loaded: boolean }) => loaded)
     expect(loaded.map(({ name }: { name: string }) => name)).toEqual(['Metaplex Core', 'Jupiter Lock'])
 

@@ -18,6 +18,7 @@ import { expect, onTestFinished } from 'vitest'
 import { EmbeddedChain } from '../../src/localnet/local-chain.ts'
 import { openParts } from '../../src/localnet/opening.ts'
 import type { LocalChain } from '../../src/localnet/types.ts'
+import type { ClusterSettings } from '../../src/solana/cluster-settings.ts'
 import { TransactionRefused } from '../../src/solana/execution.ts'
 
 export const SOL = 1_000_000_000n
@@ -28,12 +29,18 @@ export { hasProgram, PROGRAMS_DIR } from './programs.ts'
 
 export type TestChain = Awaited<ReturnType<typeof openTestChain>>
 
+export interface TestChainOptions {
+  programsDir?: string
+  dataDir?: string
+  settings?: ClusterSettings
+}
+
 /** Opens a chain that ends with the test. `wall.ms` is its wall clock. */
-export async function openTestChain({ programsDir = '/nonexistent', dataDir = '' } = {}) {
+export async function openTestChain({ programsDir = '/nonexistent', dataDir = '', settings }: TestChainOptions = {}) {
   const folder = dataDir || mkdtempSync(join(tmpdir(), 'svc-chain-'))
   const wall = { ms: START_MS }
   const open = async () => {
-    const parts = await openParts({ dataDir: folder, programsDir, now: () => wall.ms })
+    const parts = await openParts({ dataDir: folder, programsDir, now: () => wall.ms, ...(settings && { settings }) })
     return { parts, chain: new EmbeddedChain(parts) as LocalChain }
   }
   const test = {

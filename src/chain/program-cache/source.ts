@@ -9,6 +9,7 @@ import type { Cluster } from '../cluster.ts'
 import { type AccountFile, accountFile, parseAccountFile, programFile } from './cache.ts'
 import { programDataAddress, upgradeableBinary, v4Binary } from './elf.ts'
 import { type RpcCallOptions, rpcText } from './rpc.ts'
+import { clusterSettings, folderSettings, type SettingsSource } from './settings.ts'
 
 export interface ProgramBinary {
   bytes: Uint8Array
@@ -17,14 +18,13 @@ export interface ProgramBinary {
   slot: number | null
 }
 
-/** Both methods return null for a missing account, and throw for one that cannot be read. */
-export interface ProgramSource {
-  label: string
+/** Its methods return null for a missing account, and throw for one that cannot be read. */
+export interface ProgramSource extends SettingsSource {
   program(id: string): Promise<ProgramBinary | null>
   account(address: string): Promise<{ file: AccountFile; slot: number | null } | null>
 }
 
-/** Reads `<program id>.so` and `accounts/<address>.json` of a folder. */
+/** Reads `<program id>.so`, `accounts/<address>.json` and `cluster.json` of a folder. */
 export function folderSource(folder: string): ProgramSource {
   const read = async (file: string) => (existsSync(join(folder, file)) ? readFile(join(folder, file)) : null)
   return {
@@ -37,6 +37,7 @@ export function folderSource(folder: string): ProgramSource {
       const text = await read(accountFile(address))
       return text && { file: parseAccountFile(JSON.parse(text.toString('utf8')), address), slot: null }
     },
+    settings: async () => folderSettings(folder),
   }
 }
 
@@ -72,6 +73,7 @@ export function rpcSource(
       if (account === null) return null
       return { file: parseAccountFile(account, address), slot }
     },
+    settings: () => clusterSettings(rpcUrl, options),
   }
 }
 
