@@ -1,7 +1,7 @@
 /** Checks a transaction in a validator's order, runs it, and records all its changes. */
 
 import type { ChainAccount } from '../solana/accounts.ts'
-import { type TransactionErrorJson, TransactionRefused } from '../solana/execution.ts'
+import { type Execution, type TransactionErrorJson, TransactionRefused } from '../solana/execution.ts'
 import { unitPriceOf } from '../solana/fees.ts'
 import { type LoadedAddresses, loadAddresses } from '../solana/lookup-tables.ts'
 import { checkLocks, type DecodedTransaction, isWritable, keyAt } from '../solana/messages.ts'
@@ -11,7 +11,9 @@ import type { AccountIndex } from './account-index.ts'
 import { balancesOf } from './balances.ts'
 import type { Blockhashes } from './blockhashes.ts'
 import type { Tick } from './clock.ts'
+import { afterFee, feesOnlyRun, isLoadingError, notRun } from './fees-only.ts'
 import type { HistoryEntry } from './history.ts'
+import { loadedDataLimit, loadedDataSize } from './loaded-data.ts'
 import { advanceNonce, nonceAccountOf } from './nonces.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -85,12 +87,13 @@ export function executeAndCommit(
   const entry = (key: string) => index.get(key)
   const before = balancesOf(accountKeys, entry)
 
-  const execution = runtime.run(transaction)
-  const failed = execution.err !== null
   const payer = keyAt(transaction.message, 0)
+  let execution = isOverLoadLimit(checked, loadedSizeOf(parts, checked)) ? notRun(OVER_LIMIT) : runtime.run(transaction)
   if (execution.err !== null && runtime.balance(payer) === before.lamports[0]) {
-    throw new TransactionRefused(refine(execution.err, runtime, checked), execution)
+    execution = feesOnlyOrRefused(parts, checked, execution)
+    runtime.set(payer, afterFee(transaction.message, runtime))
   }
+  const failed = execution.err !== null
   const nonceAccount = failed && nonce !== null ? runtime.get(nonce) : null
   if (nonce !== null && nonceAccount !== null) {
     runtime.set(nonce, advanceNonce(nonceAccount, transaction.message.recentBlockhash))
@@ -130,10 +133,42 @@ export function executeAndCommit(
   }
 }
 
+const OVER_LIMIT = 'MaxLoadedAccountsDataSizeExceeded'
+
+/** Bytes that a checked transaction loads; its programs must be loaded. */
+export const loadedSizeOf = ({ runtime, index }: ExecutionParts, { accountKeys, transaction }: CheckedTransaction) =>
+  loadedDataSize(accountKeys, transaction.message.lookups.length, {
+    entry: (address) => index.get(address),
+    account: (address) => runtime.get(address),
+  })
+
+/** Whether a transaction loads more than it may. The runtime does not count the data of programs, and validators do. */
+export const isOverLoadLimit = ({ transaction }: CheckedTransaction, size: number): boolean =>
+  size > loadedDataLimit(transaction.message)
+
+/**
+ * Returns the run of a transaction that could not be loaded and pays its fee. Throws TransactionRefused for any other
+ * reason for which nothing ran.
+ */
+export function feesOnlyOrRefused(
+  { runtime }: ExecutionParts,
+  checked: CheckedTransaction,
+  execution: Execution,
+  sigVerify = true,
+): Execution {
+  const { transaction } = checked
+  const err = refine(execution.err ?? OVER_LIMIT, runtime, checked)
+  if (!isLoadingError(err)) throw new TransactionRefused(err, execution)
+  if (sigVerify && !signaturesHold(transaction)) throw new TransactionRefused('SignatureFailure')
+  const run = feesOnlyRun(err, transaction.message, runtime)
+  if ('refused' in run) throw new TransactionRefused(run.refused)
+  return run.execution
+}
+
 /**
  * Refines an error, because the runtime uses the same one for missing programs and for accounts that are not programs.
  */
-export function refine(
+function refine(
   err: TransactionErrorJson,
   runtime: Runtime,
   { transaction }: CheckedTransaction,

@@ -1,7 +1,8 @@
-/** Size of the account data that a transaction loads, as SIMD-0186 counts it and its limit is compared with. */
+/** Size of the account data that a transaction loads, as SIMD-0186 counts it, and the limit that it may not pass. */
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressOf } from '../solana/addresses.ts'
-import { INSTRUCTIONS_SYSVAR, UPGRADEABLE_LOADER } from '../solana/program-ids.ts'
+import { type DecodedMessage, keyAt } from '../solana/messages.ts'
+import { COMPUTE_BUDGET_PROGRAM, INSTRUCTIONS_SYSVAR, UPGRADEABLE_LOADER } from '../solana/program-ids.ts'
 import type { AccountEntry } from './account-index.ts'
 
 /** Bytes that each account counts beside its data, and bytes of each lookup table (svm/src/account_loader.rs of Agave). */
@@ -10,6 +11,24 @@ const LOOKUP_TABLE_SIZE = 8248
 /** Bytes of an upgradeable program's account: its state's tag, 2 for a program, and the address of its data account. */
 const PROGRAM_BYTES = 36
 const PROGRAM_TAG = 2
+
+/** Most bytes that a transaction can load, whatever limit it sets; the limit of those that set none, except version 1. */
+const MAX_LOADED_BYTES = 64 * 1024 * 1024
+/** Tag of the Compute Budget instruction that sets the limit, which the bytes of the limit follow. */
+const SET_LIMIT = 4
+
+/** Returns the bytes that a transaction may load. A version 1 message without a limit may load nothing (SIMD-0385). */
+export function loadedDataLimit(message: DecodedMessage): number {
+  let limit = message.config === null ? MAX_LOADED_BYTES : (message.config.loadedAccountsDataSizeLimit ?? 0)
+  if (message.config === null) {
+    for (const { programIdIndex, data } of message.instructions) {
+      if (data[0] !== SET_LIMIT || data.length < 5 || keyAt(message, programIdIndex) !== COMPUTE_BUDGET_PROGRAM)
+        continue
+      limit = new DataView(data.buffer, data.byteOffset, data.byteLength).getUint32(1, true)
+    }
+  }
+  return Math.min(limit, MAX_LOADED_BYTES)
+}
 
 export interface LoadingParts {
   entry(address: string): AccountEntry | undefined

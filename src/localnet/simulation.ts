@@ -1,14 +1,20 @@
 /** Simulates transactions; their changes are not applied. */
 import { base58 } from '@scure/base'
 import type { ChainAccount } from '../solana/accounts.ts'
-import { TransactionRefused } from '../solana/execution.ts'
 import { feeOfMessage } from '../solana/fees.ts'
 import { type DecodedTransaction, decodeOnce, decodeWireTransaction } from '../solana/messages.ts'
 import { entryOf } from './account-index.ts'
 import { type Balances, balancesOf } from './balances.ts'
 import type { Tick } from './clock.ts'
-import { type CheckedTransaction, checkTransaction, type ExecutionParts, refine } from './execution.ts'
-import { loadedDataSize } from './loaded-data.ts'
+import {
+  type CheckedTransaction,
+  checkTransaction,
+  type ExecutionParts,
+  feesOnlyOrRefused,
+  isOverLoadLimit,
+  loadedSizeOf,
+} from './execution.ts'
+import { notRun } from './fees-only.ts'
 import { wasExecuted } from './runtime.ts'
 import type { SimulatedRun, SimulateOptions } from './types.ts'
 
@@ -25,11 +31,11 @@ export function simulate(
   const transaction = replaceRecentBlockhash ? replaceBlockhash(original, latest.blockhash) : original
   const checked = checkTransaction(parts, transaction, tick, { sigVerify, anyBlockhash: replaceRecentBlockhash })
   runtime.load(checked.accountKeys)
-  const { execution, after } = runtime.simulate(transaction, sigVerify)
-  if (execution.err !== null) {
-    execution.err = refine(execution.err, runtime, checked)
-    if (!wasExecuted(execution)) throw new TransactionRefused(execution.err, execution)
-  }
+  const loadedDataSize = loadedSizeOf(parts, checked)
+  const { execution: run, after } = isOverLoadLimit(checked, loadedDataSize)
+    ? { execution: notRun('MaxLoadedAccountsDataSizeExceeded'), after: () => new Map<string, ChainAccount>() }
+    : runtime.simulate(transaction, sigVerify)
+  const execution = wasExecuted(run) ? run : feesOnlyOrRefused(parts, checked, run, sigVerify)
   const failed = execution.err !== null
   // Reading the accounts takes as long as the run, so that it is done only for those who ask.
   const states = failed || (accounts.length === 0 && !balances) ? new Map<string, ChainAccount>() : after()
@@ -51,10 +57,7 @@ export function simulate(
     accounts: accounts.map((address) => (failed ? null : stateOf(address))),
     replacementBlockhash: replaceRecentBlockhash ? latest : null,
     fee,
-    loadedDataSize: loadedDataSize(checked.accountKeys, transaction.message.lookups.length, {
-      entry,
-      account: (address) => runtime.get(address),
-    }),
+    loadedDataSize,
     balances: balances ? movedBalances(checked, failed ? fee : null, entry, entryAfter) : null,
   }
 }

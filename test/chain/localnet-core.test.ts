@@ -1,7 +1,14 @@
 /** The embedded chain against the real runtime: time, refusals, fees, history and the faucet. */
 
 import * as spl from '@solana/spl-token'
-import { ComputeBudgetProgram, Ed25519Program, Keypair, SystemProgram, TransactionInstruction } from '@solana/web3.js'
+import {
+  ComputeBudgetProgram,
+  Ed25519Program,
+  Keypair,
+  type PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+} from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { FAUCET_LAMPORTS } from '../../src/localnet/faucet.ts'
@@ -126,7 +133,6 @@ describe('a transaction that cannot land', () => {
     forged[10]! ^= 1
     const forgedAndStale = test.sign([memo('forged')], [payer], { blockhash: chain.blockhashOf(7) })
     forgedAndStale[10]! ^= 1
-    const twice = new TransactionInstruction({ programId: someone(), keys: [], data: Buffer.alloc(0) })
     const cases: [string, Uint8Array][] = [
       ['SignatureFailure', forged],
       ['SignatureFailure', forgedAndStale],
@@ -134,17 +140,54 @@ describe('a transaction that cannot land', () => {
       ['BlockhashNotFound', test.sign([memo('strange')], [payer], { blockhash: someone().toBase58() })],
       ['AccountNotFound', test.sign([memo('nobody')], [Keypair.generate()])],
       ['InsufficientFundsForFee', test.sign([memo('poor')], [poor])],
-      ['ProgramAccountNotFound', test.sign([twice], [payer])],
-      [
-        'InvalidProgramForExecution',
-        test.sign([new TransactionInstruction({ programId: spl.NATIVE_MINT, keys: [] })], [payer]),
-      ],
     ]
     const before = everything(test)
     const count = chain.transactionCount()
     for (const [name, raw] of cases) expect([name, refusal(() => chain.send(raw))]).toEqual([name, name])
     expect(everything(test)).toEqual(before)
     expect(chain.transactionCount()).toBe(count)
+  })
+
+  it('pays its fee and nothing else where what it needs cannot be loaded, as SIMD-0082 has it', async () => {
+    const test = await openTestChain()
+    const payer = test.wallet()
+    const poor = test.wallet(900_000n)
+    const call = (programId: PublicKey) => new TransactionInstruction({ programId, keys: [] })
+    // Tag 4 of the Compute Budget program limits the loaded bytes, here to 100.
+    const limit = new TransactionInstruction({
+      programId: ComputeBudgetProgram.programId,
+      keys: [],
+      data: Buffer.from([4, 100, 0, 0, 0]),
+    })
+    const rich = transfer(payer, someone(), SOL)
+    for (const [err, instructions] of [
+      ['ProgramAccountNotFound', [rich, call(someone())]],
+      ['InvalidProgramForExecution', [rich, call(spl.NATIVE_MINT)]],
+      ['MaxLoadedAccountsDataSizeExceeded', [rich, limit]],
+    ] as const) {
+      const raw = test.sign([...instructions], [payer])
+      const before = balance(test, payer.publicKey)
+      const trial = test.chain.simulate(raw, { balances: true })
+      expect(trial).toMatchObject({ err, fee: 5000n, logs: [], unitsConsumed: 0 })
+      expect(trial.balances!.before.lamports[0]! - trial.balances!.after.lamports[0]!).toBe(5000n)
+      const landed = test.chain.send(raw)
+      expect(landed).toMatchObject({ err, fee: 5000n, logs: [], unitsConsumed: 0 })
+      expect(before - balance(test, payer.publicKey)).toBe(5000n)
+      expect(test.chain.landingOf(landed.signature)).toMatchObject({ err })
+      expect(refusal(() => test.chain.send(raw))).toBe('AlreadyProcessed')
+      const forged = test.sign([...instructions, memo('forged')], [payer])
+      forged[10]! ^= 1
+      expect(refusal(() => test.chain.send(forged))).toBe('SignatureFailure')
+      expect(refusal(() => test.chain.simulate(forged, { sigVerify: true }))).toBe('SignatureFailure')
+    }
+    // A payer that could not keep its rent is refused, as nobody would pay.
+    test.chain.setAccount(poor.publicKey.toBase58(), {
+      ...test.chain.account(poor.publicKey.toBase58())!,
+      lamports: 892_000n,
+    })
+    expect(refusal(() => test.send([call(someone())], [poor]))).toEqual({
+      InsufficientFundsForRent: { account_index: 0 },
+    })
   })
 
   it('is refused when it is larger than 1,232 bytes or no transaction at all', async () => {

@@ -19,7 +19,11 @@ import { EmbeddedChain } from '../../src/localnet/local-chain.ts'
 import { openParts } from '../../src/localnet/opening.ts'
 import type { LocalChain } from '../../src/localnet/types.ts'
 import type { ClusterSettings } from '../../src/solana/cluster-settings.ts'
+import { compileTransaction } from '../../src/solana/compiling.ts'
 import { TransactionRefused } from '../../src/solana/execution.ts'
+import { messageBytesOf, signatureOffset } from '../../src/solana/messages.ts'
+import { keyPairOf } from '../../src/solana/signatures.ts'
+import type { TransactionConfig } from '../../src/solana/transaction-config.ts'
 
 export const SOL = 1_000_000_000n
 /** 2027-01-15T08:00:00Z, in Unix milliseconds. */
@@ -87,6 +91,36 @@ export function signed(instructions: TransactionInstruction[], signers: Signer[]
   )
   transaction.sign(signers)
   return transaction.serialize()
+}
+
+/** Limits that suffice for what tests do; a version 1 transaction without them cannot do anything. */
+export const V1_CONFIG: TransactionConfig = {
+  priorityFeeLamports: null,
+  computeUnitLimit: 400_000,
+  loadedAccountsDataSizeLimit: 8 * 1024 * 1024,
+  heapSize: null,
+}
+
+/** A transaction of version 1; the first signer pays. */
+export function signedV1(
+  instructions: TransactionInstruction[],
+  signers: Keypair[],
+  { blockhash, ...config }: { blockhash: string } & Partial<TransactionConfig>,
+): Uint8Array {
+  const { transaction, signers: keys } = compileTransaction({
+    payer: signers[0]!.publicKey,
+    recentBlockhash: blockhash,
+    instructions,
+    config: { ...V1_CONFIG, ...config },
+    bytesOf: (key) => key.toBytes(),
+  })
+  const message = messageBytesOf(transaction)
+  for (const [place, key] of keys.entries()) {
+    const signer = signers.find(({ publicKey }) => publicKey.equals(new PublicKey(key)))
+    if (signer === undefined) continue
+    transaction.set(keyPairOf(signer.secretKey.subarray(0, 32)).sign(message), signatureOffset(transaction, place))
+  }
+  return transaction
 }
 
 export function transfer(from: Keypair, to: PublicKey, lamports: number | bigint): TransactionInstruction {

@@ -7,6 +7,7 @@ import {
   decodeWireTransaction,
   isWritable,
 } from '../../solana/messages.ts'
+import { isLoadingError } from '../fees-only.ts'
 import type { LandedTransaction } from '../types.ts'
 import { uiTokenAmount } from './amounts.ts'
 import { invalidParams, unsupportedTransactionVersion } from './errors.ts'
@@ -169,11 +170,14 @@ function balancesOf(transaction: LandedTransaction) {
 
 function metaOf(transaction: LandedTransaction, encoding: TransactionEncoding) {
   const parsed = encoding === 'jsonParsed'
+  const { err, innerInstructions, accountKeys, logs } = transaction
   const returnData = encodeReturnData(transaction.returnData)
+  // Of a transaction that could not be loaded nothing was recorded.
+  const recorded = !isLoadingError(err)
   return {
     ...balancesOf(transaction),
-    innerInstructions: encodeInnerInstructions(transaction.innerInstructions, transaction.accountKeys, parsed),
-    logMessages: transaction.logs,
+    innerInstructions: recorded ? encodeInnerInstructions(innerInstructions, accountKeys, parsed) : null,
+    logMessages: recorded ? logs : null,
     rewards: [],
     ...(!parsed && { loadedAddresses: transaction.loadedAddresses }),
     ...(returnData && { returnData }),
