@@ -33,6 +33,7 @@ const launchInput = (stage: Stage, creator: Keypair, more: Partial<LaunchInput>)
   lockLiquidity: true,
   buyLamports: 0n,
   partner: stage.platform.publicKey.toBase58(),
+  sharedConfig: null,
   isBundled: false,
   ...more,
 })

@@ -6,6 +6,7 @@ import { create } from './create.ts'
 import { presets } from './presets.ts'
 import { progress } from './progress.ts'
 import { metricsOutcome, poolOutcome } from './record.ts'
+import { share } from './share.ts'
 import { percentOf } from './state.ts'
 import { swap } from './swap.ts'
 import { poolVerifyVerb } from './verify.ts'
@@ -55,6 +56,7 @@ export const poolsNoun: Noun = {
     }),
     verify: poolVerifyVerb,
     presets,
+    share,
     swap,
     watch,
   },

@@ -4,8 +4,10 @@ import { createPool } from '../../src/operations/pools/create-pool.ts'
 import { getCurveProgress } from '../../src/operations/pools/get-curve-progress.ts'
 import { getFeeMetrics } from '../../src/operations/pools/get-fee-metrics.ts'
 import { getPool } from '../../src/operations/pools/get-pool.ts'
+import { getSharedConfig } from '../../src/operations/pools/get-shared-config.ts'
 import { listPools } from '../../src/operations/pools/list-pools.ts'
 import { listPresets } from '../../src/operations/pools/list-presets.ts'
+import { sharePreset } from '../../src/operations/pools/share-preset.ts'
 import { swapPool } from '../../src/operations/pools/swap-pool.ts'
 import { verifyPool } from '../../src/operations/pools/verify-pool.ts'
 import type { Mount } from '../mount.ts'
@@ -19,4 +21,6 @@ export function poolsRoutes(mount: Mount): void {
   mount(pools.verify, verifyPool)
   mount(pools.swap, swapPool)
   mount(pools.presets, listPresets)
+  mount(pools.sharedConfig, getSharedConfig)
+  mount(pools.share, sharePreset)
 }

@@ -18,6 +18,8 @@ export const paths = {
     verify: ['post', '/v2/pools/{address}/verifications'],
     swap: ['post', '/v2/pools/{address}/swaps'],
     presets: ['get', '/v2/pool-presets'],
+    sharedConfig: ['get', '/v2/pool-presets/{name}/shared-config'],
+    share: ['post', '/v2/pool-presets/{name}/shared-config'],
   },
   feeClaims: {
     create: ['post', '/v2/pools/{address}/fee-claims'],

@@ -154,6 +154,10 @@ export const curvePreset = z.strictObject({
   platform_position_percentage: z.int().min(0).max(99).default(0).meta({
     description: "Platform's part of the locked position of a pool launched as `damm_v2`, and so of its fees",
   }),
+  shared_config: z.boolean().default(false).meta({
+    description:
+      'Whether the `dbc` launches of the preset share one config account, so that each is a single transaction',
+  }),
 })
 
 export const poolPreset = z
@@ -167,6 +171,21 @@ export const poolPreset = z
     curve: z.array(z.object({ sqrt_price: digits, liquidity: digits })),
   })
   .openapi('PoolPreset')
+
+const presetName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'must be the name of a preset')
+
+export const SHARED_CONFIG_STATUSES = ['missing', 'pending', 'live', 'different'] as const
+
+export const sharedConfig = z
+  .object({
+    preset: z.string(),
+    config: address.nullable().meta({ description: 'Address of the account; null while the status is `missing`' }),
+    status: z.enum(SHARED_CONFIG_STATUSES).meta({
+      description:
+        '`missing`: never built for this content of the preset; `pending`: built, and not on chain; `live`: on chain with exactly what the preset says; `different`: on chain with something else, so that no launch uses it',
+    }),
+  })
+  .openapi('SharedConfig')
 
 export const poolSwap = z
   .object({
@@ -182,6 +201,7 @@ export const poolSwap = z
   .openapi('PoolSwap')
 
 export type CurvePreset = z.output<typeof curvePreset>
+export type SharedConfig = z.output<typeof sharedConfig>
 export type PoolPreset = z.output<typeof poolPreset>
 export type PoolSwap = z.output<typeof poolSwap>
 export type Pool = z.output<typeof pool>
@@ -191,6 +211,7 @@ export type CurveProgress = z.output<typeof curveProgress>
 export type PoolFeeMetrics = z.output<typeof poolFeeMetrics>
 
 const poolParams = z.object({ address })
+const presetParams = z.object({ name: presetName.meta({ example: 'standard' }) })
 
 export const pools = {
   create: defineRoute({
@@ -222,9 +243,7 @@ export const pools = {
       twitter_url: link.optional(),
       telegram: link.optional(),
       loot_from: z.string().max(100).optional(),
-      preset: z
-        .string()
-        .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'must be the name of a preset')
+      preset: presetName
         .optional()
         .meta({ description: 'Curve of the pool, see GET /v2/pool-presets; the configured one when left out' }),
       lock_liquidity: z.boolean().optional().meta({
@@ -310,6 +329,26 @@ export const pools = {
     tag: 'Pools',
     summary: 'List the curves that pools can be launched with',
     data: z.array(poolPreset),
+  }),
+  sharedConfig: defineRoute({
+    at: paths.pools.sharedConfig,
+    tag: 'Pools',
+    summary: "Read the config account that a preset's launches share",
+    description:
+      "The account of this cluster, of the preset's present content and of the platform wallet as receiver of its fees: another content has another account.",
+    params: presetParams,
+    data: sharedConfig,
+  }),
+  share: defineRoute({
+    at: paths.pools.share,
+    tag: 'Pools',
+    summary: "Build the config account that a preset's launches share",
+    description:
+      'For presets with `shared_config: true`. The payer pays the rent of the account, once; its generated key has already signed. Repeating it before the account is on chain builds the same account again.',
+    params: presetParams,
+    body: buildBody({ payer: address }),
+    data: unsignedPayload({ preset: z.string(), config: address }).openapi('SharedConfigBuilt'),
+    signed: 'refused',
   }),
 }
 

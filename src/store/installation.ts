@@ -27,6 +27,7 @@ const HOLDS: Record<keyof Tables, boolean> = {
   settings: false,
   pools: true,
   tickers: true,
+  shared_configs: true,
   fee_claims: true,
   merkle_trees: true,
   merkle_blobs: true,

@@ -117,6 +117,22 @@ export interface PoolsTable extends Recorded {
   submitted_at: Generated<number | null>
 }
 
+/** Config accounts that the launches of a preset share, one for each content of the preset and each receiver of its fees. */
+export interface SharedConfigsTable {
+  /** Genesis hash of the account's chain. */
+  genesis: string
+  /** Name of the preset. */
+  preset: string
+  /** SHA-256 in hex of all that the account's creation says: curve, fee claimer and leftover receiver. */
+  content_sha256: string
+  address: string
+  /** Sealed secret key of the account's address, with which only this service can create an account there. */
+  secret: Buffer
+  /** SHA-256 in hex of the data that the program writes for this content. */
+  data_sha256: string
+  created_at: number
+}
+
 /** Latest pool of each ticker; tickers are in upper case. */
 export interface TickersTable {
   symbol: string
@@ -464,6 +480,7 @@ export interface Tables {
   settings: SettingsTable
   pools: PoolsTable
   tickers: TickersTable
+  shared_configs: SharedConfigsTable
   fee_claims: FeeClaimsTable
   merkle_trees: MerkleTreesTable
   merkle_blobs: MerkleBlobsTable

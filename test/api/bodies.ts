@@ -30,6 +30,7 @@ export const lists = routes.filter(([, { list }]) => list)
 export const MINIMAL: Record<string, Record<string, unknown>> = {
   'pools.create': { creator: A, name: 'My Token', symbol: 'MTK', image: TX },
   'pools.verify': {},
+  'pools.share': { payer: A },
   'pools.swap': { payer: A, side: 'buy', amount: '1' },
   'feeClaims.create': { payer: A },
   'airdrops.create': { payer: A, platform_id: 'p', mint: A, airdrop_count: 0, merkle_root: HASH },

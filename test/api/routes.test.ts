@@ -23,6 +23,8 @@ describe('the routes', () => {
       POST /v2/pools/{address}/verifications
       POST /v2/pools/{address}/swaps
       GET /v2/pool-presets
+      GET /v2/pool-presets/{name}/shared-config
+      POST /v2/pool-presets/{name}/shared-config
       GET /v2/fee-claims
       GET /v2/airdrops
       POST /v2/airdrops
@@ -120,6 +122,7 @@ describe('the routes', () => {
     expect(by(({ signed }) => signed)).toEqual({
       'pools.create': '*',
       'pools.swap': 'refused',
+      'pools.share': 'refused',
       'feeClaims.create': 'fees:claim',
       'airdrops.create': 'airdrop:admin',
       'airdrops.claim': 'refused',

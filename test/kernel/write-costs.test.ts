@@ -41,6 +41,7 @@ const hookPath = (path: string) => (hook: string) => path.replace('{id}', hook)
 const COSTS: Record<string, Cost> = {
   'pools.create': { largest: { image: base64(15.9 * MIB), description: 'd'.repeat(500) }, stores: 64 },
   'pools.verify': { largest: { transactions: repeat(10, () => TRANSACTION) }, stores: 64 },
+  'pools.share': { largest: {}, stores: 64 },
   'pools.swap': { largest: { amount: U64_MAX }, stores: 64 },
   'feeClaims.create': { largest: { splits: repeat(10, (n) => ({ recipient: wallet(n), bps: 1000 })) }, stores: 64 },
   'airdrops.create': { largest: { platform_id: 'p'.repeat(64), fund_amount: U64_MAX }, stores: 64 },

@@ -24,6 +24,7 @@ import { openSigningRun } from '../signing/signing-run.ts'
 import type { NewSigningPlan, SigningDraft } from '../signing/types.ts'
 import { type PlannedLaunch, planLaunch, platformPercentage } from './plan-launch.ts'
 import { curveNamed } from './presets.ts'
+import { requireSharedConfig } from './shared-config.ts'
 import { lamportsOfSol } from './sol-amounts.ts'
 import { requireFreeTicker, type TickerTaking, takeTickerFor, tickerTakenError } from './tickers.ts'
 import { markPoolFailed, POOL_CHECK_MS } from './transitions.ts'
@@ -56,12 +57,13 @@ async function prepareLaunch(context: Context, input: Input<CreatePoolRoute>): P
   const buyLamports = lamportsOfSol(input.buy_amount, 'buy_amount')
   const bytes = Buffer.from(input.image, 'base64')
   const image = { bytes, ...(await readImage(bytes, config)) }
-  const { preset } = await curveNamed(config, input.preset)
+  const named = await curveNamed(config, input.preset)
   await requireFreeTicker(context, input)
   await requireProgram(chain, PROGRAMS.tokenMetadata)
   await requireProgram(chain, input.type === 'dbc' ? PROGRAMS.dbc : PROGRAMS.dammV2)
   const partner = await platformWallet(context)
-  platformPercentage(preset, { ...input, partner, lockLiquidity: input.lock_liquidity ?? true })
+  platformPercentage(named.preset, { ...input, partner, lockLiquidity: input.lock_liquidity ?? true })
+  const sharedConfig = input.type === 'dbc' ? await requireSharedConfig(context, named) : null
   await storage.check()
   await requireAllowed(config, { image, texts: textsOf(input) }, { ending: context.ending })
   const uri = await storeMetadata(context, input, image)
@@ -71,6 +73,7 @@ async function prepareLaunch(context: Context, input: Input<CreatePoolRoute>): P
     buyLamports,
     partner,
     uri,
+    sharedConfig,
     isBundled: input.mode === 'unsigned',
   })
   return { launch, uri, genesis: await chain.genesisHash() }

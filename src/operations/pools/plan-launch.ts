@@ -24,6 +24,8 @@ export interface LaunchInput {
   /** Address that receives the fees. */
   partner: string
   uri: string
+  /** Address of the config on chain that a `dbc` launch uses, or null for one of its own. */
+  sharedConfig: string | null
   /** Whether the launch may be sent to a relay, which alone requires a tip. */
   isBundled: boolean
 }
@@ -67,19 +69,22 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
   }
   const keys = { base_mint_secret_key: [...mint.secretKey] }
   if (input.type === 'dbc') {
+    const { sharedConfig } = input
+    const config = sharedConfig ?? second.address
     const built = await dbc.buildDbcLaunch({
       ...common,
-      config: second.address,
+      config,
+      isConfigShared: sharedConfig !== null,
       feeClaimer: input.partner,
       leftoverReceiver: input.partner,
       curve,
     })
     return {
-      address: await dbc.dbcPoolAddress({ mint: common.mint, config: second.address }),
+      address: await dbc.dbcPoolAddress({ mint: common.mint, config }),
       mint: common.mint,
-      config: second.address,
+      config,
       transactions: built.map(({ transaction }) => transaction),
-      requiredSigners: { ...keys, config_secret_key: [...second.secretKey] },
+      requiredSigners: { ...keys, config_secret_key: sharedConfig === null ? [...second.secretKey] : [] },
       tipAccount,
       liquidity: null,
     }

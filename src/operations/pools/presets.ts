@@ -4,7 +4,7 @@ import type { z } from '@hono/zod-openapi'
 import { type CurvePreset, curvePreset, type PoolPreset } from '../../api/pools.ts'
 import { curveOf, type LaunchCurve } from '../../chain/programs/dbc/index.ts'
 import { type Config, ConfigError } from '../../config.ts'
-import { badRequest } from '../../errors.ts'
+import { badRequest, notFound } from '../../errors.ts'
 
 /** A billion tokens from 30 SOL to 400 SOL. Half of the migrated liquidity is locked permanently. */
 const STANDARD: CurvePreset = curvePreset.parse({
@@ -40,6 +40,17 @@ export async function curveNamed(config: Config, name: string | undefined): Prom
   const curve = curves.get(name ?? config.values['pools.preset'])
   if (curve !== undefined) return curve
   throw badRequest(`There is no preset ${name}; there are ${[...curves.keys()].join(', ')}`, { param: 'preset' })
+}
+
+/** Returns the preset of that name whose launches share a config. Throws not_found without it, bad_request for others. */
+export async function sharedCurve(config: Config, name: string): Promise<NamedCurve> {
+  const curve = (await loadCurves(config)).get(name)
+  if (curve === undefined) throw notFound(`There is no preset ${name}`, { param: 'name' })
+  if (curve.preset.shared_config) return curve
+  throw badRequest(
+    `Each launch of the preset ${name} makes a config account of its own: set "shared_config": true in the file that pools.presets names, and restart`,
+    { param: 'name' },
+  )
 }
 
 export function presetRecord({ name, preset, curve }: NamedCurve, config: Config): PoolPreset {

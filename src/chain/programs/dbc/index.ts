@@ -8,6 +8,7 @@ export {
   type PartnerFeeClaim,
   type SurplusClaim,
 } from './claims.ts'
+export { buildConfig, type ConfigContent, configContentHash } from './config.ts'
 export { curveOf } from './curve.ts'
 export { buildDbcLaunch, DBC_LAUNCH_UNITS, type DbcLaunch } from './launch.ts'
 export { findCurves, migratedCandidates } from './lookup.ts'

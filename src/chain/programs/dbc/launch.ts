@@ -2,22 +2,19 @@
 import type { TransactionInstruction } from '@solana/web3.js'
 import { ApiError } from '../../../errors.ts'
 import { compileUnsigned, type UnsignedTransaction } from '../../unsigned.ts'
+import { type ConfigContent, configInstruction } from './config.ts'
 import { dbcPoolAddress, openDbc } from './program.ts'
 import { buyInstructions } from './swaps.ts'
-import type { LaunchCurve } from './types.ts'
 
-export interface DbcLaunch {
+export interface DbcLaunch extends ConfigContent {
   /** Address that signs and pays for everything. */
   creator: string
   /** Address of a fresh key that also signs: the token's mint. */
   mint: string
-  /** Address of a fresh key that also signs: the config account of this one pool. */
+  /** Address of the config account: a fresh key that also signs, for this one pool, or the one that launches share. */
   config: string
-  /** Address of the partner, which may claim the fees. */
-  feeClaimer: string
-  /** Address that receives what rounding leaves of the supply after the migration. */
-  leftoverReceiver: string
-  curve: LaunchCurve
+  /** Whether the config is on chain already, with this content. */
+  isConfigShared?: boolean
   name: string
   symbol: string
   uri: string
@@ -37,41 +34,23 @@ export interface DbcLaunch {
 export const DBC_LAUNCH_UNITS = { config: 75_000, pool: 200_000, whole: 270_000, poolAndBuy: 310_000 } as const
 
 /**
- * Returns the transactions in the order of sending: one if everything fits and there is no first buy, else the config,
- * then the pool with the buy. Throws bad_request when the texts are too long even then.
+ * Returns the transactions in the order of sending: one if the config is shared, or if everything fits and there is no
+ * first buy, else the config, then the pool with the buy. Throws bad_request when the texts are too long even then.
  */
 export async function buildDbcLaunch(launch: DbcLaunch): Promise<UnsignedTransaction[]> {
-  const [config, pool, tip] = [
-    await configInstruction(launch),
-    await poolInstruction(launch),
-    await dbcTipInstructions(launch),
-  ]
+  const [pool, tip] = [await poolInstruction(launch), await dbcTipInstructions(launch)]
+  const buy = launch.buyLamports === 0n ? [] : await firstBuy(launch)
+  const units = launch.buyLamports === 0n ? DBC_LAUNCH_UNITS.pool : DBC_LAUNCH_UNITS.poolAndBuy
+  if (launch.isConfigShared) return [await compile(launch, units, [pool, ...buy, ...tip])]
+  const config = await configInstruction({ ...launch, payer: launch.creator })
   if (launch.buyLamports === 0n) {
     const whole = await whenItFits(compile(launch, DBC_LAUNCH_UNITS.whole, [config, pool, ...tip]))
     if (whole !== null) return [whole]
   }
-  const buy = launch.buyLamports === 0n ? [] : await firstBuy(launch)
-  const units = launch.buyLamports === 0n ? DBC_LAUNCH_UNITS.pool : DBC_LAUNCH_UNITS.poolAndBuy
   return [
     await compile(launch, DBC_LAUNCH_UNITS.config, [config]),
     await compile(launch, units, [pool, ...buy, ...tip]),
   ]
-}
-
-async function configInstruction(launch: DbcLaunch): Promise<TransactionInstruction> {
-  const { methods, key, spl, systemProgram, events } = await openDbc()
-  return methods
-    .createConfig(launch.curve.parameters)
-    .accountsStrict({
-      config: key(launch.config),
-      feeClaimer: key(launch.feeClaimer),
-      leftoverReceiver: key(launch.leftoverReceiver),
-      quoteMint: spl.NATIVE_MINT,
-      payer: key(launch.creator),
-      systemProgram,
-      ...events,
-    })
-    .instruction()
 }
 
 async function poolInstruction(launch: DbcLaunch): Promise<TransactionInstruction> {

@@ -1,0 +1,32 @@
+/** `svc pools share`: puts the config account on chain that the launches of a preset share, once. */
+import { paths } from '../../src/api/paths.ts'
+import type { SharedConfig } from '../../src/api/pools.ts'
+import type { Client } from '../../src/client.ts'
+import { required, text, verb } from '../command.ts'
+import { dryRunField, SIGNING } from '../signing/flags.ts'
+import { runSigned } from '../signing/run.ts'
+
+const { submit, get, simulate } = paths.transactions
+type ShareAnswer = Awaited<ReturnType<Client['pools']['share']>>['data']
+
+export const share = verb({
+  about: 'Put the config account on chain that the launches of a preset share',
+  details:
+    'For presets with "shared_config": true. Your keypair pays its rent, once; from then on a launch of the preset is a single transaction. A changed preset needs it again.',
+  calls: [paths.pools.sharedConfig, paths.pools.share, simulate, submit, get],
+  args: { name: required(text('Name of the preset')) },
+  flags: SIGNING,
+  examples: ['svc pools share my-curve', 'svc pools share my-curve --dry-run -k id.json'],
+  async run({ name, ...flags }, session) {
+    const { data: found } = await session.client.pools.sharedConfig({ name })
+    if (found.status === 'live') return { data: found, notes: [`It is on chain already: launches of ${name} use it.`] }
+    return runSigned<ShareAnswer>(session, flags, {
+      what: `Create the config account that the launches of ${name} share`,
+      build: (payer) => session.client.pools.share({ name, payer, ...dryRunField(flags) }),
+      show: async ({ config }, confirmed): Promise<SharedConfig> =>
+        confirmed === null
+          ? { preset: name, config, status: 'pending' }
+          : (await session.client.pools.sharedConfig({ name })).data,
+    })
+  },
+})

@@ -1,0 +1,56 @@
+/** Builds the account that holds a launch's curve and who receives its fees: the program's config. */
+import { createHash } from 'node:crypto'
+import type { TransactionInstruction } from '@solana/web3.js'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { openDbc } from './program.ts'
+import type { LaunchCurve } from './types.ts'
+
+/** All that a config account says. */
+export interface ConfigContent {
+  /** Address of the partner, which may claim the fees. */
+  feeClaimer: string
+  /** Address that receives what rounding leaves of the supply after the migration. */
+  leftoverReceiver: string
+  curve: LaunchCurve
+}
+
+export interface NewConfig extends ConfigContent {
+  /** Address of a fresh key, which signs too. */
+  config: string
+  payer: string
+}
+
+export async function configInstruction(content: NewConfig): Promise<TransactionInstruction> {
+  const { methods, key, spl, systemProgram, events } = await openDbc()
+  return methods
+    .createConfig(content.curve.parameters)
+    .accountsStrict({
+      config: key(content.config),
+      feeClaimer: key(content.feeClaimer),
+      leftoverReceiver: key(content.leftoverReceiver),
+      quoteMint: spl.NATIVE_MINT,
+      payer: key(content.payer),
+      systemProgram,
+      ...events,
+    })
+    .instruction()
+}
+
+/** Builds the creation of a config alone, for several launches. Its compute limit is `DBC_LAUNCH_UNITS.config`. */
+export async function buildConfig(input: Envelope & Omit<NewConfig, 'payer'>): Promise<UnsignedTransaction> {
+  return compileUnsigned(input, [await configInstruction(input)])
+}
+
+/** Returns the SHA-256 in hex of all that an account of this content is created with. */
+export async function configContentHash(content: ConfigContent): Promise<string> {
+  const { feeClaimer, leftoverReceiver } = content
+  // The address and the payer leave nothing in the account, so that any will do.
+  const { data, keys } = await configInstruction({ ...content, config: feeClaimer, payer: leftoverReceiver })
+  const hash = createHash('sha256').update(data)
+  const [, ...receiversAndQuote] = keys.slice(0, CONTENT_KEYS_END)
+  for (const { pubkey } of receiversAndQuote) hash.update(pubkey.toBytes())
+  return hash.digest('hex')
+}
+
+/** The instruction's accounts begin with the config, fee claimer, leftover receiver and the quote's mint. */
+const CONTENT_KEYS_END = 4

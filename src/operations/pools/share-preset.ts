@@ -1,0 +1,91 @@
+/** Builds the config account that the launches of a preset share, once for each of its contents. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { buildConfig, DBC_LAUNCH_UNITS } from '../../chain/programs/dbc/index.ts'
+import type { Context } from '../../context.ts'
+import { badRequest, conflict, internal } from '../../errors.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import { type FreshKey, freshKey, SEED_BYTES } from '../../solana/signatures.ts'
+import { type SharedConfigRow, settleSharedConfig } from '../../store/shared-configs.ts'
+import { buildTransaction, unsignedAnswer } from '../building.ts'
+import { sharedCurve } from './presets.ts'
+import { readSharedConfig, sharedDataHash } from './shared-config.ts'
+
+type SharePresetRoute = Api['pools']['share']
+
+export async function sharePreset(
+  context: Context,
+  { name, payer }: Input<SharePresetRoute>,
+): Promise<Result<SharePresetRoute>> {
+  const named = await sharedCurve(context.config, name)
+  const { key, partner, row, status } = await readSharedConfig(context, named)
+  if (row !== null && status === 'live') {
+    throw badRequest(`The preset ${name} has its shared config already, ${row.address}: launches use it`, {
+      param: 'name',
+      details: { config: row.address, status },
+    })
+  }
+  const kept = status === 'pending' ? row : null
+  const config = kept === null ? freshKey() : openKey(context, kept)
+  const content = { config: config.address, curve: named.curve, feeClaimer: partner, leftoverReceiver: partner }
+  const built = await buildTransaction(context, {
+    payer,
+    requiredProgram: PROGRAMS.dbc,
+    fallbackUnits: DBC_LAUNCH_UNITS.config,
+    build: async (envelope) => ({
+      ...(await buildConfig({ ...envelope, ...content })),
+      // A dry run stores no key, so nobody could find the account that this signature would let somebody create.
+      secretKeys: context.dryRun ? [] : [config.secretKey],
+    }),
+  })
+  const data_sha256 = sharedDataHash(await createdData(context, { payer, config: config.address, ...built }))
+  const { clock, vault } = context
+  return context.commit(async (tx) => {
+    const secret = vault.seal(config.secretKey, keyPurpose(config.address))
+    const stored = { ...key, address: config.address, secret, data_sha256, created_at: clock.now() }
+    if (!(await settleSharedConfig(tx, kept === null ? stored : { ...kept, data_sha256 }, row?.address ?? null))) {
+      throw conflict(`Another request has built the shared config of the preset ${name} meanwhile: repeat this one`)
+    }
+    return { ...unsignedAnswer(built), preset: name, config: config.address }
+  })
+}
+
+const keyPurpose = (address: string) => `shared config ${address}`
+
+function openKey({ vault }: Context, { address, secret }: SharedConfigRow): FreshKey {
+  const { buffer, byteOffset } = vault.open(secret, keyPurpose(address))
+  return freshKey(new Uint8Array(buffer, byteOffset, SEED_BYTES))
+}
+
+interface ConfigCreation {
+  payer: string
+  config: string
+  transaction: Uint8Array
+}
+
+/** The answer of `simulateTransaction`, as far as it is used. */
+interface ShownRun {
+  value?: { err?: unknown; accounts?: ({ data?: unknown } | null)[] | null }
+}
+
+/**
+ * Returns the data that the program writes into the new account, from a trial run, so that a launch can tell later
+ * whether the account is exactly this one. Throws bad_request when the run fails.
+ */
+async function createdData({ chain }: Context, { payer, config, transaction }: ConfigCreation): Promise<Uint8Array> {
+  const wire = Buffer.from(transaction).toString('base64')
+  const options = { encoding: 'base64', sigVerify: false, replaceRecentBlockhash: true, commitment: 'confirmed' }
+  const accounts = { encoding: 'base64', addresses: [config] }
+  const { value } = await chain.call<ShownRun>('simulateTransaction', [wire, { ...options, accounts }])
+  if (value?.err !== null && value?.err !== undefined) {
+    throw badRequest(
+      `payer: the config account cannot be created: ${JSON.stringify(value.err)}; ${payer} pays its rent and the fee, so it must hold enough SOL`,
+      { param: 'payer', details: { err: value.err } },
+    )
+  }
+  const [data] = (value?.accounts?.[0]?.data ?? []) as unknown[]
+  if (typeof data !== 'string' || data === '') {
+    throw internal('The RPC node ran the transaction but does not show the account that it creates')
+  }
+  return Buffer.from(data, 'base64')
+}

@@ -1,0 +1,59 @@
+/** The config account that the launches of a preset share: which one it is, and whether the chain has exactly that. */
+import { createHash } from 'node:crypto'
+import { configContentHash } from '../../chain/programs/dbc/index.ts'
+import { accountsAt } from '../../chain/runs.ts'
+import type { Context } from '../../context.ts'
+import { badRequest } from '../../errors.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import { findSharedConfig, type SharedConfigKey, type SharedConfigRow } from '../../store/shared-configs.ts'
+import { platformWallet } from '../platform-wallet.ts'
+import type { NamedCurve } from './presets.ts'
+
+type Services = Pick<Context, 'chain' | 'store' | 'config' | 'signer' | 'log'>
+
+export interface SharedConfigState {
+  key: SharedConfigKey
+  /** Address that may claim the fees, and receives the leftover. */
+  partner: string
+  row: SharedConfigRow | null
+  status: 'missing' | 'pending' | 'live' | 'different'
+}
+
+/**
+ * Reads the account for the preset as it is now. A preset that was changed, and another platform wallet, have another
+ * account, because the config holds both.
+ */
+export async function readSharedConfig(services: Services, { name, curve }: NamedCurve): Promise<SharedConfigState> {
+  const { chain, store } = services
+  const partner = await platformWallet(services)
+  const key = {
+    genesis: await chain.genesisHash(),
+    preset: name,
+    content_sha256: await configContentHash({ curve, feeClaimer: partner, leftoverReceiver: partner }),
+  }
+  const row = await findSharedConfig(store.db, key)
+  if (row === null) return { key, partner, row, status: 'missing' }
+  const [account = null] = await accountsAt(await chain.connection(), [row.address])
+  if (account === null) return { key, partner, row, status: 'pending' }
+  const isSame = account.owner === PROGRAMS.dbc.id && sharedDataHash(account.data) === row.data_sha256
+  return { key, partner, row, status: isSame ? 'live' : 'different' }
+}
+
+export const sharedDataHash = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex')
+
+/**
+ * Returns the address of the config that launches of the preset use, verified to hold what the preset says, or null
+ * when each has its own. Throws bad_request while the shared one is not on chain.
+ */
+export async function requireSharedConfig(services: Services, named: NamedCurve): Promise<string | null> {
+  const { name, preset } = named
+  if (!preset.shared_config) return null
+  const { row, status } = await readSharedConfig(services, named)
+  if (row !== null && status === 'live') return row.address
+  const way = `build it (POST /v2/pool-presets/${name}/shared-config, \`svc pools share ${name}\`), and launch once it is confirmed`
+  const why =
+    status === 'different'
+      ? `${row?.address} holds something else than the preset ${name} says, so no launch uses it`
+      : `The launches of the preset ${name} share a config account, which is not on chain yet`
+  throw badRequest(`${why}: ${way}`, { param: 'preset', details: { config: row?.address ?? null, status } })
+}
