@@ -3,7 +3,7 @@ import type { CollectionCreated } from '../src/api/collections.ts'
 import { paths } from '../src/api/paths.ts'
 import { type Noun, required, text, verb } from './command.ts'
 import { recordVerb } from './reads.ts'
-import { dryRunField, SIGNING } from './signing/flags.ts'
+import { buildFields, SIGNING } from './signing/flags.ts'
 import { runSigned } from './signing/run.ts'
 
 const { submit, get, simulate } = paths.transactions
@@ -26,7 +26,7 @@ export const collectionsNoun: Noun = {
           what: `Create the collection ${name}`,
           build: (payer) =>
             session.client.collections.create({
-              ...dryRunField(flags),
+              ...buildFields(flags),
               payer,
               name,
               uri,

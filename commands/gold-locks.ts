@@ -9,7 +9,7 @@ import { choiceOf, integer, type Noun, required, text, verb } from './command.ts
 import { listVerb, recordVerb } from './reads.ts'
 import type { Session } from './session.ts'
 import { refuseUnconfirmable } from './signing/confirm.ts'
-import { dryRunField, SIGNING } from './signing/flags.ts'
+import { buildFields, SIGNING } from './signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform-flags.ts'
 import { previewLine } from './signing/preview.ts'
 import { runSigned } from './signing/run.ts'
@@ -48,7 +48,7 @@ export const goldLocksNoun: Noun = {
             `Lock ${whole} of ${mint}, with no way to cancel it, for ${forDays}, until ${zonedTime(unlocks_at)}`,
           build: (user) =>
             session.client.goldLocks.create({
-              ...dryRunField(flags),
+              ...buildFields(flags),
               user,
               platform_id,
               platform_fee,
@@ -75,7 +75,7 @@ export const goldLocksNoun: Noun = {
         const decimals = await goldDecimals(session)
         return runSigned<GoldUnlocking>(session, flags, {
           what: 'Unlock your gold',
-          build: (user) => session.client.goldLocks.unlock({ user, platform_id, platform_fee, ...dryRunField(flags) }),
+          build: (user) => session.client.goldLocks.unlock({ user, platform_id, platform_fee, ...buildFields(flags) }),
           show: ({ mint, amount, escrow }) => ({ mint, amount, escrow }),
           decimals: ({ mint }) => {
             const digits = decimals.get(mint)

@@ -5,6 +5,7 @@ import { LAMPORT_DECIMALS, rawUnits, solOf } from './amounts.ts'
 import { type CommandOutcome, listOf, type Noun, text, toggle, verb } from './command.ts'
 import type { SettingRow } from './session.ts'
 import { confirmOn } from './signing/confirm.ts'
+import { TX_VERSION, txVersionField } from './signing/flags.ts'
 import { fieldLines } from './ui/field-lines.ts'
 import { usage } from './ui/problem.ts'
 import { zonedTime } from './ui/times.ts'
@@ -37,11 +38,19 @@ export const signerNoun: Noun = {
       details:
         'With --submit a memo is signed and submitted: it costs a fee, and the policy must let it pass like any other.',
       calls: [signerPaths.test],
-      flags: { submit: toggle('Sign and submit a memo instead'), memo: text('Text of the memo') },
-      async run({ submit, memo }, session) {
+      flags: {
+        submit: toggle('Sign and submit a memo instead'),
+        memo: text('Text of the memo'),
+        tx_version: TX_VERSION,
+      },
+      async run({ submit, memo, tx_version }, session) {
         const { client } = session
         if (submit) await confirmOn(session, 'Sign a memo and submit it', await session.cluster())
-        const { data } = await client.signer.test({ submit, ...(memo === undefined ? {} : { memo }) })
+        const { data } = await client.signer.test({
+          submit,
+          ...txVersionField({ tx_version }),
+          ...(memo === undefined ? {} : { memo }),
+        })
         const { provider, address, duration_ms, signature } = data
         if (signature === null) return { data, text: `${provider} signed for ${address} in ${duration_ms} ms.` }
         const notes = [`Follow it: svc tx watch ${signature}`]

@@ -3,7 +3,7 @@ import { paths } from '../src/api/paths.ts'
 import { choiceOf, type Noun, required, text, verb } from './command.ts'
 import { listOutcome, listVerb, recordVerb } from './reads.ts'
 import type { Session } from './session.ts'
-import { dryRunField, SIGNING } from './signing/flags.ts'
+import { buildFields, SIGNING } from './signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform-flags.ts'
 import { runSigned } from './signing/run.ts'
 
@@ -24,7 +24,7 @@ export const stakesNoun: Noun = {
         const rest = { platform_id, platform_fee }
         return runSigned(session, flags, {
           what: `Stake ${asset}`,
-          build: (user) => session.client.stakes.create({ user, asset, collection, ...rest, ...dryRunField(flags) }),
+          build: (user) => session.client.stakes.create({ user, asset, collection, ...rest, ...buildFields(flags) }),
           show: (_, confirmed) => stakeFields(session, asset, confirmed !== null),
         })
       },
@@ -40,7 +40,7 @@ export const stakesNoun: Noun = {
         const rest = { platform_id, platform_fee }
         return runSigned(session, flags, {
           what: `Release ${asset}`,
-          build: (user) => session.client.stakes.release({ user, asset, collection, ...rest, ...dryRunField(flags) }),
+          build: (user) => session.client.stakes.release({ user, asset, collection, ...rest, ...buildFields(flags) }),
           show: (_, confirmed) => stakeFields(session, asset, confirmed !== null),
         })
       },

@@ -6,7 +6,7 @@ import { MAX_U64 } from '../src/solana/u64.ts'
 import { rawUnits } from './amounts.ts'
 import { choiceOf, integer, type Noun, required, text, toggle, verb } from './command.ts'
 import { listVerb, recordVerb } from './reads.ts'
-import { dryRunField, SIGNING } from './signing/flags.ts'
+import { buildFields, SIGNING } from './signing/flags.ts'
 import { runSigned } from './signing/run.ts'
 import { usage } from './ui/problem.ts'
 
@@ -44,7 +44,7 @@ export const tokensNoun: Noun = {
           what: `Create the token ${name} (${symbol})`,
           build: (payer) =>
             session.client.tokens.create({
-              ...dryRunField(input),
+              ...buildFields(input),
               payer,
               name,
               symbol,
@@ -73,7 +73,7 @@ export const tokensNoun: Noun = {
       async run({ mint, type, ...flags }, session) {
         return runSigned(session, flags, {
           what: `Give up the ${type} authority of ${mint} for good`,
-          build: (payer) => session.client.tokens.revokeAuthority({ mint, type, payer, ...dryRunField(flags) }),
+          build: (payer) => session.client.tokens.revokeAuthority({ mint, type, payer, ...buildFields(flags) }),
           async show(_, confirmed) {
             const status = confirmed === null ? {} : { status: (await session.client.tokens.get({ mint })).data.status }
             return { mint, revoked: type, ...status }

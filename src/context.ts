@@ -1,5 +1,6 @@
 /** Context of an operation besides its input: the services of the process and the caller of the request. */
 import type { DaemonRole } from './api/daemon-roles.ts'
+import type { TxVersion } from './api/envelope.ts'
 import type { Worker } from './api/service.ts'
 import type { WorkerName } from './api/worker-names.ts'
 import type { Chain } from './chain/connection.ts'
@@ -80,6 +81,8 @@ export interface Context extends Services {
   externalUid: string | undefined
   metadata: Record<string, string> | undefined
   signing: SigningLink
+  /** Version of the transactions that the request builds, from its `tx_version`. */
+  txVersion: TxVersion
   /** In a dry run, `commit` rolls back its writes, and operations must not write anywhere else. */
   dryRun: boolean
   /** HTTP status to set before returning when the outcome is not the route's default status. */

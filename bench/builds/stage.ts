@@ -24,7 +24,7 @@ export const GOLD_UNITS = 1_000_000_000_000n
 const GOLD_DECIMALS = 9
 const NODE_URL = 'http://node.test'
 /** What every build's request has by default. */
-export const UNSIGNED = { mode: 'unsigned', dry_run: false } as const
+export const UNSIGNED = { mode: 'unsigned', dry_run: false, tx_version: 0 } as const
 
 export interface Stage {
   /** Operations with it ask the embedded chain. */
@@ -86,6 +86,7 @@ export async function openStage(programsDir?: string): Promise<Stage> {
     externalUid: undefined,
     metadata: undefined,
     signing: UNLINKED,
+    txVersion: 0,
     dryRun: false,
     status: undefined,
     commit: (work) => services.store.write(work),

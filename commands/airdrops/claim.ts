@@ -4,7 +4,7 @@ import { paths } from '../../src/api/paths.ts'
 import { ApiError } from '../../src/errors.ts'
 import { type CommandOutcome, type InputValues, required, text, toggle, verb } from '../command.ts'
 import type { Session } from '../session.ts'
-import { dryRunField, SIGNING } from '../signing/flags.ts'
+import { buildFields, SIGNING } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM } from '../signing/platform-flags.ts'
 import { runSigned } from '../signing/run.ts'
 import { readText } from '../ui/files.ts'
@@ -40,7 +40,7 @@ export const airdropClaimVerb = verb({
       what: `Claim from the airdrop ${id}`,
       async build(claimer) {
         const { data } = await session.client.airdrops.claim({
-          ...dryRunField(input),
+          ...buildFields(input),
           id,
           claimer,
           platform_id: input.platform_id ?? DEFAULT_PLATFORM,

@@ -3,7 +3,7 @@ import { paths } from '../../src/api/paths.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
 import { type InputValues, integer, text, toggle, verb } from '../command.ts'
 import type { Session } from '../session.ts'
-import { dryRunField, SIGNING } from '../signing/flags.ts'
+import { buildFields, SIGNING, txVersionField } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
@@ -54,7 +54,7 @@ export const airdropInitVerb = verb({
     return runSigned(session, input, {
       what,
       async build(payer) {
-        const { data } = await session.client.airdrops.create({ ...body, payer, ...dryRunField(input) })
+        const { data } = await session.client.airdrops.create({ ...body, payer, ...buildFields(input) })
         if (data.mode === 'unsigned') return { data }
         throw failure('the API answered with a signed transaction, though none was asked for', {
           next: `\`svc tx status ${data.signature}\``,
@@ -70,7 +70,10 @@ export const airdropInitVerb = verb({
       platform: (payer) => ({
         what,
         async sign(options) {
-          const { data } = await session.client.airdrops.create({ ...body, payer, mode: 'signed' }, options)
+          const { data } = await session.client.airdrops.create(
+            { ...body, ...txVersionField(input), payer, mode: 'signed' },
+            options,
+          )
           if (data.mode !== 'signed') throw failure('the API answered without a signature: it did not sign')
           return { signature: data.signature, show: () => shown }
         },

@@ -2,7 +2,7 @@
 import { paths } from '../../src/api/paths.ts'
 import { decimalOf } from '../amounts.ts'
 import { required, text, verb } from '../command.ts'
-import { WAIT } from '../signing/flags.ts'
+import { TX_VERSION, txVersionField, WAIT } from '../signing/flags.ts'
 import { sendByPlatform } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
 import { mintDecimals } from '../token-state.ts'
@@ -19,10 +19,11 @@ export const airdropWithdrawVerb = verb({
     amount: text('What the vault must hold, in raw units (default: whatever it holds)', { placeholder: 'UNITS' }),
     admin: text('Wallet that must own the receiving account (default: not checked)', { placeholder: 'WALLET' }),
     idempotency_key: text('Repeat under this key what an earlier run began', { placeholder: 'KEY' }),
+    tx_version: TX_VERSION,
     wait: WAIT,
   },
   examples: ['svc airdrops withdraw <id>', 'svc airdrops withdraw <id> --admin <wallet> --yes'],
-  async run({ id, amount, admin, idempotency_key, wait }, session) {
+  async run({ id, amount, admin, idempotency_key, tx_version, wait }, session) {
     if (amount !== undefined && !/^\d{1,20}$/.test(amount)) {
       throw usage(`--amount must be raw units, not "${amount}"`, { param: '--amount' })
     }
@@ -41,7 +42,7 @@ export const airdropWithdrawVerb = verb({
       previewLine('goes to', airdrop.clawback_receiver ?? '-'),
       previewLine('possible', airdrop.clawback_at === null ? '-' : `from ${zonedTime(airdrop.clawback_at)}`),
     ])
-    const body = { id, amount: all, ...(admin === undefined ? {} : { admin }) }
+    const body = { id, amount: all, ...txVersionField({ tx_version }), ...(admin === undefined ? {} : { admin }) }
     return sendByPlatform(
       session,
       { wait, idempotency_key },

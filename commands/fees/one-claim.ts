@@ -3,7 +3,7 @@ import type { FeeClaimCreated, FeeClaimKind, Split } from '../../src/api/fee-cla
 import { LAMPORT_DECIMALS, solOf } from '../amounts.ts'
 import type { CommandOutcome } from '../command.ts'
 import type { Session } from '../session.ts'
-import { dryRunField, type SigningFlags } from '../signing/flags.ts'
+import { buildFields, type SigningFlags, txVersionField } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
 import { failure } from '../ui/problem.ts'
@@ -22,9 +22,9 @@ export async function prepareClaim(
   { client }: Session,
   { splits, ...claim }: FeeClaimRequest,
   payer: string,
-  dry: { dry_run?: true } = {},
+  fields: ReturnType<typeof buildFields> = {},
 ): Promise<PreparedClaim> {
-  const body = { ...claim, ...dry, payer, ...(splits === undefined ? {} : { splits: [...splits] }) }
+  const body = { ...claim, ...fields, payer, ...(splits === undefined ? {} : { splits: [...splits] }) }
   const { tx, ...data } = (await client.feeClaims.create(body)).data
   if (tx.mode === 'unsigned') return { ...data, transaction: tx.transaction }
   throw failure('the API answered with a signed claim, though none was asked for', {
@@ -64,7 +64,8 @@ export function claimFees(session: Session, input: ClaimRunFlags, claim: FeeClai
     what: claimQuestion(claim),
     async build(payer) {
       // Where the platform wallet signs, this build is only previewed, so nothing of it may be stored.
-      return { data: await prepareClaim(session, claim, payer, input.signed ? { dry_run: true } : dryRunField(input)) }
+      const fields = buildFields({ ...input, dry_run: input.signed || input.dry_run })
+      return { data: await prepareClaim(session, claim, payer, fields) }
     },
     preview: (data) => amountLines(data, claim),
     show: claimFields,
@@ -73,7 +74,13 @@ export function claimFees(session: Session, input: ClaimRunFlags, claim: FeeClai
       what: claimQuestion(claim),
       async sign(options) {
         const { data } = await session.client.feeClaims.create(
-          { ...body, payer, mode: 'signed', ...(splits === undefined ? {} : { splits: [...splits] }) },
+          {
+            ...body,
+            ...txVersionField(input),
+            payer,
+            mode: 'signed',
+            ...(splits === undefined ? {} : { splits: [...splits] }),
+          },
           options,
         )
         if (data.tx.mode !== 'signed') throw failure('the API answered without a signature: it did not sign')

@@ -3,7 +3,7 @@ import type { NftCreated } from '../../src/api/nfts.ts'
 import { paths } from '../../src/api/paths.ts'
 import { type Noun, required, text, verb } from '../command.ts'
 import { listVerb, recordVerb } from '../reads.ts'
-import { dryRunField, SIGNING } from '../signing/flags.ts'
+import { buildFields, SIGNING } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { runSigned } from '../signing/run.ts'
 import { usage } from '../ui/problem.ts'
@@ -47,7 +47,7 @@ export const nftsNoun: Noun = {
           what: `Mint ${name} into ${collection}`,
           build: (payer) =>
             session.client.nfts.create({
-              ...dryRunField(flags),
+              ...buildFields(flags),
               payer,
               platform_id,
               collection,
@@ -72,7 +72,7 @@ export const nftsNoun: Noun = {
         if (collection === null) throw usage(`${asset} is in no collection`, { param: '<asset>' })
         return runSigned(session, flags, {
           what: `Burn ${name === '' ? asset : name} for good`,
-          build: (owner) => session.client.nfts.burn({ asset, owner, platform_id, collection, ...dryRunField(flags) }),
+          build: (owner) => session.client.nfts.burn({ asset, owner, platform_id, collection, ...buildFields(flags) }),
           async show(_, confirmed) {
             const now = confirmed === null ? {} : { status: (await session.client.nfts.get({ asset })).data.status }
             return { asset, collection, ...now }

@@ -4,7 +4,7 @@ import type { NftCreated } from '../../src/api/nfts.ts'
 import { ApiError } from '../../src/errors.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { type Session, sessionWith } from '../session.ts'
-import type { SigningFlags } from '../signing/flags.ts'
+import { type SigningFlags, txVersionField } from '../signing/flags.ts'
 import { RATE_LIMIT_PAUSE_MS } from '../signing/following.ts'
 import { sendAll } from '../signing/sending.ts'
 import { signCompletely } from '../signing/signatures.ts'
@@ -56,7 +56,7 @@ export async function mintOpen(
     for (let row = waiting.shift(); row !== undefined && !isStopped; row = waiting.shift()) {
       try {
         journal.touch(session.clock.now())
-        row.status = await mintOne(quiet, flags, mintBody(list, payer, row), row)
+        row.status = await mintOne(quiet, flags, { ...mintBody(list, payer, row), ...txVersionField(flags) }, row)
       } catch (error) {
         if (!(error instanceof ApiError)) throw error
         isStopped = true
@@ -77,7 +77,7 @@ export async function mintOpen(
 async function mintOne(
   session: Session,
   flags: SigningFlags,
-  body: ReturnType<typeof mintBody>,
+  body: ReturnType<typeof mintBody> & ReturnType<typeof txVersionField>,
   row: MintRow,
 ): Promise<MintRow['status']> {
   for (let tries = 0; ; ) {

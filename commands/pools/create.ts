@@ -4,7 +4,7 @@ import type { Pool, PoolCreated } from '../../src/api/pools.ts'
 import { LAMPORT_DECIMALS, rawUnits } from '../amounts.ts'
 import { type CommandOutcome, choiceOf, type InputValues, required, text, toggle, verb } from '../command.ts'
 import type { Session } from '../session.ts'
-import { dryRunField, SIGNING } from '../signing/flags.ts'
+import { buildFields, SIGNING, txVersionField } from '../signing/flags.ts'
 import { platformAddress, sendByPlatform } from '../signing/platform-wallet.ts'
 import { runSigned } from '../signing/run.ts'
 import { readBytes } from '../ui/files.ts'
@@ -53,10 +53,15 @@ async function launchPool(input: CreateFlags, session: Session): Promise<Command
   if (input.idempotency_key !== undefined) {
     throw usage('--idempotency-key is for --signed', { param: '--idempotency-key' })
   }
+  if (input.bundle && input.tx_version === '1') {
+    throw usage('--bundle is for launches of several transactions: with --tx-version 1 there is one', {
+      param: '--bundle',
+    })
+  }
   const body = await poolBody(input)
   return runSigned<PoolCreated>(session, input, {
     what: poolQuestion(input),
-    build: (creator) => session.client.pools.create({ ...body, creator, ...dryRunField(input) }),
+    build: (creator) => session.client.pools.create({ ...body, creator, ...buildFields(input) }),
     secretKeys: ({ required_signers: keys }) => [
       keys.base_mint_secret_key,
       keys.config_secret_key,
@@ -93,7 +98,10 @@ async function launchPoolByPlatform(input: CreateFlags, session: Session): Promi
   return sendByPlatform(session, input, {
     what,
     async sign(options) {
-      const { data } = await session.client.pools.create({ ...body, creator, mode: 'signed' }, options)
+      const { data } = await session.client.pools.create(
+        { ...body, ...txVersionField(input), creator, mode: 'signed' },
+        options,
+      )
       const signatures = data.signatures ?? []
       return {
         signatures,

@@ -3,7 +3,7 @@ import { paths } from '../../src/api/paths.ts'
 import type { SharedConfig } from '../../src/api/pools.ts'
 import type { Client } from '../../src/client.ts'
 import { required, text, verb } from '../command.ts'
-import { dryRunField, SIGNING } from '../signing/flags.ts'
+import { buildFields, SIGNING } from '../signing/flags.ts'
 import { runSigned } from '../signing/run.ts'
 
 const { submit, get, simulate } = paths.transactions
@@ -22,7 +22,7 @@ export const share = verb({
     if (found.status === 'live') return { data: found, notes: [`It is on chain already: launches of ${name} use it.`] }
     return runSigned<ShareAnswer>(session, flags, {
       what: `Create the config account that the launches of ${name} share`,
-      build: (payer) => session.client.pools.share({ name, payer, ...dryRunField(flags) }),
+      build: (payer) => session.client.pools.share({ name, payer, ...buildFields(flags) }),
       show: async ({ config }, confirmed): Promise<SharedConfig> =>
         confirmed === null
           ? { preset: name, config, status: 'pending' }

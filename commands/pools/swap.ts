@@ -3,7 +3,7 @@ import { paths } from '../../src/api/paths.ts'
 import type { PoolSwap } from '../../src/api/pools.ts'
 import { decimalOf, LAMPORT_DECIMALS, rawUnits, solOf } from '../amounts.ts'
 import { integer, required, text, verb } from '../command.ts'
-import { dryRunField, SIGNING } from '../signing/flags.ts'
+import { buildFields, SIGNING } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
 import { mintState } from '../token-state.ts'
@@ -46,7 +46,7 @@ export const swap = verb({
     return runSigned<PoolSwap & { transaction: string }>(session, flags, {
       what: buy === undefined ? `Sell ${sell} ${name}` : `Buy ${name} for ${buy} SOL`,
       async build(payer) {
-        const body = { address, payer, side, amount: String(amount), slippage_bps, ...dryRunField(flags) } as const
+        const body = { address, payer, side, amount: String(amount), slippage_bps, ...buildFields(flags) } as const
         const { data } = await session.client.pools.swap(body)
         return { data: { ...data, transaction: data.tx.transaction } }
       },

@@ -10,14 +10,24 @@ export type Wait = (typeof WAITS)[number]
 
 export const WAIT = choiceOf(WAITS, 'Wait until it is confirmed (default) or finalized, or none')
 
+export const TX_VERSION = choiceOf(['0', '1'], 'Version of the transaction: 0 (the default), or 1, which has more room')
+
 export const SIGNING = {
   keypair: KEYPAIR,
+  tx_version: TX_VERSION,
   dry_run: toggle('Stop after the simulation: nothing is signed, sent or stored'),
   build_only: toggle('Print the unsigned transaction and who must sign it'),
   wait: WAIT,
 }
-/**
- * The `dry_run` field of a request, so that nothing is stored; omitted otherwise, because older daemons do not know it.
- */
-export const dryRunField = ({ dry_run }: { dry_run: boolean }): { dry_run?: true } => (dry_run ? { dry_run: true } : {})
+/** The `tx_version` field of a request; omitted for the default, because older daemons do not know it. */
+export const txVersionField = ({ tx_version }: { tx_version?: '0' | '1' | undefined }): { tx_version?: 1 } =>
+  tx_version === '1' ? { tx_version: 1 } : {}
+/** The fields that every request has which builds; `dry_run`, so that nothing is stored, is omitted like `tx_version`. */
+export const buildFields = ({
+  dry_run,
+  ...flags
+}: {
+  dry_run: boolean
+  tx_version?: '0' | '1' | undefined
+}): { dry_run?: true; tx_version?: 1 } => ({ ...(dry_run ? { dry_run: true } : {}), ...txVersionField(flags) })
 export type SigningFlags = InputValues<typeof SIGNING>

@@ -56,7 +56,7 @@ export async function runSigned<D extends BuiltTransactions>(
   const partial = await signReturnedKeys(session, data, run.secretKeys?.(data))
   if (flags.build_only) return unsignedOutcome(data, partial, await run.show?.(data, null))
 
-  const bundle = 'transactions' in data && (flags.bundle === true || (await hasRelay(session)))
+  const bundle = isBundle(data, flags) && (flags.bundle === true || (await hasRelay(session)))
   const { what, lines, forecast } = await previewOf(session, run, data, { signer, bundle })
   if (flags.dry_run) {
     const fields = 'transactions' in data ? await run.show?.(data, null) : {}
@@ -80,6 +80,9 @@ export async function runSigned<D extends BuiltTransactions>(
     decimals: run.decimals?.(data),
   })
 }
+
+/** A launch of version 1 is a single transaction, which pays no relay. */
+const isBundle = (data: BuiltTransactions, { tx_version }: RunFlags) => 'transactions' in data && tx_version !== '1'
 
 /**
  * Runs with the platform wallet as signer; the preview is an unsigned build of the same request with that wallet as

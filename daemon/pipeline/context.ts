@@ -41,6 +41,7 @@ export function makeContext(
     externalUid: meta.external_uid,
     metadata: meta.metadata,
     signing,
+    txVersion: 0,
     dryRun: false,
     status: undefined,
     commit(work) {

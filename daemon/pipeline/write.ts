@@ -1,11 +1,12 @@
 /** The end of the pipeline for writes: body, mode and its scope, validation, idempotency and operation. */
 import type { AnyRoute } from '../../src/api/route.ts'
 import type { AnswerMeta } from '../../src/client.ts'
-import type { Context } from '../../src/context.ts'
+import type { Context, SigningLink } from '../../src/context.ts'
 import { ApiError, badRequest } from '../../src/errors.ts'
 import { validateInput } from '../../src/operations/input-validation.ts'
 import { type Soon, whenThere } from '../../src/soon.ts'
 import { rehearse } from '../../src/store/rehearse.ts'
+import type { Tx } from '../../src/store/store.ts'
 import { onCommit } from '../../src/store/work.ts'
 import type { Kernel } from '../kernel.ts'
 import { type KnownKey, requireScopes } from './bearer.ts'
@@ -160,7 +161,7 @@ function performValid(
   const request: ValidWrite = { kernel, handler, input, meta, key }
   if (input.dry_run === true) return performDry(request)
   if (idempotencyKey === undefined || requestHash === undefined || key === undefined) {
-    const context = makeContext(kernel, key, meta, UNLINKED, (work) => kernel.store.write(work))
+    const context = contextOf(request, UNLINKED, (work) => kernel.store.write(work))
     const result: Soon<unknown> = handler.operation(context, input as never)
     return whenThere(result, (data) => sealAnswer(route, context.status, data, meta))
   }
@@ -184,21 +185,32 @@ interface ValidWrite {
   key: KnownKey | undefined
 }
 
-async function performDry({ kernel, handler: { route, operation }, input, meta, key }: ValidWrite): Promise<Sealed> {
-  const rehearsed = makeContext(kernel, key, meta, UNLINKED, (work) => rehearse(kernel.store, work))
+/** The context of a write, which has the version of the transactions that it builds. */
+function contextOf(
+  { kernel, input, meta, key }: ValidWrite,
+  signing: SigningLink,
+  write: <T>(work: (tx: Tx) => Soon<T>) => Promise<T>,
+): Context {
+  const context = makeContext(kernel, key, meta, signing, write)
+  if (input.tx_version === 1) context.txVersion = 1
+  return context
+}
+
+async function performDry(request: ValidWrite): Promise<Sealed> {
+  const { kernel, handler, input, meta } = request
+  const { route, operation } = handler
+  const rehearsed = contextOf(request, UNLINKED, (work) => rehearse(kernel.store, work))
   const data = await operation({ ...rehearsed, dryRun: true }, input as never)
   // A dry run creates nothing, so the status is 200 instead of 201.
   return sealAnswer(route, 200, data, meta)
 }
 
 /** Carries out the operation and stores its answer under the claimed key, in its commit where it makes one. */
-function performOnce(
-  { kernel, handler: { route, operation }, input, meta, key }: ValidWrite,
-  claim: KeyClaim,
-  headers: Record<string, string>,
-): Soon<Sealed> {
+function performOnce(request: ValidWrite, claim: KeyClaim, headers: Record<string, string>): Soon<Sealed> {
+  const { kernel, handler, input, meta } = request
+  const { route, operation } = handler
   let stored: Sealed | undefined
-  const context: Context = makeContext(kernel, key, meta, claim.signing, (work) =>
+  const context: Context = contextOf(request, claim.signing, (work) =>
     kernel.store.write((tx) =>
       whenThere(work(tx), (data) => {
         const outcome = sealAnswer(route, context.status, data, meta)

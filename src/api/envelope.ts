@@ -18,6 +18,18 @@ export function writeBody<S extends z.ZodRawShape>(shape: S) {
   return z.strictObject({ ...shape, ...commonFields })
 }
 
+const txVersionSchema = z
+  .union([z.literal(0), z.literal(1)], { error: 'must be 0 or 1' })
+  .default(0)
+  .meta({
+    description:
+      'Version of the transaction: 1 has room for 4,096 bytes, 64 accounts, 64 instructions and 12 signers, and its limits and priority fee stand in the message itself',
+  })
+export type TxVersion = z.output<typeof txVersionSchema>
+
+/** The version of what a write builds, for the writes without a dry run. */
+export const txVersionField = { tx_version: txVersionSchema }
+
 const LIMIT = 'must be a whole number from 1 to 100, sent once'
 /** Page size in decimal digits only; other notations are rejected and the value is never clamped. */
 const pageLimit = z
@@ -28,10 +40,11 @@ const pageLimit = z
   .default(20)
   .openapi({ type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Items on a page' })
 
-/** Creates the body of a write that builds a transaction, which supports a dry run. */
+/** Creates the body of a write that builds a transaction, which has a version and supports a dry run. */
 export function buildBody<S extends z.ZodRawShape>(shape: S) {
   return writeBody({
     ...shape,
+    ...txVersionField,
     dry_run: z.boolean().default(false).meta({
       description:
         'Checks and builds as usual, and leaves nothing behind: no record, event, file, ticker, signature of the platform or stored Idempotency-Key',

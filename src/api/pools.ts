@@ -361,6 +361,7 @@ export function fromMultipart(fields: Readonly<Record<string, string>>): Record<
   for (const name of ['lock_liquidity', 'dry_run']) {
     if (fields[name] === 'true' || fields[name] === 'false') typed[name] = fields[name] === 'true'
   }
+  if (fields.tx_version === '0' || fields.tx_version === '1') typed.tx_version = Number(fields.tx_version)
   if (fields.metadata !== undefined) {
     try {
       typed.metadata = JSON.parse(fields.metadata)

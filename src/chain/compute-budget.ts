@@ -88,7 +88,7 @@ export async function offeredPrice(
 }
 
 /** Returns the price that `priority-fee` selects, before any cap. */
-async function requestedPrice(
+export async function requestedPrice(
   { connection, config }: BudgetServices,
   accounts: () => readonly string[],
 ): Promise<bigint> {

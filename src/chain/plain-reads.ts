@@ -57,7 +57,10 @@ function recentFee(row: unknown): number | undefined {
   return typeof slot === 'number' && typeof prioritizationFee === 'number' ? prioritizationFee : undefined
 }
 
-export type TrialRun = Pick<SimulatedTransactionResponse, 'err' | 'logs' | 'unitsConsumed'>
+export interface TrialRun extends Pick<SimulatedTransactionResponse, 'err' | 'logs' | 'unitsConsumed'> {
+  /** Bytes that the accounts count by SIMD-0186. Older nodes do not tell. */
+  loadedAccountsDataSize?: number | null
+}
 
 /** Runs a transaction without its signatures, with a recent blockhash in place of its own. Throws like `plainBlockhash`. */
 export async function plainTrial(connection: Connection, transaction: Uint8Array): Promise<TrialRun> {

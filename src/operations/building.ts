@@ -1,18 +1,26 @@
 /** The common steps of every operation that builds a transaction: the checks before its instructions, and its answer. */
 import type { TrackedResource } from '../api/index.ts'
-import { type FailedTrial, offeredPrice, withComputeBudget, withFixedBudget } from '../chain/compute-budget.ts'
+import {
+  type BudgetServices,
+  type FailedTrial,
+  offeredPrice,
+  withComputeBudget,
+  withFixedBudget,
+} from '../chain/compute-budget.ts'
 import { cosignedBy, withBlockhash } from '../chain/cosign.ts'
+import { withMessageTerms } from '../chain/message-terms.ts'
 import { requireProgram } from '../chain/required-program.ts'
 import { readLatestBlockhash, rentFor } from '../chain/rpc-reads.ts'
 import type { Signer } from '../chain/signer/index.ts'
 import type { Envelope, UnsignedTransaction } from '../chain/unsigned.ts'
-import type { Services } from '../context.ts'
+import type { Context, Services } from '../context.ts'
 import type { Program } from '../solana/programs.ts'
 import { platformFeeInstructions } from './platform-fee.ts'
 import { type Cosigning, cosign } from './signing/cosign.ts'
 import type { SigningContext, SigningDraft } from './signing/types.ts'
 
-type BuildingServices = Pick<Services, 'chain' | 'config' | 'signer' | 'log'>
+/** Without `txVersion`, as in a worker's own request, the version is 0. */
+type BuildingServices = Pick<Services, 'chain' | 'config' | 'signer' | 'log'> & Partial<Pick<Context, 'txVersion'>>
 
 export interface TransactionPlan {
   /** Address that pays the network fee and the platform fee. */
@@ -26,7 +34,7 @@ export interface TransactionPlan {
   /** The transaction that must be confirmed first. This one uses its blockhash, and is not simulated. */
   follows?: BuiltTransaction
   /**
-   * Compiles the instructions into the envelope. The result differs from what was simulated in limit and price alone.
+   * Compiles the instructions into the envelope. The result differs from what was simulated in limits and price alone.
    * Keys that this request generated are returned as `secretKeys`, 64 bytes each, and sign the result.
    */
   build(envelope: Envelope & { rent?: bigint }): Promise<UnsignedTransaction & { secretKeys?: readonly Uint8Array[] }>
@@ -57,17 +65,36 @@ export async function buildTransaction(services: BuildingServices, plan: Transac
     follows?.recentBlockhash ?? readLatestBlockhash(connection),
     plan.createdBytes === undefined ? undefined : rentFor(connection, plan.createdBytes),
   ])
-  const build = (before: Envelope['before'] = []) =>
-    plan.build({ payer, recentBlockhash, before, after, ...(rent === undefined ? {} : { rent }) })
-  const { transaction, requiredSigners, secretKeys } = await (follows === undefined
-    ? withComputeBudget({ connection, config }, build, fallbackUnits, plan.onFailedTrial)
-    : withFixedBudget({ connection, config, units: fallbackUnits }, build))
+  const build = (terms: Pick<Envelope, 'before' | 'messageConfig'>) =>
+    plan.build({ payer, recentBlockhash, ...terms, after, ...(rent === undefined ? {} : { rent }) })
+  const built = await (services.txVersion === 1
+    ? withMessageTerms(
+        { connection, chain, config },
+        {
+          build: (messageConfig) => build({ messageConfig }),
+          fallbackUnits,
+          follows: follows !== undefined,
+          failed: plan.onFailedTrial,
+        },
+      )
+    : withVersion0Terms({ connection, config }, plan, (before) => build({ before })))
+  const { transaction, requiredSigners, secretKeys } = built
   const signed = cosignedBy(transaction, secretKeys ?? [])
   return {
     ...signed,
     requiredSigners: requiredSigners.filter((signer) => !signed.cosigners.includes(signer)),
     recentBlockhash,
   }
+}
+
+function withVersion0Terms<T extends UnsignedTransaction>(
+  services: BudgetServices,
+  { follows, fallbackUnits, onFailedTrial }: TransactionPlan,
+  build: (before: NonNullable<Envelope['before']>) => Promise<T>,
+): Promise<T> {
+  return follows === undefined
+    ? withComputeBudget(services, build, fallbackUnits, onFailedTrial)
+    : withFixedBudget({ ...services, units: fallbackUnits }, build)
 }
 
 /** Returns the answer of mode `unsigned`, which each operation extends with its own fields. */

@@ -1,7 +1,8 @@
-/** Writes compute limit and price into a compiled transaction that begins with an instruction for each. */
+/** Writes limits and fee into a compiled transaction: instructions at its beginning in version 0, the config in version 1. */
 import { addressOf } from './addresses.ts'
 import { compactLength, readCompactLength } from './compact-lengths.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from './constants.ts'
+import { isVersion1 } from './messages.ts'
 import { COMPUTE_BUDGET_PROGRAM } from './program-ids.ts'
 
 export interface BudgetTerms {
@@ -19,12 +20,22 @@ const INSTRUCTION_HEAD = 3
 const [SET_LIMIT, SET_PRICE] = [2, 3]
 const [LIMIT_BYTES, PRICE_BYTES] = [5, 9]
 
+/** Limits and fee in the config of a version 1 transaction. */
+export interface ConfigTerms {
+  /** Compute limit. */
+  units: number
+  /** Bytes of account data that may be loaded. */
+  loadedBytes: number
+  /** Lamports for the whole transaction, or 0n for a config without a priority fee. */
+  priorityFee: bigint
+}
+
 /**
- * Returns the addresses that an unsigned v0 transaction without lookup tables writes to. It may be one that the chain
- * would refuse.
+ * Returns the addresses that an unsigned transaction without lookup tables writes to. It may be one that the chain would
+ * refuse.
  */
 export function writableAddresses(transaction: Uint8Array): string[] {
-  const { keysAt, keys, signers, readonlySigners, readonlyOthers } = layoutOf(transaction)
+  const { keysAt, keys, signers, readonlySigners, readonlyOthers } = keysOf(transaction)
   const places = Array.from({ length: keys }, (_, place) => place).filter((place) =>
     place < signers ? place < signers - readonlySigners : place < keys - readonlyOthers,
   )
@@ -58,6 +69,45 @@ export function withTerms(transaction: Uint8Array, { units, price }: BudgetTerms
     changed.subarray(firstAt, priceAt),
   ]
   return new Uint8Array(Buffer.concat([...parts, changed.subarray(afterPrice)]))
+}
+
+/** Returns all addresses of such a transaction. */
+export function namedAddresses(transaction: Uint8Array): string[] {
+  const { keysAt, keys } = keysOf(transaction)
+  return Array.from({ length: keys }, (_, place) => addressOf(keyAt(transaction, keysAt, place)))
+}
+
+/** Places in a version 1 transaction (SIMD-0385). */
+const [MASK_AT, KEY_COUNT_AT, V1_KEYS_AT] = [4, 41, 42]
+/** Bits of the mask: the priority fee has two. */
+const [FEE_BITS, LIMIT_BITS] = [0b11, 0b1100]
+const FEE_BYTES = 8
+
+/**
+ * Returns a version 1 transaction with other terms, unsigned. Its config must have both limits and nothing else but a
+ * priority fee, which is removed where the terms have none. Throws an Error for any other transaction.
+ */
+export function withConfigTerms(transaction: Uint8Array, { units, loadedBytes, priorityFee }: ConfigTerms): Uint8Array {
+  const changed = Buffer.from(transaction)
+  const mask = changed.readUInt32LE(MASK_AT)
+  const hasFee = (mask & FEE_BITS) === FEE_BITS
+  if (!isVersion1(transaction) || (mask & ~FEE_BITS) !== LIMIT_BITS || (priorityFee > 0n && !hasFee)) {
+    throw new Error('The transaction has no config with both limits and the priority fee')
+  }
+  const feeAt = V1_KEYS_AT + KEY_BYTES * (changed[KEY_COUNT_AT] ?? 0)
+  const limitsAt = feeAt + (hasFee ? FEE_BYTES : 0)
+  changed.writeUInt32LE(units, limitsAt)
+  changed.writeUInt32LE(loadedBytes, limitsAt + 4)
+  if (priorityFee > 0n) changed.writeBigUInt64LE(priorityFee, feeAt)
+  if (priorityFee > 0n || !hasFee) return new Uint8Array(changed)
+  changed.writeUInt32LE(LIMIT_BITS, MASK_AT)
+  return new Uint8Array(Buffer.concat([changed.subarray(0, feeAt), changed.subarray(limitsAt)]))
+}
+
+function keysOf(transaction: Uint8Array) {
+  if (!isVersion1(transaction)) return layoutOf(transaction)
+  const [, signers = 0, readonlySigners = 0, readonlyOthers = 0] = transaction
+  return { signers, readonlySigners, readonlyOthers, keys: transaction[KEY_COUNT_AT] ?? 0, keysAt: V1_KEYS_AT }
 }
 
 function layoutOf(transaction: Uint8Array) {

@@ -156,7 +156,15 @@ function owed(claims: Record<string, string | Error>, fees: Record<string, unkno
       }
     },
   }
-  const flags = { keypair: undefined, dry_run: false, build_only: false, wait: undefined, signed: true, min: undefined }
+  const flags = {
+    keypair: undefined,
+    tx_version: undefined,
+    dry_run: false,
+    build_only: false,
+    wait: undefined,
+    signed: true,
+    min: undefined,
+  }
   const run = async (more: object = {}) => {
     const outcome = await claimAll(session as unknown as Session, { ...flags, ...more }, undefined)
     const { claims } = outcome.data as {

@@ -304,7 +304,7 @@ function launch({
   const run = (more: object = {}) =>
     runSigned(
       session as unknown as Session,
-      { keypair, dry_run: false, build_only: false, bundle: false, wait: undefined, ...more },
+      { keypair, dry_run: false, build_only: false, bundle: false, tx_version: undefined, wait: undefined, ...more },
       {
         what: 'Launch X',
         build: async () => ({ data: { transactions, tracked_resource } }),

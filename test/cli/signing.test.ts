@@ -277,7 +277,13 @@ function setting({
     secretKeys: ({ secret }: { secret: number[] }) => [secret],
     show: () => ({ mint: mint.publicKey.toBase58() }),
   }
-  const flags = { keypair: keypairFile(payer), dry_run: false, build_only: false, wait: undefined }
+  const flags = {
+    keypair: keypairFile(payer),
+    tx_version: undefined,
+    dry_run: false,
+    build_only: false,
+    wait: undefined,
+  }
   return {
     did,
     said,

@@ -7,7 +7,7 @@ import {
   buildAirdropClaim,
   claimStatusAddress,
   decodeClaimStatus,
-  MOST_SIBLINGS,
+  requireRoomForProof,
   tokenAccountAddress,
 } from '../../chain/programs/merkle-distributor/index.ts'
 import type { Context } from '../../context.ts'
@@ -47,6 +47,7 @@ export async function claimAirdrop(
   const { id, claimer } = input
   const { mint } = airdropKeyOf(id)
   const leaf = input.proof === undefined ? await storedLeaf(context, id, claimer) : requestLeaf(input, input.proof)
+  requireRoomForProof(leaf.proof.length, context.txVersion)
   const account = await tokenAccountAddress(mint, claimer)
   let statusAddress = ''
   const read = await readAirdrop(chain, id, async ({ distributor }) => {
@@ -108,12 +109,6 @@ async function storedLeaf(context: Context, id: string, claimer: string): Promis
 }
 
 function requestLeaf({ amount }: Input<ClaimAirdropRoute>, proof: readonly string[]): Leaf {
-  if (proof.length > MOST_SIBLINGS) {
-    throw badRequest(
-      `proof: ${proof.length} hashes do not fit into one transaction, at most ${MOST_SIBLINGS} do (a tree of about a million wallets)`,
-      { param: 'proof' },
-    )
-  }
   return { amount: BigInt(amount), proof: proof.map(hashBytesOf), tree: null }
 }
 

@@ -4,13 +4,14 @@ import type { CurvePreset, PoolCreated } from '../../api/index.ts'
 import * as dammV2 from '../../chain/programs/damm-v2/index.ts'
 import * as dbc from '../../chain/programs/dbc/index.ts'
 import { rentFor } from '../../chain/rpc-reads.ts'
+import type { Envelope, UnsignedTransaction } from '../../chain/unsigned.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { TIP_ACCOUNTS } from '../../solana/bundles.ts'
-import { freshKey } from '../../solana/signatures.ts'
+import { type FreshKey, freshKey } from '../../solana/signatures.ts'
 import { MINT_SIZE } from '../../solana/token-accounts.ts'
-import { sequenceTerms } from '../building.ts'
-import { curveNamed } from './presets.ts'
+import { buildTransaction, sequenceTerms } from '../building.ts'
+import { curveNamed, type NamedCurve } from './presets.ts'
 
 export interface LaunchInput {
   type: 'dbc' | 'damm_v2'
@@ -47,74 +48,123 @@ export interface PlannedLaunch {
 /** Largest compute limit of a transaction in a launch. */
 const LARGEST_LAUNCH_UNITS = 500_000
 
+/** A launch of version 1 is a single transaction; one of version 0 is several where they do not fit into one. */
 export async function planLaunch(context: Context, input: LaunchInput): Promise<PlannedLaunch> {
-  const { chain, config } = context
-  const connection = await chain.connection()
-  const [mint, second] = [freshKey(), freshKey()]
-  const { preset, curve } = await curveNamed(config, input.preset)
-  const percentage = platformPercentage(preset, input)
-  const platformPosition = percentage === 0 ? null : freshKey()
-  const tipAccount = drawTipAccount()
-  const lamports = BigInt(config.values['relay-tip'])
-  const isTipped = input.isBundled && config.values['relay-url'] !== undefined && lamports > 0n
+  const named = await curveNamed(context.config, input.preset)
+  const token = freshKey()
   const common = {
     creator: input.creator,
-    mint: mint.address,
+    mint: token.address,
     name: input.name,
     symbol: input.symbol,
     uri: input.uri,
     buyLamports: input.buyLamports,
-    tip: isTipped ? { account: tipAccount, lamports } : null,
-    ...(await sequenceTerms(context, { payer: input.creator, units: LARGEST_LAUNCH_UNITS })),
   }
-  const keys = { base_mint_secret_key: [...mint.secretKey] }
-  if (input.type === 'dbc') {
-    const { sharedConfig } = input
-    const config = sharedConfig ?? second.address
-    const built = await dbc.buildDbcLaunch({
-      ...common,
-      config,
-      isConfigShared: sharedConfig !== null,
-      feeClaimer: input.partner,
-      leftoverReceiver: input.partner,
-      curve,
-    })
-    return {
-      address: await dbc.dbcPoolAddress({ mint: common.mint, config }),
-      mint: common.mint,
-      config,
-      transactions: built.map(({ transaction }) => transaction),
-      requiredSigners: { ...keys, config_secret_key: sharedConfig === null ? [...second.secretKey] : [] },
-      tipAccount,
-      liquidity: null,
-    }
+  const plan = input.type === 'dbc' ? planDbcLaunch : planDammV2Launch
+  return plan(context, input, { ...named, common, token, tipAccount: drawTipAccount() })
+}
+
+interface LaunchParts extends NamedCurve {
+  common: Pick<LaunchInput, 'creator' | 'name' | 'symbol' | 'uri' | 'buyLamports'> & { mint: string }
+  /** Key of the mint. */
+  token: FreshKey
+  tipAccount: string
+}
+
+async function planDbcLaunch(
+  context: Context,
+  input: LaunchInput,
+  { curve, common, token, tipAccount }: LaunchParts,
+): Promise<PlannedLaunch> {
+  const { sharedConfig } = input
+  const configKey = sharedConfig === null ? freshKey() : null
+  const config = sharedConfig ?? configKey?.address ?? ''
+  const launch = {
+    ...common,
+    config,
+    isConfigShared: sharedConfig !== null,
+    feeClaimer: input.partner,
+    leftoverReceiver: input.partner,
+    curve,
   }
-  const built = await dammV2.buildSingleSidedPool({
+  const transactions =
+    context.txVersion === 1
+      ? await wholeLaunch(context, input, dbc.wholeLaunchUnits(launch), (envelope) =>
+          dbc.buildWholeDbcLaunch({ ...envelope, ...launch }),
+        )
+      : await dbc.buildDbcLaunch({ ...launch, ...(await sequenceOf(context, input, tipAccount)) })
+  return {
+    address: await dbc.dbcPoolAddress({ mint: common.mint, config }),
+    mint: common.mint,
+    config,
+    transactions: transactions.map(({ transaction }) => transaction),
+    requiredSigners: {
+      base_mint_secret_key: [...token.secretKey],
+      config_secret_key: configKey === null ? [] : [...configKey.secretKey],
+    },
+    tipAccount,
+    liquidity: null,
+  }
+}
+
+async function planDammV2Launch(
+  context: Context,
+  input: LaunchInput,
+  { preset, curve, common, token, tipAccount }: LaunchParts,
+): Promise<PlannedLaunch> {
+  const percentage = platformPercentage(preset, input)
+  const [position, platformPosition] = [freshKey(), percentage === 0 ? null : freshKey()]
+  const launch = {
     ...common,
     lockLiquidity: input.lockLiquidity,
     platform:
       platformPosition === null ? null : { wallet: input.partner, positionNft: platformPosition.address, percentage },
-    positionNft: second.address,
+    positionNft: position.address,
     decimals: preset.decimals,
     totalSupply: curve.totalSupply,
     initialMarketCapLamports: curve.initialMarketCapLamports,
     feeBps: preset.migration_fee_bps,
-    rent: await rentFor(connection, MINT_SIZE),
-  })
+    rent: await rentFor(await context.chain.connection(), MINT_SIZE),
+  }
+  const transactions =
+    context.txVersion === 1
+      ? await wholeLaunch(context, input, dammV2.wholePoolUnits(launch), (envelope) =>
+          dammV2.buildWholeSingleSidedPool({ ...envelope, ...launch }),
+        )
+      : await dammV2.buildSingleSidedPool({ ...launch, ...(await sequenceOf(context, input, tipAccount)) })
   return {
     address: await dammV2.dammV2PoolAddress({ mint: common.mint }),
     mint: common.mint,
     config: null,
-    transactions: built.map(({ transaction }) => transaction),
+    transactions: transactions.map(({ transaction }) => transaction),
     requiredSigners: {
-      ...keys,
+      base_mint_secret_key: [...token.secretKey],
       config_secret_key: [],
-      position_nft_secret_key: [...second.secretKey],
+      position_nft_secret_key: [...position.secretKey],
       ...(platformPosition === null ? {} : { platform_position_nft_secret_key: [...platformPosition.secretKey] }),
     },
     tipAccount,
     liquidity: { lock_liquidity: input.lockLiquidity, platform_position_percentage: percentage },
   }
+}
+
+/** Builds the single transaction of a launch. It is no bundle, so that it pays no tip, and its trial sets its limits. */
+async function wholeLaunch(
+  context: Context,
+  { creator }: LaunchInput,
+  fallbackUnits: number,
+  build: (envelope: Envelope) => Promise<UnsignedTransaction>,
+): Promise<UnsignedTransaction[]> {
+  return [await buildTransaction(context, { payer: creator, fallbackUnits, build })]
+}
+
+/** Returns blockhash, price and tip of a launch whose transactions may be sent as a bundle. */
+async function sequenceOf(context: Context, { creator, isBundled }: LaunchInput, tipAccount: string) {
+  const { values } = context.config
+  const lamports = BigInt(values['relay-tip'])
+  const isTipped = isBundled && values['relay-url'] !== undefined && lamports > 0n
+  const terms = await sequenceTerms(context, { payer: creator, units: LARGEST_LAUNCH_UNITS })
+  return { ...terms, tip: isTipped ? { account: tipAccount, lamports } : null }
 }
 
 /** Returns a random account of the relay's, so that bundles do not compete for the same write lock. */

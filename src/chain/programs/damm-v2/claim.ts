@@ -1,6 +1,7 @@
 /** Builds the transactions that claim the fees of a wallet's positions in a pool. */
 import type { TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
+import type { TransactionConfig } from '../../../solana/transaction-config.ts'
 import { compileUnsigned, type UnsignedTransaction } from '../../unsigned.ts'
 import type { DammV2Position } from './positions.ts'
 import { dammV2Instruction } from './program.ts'
@@ -15,7 +16,9 @@ export interface PositionClaim {
   pool: PoolAccounts
   positions: readonly Pick<DammV2Position, 'position' | 'positionNftAccount'>[]
   recentBlockhash: string
-  /** Instructions before those of each transaction: compute limit and price. */
+  /** Limits and priority fee of transactions of version 1. */
+  messageConfig?: TransactionConfig | undefined
+  /** Instructions before those of each transaction: compute limit and price of version 0. */
   before?: readonly TransactionInstruction[]
 }
 
@@ -40,7 +43,7 @@ export function positionsPerClaim({ owner, payer = owner }: Pick<PositionClaim, 
  * positions.
  */
 export async function buildPositionClaim(input: PositionClaim): Promise<UnsignedTransaction[]> {
-  const { owner, payer = owner, pool, positions, recentBlockhash, before = [] } = input
+  const { owner, payer = owner, pool, positions, recentBlockhash, messageConfig, before = [] } = input
   if (positions.length === 0) {
     throw badRequest(`${owner} has no position to claim from in the pool ${pool.address}`, { param: 'address' })
   }
@@ -62,7 +65,7 @@ export async function buildPositionClaim(input: PositionClaim): Promise<Unsigned
   return Promise.all(
     chunksOf(positions, positionsPerClaim({ owner, payer })).map(async (part) => {
       const claims = await Promise.all(part.map(claimOf))
-      return compileUnsigned({ payer, recentBlockhash, before }, [...opening, ...claims, ...closing])
+      return compileUnsigned({ payer, recentBlockhash, messageConfig, before }, [...opening, ...claims, ...closing])
     }),
   )
 }

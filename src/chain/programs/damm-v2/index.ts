@@ -2,7 +2,13 @@
 export { dammV2PoolAddress, positionAddresses } from './addresses.ts'
 export { type DammV2Change, dammV2ChangesIn } from './changes.ts'
 export { buildPositionClaim, claimAccounts, type PositionClaim, positionsPerClaim } from './claim.ts'
-export { buildSingleSidedPool, DAMM_V2_LAUNCH_UNITS, type SingleSidedPool } from './launch.ts'
+export {
+  buildSingleSidedPool,
+  buildWholeSingleSidedPool,
+  DAMM_V2_LAUNCH_UNITS,
+  type SingleSidedPool,
+  wholePoolUnits,
+} from './launch.ts'
 export type { PlatformShare } from './lock.ts'
 export { FEE_BPS } from './opening.ts'
 export { type DammV2Position, positionsOf } from './positions.ts'

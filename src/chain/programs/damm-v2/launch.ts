@@ -1,19 +1,20 @@
 /** Builds the launch of a token in its own pool: the mint, then the pool that receives the whole supply. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { TOKEN_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
-import { compileUnsigned, type UnsignedTransaction } from '../../unsigned.ts'
-import { buildTokenCreation } from '../tokens/index.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { buildTokenCreation, tokenCreationInstructions } from '../tokens/index.ts'
 import { poolKey, vaultKey } from './addresses.ts'
 import { givePlatformShare, lockPosition, type PlatformShare } from './lock.ts'
 import { initializePool, LEAST_SOL, poolOpeningOf } from './opening.ts'
 import { dammV2SwapInstruction, type PoolAccounts, type TokenAccounts, tokenAccounts, wrapping } from './swap.ts'
 
-export interface SingleSidedPool {
-  /** Address that pays and signs both transactions, and owns the pool's position. */
+/** What a launch is, whatever transactions it takes. */
+export interface SingleSidedLaunch {
+  /** Address that pays and signs, and owns the pool's position. */
   creator: string
-  /** Address of a fresh key that signs the first transaction. */
+  /** Address of a fresh key that signs what creates the token. */
   mint: string
-  /** Address of a fresh key that signs the second. */
+  /** Address of a fresh key that signs what creates the pool. */
   positionNft: string
   name: string
   symbol: string
@@ -32,11 +33,14 @@ export interface SingleSidedPool {
   platform: PlatformShare | null
   /** Lamports of the creator's first buy, or 0 for none. */
   buyLamports: bigint
+  /** Lamports that make the mint's 82 bytes rent-exempt. */
+  rent: bigint
+}
+
+export interface SingleSidedPool extends SingleSidedLaunch {
   /** Tip for a relay at the end of the last transaction, or null for none. */
   tip: { account: string; lamports: bigint } | null
   recentBlockhash: string
-  /** Lamports that make the mint's 82 bytes rent-exempt. */
-  rent: bigint
   /** Micro-lamports for each compute unit. The price is left out when it is 0 or not set. */
   computeUnitPrice?: bigint
 }
@@ -59,15 +63,40 @@ export const DAMM_V2_LAUNCH_UNITS = {
  * bad_request naming the field for what the programs refuse.
  */
 export async function buildSingleSidedPool(input: SingleSidedPool): Promise<UnsignedTransaction[]> {
+  const { computeUnitPrice, platform, recentBlockhash } = input
+  const [{ wrapped, opened }, tip] = [await poolInstructions(input), await dammV2TipInstructions(input)]
+  const ahead = platform === null ? [] : [...wrapped, ...tip]
+  const instructions = platform === null ? [...wrapped, ...opened] : opened
+  const before = await budget(DAMM_V2_LAUNCH_UNITS[launchKindOf(input)], computeUnitPrice)
+  const after = platform === null ? tip : []
+  return [
+    await mintWith(input, ahead),
+    await compileUnsigned({ payer: input.creator, recentBlockhash, before, after }, instructions),
+  ]
+}
+
+/**
+ * Builds the same launch as a single transaction of version 1, so that all of it lands or nothing. The payer is the
+ * creator. Throws like `buildSingleSidedPool`.
+ */
+export async function buildWholeSingleSidedPool(input: Envelope & SingleSidedLaunch): Promise<UnsignedTransaction> {
+  const { wrapped, opened } = await poolInstructions(input)
+  return compileUnsigned(input, [...(await tokenCreationInstructions(tokenOf(input))), ...wrapped, ...opened])
+}
+
+/** Returns the compute limit of a single transaction that cannot run yet. */
+export const wholePoolUnits = (input: SingleSidedLaunch): number =>
+  DAMM_V2_LAUNCH_UNITS.token + DAMM_V2_LAUNCH_UNITS[launchKindOf(input)]
+
+/** Returns the instructions that open the creator's wrapped SOL, and those that need it. */
+async function poolInstructions(input: SingleSidedLaunch) {
   const opening = await poolOpeningOf(input)
-  const { buyLamports: amount, computeUnitPrice, platform, recentBlockhash } = input
+  const { buyLamports: amount, platform } = input
   const { PublicKey } = await import('@solana/web3.js')
   const [creator, pool] = [new PublicKey(input.creator), await freshPool(input.mint)]
   const accounts = await tokenAccounts(pool, creator)
-  const [wrapped, tip] = [await openWrapped(creator, accounts, amount + LEAST_SOL), await dammV2TipInstructions(input)]
-  const ahead = platform === null ? [] : [...wrapped, ...tip]
-  const instructions = [
-    ...(platform === null ? wrapped : []),
+  const wrapped = await openWrapped(creator, accounts, amount + LEAST_SOL)
+  const opened = [
     await initializePool(input, opening, creator, accounts),
     ...(input.lockLiquidity ? [await lockPosition({ ...input, creator }, opening.liquidity)] : []),
     ...(platform === null ? [] : await givePlatformShare({ ...input, creator }, platform)),
@@ -78,15 +107,13 @@ export async function buildSingleSidedPool(input: SingleSidedPool): Promise<Unsi
     // This closes the creator's wrapped SOL account, and its whole balance becomes SOL.
     ...accounts.closing,
   ]
-  const before = await budget(DAMM_V2_LAUNCH_UNITS[launchKindOf(input)], computeUnitPrice)
-  const after = platform === null ? tip : []
-  return [
-    await mintWith(input, ahead),
-    await compileUnsigned({ payer: input.creator, recentBlockhash, before, after }, instructions),
-  ]
+  return { wrapped, opened }
 }
 
-function launchKindOf({ platform, buyLamports }: SingleSidedPool): Exclude<keyof typeof DAMM_V2_LAUNCH_UNITS, 'token'> {
+function launchKindOf({
+  platform,
+  buyLamports,
+}: SingleSidedLaunch): Exclude<keyof typeof DAMM_V2_LAUNCH_UNITS, 'token'> {
   if (platform === null) return buyLamports > 0n ? 'poolWithBuy' : 'pool'
   return buyLamports > 0n ? 'sharedPoolWithBuy' : 'sharedPool'
 }
@@ -95,18 +122,25 @@ async function mintWith(
   input: SingleSidedPool,
   after: readonly TransactionInstruction[],
 ): Promise<UnsignedTransaction> {
-  return buildTokenCreation({
-    ...input,
-    payer: input.creator,
-    initialSupply: input.totalSupply,
-    revokeMintAuthority: true,
-    revokeFreezeAuthority: true,
-    immutableMetadata: true,
-    tokenProgram: 'spl',
-    before: await budget(DAMM_V2_LAUNCH_UNITS.token, input.computeUnitPrice),
-    after,
-  })
+  const before = await budget(DAMM_V2_LAUNCH_UNITS.token, input.computeUnitPrice)
+  return buildTokenCreation({ ...tokenOf(input), recentBlockhash: input.recentBlockhash, before, after })
 }
+
+/** The token of a launch, whose authorities are gone from the start. */
+const tokenOf = (input: SingleSidedLaunch) => ({
+  mint: input.mint,
+  name: input.name,
+  symbol: input.symbol,
+  uri: input.uri,
+  decimals: input.decimals,
+  rent: input.rent,
+  payer: input.creator,
+  initialSupply: input.totalSupply,
+  revokeMintAuthority: true,
+  revokeFreezeAuthority: true,
+  immutableMetadata: true,
+  tokenProgram: 'spl' as const,
+})
 
 async function openWrapped(
   creator: PublicKey,
@@ -135,7 +169,10 @@ async function freshPool(mint: string): Promise<PoolAccounts & { baseFeeMode: nu
   }
 }
 
-async function dammV2TipInstructions({ creator, tip }: SingleSidedPool): Promise<TransactionInstruction[]> {
+async function dammV2TipInstructions({
+  creator,
+  tip,
+}: Pick<SingleSidedPool, 'creator' | 'tip'>): Promise<TransactionInstruction[]> {
   if (tip === null || tip.lamports === 0n) return []
   const { PublicKey, SystemProgram } = await import('@solana/web3.js')
   const [fromPubkey, toPubkey] = [new PublicKey(creator), new PublicKey(tip.account)]

@@ -4,7 +4,7 @@ import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { poolKey, positionKeys, vaultKey } from './addresses.ts'
-import type { SingleSidedPool } from './launch.ts'
+import type { SingleSidedLaunch } from './launch.ts'
 import { dammV2SqrtPrice } from './prices.ts'
 import { dammV2Instruction, loadSdk, toBigint } from './program.ts'
 import type { TokenAccounts } from './swap.ts'
@@ -30,7 +30,7 @@ export async function poolOpeningOf({
   initialMarketCapLamports,
   feeBps,
   buyLamports,
-}: SingleSidedPool): Promise<PoolOpening> {
+}: SingleSidedLaunch): Promise<PoolOpening> {
   const { min, max } = FEE_BPS
   if (!Number.isInteger(feeBps) || feeBps < min || feeBps > max) {
     throw badRequest(`fee_bps must be a whole number from ${min} to ${max}`, { param: 'fee_bps' })
@@ -59,7 +59,7 @@ export async function poolOpeningOf({
 
 /** Creates the pool with the whole supply in it, and the creator's position. */
 export async function initializePool(
-  { mint, positionNft, feeBps }: SingleSidedPool,
+  { mint, positionNft, feeBps }: SingleSidedLaunch,
   { sqrtPrice, highest, liquidity }: PoolOpening,
   creator: PublicKey,
   accounts: TokenAccounts,

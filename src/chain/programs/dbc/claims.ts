@@ -7,6 +7,8 @@ import type { DbcPool } from './types.ts'
 /** Compute limits for a claim that cannot be simulated: half more than the largest run used. */
 export const FEE_CLAIM_UNITS = { claim: 95_000, surplus: 50_000 } as const
 const [RECIPIENTS, RECIPIENTS_OF_ANOTHER_PAYER] = [10, 8]
+/** One more would pass the 64 accounts that a transaction of version 1 has. */
+const RECIPIENTS_IN_VERSION_1 = 48
 
 type Claimed = Pick<
   DbcPool,
@@ -29,9 +31,11 @@ export interface SurplusClaim extends Envelope {
 }
 
 /**
- * Returns how many recipients fit in a transaction with compute limit and price. Another payer's account takes room.
+ * Returns how many recipients fit in a transaction with compute limit and price. In version 0 another payer's account
+ * takes room.
  */
-export function maxRecipients(payerIsClaimer: boolean): number {
+export function maxRecipients(payerIsClaimer: boolean, version: 0 | 1 = 0): number {
+  if (version === 1) return RECIPIENTS_IN_VERSION_1
   return payerIsClaimer ? RECIPIENTS : RECIPIENTS_OF_ANOTHER_PAYER
 }
 
@@ -99,11 +103,13 @@ export async function buildSurplusClaim(claim: SurplusClaim): Promise<UnsignedTr
   return compileUnsigned(claim, [sol.open, take, sol.unwrap])
 }
 
-function checkSplits({ splits, lamports, payer, feeClaimer }: PartnerFeeClaim): void {
+function checkSplits({ splits, lamports, payer, feeClaimer, messageConfig }: PartnerFeeClaim): void {
   if (lamports <= 0n) throw badRequest('There is nothing to claim', { param: 'address' })
-  const most = maxRecipients(payer === feeClaimer)
+  const version = messageConfig === undefined ? 0 : 1
+  const most = maxRecipients(payer === feeClaimer, version)
   if (splits.length > most) {
-    const why = payer === feeClaimer ? '' : ', or pay with the fee claimer itself, which leaves room for ten'
+    const other = payer === feeClaimer ? '' : ', or pay with the fee claimer itself, which leaves room for ten'
+    const why = version === 1 ? '' : `: send tx_version 1, which has room for ${RECIPIENTS_IN_VERSION_1}${other}`
     throw badRequest(`splits: at most ${most} recipients fit in a transaction, these are ${splits.length}${why}`, {
       param: 'splits',
     })

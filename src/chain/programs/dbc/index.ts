@@ -10,7 +10,13 @@ export {
 } from './claims.ts'
 export { buildConfig, type ConfigContent, configContentHash } from './config.ts'
 export { curveOf } from './curve.ts'
-export { buildDbcLaunch, DBC_LAUNCH_UNITS, type DbcLaunch } from './launch.ts'
+export {
+  buildDbcLaunch,
+  buildWholeDbcLaunch,
+  DBC_LAUNCH_UNITS,
+  type DbcLaunch,
+  wholeLaunchUnits,
+} from './launch.ts'
 export { findCurves, migratedCandidates } from './lookup.ts'
 export {
   buildMigrationStep,

@@ -1,12 +1,13 @@
 /** Builds the transactions that launch a token: its config, its pool and the creator's first buy. */
 import type { TransactionInstruction } from '@solana/web3.js'
 import { ApiError } from '../../../errors.ts'
-import { compileUnsigned, type UnsignedTransaction } from '../../unsigned.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
 import { type ConfigContent, configInstruction } from './config.ts'
 import { dbcPoolAddress, openDbc } from './program.ts'
 import { buyInstructions } from './swaps.ts'
 
-export interface DbcLaunch extends ConfigContent {
+/** What a launch is, whatever transactions it takes. */
+export interface DbcLaunchContent extends ConfigContent {
   /** Address that signs and pays for everything. */
   creator: string
   /** Address of a fresh key that also signs: the token's mint. */
@@ -20,6 +21,9 @@ export interface DbcLaunch extends ConfigContent {
   uri: string
   /** Lamports of the creator's first buy, or 0 for none. An amount beyond the curve's end remains with the creator. */
   buyLamports: bigint
+}
+
+export interface DbcLaunch extends DbcLaunchContent {
   /** Tip in the last transaction, or null for none. */
   tip: { account: string; lamports: bigint } | null
   recentBlockhash: string
@@ -31,7 +35,13 @@ export interface DbcLaunch extends ConfigContent {
  * Compute limits by the content of a transaction: half more than the largest run used. They are fixed, because the
  * second transaction requires the accounts of the first and cannot be simulated before.
  */
-export const DBC_LAUNCH_UNITS = { config: 75_000, pool: 200_000, whole: 270_000, poolAndBuy: 310_000 } as const
+export const DBC_LAUNCH_UNITS = {
+  config: 75_000,
+  pool: 200_000,
+  whole: 270_000,
+  poolAndBuy: 310_000,
+  wholeAndBuy: 385_000,
+} as const
 
 /**
  * Returns the transactions in the order of sending: one if the config is shared, or if everything fits and there is no
@@ -53,7 +63,28 @@ export async function buildDbcLaunch(launch: DbcLaunch): Promise<UnsignedTransac
   ]
 }
 
-async function poolInstruction(launch: DbcLaunch): Promise<TransactionInstruction> {
+/**
+ * Builds the launch as a single transaction, so that all of it lands or nothing: the config unless it is shared, the
+ * pool and the first buy. With a config of its own and a buy it needs version 1. The payer is the creator. Throws
+ * bad_request when it is too large.
+ */
+export async function buildWholeDbcLaunch(launch: Envelope & DbcLaunchContent): Promise<UnsignedTransaction> {
+  const config = launch.isConfigShared ? [] : [await configInstruction({ ...launch, payer: launch.creator })]
+  const buy = launch.buyLamports === 0n ? [] : await firstBuy(launch)
+  return compileUnsigned(launch, [...config, await poolInstruction(launch), ...buy])
+}
+
+/** Returns the compute limit of a single transaction that cannot run yet. */
+export function wholeLaunchUnits({
+  isConfigShared,
+  buyLamports,
+}: Pick<DbcLaunchContent, 'isConfigShared' | 'buyLamports'>): number {
+  const { pool, whole, poolAndBuy, wholeAndBuy } = DBC_LAUNCH_UNITS
+  if (isConfigShared) return buyLamports === 0n ? pool : poolAndBuy
+  return buyLamports === 0n ? whole : wholeAndBuy
+}
+
+async function poolInstruction(launch: DbcLaunchContent): Promise<TransactionInstruction> {
   const { methods, sdk, key, spl, systemProgram, poolAuthority, events } = await openDbc()
   const [mint, creator, pool] = [key(launch.mint), key(launch.creator), key(await dbcPoolAddress(launch))]
   return methods
@@ -78,7 +109,7 @@ async function poolInstruction(launch: DbcLaunch): Promise<TransactionInstructio
     .instruction()
 }
 
-async function firstBuy(launch: DbcLaunch): Promise<TransactionInstruction[]> {
+async function firstBuy(launch: DbcLaunchContent): Promise<TransactionInstruction[]> {
   const { sdk, key, spl } = await openDbc()
   const address = await dbcPoolAddress(launch)
   const vault = (mint: string) => sdk.deriveDbcTokenVaultAddress(key(address), key(mint)).toBase58()

@@ -1,4 +1,5 @@
 /** Builds a wallet's claim, which pays the amount of its leaf into its own token account. */
+import { badRequest } from '../../../errors.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
 import { claimStatusAddress, tokenAccountAddress } from './addresses.ts'
@@ -17,8 +18,18 @@ export interface DistributorClaim extends Envelope {
 
 /** Compute limit for a claim that cannot be simulated: half more than the largest run used. */
 export const AIRDROP_CLAIM_UNITS = 90_000
-/** Siblings that fit beside a new token account, a platform fee and the compute budget. */
-export const MOST_SIBLINGS = 20
+/** Siblings that fit beside a new token account, a platform fee and the compute budget, by version. */
+export const [MOST_SIBLINGS, MOST_V1_SIBLINGS] = [20, 64]
+
+/** Throws bad_request for a proof of more hashes than a transaction of the version has room for. */
+export function requireRoomForProof(hashes: number, version: 0 | 1): void {
+  const most = version === 0 ? MOST_SIBLINGS : MOST_V1_SIBLINGS
+  if (hashes <= most) return
+  const next = version === 0 ? `: send tx_version 1, which has room for ${MOST_V1_SIBLINGS}` : ''
+  throw badRequest(`proof: ${hashes} hashes do not fit into one transaction, at most ${most} do${next}`, {
+    param: 'proof',
+  })
+}
 
 /** The payer is the claimer and the only signer. */
 export async function buildAirdropClaim(input: DistributorClaim): Promise<UnsignedTransaction> {

@@ -47,6 +47,13 @@ export async function mintBytes(input: Sized): Promise<number> {
  * field for what the programs refuse.
  */
 export async function buildTokenCreation(input: TokenCreation): Promise<UnsignedTransaction> {
+  return compileUnsigned(input, await tokenCreationInstructions(input))
+}
+
+/** Returns the instructions of `buildTokenCreation`, for a transaction that does more. Throws like it. */
+export async function tokenCreationInstructions(
+  input: CreationContent & Pick<Envelope, 'payer'>,
+): Promise<TransactionInstruction[]> {
   check(input)
   const { PublicKey } = await import('@solana/web3.js')
   const [payer, mint] = [new PublicKey(input.payer), new PublicKey(input.mint)]
@@ -67,10 +74,12 @@ export async function buildTokenCreation(input: TokenCreation): Promise<Unsigned
   if (input.revokeMintAuthority) {
     instructions.push(spl.createSetAuthorityInstruction(mint, payer, spl.AuthorityType.MintTokens, null, [], program))
   }
-  return compileUnsigned(input, instructions)
+  return instructions
 }
 
-async function openMint(input: TokenCreation, payer: PublicKey, mint: PublicKey): Promise<TransactionInstruction[]> {
+type CreationContent = Omit<TokenCreation, keyof Envelope>
+
+async function openMint(input: CreationContent, payer: PublicKey, mint: PublicKey): Promise<TransactionInstruction[]> {
   const [{ SystemProgram }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
   const { decimals, rent, revokeFreezeAuthority, tokenProgram } = input
   const freezeAuthority = revokeFreezeAuthority ? null : payer
@@ -98,7 +107,7 @@ async function openMint(input: TokenCreation, payer: PublicKey, mint: PublicKey)
   ]
 }
 
-function check(input: TokenCreation): void {
+function check(input: CreationContent): void {
   if (input.immutableMetadata && input.tokenProgram !== 'spl') throw new Error('only SPL metadata starts immutable')
   for (const [param, limit] of Object.entries(TEXT_LIMITS) as [keyof typeof TEXT_LIMITS, number][]) {
     const bytes = Buffer.byteLength(input[param])

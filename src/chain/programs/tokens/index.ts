@@ -1,6 +1,12 @@
 /** Fungible tokens: SPL with Metaplex metadata, or Token-2022 with its metadata extension. */
 export { type TokenChange, tokenChangesIn } from './changes.ts'
-export { buildTokenCreation, mintBytes, TEXT_LIMITS, type TokenCreation } from './creation.ts'
+export {
+  buildTokenCreation,
+  mintBytes,
+  TEXT_LIMITS,
+  type TokenCreation,
+  tokenCreationInstructions,
+} from './creation.ts'
 export { metadataAddress, metadataAddressOf } from './metaplex.ts'
 export { type AuthorityRevocation, buildAuthorityRevocation } from './revocation.ts'
 export { decodeTokenState, readTokenState, readTokens, tokenReadCalls, tokenStatus } from './state.ts'
