@@ -1,0 +1,33 @@
+/** Transactions of version 1 in tests: signed by those of the keys that they need, and what their config says. */
+import { Keypair } from '@solana/web3.js'
+import { expect } from 'vitest'
+import { cosignedBy } from '../../src/chain/cosign.ts'
+import { type DecodedTransaction, decodeWireTransaction } from '../../src/solana/messages.ts'
+import { COMPUTE_BUDGET_PROGRAM } from '../../src/solana/program-ids.ts'
+
+const PAGE_BYTES = 32 * 1024
+export const MOST_LOADED = 64 * 1024 * 1024
+
+export const keypairOf = (bytes: readonly number[]): Keypair => Keypair.fromSecretKey(Uint8Array.from(bytes))
+
+/** Wire bytes of either version, signed by those of the keys that are signers. */
+export const signedBy = (wire: Uint8Array, keys: readonly Keypair[]): Uint8Array =>
+  cosignedBy(
+    wire,
+    keys.map(({ secretKey }) => secretKey),
+  ).transaction
+
+/** Decodes a transaction that was built as version 1, and holds its config against what every such one has. */
+export function expectVersion1(wire: Uint8Array, { hasFee = true } = {}): DecodedTransaction {
+  const decoded = decodeWireTransaction(wire)
+  const { version, config, keys, instructions } = decoded.message
+  expect(version).toBe(1)
+  // Such an instruction has no effect in this version, and whoever reads one would believe a wrong fee.
+  expect(instructions.map(({ programIdIndex }) => keys[programIdIndex])).not.toContain(COMPUTE_BUDGET_PROGRAM)
+  const { computeUnitLimit, loadedAccountsDataSizeLimit, priorityFeeLamports, heapSize } = config!
+  expect(computeUnitLimit).toBeGreaterThan(0)
+  expect(loadedAccountsDataSizeLimit! % PAGE_BYTES).toBe(0)
+  expect(loadedAccountsDataSizeLimit).toBeGreaterThan(0)
+  expect([priorityFeeLamports !== null, heapSize]).toEqual([hasFee, null])
+  return decoded
+}

@@ -1,0 +1,224 @@
+/** Every route that builds, in version 1: executed by the real programs, with limits and fee in the message's config. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Keypair, PublicKey } from '@solana/web3.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PROGRAMS } from '../src/solana/programs.ts'
+import { routes } from './api/bodies.ts'
+import { IMAGES } from './storage/images.ts'
+import { createMint, DAY, give, lamportsOf } from './support/gold.ts'
+import { keypairFile } from './support/platform-wallet.ts'
+import { hasProgram } from './support/programs.ts'
+import { makeFolder, openService, removeFolder, type Service } from './support/service.ts'
+import { expectVersion1, keypairOf, MOST_LOADED, signedBy } from './support/built-version1.ts'
+
+const SOL = 1_000_000_000n
+const lacking = Object.values(PROGRAMS).filter(({ id }) => !hasProgram(id))
+const image = Buffer.from(IMAGES.png).toString('base64')
+const addressOf = (key: Keypair) => key.publicKey.toBase58()
+const CURVE = {
+  total_supply: '1000000000',
+  decimals: 6,
+  initial_market_cap: 30,
+  migration_market_cap: 400,
+  fee: { starting_bps: 100, ending_bps: 100 },
+  liquidity: { partner: 50, partner_locked: 50 },
+}
+const POLICY = {
+  lamports_per_transaction: String(100n * SOL),
+  lamports_per_day: String(1_000n * SOL),
+  max_fee_lamports: '10000000',
+}
+/** Every route whose body has a version: what is built there must be executed below. */
+const building = routes.filter(([, { body }]) => body !== undefined && 'tx_version' in body.shape).map(([name]) => name)
+
+describe.skipIf(lacking.length > 0)('every building route in version 1 (needs every program in the cache)', () => {
+  const [folder, files] = [makeFolder(), makeFolder()]
+  const gold = Keypair.generate()
+  const [wallet, user, other] = [Keypair.generate(), Keypair.generate(), Keypair.generate()]
+  const executed = new Set<string>()
+  const sizes: Record<string, number> = {}
+  let service: Service
+  let chain: Awaited<ReturnType<Service['services']['chain']['local']>>
+
+  beforeAll(async () => {
+    const presets = join(files, 'presets.json')
+    writeFileSync(presets, JSON.stringify({ shared: { ...CURVE, shared_config: true } }))
+    const settings = {
+      signer: 'keypair',
+      'signer.keypair': keypairFile(files, wallet),
+      'priority-fee': '1000',
+      'gold.mint': addressOf(gold),
+      'pools.presets': presets,
+    }
+    service = await openService({ dataDir: folder, settings })
+    chain = await service.services.chain.local()
+    for (const key of [wallet, user, other]) chain.airdrop(addressOf(key), 1_000n * SOL)
+    await service.request('PATCH', '/v2/signer/policy', { body: POLICY })
+  })
+  afterAll(async () => {
+    await service.close()
+    for (const each of [folder, files]) removeFolder(each)
+  })
+
+  /** Posts it as version 1; `name` is the route's. */
+  const ask = async (name: string, path: string, body: object) => {
+    const [, route] = routes.find(([found]) => found === name)!
+    const answer = await service.request(route.method.toUpperCase(), path, { body: { ...body, tx_version: 1 } })
+    expect([answer.status < 300, answer.json?.error], name).toEqual([true, undefined])
+    executed.add(name)
+    return answer.json.data
+  }
+  /** Signs with the keys and lands it, whole. */
+  const land = (title: string, text: string, keys: readonly Keypair[]) => {
+    const wire = Buffer.from(text, 'base64')
+    const { message } = expectVersion1(wire)
+    sizes[title] = wire.length
+    const before = chain.simulate(wire, { replaceRecentBlockhash: true, sigVerify: false })
+    expect(message.config!.loadedAccountsDataSizeLimit).toBeLessThan(MOST_LOADED)
+    const landed = chain.send(signedBy(wire, keys))
+    expect(landed.err, `${title}: ${landed.logs.join('\n')}`).toBeNull()
+    // A tenth and a page are the margin of the size, a tenth and a thousand that of the units.
+    expect(message.config!.loadedAccountsDataSizeLimit! - before.loadedDataSize).toBeGreaterThan(0)
+    expect(message.config!.computeUnitLimit).toBeGreaterThanOrEqual(landed.unitsConsumed)
+    const { priorityFeeLamports, computeUnitLimit } = message.config!
+    expect(priorityFeeLamports).toBe((BigInt(computeUnitLimit!) * 1_000n + 999_999n) / 1_000_000n)
+    expect(landed.fee).toBe(5_000n * BigInt(message.signers) + priorityFeeLamports!)
+    chain.advance(1)
+    return landed
+  }
+  /** The transaction that the platform wallet has signed and sent. */
+  const landedOf = (signature: string) => {
+    const landed = chain.transaction(signature)!
+    expect([landed.err, expectVersion1(landed.raw).signature]).toEqual([null, signature])
+    chain.advance(1)
+    return landed
+  }
+  const keysOf = (required: Record<string, number[]>) =>
+    Object.values(required).flatMap((bytes) => (bytes.length > 0 ? [keypairOf(bytes)] : []))
+  const platform_id = 'test'
+
+  it('tokens: created by either program, and their authorities dropped', async () => {
+    const payer = addressOf(user)
+    const texts = {
+      payer,
+      name: 'My Token',
+      symbol: 'MTK',
+      uri: 'https://example.com/t.json',
+      initial_supply: '1000000',
+    }
+    for (const token_program of ['spl', 'token2022']) {
+      const created = await ask('tokens.create', '/v2/tokens', { ...texts, token_program })
+      land(`token ${token_program}`, created.transaction, [user, ...keysOf(created.required_signers)])
+      const revoked = await ask('tokens.revokeAuthority', `/v2/tokens/${created.mint}/authorities/mint`, { payer })
+      land(`revocation ${token_program}`, revoked.transaction, [user])
+    }
+  })
+
+  it('collections and NFTs: minted, staked, released and burned', async () => {
+    const texts = { name: 'My Things', uri: 'https://example.com/c.json' }
+    const made = await ask('collections.create', '/v2/collections', { ...texts, payer: addressOf(user) })
+    land('collection', made.transaction, [user])
+    const collection = made.collection as string
+    const minted = await ask('nfts.create', '/v2/nfts', { ...texts, payer: addressOf(user), platform_id, collection })
+    land('NFT', minted.transaction, [user])
+    const { asset } = minted
+    const stake = { user: addressOf(user), platform_id, collection, platform_fee: 5_000 }
+    land('stake', (await ask('stakes.create', '/v2/stakes', { ...stake, asset })).transaction, [user])
+    land('release', (await ask('stakes.release', `/v2/stakes/${asset}`, stake)).transaction, [user])
+    const burning = { owner: addressOf(user), platform_id, collection }
+    land('burn', (await ask('nfts.burn', `/v2/nfts/${asset}`, burning)).transaction, [user])
+  })
+
+  it('gold: locked and unlocked', async () => {
+    give(chain, user, createMint(chain, user, { key: gold }), user.publicKey, 500n)
+    const lock = { user: addressOf(user), platform_id, amount: '400', lock_duration_days: 1 }
+    land('gold lock', (await ask('goldLocks.create', '/v2/gold-locks', lock)).transaction, [user])
+    chain.advance(2 * DAY)
+    const unlocked = await ask('goldLocks.unlock', `/v2/gold-locks/${addressOf(user)}`, { platform_id })
+    land('gold unlock', unlocked.transaction, [user])
+  })
+
+  it('a memo of the platform wallet', async () => {
+    landedOf((await ask('signer.test', '/v2/signer/tests', { submit: true })).signature)
+  })
+
+  it('airdrops: made, claimed by a proof, and withdrawn by the platform wallet', async () => {
+    const texts = { name: 'Drop', symbol: 'DRP', uri: 'https://example.com/d.json', initial_supply: '1000000' }
+    const token = await ask('tokens.create', '/v2/tokens', { ...texts, payer: addressOf(user) })
+    land('token', token.transaction, [user, ...keysOf(token.required_signers)])
+    const { mint } = token
+    const entries = [user, other].map((key) => ({ wallet: addressOf(key), amount: '400' }))
+    const tree = (await service.request('POST', '/v2/merkle-trees', { body: { mint, entries } })).json.data
+    const body = { payer: addressOf(user), platform_id, mint, airdrop_count: 0, merkle_root: tree.root }
+    land('airdrop', (await ask('airdrops.create', '/v2/airdrops', body)).transaction, [user])
+    const claim = { claimer: addressOf(other), platform_id, amount: '0', platform_fee: 5_000 }
+    const claimed = await ask('airdrops.claim', `/v2/airdrops/${tree.id}/claims`, claim)
+    land('airdrop claim', claimed.transaction, [other])
+    chain.advance(40 * DAY)
+    const rest = await ask('airdrops.withdraw', `/v2/airdrops/${tree.id}/vault-withdrawals`, { amount: '400' })
+    landedOf(rest.signature)
+  })
+
+  const verified = async (address: string) =>
+    (await service.request('POST', `/v2/pools/${address}/verifications`, { body: {} })).json.data.pool
+  const launch = (creator: Keypair) => ({ creator: addressOf(creator), name: 'My Token', image, buy_amount: 1.5 })
+
+  it('launches: config, pool, metadata and first buy in one transaction, traded, fees claimed for ten', async () => {
+    const created = await ask('pools.create', '/v2/pools', { ...launch(user), symbol: 'ONE' })
+    expect(created.transactions).toHaveLength(1)
+    land('launch', created.transactions[0], [user, ...keysOf(created.required_signers)])
+    const { address } = created.pool
+    const pool = await verified(address)
+    expect([pool.status, pool.curve_progress > 0]).toEqual(['live', true])
+
+    const swap = { payer: addressOf(other), side: 'buy', amount: String(10n * SOL) }
+    land('buy', (await ask('pools.swap', `/v2/pools/${address}/swaps`, swap)).tx.transaction, [other])
+    const splits = Array.from({ length: 10 }, () => ({ recipient: addressOf(Keypair.generate()), bps: 1_000 }))
+    const at = `/v2/pools/${address}/fee-claims`
+    const [version0] = [await service.request('POST', at, { body: { payer: addressOf(user), splits } })]
+    expect([version0.status, version0.json.error.param]).toEqual([400, 'splits'])
+    expect(version0.json.error.message).toContain('tx_version 1')
+    const claimed = await ask('feeClaims.create', at, { payer: addressOf(user), splits })
+    land('claim for ten', claimed.tx.transaction, [user, wallet])
+    const paid = splits.map(({ recipient }) => lamportsOf(chain, new PublicKey(recipient)))
+    expect(paid.reduce((sum, each) => sum + each, 0n)).toBe(BigInt(claimed.estimated_quote))
+
+    land('second buy', (await ask('pools.swap', `/v2/pools/${address}/swaps`, swap)).tx.transaction, [other])
+    const signed = await ask('feeClaims.create', at, { payer: addressOf(wallet), mode: 'signed' })
+    landedOf(signed.tx.signature)
+  })
+
+  it('a launch of the platform wallet, which signs one transaction', async () => {
+    const created = await ask('pools.create', '/v2/pools', { ...launch(wallet), symbol: 'TWO', mode: 'signed' })
+    expect(created.signatures).toHaveLength(1)
+    landedOf(created.signatures[0])
+    expect(await verified(created.pool.address)).toMatchObject({ status: 'live', config: created.pool.config })
+  })
+
+  it('a preset with a shared config, and its launch', async () => {
+    const shared = await ask('pools.share', '/v2/pool-presets/shared/shared-config', { payer: addressOf(user) })
+    land('shared config', shared.transaction, [user])
+    const created = await ask('pools.create', '/v2/pools', { ...launch(user), symbol: 'THR', preset: 'shared' })
+    expect([created.transactions.length, created.pool.config]).toEqual([1, shared.config])
+    land('launch over a shared config', created.transactions[0], [user, ...keysOf(created.required_signers)])
+  })
+
+  it('a damm_v2 pool: mint, pool, lock and buy in one transaction, traded and claimed from', async () => {
+    const own = { ...launch(wallet), symbol: 'FOU', type: 'damm_v2' }
+    const created = await ask('pools.create', '/v2/pools', own)
+    expect(created.transactions).toHaveLength(1)
+    land('damm_v2 launch', created.transactions[0], [wallet, ...keysOf(created.required_signers)])
+    const { address } = created.pool
+    const swap = { payer: addressOf(other), side: 'buy', amount: String(SOL) }
+    land('damm_v2 buy', (await ask('pools.swap', `/v2/pools/${address}/swaps`, swap)).tx.transaction, [other])
+    const body = { payer: addressOf(user), kind: 'damm_v2' }
+    const claimed = await ask('feeClaims.create', `/v2/pools/${address}/fee-claims`, body)
+    land('damm_v2 claim', claimed.tx.transaction, [user, wallet])
+  })
+
+  it('are all of those that the API has', async ({ annotate }) => {
+    await annotate(JSON.stringify(sizes), 'size')
+    expect([...executed].toSorted()).toEqual(building.toSorted())
+  })
+})
