@@ -6,11 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { routes } from './api/bodies.ts'
 import { IMAGES } from './storage/images.ts'
+import { expectVersion1, keypairOf, MOST_LOADED } from './support/built-version1.ts'
 import { createMint, DAY, give, lamportsOf } from './support/gold.ts'
 import { keypairFile } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
 import { makeFolder, openService, removeFolder, type Service } from './support/service.ts'
-import { expectVersion1, keypairOf, MOST_LOADED, signedBy } from './support/built-version1.ts'
+import { signV1 } from './support/version1.ts'
 
 const SOL = 1_000_000_000n
 const lacking = Object.values(PROGRAMS).filter(({ id }) => !hasProgram(id))
@@ -76,7 +77,7 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
     sizes[title] = wire.length
     const before = chain.simulate(wire, { replaceRecentBlockhash: true, sigVerify: false })
     expect(message.config!.loadedAccountsDataSizeLimit).toBeLessThan(MOST_LOADED)
-    const landed = chain.send(signedBy(wire, keys))
+    const landed = chain.send(signV1(wire, keys))
     expect(landed.err, `${title}: ${landed.logs.join('\n')}`).toBeNull()
     // A tenth and a page are the margin of the size, a tenth and a thousand that of the units.
     expect(message.config!.loadedAccountsDataSizeLimit! - before.loadedDataSize).toBeGreaterThan(0)

@@ -1,7 +1,6 @@
-/** Transactions of version 1 in tests: signed by those of the keys that they need, and what their config says. */
+/** Transactions of version 1 in tests: as the service builds them, and what their config says. */
 import { Keypair } from '@solana/web3.js'
 import { expect } from 'vitest'
-import { cosignedBy } from '../../src/chain/cosign.ts'
 import { type DecodedTransaction, decodeWireTransaction } from '../../src/solana/messages.ts'
 import { COMPUTE_BUDGET_PROGRAM } from '../../src/solana/program-ids.ts'
 
@@ -9,13 +8,6 @@ const PAGE_BYTES = 32 * 1024
 export const MOST_LOADED = 64 * 1024 * 1024
 
 export const keypairOf = (bytes: readonly number[]): Keypair => Keypair.fromSecretKey(Uint8Array.from(bytes))
-
-/** Wire bytes of either version, signed by those of the keys that are signers. */
-export const signedBy = (wire: Uint8Array, keys: readonly Keypair[]): Uint8Array =>
-  cosignedBy(
-    wire,
-    keys.map(({ secretKey }) => secretKey),
-  ).transaction
 
 /** Decodes a transaction that was built as version 1, and holds its config against what every such one has. */
 export function expectVersion1(wire: Uint8Array, { hasFee = true } = {}): DecodedTransaction {
