@@ -20,11 +20,11 @@ import {
 import { readStakeMemo, stakeMemo } from '../../src/chain/programs/metaplex-core/memos.ts'
 import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
 import { decodeAsset, decodeCollection } from '../../src/chain/programs/metaplex-core/state.ts'
-import { compileUnsigned, type UnsignedTransaction } from '../../src/chain/unsigned.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../src/chain/unsigned.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { expectGolden, GOLDEN_BLOCKHASH, goldenKey } from '../support/golden.ts'
+import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey } from '../support/golden.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, type TestChain } from '../support/local-chain.ts'
 
 const [USER, AUTHORITY, OWNER, PLATFORM, COLLECTION, ASSET] = [21, 22, 23, 24, 25, 26].map(goldenKey) as [
@@ -50,7 +50,7 @@ const COMPANY = {
   ],
   after: [SystemProgram.transfer({ fromPubkey: USER.publicKey, toPubkey: PLATFORM.publicKey, lamports: 5_000_000 })],
 }
-const envelope = { payer: text(USER), recentBlockhash: GOLDEN_BLOCKHASH }
+const envelope: Envelope = { payer: text(USER), recentBlockhash: GOLDEN_BLOCKHASH }
 
 /** As far as the builders look at them. */
 const collectionOf = (key: Keypair) =>
@@ -78,29 +78,39 @@ const three = { authority: text(AUTHORITY), owner: text(OWNER) }
 const creation = { ...envelope, collection: text(COLLECTION), updateAuthority: text(USER), ...TEXTS }
 
 type Step = 'nothing' | 'collection' | 'other-collection' | 'minted' | 'unfrozen' | 'staked' | 'staked-platform'
-const BUILT: [string, () => Promise<UnsignedTransaction>, Step][] = [
-  ['collection', () => buildCollectionCreation(creation), 'nothing'],
+const builtWith = (shared: typeof envelope): [string, () => Promise<UnsignedTransaction>, Step][] => [
+  ['collection', () => buildCollectionCreation({ ...creation, ...shared }), 'nothing'],
   [
     'collection-longest',
-    () => buildCollectionCreation({ ...creation, ...LONGEST, updateAuthority: platform, before: COMPANY.before }),
+    () =>
+      buildCollectionCreation({
+        ...creation,
+        ...shared,
+        ...LONGEST,
+        updateAuthority: platform,
+        before: COMPANY.before,
+      }),
     'nothing',
   ],
-  ['mint', () => buildMint(mint), 'collection'],
-  ['mint-by-authority', () => buildMint({ ...mint, ...three }), 'other-collection'],
-  ['mint-longest', () => buildMint({ ...mint, ...three, ...LONGEST, before: COMPANY.before }), 'other-collection'],
-  ['stake', () => buildFreeze({ ...envelope, ...of, authority: null, existing: 'none' }), 'minted'],
-  ['stake-for-platform', () => buildFreeze({ ...envelope, ...of, authority: platform, existing: 'none' }), 'minted'],
-  ['stake-again', () => buildFreeze({ ...envelope, ...of, authority: null, existing: 'use' }), 'unfrozen'],
+  ['mint', () => buildMint({ ...mint, ...shared }), 'collection'],
+  ['mint-by-authority', () => buildMint({ ...mint, ...shared, ...three }), 'other-collection'],
   [
-    'stake-longest',
-    () => buildFreeze({ ...envelope, ...longest, authority: platform, existing: 'replace' }),
-    'unfrozen',
+    'mint-longest',
+    () => buildMint({ ...mint, ...shared, ...three, ...LONGEST, before: COMPANY.before }),
+    'other-collection',
   ],
-  ['release', () => buildRelease({ ...envelope, ...of, authority: null }), 'staked'],
-  ['release-by-platform', () => buildRelease({ ...envelope, ...of, authority: platform }), 'staked-platform'],
-  ['release-longest', () => buildRelease({ ...envelope, ...longest, authority: platform }), 'staked-platform'],
-  ['burn', () => buildBurn({ ...envelope, ...of, collection: collectionOf(COLLECTION) }), 'minted'],
+  ['stake', () => buildFreeze({ ...shared, ...of, authority: null, existing: 'none' }), 'minted'],
+  ['stake-for-platform', () => buildFreeze({ ...shared, ...of, authority: platform, existing: 'none' }), 'minted'],
+  ['stake-again', () => buildFreeze({ ...shared, ...of, authority: null, existing: 'use' }), 'unfrozen'],
+  ['stake-longest', () => buildFreeze({ ...shared, ...longest, authority: platform, existing: 'replace' }), 'unfrozen'],
+  ['release', () => buildRelease({ ...shared, ...of, authority: null }), 'staked'],
+  ['release-by-platform', () => buildRelease({ ...shared, ...of, authority: platform }), 'staked-platform'],
+  ['release-longest', () => buildRelease({ ...shared, ...longest, authority: platform }), 'staked-platform'],
+  ['burn', () => buildBurn({ ...shared, ...of, collection: collectionOf(COLLECTION) }), 'minted'],
 ]
+const BUILT = builtWith(envelope)
+/** The longest come with instructions for limit and price, which version 1 has no use for. */
+const BUILT_V1 = builtWith({ ...envelope, messageConfig: GOLDEN_CONFIG }).filter(([name]) => !name.endsWith('-longest'))
 
 /** A chain on which the golden keys have come so far. */
 async function arranged(step: Step): Promise<TestChain> {
@@ -151,6 +161,9 @@ describe('every builder', () => {
     for (const [name, build, step] of BUILT) {
       const { transaction } = await build()
       sizes[name] = await expectGolden(`core/${name}`, transaction, () => arranged(step))
+    }
+    for (const [name, build, step] of BUILT_V1) {
+      await expectGolden(`core/v1-${name}`, (await build()).transaction, () => arranged(step))
     }
     expect(sizes).toMatchInlineSnapshot(`
       {

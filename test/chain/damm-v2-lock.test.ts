@@ -28,6 +28,7 @@ import {
   SIGNATURE_FEE,
   SUPPLY,
   strangersClient,
+  wholeLaunchOf,
 } from '../support/damm-v2.ts'
 import { expectGolden, goldenKey, RECORDING } from '../support/golden.ts'
 import { SOL } from '../support/local-chain.ts'
@@ -351,6 +352,21 @@ describe('a launch in a DAMM v2 pool (needs Meteora DAMM v2 and Metaplex Token M
       },
     )
   }
+
+  it.skipIf(RECORDING && !HAS_DAMM_V2)(
+    "with the platform's part is one transaction of version 1, built as recorded",
+    async ({ annotate }) => {
+      const keys = launchKeys()
+      const shared = { keys, platform: goldenKey(40), platformNft: goldenKey(41) }
+      const { transaction } = await wholeLaunchOf(keys, { ...MOST, platform: shareOf(shared) })
+      const bytes = await expectGolden('damm-v2-shared-v1-longest', transaction, async () => {
+        const chain = await openDammV2()
+        chain.chain.airdrop(addressOf(keys.creator), 100n * SOL)
+        return chain.test
+      })
+      await annotate(`${bytes} bytes`, 'size')
+    },
+  )
 
   real('unlocked is built as recorded', async () => {
     const keys = launchKeys()

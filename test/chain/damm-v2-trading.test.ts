@@ -31,7 +31,7 @@ import {
   SUPPLY,
   splitOff,
 } from '../support/damm-v2.ts'
-import { expectGolden, GOLDEN_BLOCKHASH, goldenKey, RECORDING } from '../support/golden.ts'
+import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey, RECORDING } from '../support/golden.ts'
 import { SOL, someone } from '../support/local-chain.ts'
 
 const real = it.skipIf(!HAS_DAMM_V2)
@@ -443,7 +443,7 @@ describe('the transactions of swaps and claims', () => {
     }
   })
 
-  for (const name of ['buy', 'sell', 'claim', 'claim-for']) {
+  for (const name of ['buy', 'sell', 'claim', 'claim-for', 'v1-buy', 'v1-sell', 'v1-claim', 'v1-claim-for']) {
     it.skipIf(RECORDING && !HAS_DAMM_V2)(`are built as recorded: ${name}`, async ({ annotate }) => {
       const { creator, positionNft } = launchKeys()
       const [trader, payer] = [goldenKey(30), goldenKey(31)]
@@ -463,15 +463,17 @@ describe('the transactions of swaps and claims', () => {
 
 type Actors = Record<'creator' | 'positionNft' | 'trader' | 'payer', Keypair>
 
-async function goldenTransaction(name: string, { creator, positionNft, trader, payer }: Actors) {
-  const recentBlockhash = GOLDEN_BLOCKHASH
+async function goldenTransaction(recorded: string, { creator, positionNft, trader, payer }: Actors) {
+  const name = recorded.replace('v1-', '')
+  const messageConfig = name === recorded ? undefined : GOLDEN_CONFIG
+  const terms = { recentBlockhash: GOLDEN_BLOCKHASH, messageConfig }
   if (name === 'buy' || name === 'sell') {
     const order = name === 'buy' ? BUY : { side: 'sell' as const, amount: 1_000_000_000n }
-    return buildDammV2Swap({ payer: addressOf(trader), pool: GOLDEN_POOL, ...order, minimumOut: 1n, recentBlockhash })
+    return buildDammV2Swap({ payer: addressOf(trader), pool: GOLDEN_POOL, ...order, minimumOut: 1n, ...terms })
   }
   const positions = [await positionAddresses(addressOf(positionNft))]
   const other = name === 'claim' ? {} : { payer: addressOf(payer) }
-  const claim = { owner: addressOf(creator), ...other, pool: GOLDEN_POOL, positions, recentBlockhash }
+  const claim = { owner: addressOf(creator), ...other, pool: GOLDEN_POOL, positions, ...terms }
   return (await buildPositionClaim(claim))[0]!
 }
 

@@ -33,6 +33,7 @@ import {
   openStrangersPool,
   SIGNATURE_FEE,
   SUPPLY,
+  wholeLaunchOf,
 } from '../support/damm-v2.ts'
 import { expectGolden, goldenKey, RECORDING } from '../support/golden.ts'
 import { SOL, someone } from '../support/local-chain.ts'
@@ -177,6 +178,23 @@ describe('a launch in a DAMM v2 pool (needs Meteora DAMM v2 and Metaplex Token M
     const [, again] = await launchOf({ ...keys, positionNft })
     expect(chain.run(again!, keys.creator, positionNft).err).toMatchObject({ InstructionError: [4, expect.anything()] })
   })
+
+  for (const [name, wishes] of Object.entries<Partial<SingleSidedPool>>({ plain: {}, longest: MOST })) {
+    it.skipIf(RECORDING && !HAS_DAMM_V2)(
+      `of version 1 is one transaction, built as recorded: ${name}`,
+      async ({ annotate }) => {
+        const keys = launchKeys()
+        const { transaction, requiredSigners } = await wholeLaunchOf(keys, wishes)
+        expect(requiredSigners).toEqual([keys.creator, keys.mint, keys.positionNft].map(addressOf))
+        const bytes = await expectGolden(`damm-v2-launch-v1-${name}`, transaction, async () => {
+          const chain = await openDammV2()
+          chain.chain.airdrop(addressOf(keys.creator), 100n * SOL)
+          return chain.test
+        })
+        await annotate(`${name}: ${bytes} bytes`, 'size')
+      },
+    )
+  }
 
   for (const [name, wishes] of Object.entries<Partial<SingleSidedPool>>({
     plain: {},

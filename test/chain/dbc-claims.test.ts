@@ -12,6 +12,7 @@ import {
   maxRecipients,
 } from '../../src/chain/programs/dbc/index.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import {
   addressOf,
   addSurplus,
@@ -24,7 +25,7 @@ import {
   PARTNER,
   presetWith,
 } from '../support/dbc.ts'
-import { expectGolden, GOLDEN_BLOCKHASH, goldenKey, RECORDING } from '../support/golden.ts'
+import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey, RECORDING } from '../support/golden.ts'
 import { SOL } from '../support/local-chain.ts'
 
 const FEE = 5_000n
@@ -218,6 +219,20 @@ describe('a claim', () => {
     expect([maxRecipients(true), maxRecipients(false)]).toEqual([10, 8])
   })
 
+  it('of version 1 fits with 38 recipients, whoever pays, and not with one more', async ({ annotate }) => {
+    const pool = await goldenPool()
+    for (const payer of [PARTNER, KEEPER]) {
+      const claimFor = (count: number) =>
+        buildPartnerFeeClaim({ ...claimOf(pool, payer, 10n ** 9n, count), messageConfig: GOLDEN_CONFIG })
+      const { message, raw } = decodeWireTransaction((await claimFor(38)).transaction)
+      await annotate(`38 recipients: ${raw.length} bytes, ${message.keys.length} accounts`, 'size')
+      expect([message.keys.length, raw.length]).toEqual(payer === PARTNER ? [53, 2_609] : [54, 2_705])
+      await expect(claimFor(39)).rejects.toMatchObject({ code: 'bad_request', param: 'splits' })
+    }
+    const nine = buildPartnerFeeClaim(claimOf(pool, KEEPER, 10n ** 9n, 9))
+    await expect(nine).rejects.toThrow('tx_version 1, which has room for 38')
+  })
+
   it('of nothing, of splits beyond it, or of another quote than SOL is refused', async () => {
     const pool = await goldenPool()
     const claim = claimOf(pool, PARTNER, 1_000n, 2)
@@ -239,9 +254,15 @@ describe('a claim', () => {
     ['plain', PARTNER, 0],
     ['split', PARTNER, 10],
     ['paid-by-another', KEEPER, 8],
+    ['v1-plain', PARTNER, 0],
+    ['v1-paid-by-another', KEEPER, 10],
+    ['v1-most', KEEPER, 38],
   ] as const) {
     it.skipIf(RECORDING && lacksDbc)(`is built as recorded: ${name}`, async ({ annotate }) => {
-      const claim = { ...claimOf(await goldenPool(), payer, 10_000_005n, count), before: budget }
+      // Enough for each of 38 to be rent-exempt.
+      const lamports = name === 'v1-most' ? 100_000_005n : 10_000_005n
+      const terms = name.startsWith('v1') ? { messageConfig: GOLDEN_CONFIG } : { before: budget }
+      const claim = { ...claimOf(await goldenPool(), payer, lamports, count), ...terms }
       const { transaction } = await buildPartnerFeeClaim(claim)
       const bytes = await expectGolden(`dbc-claim-${name}`, transaction, async () => {
         const opened = await openDbcChain()

@@ -2,7 +2,9 @@
 import { ComputeBudgetProgram } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import {
+  buildConfig,
   buildDbcLaunch,
+  buildWholeDbcLaunch,
   curveOf,
   DBC_LAUNCH_UNITS,
   dbcPoolAddress,
@@ -26,7 +28,7 @@ import {
   presetWith,
   TRADER,
 } from '../support/dbc.ts'
-import { expectGolden, GOLDEN_BLOCKHASH, goldenKey, RECORDING } from '../support/golden.ts'
+import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey, RECORDING } from '../support/golden.ts'
 import { SOL } from '../support/local-chain.ts'
 
 const LONGEST = { name: 'N'.repeat(20), symbol: 'S'.repeat(10), uri: `https://${'u'.repeat(112)}` }
@@ -88,6 +90,49 @@ describe('a launch', () => {
         })
         await annotate(`${name} ${i + 1}: ${bytes} bytes`, 'size')
       }
+    })
+  }
+})
+
+describe('a launch in one transaction', () => {
+  const wholeOf = async (wishes: object, messageConfig?: typeof GOLDEN_CONFIG) => {
+    const { tip: _, computeUnitPrice: __, ...content } = await launchOf(GOLDEN_BLOCKHASH, wishes)
+    return buildWholeDbcLaunch({ ...content, payer: addressOf(CREATOR), messageConfig })
+  }
+
+  it('of version 1 has room for the longest texts, a buy and a config of its own', async ({ annotate }) => {
+    const uri = `https://${'u'.repeat(192)}`
+    const { transaction, requiredSigners } = await wholeOf({ ...LONGEST, uri, buyLamports: SOL }, GOLDEN_CONFIG)
+    expect(requiredSigners.toSorted()).toEqual([CREATOR, CONFIG, MINT].map(addressOf).toSorted())
+    await annotate(`whole, longest texts: ${transaction.length} bytes`, 'size')
+    await expect(wholeOf({ ...LONGEST, uri, buyLamports: SOL })).rejects.toThrow('tx_version 1')
+  })
+
+  it('needs no key of the config where that is shared', async () => {
+    for (const config of [undefined, GOLDEN_CONFIG]) {
+      const { requiredSigners } = await wholeOf({ buyLamports: SOL, isConfigShared: true }, config)
+      expect(requiredSigners).toEqual([CREATOR, MINT].map(addressOf))
+    }
+  })
+
+  for (const [name, wishes, config] of [
+    ['v1', { buyLamports: SOL }, GOLDEN_CONFIG],
+    ['v1-longest', { ...LONGEST, buyLamports: SOL }, GOLDEN_CONFIG],
+    ['v1-plain', {}, GOLDEN_CONFIG],
+    ['shared', { buyLamports: SOL, isConfigShared: true }, undefined],
+    ['v1-shared', { buyLamports: SOL, isConfigShared: true }, GOLDEN_CONFIG],
+  ] as const) {
+    it.skipIf(RECORDING && lacksDbc)(`is built as recorded: ${name}`, async ({ annotate }) => {
+      const { transaction } = await wholeOf(wishes, config)
+      const bytes = await expectGolden(`dbc-launch-${name}`, transaction, async () => {
+        const { test, land } = await openDbcChain()
+        if ('isConfigShared' in wishes) {
+          const { curve, ...launch } = await launchOf(GOLDEN_BLOCKHASH)
+          expect(land(await buildConfig({ ...launch, curve, payer: addressOf(CREATOR) }))).toBeNull()
+        }
+        return test
+      })
+      await annotate(`${name}: ${bytes} bytes`, 'size')
     })
   }
 })

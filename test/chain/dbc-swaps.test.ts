@@ -12,7 +12,7 @@ import {
   readDbcPool,
 } from '../../src/chain/programs/dbc/index.ts'
 import { addressOf, goldenPool, KEEPER, lacksDbc, openDbcChain, presetWith, TRADER } from '../support/dbc.ts'
-import { expectGolden, GOLDEN_BLOCKHASH, goldenKey, RECORDING } from '../support/golden.ts'
+import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey, RECORDING } from '../support/golden.ts'
 import { SOL } from '../support/local-chain.ts'
 
 const FALLING = { starting_bps: 9_000, ending_bps: 100, periods: 60, duration_seconds: 600 }
@@ -173,15 +173,21 @@ describe('progress', () => {
 })
 
 describe('a swap', () => {
-  for (const side of ['buy', 'sell'] as const) {
-    it.skipIf(RECORDING && lacksDbc)(`is built as recorded: ${side}`, async ({ annotate }) => {
-      const { transaction } = await buildDbcSwap(order(await goldenPool(), side, 1_000_000_000n, 1n))
-      const bytes = await expectGolden(`dbc-swap-${side}`, transaction, async () => {
+  for (const [name, side, messageConfig] of [
+    ['buy', 'buy', undefined],
+    ['sell', 'sell', undefined],
+    ['v1-buy', 'buy', GOLDEN_CONFIG],
+    ['v1-sell', 'sell', GOLDEN_CONFIG],
+  ] as const) {
+    it.skipIf(RECORDING && lacksDbc)(`is built as recorded: ${name}`, async ({ annotate }) => {
+      const swap = { ...order(await goldenPool(), side, 1_000_000_000n, 1n), messageConfig }
+      const { transaction } = await buildDbcSwap(swap)
+      const bytes = await expectGolden(`dbc-swap-${name}`, transaction, async () => {
         const opened = await openDbcChain()
         await opened.trade(await opened.launch(), 'buy', SOL)
         return opened.test
       })
-      await annotate(`${side}: ${bytes} bytes`, 'size')
+      await annotate(`${name}: ${bytes} bytes`, 'size')
     })
   }
 

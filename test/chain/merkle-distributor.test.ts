@@ -23,7 +23,7 @@ import { buildTree, proofAt, toHex } from '../../src/merkle/tree.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { expectGolden, GOLDEN_BLOCKHASH, goldenKey } from '../support/golden.ts'
+import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey } from '../support/golden.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL } from '../support/local-chain.ts'
 
 const [ADMIN, MINT, CLAIMER, PLATFORM, KEEPER] = [31, 32, 33, 34, 35].map(goldenKey) as [
@@ -153,6 +153,7 @@ describe('every builder', () => {
   it('makes the transaction that the real program took once, within the size that the chain takes', async ({
     annotate,
   }) => {
+    const version1 = { messageConfig: GOLDEN_CONFIG }
     const afterwards = async () => {
       const opened = await made()
       opened.chain.advance(Number(31n * DAY))
@@ -172,6 +173,21 @@ describe('every builder', () => {
         made,
       ),
       'airdrops/clawback': await expectGolden('airdrops/clawback', (await clawbackOf()).transaction, afterwards),
+      'airdrops/v1-create': await expectGolden(
+        'airdrops/v1-create',
+        (await creationOf(version1)).transaction,
+        openChain,
+      ),
+      'airdrops/v1-claim': await expectGolden(
+        'airdrops/v1-claim',
+        (await claimOf({ ...version1, after: fee })).transaction,
+        made,
+      ),
+      'airdrops/v1-clawback': await expectGolden(
+        'airdrops/v1-clawback',
+        (await clawbackOf(version1)).transaction,
+        afterwards,
+      ),
       'airdrops/clawback-reopening': await expectGolden(
         'airdrops/clawback-reopening',
         (await clawbackOf({ opensReceiverFor: addressOf(ADMIN) })).transaction,

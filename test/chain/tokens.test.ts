@@ -29,7 +29,8 @@ import { localFetch } from '../../src/localnet/fetch.ts'
 import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { expectGolden, GOLDEN_BLOCKHASH, goldenKey, RECORDING } from '../support/golden.ts'
+import type { TransactionConfig } from '../../src/solana/transaction-config.ts'
+import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey, RECORDING } from '../support/golden.ts'
 import { hasProgram, mintOf, openTestChain, PROGRAMS_DIR, someone, type TestChain } from '../support/local-chain.ts'
 
 const AUTHORITIES: TokenAuthority[] = ['mint', 'freeze', 'metadata']
@@ -76,7 +77,12 @@ async function creationOf(tokenProgram: TokenProgram, payer: Keypair, mint: Keyp
 function revocationOf(
   tokenProgram: TokenProgram,
   type: TokenAuthority,
-  { payer, mint, token }: { payer: Keypair; mint: PublicKey; token?: OnChainToken },
+  {
+    payer,
+    mint,
+    token,
+    messageConfig,
+  }: { payer: Keypair; mint: PublicKey; token?: OnChainToken; messageConfig?: TransactionConfig | undefined },
   recentBlockhash = GOLDEN_BLOCKHASH,
 ) {
   return buildAuthorityRevocation({
@@ -85,6 +91,7 @@ function revocationOf(
     type,
     tokenProgram,
     recentBlockhash,
+    messageConfig,
     ...(token === undefined ? {} : { token }),
   })
 }
@@ -276,6 +283,7 @@ describe.each([
   for (const [name, wishes] of Object.entries<Wishes>({
     'create-kept': {},
     'create-revoked': { revokeMintAuthority: true, revokeFreezeAuthority: true },
+    'create-v1': { messageConfig: GOLDEN_CONFIG },
     'create-longest': { ...LONGEST, ...COMPANY, revokeMintAuthority: true },
   })) {
     const golden = it.skipIf(RECORDING && tokenProgram === 'spl' && missing)
@@ -290,16 +298,23 @@ describe.each([
     })
   }
 
-  for (const type of AUTHORITIES) {
+  for (const [name, type, messageConfig] of AUTHORITIES.flatMap(
+    (type) =>
+      [
+        [`revoke-${type}`, type, undefined],
+        [`revoke-${type}-v1`, type, GOLDEN_CONFIG],
+      ] as const,
+  )) {
     const golden = it.skipIf(RECORDING && tokenProgram === 'spl' && missing)
-    golden(`is built as recorded: revoke-${type}`, async ({ annotate }) => {
-      const { transaction } = await revocationOf(tokenProgram, type, { payer: PAYER, mint: MINT.publicKey })
-      const bytes = await expectGolden(`tokens/${tokenProgram}-revoke-${type}`, transaction, async () => {
+    golden(`is built as recorded: ${name}`, async ({ annotate }) => {
+      const of = { payer: PAYER, mint: MINT.publicKey, messageConfig }
+      const { transaction } = await revocationOf(tokenProgram, type, of)
+      const bytes = await expectGolden(`tokens/${tokenProgram}-${name}`, transaction, async () => {
         const { test, land } = await open(PAYER)
         expect(land(await creationOf(tokenProgram, PAYER, MINT), PAYER, MINT)).toBeNull()
         return test
       })
-      await annotate(`${tokenProgram} revoke-${type}: ${bytes} bytes`, 'size')
+      await annotate(`${tokenProgram} ${name}: ${bytes} bytes`, 'size')
     })
   }
 

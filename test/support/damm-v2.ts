@@ -8,6 +8,7 @@ import {
   buildDammV2Swap,
   buildPositionClaim,
   buildSingleSidedPool,
+  buildWholeSingleSidedPool,
   type DammV2Pool,
   type DammV2Position,
   dammV2PoolAddress,
@@ -19,7 +20,7 @@ import type { UnsignedTransaction } from '../../src/chain/unsigned.ts'
 import { localFetch } from '../../src/localnet/fetch.ts'
 import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { GOLDEN_BLOCKHASH, goldenKey } from './golden.ts'
+import { GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey } from './golden.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, type TestChain } from './local-chain.ts'
 
 export const HAS_DAMM_V2 = hasProgram(PROGRAMS.dammV2.id) && hasProgram(PROGRAMS.tokenMetadata.id)
@@ -57,6 +58,21 @@ export const launchOf = ({ creator, mint, positionNft }: LaunchKeys, wishes: Par
     creator: creator.publicKey.toBase58(),
     mint: mint.publicKey.toBase58(),
     positionNft: positionNft.publicKey.toBase58(),
+    ...wishes,
+  })
+
+/** The same launch as one transaction of version 1. */
+export const wholeLaunchOf = (
+  { creator, mint, positionNft }: LaunchKeys,
+  { tip: _, computeUnitPrice: __, ...wishes }: Partial<SingleSidedPool> = {},
+) =>
+  buildWholeSingleSidedPool({
+    ...LAUNCH,
+    payer: creator.publicKey.toBase58(),
+    creator: creator.publicKey.toBase58(),
+    mint: mint.publicKey.toBase58(),
+    positionNft: positionNft.publicKey.toBase58(),
+    messageConfig: GOLDEN_CONFIG,
     ...wishes,
   })
 

@@ -3,9 +3,11 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { base58 } from '@scure/base'
-import { Keypair, VersionedTransaction } from '@solana/web3.js'
+import { Keypair } from '@solana/web3.js'
 import { expect } from 'vitest'
-import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
+import { MAX_COMPUTE_UNITS } from '../../src/solana/constants.ts'
+import { decodeWireTransaction, maxBytesOf } from '../../src/solana/messages.ts'
+import type { TransactionConfig } from '../../src/solana/transaction-config.ts'
 import type { TestChain } from './local-chain.ts'
 
 const FOLDER = resolve(import.meta.dirname, '../chain/golden')
@@ -17,6 +19,14 @@ const PROGRAM_DATA_HEADER = 45
 /** True while `SVC_RECORD_GOLDEN=1` runs the real programs and writes the files anew. */
 export const RECORDING = process.env.SVC_RECORD_GOLDEN === '1'
 export const GOLDEN_BLOCKHASH = base58.encode(new Uint8Array(32).fill(7))
+
+/** Limits and priority fee of golden transactions of version 1. */
+export const GOLDEN_CONFIG: TransactionConfig = {
+  priorityFeeLamports: 1_000n,
+  computeUnitLimit: MAX_COMPUTE_UNITS,
+  loadedAccountsDataSizeLimit: 4 * 1_048_576,
+  heapSize: null,
+}
 
 export interface Golden {
   /** Base64. */
@@ -52,23 +62,23 @@ export async function expectGolden(
     err: null,
   })
   expect(Object.keys(golden.programs).length).toBeGreaterThan(0)
-  expect(transaction.length).toBeLessThanOrEqual(MAX_TRANSACTION_BYTES)
+  expect(transaction.length).toBeLessThanOrEqual(maxBytesOf(transaction))
   return transaction.length
 }
 
 function record({ chain }: TestChain, transaction: Uint8Array): Golden {
   const { err, logs, unitsConsumed } = chain.simulate(transaction, { sigVerify: false, replaceRecentBlockhash: true })
   expect(err, logs.join('\n')).toBeNull()
-  const keys = VersionedTransaction.deserialize(transaction).message.staticAccountKeys.map((key) => key.toBase58())
+  const { keys } = decodeWireTransaction(transaction).message
   const programs = keys
-    .sort()
+    .toSorted()
     .map((key) => [key, codeHash(chain, key)] as const)
     .filter((entry): entry is [string, string] => entry[1] !== null)
   return { message: messageOf(transaction), programs: Object.fromEntries(programs), unitsConsumed, err: null }
 }
 
 const messageOf = (transaction: Uint8Array): string =>
-  Buffer.from(VersionedTransaction.deserialize(transaction).message.serialize()).toString('base64')
+  Buffer.from(decodeWireTransaction(transaction).messageBytes).toString('base64')
 
 /** Null for what is no program, or is part of the runtime itself. */
 function codeHash(chain: TestChain['chain'], address: string): string | null {
