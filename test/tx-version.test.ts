@@ -1,8 +1,10 @@
 /** Every route that builds, in version 1: executed by the real programs, with limits and fee in the message's config. */
+import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { AIRDROP_CLAIM_UNITS } from '../src/chain/programs/merkle-distributor/index.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { routes } from './api/bodies.ts'
 import { IMAGES } from './storage/images.ts'
@@ -29,6 +31,14 @@ const POLICY = {
   lamports_per_transaction: String(100n * SOL),
   lamports_per_day: String(1_000n * SOL),
   max_fee_lamports: '10000000',
+}
+/** The root of a tree in which this leaf has this proof: leaf and nodes as the program hashes them. */
+function rootOver(wallet: Uint8Array, amount: bigint, proof: readonly Buffer[]): Buffer {
+  const sha256 = (...parts: Uint8Array[]) => createHash('sha256').update(Buffer.concat(parts)).digest()
+  const amounts = Buffer.alloc(16)
+  amounts.writeBigUInt64LE(amount)
+  const leaf = sha256(Buffer.of(0), sha256(wallet, amounts))
+  return proof.reduce((node, sibling) => sha256(Buffer.of(1), ...[node, sibling].sort(Buffer.compare)), leaf)
 }
 /** Every route whose body has a version: what is built there must be executed below. */
 const building = routes.filter(([, { body }]) => body !== undefined && 'tx_version' in body.shape).map(([name]) => name)
@@ -159,6 +169,30 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
     chain.advance(40 * DAY)
     const rest = await ask('airdrops.withdraw', `/v2/airdrops/${tree.id}/vault-withdrawals`, { amount: '400' })
     landedOf(rest.signature)
+  })
+
+  it('claims by a proof of 21 to 64 hashes, which version 0 has no room for', async ({ annotate }) => {
+    const texts = { name: 'Many', symbol: 'MNY', uri: 'https://example.com/m.json', initial_supply: '1000000' }
+    const token = await ask('tokens.create', '/v2/tokens', { ...texts, payer: addressOf(user) })
+    land('token', token.transaction, [user, ...keysOf(token.required_signers)])
+    const [claimer, amount] = [addressOf(other), '7']
+    for (const [airdrop_count, hashes] of [20, 21, 32, 64].entries()) {
+      const proof = Array.from({ length: hashes }, (_, i) => Buffer.alloc(32, i + 1))
+      const merkle_root = rootOver(other.publicKey.toBytes(), BigInt(amount), proof).toString('hex')
+      const body = { payer: addressOf(user), platform_id, mint: token.mint, airdrop_count, merkle_root }
+      const made = await ask('airdrops.create', '/v2/airdrops', { ...body, fund_amount: amount })
+      land('airdrop', made.transaction, [user])
+      const path = `/v2/airdrops/${made.tracked_resource.resource_id}/claims`
+      const claim = { claimer, platform_id, amount, proof: proof.map((each) => each.toString('hex')) }
+      const version0 = await service.request('POST', path, { body: claim })
+      expect(version0.status).toBe(hashes > 20 ? 400 : 200)
+      if (hashes > 20)
+        expect(version0.json.error).toMatchObject({ param: 'proof', message: expect.stringContaining('tx_version 1') })
+      const { transaction } = await ask('airdrops.claim', path, claim)
+      const { unitsConsumed } = land(`claim by ${hashes} hashes`, transaction, [other])
+      await annotate(`${hashes} hashes: ${unitsConsumed} units`, 'units')
+      expect(unitsConsumed).toBeLessThan(AIRDROP_CLAIM_UNITS)
+    }
   })
 
   const verified = async (address: string) =>
