@@ -3,7 +3,7 @@ import { Connection, Keypair, PublicKey, TransactionInstruction } from '@solana/
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { unitsFor } from '../src/chain/compute-budget.ts'
-import { loadedLimitOf, loadedSizeOf, MAX_LOADED_BYTES } from '../src/chain/loaded-size.ts'
+import { loadedLimitOf, MAX_LOADED_BYTES, readLoadedSize } from '../src/chain/loaded-size.ts'
 import { withMessageTerms } from '../src/chain/message-terms.ts'
 import { buildAuthorityRevocation } from '../src/chain/programs/tokens/index.ts'
 import { compileUnsigned } from '../src/chain/unsigned.ts'
@@ -179,7 +179,7 @@ describe('a built transaction of version 1', () => {
     // The accounts, and then the code of the programs among them.
     expect(silent.asked).toEqual(['simulateTransaction', 'getMultipleAccounts', 'getMultipleAccounts'])
     const { loadedDataSize } = silent.run(built.transaction)
-    expect(await loadedSizeOf(silent, namedAddresses(built.transaction))).toBe(loadedDataSize)
+    expect(await readLoadedSize(silent, namedAddresses(built.transaction))).toBe(loadedDataSize)
   })
 
   it.each([

@@ -171,7 +171,7 @@ describe('a submitted transaction', () => {
     const { signature } = json.data
     const lifecycle = async () => (await it.request('GET', `/v2/transactions/${signature}`)).json.data.lifecycle
     expect(await lifecycle()).toBe('submitted')
-    it.chain.advance(80)
+    it.chain.advance(25)
     it.clock.advance(5_000)
     await it.round()
     expect(await lifecycle()).toBe('submitted')

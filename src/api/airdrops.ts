@@ -13,7 +13,7 @@ import {
   treeId,
   u64Digits,
 } from './chain-scalars.ts'
-import { buildBody, listQuery, txVersionField, writeBody } from './envelope.ts'
+import { buildBody, listQuery, txVersionShape, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { eitherPayload, signedPayload, trackedResource, unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
@@ -188,7 +188,7 @@ export const airdrops = {
     description: 'Signed by the platform wallet, whatever `mode` says. Possible only after the clawback time.',
     params: airdropParams,
     body: writeBody({
-      ...txVersionField,
+      ...txVersionShape,
       admin: address.optional().meta({
         description:
           'When sent, must own the receiver that the chain has stored. Without it any owner will do; a receiver that was closed is opened again only for the one named here, or for the platform wallet',

@@ -28,7 +28,7 @@ const txVersionSchema = z
 export type TxVersion = z.output<typeof txVersionSchema>
 
 /** The version of what a write builds, for the writes without a dry run. */
-export const txVersionField = { tx_version: txVersionSchema }
+export const txVersionShape = { tx_version: txVersionSchema }
 
 const LIMIT = 'must be a whole number from 1 to 100, sent once'
 /** Page size in decimal digits only; other notations are rejected and the value is never clamped. */
@@ -44,7 +44,7 @@ const pageLimit = z
 export function buildBody<S extends z.ZodRawShape>(shape: S) {
   return writeBody({
     ...shape,
-    ...txVersionField,
+    ...txVersionShape,
     dry_run: z.boolean().default(false).meta({
       description:
         'Checks and builds as usual, and leaves nothing behind: no record, event, file, ticker, signature of the platform or stored Idempotency-Key',

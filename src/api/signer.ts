@@ -1,7 +1,7 @@
 /** The custodial signer: its state, its policy, and pausing it. */
 import { z } from '@hono/zod-openapi'
 import { address, signatureText, u64Digits } from './chain-scalars.ts'
-import { txVersionField, writeBody } from './envelope.ts'
+import { txVersionShape, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 import { line, nullOr, timestamp } from './scalars.ts'
@@ -154,7 +154,7 @@ export const signer = {
     body: writeBody({
       submit: z.boolean().default(false),
       memo: line(200).default('svc signer test'),
-      ...txVersionField,
+      ...txVersionShape,
     }),
     data: signerTest,
     scope: '*',

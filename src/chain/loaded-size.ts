@@ -1,6 +1,7 @@
 /** The size of the accounts that a transaction loads, which a transaction of version 1 must set a limit for (SIMD-0385). */
 import { addressOf } from '../solana/addresses.ts'
 import { ACCOUNTS_PER_CALL, KEY_BYTES } from '../solana/constants.ts'
+import { UPGRADEABLE_LOADER } from '../solana/program-ids.ts'
 import type { Chain } from './connection.ts'
 
 /** The cluster counts in pages of 32 KiB, up to 64 MiB. */
@@ -8,9 +9,10 @@ const PAGE_BYTES = 32 * 1024
 export const MAX_LOADED_BYTES = 64 * 1024 * 1024
 /** Each account that exists counts these beside its data (SIMD-0186). */
 const ACCOUNT_BYTES = 64
-/** Owner of upgradeable programs. Their account names the one with the code, which is loaded with them (SIMD-0186). */
-const UPGRADEABLE_LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111'
-/** Tag of a program's account, and the bytes that it begins with: the tag, then the address of its code. */
+/**
+ * An upgradeable program's account names the one with the code, which is loaded with it (SIMD-0186): it begins with this
+ * tag, then has the address of its code.
+ */
 const PROGRAM_TAG = 2
 const TAG_BYTES = 4
 
@@ -27,7 +29,7 @@ export function loadedLimitOf(bytes: number): number {
  * Returns the bytes that these accounts count now by SIMD-0186, or null when the node does not tell their sizes. Each
  * address must be given once.
  */
-export async function loadedSizeOf(chain: Pick<Chain, 'call'>, addresses: readonly string[]): Promise<number | null> {
+export async function readLoadedSize(chain: Pick<Chain, 'call'>, addresses: readonly string[]): Promise<number | null> {
   const accounts = await shownAccounts(chain, addresses)
   if (accounts === null) return null
   const codes = accounts.flatMap((account) => codeAddressOf(account) ?? [])

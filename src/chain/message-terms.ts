@@ -6,7 +6,7 @@ import { priorityFee } from '../solana/fees.ts'
 import type { TransactionConfig } from '../solana/transaction-config.ts'
 import { type BudgetServices, cappedPrice, type FailedTrial, requestedPrice, unitsFor } from './compute-budget.ts'
 import type { Chain } from './connection.ts'
-import { loadedLimitOf, loadedSizeOf, MAX_LOADED_BYTES } from './loaded-size.ts'
+import { loadedLimitOf, MAX_LOADED_BYTES, readLoadedSize } from './loaded-size.ts'
 import { plainTrial, type TrialRun } from './plain-reads.ts'
 import type { UnsignedTransaction } from './unsigned.ts'
 
@@ -72,6 +72,6 @@ function toldSize(run: TrialRun | null): number | null {
 
 /** A node that does not tell the sizes gives no reason to refuse: the largest limit costs nothing but priority. */
 const sizeOf = (chain: Pick<Chain, 'call'>, transaction: Uint8Array): Promise<number | null> =>
-  loadedSizeOf(chain, namedAddresses(transaction)).catch(() => null)
+  readLoadedSize(chain, namedAddresses(transaction)).catch(() => null)
 
 const loadedLimit = (bytes: number | null): number => (bytes === null ? MAX_LOADED_BYTES : loadedLimitOf(bytes))
