@@ -1,9 +1,10 @@
 /** A process that works the embedded chain until it is killed: says `try RAW` before and `done SIGNATURE` after each transaction. */
 import { createHash } from 'node:crypto'
 import { writeSync } from 'node:fs'
-import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import { Keypair, SystemProgram } from '@solana/web3.js'
 import { openLocalChain } from '../../src/localnet/index.ts'
 import { TransactionRefused } from '../../src/solana/execution.ts'
+import { signed, signedV1 } from '../support/local-chain-transactions.ts'
 
 const [dataDir = '', round = '0', ...again] = process.argv.slice(2)
 const wallets = Array.from({ length: 8 }, (_, i) =>
@@ -43,13 +44,10 @@ for (let n = 0; ; n++) {
   if (outcome.landed) say('bundle', outcome.signatures.join(' '))
 }
 
+/** Every second one is of version 1. */
 function transfer(from: Keypair, to: Keypair, lamports: bigint): Uint8Array {
-  const message = new TransactionMessage({
-    payerKey: from.publicKey,
-    recentBlockhash: chain.latestBlockhash().blockhash,
-    instructions: [SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to.publicKey, lamports })],
-  })
-  const transaction = new VersionedTransaction(message.compileToV0Message())
-  transaction.sign([from])
-  return transaction.serialize()
+  const { blockhash } = chain.latestBlockhash()
+  const instructions = [SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to.publicKey, lamports })]
+  const version = lamports % 2n === 0n ? signedV1 : signed
+  return version(instructions, [from], { blockhash })
 }

@@ -4,31 +4,20 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as spl from '@solana/spl-token'
-import {
-  type AddressLookupTableAccount,
-  Keypair,
-  PublicKey,
-  type Signer,
-  SystemProgram,
-  TransactionInstruction,
-  TransactionMessage,
-  VersionedTransaction,
-} from '@solana/web3.js'
+import { Keypair, type PublicKey, type Signer, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
 import { expect, onTestFinished } from 'vitest'
 import { EmbeddedChain } from '../../src/localnet/local-chain.ts'
 import { openParts } from '../../src/localnet/opening.ts'
 import type { LocalChain } from '../../src/localnet/types.ts'
 import type { ClusterSettings } from '../../src/solana/cluster-settings.ts'
-import { compileTransaction } from '../../src/solana/compiling.ts'
 import { TransactionRefused } from '../../src/solana/execution.ts'
-import { messageBytesOf, signatureOffset } from '../../src/solana/messages.ts'
-import { keyPairOf } from '../../src/solana/signatures.ts'
-import type { TransactionConfig } from '../../src/solana/transaction-config.ts'
+import { type SignOptions, signed } from './local-chain-transactions.ts'
 
 export const SOL = 1_000_000_000n
 /** 2027-01-15T08:00:00Z, in Unix milliseconds. */
 export const START_MS = 1_800_000_000_000
 
+export * from './local-chain-transactions.ts'
 export { hasProgram, PROGRAMS_DIR } from './programs.ts'
 
 export type TestChain = Awaited<ReturnType<typeof openTestChain>>
@@ -76,57 +65,6 @@ export async function openTestChain({ programsDir = '/nonexistent', dataDir = ''
   return test
 }
 
-export interface SignOptions {
-  blockhash?: string
-  tables?: AddressLookupTableAccount[]
-  legacy?: boolean
-}
-
-/** The first signer pays. */
-export function signed(instructions: TransactionInstruction[], signers: Signer[], options: SignOptions): Uint8Array {
-  const { blockhash = '', tables, legacy = false } = options
-  const message = new TransactionMessage({ payerKey: signers[0]!.publicKey, recentBlockhash: blockhash, instructions })
-  const transaction = new VersionedTransaction(
-    legacy ? message.compileToLegacyMessage() : message.compileToV0Message(tables),
-  )
-  transaction.sign(signers)
-  return transaction.serialize()
-}
-
-/** Limits that suffice for what tests do; a version 1 transaction without them cannot do anything. */
-export const V1_CONFIG: TransactionConfig = {
-  priorityFeeLamports: null,
-  computeUnitLimit: 400_000,
-  loadedAccountsDataSizeLimit: 8 * 1024 * 1024,
-  heapSize: null,
-}
-
-/** A transaction of version 1; the first signer pays. */
-export function signedV1(
-  instructions: TransactionInstruction[],
-  signers: Keypair[],
-  { blockhash, ...config }: { blockhash: string } & Partial<TransactionConfig>,
-): Uint8Array {
-  const { transaction, signers: keys } = compileTransaction({
-    payer: signers[0]!.publicKey,
-    recentBlockhash: blockhash,
-    instructions,
-    config: { ...V1_CONFIG, ...config },
-    bytesOf: (key) => key.toBytes(),
-  })
-  const message = messageBytesOf(transaction)
-  for (const [place, key] of keys.entries()) {
-    const signer = signers.find(({ publicKey }) => publicKey.equals(new PublicKey(key)))
-    if (signer === undefined) continue
-    transaction.set(keyPairOf(signer.secretKey.subarray(0, 32)).sign(message), signatureOffset(transaction, place))
-  }
-  return transaction
-}
-
-export function transfer(from: Keypair, to: PublicKey, lamports: number | bigint): TransactionInstruction {
-  return SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to, lamports })
-}
-
 /** What a call threw; undefined when it did not. */
 export function thrownBy(call: () => unknown): unknown {
   try {
@@ -137,9 +75,6 @@ export function thrownBy(call: () => unknown): unknown {
   }
 }
 
-export const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
-export const memo = (text: string) => new TransactionInstruction({ programId: MEMO, keys: [], data: Buffer.from(text) })
-export const someone = () => Keypair.generate().publicKey
 export const balance = ({ chain }: TestChain, key: PublicKey) => chain.account(key.toBase58())?.lamports ?? 0n
 
 /** Name of the refusal a call ended with. */

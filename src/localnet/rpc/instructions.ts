@@ -1,7 +1,7 @@
 /** Encodes instructions in jsonParsed form as validators show them; unknown ones are partially decoded. */
-import { base58 } from '@scure/base'
 import { type DecodedInstruction, decodeInstruction } from '../../solana/instructions/index.ts'
 import type { Authorized, Pointer, TokenInstruction } from '../../solana/instructions/token.ts'
+import { encodeBase58 } from '../../solana/long-base58.ts'
 import { uiTokenAmount } from './amounts.ts'
 import { extensionName } from './token-extensions.ts'
 
@@ -32,7 +32,7 @@ export function parseInstruction(instruction: RawInstruction, keys: readonly str
   const programId = keys[instruction.programIdIndex] ?? ''
   const accounts = Array.from(instruction.accounts, (index) => keys[index] ?? '')
   const decoded = decodeInstruction(programId, accounts, data)
-  if (decoded === null) return { programId, accounts, data: base58.encode(data), stackHeight }
+  if (decoded === null) return { programId, accounts, data: encodeBase58(data), stackHeight }
   return { program: PROGRAM_DISPLAY_NAMES[decoded.program], parsed: parsedInstruction(decoded), programId, stackHeight }
 }
 

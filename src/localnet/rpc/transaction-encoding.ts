@@ -1,6 +1,7 @@
 /** Encodes landed transactions in the encodings of JSON-RPC. */
 import { base58 } from '@scure/base'
 import type { InnerInstructions, TokenBalance, TransactionErrorJson } from '../../solana/execution.ts'
+import { encodeBase58 } from '../../solana/long-base58.ts'
 import {
   type DecodedMessage,
   type DecodedTransaction,
@@ -55,7 +56,7 @@ function compiled(message: DecodedMessage) {
   return message.instructions.map(({ programIdIndex, accounts, data }) => ({
     programIdIndex,
     accounts: [...accounts],
-    data: base58.encode(data),
+    data: encodeBase58(data),
     stackHeight: 1,
   }))
 }
@@ -137,7 +138,7 @@ export function encodeInnerInstructions(inner: readonly InnerInstructions[], key
   return inner.map(({ index, instructions }) => ({
     index,
     instructions: instructions.map((instruction) =>
-      parsed ? parseInstruction(instruction, keys) : { ...instruction, data: base58.encode(instruction.data) },
+      parsed ? parseInstruction(instruction, keys) : { ...instruction, data: encodeBase58(instruction.data) },
     ),
   }))
 }

@@ -1,0 +1,38 @@
+/** Base58 beyond the length that the library takes, against the library and against its own definition. */
+import { base58 } from '@scure/base'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { encodeBase58 } from '../src/solana/long-base58.ts'
+
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+/** The number that a text stands for, and the zero bytes before it. */
+function decoded(text: string): Buffer {
+  const zeros = /^1*/.exec(text)![0].length
+  const digits = [...text.slice(zeros)]
+  const value = digits.reduce((sum, digit) => sum * 58n + BigInt(ALPHABET.indexOf(digit)), 0n)
+  const hex = value === 0n ? '' : value.toString(16)
+  return Buffer.concat([Buffer.alloc(zeros), Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex')])
+}
+
+it('encodes bytes of any length, with each zero at their start', () => {
+  const long = fc.record({ zeros: fc.nat(40), bytes: fc.uint8Array({ minLength: 2_000, maxLength: 4_000 }) })
+  fc.assert(
+    fc.property(long, ({ zeros, bytes }) => {
+      const all = Buffer.concat([Buffer.alloc(zeros), bytes])
+      expect(decoded(encodeBase58(all)).equals(all)).toBe(true)
+    }),
+    { numRuns: 12 },
+  )
+  expect(encodeBase58(new Uint8Array(5_000))).toBe('1'.repeat(5_000))
+})
+
+it('is that of the library where the library has one', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+      // A long run of ones before the bytes is what the library would put there.
+      const padded = Buffer.concat([Buffer.alloc(2_048), bytes])
+      expect(encodeBase58(padded)).toBe('1'.repeat(2_048) + base58.encode(bytes))
+      expect(encodeBase58(bytes)).toBe(base58.encode(bytes))
+    }),
+  )
+})
