@@ -57,7 +57,17 @@ export async function readStatuses(
       isListOf(signatures),
     ),
   )
-  return { slot, statuses: value }
+  return { slot, statuses: value.map((entry) => entry && { ...entry, err: errorOf(entry) }) }
+}
+
+/**
+ * Returns the error of a status, or null for a transaction that was executed without one. A transaction can be in a block
+ * without having been executed, because its payer could not pay (SIMD-0290): its status then has the error, and it moved
+ * nothing. Either member is believed, so that a node that leaves out one of them confirms nothing.
+ */
+function errorOf({ err, status }: SignatureStatus & { status?: unknown }): unknown {
+  const told = typeof status === 'object' && status !== null && 'Err' in status ? status.Err : null
+  return err ?? told ?? null
 }
 
 export interface Ended {

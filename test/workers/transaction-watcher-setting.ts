@@ -29,6 +29,8 @@ export interface FakeNode {
   slot(): number
   /** Slot that a signature landed in; absent while the chain does not know it. */
   landed: Map<string, number>
+  /** How the node tells of signatures whose transaction is in a block and was not executed. */
+  unexecuted: Map<string, object>
   /** Blockhashes that no longer count. */
   gone: Set<string>
   /** What was asked since the last `take`. */
@@ -38,6 +40,7 @@ export interface FakeNode {
 /** A node as far as following needs one, beneath the retries: every HTTP request counts as one call. */
 export function fakeNode(clock: TestClock): FakeNode {
   const landed = new Map<string, number>()
+  const unexecuted = new Map<string, object>()
   const gone = new Set<string>()
   let taken = { calls: [] as string[], asked: [] as string[], sent: [] as string[] }
   const slot = () => FIRST_SLOT + Math.floor((clock.now() - START) / SLOT_MS)
@@ -47,7 +50,8 @@ export function fakeNode(clock: TestClock): FakeNode {
     if (at === undefined || at > slot()) return null
     const depth = slot() - at
     const confirmationStatus = depth >= FINAL_SLOTS ? 'finalized' : depth >= 2 ? 'confirmed' : 'processed'
-    return { slot: at, confirmations: depth >= FINAL_SLOTS ? null : depth, err: null, confirmationStatus }
+    const confirmations = depth >= FINAL_SLOTS ? null : depth
+    return { slot: at, confirmations, err: null, confirmationStatus, ...unexecuted.get(signature) }
   }
   const answers: Record<string, (params: [never, never]) => unknown> = {
     getSignatureStatuses([signatures]: [string[], unknown]) {
@@ -71,6 +75,7 @@ export function fakeNode(clock: TestClock): FakeNode {
     },
     slot,
     landed,
+    unexecuted,
     gone,
     take() {
       const last = taken

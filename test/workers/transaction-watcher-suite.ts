@@ -1,6 +1,7 @@
 /** Suite: what cannot be followed stops no other, and daemons share pending transactions without doing one twice. */
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
+import { readStatuses } from '../../src/chain/statuses.ts'
 import { FIRST_SEND_MS } from '../../src/following/send.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -44,6 +45,50 @@ async function forbidFailed(store: Store, signature: string): Promise<() => Prom
 }
 
 export function transactionWatcherSuite(database: TestDatabase): void {
+  test('one that is in a block and was not executed (SIMD-0290) is never told as confirmed', async () => {
+    const store = await freshStore(database)
+    const clock = testClock()
+    const node = fakeNode(clock)
+    const { workers, chain } = await startWatcher(store, { clock, fetch: node.fetch })
+    const err = 'InsufficientFundsForFee'
+    const signatures = await insertPending(store, 4)
+    const [both, statusAlone, errAlone, executed] = signatures as [string, string, string, string]
+    node.unexecuted.set(both, { err, status: { Err: err } })
+    node.unexecuted.set(statusAlone, { status: { Err: err } })
+    node.unexecuted.set(errAlone, { err, status: undefined })
+    node.unexecuted.set(executed, { status: { Ok: null } })
+    for (const signature of signatures) node.landed.set(signature, node.slot())
+    const seen = new Map<string, string[]>(signatures.map((signature) => [signature, []]))
+    for (let round = 0; round < 20; round++) {
+      clock.advance(1_000)
+      await workers.runOnce(NAME, clock.now())
+      for (const row of await store.db
+        .selectFrom('transactions')
+        .select(['signature', 'lifecycle', 'err_json'])
+        .execute()) {
+        const states = seen.get(row.signature)!
+        const state = `${row.lifecycle} ${row.err_json}`
+        if (states.at(-1) !== state) states.push(state)
+      }
+    }
+    for (const signature of [both, statusAlone, errAlone]) {
+      expect(
+        seen.get(signature)!.filter((state) => !state.startsWith('submitted') && !state.startsWith('processing')),
+      ).toEqual([`failed ${JSON.stringify(err)}`])
+    }
+    expect(seen.get(executed)!.slice(-2)).toEqual(['confirmed null', 'finalized null'])
+    const told = (await eventNames(store)).filter((name) => name.startsWith('transaction.'))
+    expect(told.toSorted()).toEqual(
+      [
+        `transaction.confirmed ${executed}`,
+        `transaction.finalized ${executed}`,
+        ...[both, statusAlone, errAlone].map((signature) => `transaction.failed ${signature}`),
+      ].toSorted(),
+    )
+    const { statuses } = await readStatuses(chain, [both, statusAlone, executed, signatures[2]!], true)
+    expect(statuses.map((status) => status?.err)).toEqual([err, err, null, err])
+  })
+
   describe('one that cannot be followed', () => {
     /** What no hint of the API can be: not to be parsed, not to be written, and on PostgreSQL not to be stored. */
     const BAD = [

@@ -52,7 +52,7 @@ export async function findClosing(
 /** Returns null for a transaction of a version that the node does not show to this client. */
 async function closes(chain: Chain, signature: string, escrow: string): Promise<boolean | null> {
   const options = { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: READ_VERSION }
-  let found: { transaction?: [string] } | null
+  let found: { transaction?: [string]; meta?: { err?: unknown } | null } | null
   try {
     found = await askHistory(chain, 'getTransaction', [signature, options])
   } catch (error) {
@@ -61,7 +61,8 @@ async function closes(chain: Chain, signature: string, escrow: string): Promise<
     throw error
   }
   const bytes = found?.transaction?.[0]
-  if (typeof bytes !== 'string') return false
+  // A transaction can be in a block and have failed, or not have been executed at all (SIMD-0290): it closed nothing.
+  if (typeof bytes !== 'string' || (found?.meta?.err ?? null) !== null) return false
   const changes = goldLockChangesIn(decodeWireTransaction(Buffer.from(bytes, 'base64')).message, undefined)
   return changes.some((change) => change.kind === 'unlocked' && change.escrow === escrow)
 }
