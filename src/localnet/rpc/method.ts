@@ -9,8 +9,8 @@ import { asAmount, commitmentOf, type RpcConfig } from './params.ts'
 export type RpcMethod = (chain: LocalChain, params: readonly unknown[]) => unknown
 export type RpcMethods = Readonly<Record<string, RpcMethod>>
 
-/** API version in responses, which matches the Agave runtime that executes transactions. */
-export const API_VERSION = '3.0.0'
+/** API version in responses: that of Agave, whose JSON-RPC these methods follow. */
+export const API_VERSION = '4.3.0'
 export const FEATURE_SET = 3_640_012_085
 
 export interface WithContext<T> {
