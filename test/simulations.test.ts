@@ -299,7 +299,7 @@ function tableData(addresses: PublicKey[]): Uint8Array {
   return Buffer.concat([meta, ...addresses.map((address) => address.toBuffer())])
 }
 
-it('accounts from lookup tables are among those that change; a table that cannot be used is the error of the run', async () => {
+it('accounts from lookup tables are among those that change; a table that cannot be used is refused', async () => {
   const started = await start()
   const { service, chain, payer } = started
   const [key, idle, to] = [Keypair, Keypair, Keypair].map((kind) => kind.generate().publicKey) as [
@@ -323,8 +323,10 @@ it('accounts from lookup tables are among those that change; a table that cannot
   }).compileToV0Message([table])
   expect(message.addressTableLookups).toHaveLength(1)
   const build = new VersionedTransaction(message)
-  const absent = (await simulate(service, base64(build.serialize()))).json.data
-  expect([absent.err, absent.balance_changes]).toEqual(['AddressLookupTableNotFound', []])
+  const absent = await simulate(service, base64(build.serialize()))
+  expect(absent.status).toBe(400)
+  expect(absent.json.error).toMatchObject({ code: 'bad_request', param: 'transaction' })
+  expect(absent.json.error.message).toContain("Transaction loads an address table account that doesn't exist")
 
   const data = tableData([idle, to])
   chain.setAccount(key.toBase58(), { lamports: 10n ** 9n, owner: LOOKUP_TABLE_PROGRAM, data, executable: false })

@@ -175,7 +175,7 @@ describe('a submitted transaction', () => {
     it.clock.advance(5_000)
     await it.round()
     expect(await lifecycle()).toBe('submitted')
-    it.chain.advance(80)
+    it.chain.advance((200 * it.chain.slotMs()) / 1000)
     it.clock.advance(10_000)
     await it.round()
     const { json: last } = await it.request('GET', `/v2/transactions/${signature}`)

@@ -46,6 +46,8 @@ export async function preflight(node: SendingNode, transaction: DecodedTransacti
   })
   const { err, logs } = value
   if (err === null || err === undefined) return { slot, landed: false }
+  // Agave before 3.1 refused the call instead; neither says whose signature is wrong.
+  if (err === 'SignatureFailure') requireValidSignatures(transaction, param)
   if (err === 'AlreadyProcessed') return { slot, landed: true }
   // Later validators tell a wrong signature as the error of the run, without the signer.
   if (err === 'SignatureFailure') requireValidSignatures(transaction, param)
