@@ -63,7 +63,9 @@ async function closes(chain: Chain, signature: string, escrow: string): Promise<
   const bytes = found?.transaction?.[0]
   // A transaction can be in a block and have failed, or not have been executed at all (SIMD-0290): it closed nothing.
   if (typeof bytes !== 'string' || (found?.meta?.err ?? null) !== null) return false
-  const changes = goldLockChangesIn(decodeWireTransaction(Buffer.from(bytes, 'base64')).message, undefined)
+  const shown = decodeWireTransaction(Buffer.from(bytes, 'base64'))
+  if (shown.signature !== signature) throw internal(`The RPC node answers with another transaction than ${signature}`)
+  const changes = goldLockChangesIn(shown.message, undefined)
   return changes.some((change) => change.kind === 'unlocked' && change.escrow === escrow)
 }
 
