@@ -396,6 +396,8 @@ describe('svc pools', () => {
     ['--buy has more than 9 fractional digits', () => [...create, logo(), '--buy', '0.0000000001']],
     ['--buy has more digits than can be sent exactly', () => [...create, logo(), '--buy', '18446744073.123456789']],
     ['--keypair is for launches that your own keypair signs', () => [...create, logo(), '--signed', '-k', 'id.json']],
+    ['--bundle is for launches of several', () => [...create, logo(), '--bundle', '--tx-version', '1']],
+    ['--tx-version must be', () => [...create, logo(), '--tx-version', '2']],
     ['--dry-run is for launches', () => [...create, logo(), '--signed', '--dry-run']],
     ['no signer is configured', () => [...create, logo(), '--signed']],
     ['--idempotency-key is for --signed', () => [...create, logo(), '--idempotency-key', 'x']],
@@ -461,7 +463,7 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc pools', () => {
         SVC_SIGNER_KEYPAIR: cli.file('platform.json', JSON.stringify([...platform.secretKey]), 0o600),
         SVC_PRIORITY_FEE: 'none',
         SVC_POOLS_CRANK: 'true',
-        SVC_POOLS_PRESETS: cli.file('presets.json', JSON.stringify({ tiny })),
+        SVC_POOLS_PRESETS: cli.file('presets.json', JSON.stringify({ tiny, shared: { ...tiny, shared_config: true } })),
       },
     })
     for (const { publicKey } of [creator, platform]) await run(['localnet', 'airdrop', publicKey.toBase58(), '100'])
@@ -562,10 +564,27 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc pools', () => {
     expect(own).toMatchObject({ status: 'live', creator: platform.publicKey.toBase58() })
     expect((await run([...signed, ...key])).address).toBe(own.address)
 
+    const whole = await run(launched('WHOL', '--buy', '0.1', '--tx-version', '1'))
+    expect(whole).toMatchObject({ status: 'live', preset: 'standard' })
+    expect(whole.signatures).toHaveLength(1)
+    expect(whole.curve_progress).toBeGreaterThan(0)
+
     const damm = await run(launched('SNGL', '--type', 'damm_v2', '--buy', '0.1'))
     expect(damm).toMatchObject({ type: 'damm_v2', status: 'live' })
     const bought = await run(['pools', 'swap', damm.address, '--buy', '0.1', '-k', keypair])
     expect(bought).toMatchObject({ side: 'buy', fee: '1000000' })
+  })
+
+  it('shares the config of a preset once, and launches over it in one transaction', async () => {
+    const early = await cli.svc(launched('EARLY', '--preset', 'shared'))
+    expect([early.exitCode, early.stderr]).toEqual([2, expect.stringContaining('svc pools share shared')])
+    const shared = await run(['pools', 'share', 'shared', '-k', keypair])
+    expect(shared).toMatchObject({ preset: 'shared', status: 'live', lifecycle: CONFIRMED })
+    const again = await run(['pools', 'share', 'shared', '-k', keypair])
+    expect(again).toEqual({ preset: 'shared', config: shared.config, status: 'live' })
+    const pool = await run(launched('SHRD', '--preset', 'shared', '--buy', '0.1'))
+    expect(pool).toMatchObject({ status: 'live', config: shared.config })
+    expect(pool.signatures).toHaveLength(1)
   })
 
   it('prints the transactions of a launch, which go as a bundle when they are signed', async () => {

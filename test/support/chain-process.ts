@@ -12,10 +12,10 @@ export interface ChainProcess {
 }
 
 /** Starts it on any free port; rejects when it does not come up. */
-export async function startChain(dataDir: string): Promise<ChainProcess> {
+export async function startChain(dataDir: string, env: Record<string, string> = {}): Promise<ChainProcess> {
   const flags = ['localnet', 'start', '--rpc-port', '0', '--data-dir', dataDir, '--json']
   const child = spawn(process.execPath, [PROGRAM, ...flags], {
-    env: { PATH: process.env.PATH ?? '', HOME: dataDir, SVC_LOG_LEVEL: 'silent' },
+    env: { PATH: process.env.PATH ?? '', HOME: dataDir, SVC_LOG_LEVEL: 'silent', ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   const gone = new Promise<void>((settle) => child.once('exit', () => settle()))
