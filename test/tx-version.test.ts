@@ -224,6 +224,20 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
     landedOf(signed.tx.signature)
   })
 
+  it('a claim with the sale of what was claimed, which cannot be tried before the claim has landed', async () => {
+    const created = await ask('pools.create', '/v2/pools', { ...launch(user), symbol: 'SEL' })
+    land('launch', created.transactions[0], [user, ...keysOf(created.required_signers)])
+    const entries = [{ wallet: addressOf(other), amount: '5000000' }]
+    const mint = created.pool.base_mint
+    const tree = (await service.request('POST', '/v2/merkle-trees', { body: { mint, entries } })).json.data
+    const body = { payer: addressOf(user), platform_id, mint, airdrop_count: 0, merkle_root: tree.root }
+    land('airdrop', (await ask('airdrops.create', '/v2/airdrops', body)).transaction, [user])
+    const claim = { claimer: addressOf(other), platform_id, amount: '0', swap_to_sol: true }
+    const claimed = await ask('airdrops.claim', `/v2/airdrops/${tree.id}/claims`, claim)
+    land('claim', claimed.transaction, [other])
+    land('sale', claimed.swap_transaction, [other])
+  })
+
   it('a launch of the platform wallet, which signs one transaction', async () => {
     const created = await ask('pools.create', '/v2/pools', { ...launch(wallet), symbol: 'TWO', mode: 'signed' })
     expect(created.signatures).toHaveLength(1)

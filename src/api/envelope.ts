@@ -21,7 +21,10 @@ export function writeBody<S extends z.ZodRawShape>(shape: S) {
 const txVersionSchema = z
   .union([z.literal(0), z.literal(1)], { error: 'must be 0 or 1' })
   .default(0)
-  .meta({
+  .openapi({
+    type: 'integer',
+    enum: [0, 1],
+    default: 0,
     description:
       'Version of the transaction: 1 has room for 4,096 bytes, 64 accounts, 64 instructions and 12 signers, and its limits and priority fee stand in the message itself',
   })
