@@ -24,6 +24,7 @@ import { drain, onShutdown } from './shutdown.ts'
 import { startTraces } from './traces/start-traces.ts'
 import { unusableAddress } from './unusable-address.ts'
 import { airdropFullyClaimedWorker } from './workers/airdrop-fully-claimed.ts'
+import { chainReconciliationWorker } from './workers/chain-reconciliation.ts'
 import { clockRepairWorker } from './workers/clock-repair.ts'
 import { startWorkers, type Workers } from './workers/frame.ts'
 import { goldUnlockEligibleWorker } from './workers/gold-unlock-eligible.ts'
@@ -39,6 +40,7 @@ const WORKERS = [
   poolMigrationWorker,
   airdropFullyClaimedWorker,
   goldUnlockEligibleWorker,
+  chainReconciliationWorker,
   housekeepingWorker,
   clockRepairWorker,
 ]

@@ -547,6 +547,15 @@ export const SETTINGS = define({
     project: 'the platform wallet pays for it',
     reload: true,
   },
+  'reconciliation.calls-per-minute': {
+    kind: 'integer',
+    default: 300,
+    min: 0,
+    max: 60_000,
+    about: 'Most calls to the node by which each minute is searched for what was done past this service; 0 for none',
+    project: true,
+    reload: true,
+  },
   'gold.mint': {
     kind: 'string',
     pattern: { is: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/, about: 'a base58 address' },

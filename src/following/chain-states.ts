@@ -1,8 +1,8 @@
 /** Reads the accounts that projections need before they can write. All accounts of one look are read together, within the budget. */
 import type { Chain } from '../chain/connection.ts'
 import { type Budget, takeCalls } from './budget.ts'
+import type { TransactionChanges } from './effects.ts'
 import type { ChainStateReader, Projection } from './projection.ts'
-import type { PlannedTransition } from './write-transitions.ts'
 
 /** The accounts that were read for each projection, by address. */
 export type ChainStates = ReadonlyMap<Projection, ReadonlyMap<string, unknown>>
@@ -10,13 +10,19 @@ export type ChainStates = ReadonlyMap<Projection, ReadonlyMap<string, unknown>>
 /** The number of addresses that each projection has requested in one look. */
 export type AddressCounts = Map<Projection, number>
 
+/** A confirmed transaction with its changes, where they were read. */
+interface WithChanges {
+  transition: { state: { slot: number } }
+  changes?: TransactionChanges
+}
+
 interface RequestedStates {
   projection: Projection
   reader: ChainStateReader<unknown, unknown>
   addresses: readonly string[]
 }
 
-function requestedStates({ changes: found }: PlannedTransition): RequestedStates[] {
+function requestedStates({ changes: found }: WithChanges): RequestedStates[] {
   return (found?.changed ?? []).flatMap(({ projection, changes }) => {
     const { chainState: reader } = projection
     const addresses = reader?.addressesOf(changes) ?? []
@@ -27,7 +33,7 @@ function requestedStates({ changes: found }: PlannedTransition): RequestedStates
 /**
  * Takes the calls that reading for one more transaction adds. Returns false and takes none when the budget has fewer.
  */
-export function reserveStateCalls(budget: Budget, counts: AddressCounts, planned: PlannedTransition): boolean {
+export function reserveStateCalls(budget: Budget, counts: AddressCounts, planned: WithChanges): boolean {
   const requested = requestedStates(planned).map(({ projection, reader, addresses }) => {
     const before = counts.get(projection) ?? 0
     const after = before + addresses.length
@@ -43,11 +49,11 @@ export function reserveStateCalls(budget: Budget, counts: AddressCounts, planned
  * Reads the accounts that the transitions require. A transition with an unreadable account is left out until the next
  * look, so that it does not delay the others; `fault` is the error of that reading.
  */
-export async function readChainStates(
+export async function readChainStates<P extends WithChanges>(
   chain: Chain,
-  planned: readonly PlannedTransition[],
-): Promise<{ readable: readonly PlannedTransition[]; states: ChainStates; fault?: unknown }> {
-  const byProjection = new Map<Projection, { planned: PlannedTransition; requested: RequestedStates }[]>()
+  planned: readonly P[],
+): Promise<{ readable: readonly P[]; states: ChainStates; fault?: unknown }> {
+  const byProjection = new Map<Projection, { planned: P; requested: RequestedStates }[]>()
   for (const each of planned) {
     for (const requested of requestedStates(each)) {
       const { projection } = requested
@@ -65,7 +71,7 @@ export async function readChainStates(
       if (first !== undefined) states.set(projection, await first.requested.reader.read(chain, addresses, slot))
     } catch (error) {
       fault ??= error
-      const unreadable = new Set(group.map((each) => each.planned))
+      const unreadable = new Set<P>(group.map((each) => each.planned))
       readable = readable.filter((each) => !unreadable.has(each))
     }
   }

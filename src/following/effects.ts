@@ -1,11 +1,11 @@
 /** Reads the changes of a confirmed transaction from its bytes by the projections, and writes their effects with their event drafts. */
 import type { TrackedResource } from '../api/index.ts'
-import { decodeWireTransaction } from '../solana/messages.ts'
+import { type DecodedMessage, decodeWireTransaction } from '../solana/messages.ts'
 import type { EventDraft } from '../store/event-drafts.ts'
 import type { Tx } from '../store/store.ts'
 import type { FollowedTransaction } from '../store/transactions.ts'
 import type { ChainStates } from './chain-states.ts'
-import type { Projection } from './projection.ts'
+import type { Projection, SourceTransaction } from './projection.ts'
 import type { FollowingServices } from './services.ts'
 import { trackedEvents } from './tracked-events.ts'
 
@@ -26,13 +26,21 @@ export async function readTransactionChanges(
 ): Promise<TransactionChanges> {
   const tracked: TrackedResource | null =
     row.tracked_resource_json === null ? null : JSON.parse(row.tracked_resource_json)
-  const { message } = decodeWireTransaction(raw)
+  return { tracked, changed: await changesOfMessage(services, decodeWireTransaction(raw).message, tracked) }
+}
+
+/** Returns what each projection finds in a message. */
+export async function changesOfMessage(
+  services: FollowingServices,
+  message: DecodedMessage,
+  tracked: TrackedResource | null,
+): Promise<{ projection: Projection; changes: unknown }[]> {
   const changed = []
   for (const projection of services.projections) {
     const changes = await projection.changesIn(message, { services, tracked })
     if (changes !== null) changed.push({ projection, changes })
   }
-  return { tracked, changed }
+  return changed
 }
 
 /**
@@ -42,7 +50,7 @@ export async function readTransactionChanges(
 export async function writeEffects(
   tx: Tx,
   services: Pick<FollowingServices, 'clock' | 'config'>,
-  { row: transaction, slot, states }: { row: FollowedTransaction; slot: number; states: ChainStates },
+  { row: transaction, slot, states }: { row: SourceTransaction; slot: number; states: ChainStates },
   { tracked, changed }: TransactionChanges,
 ): Promise<EventDraft[]> {
   const effects = changed.map(({ projection, changes }) => ({

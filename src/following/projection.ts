@@ -4,7 +4,8 @@ import type { Chain } from '../chain/connection.ts'
 import type { Services } from '../context.ts'
 import type { DecodedMessage } from '../solana/messages.ts'
 import type { EventDraft } from '../store/event-drafts.ts'
-import type { Tx } from '../store/store.ts'
+import type { NewFollowedAccount } from '../store/followed-accounts.ts'
+import type { Reader, Tx } from '../store/store.ts'
 import type { FollowedTransaction } from '../store/transactions.ts'
 
 export type ProjectionServices = Pick<Services, 'clock' | 'config' | 'log' | 'signer'>
@@ -16,11 +17,17 @@ export interface SubmissionContext {
   tracked: TrackedResource | null
 }
 
+/** What the effects of a transaction need of it. One that nobody submitted here has no row, and no request's fields. */
+export type SourceTransaction = Pick<
+  FollowedTransaction,
+  'seq' | 'signature' | 'genesis' | 'external_uid' | 'metadata_json'
+>
+
 /** What one confirmed transaction did to the resources of one projection. */
 export interface Effects<Changes, State> {
   services: Pick<ProjectionServices, 'clock' | 'config'>
-  /** The row of the transaction, with the chain that confirmed it and the origin of its request. */
-  transaction: FollowedTransaction
+  /** The transaction, with the chain that confirmed it and the origin of its request. */
+  transaction: SourceTransaction
   /** Slot that the transaction was confirmed in. */
   slot: number
   tracked: TrackedResource | null
@@ -44,6 +51,15 @@ export interface ChainStateReader<Changes, State> {
   read(chain: Chain, addresses: readonly string[], slot: number): Promise<ReadonlyMap<string, State>>
 }
 
+/** What a projection may use to find out which accounts to follow. */
+export type FollowServices = Pick<Services, 'store' | 'chain' | 'clock' | 'config' | 'log' | 'signer'>
+
+export interface FollowOptions {
+  genesis: string
+  /** Takes one call to the node from the round's budget; false when none is left. */
+  takeCall(): boolean
+}
+
 export type RequestedEvent = Pick<EventDraft, 'type' | 'resource_type' | 'resource_id'>
 
 /**
@@ -59,6 +75,16 @@ export interface Projection<Changes = unknown, State = unknown> {
   chainState?: ChainStateReader<Changes, State>
   /** Writes the records and returns the drafts of the events that report them, for the same database transaction. */
   write(tx: Tx, effects: Effects<Changes, State>): Promise<EventDraft[]>
+  /**
+   * Returns accounts whose transactions can change records of this kind, so that what is sent past this service is found
+   * too. Those that are followed already may be among them. Throws internal_error when the node fails.
+   */
+  accountsToFollow?(services: FollowServices, options: FollowOptions): Promise<readonly NewFollowedAccount[]>
+  /**
+   * Keeps the changes that concern records here, or null for none. It is asked about transactions that nobody submitted
+   * here, because strangers can name any followed account in theirs.
+   */
+  ofRecords?(reader: Reader, changes: Changes, genesis: string): Promise<Changes | null>
   /**
    * Whether a worker has already reported the state that these changes made, before the transaction was looked at. The
    * event that the request asked for is then not written a second time.

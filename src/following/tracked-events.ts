@@ -2,11 +2,10 @@
 import type { TrackedResource } from '../api/index.ts'
 import { type EventDraft, isEventWritten } from '../store/event-drafts.ts'
 import type { Tx } from '../store/store.ts'
-import type { FollowedTransaction } from '../store/transactions.ts'
-import type { Effects, Projection, RequestedEvent } from './projection.ts'
+import type { Effects, Projection, RequestedEvent, SourceTransaction } from './projection.ts'
 
 interface TrackedTransaction {
-  transaction: FollowedTransaction
+  transaction: SourceTransaction
   slot: number
   tracked: TrackedResource
   effects: readonly { projection: Projection; effects: Effects<unknown, unknown> }[]

@@ -49,6 +49,8 @@ const HOLDS: Record<keyof Tables, boolean> = {
   audit_anchors: true,
   assets: true,
   asset_pieces: true,
+  followed_accounts: true,
+  chain_transactions: true,
 }
 
 /** Every table, those that others refer to first. */

@@ -96,6 +96,16 @@ export async function rawTransactions(
   return new Map(rows.map(({ signature, raw }) => [signature, raw]))
 }
 
+/** Returns submitted transactions by their signatures, with their bytes, in no particular order. */
+export async function findTransactions(
+  reader: Reader,
+  signatures: readonly string[],
+): Promise<(FollowedTransaction & Pick<Row<'transactions'>, 'raw'>)[]> {
+  if (signatures.length === 0) return []
+  const rows = reader.selectFrom('transactions').select([...FOLLOWED_COLUMNS, 'raw'])
+  return rows.where('signature', 'in', signatures).execute()
+}
+
 /** What a transaction is moved to: its state on the chain, and when it is looked at and sent next. */
 export type TransactionMove = Pick<
   FollowedTransaction,

@@ -12,6 +12,7 @@ import { verifyProof } from '../../merkle/tree.ts'
 import { decodeTreeId, MAX_AIRDROP_COUNT } from '../../merkle/tree-id.ts'
 import { findAirdrop, findAirdropAt, updateAirdrop } from '../../store/airdrops.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
+import { newTrees } from '../../store/newcomers.ts'
 import type { Tx } from '../../store/store.ts'
 import { storedAirdrop } from '../api-records.ts'
 import { hashBytesOf, keyBytesOf, treeIdOf } from '../merkle-trees/tree-keys.ts'
@@ -40,6 +41,17 @@ export const airdropProjection: Projection<readonly DistributorChange[], never> 
       if (change.kind === 'clawed_back') drafts.push(...(await writeClawback(tx, effects, change)))
     }
     return drafts
+  },
+  async accountsToFollow({ store, clock }, { genesis }) {
+    const trees = await newTrees(store.db, { genesis, now: clock.now() })
+    return trees.flatMap(({ distributor }) =>
+      distributor === null ? [] : [{ address: distributor, kind: 'distributor', watch: 'state' } as const],
+    )
+  },
+  async ofRecords(reader, changes) {
+    const kept: DistributorChange[] = []
+    for (const change of changes) if ((await findAirdropAt(reader, change.distributor)) !== null) kept.push(change)
+    return kept.length === 0 ? null : kept
   },
   async isAlreadyReported(tx, { type, resource_type, resource_id }, { transaction, changes }) {
     const kind = resource_type === 'airdrop' ? MADE_BY[type] : undefined

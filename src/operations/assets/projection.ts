@@ -1,19 +1,23 @@
 /** Projects confirmed transactions onto assets: minted, frozen and released as stakes, transferred, burned. */
 import type { EventType } from '../../api/event-types.ts'
-import { type AssetChange, assetChangesIn } from '../../chain/programs/metaplex-core/index.ts'
+import { type AssetChange, assetChangesIn, collectionsCreatedIn } from '../../chain/programs/metaplex-core/index.ts'
 import { confirmedDraft } from '../../following/chain-drafts.ts'
 import type { Effects, Projection } from '../../following/projection.ts'
 import { type AssetPlace, isBefore } from '../../store/asset-records.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
+import { followAccounts, isFollowed, type NewFollowedAccount } from '../../store/followed-accounts.ts'
+import { newNfts, newStakes } from '../../store/newcomers.ts'
 import { findNft, insertNft, moveNft, updateNft } from '../../store/nfts.ts'
 import type { Row } from '../../store/schema.ts'
 import { findStake, insertStake, moveStake, updateStake } from '../../store/stakes.ts'
-import type { Tx } from '../../store/store.ts'
+import type { Reader, Tx } from '../../store/store.ts'
 import { nftRecord } from '../api-records.ts'
 import { trySigner } from '../signing/require-signer.ts'
 
 interface AssetChanges {
   changes: readonly AssetChange[]
+  /** Collections that were created. */
+  created: readonly string[]
   /** The platform's wallet. Assets that it freezes are stakes. */
   wallet: string | null
 }
@@ -28,10 +32,24 @@ type FreezeChange = AssetChangeOf<'frozen' | 'released'>
  */
 export const assetProjection: Projection<AssetChanges, never> = {
   async changesIn(message, { services }) {
-    const changes = assetChangesIn(message)
-    return changes.length === 0 ? null : { changes, wallet: (await trySigner(services))?.address ?? null }
+    const [changes, created] = [assetChangesIn(message), collectionsCreatedIn(message)]
+    if (changes.length === 0 && created.length === 0) return null
+    return { changes, created, wallet: (await trySigner(services))?.address ?? null }
+  },
+  async accountsToFollow({ store, clock, config }, { genesis }) {
+    const now = clock.now()
+    const assets = [...(await newNfts(store.db, { genesis, now })), ...(await newStakes(store.db, { genesis, now }))]
+    const named = [...assets.map(({ collection }) => collection), ...config.values['nfts.cosign-collections']]
+    return [...new Set(named)].map(collectionAccount)
+  },
+  async ofRecords(reader, { changes, wallet }, genesis) {
+    const kept: AssetChange[] = []
+    for (const change of changes) if (await isOfRecord(reader, change, genesis)) kept.push(change)
+    // A stranger's collection is not followed.
+    return kept.length === 0 ? null : { changes: kept, created: [], wallet }
   },
   async write(tx, effects) {
+    await followCollections(tx, effects)
     const drafts: EventDraft[] = []
     for (const change of effects.changes.changes) {
       if (change.kind === 'minted') drafts.push(...(await writeMint(tx, effects, change)))
@@ -41,6 +59,20 @@ export const assetProjection: Projection<AssetChanges, never> = {
     }
     return drafts
   },
+}
+
+const collectionAccount = (address: string): NewFollowedAccount => ({ address, kind: 'collection', watch: 'history' })
+
+/** Minting into a collection takes its authority, so that strangers cannot fill a followed one. */
+async function isOfRecord(reader: Reader, change: AssetChange, genesis: string): Promise<boolean> {
+  if ((await findNft(reader, change.asset)) !== null || (await findStake(reader, change.asset)) !== null) return true
+  return change.collection !== null && (await isFollowed(reader, genesis, change.collection))
+}
+
+/** What is done with the assets of a collection that was made here is found, whoever sends it. */
+async function followCollections(tx: Tx, { services, transaction, slot, changes }: AssetEffects): Promise<void> {
+  const { genesis } = transaction
+  await followAccounts(tx, changes.created.map(collectionAccount), { genesis, from: slot, now: services.clock.now() })
 }
 
 const chainPlaceOf = ({ transaction, slot }: AssetEffects): AssetPlace => ({ slot, order: transaction.seq })

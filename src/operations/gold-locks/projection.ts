@@ -1,8 +1,11 @@
 /** Projects confirmed transactions onto gold locks: locked and unlocked. */
 import { type GoldLockChange, goldLockChangesIn } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Effects, Projection } from '../../following/projection.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
+import type { NewFollowedAccount } from '../../store/followed-accounts.ts'
 import { findLiveGoldLock, insertGoldLock, planReplaced } from '../../store/gold-locks.ts'
+import { newGoldLocks } from '../../store/newcomers.ts'
 import type { Tx } from '../../store/store.ts'
 import { goldLockDraft, markGoldUnlocked } from './transitions.ts'
 
@@ -14,6 +17,14 @@ export const goldLockProjection: Projection<readonly GoldLockChange[], never> = 
     const changes = goldLockChangesIn(message, services.config.values['gold.mint'])
     return changes.length === 0 ? null : changes
   },
+  async accountsToFollow({ store, clock, config }, { genesis }) {
+    const mint = config.values['gold.mint']
+    const locks = await newGoldLocks(store.db, { genesis, now: clock.now() })
+    return [
+      ...locks.map(({ escrow }) => ({ address: escrow, kind: 'lock', watch: 'state' }) as const),
+      ...(mint === undefined ? [] : newLocksOf(mint)),
+    ]
+  },
   async write(tx, effects) {
     const drafts: EventDraft[] = []
     for (const change of effects.changes) {
@@ -23,6 +34,15 @@ export const goldLockProjection: Projection<readonly GoldLockChange[], never> = 
     return drafts
   },
 }
+
+/**
+ * A new lock has no account that is known before. It is in the history of the mint, among its transfers, and in that of
+ * the program, among the locks of others: only what both have is read.
+ */
+const newLocksOf = (mint: string): NewFollowedAccount[] => [
+  { address: mint, kind: 'gold_mint', watch: 'history', beside: PROGRAMS.lock.id },
+  { address: PROGRAMS.lock.id, kind: 'lock_program', watch: 'history', beside: mint },
+]
 
 async function writeLock(
   tx: Tx,

@@ -9,6 +9,7 @@ import { newId } from '../../store/id.ts'
 import { findPool } from '../../store/pools.ts'
 import type { Tx } from '../../store/store.ts'
 import { feeClaimRecord } from '../api-records.ts'
+import { accountsOfPools } from './followed-accounts.ts'
 import { markPoolLive } from './transitions.ts'
 
 type PoolChange = DbcChange | DammV2Change
@@ -29,6 +30,13 @@ export const poolProjection: Projection<readonly PoolChange[], never> = {
       }
     }
     return drafts
+  },
+  accountsToFollow: accountsOfPools,
+  /** A claim of a pool without a record is a stranger's, whoever made it. */
+  async ofRecords(reader, changes) {
+    const kept: PoolChange[] = []
+    for (const change of changes) if ((await findPool(reader, change.pool)) !== null) kept.push(change)
+    return kept.length === 0 ? null : kept
   },
   async isAlreadyReported(tx, { type, resource_type, resource_id }, { changes }) {
     if (resource_type !== 'pool' || type !== 'pool.live') return false

@@ -14,6 +14,7 @@ import type { Effects, Projection, SubmissionContext } from '../../following/pro
 import { isAddress } from '../../solana/addresses.ts'
 import type { DecodedMessage } from '../../solana/messages.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
+import { newTokens } from '../../store/newcomers.ts'
 import type { Tx } from '../../store/store.ts'
 import { findToken, insertToken, updateToken } from '../../store/tokens.ts'
 import { rawTokenOf } from './raw-token.ts'
@@ -28,6 +29,15 @@ export const tokenProjection: Projection<readonly TokenChange[], OnChainToken> =
     const isKnown = mint === null || changes.some((change) => change.mint === mint)
     if (!isKnown && (await touches(message, mint))) changes.push({ mint, created: false, revoked: [] })
     return changes.length === 0 ? null : changes
+  },
+  async accountsToFollow({ store, clock }, { genesis }) {
+    const tokens = await newTokens(store.db, { genesis, now: clock.now() })
+    return tokens.map(({ mint }) => ({ address: mint, kind: 'mint', watch: 'state' }) as const)
+  },
+  async ofRecords(reader, changes) {
+    const kept: TokenChange[] = []
+    for (const change of changes) if ((await findToken(reader, change.mint)) !== null) kept.push(change)
+    return kept.length === 0 ? null : kept
   },
   chainState: {
     addressesOf: (changes) => changes.map(({ mint }) => mint),

@@ -11,7 +11,7 @@ export {
 } from './launch.ts'
 export type { PlatformShare } from './lock.ts'
 export { FEE_BPS } from './opening.ts'
-export { type DammV2Position, positionsOf } from './positions.ts'
+export { type DammV2Position, positionsIn, positionsOf } from './positions.ts'
 export { type DammV2SwapQuote, quoteDammV2Swap, type SwapOrder, type SwapSide } from './quote.ts'
 export { type DammV2Pool, dammV2PoolsIn, readDammV2Pool, readDammV2Pools } from './state.ts'
 export { buildDammV2Swap, type DammV2Swap } from './swap.ts'

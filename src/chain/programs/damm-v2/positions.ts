@@ -1,12 +1,17 @@
 /** Reads the positions that a wallet holds in a pool, and their claimable fees. */
+
+import { base58 } from '@scure/base'
 import type { Connection } from '@solana/web3.js'
 import { notFound } from '../../../errors.ts'
+import { isAddress } from '../../../solana/addresses.ts'
 import { TOKEN_2022_PROGRAM } from '../../../solana/program-ids.ts'
+import { PROGRAMS } from '../../../solana/programs.ts'
+import type { Chain } from '../../connection.ts'
 import { addressOfKey } from '../../derived-addresses.ts'
 import { plainTokenAccounts } from '../../plain-reads.ts'
 import { askNode } from '../../rpc-faults.ts'
 import { positionKeys } from './addresses.ts'
-import { decodeDammV2Pool, decodePosition, loadSdk, toBigint } from './program.ts'
+import { decodeDammV2Pool, decodePosition, loadSdk, POSITION_DISCRIMINATOR_BYTES, toBigint } from './program.ts'
 import { chunksOf, readTogether } from './state.ts'
 
 export interface DammV2Position {
@@ -18,6 +23,43 @@ export interface DammV2Position {
   /** Raw units of token A that a claim would pay now; `feeB` has those of token B. */
   feeA: bigint
   feeB: bigint
+}
+
+/** Offsets in a position's account: its pool, and its unlocked, vested and locked liquidity, of 16 bytes each. */
+const POSITION_DISCRIMINATOR = base58.encode(POSITION_DISCRIMINATOR_BYTES)
+const [POOL_OFFSET, LIQUIDITY_OFFSET] = [8, 152]
+/** Positions of one pool that count: others can open any number of small ones. */
+const LARGEST_POSITIONS = 50
+
+/**
+ * Returns the addresses of a pool's largest positions, whoever owns them, in one search. Throws internal_error when the
+ * node fails.
+ */
+export function positionsIn(chain: Pick<Chain, 'call'>, pool: string): Promise<string[]> {
+  const filters = [
+    { memcmp: { offset: 0, bytes: POSITION_DISCRIMINATOR } },
+    { memcmp: { offset: POOL_OFFSET, bytes: pool } },
+  ]
+  const dataSlice = { offset: LIQUIDITY_OFFSET, length: 48 }
+  return askNode('Looking for the positions of a pool', async () => {
+    const options = { filters, encoding: 'base64', dataSlice, commitment: 'confirmed' }
+    const found = await chain.call<unknown>('getProgramAccounts', [PROGRAMS.dammV2.id, options])
+    if (!Array.isArray(found)) throw new Error('it answers with parts missing')
+    return found
+      .map(({ pubkey, account }: { pubkey?: unknown; account?: { data?: unknown[] } }) => {
+        const data = Buffer.from(String(account?.data?.[0]), 'base64')
+        if (typeof pubkey !== 'string' || !isAddress(pubkey) || data.length < 48) {
+          throw new Error('it answers with parts missing')
+        }
+        const u128 = (at: number) => data.readBigUInt64LE(at) + (data.readBigUInt64LE(at + 8) << 64n)
+        return { pubkey, liquidity: u128(0) + u128(16) + u128(32) }
+      })
+      .sort((a, b) =>
+        a.liquidity === b.liquidity ? (a.pubkey < b.pubkey ? -1 : 1) : a.liquidity > b.liquidity ? -1 : 1,
+      )
+      .slice(0, LARGEST_POSITIONS)
+      .map(({ pubkey }) => pubkey)
+  })
 }
 
 /** Positions read in one call, in addition to the pool itself. */

@@ -78,9 +78,10 @@ async function decodeDammV2Account<T>(kind: 'pool' | 'position', account: DammV2
 }
 
 /** First bytes of the accounts, the hash of their names in Anchor. */
+export const POSITION_DISCRIMINATOR_BYTES = Buffer.from('aabc8fe47a40f7d0', 'hex')
 const DISCRIMINATORS = {
   pool: Buffer.from('f19a6d0411b16dbc', 'hex'),
-  position: Buffer.from('aabc8fe47a40f7d0', 'hex'),
+  position: POSITION_DISCRIMINATOR_BYTES,
 }
 
 /** Converts numbers to digits and keys to base58, without padding fields. */

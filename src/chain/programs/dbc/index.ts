@@ -31,6 +31,7 @@ export { dbcPoolAddress } from './program.ts'
 export {
   curveProgressOf,
   dbcPoolsIn,
+  feeClaimersOf,
   migrationMarketCap,
   readDbcAccounts,
   readDbcPool,

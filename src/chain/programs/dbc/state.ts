@@ -107,6 +107,16 @@ export async function readDbcAccounts(connection: Connection, addresses: readonl
   return { slot, accounts }
 }
 
+/**
+ * Returns who claims the partner's fees by each config, at most a hundred of them in one call; null for an address
+ * without a config. Throws internal_error when the node fails.
+ */
+export async function feeClaimersOf(connection: Connection, configs: readonly string[]): Promise<(string | null)[]> {
+  const { accounts } = await readDbcAccounts(connection, configs)
+  const decoded = await Promise.all(accounts.map(decodeConfig))
+  return decoded.map((config) => (config === null ? null : addressOfKey(config.feeClaimer)))
+}
+
 const decodeDbcPool = (account: DbcAccount) => decodeDbcAccount<VirtualPool>(account, 'virtualPool')
 const decodeConfig = (account: DbcAccount) => decodeDbcAccount<PoolConfig>(account, 'poolConfig')
 

@@ -33,7 +33,8 @@ export type AssetChange =
   | ({ kind: 'burned' } & ChangedAsset)
 
 /** First byte of the instructions' data (mpl-core, `MplAssetInstruction`). */
-const [CREATE_V1, ADD_PLUGIN, REMOVE_PLUGIN, UPDATE_PLUGIN, BURN, TRANSFER, CREATE_V2] = [0, 2, 4, 6, 12, 14, 20]
+const [CREATE_V1, CREATE_COLLECTION_V1, ADD_PLUGIN, REMOVE_PLUGIN, UPDATE_PLUGIN] = [0, 1, 2, 4, 6]
+const [BURN, TRANSFER, CREATE_V2, CREATE_COLLECTION_V2] = [12, 14, 20, 21]
 /** Second byte of the plugin instructions, a `PluginType`. The third is the frozen flag. */
 const FREEZE_DELEGATE = 1
 /** Codes of `PluginAuthority`, which follows the plugin in the data. */
@@ -70,6 +71,16 @@ export function assetChangesIn({ keys, instructions }: DecodedMessage): AssetCha
     }
   }
   return changes
+}
+
+/** Returns the collections that the message's own instructions create. */
+export function collectionsCreatedIn({ keys, instructions }: DecodedMessage): string[] {
+  return instructions.flatMap(({ programIdIndex, accounts, data }) => {
+    const isCreation = data[0] === CREATE_COLLECTION_V1 || data[0] === CREATE_COLLECTION_V2
+    if (!isCreation || keys[programIdIndex] !== PROGRAMS.core.id) return []
+    const collection = keyAt(keys, accounts[0])
+    return collection === null ? [] : [collection]
+  })
 }
 
 /**

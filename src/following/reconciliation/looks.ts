@@ -1,0 +1,123 @@
+/** Looks at followed accounts that are due: reads the data of many at once, and lists the history of those where something happened. */
+import { createHash } from 'node:crypto'
+import { plainAccounts } from '../../chain/plain-reads.ts'
+import { askNode } from '../../chain/rpc-faults.ts'
+import {
+  countAccounts,
+  dueAccounts,
+  type FollowedAccount,
+  moveAccount,
+  planLook,
+  postponeQuiet,
+} from '../../store/followed-accounts.ts'
+import { MINUTE_MS } from '../../timing.ts'
+import type { Budget } from '../budget.ts'
+import type { FollowingServices } from '../services.ts'
+import { type FollowedCounts, lookIntervalOf, STATES_PER_CALL } from './intervals.ts'
+import { type ListingOptions, listAccount } from './listing.ts'
+
+/** Slots behind a confirmed reading that no fork reaches, so that a listing need not go behind them. */
+const SETTLED_SLOTS = 150
+/** Accounts in a row that cannot be listed, after which the node counts as failed. */
+const MOST_FAULTS = 3
+const FAULTY_LOOK_MS = MINUTE_MS
+
+export interface LooksOptions {
+  genesis: string
+  budget: Budget
+  callsPerMinute: number
+  signal?: AbortSignal | undefined
+}
+
+type AccountToList = { account: FollowedAccount; stateHash?: string; slot?: number }
+
+/** Takes calls from the budget until nothing is due. Throws internal_error when the node fails. */
+export async function lookAtAccounts(services: FollowingServices, options: LooksOptions): Promise<void> {
+  const counts = await countAccounts(services.store.db, options.genesis)
+  const { db } = services.store
+  const { genesis, budget } = options
+  const now = services.clock.now()
+  const due = (watch: 'state' | 'history', limit: number) => dueAccounts(db, { genesis, watch, now, limit })
+  const states = await due('state', budget.left * STATES_PER_CALL)
+  const toList: AccountToList[] = (await due('history', budget.left)).map((account) => ({ account }))
+  for (let at = 0; at < states.length && budget.take(); at += STATES_PER_CALL) {
+    options.signal?.throwIfAborted()
+    toList.push(...(await changedAmong(services, states.slice(at, at + STATES_PER_CALL), counts, options)))
+  }
+  await listAll(services, toList, counts, options)
+}
+
+/** Returns the accounts whose data has changed, and plans the next look at the others. */
+async function changedAmong(
+  { chain, store, clock }: FollowingServices,
+  accounts: readonly FollowedAccount[],
+  counts: FollowedCounts,
+  { callsPerMinute }: LooksOptions,
+): Promise<AccountToList[]> {
+  const connection = await chain.connection()
+  const addresses = accounts.map(({ address }) => address)
+  const read = await askNode('Reading followed accounts', () => plainAccounts(connection, addresses))
+  if (read.accounts.length !== accounts.length) throw new Error('the node answers with other accounts')
+  const { slot } = read
+  const changed: AccountToList[] = []
+  const quiet = new Map<number, number[]>()
+  for (const [i, account] of accounts.entries()) {
+    const stateHash = hashOf(read.accounts[i] ?? null)
+    if (stateHash !== account.state_hash || account.before_signature !== null) {
+      changed.push({ account, stateHash, slot })
+      continue
+    }
+    const wait = lookIntervalOf('state', account.quiet + 1, { counts, callsPerMinute })
+    quiet.set(wait, [...(quiet.get(wait) ?? []), account.seq])
+  }
+  const now = clock.now()
+  await store.write(async (tx) => {
+    for (const [wait, seqs] of quiet) {
+      await postponeQuiet(tx, seqs, { next: now + wait, provenTo: slot - SETTLED_SLOTS })
+    }
+  })
+  return changed
+}
+
+const hashOf = (account: { owner: string; data: Uint8Array } | null): string =>
+  account === null ? '' : createHash('sha256').update(account.owner).update(account.data).digest('hex')
+
+/** An account that cannot be listed is looked at again later, and does not stop the others. */
+async function listAll(
+  services: FollowingServices,
+  toList: readonly AccountToList[],
+  counts: FollowedCounts,
+  { genesis, budget, callsPerMinute, signal }: LooksOptions,
+): Promise<void> {
+  let faults = 0
+  for (const { account, stateHash, slot } of toList) {
+    signal?.throwIfAborted()
+    if (budget.left === 0) return
+    const { watch } = account
+    const interval = (quiet: number) =>
+      lookIntervalOf(watch === 'state' ? 'state' : 'history', quiet, { counts, callsPerMinute })
+    const options: ListingOptions = {
+      ...{ genesis, budget, signal, quietWaitMs: interval, busyWaitMs: interval(0) },
+      ...(stateHash === undefined ? {} : { stateHash }),
+      ...(slot === undefined ? {} : { slot }),
+    }
+    try {
+      await listAccount(services, account, options)
+      faults = 0
+    } catch (error) {
+      if (signal?.aborted || ++faults >= MOST_FAULTS) throw error
+      services.log.warn({ err: error, address: account.address }, 'the history of a followed account was not listed')
+      await postponeFaulty(services, account)
+    }
+  }
+}
+
+/** A listing that a node cannot go on with, because it does not know the place, begins again. */
+async function postponeFaulty({ store, clock }: FollowingServices, account: FollowedAccount): Promise<void> {
+  const next = clock.now() + FAULTY_LOOK_MS
+  await store.write(async (tx) => {
+    if (account.before_signature === null) return planLook(tx, account.seq, next)
+    const again = { before_signature: null, head_slot: null, head_signature: null, listed: 0, next_look_at: next }
+    await moveAccount(tx, account, again)
+  })
+}

@@ -1,0 +1,182 @@
+/** Reads transactions that were found on the chain, and writes what they did with the projections of the submitted ones. */
+import type { TrackedResource } from '../../api/index.ts'
+import { type ExecutedTransaction, executionOrder, ownFirst, readExecuted } from '../../chain/history.ts'
+import {
+  type ChainTransaction,
+  deleteChainTransactions,
+  moveChainTransaction,
+  waitingTransactions,
+} from '../../store/chain-transactions.ts'
+import type { EventDraft } from '../../store/event-drafts.ts'
+import type { Tx } from '../../store/store.ts'
+import { type FollowedTransaction, findTransactions } from '../../store/transactions.ts'
+import { FAULTY_ROW_WAIT_MS, type RowFault } from '../../store/write-each.ts'
+import { SECOND_MS } from '../../timing.ts'
+import type { Budget } from '../budget.ts'
+import { type AddressCounts, readChainStates, reserveStateCalls } from '../chain-states.ts'
+import { changesOfMessage, type TransactionChanges, writeEffects } from '../effects.ts'
+import type { SourceTransaction } from '../projection.ts'
+import type { FollowingServices } from '../services.ts'
+import { writeWithEvents } from '../write-with-events.ts'
+import { submittedKind } from './submitted.ts'
+
+/** Transactions that are read at the same time. */
+const READ_TOGETHER = 8
+/** Transactions that are chosen for one step, of accounts that are watched in one way. */
+const ROWS_PER_STEP = 64
+/** Wait for the watcher, or for a node that does not have the transaction yet. */
+const MISSING_WAIT_MS = 5 * SECOND_MS
+/** Wait until the finality of a transaction is looked at. */
+export const FINALITY_WAIT_MS = 10 * SECOND_MS
+/** Place among the changes of one slot: behind a reading of that slot's accounts. */
+const FOUND_ORDER = 1
+
+export interface ReadingOptions {
+  genesis: string
+  budget: Budget
+  signal?: AbortSignal | undefined
+}
+
+interface ReadTransaction {
+  found: ChainTransaction
+  source: SourceTransaction
+  changes: TransactionChanges
+  transition: { state: { slot: number } }
+}
+
+/**
+ * Reads until nothing waits or the budget is used up; half of each step is for accounts of which the data has changed,
+ * so that a flood of transactions that name a wallet delays no other. Throws internal_error when the node fails.
+ */
+export async function readWaiting(services: FollowingServices, options: ReadingOptions): Promise<void> {
+  const { genesis, budget, signal } = options
+  const { db } = services.store
+  for (;;) {
+    signal?.throwIfAborted()
+    const limit = Math.min(ROWS_PER_STEP, budget.left)
+    if (limit === 0) return
+    const now = services.clock.now()
+    const [states, histories] = await Promise.all([
+      waitingTransactions(db, { genesis, watch: 'state', now, limit }),
+      waitingTransactions(db, { genesis, watch: 'history', now, limit }),
+    ])
+    const half = Math.ceil(limit / 2)
+    const chosen = [
+      ...states.slice(0, Math.max(half, limit - histories.length)),
+      ...histories.slice(0, Math.max(half, limit - states.length)),
+    ]
+    if (chosen.length === 0) return
+    chosen.sort((a, b) => a.slot - b.slot || b.place - a.place)
+    await readRows(services, chosen, options)
+  }
+}
+
+/** Rows that another process holds, or that the budget leaves, are read later: each step moves at least one row. */
+async function readRows(
+  services: FollowingServices,
+  rows: readonly ChainTransaction[],
+  options: ReadingOptions,
+): Promise<void> {
+  const { store, clock, log } = services
+  const submitted = await findTransactions(
+    store.db,
+    rows.map(({ signature }) => signature),
+  )
+  const bySignature = new Map(submitted.map((row) => [row.signature, row]))
+  const done: number[] = []
+  const later = new Map<ChainTransaction, number>()
+  const toRead: ChainTransaction[] = []
+  for (const row of rows) {
+    const own = bySignature.get(row.signature)
+    const kind = own === undefined ? 'hidden' : submittedKind(own)
+    if (kind === 'hidden') toRead.push(row)
+    else if (kind === 'pending') later.set(row, MISSING_WAIT_MS)
+    else done.push(row.seq)
+  }
+  const read: ReadTransaction[] = []
+  const counts: AddressCounts = new Map()
+  for (let at = 0; at < toRead.length && options.budget.left > 0; at += READ_TOGETHER) {
+    const part = toRead.slice(at, at + READ_TOGETHER).filter(() => options.budget.take())
+    const executed = await Promise.all(part.map((row) => readExecuted(services.chain, row.signature)))
+    for (const [i, row] of part.entries()) {
+      const one = executed[i] ?? null
+      if (one === null) {
+        later.set(row, MISSING_WAIT_MS)
+        continue
+      }
+      try {
+        const each = await changesOf(services, row, one, bySignature.get(row.signature))
+        if (reserveStateCalls(options.budget, counts, each)) read.push(each)
+        else later.set(row, 0)
+      } catch (error) {
+        log.error({ err: error, signature: row.signature }, 'a transaction that was found on the chain cannot be read')
+        later.set(row, FAULTY_ROW_WAIT_MS)
+      }
+    }
+  }
+  const { readable, states, fault } = await readChainStates(services.chain, read)
+  for (const { found } of read.filter((each) => !readable.includes(each))) later.set(found, FAULTY_ROW_WAIT_MS)
+  const faults = await writeRead(services, readable, states, options.signal)
+  for (const { row, error } of faults) {
+    log.error({ err: error, signature: row.found.signature }, 'what a transaction did could not be written')
+    later.set(row.found, FAULTY_ROW_WAIT_MS)
+  }
+  const now = clock.now()
+  await store.write(async (tx) => {
+    await deleteChainTransactions(tx, done)
+    for (const [row, wait] of later) {
+      await moveChainTransaction(tx, row, { state: 'waiting', next_check_at: now + wait })
+    }
+  })
+  if (fault !== undefined) throw fault
+}
+
+/** What a stranger's transaction shows counts only where it concerns a record here. */
+async function changesOf(
+  services: FollowingServices,
+  found: ChainTransaction,
+  executed: ExecutedTransaction,
+  own: FollowedTransaction | undefined,
+): Promise<ReadTransaction> {
+  const { genesis, signature } = found
+  const { slot } = executed
+  const source: SourceTransaction =
+    own === undefined
+      ? { seq: FOUND_ORDER, signature, genesis, external_uid: null, metadata_json: null }
+      : { ...own, genesis }
+  const tracked: TrackedResource | null =
+    own === undefined || own.tracked_resource_json === null ? null : JSON.parse(own.tracked_resource_json)
+  const message = own === undefined ? executionOrder(executed) : ownFirst(executed)
+  const all = executed.isFailed ? [] : await changesOfMessage(services, message, tracked)
+  const changed: { projection: (typeof all)[number]['projection']; changes: unknown }[] = []
+  for (const { projection, changes } of all) {
+    const kept =
+      own === undefined && projection.ofRecords !== undefined
+        ? await projection.ofRecords(services.store.db, changes, genesis)
+        : changes
+    if (kept !== null) changed.push({ projection, changes: kept })
+  }
+  return { found, source, changes: { tracked, changed }, transition: { state: { slot } } }
+}
+
+/** Writes in the order in which the transactions took place. One that another process has written is left out. */
+function writeRead(
+  services: FollowingServices,
+  read: readonly ReadTransaction[],
+  states: Awaited<ReturnType<typeof readChainStates>>['states'],
+  signal: AbortSignal | undefined,
+): Promise<RowFault<ReadTransaction>[]> {
+  const writeAll = async (tx: Tx, part: readonly ReadTransaction[]) => {
+    const drafts: EventDraft[] = []
+    for (const { found, source, changes, transition } of part) {
+      const next_check_at = services.clock.now() + FINALITY_WAIT_MS
+      const state = changes.changed.length > 0 ? 'read' : 'empty'
+      if (!(await moveChainTransaction(tx, found, { state, next_check_at }))) continue
+      if (state === 'empty') continue
+      const { slot } = transition.state
+      drafts.push(...(await writeEffects(tx, services, { row: source, slot, states }, changes)))
+    }
+    return drafts
+  }
+  return writeWithEvents(services, read, writeAll, signal)
+}

@@ -1,0 +1,51 @@
+/** Runs a round of reconciliation with the chain: accounts to follow, looks at them, what was found, and its finality. */
+import { followAccounts } from '../../store/followed-accounts.ts'
+import { createBudget } from '../budget.ts'
+import type { FollowingServices } from '../services.ts'
+import { firstSlot } from './beginning.ts'
+import { lookAtFinality } from './finality.ts'
+import { lookAtAccounts } from './looks.ts'
+import { readWaiting } from './reading.ts'
+
+/** Least time between two rounds of one worker, by which the calls per minute become calls per round. */
+export const RECONCILE_EVERY_MS = 5_000
+/** Share of a round's calls that looking and listing may use, so that what was found is read in the same round. */
+const LOOK_PART = 0.5
+
+export interface ReconcileOptions {
+  /** Ends the round between two calls. */
+  signal?: AbortSignal | undefined
+  /** Most calls to the node in this round. */
+  calls: number
+  /** Most calls in a minute of such rounds, from which the times between looks follow. */
+  callsPerMinute: number
+}
+
+/**
+ * Does what is due, in at most `calls` calls; the rest is due again in the next round. Any number of daemons may run
+ * rounds: each row is moved from the state in which it was read. Throws internal_error when the node fails, after
+ * writing what it had returned.
+ */
+export async function reconcile(
+  services: FollowingServices,
+  { signal, calls, callsPerMinute }: ReconcileOptions,
+): Promise<void> {
+  const { chain, store, clock, projections } = services
+  const genesis = await chain.genesisHash()
+  // One call is reserved for the genesis hash, which is requested once per node.
+  const budget = createBudget(calls - 1)
+  const from = await firstSlot(services, genesis)
+  for (const projection of projections) {
+    signal?.throwIfAborted()
+    const options = { genesis, takeCall: () => budget.left > calls * LOOK_PART && budget.take() }
+    const accounts = (await projection.accountsToFollow?.(services, options)) ?? []
+    if (accounts.length === 0) continue
+    await store.write((tx) => followAccounts(tx, accounts, { genesis, from, now: clock.now() }))
+  }
+  await lookAtFinality(services, { genesis, budget })
+  const forLooks = createBudget(Math.ceil(budget.left * LOOK_PART))
+  const reserved = budget.left - forLooks.left
+  await lookAtAccounts(services, { genesis, budget: forLooks, callsPerMinute, signal })
+  const forReading = createBudget(reserved + forLooks.left)
+  await readWaiting(services, { genesis, budget: forReading, signal })
+}

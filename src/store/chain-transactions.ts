@@ -1,0 +1,146 @@
+/** Transactions that were found in the history of followed accounts, from their listing to their finality. */
+import type { Row } from './schema.ts'
+import type { Reader, Tx } from './store.ts'
+
+export type ChainTransaction = Row<'chain_transactions'>
+export type FoundTransaction = Pick<ChainTransaction, 'signature' | 'slot' | 'place'>
+
+/** Rows of one insert, below SQLite's limit of variables. */
+const FOUND_PER_INSERT = 500
+
+/**
+ * Stores transactions that a listing has found; `half` ones wait for the history beside. One that is stored already is
+ * listed anew where it may mean more now: shown by the other history, found with another account while it had nothing
+ * for a record, or dropped with a fork before.
+ */
+export async function insertFound(
+  tx: Tx,
+  found: readonly FoundTransaction[],
+  { genesis, address, isHalf, now }: { genesis: string; address: string; isHalf: boolean; now: number },
+): Promise<void> {
+  const state = isHalf ? 'half' : 'listed'
+  for (let at = 0; at < found.length; at += FOUND_PER_INSERT) {
+    const rows = found.slice(at, at + FOUND_PER_INSERT).map((each) => {
+      return { genesis, address, state, ...each, next_check_at: now, created_at: now } as const
+    })
+    await tx
+      .insertInto('chain_transactions')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict
+          .columns(['genesis', 'signature'])
+          .doUpdateSet((of) => ({
+            state: 'listed' as const,
+            address: of.ref('excluded.address'),
+            slot: of.ref('excluded.slot'),
+            place: of.ref('excluded.place'),
+            next_check_at: now,
+          }))
+          .where((is) => {
+            const isOther = is('chain_transactions.address', '!=', address)
+            const again = [
+              is.and([isOther, is('chain_transactions.state', '=', 'half')]),
+              is('chain_transactions.state', '=', 'dropped'),
+            ]
+            return is.or(isHalf ? again : [...again, is.and([isOther, is('chain_transactions.state', '=', 'empty')])])
+          }),
+      )
+      .execute()
+  }
+}
+
+/** Releases what the listing of an account has found, now that it has no gap. */
+export async function releaseListed(tx: Tx, genesis: string, address: string): Promise<void> {
+  await tx
+    .updateTable('chain_transactions')
+    .set({ state: 'waiting' })
+    .where('genesis', '=', genesis)
+    .where('address', '=', address)
+    .where('state', '=', 'listed')
+    .execute()
+}
+
+/**
+ * Returns transactions of one chain that are to be read, in the order in which they took place: those found with
+ * accounts that are watched in one way.
+ */
+export function waitingTransactions(
+  reader: Reader,
+  { genesis, watch, now, limit }: { genesis: string; watch: 'state' | 'history'; now: number; limit: number },
+): Promise<ChainTransaction[]> {
+  const waiting = reader.selectFrom('chain_transactions').selectAll().where('genesis', '=', genesis)
+  return waiting
+    .where('state', '=', 'waiting')
+    .where((is) =>
+      is.exists(
+        is
+          .selectFrom('followed_accounts')
+          .select('followed_accounts.seq')
+          .whereRef('followed_accounts.genesis', '=', 'chain_transactions.genesis')
+          .whereRef('followed_accounts.address', '=', 'chain_transactions.address')
+          .where('followed_accounts.watch', '=', watch),
+      ),
+    )
+    .where('next_check_at', '<=', now)
+    .orderBy('slot')
+    .orderBy('place', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** Returns transactions of one chain that were read, whose finality is to be looked at. */
+export async function unfinalTransactions(
+  reader: Reader,
+  { genesis, now, limit }: { genesis: string; now: number; limit: number },
+): Promise<ChainTransaction[]> {
+  const unfinal = reader.selectFrom('chain_transactions').selectAll().where('genesis', '=', genesis)
+  return unfinal
+    .where('state', 'in', ['read', 'empty'])
+    .where('next_check_at', '<=', now)
+    .orderBy('slot')
+    .limit(limit)
+    .execute()
+}
+
+/** Moves a transaction to its next state; false when another process has moved it since it was read. */
+export async function moveChainTransaction(
+  tx: Tx,
+  { seq, state }: Pick<ChainTransaction, 'seq' | 'state'>,
+  move: Pick<ChainTransaction, 'state' | 'next_check_at'>,
+): Promise<boolean> {
+  const moved = tx.updateTable('chain_transactions').set(move).where('seq', '=', seq).where('state', '=', state)
+  return (await moved.executeTakeFirstOrThrow()).numUpdatedRows > 0n
+}
+
+/** Deletes transactions that are final and had nothing for a record, and those that were submitted here. */
+export async function deleteChainTransactions(tx: Tx, seqs: readonly number[]): Promise<void> {
+  if (seqs.length > 0) await tx.deleteFrom('chain_transactions').where('seq', 'in', seqs).execute()
+}
+
+/** Deletes what only one of two histories has shown for so long that the other will not. */
+export async function deleteHalves(tx: Tx, genesis: string, foundBefore: number): Promise<void> {
+  const halves = tx.deleteFrom('chain_transactions').where('genesis', '=', genesis).where('state', '=', 'half')
+  await halves.where('created_at', '<', foundBefore).execute()
+}
+
+/** Finds transactions of one chain by their signatures, in no particular order. */
+export async function findChainTransactions(
+  reader: Reader,
+  genesis: string,
+  signatures: readonly string[],
+): Promise<ChainTransaction[]> {
+  if (signatures.length === 0) return []
+  const rows = reader.selectFrom('chain_transactions').selectAll().where('genesis', '=', genesis)
+  return rows.where('signature', 'in', signatures).execute()
+}
+
+/** Counts what is still to be read on one chain: found without a gap, and behind one. */
+export async function countUnread(reader: Reader, genesis: string): Promise<number> {
+  const row = await reader
+    .selectFrom('chain_transactions')
+    .select((of) => of.fn.countAll().as('count'))
+    .where('genesis', '=', genesis)
+    .where('state', 'in', ['listed', 'waiting'])
+    .executeTakeFirst()
+  return Number(row?.count ?? 0)
+}

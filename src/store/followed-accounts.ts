@@ -1,0 +1,135 @@
+/** Followed accounts: which are due for a look, and how far the history of each was listed. */
+import type { Row } from './schema.ts'
+import type { Reader, Tx } from './store.ts'
+
+export type FollowedAccount = Row<'followed_accounts'>
+
+export interface NewFollowedAccount extends Pick<FollowedAccount, 'address' | 'kind' | 'watch'> {
+  beside?: string
+}
+
+/** Rows of one insert, below SQLite's limit of variables. */
+const ACCOUNTS_PER_INSERT = 500
+
+/** Follows the accounts from a slot on; those that are followed already stay as they are. Returns how many are new. */
+export async function followAccounts(
+  tx: Tx,
+  accounts: readonly NewFollowedAccount[],
+  { genesis, from, now }: { genesis: string; from: number; now: number },
+): Promise<number> {
+  let added = 0n
+  for (let at = 0; at < accounts.length; at += ACCOUNTS_PER_INSERT) {
+    const rows = accounts.slice(at, at + ACCOUNTS_PER_INSERT).map(({ address, kind, watch, beside = null }) => {
+      const what = { genesis, address, kind, watch, beside }
+      return { ...what, seen_slot: from, next_look_at: now, created_at: now }
+    })
+    const inserted = tx.insertInto('followed_accounts').values(rows)
+    const result = await inserted.onConflict((conflict) => conflict.doNothing()).executeTakeFirstOrThrow()
+    added += result.numInsertedOrUpdatedRows ?? 0n
+  }
+  return Number(added)
+}
+
+/** Returns accounts of one chain that are due for a look, the longest overdue first. */
+export function dueAccounts(
+  reader: Reader,
+  { genesis, watch, now, limit }: { genesis: string; watch: FollowedAccount['watch']; now: number; limit: number },
+): Promise<FollowedAccount[]> {
+  const due = reader.selectFrom('followed_accounts').selectAll().where('genesis', '=', genesis)
+  return due
+    .where('watch', '=', watch)
+    .where('next_look_at', '<=', now)
+    .orderBy('next_look_at')
+    .orderBy('seq')
+    .limit(limit)
+    .execute()
+}
+
+/** Returns accounts of one chain in the order in which they were first followed, after the one numbered `after`. */
+export function accountsAfter(
+  reader: Reader,
+  { genesis, after, limit }: { genesis: string; after: number; limit: number },
+): Promise<FollowedAccount[]> {
+  const rows = reader.selectFrom('followed_accounts').selectAll().where('genesis', '=', genesis)
+  return rows.where('seq', '>', after).orderBy('seq').limit(limit).execute()
+}
+
+/** Counts the accounts of one chain by the way in which they are watched. */
+export async function countAccounts(
+  reader: Reader,
+  genesis: string,
+): Promise<Record<FollowedAccount['watch'], number>> {
+  const rows = await reader
+    .selectFrom('followed_accounts')
+    .select((of) => ['watch', of.fn.countAll().as('count')])
+    .where('genesis', '=', genesis)
+    .groupBy('watch')
+    .execute()
+  const of = (watch: string) => Number(rows.find((row) => row.watch === watch)?.count ?? 0)
+  return { state: of('state'), history: of('history'), source: of('source') }
+}
+
+export async function isFollowed(reader: Reader, genesis: string, address: string): Promise<boolean> {
+  const row = reader.selectFrom('followed_accounts').select('seq').where('genesis', '=', genesis)
+  return (await row.where('address', '=', address).executeTakeFirst()) !== undefined
+}
+
+export type AccountMove = Partial<
+  Pick<
+    FollowedAccount,
+    | 'state_hash'
+    | 'seen_slot'
+    | 'seen_signature'
+    | 'head_slot'
+    | 'head_signature'
+    | 'before_signature'
+    | 'listed'
+    | 'quiet'
+    | 'next_look_at'
+  >
+>
+
+/** Updates the account; false, without any change, when another process has moved its listing since it was read. */
+export async function moveAccount(
+  tx: Tx,
+  { seq, seen_slot, before_signature }: Pick<FollowedAccount, 'seq' | 'seen_slot' | 'before_signature'>,
+  move: AccountMove,
+): Promise<boolean> {
+  const moved = tx.updateTable('followed_accounts').set(move).where('seq', '=', seq).where('seen_slot', '=', seen_slot)
+  const { numUpdatedRows } = await moved
+    .where((is) =>
+      before_signature === null ? is('before_signature', 'is', null) : is('before_signature', '=', before_signature),
+    )
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/**
+ * Plans the next look at accounts of which nothing has changed, and counts them as quiet once more. What they show
+ * proves that nothing happened to them up to the slot `provenTo`, which no later listing needs to reach behind.
+ */
+export async function postponeQuiet(
+  tx: Tx,
+  seqs: readonly number[],
+  { next, provenTo }: { next: number; provenTo?: number },
+): Promise<void> {
+  if (seqs.length === 0) return
+  await tx
+    .updateTable('followed_accounts')
+    .set((of) => ({ next_look_at: next, quiet: of('quiet', '+', 1) }))
+    .where('seq', 'in', seqs)
+    .execute()
+  if (provenTo === undefined) return
+  await tx
+    .updateTable('followed_accounts')
+    .set({ seen_slot: provenTo, seen_signature: null })
+    .where('seq', 'in', seqs)
+    .where('before_signature', 'is', null)
+    .where('seen_slot', '<', provenTo)
+    .execute()
+}
+
+/** Plans the next look at an account. */
+export async function planLook(tx: Tx, seq: number, next_look_at: number): Promise<void> {
+  await tx.updateTable('followed_accounts').set({ next_look_at }).where('seq', '=', seq).execute()
+}

@@ -1,0 +1,96 @@
+/** Acts of strangers' clients on an embedded chain, submitted through the service or sent past it, and what the service then says of them. */
+import type { AddressLookupTableAccount, Keypair, TransactionInstruction } from '@solana/web3.js'
+import { expect } from 'vitest'
+import { followAirdrops } from '../../src/operations/airdrops/follow-airdrops.ts'
+import { followGoldLocks } from '../../src/operations/gold-locks/follow-gold-locks.ts'
+import { followPools } from '../../src/operations/pools/follow-pools.ts'
+import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
+import { reconcileRecords } from '../../src/operations/transactions/reconcile-records.ts'
+import { signed } from '../support/local-chain.ts'
+import type { Service } from '../support/service.ts'
+
+/** Through the service, or straight to the chain. */
+export type Way = 'through' | 'past'
+export const WAYS = ['through', 'past'] as const
+
+export interface ToldEvent {
+  type: string
+  data: { object: Record<string, unknown> }
+}
+
+export type Acts = Awaited<ReturnType<typeof actsOn<Pick<Service, 'services' | 'request' | 'clock'>>>>
+
+export async function actsOn<S extends Pick<Service, 'services' | 'request' | 'clock'>>(service: S, way: Way) {
+  const { services, request, clock } = service
+  const chain = await services.chain.local()
+  const submit = async (bytes: Uint8Array) => {
+    const body = { transaction: Buffer.from(bytes).toString('base64') }
+    const { status, text } = await request('POST', '/v2/transactions', { body })
+    expect(status, text).toBe(200)
+  }
+  const past = (bytes: Uint8Array) => {
+    const landed = chain.send(bytes)
+    expect(landed.err, landed.logs?.join('\n')).toBeNull()
+  }
+  const pass = (seconds: number) => {
+    chain.advance(seconds)
+    clock.advance(seconds * 1_000)
+  }
+  /** Every worker of a daemon, once; the chain's goes first or last, as may happen. */
+  const round = async () => {
+    await followTransactions(services)
+    await reconcileRecords(services)
+    await followAirdrops(services)
+    await followGoldLocks(services)
+    await followPools(services)
+  }
+  return {
+    ...service,
+    chain,
+    pass,
+    round,
+    submit,
+    past,
+    /** Lands what a stranger's client has made. */
+    async send(bytes: Uint8Array) {
+      if (way === 'through') await submit(bytes)
+      else past(bytes)
+      pass(1)
+    },
+    sign: (instructions: TransactionInstruction[], signers: Keypair[], tables?: AddressLookupTableAccount[]) =>
+      signed(instructions, signers, { blockhash: chain.latestBlockhash().blockhash, ...(tables && { tables }) }),
+    /** Rounds until everything is seen and final. */
+    async settle(rounds = 4) {
+      for (let n = 0; n < rounds; n++) {
+        pass(20)
+        await round()
+      }
+    },
+    events: async (): Promise<ToldEvent[]> => {
+      const all: ToldEvent[] = []
+      for (let cursor = ''; ; ) {
+        const { json } = await request('GET', `/v2/events?order=asc&limit=100${cursor && `&cursor=${cursor}`}`)
+        all.push(...json.data)
+        if (!json.meta.next_cursor) return all
+        cursor = json.meta.next_cursor
+      }
+    },
+  }
+}
+
+/** Fields that differ between two runs of the same acts: when and where each took place. */
+const OF_ITS_RUN = new Set(['slot', 'signature', 'source', 'created_at', 'occurred_at', 'id', 'seen_at'])
+
+/**
+ * The events about resources, as texts in the order of their types, with the names of the run's own addresses in place
+ * of those.
+ */
+export function comparable(events: readonly ToldEvent[], names: Readonly<Record<string, string>>): string[] {
+  const own = events.filter(({ type }) => !type.startsWith('transaction.') && !type.startsWith('webhook.'))
+  return own
+    .map(({ type, data }) => {
+      const object = JSON.stringify(data.object, (field, value) => (OF_ITS_RUN.has(field) ? undefined : value))
+      return Object.entries(names).reduce((text, [address, name]) => text.replaceAll(address, name), `${type} ${object}`)
+    })
+    .sort()
+}
