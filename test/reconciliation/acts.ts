@@ -79,7 +79,7 @@ export async function actsOn<S extends Pick<Service, 'services' | 'request' | 'c
 }
 
 /** Fields that differ between two runs of the same acts: when and where each took place. */
-const OF_ITS_RUN = new Set(['slot', 'signature', 'source', 'created_at', 'occurred_at', 'id', 'seen_at'])
+const OF_ITS_RUN = new Set(['slot', 'signature', 'source', 'created_at', 'occurred_at', 'id', 'list_sha256'])
 
 /**
  * The events about resources, as texts in the order of their types, with the names of the run's own addresses in place
@@ -90,7 +90,10 @@ export function comparable(events: readonly ToldEvent[], names: Readonly<Record<
   return own
     .map(({ type, data }) => {
       const object = JSON.stringify(data.object, (field, value) => (OF_ITS_RUN.has(field) ? undefined : value))
-      return Object.entries(names).reduce((text, [address, name]) => text.replaceAll(address, name), `${type} ${object}`)
+      return Object.entries(names).reduce(
+        (text, [address, name]) => text.replaceAll(address, name),
+        `${type} ${object}`,
+      )
     })
     .sort()
 }

@@ -1,17 +1,39 @@
 /** What strangers' clients do on the chain past the service is told as if they had done it through the service, each once. */
 import { addPlugin, burn, create, transferV1, updatePlugin } from '@metaplex-foundation/mpl-core'
 import * as spl from '@solana/spl-token'
-import { AddressLookupTableAccount, AddressLookupTableProgram, Keypair, PublicKey } from '@solana/web3.js'
+import {
+  AddressLookupTableAccount,
+  AddressLookupTableProgram,
+  Keypair,
+  PublicKey,
+  type TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { buildAirdropClaim, buildClawback } from '../../src/chain/programs/merkle-distributor/index.ts'
+import { buildGoldLock, buildGoldUnlock } from '../../src/chain/programs/jupiter-lock/index.ts'
+import { buildClawback } from '../../src/chain/programs/merkle-distributor/index.ts'
 import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
-import { listFromEntries } from '../../src/merkle/entry-list.ts'
-import { buildTree, proofAt } from '../../src/merkle/tree.ts'
-import { addressOf, airdropsOn, createBody, DAY_S, entriesFor, lacksDistributor } from '../support/airdrops.ts'
+import {
+  addressOf,
+  airdropsOn,
+  claimBody,
+  createBody,
+  DAY_S,
+  entriesFor,
+  lacksDistributor,
+} from '../support/airdrops.ts'
 import { assetsOn, lacksCore } from '../support/assets.ts'
+import { createMint, DAY, give, lacksLock } from '../support/gold.ts'
 import { startPlatform } from '../support/platform-wallet.ts'
 import { startService } from '../support/service.ts'
-import { type Acts, actsOn, comparable, WAYS, type Way } from './acts.ts'
+import { actsOn, comparable, WAYS, type Way } from './acts.ts'
+
+/** The instructions of a transaction, to be put into another one. */
+function instructionsOf(bytes: Uint8Array): TransactionInstruction[] {
+  const { message } = VersionedTransaction.deserialize(bytes)
+  return TransactionMessage.decompile(message).instructions
+}
 
 type Told = Record<Way, string[]>
 
@@ -24,11 +46,6 @@ async function compared(run: (way: Way) => Promise<string[]>): Promise<Told> {
 }
 
 const typesOf = (told: readonly string[]) => told.map((text) => text.slice(0, text.indexOf(' ')))
-
-async function mintThrough({ request, submit, chain, sign }: Acts & { sign(text: string, keys: Keypair[]): string }) {
-  void [request, submit, chain, sign]
-}
-void mintThrough
 
 describe.skipIf(lacksCore)('assets (needs Metaplex Core)', () => {
   it('that a stranger mints, stakes, releases, transfers and burns are told of as if through the service', async () => {
@@ -98,5 +115,141 @@ describe.skipIf(lacksCore)('assets (needs Metaplex Core)', () => {
       'stake.acquired',
       'stake.released',
     ])
+  })
+})
+
+describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor)', () => {
+  it('that strangers claim, by a lookup table too, and take back is told of as if through the service', async () => {
+    const { past } = await compared(async (way) => {
+      const all = await airdropsOn(await startService())
+      const acts = await actsOn(all, way)
+      const payer = all.wallet()
+      const wallets = Array.from({ length: 3 }, () => all.wallet())
+      const mint = all.mintFor(payer, 1_000_000n)
+      const entries = entriesFor(wallets)
+      const stored = await all.storeTree(mint, entries)
+      const { distributor } = await all.vaultOf(mint)
+      const built = await all.ok('POST', '/v2/airdrops', createBody(payer, mint, stored.root))
+      await acts.send(Buffer.from(all.sign(built.transaction, [payer]), 'base64'))
+      await acts.settle(1)
+      // The instructions of a claim are the program's, whoever made them: only how they are sent differs.
+      const claimOf = async (n: number) => {
+        const claim = await all.ok('POST', `/v2/airdrops/${stored.id}/claims`, claimBody(wallets[n]!))
+        return instructionsOf(Buffer.from(claim.transaction, 'base64'))
+      }
+      await acts.send(acts.sign(await claimOf(0), [wallets[0]!]))
+      await acts.send(acts.sign(await claimOf(1), [wallets[1]!], [await tableWith(acts, payer, distributor)]))
+      acts.pass(31 * DAY_S)
+      await acts.settle(1)
+      const clawback = await buildClawback({
+        payer: addressOf(payer),
+        recentBlockhash: acts.chain.latestBlockhash().blockhash,
+        distributor,
+        mint,
+        receiver: spl.getAssociatedTokenAddressSync(new PublicKey(mint), payer.publicKey).toBase58(),
+        opensReceiverFor: null,
+      })
+      await acts.send(acts.sign(instructionsOf(clawback.transaction), [payer]))
+      await acts.settle()
+      const names = Object.fromEntries(wallets.map((wallet, n) => [addressOf(wallet), `WALLET ${n}`]))
+      return comparable(await acts.events(), {
+        ...names,
+        [addressOf(payer)]: 'PAYER',
+        [stored.id]: 'ID',
+        [mint]: 'MINT',
+        [distributor]: 'DISTRIBUTOR',
+        [stored.root]: 'ROOT',
+      })
+    })
+    expect(typesOf(past)).toEqual([
+      'airdrop.claim_started',
+      'airdrop.claimed',
+      'airdrop.claimed',
+      'airdrop.initialized',
+      'airdrop.tree_built',
+      'airdrop.vault_drained',
+    ])
+  })
+})
+
+/** A lookup table with one address, warm enough to be used. */
+async function tableWith(acts: Awaited<ReturnType<typeof actsOn>>, payer: Keypair, address: string) {
+  const authority = { authority: payer.publicKey, payer: payer.publicKey }
+  const [create, table] = AddressLookupTableProgram.createLookupTable({
+    ...authority,
+    recentSlot: acts.chain.slot() - 1,
+  })
+  const extend = AddressLookupTableProgram.extendLookupTable({
+    ...authority,
+    lookupTable: table,
+    addresses: [new PublicKey(address)],
+  })
+  acts.past(acts.sign([create, extend], [payer]))
+  acts.pass(2)
+  const state = AddressLookupTableAccount.deserialize(acts.chain.account(table.toBase58())!.data)
+  return new AddressLookupTableAccount({ key: table, state })
+}
+
+describe('a token that was made here', () => {
+  it('whose authorities are revoked by spl-token is told of as if through the service', async () => {
+    const { past } = await compared(async (way) => {
+      const scene = await assetsOn(await startService())
+      const acts = await actsOn(scene, way)
+      const user = scene.funded()
+      const made = await scene.built('POST', '/v2/tokens', {
+        payer: addressOf(user),
+        name: 'T',
+        symbol: 'T',
+        initial_supply: '1000',
+        token_program: 'token2022',
+        uri: 'https://example.com/t.json',
+        revoke_freeze_authority: false,
+      })
+      const mintKey = Keypair.fromSecretKey(Uint8Array.from(made.required_signers.mint_secret_key))
+      await scene.submit(made, [user, mintKey])
+      await acts.settle(1)
+      const revoke = (type: spl.AuthorityType) =>
+        spl.createSetAuthorityInstruction(mintKey.publicKey, user.publicKey, type, null, [], spl.TOKEN_2022_PROGRAM_ID)
+      await acts.send(acts.sign([revoke(spl.AuthorityType.FreezeAccount)], [user]))
+      await acts.settle(1)
+      await acts.send(acts.sign([revoke(spl.AuthorityType.MintTokens)], [user]))
+      await acts.settle()
+      return comparable(await acts.events(), { [made.mint]: 'MINT', [addressOf(user)]: 'USER' })
+    })
+    expect(typesOf(past)).toEqual(['token.created', 'token.freeze_authority_revoked', 'token.mint_authority_revoked'])
+  })
+})
+
+describe.skipIf(lacksLock !== '')(`gold ${lacksLock}`, () => {
+  it('that a stranger locks and unlocks is told of as if through the service', async () => {
+    const { past } = await compared(async (way) => {
+      const key = Keypair.generate()
+      const scene = await assetsOn(await startService({ settings: { 'gold.mint': addressOf(key) } }))
+      const acts = await actsOn(scene, way)
+      const [issuer, user] = [scene.funded(), scene.funded()]
+      const gold = createMint(acts.chain, issuer, { key })
+      give(acts.chain, issuer, gold, user.publicKey, 1_000n)
+      await acts.settle(1)
+      const common = () => ({
+        payer: addressOf(user),
+        mint: addressOf(key),
+        tokenProgram: 'spl' as const,
+        memo: 'other',
+        recentBlockhash: acts.chain.latestBlockhash().blockhash,
+      })
+      const now = acts.chain.unixTimestamp()
+      const unlocksAt = Math.ceil(now / DAY) * DAY + DAY
+      const locking = await buildGoldLock({ ...common(), amount: 400n, startsAt: now, unlocksAt })
+      await acts.send(acts.sign(instructionsOf(locking.transaction), [user]))
+      await acts.settle(2)
+      acts.pass(2 * DAY)
+      const unlocking = await buildGoldUnlock({ ...common(), amount: 400n })
+      await acts.send(acts.sign(instructionsOf(unlocking.transaction), [user]))
+      await acts.settle()
+      return comparable(await acts.events(), { [addressOf(key)]: 'MINT', [addressOf(user)]: 'USER' }).map((text) =>
+        text.replace(/"(escrow|unlocks_at)":"[^"]*"/g, ''),
+      )
+    })
+    expect(typesOf(past)).toEqual(['gold.locked', 'gold.unlock_eligible', 'gold.unlocked'])
   })
 })

@@ -1,0 +1,234 @@
+/** Rounds of reconciliation: their calls, gaps after a stop, several daemons at once, forks, and strangers who name followed accounts. */
+import { create, createCollection } from '@metaplex-foundation/mpl-core'
+import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js'
+import { describe, expect, it } from 'vitest'
+import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
+import { lookIntervalOf } from '../../src/following/reconciliation/intervals.ts'
+import { reconcileRecords } from '../../src/operations/transactions/reconcile-records.ts'
+import { findChainTransactions } from '../../src/store/chain-transactions.ts'
+import { accountsAfter, followAccounts } from '../../src/store/followed-accounts.ts'
+import { addressOf, assetsOn, eventsOf, lacksCore } from '../support/assets.ts'
+import { startPlatform } from '../support/platform-wallet.ts'
+import { actsOn } from './acts.ts'
+
+/** A service with a collection that was made through it, and a stranger who is its authority. */
+async function withCollection() {
+  const scene = await assetsOn(await startPlatform(null))
+  const acts = await actsOn(scene, 'past')
+  const user = scene.funded(1_000n * 1_000_000_000n)
+  const made = await scene.built('POST', '/v2/collections', {
+    payer: addressOf(user),
+    name: 'C',
+    uri: 'https://example.com/c.json',
+  })
+  await scene.submit(made, [user])
+  await acts.settle(1)
+  const collection = made.collection as string
+  const { instructions, context, signer, key } = await loadCore()
+  const minting = (asset: Keypair, into = collection, as = user) =>
+    instructions(
+      create(context, {
+        asset: signer(addressOf(asset)),
+        collection: { publicKey: key(into) },
+        payer: signer(addressOf(as)),
+        authority: signer(addressOf(as)),
+        name: 'A',
+        uri: 'https://example.com/a.json',
+      }),
+    )
+  const mint = (as = user, into = collection) => {
+    const asset = Keypair.generate()
+    const bytes = acts.sign(minting(asset, into, as), [as, asset])
+    acts.past(bytes)
+    acts.pass(1)
+    return { asset: addressOf(asset), bytes }
+  }
+  const told = async (asset: string) => (await eventsOf(scene, asset)).map(({ type }) => type)
+  const states = async () => {
+    const genesis = await scene.services.chain.genesisHash()
+    return { genesis, account: await accountsAfter(scene.services.store.db, { genesis, after: 0, limit: 100 }) }
+  }
+  return { ...scene, acts, user, collection, minting, mint, told, states, sdk: { instructions, context, signer, key } }
+}
+
+/** The services with every call to the node counted. */
+function counted<S extends { chain: object }>(services: S) {
+  const count = { calls: 0 }
+  type Node = { call(method: string, params: readonly unknown[]): unknown; connection(): Promise<object> }
+  const node = services.chain as Node
+  const chain = {
+    ...services.chain,
+    call(method: string, params: readonly unknown[]) {
+      count.calls++
+      return node.call(method, params)
+    },
+    async connection() {
+      const connection = (await node.connection()) as { _rpcRequest(...of: unknown[]): unknown }
+      return Object.create(connection, {
+        _rpcRequest: {
+          value: (...of: unknown[]) => {
+            count.calls++
+            return connection._rpcRequest(...of)
+          },
+        },
+      })
+    },
+  }
+  return { count, services: { ...services, chain } as S }
+}
+
+describe.skipIf(lacksCore)('a round (needs Metaplex Core)', () => {
+  it('goes on after a stop where the last one ended, page by page, and tells what happened in its order', async () => {
+    const { acts, services, user, collection, mint, told, states } = await withCollection()
+    await acts.settle(3)
+    const first = mint()
+    // More than two pages, of which the oldest has what matters.
+    for (let n = 0; n < 2_100; n++) {
+      const toPubkey = new PublicKey(collection)
+      acts.past(acts.sign([SystemProgram.transfer({ fromPubkey: user.publicKey, toPubkey, lamports: n + 1 })], [user]))
+      if (n % 100 === 0) acts.pass(1)
+    }
+    const last = mint()
+    acts.pass(60)
+    const gaps: boolean[] = []
+    for (let n = 0; n < 20 && (await told(last.asset)).length === 0; n++) {
+      await reconcileRecords(services, { calls: 3 })
+      const { account } = await states()
+      gaps.push(account.some(({ before_signature }) => before_signature !== null))
+      expect(await told(last.asset)).toEqual([])
+      acts.pass(5)
+      if (gaps.includes(true) && !gaps.at(-1)) break
+    }
+    expect(gaps).toContain(true)
+    expect(gaps.at(-1)).toBe(false)
+    await reconcileRecords(services)
+    await acts.settle(1)
+    expect([await told(first.asset), await told(last.asset)]).toEqual([['nft.created'], ['nft.created']])
+    const order = (await acts.events()).filter(({ type }) => type === 'nft.created')
+    expect(order.map(({ data }) => data.object.asset)).toEqual([first.asset, last.asset])
+  })
+
+  it('by several daemons at once, and a submission of the same bytes afterwards, tells it once', async () => {
+    const { acts, services, mint, told, request } = await withCollection()
+    const { asset, bytes } = mint()
+    acts.pass(20)
+    await Promise.all([reconcileRecords(services), reconcileRecords(services), reconcileRecords(services)])
+    expect(await told(asset)).toEqual(['nft.created'])
+    const body = { transaction: Buffer.from(bytes).toString('base64') }
+    const sent = await request('POST', '/v2/transactions', { body })
+    expect(sent.status, sent.text).toBe(200)
+    await acts.settle()
+    expect(await told(asset)).toEqual(['nft.created'])
+  })
+
+  it('leaves out what strangers do beside a followed account with what is theirs', async () => {
+    const { acts, funded, collection, sdk, mint, request, told } = await withCollection()
+    const stranger = funded()
+    const theirs = Keypair.generate()
+    const made = createCollection(sdk.context, {
+      collection: sdk.signer(addressOf(theirs)),
+      payer: sdk.signer(addressOf(stranger)),
+      updateAuthority: sdk.key(addressOf(stranger)),
+      name: 'X',
+      uri: 'https://example.com/x.json',
+    })
+    acts.past(acts.sign(sdk.instructions(made), [stranger, theirs]))
+    const asset = Keypair.generate()
+    const instructions = sdk.instructions(
+      create(sdk.context, {
+        asset: sdk.signer(addressOf(asset)),
+        collection: { publicKey: sdk.key(addressOf(theirs)) },
+        payer: sdk.signer(addressOf(stranger)),
+        authority: sdk.signer(addressOf(stranger)),
+        name: 'A',
+        uri: 'https://example.com/a.json',
+      }),
+    )
+    const naming = SystemProgram.transfer({
+      fromPubkey: stranger.publicKey,
+      toPubkey: new PublicKey(collection),
+      lamports: 1,
+    })
+    acts.past(acts.sign([...instructions, naming], [stranger, asset]))
+    const own = mint()
+    await acts.settle()
+    expect([await told(addressOf(asset)), await told(own.asset)]).toEqual([[], ['nft.created']])
+    expect((await request('GET', '/v2/nfts')).json.data).toHaveLength(1)
+  })
+
+  it('retracts nothing when a fork drops what it has told, and tells nothing twice when that lands again', async () => {
+    const { acts, services, mint, told, states } = await withCollection()
+    const { asset } = mint()
+    acts.pass(6)
+    await reconcileRecords(services)
+    expect(await told(asset)).toEqual(['nft.created'])
+    const [event] = (await acts.events()).filter(({ type }) => type === 'nft.created')
+    const signature = event!.data.object.signature as string
+    const { genesis } = await states()
+    const stateNow = async () => (await findChainTransactions(services.store.db, genesis, [signature]))[0]?.state
+    expect(await stateNow()).toBe('read')
+    acts.pass(120)
+    const forked = {
+      ...services,
+      chain: {
+        ...services.chain,
+        async call<T>(method: string, params: readonly unknown[]): Promise<T> {
+          if (method === 'getSignaturesForAddress') return [] as T
+          const answer = await services.chain.call<{ value: unknown[] }>(method, params)
+          return (method === 'getSignatureStatuses' ? { ...answer, value: answer.value.map(() => null) } : answer) as T
+        },
+      },
+    }
+    await reconcileRecords(forked)
+    expect(await stateNow()).toBe('dropped')
+    await acts.settle()
+    expect(await stateNow()).toBe('finalized')
+    expect(await told(asset)).toEqual(['nft.created'])
+  })
+
+  it('takes few calls where nothing happens, and never more than its share of a minute', async ({ annotate }) => {
+    const { acts, services, collection } = await withCollection()
+    const genesis = await services.chain.genesisHash()
+    const address = () => addressOf(Keypair.generate())
+    await services.store.write((tx) =>
+      followAccounts(
+        tx,
+        [
+          ...Array.from({ length: 900 }, () => ({ address: address(), kind: 'distributor', watch: 'state' }) as const),
+          ...Array.from({ length: 100 }, () => ({ address: address(), kind: 'collection', watch: 'history' }) as const),
+        ],
+        { genesis, from: 0, now: services.clock.now() },
+      ),
+    )
+    const calls = 25
+    const { count, services: watched } = counted(services)
+    const minute = async () => {
+      const before = count.calls
+      for (let n = 0; n < 12; n++) {
+        acts.pass(5)
+        const atStart = count.calls
+        await reconcileRecords(watched, { calls })
+        expect(count.calls - atStart).toBeLessThanOrEqual(calls)
+      }
+      return count.calls - before
+    }
+    for (let n = 0; n < 8; n++) await minute()
+    const idle = await minute()
+    await annotate(`1,000 quiet accounts: ${idle} calls in a minute`, 'calls')
+    expect(idle).toBeLessThanOrEqual(200)
+    expect(collection).not.toBe('')
+  })
+})
+
+describe('the time between two looks', () => {
+  it('grows while an account is quiet, and with the number of accounts, so that the calls suffice', () => {
+    const few = { counts: { state: 10, history: 10 }, callsPerMinute: 300 }
+    expect([0, 1, 2, 3, 30].map((quiet) => lookIntervalOf('history', quiet, few))).toEqual([
+      5_000, 10_000, 20_000, 30_000, 30_000,
+    ])
+    const many = { counts: { state: 100_000, history: 10_000 }, callsPerMinute: 300 }
+    const perMinute = (watch: 'state' | 'history', calls: number) => (calls * 60_000) / lookIntervalOf(watch, 30, many)
+    expect(perMinute('state', 1_000)).toBeCloseTo(30)
+    expect(perMinute('history', 10_000)).toBeCloseTo(120)
+  })
+})
