@@ -14,6 +14,10 @@ const RECEIVER_URL = text('Where events are posted', { placeholder: 'URL' })
 const ENABLED_EVENTS = 'Event types, or * for all; `svc events types` lists them'
 const TYPES_VALUE = { placeholder: 'TYPE,…' }
 const ENABLED_EVENTS_FLAG = listOf<EventType | '*'>(ENABLED_EVENTS, TYPES_VALUE)
+const COMMITMENT_FLAG = choiceOf(
+  ['confirmed', 'finalized'],
+  'Deliver an event once its transaction is confirmed (default), or only when no fork can undo it',
+)
 const SECRET_ONCE = 'The secret is shown this once; keep it where the receiver reads it.'
 
 export const webhooksNoun: Noun = {
@@ -22,12 +26,19 @@ export const webhooksNoun: Noun = {
       about: 'Subscribe a URL to events; prints the signing secret, this once',
       calls: [webhookPaths.create],
       args: { receiver: text('Where events are posted (required, here or as --url)') },
-      flags: { url: RECEIVER_URL, events: listOf<EventType | '*'>(`${ENABLED_EVENTS}; required`, TYPES_VALUE) },
+      flags: {
+        url: RECEIVER_URL,
+        events: listOf<EventType | '*'>(`${ENABLED_EVENTS}; required`, TYPES_VALUE),
+        commitment: COMMITMENT_FLAG,
+      },
       examples: ['svc webhooks subscribe https://example.com/hooks --events pool.live,airdrop.claimed'],
-      async run({ receiver, url, events }, { client, ui }) {
+      async run({ receiver, url, events, commitment }, { client, ui }) {
         if (receiver !== undefined && url !== undefined) throw usage('give the URL once: as argument or as --url')
         const subscription = await subscriptionInput(ui, receiver ?? url, events)
-        const { data } = await client.webhookSubscriptions.create(subscription)
+        const { data } = await client.webhookSubscriptions.create({
+          ...subscription,
+          ...(commitment === undefined ? {} : { commitment }),
+        })
         return { data, notes: [SECRET_ONCE] }
       },
     }),
@@ -52,15 +63,17 @@ export const webhooksNoun: Noun = {
         url: RECEIVER_URL,
         events: ENABLED_EVENTS_FLAG,
         active: choiceOf(['true', 'false'], 'Switch deliveries on or off'),
+        commitment: COMMITMENT_FLAG,
       },
-      async run({ id, url, events, active }, { client }) {
-        if (url === undefined && events === undefined && active === undefined) {
-          throw usage('nothing to change: give --url, --events or --active')
+      async run({ id, url, events, active, commitment }, { client }) {
+        if ([url, events, active, commitment].every((each) => each === undefined)) {
+          throw usage('nothing to change: give --url, --events, --active or --commitment')
         }
         const changes = {
           ...(url === undefined ? {} : { url }),
           ...(events === undefined ? {} : { enabled_events: events }),
           ...(active === undefined ? {} : { active: active === 'true' }),
+          ...(commitment === undefined ? {} : { commitment }),
         }
         return { data: (await client.webhookSubscriptions.update({ id, ...changes })).data }
       },

@@ -31,12 +31,19 @@ const enabledEvents = z
   .refine((types) => types.length === 1 || !types.includes('*'), '"*" must stand alone')
   .meta({ description: 'Event types, or `["*"]` for all', example: ['pool.live', 'airdrop.claimed'] })
 
+export const COMMITMENTS = ['confirmed', 'finalized'] as const
+const commitment = z.enum(COMMITMENTS).meta({
+  description:
+    'What the transaction of an event must have reached before it is delivered; `finalized` is some seconds later, and never tells what a fork undoes',
+})
+
 export const webhookSubscription = z
   .object({
     id: z.string(),
     url: z.url(),
     enabled_events: z.array(z.enum([...EVENT_TYPES, '*'])),
     active: z.boolean(),
+    commitment,
     secret_preview: z.string().meta({ description: 'Last 4 characters of the secret' }),
     disabled_reason: z.string().nullable().meta({ description: 'Why deliveries stopped; null while active' }),
     created_at: timestamp,
@@ -104,7 +111,11 @@ export const webhookSubscriptions = {
     atomic: true,
     summary: 'Subscribe a URL to events',
     description: 'The answer holds the whole secret, this once.',
-    body: writeBody({ url: receiverUrl, enabled_events: enabledEvents }),
+    body: writeBody({
+      url: receiverUrl,
+      enabled_events: enabledEvents,
+      commitment: commitment.default('confirmed'),
+    }),
     data: webhookSubscriptionCreated,
     status: 201,
   }),
@@ -134,6 +145,7 @@ export const webhookSubscriptions = {
       url: receiverUrl.optional(),
       enabled_events: enabledEvents.optional(),
       active: z.boolean().optional(),
+      commitment: commitment.optional(),
     }),
     data: webhookSubscription,
   }),

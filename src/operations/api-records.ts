@@ -191,6 +191,7 @@ export const webhookSubscriptionRecord = (row: Row<'webhook_subscriptions'>): We
   url: row.url,
   enabled_events: json<WebhookSubscription['enabled_events']>(row.enabled_events_json),
   active: row.active === 1,
+  commitment: row.commitment,
   secret_preview: row.secret_preview,
   disabled_reason: row.disabled_reason,
   created_at: iso(row.created_at),

@@ -296,6 +296,8 @@ export interface WebhookSubscriptionsTable {
   /** Number of URL changes and reactivations; failures from before the last change are ignored. */
   receiver_revision: Generated<number>
   disabled_reason: string | null
+  /** What an event's transaction must have reached before the event is delivered. */
+  commitment: Generated<'confirmed' | 'finalized'>
   /** Sequence up to which events have been checked for this subscription. */
   cursor: Generated<number>
   created_at: number
@@ -325,8 +327,11 @@ export interface WebhookQueueTable {
   sequence: number
   /** Resource of the event; first attempts for the same resource start in order. */
   resource: string
-  /** `held` means that it failed seven times and waits for its subscription to be reactivated. */
-  state: 'waiting' | 'held'
+  /**
+   * `held` means that it failed seven times and waits for its subscription to be reactivated; `unfinal` that its
+   * subscription asks for final events, and this is not known to be one.
+   */
+  state: 'waiting' | 'held' | 'unfinal'
   /** Number of attempts since it was queued, replayed or resumed. */
   attempts: number
   next_attempt_at: number

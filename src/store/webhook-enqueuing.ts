@@ -8,6 +8,8 @@ export type NewQueued = Pick<
   'subscription_id' | 'event_id' | 'sequence' | 'resource' | 'next_attempt_at'
 >
 
+export type DeliveryCommitment = Row<'webhook_subscriptions'>['commitment']
+
 export interface EventFilter {
   subscriptionId: string
   /** Enabled event types; null means every type. */
@@ -23,6 +25,8 @@ export interface EventFilter {
    * skips those that were attempted or are being delivered.
    */
   repeat?: 'anew' | 'once'
+  /** What an event's transaction must have reached before it is sent; `confirmed` by default. */
+  commitment?: DeliveryCommitment
 }
 
 /** Columns of a queued event, in the order in which the insertions name them. */
@@ -38,12 +42,16 @@ export const QUEUED_COLUMNS = [
 ] as const
 
 /** Initial state of a queued event; for one that is queued already it also revokes the claim of who is delivering it. */
-export const waitingState = (now: number) => ({
-  state: 'waiting' as const,
+export const waitingState = (now: number, commitment: DeliveryCommitment) => ({
+  state: firstState(commitment),
   attempts: 0,
   next_attempt_at: now,
   claimed_until: 0,
 })
+
+/** What is to be final is looked at once more before it is sent, whatever it is. */
+const firstState = (commitment: DeliveryCommitment): Row<'webhook_queue'>['state'] =>
+  commitment === 'finalized' ? 'unfinal' : 'waiting'
 
 /** A test event is delivered only to the subscription that it is about, regardless of its enabled types. */
 const TEST = 'webhook.test_event'
@@ -96,8 +104,9 @@ export async function nthEnabled(
 /** Adds the enabled events of a range to a subscription's queue, each once; returns the number of queued events. */
 export async function enqueueRange(
   tx: Tx,
-  { subscriptionId, types, after, to, now, since, repeat }: EventFilter,
+  { subscriptionId, types, after, to, now, since, repeat, commitment = 'confirmed' }: EventFilter,
 ): Promise<number> {
+  const state = firstState(commitment)
   const inserted = await tx
     .insertInto('webhook_queue')
     .columns(QUEUED_COLUMNS)
@@ -109,7 +118,7 @@ export async function enqueueRange(
           of.ref('id').as('event_id'),
           'sequence',
           sql<string>`${of.ref('resource_type')} || ':' || ${of.ref('resource_id')}`.as('resource'),
-          sql<'waiting'>`'waiting'`.as('state'),
+          sql<typeof state>`cast(${state} as text)`.as('state'),
           sql<number>`0`.as('attempts'),
           sql<number>`cast(${now} as bigint)`.as('next_attempt_at'),
           sql<number>`0`.as('claimed_until'),
@@ -124,7 +133,7 @@ export async function enqueueRange(
     .onConflict((conflict) => {
       const known = conflict.columns(['subscription_id', 'event_id'])
       if (repeat === undefined) return known.doNothing()
-      const requeued = known.doUpdateSet(waitingState(now))
+      const requeued = known.doUpdateSet(waitingState(now, commitment))
       return repeat === 'anew' ? requeued : requeued.where('webhook_queue.claimed_until', '<=', now)
     })
     .executeTakeFirstOrThrow()
@@ -132,9 +141,9 @@ export async function enqueueRange(
 }
 
 /** Queues each event again with its attempts restarted. */
-export async function requeueEvents(tx: Tx, rows: readonly NewQueued[]): Promise<void> {
+export async function requeueEvents(tx: Tx, rows: readonly NewQueued[], commitment: DeliveryCommitment): Promise<void> {
   for (const row of rows) {
-    const requeued = waitingState(row.next_attempt_at)
+    const requeued = waitingState(row.next_attempt_at, commitment)
     await tx
       .insertInto('webhook_queue')
       .values({ ...row, ...requeued })

@@ -4,7 +4,7 @@ import { type Placeholders, prepared } from './prepared.ts'
 import { preparedForList, preparedForRows } from './prepared-lists.ts'
 import type { NewRow, Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
-import { isEnabledFor, QUEUED_COLUMNS, waitingState } from './webhook-enqueuing.ts'
+import { type DeliveryCommitment, isEnabledFor, QUEUED_COLUMNS, waitingState } from './webhook-enqueuing.ts'
 import { untriedOf } from './webhook-queue.ts'
 
 export type BehindSubscription = Pick<Row<'webhook_subscriptions'>, 'id' | 'cursor'>
@@ -52,9 +52,9 @@ export async function enqueueForAll(
   if (moved.length === 0) return
   const events = await findEvents.all(tx, { after, to })
   const rows: NewlyQueued[] = []
-  for (const { id, enabled_events_json } of moved) {
+  for (const { id, enabled_events_json, commitment } of moved) {
     const types = enabledTypes(enabled_events_json)
-    for (const event of events) if (isEnabledFor(id, types, event)) rows.push(newlyQueued(id, event, now))
+    for (const event of events) if (isEnabledFor(id, types, event)) rows.push(newlyQueued(id, event, now, commitment))
   }
   await insertOnce(tx, rows)
 }
@@ -67,7 +67,7 @@ const moveCursors = preparedForList(
       .where('id', 'in', ids)
       .where('cursor', '=', after)
       .where('active', '=', 1)
-      .returning(['id', 'enabled_events_json']),
+      .returning(['id', 'enabled_events_json', 'commitment']),
 )
 
 const findEvents = prepared((db, { after, to }: Placeholders<{ after: number; to: number }>) =>
@@ -88,12 +88,17 @@ export function enabledTypes(enabledEventsJson: string): string[] | null {
 type NewlyQueued = Required<Pick<NewRow<'webhook_queue'>, (typeof QUEUED_COLUMNS)[number]>>
 type QueuedEvent = Pick<Row<'events'>, 'id' | 'sequence' | 'resource_type' | 'resource_id'>
 
-const newlyQueued = (subscription_id: string, event: QueuedEvent, now: number): NewlyQueued => ({
+const newlyQueued = (
+  subscription_id: string,
+  event: QueuedEvent,
+  now: number,
+  commitment: DeliveryCommitment,
+): NewlyQueued => ({
   subscription_id,
   event_id: event.id,
   sequence: event.sequence,
   resource: `${event.resource_type}:${event.resource_id}`,
-  ...waitingState(now),
+  ...waitingState(now, commitment),
 })
 
 /** One that a replay has queued already is left as it is. */

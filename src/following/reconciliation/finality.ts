@@ -1,4 +1,5 @@
 /** Follows transactions that were found on the chain until they are final, or gone with their fork. */
+import { askNode } from '../../chain/rpc-faults.ts'
 import { readStatuses, STATUSES_PER_CALL } from '../../chain/statuses.ts'
 import {
   type ChainTransaction,
@@ -7,6 +8,7 @@ import {
   moveChainTransaction,
   unfinalTransactions,
 } from '../../store/chain-transactions.ts'
+import { isAnyUnfinal, storeFinalizedSlot } from '../../store/webhook-unfinal.ts'
 import { HOUR_MS, SECOND_MS } from '../../timing.ts'
 import type { Budget } from '../budget.ts'
 import type { FollowingServices } from '../services.ts'
@@ -31,6 +33,10 @@ export async function lookAtFinality(
   { genesis, budget }: FinalityOptions,
 ): Promise<void> {
   const now = clock.now()
+  if ((await isAnyUnfinal(store.db)) && budget.take()) {
+    const slot = await askNode('Reading the slot', () => chain.call<unknown>('getSlot', [{ commitment: 'finalized' }]))
+    if (Number.isSafeInteger(slot)) await store.write((tx) => storeFinalizedSlot(tx, slot as number))
+  }
   const rows = await unfinalTransactions(store.db, { genesis, now, limit: STATUSES_PER_CALL })
   if (rows.length === 0 || !budget.take()) return
   const signatures = rows.map(({ signature }) => signature)

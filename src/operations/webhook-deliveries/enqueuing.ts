@@ -1,6 +1,7 @@
 /** Fills the queue in parallel with the sending, because many subscribers and events take time. */
 import type { Services } from '../../context.ts'
 import { fanOut } from './fan-out.ts'
+import { releaseFinal } from './finality.ts'
 import { finishRemovals } from './removals.ts'
 import { advanceReplays } from './replay.ts'
 
@@ -42,6 +43,7 @@ export function createEnqueuing(
   async function pass(): Promise<void> {
     pauseMs = (await fanOut(services, signal)) ? REFILL_EVERY_MS : ENQUEUE_EVERY_MS
     hasMore = await advanceReplays(services, ...signals)
+    await releaseFinal(services)
     await finishRemovals(services, ...signals)
   }
 

@@ -3,7 +3,7 @@ import type { Services } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { hasBacklog } from '../../store/webhook-cursors.ts'
-import { type EventFilter, enqueueRange, nthEnabled } from '../../store/webhook-enqueuing.ts'
+import { type DeliveryCommitment, type EventFilter, enqueueRange, nthEnabled } from '../../store/webhook-enqueuing.ts'
 import { moveReplay, replaysAfter, type WebhookReplay } from '../../store/webhook-replays.ts'
 import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
 import { MOST_UNTRIED } from './fan-out.ts'
@@ -17,14 +17,17 @@ const REPLAYS_PER_READ = 100
 /** Longest time of one burst of replays, so that new events do not wait for old ones. */
 const REPLAY_BURST_MS = 100
 
-type ReplayPosition = Pick<WebhookReplay, 'subscription_id' | 'since' | 'types_json' | 'come_to' | 'through' | 'last'>
+type ReplayPosition = Pick<
+  WebhookReplay,
+  'subscription_id' | 'since' | 'types_json' | 'come_to' | 'through' | 'last'
+> & { commitment: DeliveryCommitment }
 
 /**
  * Queues the next events, at most up to the sequence `until`. Returns their number, and the sequence that was reached.
  */
 export async function replayStep(
   tx: Tx,
-  { subscription_id: subscriptionId, since, types_json, come_to, through, last }: ReplayPosition,
+  { subscription_id: subscriptionId, since, types_json, come_to, through, last, commitment }: ReplayPosition,
   { now, until = last }: { now: number; until?: number },
 ): Promise<{ queued: number; through: number }> {
   // Events up to the subscription's cursor are queued again. Later ones are queued once, by the replay or by the
@@ -32,7 +35,7 @@ export async function replayStep(
   const isPast = through < come_to
   const types: string[] | null = types_json === null ? null : JSON.parse(types_json)
   const range: EventFilter = {
-    ...{ subscriptionId, types, since, now, after: through },
+    ...{ subscriptionId, types, since, now, commitment, after: through },
     to: Math.min(through + EVENTS_PER_REPLAY_STEP, until, last, ...(isPast ? [come_to] : [])),
     repeat: isPast ? 'anew' : 'once',
   }
@@ -65,7 +68,11 @@ async function advanceReplay({ store, clock, log }: ReplayServices, replay: Webh
     const subscription = await findWebhookSubscription(store.db, replay.subscription_id)
     if (subscription?.active !== 1 || !(await isReceiverReady(store.db, subscription, replay))) return false
     return await store.write(async (tx) => {
-      const { through } = await replayStep(tx, replay, { now: clock.now(), until: subscription.cursor })
+      const { through } = await replayStep(
+        tx,
+        { ...replay, commitment: subscription.commitment },
+        { now: clock.now(), until: subscription.cursor },
+      )
       return moveReplay(tx, replay, through)
     })
   } catch (error) {

@@ -29,6 +29,7 @@ export async function createWebhookSubscription(
       active: 1,
       ...columns,
       disabled_reason: null,
+      commitment: input.commitment,
       // A subscription starts with events from now on. Replays deliver earlier ones.
       cursor: await lastSequence(tx),
       created_at: now,

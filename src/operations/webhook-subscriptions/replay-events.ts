@@ -38,6 +38,7 @@ export async function replayEvents(
     await requeueEvents(
       tx,
       events.map((event) => queuedOf(id, event, now)),
+      subscription.commitment,
     )
     return { queued: events.length }
   })
@@ -61,10 +62,11 @@ async function replaySince(
     ...{ subscription_id: subscription.id, since, come_to: subscription.cursor, last, created_at: now },
     types_json: types === null ? null : JSON.stringify(types),
   }
-  let { queued, through } = await replayStep(tx, { ...replay, through: first - 1 }, { now })
+  const { commitment } = subscription
+  let { queued, through } = await replayStep(tx, { ...replay, commitment, through: first - 1 }, { now })
   if (through === replay.come_to && through < last) {
     // A step ends at the subscription's cursor: events before it are queued again, those after it once.
-    const more = await replayStep(tx, { ...replay, through }, { now })
+    const more = await replayStep(tx, { ...replay, commitment, through }, { now })
     ;[queued, through] = [queued + more.queued, more.through]
   }
   if (through < last) {

@@ -16,7 +16,7 @@ export async function updateWebhookSubscriptionById(
   context: Context,
   input: Input<UpdateWebhookSubscriptionRoute>,
 ): Promise<Result<UpdateWebhookSubscriptionRoute>> {
-  const { id, url, enabled_events, active } = input
+  const { id, url, enabled_events, active, commitment } = input
   await ownSubscription(context, context.store.db, id)
   if (url !== undefined) await checkReceiver(context, url)
   return context.commit(async (tx) => {
@@ -24,9 +24,12 @@ export async function updateWebhookSubscriptionById(
     const moves = url !== undefined && url !== before.url
     const switches = active !== undefined && active !== (before.active === 1)
     const events = enabled_events === undefined ? before.enabled_events_json : enabledEventsJson(enabled_events)
-    if (!moves && !switches && events === before.enabled_events_json) return webhookSubscriptionRecord(before)
+    const commits = commitment !== undefined && commitment !== before.commitment
+    if (!moves && !switches && !commits && events === before.enabled_events_json)
+      return webhookSubscriptionRecord(before)
     const stored = await updateWebhookSubscription(tx, id, {
       ...(moves ? { url } : {}),
+      ...(commits ? { commitment } : {}),
       ...(switches ? { active: active ? 1 : 0, disabled_reason: active ? null : 'switched off by request' } : {}),
       enabled_events_json: events,
       receiver_revision: before.receiver_revision + (moves || (switches && active) ? 1 : 0),

@@ -54,6 +54,17 @@ export function chainReconciliation({ sequence }: SchemaDialect): Migration {
         .columns(['genesis', 'address', 'state'])
         .where(sql.ref('state'), '=', sql.lit('listed'))
         .execute()
+      await db.schema
+        .alterTable('webhook_subscriptions')
+        .addColumn('commitment', 'text', (column) => column.notNull().defaultTo('confirmed'))
+        .execute()
+      // Only deliveries to those who ask for final events are ever in it, each for some seconds.
+      await db.schema
+        .createIndex('webhook_queue_by_unfinal')
+        .on('webhook_queue')
+        .columns(['sequence'])
+        .where(sql.ref('state'), '=', sql.lit('unfinal'))
+        .execute()
       await markEarlierInstallation(db as Kysely<Earlier>)
     },
   }

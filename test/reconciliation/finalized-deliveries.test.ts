@@ -1,0 +1,123 @@
+/** Subscriptions that ask for final events are told once the transaction is final, in order, and never what a fork undoes. */
+import { create } from '@metaplex-foundation/mpl-core'
+import { Keypair } from '@solana/web3.js'
+import { describe, expect, it } from 'vitest'
+import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
+import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
+import { type FinalityFacts, finalityOf } from '../../src/operations/webhook-deliveries/finality.ts'
+import { addressOf, assetsOn, lacksCore } from '../support/assets.ts'
+import { startPlatform } from '../support/platform-wallet.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { actsOn } from './acts.ts'
+
+async function subscribed(commitment: 'confirmed' | 'finalized' = 'finalized') {
+  const scene = await assetsOn(await startPlatform(null, { settings: { 'webhooks.allow-private': true } as never }))
+  const acts = await actsOn(scene, 'past')
+  const [user, receiver] = [scene.funded(), await startReceiver()]
+  const made = await scene.built('POST', '/v2/collections', {
+    payer: addressOf(user),
+    name: 'C',
+    uri: 'https://example.com/c.json',
+  })
+  await scene.submit(made, [user])
+  await acts.settle(2)
+  // The next look at the collection is due when something happens.
+  acts.pass(60)
+  const body = { url: receiver.url, enabled_events: ['*'], commitment }
+  const made2 = await scene.request('POST', '/v2/webhook-subscriptions', { body })
+  expect([made2.status, made2.json.data?.commitment]).toEqual([201, commitment])
+  const { instructions, context, signer, key } = await loadCore()
+  const minting = () => {
+    const asset = Keypair.generate()
+    const mint = create(context, {
+      asset: signer(addressOf(asset)),
+      collection: { publicKey: key(made.collection) },
+      payer: signer(addressOf(user)),
+      authority: signer(addressOf(user)),
+      name: 'A',
+      uri: 'https://example.com/a.json',
+    })
+    return { asset: addressOf(asset), bytes: acts.sign(instructions(mint), [user, asset]) }
+  }
+  const told = async () => {
+    await deliverRound(scene.services)
+    return receiver.all.map(({ type, about }) => [type, about])
+  }
+  return { ...scene, acts, receiver, minting, told, id: made2.json.data.id as string }
+}
+
+describe.skipIf(lacksCore)('a subscription to final events (needs Metaplex Core)', () => {
+  it('hears of what was found on the chain, and of what was submitted, once each is final', async () => {
+    const { acts, minting, told } = await subscribed()
+    const [found, sent] = [minting(), minting()]
+    acts.past(found.bytes)
+    await acts.submit(sent.bytes)
+    const signature = (await acts.events()).find(({ type }) => type === 'transaction.submitted')!
+    acts.pass(2)
+    await acts.round()
+    const created = (await acts.events()).filter(({ type }) => type === 'nft.created')
+    expect(created).toHaveLength(2)
+    // Nothing but the submission, which no fork undoes.
+    expect((await told()).map(([type]) => type)).toEqual(['transaction.submitted'])
+    await acts.settle(2)
+    const all = await told()
+    expect(all.filter(([type]) => type === 'nft.created').map(([, asset]) => asset)).toEqual(
+      expect.arrayContaining([found.asset, sent.asset]),
+    )
+    expect(all.map(([type]) => type).sort()).toEqual([
+      'nft.created',
+      'nft.created',
+      'transaction.confirmed',
+      'transaction.finalized',
+      'transaction.submitted',
+    ])
+    expect(signature).toBeDefined()
+  })
+
+  it('that no longer asks for them is told at once, and a replay keeps to what it asks', async () => {
+    const { acts, minting, told, request, id } = await subscribed()
+    acts.past(minting().bytes)
+    acts.pass(2)
+    await acts.round()
+    expect(await told()).toEqual([])
+    const again = await request('POST', `/v2/webhook-subscriptions/${id}/replays`, { body: { since: 0 } })
+    expect(again.status).toBe(200)
+    expect((await told()).map(([type]) => type)).not.toContain('nft.created')
+    const changed = await request('PATCH', `/v2/webhook-subscriptions/${id}`, { body: { commitment: 'confirmed' } })
+    expect([changed.status, changed.json.data.commitment]).toEqual([200, 'confirmed'])
+    expect((await told()).map(([type]) => type)).toContain('nft.created')
+  })
+})
+
+describe('the finality of an event', () => {
+  const event = (type: string, object: object, resource_type = 'nft') =>
+    ({
+      sequence: 1,
+      type,
+      resource_type,
+      resource_id: 'x',
+      object_json: JSON.stringify(object),
+      created_at: 0,
+    }) as const
+  const facts = (more: Partial<FinalityFacts>): FinalityFacts => ({
+    end: undefined,
+    finalSlot: 100,
+    now: 1_000,
+    ...more,
+  })
+
+  it('is that of its transaction on the final fork, whatever another has shown', () => {
+    const minted = event('nft.created', { signature: 's', slot: 5 })
+    const failed = event('transaction.failed', {}, 'transaction')
+    const of = (each: typeof minted, end: FinalityFacts['end'], now = 1_000) => finalityOf(each, facts({ end, now }))
+    expect([of(minted, 'open'), of(minted, 'executed'), of(minted, 'failed')]).toEqual(['open', 'final', 'undone'])
+    expect([of(failed, 'failed'), of(failed, 'executed')]).toEqual(['final', 'undone'])
+    // What a fork dropped may land again until no blockhash allows it.
+    expect([of(minted, 'gone'), of(minted, 'gone', 601_000)]).toEqual(['open', 'undone'])
+  })
+
+  it('is that of its slot where no transaction is known, and immediate where the chain shows nothing', () => {
+    const of = (object: object) => finalityOf(event('airdrop.fully_claimed', object, 'airdrop'), facts({}))
+    expect([of({ slot: 100 }), of({ slot: 101 }), of({})]).toEqual(['final', 'open', 'final'])
+  })
+})
