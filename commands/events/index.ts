@@ -4,6 +4,7 @@ import { paths } from '../../src/api/paths.ts'
 import { type CommandInput, choiceOf, type Noun, required, text, verb } from '../command.ts'
 import { listOutcome, listVerb, recordVerb } from '../reads.ts'
 import { tail } from './tail.ts'
+import { verifyStoredEvents } from './verify.ts'
 
 export const eventsNoun: Noun = {
   verbs: {
@@ -33,6 +34,7 @@ export const eventsNoun: Noun = {
       call: (client, input) => client.events.get(input),
     }),
     tail,
+    verify: verifyStoredEvents,
     types: verb({
       about: 'List every event type and how it is detected',
       calls: [paths.service.eventTypes],

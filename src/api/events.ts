@@ -85,7 +85,49 @@ export type EventTypeItem = z.output<typeof eventTypeItem>
 export type WebhookPayload = z.output<typeof webhookPayload>
 export type Event = z.output<typeof event>
 
+const comparedEvent = {
+  type: eventType,
+  resource_type: z.string(),
+  resource_id: z.string(),
+  signature: z.string(),
+}
+
+export const eventVerification = z
+  .object({
+    accounts: z.int().min(0).meta({ description: 'Followed accounts whose history this step has ended' }),
+    transactions: z.int().min(0).meta({ description: 'Transactions of the range that this step has compared' }),
+    events: z.int().min(0).meta({ description: 'Stored events of the range that this step has compared' }),
+    missing: z
+      .array(z.object({ ...comparedEvent, slot: z.int().min(0) }))
+      .meta({ description: 'What the chain shows and no stored event tells' }),
+    extra: z
+      .array(z.object({ id: z.string(), ...comparedEvent, reason: z.enum(['not_on_chain', 'failed']) }))
+      .meta({ description: 'Stored events whose transaction the chain does not have, or shows as failed' }),
+    next_cursor: z.string().nullable().meta({ description: 'Goes on with the next step; null at the end' }),
+  })
+  .openapi('EventVerification')
+
+export type EventVerification = z.output<typeof eventVerification>
+
+/** A cursor names the next account and the signature to go on behind, or the sequence of the last compared event. */
+const verificationCursor = z
+  .string()
+  .regex(
+    /^(?:accounts\.[0-9]{1,15}(?:\.[1-9A-HJ-NP-Za-km-z]{86,88})?|events\.[0-9]{1,15})$/,
+    'must be a cursor of this list',
+  )
+
 export const events = {
+  verify: defineRoute({
+    at: paths.events.verify,
+    tag: 'Events',
+    summary: 'Compare stored events with the chain',
+    description:
+      'For the transactions of followed accounts in a range of time, by the chain’s clock: events that are missing, and stored ones that the chain does not bear out. Each call takes a bounded step of at most 60 requests to the node; `next_cursor` goes on.',
+    query: z.strictObject({ since: moment, until: moment.optional(), cursor: verificationCursor.optional() }),
+    data: eventVerification,
+    scope: '*',
+  }),
   list: defineRoute({
     at: paths.events.list,
     tag: 'Events',

@@ -88,6 +88,7 @@ export const paths = {
   },
   events: {
     list: ['get', '/v2/events'],
+    verify: ['get', '/v2/event-verification'],
     get: ['get', '/v2/events/{id}'],
   },
   webhookSubscriptions: {

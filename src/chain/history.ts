@@ -2,6 +2,7 @@
 import { base58 } from '@scure/base'
 import { isAddress } from '../solana/addresses.ts'
 import { type CompiledInstruction, type DecodedMessage, decodeWireTransaction } from '../solana/messages.ts'
+import { SECOND_MS } from '../timing.ts'
 import type { Chain } from './connection.ts'
 import { askNode } from './rpc-faults.ts'
 import { isSignature } from './statuses.ts'
@@ -16,6 +17,8 @@ const MOST_INSTRUCTIONS = 256
 export interface ListedSignature {
   signature: string
   slot: number
+  /** Unix milliseconds by the chain's clock, or null where the node has none. */
+  at: number | null
   isFinal: boolean
   /** Whether the transaction failed, so that it changed nothing. */
   isFailed: boolean
@@ -46,12 +49,13 @@ export function listSignatures(
 }
 
 function listedSignature(row: unknown): ListedSignature {
-  const { signature, slot, err, confirmationStatus } = (row ?? {}) as Record<string, unknown>
+  const { signature, slot, err, confirmationStatus, blockTime } = (row ?? {}) as Record<string, unknown>
   if (typeof signature !== 'string' || !isSignature(signature) || !Number.isSafeInteger(slot)) {
     throw new Error('it answers with parts missing')
   }
   const isFinal = confirmationStatus === 'finalized' || confirmationStatus === null || confirmationStatus === undefined
-  return { signature, slot: slot as number, isFinal, isFailed: err !== null && err !== undefined }
+  const at = Number.isSafeInteger(blockTime) ? (blockTime as number) * SECOND_MS : null
+  return { signature, slot: slot as number, at, isFinal, isFailed: err !== null && err !== undefined }
 }
 
 /** A transaction as the chain has executed it. */

@@ -86,6 +86,11 @@ export interface Projection<Changes = unknown, State = unknown> {
    */
   ofRecords?(reader: Reader, changes: Changes, genesis: string): Promise<Changes | null>
   /**
+   * Returns events of which one of each group must be stored with the transaction's signature once the changes are
+   * written, where writing them again would not draft them.
+   */
+  expectedEvents?(changes: Changes): readonly (readonly RequestedEvent[])[]
+  /**
    * Whether a worker has already reported the state that these changes made, before the transaction was looked at. The
    * event that the request asked for is then not written a second time.
    */

@@ -1,5 +1,5 @@
 /** Lists the history of a followed account from its newest transaction back to the last listing, page by page, over as many rounds as it takes. */
-import { type ListedSignature, listSignatures, SIGNATURES_PER_CALL } from '../../chain/history.ts'
+import { type ListedSignature, listSignatures } from '../../chain/history.ts'
 import { insertFound, releaseListed } from '../../store/chain-transactions.ts'
 import { type AccountMove, type FollowedAccount, moveAccount } from '../../store/followed-accounts.ts'
 import type { Budget } from '../budget.ts'
@@ -11,6 +11,8 @@ export interface ListingOptions {
   /** Milliseconds until the next look after a look that has found nothing. */
   quietWaitMs(quiet: number): number
   busyWaitMs: number
+  /** Signatures in one call. */
+  pageSize: number
   /** SHA-256 of the account's data as it was read before, for accounts that are listed when it changes. */
   stateHash?: string
   /** Slot of that reading, which the node must have reached. */
@@ -36,6 +38,7 @@ export async function listAccount(
       before: before_signature ?? undefined,
       until: seen_signature ?? undefined,
       minSlot: head_slot ?? options.slot,
+      limit: options.pageSize,
     })
     at = await writePage(services, at, page, options)
   }
@@ -46,7 +49,7 @@ async function writePage(
   { store, clock }: FollowingServices,
   account: FollowedAccount,
   page: readonly ListedSignature[],
-  { genesis, quietWaitMs, busyWaitMs, stateHash }: ListingOptions,
+  { genesis, quietWaitMs, busyWaitMs, stateHash, pageSize }: ListingOptions,
 ): Promise<FollowedAccount | null> {
   const now = clock.now()
   const { address, seen_slot, beside } = account
@@ -54,7 +57,7 @@ async function writePage(
   const isNew = ({ slot }: ListedSignature) => slot >= seen_slot
   const fresh = page.filter(isNew)
   const last = fresh.at(-1)
-  const isEnd = page.length < SIGNATURES_PER_CALL || fresh.length < page.length || last === undefined
+  const isEnd = page.length < pageSize || fresh.length < page.length || last === undefined
   const found = fresh.flatMap(({ signature, slot, isFailed }, i) =>
     isFailed ? [] : [{ signature, slot, place: account.listed + i }],
   )

@@ -26,6 +26,7 @@ export interface LooksOptions {
   genesis: string
   budget: Budget
   callsPerMinute: number
+  pageSize: number
   signal?: AbortSignal | undefined
 }
 
@@ -87,7 +88,7 @@ async function listAll(
   services: FollowingServices,
   toList: readonly AccountToList[],
   counts: FollowedCounts,
-  { genesis, budget, callsPerMinute, signal }: LooksOptions,
+  { genesis, budget, callsPerMinute, pageSize, signal }: LooksOptions,
 ): Promise<void> {
   let faults = 0
   for (const { account, stateHash, slot } of toList) {
@@ -97,7 +98,7 @@ async function listAll(
     const interval = (quiet: number) =>
       lookIntervalOf(watch === 'state' ? 'state' : 'history', quiet, { counts, callsPerMinute })
     const options: ListingOptions = {
-      ...{ genesis, budget, signal, quietWaitMs: interval, busyWaitMs: interval(0) },
+      ...{ genesis, budget, signal, pageSize, quietWaitMs: interval, busyWaitMs: interval(0) },
       ...(stateHash === undefined ? {} : { stateHash }),
       ...(slot === undefined ? {} : { slot }),
     }

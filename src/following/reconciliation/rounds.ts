@@ -1,4 +1,5 @@
 /** Runs a round of reconciliation with the chain: accounts to follow, looks at them, what was found, and its finality. */
+import { SIGNATURES_PER_CALL } from '../../chain/history.ts'
 import { followAccounts } from '../../store/followed-accounts.ts'
 import { createBudget } from '../budget.ts'
 import type { FollowingServices } from '../services.ts'
@@ -19,6 +20,8 @@ export interface ReconcileOptions {
   calls: number
   /** Most calls in a minute of such rounds, from which the times between looks follow. */
   callsPerMinute: number
+  /** Signatures in one listing; by default as many as a node answers. */
+  pageSize?: number
 }
 
 /**
@@ -28,7 +31,7 @@ export interface ReconcileOptions {
  */
 export async function reconcile(
   services: FollowingServices,
-  { signal, calls, callsPerMinute }: ReconcileOptions,
+  { signal, calls, callsPerMinute, pageSize = SIGNATURES_PER_CALL }: ReconcileOptions,
 ): Promise<void> {
   const { chain, store, clock, projections } = services
   const genesis = await chain.genesisHash()
@@ -45,7 +48,7 @@ export async function reconcile(
   await lookAtFinality(services, { genesis, budget })
   const forLooks = createBudget(Math.ceil(budget.left * LOOK_PART))
   const reserved = budget.left - forLooks.left
-  await lookAtAccounts(services, { genesis, budget: forLooks, callsPerMinute, signal })
+  await lookAtAccounts(services, { genesis, budget: forLooks, callsPerMinute, pageSize, signal })
   const forReading = createBudget(reserved + forLooks.left)
   await readWaiting(services, { genesis, budget: forReading, signal })
 }

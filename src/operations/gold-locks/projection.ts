@@ -25,6 +25,10 @@ export const goldLockProjection: Projection<readonly GoldLockChange[], never> = 
       ...(mint === undefined ? [] : newLocksOf(mint)),
     ]
   },
+  expectedEvents: (changes) =>
+    changes.flatMap(({ kind, user }) =>
+      kind === 'locked' ? [[{ type: 'gold.locked', resource_type: 'gold_lock', resource_id: user }]] : [],
+    ),
   async write(tx, effects) {
     const drafts: EventDraft[] = []
     for (const change of effects.changes) {

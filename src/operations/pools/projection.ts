@@ -16,6 +16,8 @@ type PoolChange = DbcChange | DammV2Change
 type PoolEffects = Effects<readonly PoolChange[], never>
 type FeeClaimChange = Extract<PoolChange, { kind: 'claim' | 'surplus' }>
 
+const CLAIM_EVENTS = ['fee_claim.executed', 'fee_claim.split_executed'] as const
+
 export const poolProjection: Projection<readonly PoolChange[], never> = {
   async changesIn(message) {
     const changes = [...dbcChangesIn(message), ...dammV2ChangesIn(message)]
@@ -38,6 +40,12 @@ export const poolProjection: Projection<readonly PoolChange[], never> = {
     for (const change of changes) if ((await findPool(reader, change.pool)) !== null) kept.push(change)
     return kept.length === 0 ? null : kept
   },
+  expectedEvents: (changes) =>
+    changes.flatMap((change) => {
+      if (change.kind !== 'claim' && change.kind !== 'surplus') return []
+      const about = { resource_type: 'pool', resource_id: change.pool }
+      return [CLAIM_EVENTS.map((type) => ({ type, ...about }))]
+    }),
   async isAlreadyReported(tx, { type, resource_type, resource_id }, { changes }) {
     if (resource_type !== 'pool' || type !== 'pool.live') return false
     const isCreated = changes.some((change) => change.kind === 'pool_created' && change.pool === resource_id)

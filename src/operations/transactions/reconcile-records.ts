@@ -14,7 +14,7 @@ const LEAST_CALLS = 5
 /** Runs one round within the configured calls per minute, of which 0 is none. Throws internal_error when the node fails. */
 export async function reconcileRecords(
   services: ReconcileServices,
-  { signal, calls }: { signal?: AbortSignal; calls?: number } = {},
+  { signal, calls, pageSize }: { signal?: AbortSignal; calls?: number; pageSize?: number } = {},
 ): Promise<void> {
   const callsPerMinute = services.config.values['reconciliation.calls-per-minute']
   if (callsPerMinute === 0) return
@@ -22,6 +22,9 @@ export async function reconcileRecords(
   const perRound = isEmbedded
     ? EMBEDDED_CALLS
     : Math.max(LEAST_CALLS, Math.floor((callsPerMinute * RECONCILE_EVERY_MS) / MINUTE_MS))
-  const options = { signal, calls: calls ?? perRound, callsPerMinute }
+  const options = {
+    ...{ signal, calls: calls ?? perRound, callsPerMinute },
+    ...(pageSize === undefined ? {} : { pageSize }),
+  }
   await reconcile({ ...services, projections: PROJECTIONS }, options)
 }

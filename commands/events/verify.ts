@@ -1,0 +1,58 @@
+/** `svc events verify`: compares the stored events with the chain, step by step. */
+import type { EventVerification } from '../../src/api/events.ts'
+import { paths } from '../../src/api/paths.ts'
+import { required, text, verb } from '../command.ts'
+
+const TIME = { placeholder: 'TIME' }
+
+export const verifyStoredEvents = verb({
+  about: 'Compare stored events with the chain, and name what is missing or extra',
+  details:
+    'Goes through the transactions of every followed account between the two moments, and through the events that were stored between them. Ends with code 1 where something is missing or extra.',
+  calls: [paths.events.verify],
+  flags: {
+    since: required(text('Beginning of the range, ISO 8601 or Unix seconds', TIME)),
+    until: text('End of the range (default: now)', TIME),
+  },
+  examples: ['svc events verify --since 2026-11-21T00:00:00Z'],
+  async run({ since, until }, { client, clock }) {
+    // Every step compares the same range.
+    const range = { since, until: until ?? new Date(clock.now()).toISOString() }
+    const found: Compared = { accounts: 0, transactions: 0, events: 0, missing: [], extra: [] }
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const { data } = await client.events.verify({ ...range, ...(cursor === undefined ? {} : { cursor }) })
+      found.accounts += data.accounts
+      found.transactions += data.transactions
+      found.events += data.events
+      found.missing.push(...data.missing)
+      found.extra.push(...data.extra)
+      cursor = data.next_cursor
+    }
+    return { data: found, text: reportOf(found), ...(isWhole(found) ? {} : { exitCode: 1 }) }
+  },
+})
+
+interface Compared {
+  accounts: number
+  transactions: number
+  events: number
+  missing: EventVerification['missing']
+  extra: EventVerification['extra']
+}
+
+const isWhole = ({ missing, extra }: Compared) => missing.length + extra.length === 0
+
+function reportOf(found: Compared): string {
+  const { accounts, transactions, events, missing, extra } = found
+  const compared = `Compared ${accounts} accounts, ${transactions} transactions and ${events} events`
+  if (isWhole(found)) return `${compared}: nothing is missing, and nothing is extra.`
+  const lineOf = (
+    what: string,
+    { type, resource_type, resource_id, signature }: Compared['missing' | 'extra'][number],
+  ) => `${what} ${type} ${resource_type} ${resource_id} ${signature}`
+  return [
+    ...missing.map((each) => lineOf('missing', each)),
+    ...extra.map((each) => `${lineOf('extra', each)} ${each.reason}`),
+    `${compared}: ${missing.length} missing, ${extra.length} extra.`,
+  ].join('\n')
+}

@@ -1,0 +1,192 @@
+/** Compares the stored events with the chain for a range of time, a bounded part at a time: what is missing, and what the chain does not bear out. */
+import { executionOrder, type ListedSignature, listSignatures, ownFirst, readExecuted } from '../../chain/history.ts'
+import { decodeWireTransaction } from '../../solana/messages.ts'
+import { type EventDraft, isEventWritten } from '../../store/event-drafts.ts'
+import { accountsAfter } from '../../store/followed-accounts.ts'
+import { rehearse } from '../../store/rehearse.ts'
+import { findTransactions } from '../../store/transactions.ts'
+import { type Budget, createBudget } from '../budget.ts'
+import { readChainStates, reserveStateCalls } from '../chain-states.ts'
+import { changesOfMessage, type TransactionChanges, writeEffects } from '../effects.ts'
+import type { RequestedEvent, SourceTransaction } from '../projection.ts'
+import type { FollowingServices } from '../services.ts'
+import { firstSlot } from './beginning.ts'
+import { submittedKind } from './submitted.ts'
+
+export interface VerifiedRange {
+  /** Unix milliseconds, inclusive. */
+  since: number
+  /** Unix milliseconds, exclusive. */
+  until: number
+}
+
+/** Where a verification goes on: with this account, behind this signature. */
+export interface VerificationPlace {
+  account: number
+  before: string | null
+}
+
+export interface MissingEvent extends RequestedEvent {
+  signature: string
+  slot: number
+}
+
+export interface VerifiedAccounts {
+  accounts: number
+  transactions: number
+  missing: MissingEvent[]
+  /** Null once every account was looked at. */
+  next: VerificationPlace | null
+}
+
+/** Signatures that are listed at a time: few enough that the rest of the budget reads them. */
+const PAGE = 100
+const ACCOUNTS_PER_STEP = 50
+
+/**
+ * Lists the history of followed accounts, and names the events that are not stored, within `calls` calls. Throws
+ * internal_error when the node fails.
+ */
+export async function verifyAccounts(
+  services: FollowingServices,
+  range: VerifiedRange,
+  { from, calls }: { from: VerificationPlace; calls: number },
+): Promise<VerifiedAccounts> {
+  const genesis = await services.chain.genesisHash()
+  const beginning = await firstSlot(services, genesis)
+  const budget = createBudget(calls)
+  const result: VerifiedAccounts = { accounts: 0, transactions: 0, missing: [], next: null }
+  const seen = new Set<string>()
+  let { account: after, before } = from
+  for (;;) {
+    const accounts = await accountsAfter(services.store.db, { genesis, after: after - 1, limit: ACCOUNTS_PER_STEP })
+    if (accounts.length === 0) return { ...result, next: null }
+    for (const account of accounts) {
+      after = account.seq
+      // Of two histories that are read together, neither alone says what is to be read.
+      while (account.watch !== 'source' && account.beside === null) {
+        if (!budget.take()) return { ...result, next: { account: after, before } }
+        const page = await listSignatures(services.chain, account.address, { before: before ?? undefined, limit: PAGE })
+        const inRange = page.filter((each) => isWithin(each, range, beginning) && !seen.has(each.signature))
+        const checked = await missingAmong(services, { genesis, budget }, inRange)
+        for (const { signature } of checked.done) seen.add(signature)
+        result.transactions += checked.done.length
+        result.missing.push(...checked.missing)
+        if (checked.rest !== undefined) return { ...result, next: { account: after, before: checked.rest ?? before } }
+        const last = page.at(-1)
+        if (page.length < PAGE || last === undefined || last.slot < beginning || (last.at ?? range.since) < range.since)
+          break
+        before = last.signature
+      }
+      result.accounts++
+      before = null
+      after = account.seq + 1
+    }
+  }
+}
+
+const isWithin = ({ at, slot, isFailed }: ListedSignature, { since, until }: VerifiedRange, beginning: number) =>
+  !isFailed && slot >= beginning && at !== null && at >= since && at < until
+
+interface CheckedTransactions {
+  done: ListedSignature[]
+  missing: MissingEvent[]
+  /** Where the budget has ended: behind this signature, or before the first with null; undefined where it has not. */
+  rest: string | null | undefined
+}
+
+async function missingAmong(
+  services: FollowingServices,
+  { genesis, budget }: { genesis: string; budget: Budget },
+  listed: readonly ListedSignature[],
+): Promise<CheckedTransactions> {
+  const submitted = await findTransactions(
+    services.store.db,
+    listed.map(({ signature }) => signature),
+  )
+  const bySignature = new Map(submitted.map((row) => [row.signature, row]))
+  const checked: CheckedTransactions = { done: [], missing: [], rest: undefined }
+  for (const [i, each] of listed.entries()) {
+    const { signature, slot } = each
+    const own = bySignature.get(signature)
+    const kind = own === undefined ? 'hidden' : submittedKind(own)
+    if (kind === 'pending' || (kind === 'followed' && own?.raw.length === 0)) continue
+    if (kind === 'hidden' && !budget.take()) {
+      return { ...checked, rest: listed[i - 1]?.signature ?? null }
+    }
+    const message =
+      kind === 'followed' && own !== undefined
+        ? decodeWireTransaction(own.raw).message
+        : await executedMessage(services, signature, own === undefined)
+    if (message === null) continue
+    const changed: { projection: (typeof services.projections)[number]; changes: unknown }[] = []
+    for (const { projection, changes } of await changesOfMessage(services, message, null)) {
+      const kept =
+        own === undefined && projection.ofRecords !== undefined
+          ? await projection.ofRecords(services.store.db, changes, genesis)
+          : changes
+      if (kept !== null) changed.push({ projection, changes: kept })
+    }
+    const source: SourceTransaction =
+      own === undefined ? { seq: 1, signature, genesis, external_uid: null, metadata_json: null } : { ...own, genesis }
+    const changes = { tracked: null, changed }
+    checked.missing.push(...(await missingOf(services, { source, slot, changes, budget })))
+    checked.done.push(each)
+  }
+  return checked
+}
+
+async function executedMessage({ chain }: FollowingServices, signature: string, isForeign: boolean) {
+  const read = await readExecuted(chain, signature)
+  if (read === null || read.isFailed) return null
+  return isForeign ? executionOrder(read) : ownFirst(read)
+}
+
+interface Rewritten {
+  source: SourceTransaction
+  slot: number
+  changes: TransactionChanges
+  budget: Budget
+}
+
+/** Writes what the transaction did once more, without keeping it, and returns the drafts of events that are not stored. */
+async function missingOf(
+  services: FollowingServices,
+  { source, slot, changes, budget }: Rewritten,
+): Promise<MissingEvent[]> {
+  if (changes.changed.length === 0) return []
+  const { signature } = source
+  const each = { changes, transition: { state: { slot } } }
+  reserveStateCalls(budget, new Map(), each)
+  const { states, fault } = await readChainStates(services.chain, [each])
+  if (fault !== undefined) throw fault
+  return rehearse(services.store, async (tx) => {
+    const missing: MissingEvent[] = []
+    const found = ({ type, resource_type, resource_id }: RequestedEvent) =>
+      missing.push({ type, resource_type, resource_id, signature, slot })
+    for (const { projection, changes: own } of changes.changed) {
+      for (const group of projection.expectedEvents?.(own) ?? []) {
+        const [first] = group
+        if (first !== undefined && !(await isAnyWritten(tx, group, signature))) found(first)
+      }
+    }
+    const drafts = await writeEffects(tx, services, { row: source, slot, states }, changes)
+    for (const draft of drafts) {
+      const isNamed = missing.some(({ type, resource_id }) => type === draft.type && resource_id === draft.resource_id)
+      if (!isNamed && !(await isEventWritten(tx, draft))) found(draft)
+    }
+    return missing
+  })
+}
+
+async function isAnyWritten(
+  tx: Parameters<typeof isEventWritten>[0],
+  group: readonly RequestedEvent[],
+  signature: string,
+): Promise<boolean> {
+  for (const each of group) {
+    const draft: Omit<EventDraft, 'object' | 'origin'> = { ...each, dedupe_by: signature }
+    if (await isEventWritten(tx, draft)) return true
+  }
+  return false
+}

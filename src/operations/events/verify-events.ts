@@ -1,0 +1,73 @@
+/** Compares stored events with the chain for a range of time, one bounded step at a time. */
+import type { Api, EventVerification } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { isSignature, readFirstBlock, readStatuses } from '../../chain/statuses.ts'
+import type { Context } from '../../context.ts'
+import { badRequest } from '../../errors.ts'
+import { type VerifiedRange, verifyAccounts } from '../../following/reconciliation/verification.ts'
+import { chainEventsAfter } from '../../store/chain-events.ts'
+import { firstSequenceSince } from '../../store/events.ts'
+import { PROJECTIONS } from '../projections.ts'
+
+type VerifyEventsRoute = Api['events']['verify']
+
+/** Calls to the node that comparing accounts takes in one step; reading the accounts of the last adds a few. */
+const CALLS_PER_STEP = 50
+const EVENTS_PER_STEP = 200
+
+/** The accounts come first, then the stored events. Throws internal_error when the node fails. */
+export async function verifyEvents(
+  context: Context,
+  { since, until = context.clock.now(), cursor }: Input<VerifyEventsRoute>,
+): Promise<Result<VerifyEventsRoute>> {
+  if (since >= until) throw badRequest('until must be later than since', { param: 'until' })
+  const range = { since, until }
+  const [phase = 'accounts', place = '0', before = null] = cursor?.split('.') ?? []
+  if (phase === 'events') return compareEvents(context, range, Number(place))
+  const services = { ...context, projections: PROJECTIONS }
+  const from = { account: Number(place), before }
+  const { next, ...compared } = await verifyAccounts(services, range, { from, calls: CALLS_PER_STEP })
+  const next_cursor =
+    next === null ? 'events.0' : `accounts.${next.account}${next.before === null ? '' : `.${next.before}`}`
+  return { ...compared, events: 0, extra: [], next_cursor }
+}
+
+/** An event that names a transaction is borne out by the transaction alone, whoever found it. */
+async function compareEvents(
+  { store, chain }: Context,
+  { since, until }: VerifiedRange,
+  after: number,
+): Promise<EventVerification> {
+  const first = (await firstSequenceSince(store.db, since)) ?? Number.MAX_SAFE_INTEGER
+  const rows = await chainEventsAfter(store.db, {
+    after: Math.max(after, first - 1),
+    since,
+    until,
+    limit: EVENTS_PER_STEP,
+  })
+  const named = rows.flatMap((row) => {
+    const signature = row.signature
+    return signature === null ? [] : [{ ...row, signature }]
+  })
+  // A node refuses a whole call for a text that can be no signature.
+  const signatures = [...new Set(named.map(({ signature }) => signature))].filter(isSignature)
+  const statuses = signatures.length === 0 ? [] : (await readStatuses(chain, signatures, true)).statuses
+  const bySignature = new Map(signatures.map((signature, i) => [signature, statuses[i] ?? null]))
+  // What happened before a node's history begins proves nothing.
+  const historyStart = statuses.includes(null) ? await readFirstBlock(chain) : 0
+  const extra = named.flatMap(({ id, type, resource_type, resource_id, signature, slot }) => {
+    const status = bySignature.get(signature) ?? null
+    const reason =
+      status === null && slot >= historyStart
+        ? ('not_on_chain' as const)
+        : (status?.err ?? null) !== null
+          ? ('failed' as const)
+          : null
+    return reason === null ? [] : [{ id, type, resource_type, resource_id, signature, reason }]
+  })
+  const last = rows.at(-1)
+  return {
+    ...{ accounts: 0, transactions: 0, missing: [], extra, events: rows.length },
+    next_cursor: rows.length < EVENTS_PER_STEP || last === undefined ? null : `events.${last.sequence}`,
+  }
+}
