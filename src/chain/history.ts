@@ -59,7 +59,7 @@ function listedSignature(row: unknown): ListedSignature {
 }
 
 /** A transaction as the chain has executed it. */
-export interface ExecutedTransaction {
+export interface HistoricTransaction {
   slot: number
   isFailed: boolean
   /** The message with the accounts of its lookup tables behind its own keys. */
@@ -72,7 +72,7 @@ export interface ExecutedTransaction {
  * Returns null for a transaction that the node does not have. Every version is accepted (SIMD-0385: version 1 is live).
  * Throws internal_error when the node fails, and for an answer that is not about this signature.
  */
-export function readExecuted(node: HistoryNode, signature: string): Promise<ExecutedTransaction | null> {
+export function readExecuted(node: HistoryNode, signature: string): Promise<HistoricTransaction | null> {
   const options = { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 1 }
   return askNode('Reading a transaction', async () => {
     const answer = await node.call<unknown>('getTransaction', [signature, options])
@@ -80,7 +80,7 @@ export function readExecuted(node: HistoryNode, signature: string): Promise<Exec
   })
 }
 
-function executedOf(answer: unknown, wanted: string): ExecutedTransaction {
+function executedOf(answer: unknown, wanted: string): HistoricTransaction {
   const { slot, transaction, meta } = fieldsIn(answer)
   const text = Array.isArray(transaction) ? transaction[0] : undefined
   if (typeof text !== 'string' || !Number.isSafeInteger(slot)) throw new Error('it answers with parts missing')
@@ -134,13 +134,13 @@ function innerInstruction(instruction: unknown, keys: number): CompiledInstructi
 }
 
 /** Returns the message with its calls between programs in the order of execution, as if each were an instruction. */
-export function executionOrder({ message, inner }: ExecutedTransaction): DecodedMessage {
+export function executionOrder({ message, inner }: HistoricTransaction): DecodedMessage {
   const instructions = message.instructions.flatMap((each, i) => [each, ...(inner.get(i) ?? [])])
   return { ...message, instructions }
 }
 
 /** Returns the same with the message's own instructions first, as those of a transaction that was followed by its bytes. */
-export function ownFirst({ message, inner }: ExecutedTransaction): DecodedMessage {
+export function ownFirst({ message, inner }: HistoricTransaction): DecodedMessage {
   const calls = [...inner].sort(([one], [other]) => one - other).flatMap(([, each]) => each)
   return { ...message, instructions: [...message.instructions, ...calls] }
 }

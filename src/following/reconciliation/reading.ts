@@ -1,6 +1,6 @@
 /** Reads transactions that were found on the chain, and writes what they did with the projections of the submitted ones. */
 import type { TrackedResource } from '../../api/index.ts'
-import { type ExecutedTransaction, executionOrder, ownFirst, readExecuted } from '../../chain/history.ts'
+import { executionOrder, type HistoricTransaction, ownFirst, readExecuted } from '../../chain/history.ts'
 import {
   type ChainTransaction,
   deleteChainTransactions,
@@ -135,7 +135,7 @@ async function readRows(
 async function changesOf(
   services: FollowingServices,
   found: ChainTransaction,
-  executed: ExecutedTransaction,
+  executed: HistoricTransaction,
   own: FollowedTransaction | undefined,
 ): Promise<ReadTransaction> {
   const { genesis, signature } = found
