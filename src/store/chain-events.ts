@@ -10,6 +10,12 @@ export interface ChainEvent extends Pick<Row<'events'>, 'sequence' | 'id' | 'res
   slot: number
 }
 
+/** Returns the time of the first stored event in Unix milliseconds; null before it. */
+export async function firstEventAt(reader: Reader): Promise<number | null> {
+  const first = reader.selectFrom('events').select('created_at').orderBy('sequence').limit(1)
+  return (await first.executeTakeFirst())?.created_at ?? null
+}
+
 /** Types of events about transactions that were in a block. */
 const EXECUTED: readonly string[] = ['transaction.confirmed', 'transaction.finalized']
 

@@ -134,13 +134,8 @@ export async function findChainTransactions(
   return rows.where('signature', 'in', signatures).execute()
 }
 
-/** Counts what is still to be read on one chain: found without a gap, and behind one. */
-export async function countUnread(reader: Reader, genesis: string): Promise<number> {
-  const row = await reader
-    .selectFrom('chain_transactions')
-    .select((of) => of.fn.countAll().as('count'))
-    .where('genesis', '=', genesis)
-    .where('state', 'in', ['listed', 'waiting'])
-    .executeTakeFirst()
-  return Number(row?.count ?? 0)
+/** Deletes final transactions below a slot: their events have told what they did, and no listing reaches back so far. */
+export async function deleteFinal(tx: Tx, genesis: string, below: number): Promise<void> {
+  const old = tx.deleteFrom('chain_transactions').where('genesis', '=', genesis)
+  await old.where('state', 'in', ['finalized', 'dropped']).where('slot', '<', below).execute()
 }

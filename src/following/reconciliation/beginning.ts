@@ -1,20 +1,32 @@
 /** Decides from which slot on followed accounts are looked at. */
 import { askNode } from '../../chain/rpc-faults.ts'
+import { firstEventAt } from '../../store/chain-events.ts'
 import { findSetting, settleSetting } from '../../store/settings.ts'
 import type { FollowingServices } from '../services.ts'
 
 /** The migration stores it as `now` in a database that has followed transactions before. */
 const BEGINNING = 'reconciliation_from'
+/** Shorter than any slot, so that a time is never taken for too late a slot. */
+const LEAST_SLOT_MS = 100
 
 /**
- * Returns 0 for an installation that was new when it began, so that all history counts. An earlier one begins at the
- * slot of its first round, because what happened before was told or left out under its old rules.
+ * Returns the slot of the first round, or of the first event where that is earlier: before it there was no record that a
+ * transaction could have changed. An installation of an earlier version begins with its first round, because what
+ * happened before was told or left out under its old rules.
  */
-export async function firstSlot({ store, chain }: FollowingServices, genesis: string): Promise<number> {
+export async function firstSlot({ store, chain, clock }: FollowingServices, genesis: string): Promise<number> {
+  // All history of an embedded chain is of this installation.
+  if (chain.cluster.kind === 'embedded') return 0
   const name = `${BEGINNING}:${genesis}`
   const known = await findSetting(store.db, name)
   if (known !== null) return Number(known)
-  if ((await findSetting(store.db, BEGINNING)) === null) return 0
-  const slot = await askNode('Reading the slot', () => chain.call<unknown>('getSlot', [{ commitment: 'confirmed' }]))
-  return Number(await store.write((tx) => settleSetting(tx, name, String(Number(slot)))))
+  const slot = await askNode('Reading the slot', async () => {
+    const answer = await chain.call<unknown>('getSlot', [{ commitment: 'confirmed' }])
+    if (!Number.isSafeInteger(answer)) throw new Error('it answers with parts missing')
+    return answer as number
+  })
+  const isEarlier = (await findSetting(store.db, BEGINNING)) !== null
+  const firstAt = isEarlier ? null : await firstEventAt(store.db)
+  const slots = firstAt === null ? 0 : Math.ceil(Math.max(0, clock.now() - firstAt) / LEAST_SLOT_MS)
+  return Number(await store.write((tx) => settleSetting(tx, name, String(Math.max(0, slot - slots)))))
 }

@@ -4,6 +4,7 @@ import { readStatuses, STATUSES_PER_CALL } from '../../chain/statuses.ts'
 import {
   type ChainTransaction,
   deleteChainTransactions,
+  deleteFinal,
   deleteHalves,
   moveChainTransaction,
   unfinalTransactions,
@@ -18,6 +19,9 @@ const GONE_SLOTS = 150
 const NEXT_LOOK_MS = 5 * SECOND_MS
 /** The slower of two histories is listed more often than this, unless it has a gap. */
 const HALVES_KEPT_MS = HOUR_MS
+
+/** About a month at the shortest slots of today. */
+const FINAL_KEPT_SLOTS = 10_000_000
 
 interface FinalityOptions {
   genesis: string
@@ -56,5 +60,6 @@ export async function lookAtFinality(
     }
     await deleteChainTransactions(tx, ended)
     await deleteHalves(tx, genesis, now - HALVES_KEPT_MS)
+    await deleteFinal(tx, genesis, reached - FINAL_KEPT_SLOTS)
   })
 }
