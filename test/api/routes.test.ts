@@ -81,6 +81,7 @@ describe('the routes', () => {
       POST /v2/signer/resumptions
       POST /v2/signer/resets
       POST /v2/signer/tests
+      GET /v2/event-verification
       GET /v2/audit-entries
       GET /v2/audit-verification
       POST /v2/audit-cuts
@@ -140,6 +141,7 @@ describe('the routes', () => {
       'airdrops.withdraw': 'airdrop:admin',
       'merkleTrees.create': 'airdrop:write',
       'storage.delegate': 'storage:delegate',
+      'events.verify': '*',
       'signer.get': '*',
       'signer.updatePolicy': '*',
       'signer.pause': '*',

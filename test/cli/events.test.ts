@@ -12,6 +12,18 @@ import { makeEvents, started, upTo } from './following.ts'
 const cli = commandLine()
 const sequences = (lines: string[]) => lines.map((line) => JSON.parse(line).sequence as number)
 
+describe('events verify', () => {
+  it('says that nothing is missing where nothing has happened, and names the flag that it needs', async () => {
+    const verified = await cli.svc(['events', 'verify', '--since', '0', '-o', 'table'])
+    expect([verified.exitCode, verified.stdout.trim()]).toEqual([
+      0,
+      'Compared 0 accounts, 0 transactions and 0 events: nothing is missing, and nothing is extra.',
+    ])
+    const bare = await cli.svc(['events', 'verify'])
+    expect([bare.exitCode, bare.stderr]).toEqual([2, expect.stringContaining('--since')])
+  })
+})
+
 describe('events tail', () => {
   it('follows the database itself where no daemon runs', async () => {
     const tail = started(cli, ['events', 'tail', '--json'])
