@@ -1,5 +1,5 @@
 /** Strangers act on a chain of its own while the daemon is up, down and killed: each act is told of, once. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addPlugin, burn, create, updatePlugin } from '@metaplex-foundation/mpl-core'
@@ -11,6 +11,7 @@ import { addressOf, lacksCore } from '../support/assets.ts'
 import { startChain } from '../support/chain-process.ts'
 import { startDaemon } from '../support/daemon.ts'
 import { signed } from '../support/local-chain.ts'
+import { PROGRAMS_DIR } from '../support/programs.ts'
 import { randomOf } from '../support/random.ts'
 
 const KILLS = 12
@@ -24,6 +25,9 @@ describe.skipIf(lacksCore)('reconciliation (needs Metaplex Core)', () => {
     onTestFinished(() => rmSync(home, { recursive: true, force: true }))
     const [chainDir, dataDir] = [join(home, 'chain'), join(home, 'daemon')]
     for (const folder of [chainDir, dataDir]) mkdirSync(folder)
+    // The chain looks for programs below its home.
+    mkdirSync(join(chainDir, '.cache', 'svc'), { recursive: true })
+    symlinkSync(PROGRAMS_DIR, join(chainDir, '.cache', 'svc', 'programs'))
     const chain = await startChain(chainDir)
     onTestFinished(() => chain.stop())
     const flags = ['--url', chain.url]
