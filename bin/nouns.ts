@@ -151,6 +151,7 @@ export const GLOBAL_OPTIONS: readonly GlobalOption[] = [
     flags: '-u, --url <cluster>',
     about: 'embedded, mainnet-beta, devnet, testnet, localhost (m, d, t, l) or an RPC URL',
   },
+  { flags: '--rpc-urls <urls>', about: 'Several RPC URLs of one cluster, with commas between' },
   { flags: '--api <url>', about: 'Talk to this API (default: the running local daemon, else in process)' },
   { flags: '--api-key-file <file>', about: 'File (0600) with the bearer key' },
   { flags: '--data-dir <folder>', about: 'Data folder' },

@@ -7,6 +7,7 @@ export interface Globals {
   output?: string
   json?: boolean
   url?: string
+  rpcUrls?: string
   api?: string
   apiKeyFile?: string
   dataDir?: string

@@ -19,6 +19,7 @@ export const ROOM_PATHS = [
   'src/context.ts',
   'src/config.ts',
   'src/settings.ts',
+  'src/endpoint-settings.ts',
   'src/project-file.ts',
   'src/secret-files.ts',
   'src/errors.ts',
@@ -172,7 +173,18 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
   },
   'src/config.ts': {
     about: 'the value of each setting, and where it came from',
-    value: ['src/settings.ts', 'src/project-file.ts', 'src/secret-files.ts', 'src/errors.ts', 'src/urls.ts'],
+    value: [
+      'src/settings.ts',
+      'src/endpoint-settings.ts',
+      'src/project-file.ts',
+      'src/secret-files.ts',
+      'src/errors.ts',
+      'src/urls.ts',
+    ],
+  },
+  'src/endpoint-settings.ts': {
+    about: 'the setting `rpc-urls`: several RPC endpoints with weights and headers, see [nodes](nodes.md)',
+    value: ['src/settings.ts', 'src/errors.ts', 'src/urls.ts'],
   },
   'src/project-file.ts': {
     about: "a folder's `svc.json`: whose it must be, what it may set",

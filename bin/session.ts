@@ -149,8 +149,9 @@ export function openSession(globals: Globals, host: Host, paint: Record<'out' | 
   }
 }
 
-function flagsOf({ url, api, apiKeyFile, dataDir, output, json }: Globals): Partial<Record<SettingName, unknown>> {
-  return definedFlags({ url, api, 'api-key-file': apiKeyFile, 'data-dir': dataDir, output: json ? 'json' : output })
+function flagsOf({ url, rpcUrls, api, apiKeyFile, dataDir, output, json }: Globals): Partial<Record<SettingName, unknown>> {
+  const files = { 'api-key-file': apiKeyFile, 'data-dir': dataDir }
+  return definedFlags({ url, 'rpc-urls': rpcUrls, api, ...files, output: json ? 'json' : output })
 }
 
 const definedFlags = (flags: Record<string, unknown>) =>

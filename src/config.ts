@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { parseEndpoints } from './endpoint-settings.ts'
 import { ConfigError } from './errors.ts'
 import { PROJECT_FILE, readProject } from './project-file.ts'
 import { readSecretFile } from './secret-files.ts'
@@ -9,6 +10,7 @@ import {
   environmentName,
   fileVariable,
   isSetting,
+  type RpcEndpoint,
   SETTINGS,
   type Setting,
   type SettingName,
@@ -22,6 +24,7 @@ export {
   fileVariable,
   isSetting,
   PROJECT_FILE,
+  type RpcEndpoint,
   readSecretFile,
   SETTINGS,
   type Setting,
@@ -66,6 +69,7 @@ const MAX_SHOWN_LENGTH = 64
 /** Parses a text or a JSON value as the setting's type. Throws ConfigError naming the setting and `origin`. */
 export function parseSetting(name: SettingName, raw: unknown, origin: string): Values[SettingName] {
   const setting: Setting = SETTINGS[name]
+  if (setting.kind === 'endpoints') return parseEndpoints(name, raw, origin) as never
   const fail = (expected: string): never => {
     // Long values are not repeated in the message, because they may be a key that was pasted into the wrong setting.
     const text = JSON.stringify(raw)
@@ -148,6 +152,7 @@ export function loadConfig(sources: Sources = {}): Config {
     if (values.url !== undefined) origins.url = 'solana'
   }
   const typed = values as Values
+  settleCluster(typed, origins as Config['origins'])
   return {
     values: typed,
     origins: origins as Config['origins'],
@@ -157,6 +162,40 @@ export function loadConfig(sources: Sources = {}): Config {
     production: env.NODE_ENV === 'production',
     clockFile: env.NODE_ENV === 'test' ? env.SVC_TEST_CLOCK_FILE : undefined,
     projectFile: project?.file,
+  }
+}
+
+/** Layers by how much they are heeded; a file of the environment counts as the environment. */
+const RANKS: Record<Origin, number> = {
+  flag: 0,
+  environment: 1,
+  file: 1,
+  project: 2,
+  profile: 3,
+  solana: 4,
+  default: 5,
+}
+const PUBLIC_CLUSTERS = ['mainnet-beta', 'm', 'devnet', 'd', 'testnet', 't']
+
+/**
+ * Lets one of `url` and `rpc-urls` say which nodes are asked: that of the stronger layer. Beside `rpc-urls`, the name of
+ * a public cluster says which one they must be of. Throws ConfigError where one layer gives two answers.
+ */
+function settleCluster(values: Values, origins: Config['origins']): void {
+  if (values['rpc-urls'] === undefined) return
+  const [one, several] = [RANKS[origins.url], RANKS[origins['rpc-urls']]]
+  if (one < several) {
+    values['rpc-urls'] = undefined
+    origins['rpc-urls'] = 'default'
+  } else if (values.url === undefined || !PUBLIC_CLUSTERS.includes(values.url)) {
+    if (one === several) {
+      throw new ConfigError(
+        'url and rpc-urls are both set, and name different nodes',
+        'leave one of them out, or let url be the name of the cluster: mainnet-beta, devnet or testnet',
+      )
+    }
+    values.url = undefined
+    origins.url = 'default'
   }
 }
 
@@ -202,7 +241,19 @@ export function shownSetting(name: SettingName, value: unknown): unknown {
   const setting: Setting = SETTINGS[name]
   if (value === undefined || value === null) return null
   if (setting.secret) return '(set, not shown)'
+  if (setting.kind === 'endpoints') return shownEndpoints(value)
   return setting.private ? redactUrl(String(value)) : value
+}
+
+/** Hosts of the endpoints with their weights; a value that an editor has broken is not shown. */
+function shownEndpoints(value: unknown): unknown {
+  try {
+    return parseEndpoints('', value, '').map(
+      ({ url, weight }) => `${redactUrl(url)}${weight === 1 ? '' : ` x${weight}`}`,
+    )
+  } catch {
+    return '(not readable)'
+  }
 }
 
 const SOLANA_FILE = '.config/solana/cli/config.yml'

@@ -1,5 +1,5 @@
 /** Removes configured credentials from messages and stored documents. It covers every form in which a private URL may be written. */
-import { type Config, SETTINGS, type Setting, type SettingName } from './config.ts'
+import { type Config, type RpcEndpoint, SETTINGS, type Setting, type SettingName } from './config.ts'
 import { parseUrl } from './urls.ts'
 
 export interface Redactor {
@@ -45,6 +45,7 @@ function needlesOf(values: Config['values']): Needle[] {
   const all = (Object.keys(SETTINGS) as SettingName[]).flatMap((name) => {
     const { secret, private: isPrivate, default: standard }: Setting = SETTINGS[name]
     const value = values[name]
+    if (name === 'rpc-urls') return endpointNeedles(values['rpc-urls'] ?? [])
     if (!(secret || isPrivate) || typeof value !== 'string' || value === standard) return []
     return [...(secret ? secretNeedles(value) : []), ...urlNeedles(value)]
   })
@@ -135,6 +136,17 @@ function urlNeedles(text: string): Needle[] {
     .map((literal) => ({ literal, mask: MASK, distinct: isDistinct(literal) && !looksLikeAddress(literal) }))
   return [...whole, ...tails, ...alone, ...userNeedles(url)]
 }
+
+/** Returns the literals of endpoints: their URLs, and the values of their headers, whole and by word (`Bearer …`). */
+function endpointNeedles(endpoints: readonly RpcEndpoint[]): Needle[] {
+  return endpoints.flatMap(({ url, headers }) => [
+    ...urlNeedles(url),
+    ...Object.values(headers).flatMap((text) => [text, ...text.split(' ')].flatMap(headerNeedles)),
+  ])
+}
+
+/** A word such as `Bearer` or `true` is no secret, and stands in other texts. */
+const headerNeedles = (text: string): Needle[] => (/^[A-Za-z]{1,7}$/.test(text) ? [] : secretNeedles(text))
 
 /** Returns path segments, query values and the fragment as they are written in the URL. */
 function secretParts({ pathname, search, hash }: URL): string[] {

@@ -1,6 +1,15 @@
 /** Table of all settings with their names, types, defaults and meanings. */
 
-type Kind = 'string' | 'integer' | 'boolean' | 'list'
+type Kind = 'string' | 'integer' | 'boolean' | 'list' | 'endpoints'
+
+/** One of several RPC endpoints. */
+export interface RpcEndpoint {
+  /** It may hold a key, like the headers, and is never shown. */
+  url: string
+  /** Share of the requests, relative to the other endpoints. */
+  weight: number
+  headers: Readonly<Record<string, string>>
+}
 
 export interface Setting {
   kind: Kind
@@ -324,6 +333,13 @@ export const SETTINGS = define({
     about:
       'Cluster: embedded, mainnet-beta (m), devnet (d), testnet (t), localhost (l) or an RPC URL (default: what the Solana CLI is set to, else embedded)',
     project: true,
+  },
+  'rpc-urls': {
+    kind: 'endpoints',
+    private: true,
+    about:
+      'Several RPC endpoints of one cluster in place of one `url`: URLs with commas between, or JSON with weights and headers (docs/nodes.md)',
+    project: 'what a transaction does is read from those nodes before it is signed',
   },
   'public-rpc-url': {
     kind: 'string',
@@ -754,6 +770,7 @@ interface Kinds {
   integer: number
   boolean: boolean
   list: string[]
+  endpoints: RpcEndpoint[]
 }
 type Value<S extends { kind: Kind }> = Kinds[S['kind']]
 export type Values = {

@@ -1,5 +1,5 @@
 /** Resolves the configured cluster: the embedded chain, a public cluster by its moniker, or an RPC URL. */
-import { type Config, redactUrl } from '../config.ts'
+import { type Config, type RpcEndpoint, redactUrl } from '../config.ts'
 
 export type ClusterKind = 'embedded' | 'mainnet-beta' | 'devnet' | 'testnet' | 'localhost' | 'custom'
 
@@ -37,10 +37,30 @@ const RPC_URLS: Readonly<Record<NamedCluster, string>> = {
 
 /** Returns the cluster that the settings select. */
 export function clusterOf({ values }: Pick<Config, 'values'>): Cluster {
+  const several = values.url === 'embedded' ? undefined : values['rpc-urls']
+  if (several !== undefined) return clusterOfEndpoints(values.url, several)
   const cluster = parseCluster(values.url ?? 'embedded')
   if (cluster.kind !== 'embedded' || values['rpc-port'] === 0) return cluster
   const rpcUrl = `http://127.0.0.1:${values['rpc-port']}`
   return { ...cluster, rpcUrl, wsUrl: webSocketUrl(rpcUrl) }
+}
+
+/** The cluster of several endpoints: that which `url` names, else that of the first one, with the number of the others. */
+function clusterOfEndpoints(name: string | undefined, endpoints: readonly RpcEndpoint[]): Cluster {
+  const first = parseCluster(endpoints[0]?.url ?? '')
+  if (name !== undefined) {
+    const { kind, label } = parseCluster(name)
+    return { ...first, kind, label }
+  }
+  const others = endpoints.length - 1
+  return others === 0 ? first : { ...first, label: `${first.label} and ${others} more` }
+}
+
+/** Returns the endpoints that are asked. For the embedded chain there are none. */
+export function endpointsOf({ values }: Pick<Config, 'values'>): readonly RpcEndpoint[] {
+  const cluster = clusterOf({ values })
+  if (cluster.kind === 'embedded') return []
+  return values['rpc-urls'] ?? [{ url: cluster.rpcUrl, weight: 1, headers: {} }]
 }
 
 /** Parses the value of the setting `url`: a moniker or an http(s) URL. */
@@ -72,7 +92,7 @@ export function publicRpcUrl({ values }: Pick<Config, 'values'>, { kind, rpcUrl 
 }
 
 /** The WebSocket of a URL with an explicit port is on the next port, and of any other URL on the same host. */
-function webSocketUrl(rpcUrl: string): string {
+export function webSocketUrl(rpcUrl: string): string {
   const url = new URL(rpcUrl)
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
   const port = /^https?:\/\/(?:[^/@]*@)?(?:\[[^\]]*\]|[^/:?#]*):(\d+)/.exec(rpcUrl)?.[1]

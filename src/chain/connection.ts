@@ -1,15 +1,17 @@
 /** Opens the chain of this process on first use, for any cluster. */
 import type { Connection } from '@solana/web3.js'
-import type { Config } from '../config.ts'
+import type { Config, RpcEndpoint } from '../config.ts'
 import { ApiError, internal } from '../errors.ts'
 import type { LocalRpc } from '../localnet/rpc/index.ts'
 import type { LocalChain } from '../localnet/types.ts'
 import { type Log, silentLog } from '../log.ts'
 import { type Redactor, redactorOf } from '../redaction.ts'
 import { pause, rejectLate, whyUnanswered } from '../timing.ts'
-import { type Cluster, clusterOf } from './cluster.ts'
+import { type Cluster, clusterOf, endpointsOf } from './cluster.ts'
 import { withExactLamports } from './exact-lamports.ts'
 import { callNode, type PostToNode, postOver } from './node-call.ts'
+import type { EndpointReport } from './nodes/endpoint.ts'
+import type { NodePool, PinnedNode } from './nodes/pool.ts'
 import { observedEmbedded, observedRpc, postToEmbedded } from './observed-rpc.ts'
 import { chainOwner } from './owner.ts'
 import { type RetryOptions, withRetries } from './patient-fetch.ts'
@@ -24,6 +26,8 @@ export interface Endpoint {
 
 export interface Chain extends ProgramLookup {
   readonly cluster: Cluster
+  /** Whether several endpoints are asked, of which one alone proves no absence. */
+  readonly isPooled: boolean
   /** Aborted when the process ends. */
   readonly ending: AbortSignal | undefined
   /**
@@ -40,6 +44,13 @@ export interface Chain extends ProgramLookup {
    * it.
    */
   call<T>(method: string, params: readonly unknown[]): Promise<T>
+  /**
+   * Runs a reading that may show that something is absent or over, with all of its calls at one node. Of several
+   * endpoints two that are not behind are asked, and a reading counts only where both answer: none proves anything.
+   */
+  witnesses<T>(read: (node: PinnedNode) => Promise<T>): Promise<T[]>
+  /** Health of each of several endpoints, as it is known now; empty where there is one, or none was used yet. */
+  endpointReports(): EndpointReport[]
   /**
    * Genesis hash in base58, which identifies the chain whatever URL reaches it. It is read once per node. Throws
    * internal_error.
@@ -70,6 +81,8 @@ export interface OpenChainOptions {
   wait?: (milliseconds: number) => Promise<void>
   /** Milliseconds of a monotonic clock, which times the pauses of a busy node. */
   elapsed?: () => number
+  /** Runs something later, unless the returned function is called before; times when a slow endpoint is overtaken. */
+  after?: (milliseconds: number, act: () => void) => () => void
   /** Aborted when the process ends, which ends every call. */
   ending?: AbortSignal
 }
@@ -92,6 +105,9 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
   let inProcess: Promise<NodeEndpoint> | undefined
   let remote: NodeEndpoint | undefined
   let ownEndpoint: Endpoint | null = null
+  const [configured, ...others] = endpointsOf(config)
+  let pool: NodePool | undefined
+  let pooled: Promise<NodeEndpoint> | undefined
   const connections = new WeakMap<NodeEndpoint, Promise<Connection>>()
   const hashes = new WeakMap<NodeEndpoint, string>()
   /** When a node last showed a program, by its address. */
@@ -127,16 +143,31 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     elapsed,
   }
 
-  const over = (url: string): NodeEndpoint => {
+  const over = (url: string, headers: RpcEndpoint['headers'] = {}): NodeEndpoint => {
     if (remote?.url !== url) {
-      const send = withNodeErrors(withRetries(around(nodeFetch(url, redactorOf(config))), retryOptions), cluster.label)
+      const once = around(nodeFetch(url, redactorOf(config), { headers }))
+      const send = withNodeErrors(withRetries(once, retryOptions), cluster.label)
       remote = { url, send, post: postOver(send, url) }
     }
     return remote
   }
 
+  const overSeveral = async (url: string): Promise<NodeEndpoint> => {
+    const { createNodePool } = await import('./nodes/pool.ts')
+    const sendTo = ({ url: own, headers }: RpcEndpoint, label: string) =>
+      around(nodeFetch(own, redactorOf(config), { headers, label }))
+    const made = createNodePool(endpointsOf(config), { cluster, sendTo, elapsed, wait, after: options.after, ending })
+    pool = made
+    const post = (body: string) => withErrors(cluster.label, () => made.post(body))
+    return { url, send: withNodeErrors(made.send, cluster.label), post }
+  }
+
   const nodeEndpoint = async (): Promise<NodeEndpoint> => {
-    if (cluster.kind !== 'embedded') return over(cluster.rpcUrl)
+    if (configured !== undefined) {
+      if (others.length === 0) return over(configured.url, configured.headers)
+      pooled ??= overSeveral(configured.url)
+      return pooled
+    }
     const other = owner()
     if (other !== undefined) return over(other.rpc_url)
     inProcess ??= rpc()
@@ -164,8 +195,14 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     return existing
   }
 
+  const call = async <T>(method: string, params: readonly unknown[]) => {
+    const { post } = await nodeEndpoint()
+    return (await callNode(post, method, params)) as T
+  }
+
   return {
     cluster,
+    isPooled: others.length > 0,
     ending,
     endpoint() {
       if (cluster.kind !== 'embedded') return { rpcUrl: cluster.rpcUrl, wsUrl: cluster.wsUrl }
@@ -177,10 +214,13 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
       ownEndpoint = endpoint
     },
     connection,
-    async call<T>(method: string, params: readonly unknown[]) {
-      const { post } = await nodeEndpoint()
-      return (await callNode(post, method, params)) as T
+    call,
+    async witnesses(read) {
+      if (others.length === 0) return [await read({ call })]
+      await nodeEndpoint()
+      return pool?.witnesses(read) ?? []
     },
+    endpointReports: () => pool?.reports() ?? [],
     async genesisHash() {
       const node = await nodeEndpoint()
       const existing = hashes.get(node)
@@ -248,23 +288,30 @@ async function connectTo({ url, send }: NodeEndpoint): Promise<Connection> {
 }
 
 /** Removes the URL's credentials from the answers of a node that repeats them. */
-function nodeFetch(url: string, redactor: Redactor): typeof fetch {
+function nodeFetch(
+  url: string,
+  redactor: Redactor,
+  { headers, label }: { headers: RpcEndpoint['headers']; label?: string },
+): typeof fetch {
   const { href, authorization } = withoutUser(url)
-  const post = observedRpc('rpc', { authorization }, redactor)
+  const post = observedRpc('rpc', { authorization: { ...authorization, ...headers }, label }, redactor)
   return (_, init) => post(href, init)
 }
 
 /** Errors name only the cluster, because the URL may hold a key. */
-function withNodeErrors(send: typeof fetch, label: string): typeof fetch {
-  return async (input, init) => {
-    try {
-      return await send(input, init)
-    } catch (error) {
-      if (error instanceof ApiError) throw error
-      throw internal(`The RPC node of ${label} cannot be reached (${whyUnanswered(error)})`)
-    }
+async function withErrors<T>(label: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    throw internal(`The RPC node of ${label} cannot be reached (${whyUnanswered(error)})`)
   }
 }
+
+const withNodeErrors =
+  (send: typeof fetch, label: string): typeof fetch =>
+  (input, init) =>
+    withErrors(label, () => send(input, init))
 
 function embeddedInUse(dataDir: string, pid: number): ApiError {
   return internal(

@@ -6,14 +6,14 @@ import { ShuttingDown } from '../timing.ts'
 import { type PostToNode, redactedResponse } from './node-call.ts'
 import { wholeAnswer } from './whole-answer.ts'
 
-/** Each request is one call to `href`, with `authorization` as its credentials. */
+/** Each request is one call to `href`, with `authorization` as its credentials and `label` instead of its host. */
 export function observedRpc(
   service: CallTarget['service'],
-  { authorization }: { authorization: Record<string, string> },
+  { authorization, label }: { authorization: Readonly<Record<string, string>>; label?: string | undefined },
   redactor: Redactor,
 ): (href: string, init: RequestInit | undefined) => Promise<Response> {
   return async (href, init) => {
-    const target = { service, endpoint: endpointOf(href), operation: rpcMethodOf(init?.body) }
+    const target = { service, endpoint: label ?? endpointOf(href), operation: rpcMethodOf(init?.body) }
     const { response } = await observeCall(
       target,
       async (trace) => {

@@ -1,9 +1,16 @@
 /** Proves that transactions can no longer land: their blockhash or nonce is gone at finality, and the chain does not know them. */
-import { readBlockhashEnd, readFirstBlock, readNonceEnds, readStatuses, STATUSES_PER_CALL } from '../chain/statuses.ts'
+import {
+  type Ended,
+  readBlockhashEnd,
+  readFirstBlock,
+  readNonceEnds,
+  readStatuses,
+  STATUSES_PER_CALL,
+} from '../chain/statuses.ts'
 import { BLOCKHASH_SLOTS } from '../solana/constants.ts'
 import { type FollowedTransaction, noteChecked } from '../store/transactions.ts'
 import { FAULTY_ROW_WAIT_MS } from '../store/write-each.ts'
-import type { Budget } from './budget.ts'
+import { type Budget, takeCalls } from './budget.ts'
 import type { MissingTransaction } from './look.ts'
 import { rotated } from './schedule.ts'
 import type { FollowingServices } from './services.ts'
@@ -21,6 +28,8 @@ const NONCES_PER_CALL = 100
 const ROWS_PER_TURN = 97
 /** Calls that are reserved for the later steps: two for the last status read, the others for sending. */
 const RESERVED_CALLS = 5
+/** The start of the history and the statuses; a second endpoint's readings of them come on top. */
+const CALLS_OF_LAST_READ = 2
 
 /** A transaction whose blockhash or nonce was read as gone, with the finalized slot of that reading. */
 interface ExpiryCandidate {
@@ -56,11 +65,9 @@ export async function endExpired(
     ...(await byBlockhash(services, rows, budget, reserved)),
     ...(await byNonce(services, rows, budget, reserved)),
   ]
-  if (candidates.length === 0 || budget.left < 2 || !budget.take()) return undefined
-  const historyStart = await readFirstBlock(services.chain)
   let fault: unknown
-  for (let at = 0; at < candidates.length && budget.take(); at += STATUSES_PER_CALL) {
-    const error = await endMissing(services, candidates.slice(at, at + STATUSES_PER_CALL), historyStart, signal)
+  for (let at = 0; at < candidates.length && takeCalls(budget, CALLS_OF_LAST_READ); at += STATUSES_PER_CALL) {
+    const error = await endMissing(services, candidates.slice(at, at + STATUSES_PER_CALL), signal)
     fault ??= error
   }
   return fault
@@ -73,6 +80,14 @@ export async function endExpired(
 function candidateAt(row: FollowedTransaction, slot: number): ExpiryCandidate[] {
   const sinceSlot = provableSince(row, slot)
   return sinceSlot === null ? [] : [{ row, slot, sinceSlot }]
+}
+
+/** What every reading says, at the lowest of their slots. No reading proves no end. */
+function agreedEnd(readings: readonly Ended[]): { slot: number; ended(place: number): boolean } {
+  return {
+    slot: Math.min(...readings.map(({ slot }) => slot)),
+    ended: (place) => readings.length > 0 && readings.every(({ ended }) => ended[place] === true),
+  }
 }
 
 async function byBlockhash(
@@ -89,8 +104,9 @@ async function byBlockhash(
   const candidates: ExpiryCandidate[] = []
   for (const [blockhash, group] of groups) {
     if (budget.left <= reserved || !budget.take()) break
-    const { slot, ended } = await readBlockhashEnd(chain, blockhash)
-    if (ended[0]) candidates.push(...group.flatMap((row) => candidateAt(row, slot)))
+    const readings = await chain.witnesses((node) => readBlockhashEnd(node, blockhash))
+    const { slot, ended } = agreedEnd(readings)
+    if (ended(0)) candidates.push(...group.flatMap((row) => candidateAt(row, slot)))
   }
   return candidates
 }
@@ -108,33 +124,36 @@ async function byNonce(
   for (let at = 0; at < durable.length; at += NONCES_PER_CALL) {
     if (budget.left <= reserved || !budget.take()) break
     const part = durable.slice(at, at + NONCES_PER_CALL)
-    const { slot, ended } = await readNonceEnds(
-      chain,
-      part.map(({ nonce }) => nonce),
-    )
-    candidates.push(...part.flatMap(({ row }, i) => (ended[i] ? candidateAt(row, slot) : [])))
+    const nonces = part.map(({ nonce }) => nonce)
+    const { slot, ended } = agreedEnd(await chain.witnesses((node) => readNonceEnds(node, nonces)))
+    candidates.push(...part.flatMap(({ row }, i) => (ended(i) ? candidateAt(row, slot) : [])))
   }
   return candidates
 }
 
 /**
- * Reads the statuses a last time. This must follow the reading of the end, on a node that is at least as far, with a
- * history whose start (`historyStart`) precedes the transaction.
+ * Reads the statuses a last time. This must follow the reading of the end, on nodes that are at least as far, with a
+ * history whose start precedes the transaction; of several endpoints two must not know it.
  */
 async function endMissing(
   services: FollowingServices,
   candidates: readonly ExpiryCandidate[],
-  historyStart: number,
   signal?: AbortSignal,
 ): Promise<unknown> {
   const { store, chain, clock } = services
-  const { slot, statuses } = await readStatuses(
-    chain,
-    candidates.map(({ row }) => row.signature),
-    true,
-  )
+  const signatures = candidates.map(({ row }) => row.signature)
+  const readings = await chain.witnesses(async (node) => {
+    const historyStart = await readFirstBlock(node)
+    return { historyStart, ...(await readStatuses(node, signatures, true)) }
+  })
+  const slot = Math.min(...readings.map((reading) => reading.slot))
   const expired = candidates.filter(
-    (candidate, i) => statuses[i] === null && slot >= candidate.slot && historyStart <= candidate.sinceSlot,
+    (candidate, i) =>
+      readings.length > 0 &&
+      readings.every(
+        ({ historyStart, statuses }) =>
+          statuses[i] === null && slot >= candidate.slot && historyStart <= candidate.sinceSlot,
+      ),
   )
   const planned = expired.map(({ row }) => ({
     row,
@@ -144,8 +163,8 @@ async function endMissing(
   const [first] = faults
   if (first === undefined) return undefined
   const now = clock.now()
-  const signatures = faults.map(({ row }) => row.signature)
+  const faulty = faults.map(({ row }) => row.signature)
   const genesis = await chain.genesisHash()
-  await store.write((tx) => noteChecked(tx, signatures, { now, next: now + FAULTY_ROW_WAIT_MS, slot, genesis }))
+  await store.write((tx) => noteChecked(tx, faulty, { now, next: now + FAULTY_ROW_WAIT_MS, slot, genesis }))
   return first.error
 }

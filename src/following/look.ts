@@ -1,5 +1,5 @@
 /** Looks for transactions on the chain: reads their states and the changes of the confirmed ones, and writes both. */
-import { readFirstBlock, readStatuses, STATUSES_PER_CALL } from '../chain/statuses.ts'
+import { readFirstBlock, readStatuses, STATUSES_PER_CALL, type Statuses } from '../chain/statuses.ts'
 import { type FollowedTransaction, noteChecked, rawTransactions } from '../store/transactions.ts'
 import { FAULTY_ROW_WAIT_MS, type RowFault } from '../store/write-each.ts'
 import type { Budget } from './budget.ts'
@@ -75,14 +75,36 @@ async function readTransitions(
   const isOld = ({ created_at }: FollowedTransaction) => now - created_at > YOUNG_TRANSACTION_MS
   const history = batch.some((row) => row.since_slot === null || wasSeen(row) || isOld(row))
   const signatures = batch.map(({ signature }) => signature)
-  const { slot, statuses } = await readStatuses(chain, signatures, history)
-  const isAnyLost = history && batch.some((row, i) => statuses[i] === null && isOverdue(row, slot))
-  const since = isAnyLost && budget.take() ? await readFirstBlock(chain) : null
+  const first = await readStatuses(chain, signatures, history)
+  const isAnyLost = history && batch.some((row, i) => first.statuses[i] === null && isOverdue(row, first.slot))
+  const { slot, statuses, since } =
+    isAnyLost && budget.take() ? await confirmedLoss(chain, signatures, first) : { ...first, since: null }
   const planned = batch.flatMap((row, i) => {
     const transition = transitionOf(row, { status: statuses[i] ?? null, slot, since })
     return transition === null ? [] : [{ row, transition }]
   })
   return { slot, statuses, planned }
+}
+
+/**
+ * Reads again what seems to be gone, with the start of the history that was searched: of several endpoints two must not
+ * know it, and one that does is believed. `since` is null where no reading can prove a loss.
+ */
+async function confirmedLoss(
+  chain: FollowingServices['chain'],
+  signatures: readonly string[],
+  first: Statuses,
+): Promise<Statuses & { since: number | null }> {
+  const readings = await chain.witnesses(async (node) => {
+    const since = await readFirstBlock(node)
+    return { since, ...(await readStatuses(node, signatures, true)) }
+  })
+  if (readings.length === 0) return { ...first, since: null }
+  return {
+    slot: Math.min(...readings.map(({ slot }) => slot)),
+    statuses: signatures.map((_, i) => readings.map(({ statuses }) => statuses[i] ?? null).find(Boolean) ?? null),
+    since: Math.max(...readings.map(({ since }) => since)),
+  }
 }
 
 /**

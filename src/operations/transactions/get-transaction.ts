@@ -1,8 +1,9 @@
 /** Reads one transaction by its signature, with its current state on the chain. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { isSignature, readStatuses } from '../../chain/statuses.ts'
+import { isSignature, readStatuses, type SignatureStatus } from '../../chain/statuses.ts'
 import type { Context } from '../../context.ts'
+import { internal } from '../../errors.ts'
 import { transactionRecord } from '../../following/transaction-record.ts'
 import { transitionOf } from '../../following/transition.ts'
 import { type FollowedTransaction, findTransaction } from '../../store/transactions.ts'
@@ -50,6 +51,20 @@ async function followIfDue(context: Context, row: FollowedTransaction): Promise<
 async function onChain(chain: Context['chain'], signature: string): Promise<Result<GetTransactionRoute>> {
   if (!isSignature(signature)) return { signature, ...UNKNOWN_TRANSACTION }
   const { slot, statuses } = await readStatuses(chain, [signature], true)
-  const step = transitionOf(UNSEEN, { status: statuses[0] ?? null, slot, since: null })
+  const status = statuses[0] ?? (await confirmedUnknown(chain, signature))
+  const step = transitionOf(UNSEEN, { status, slot, since: null })
   return step === null ? { signature, ...UNKNOWN_TRANSACTION } : transactionRecord({ signature, ...step.state })
+}
+
+/**
+ * Asks again about a signature that a node did not know: a client concludes from `unknown` that it can sign anew. Throws
+ * internal_error where only one of several endpoints can be asked.
+ */
+async function confirmedUnknown(chain: Context['chain'], signature: string): Promise<SignatureStatus | null> {
+  if (!chain.isPooled) return null
+  const readings = await chain.witnesses((node) => readStatuses(node, [signature], true))
+  if (readings.length === 0) {
+    throw internal('One RPC endpoint alone does not know the transaction, and no second one can be asked: try again')
+  }
+  return readings.map(({ statuses }) => statuses[0] ?? null).find((status) => status !== null) ?? null
 }

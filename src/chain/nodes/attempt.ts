@@ -1,0 +1,88 @@
+/** Sends one request to one endpoint, judges what comes, and notes what that says about the endpoint. */
+import { whyUnanswered } from '../../timing.ts'
+import type { Endpoint } from './endpoint.ts'
+import { bodyFromSlot, isRecord, type NodeRequest } from './node-request.ts'
+import { MOST_LAG_SLOTS, type SlotBook, type SlotMarks } from './slot-book.ts'
+import { type Received, type Verdict, verdictOf } from './verdict.ts'
+
+/** What the parts of a pool share. */
+export interface PoolCore {
+  /** Name of the cluster for people. */
+  label: string
+  endpoints: readonly Endpoint[]
+  book: SlotBook
+  /** Milliseconds of a monotonic clock. */
+  elapsed(): number
+  wait(milliseconds: number): Promise<void>
+  /** Runs `act` after the given milliseconds, unless the returned function is called before. */
+  after(milliseconds: number, act: () => void): () => void
+  ending: AbortSignal | undefined
+}
+
+/** The reason of an abort that says nothing about the endpoint: another one has answered. */
+export const OVERTAKEN = 'overtaken'
+
+/** Never rejects. A request that was aborted because another endpoint has answered blames nobody. */
+export async function attempt(
+  core: PoolCore,
+  endpoint: Endpoint,
+  request: NodeRequest,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const { book, elapsed } = core
+  const [marks, startedAt] = [book.marks(), elapsed()]
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, signal }
+  let received: Received
+  try {
+    const body = bodyFromSlot(request, book.floor(request.commitment, marks))
+    const response = await endpoint.send('', { ...init, body })
+    received = { status: response.status, headers: response.headers, text: await response.text() }
+  } catch (error) {
+    const isOvertaken = signal.aborted && signal.reason === OVERTAKEN
+    const reason = whyUnanswered(signal.aborted ? signal.reason : error)
+    return noted(core, endpoint, { kind: 'elsewhere', blame: isOvertaken ? 'none' : 'failed', reason }, startedAt)
+  }
+  const verdict = verdictOf(request, received)
+  return noted(core, endpoint, heldAgainst(core, endpoint, request, { verdict, marks }), startedAt)
+}
+
+/** Turns an answer that is older than what was known before the request into a reason to ask another endpoint. */
+function heldAgainst(
+  { book, elapsed }: PoolCore,
+  endpoint: Endpoint,
+  request: NodeRequest,
+  { verdict, marks }: { verdict: Verdict; marks: SlotMarks },
+): Verdict {
+  if (verdict.kind !== 'answer' || verdict.slot === undefined) return verdict
+  const { commitment, method } = request
+  const { slot } = verdict
+  const fit = book.note(endpoint.label, commitment, slot, { marks, now: elapsed() })
+  if (fit === 'incredible') return { kind: 'elsewhere', blame: 'failed', reason: 'it names a slot that cannot be yet' }
+  endpoint.sawSlot(commitment, slot, elapsed())
+  if (marks[commitment] > 0) endpoint.seenBehind(marks[commitment] - slot, MOST_LAG_SLOTS)
+  if (fit !== 'current') {
+    const reason =
+      fit === 'behind' ? `it is ${marks[commitment] - slot} slots behind` : 'it has not come as far as was reported'
+    return { kind: 'elsewhere', blame: 'late', reason }
+  }
+  if (method === 'getSignatureStatuses') noteStatuses(book, verdict.result)
+  return verdict
+}
+
+/** What is reported as confirmed must be there in what is read next, whichever endpoint is asked. */
+function noteStatuses(book: SlotBook, result: unknown): void {
+  const { value } = isRecord(result) ? result : {}
+  for (const status of Array.isArray(value) ? value : []) {
+    const { slot, confirmationStatus: level } = isRecord(status) ? status : {}
+    if (typeof slot === 'number' && (level === 'confirmed' || level === 'finalized')) book.report(slot, level)
+  }
+}
+
+function noted({ elapsed }: PoolCore, endpoint: Endpoint, verdict: Verdict, startedAt: number): Verdict {
+  const now = elapsed()
+  if (verdict.kind === 'answer') endpoint.succeeded(now - startedAt)
+  else if (verdict.blame === 'failed') endpoint.failed(verdict.reason, now)
+  else if (verdict.blame === 'busy') endpoint.pause(verdict.reason, verdict.retryAfterMs, now)
+  else if (verdict.blame === 'late') endpoint.lastError = verdict.reason
+  return verdict
+}

@@ -1,0 +1,41 @@
+/** Chooses among healthy endpoints: by weight, but the same one for requests that belong together. */
+import type { Endpoint } from './endpoint.ts'
+
+/** Lowest share of its weight that a slow, failing or slightly late endpoint keeps. */
+const LEAST_FACTOR = 1 / 8
+/** Slots of lag that nobody minds. */
+const COMMON_LAG = 4
+
+/**
+ * Returns the endpoints in the order in which they are tried. Weighted rendezvous hashing: requests with one key meet
+ * one endpoint as long as it is healthy, because reads of two banks do not fit together, and many keys are spread by
+ * weight.
+ */
+export function inOrder(endpoints: readonly Endpoint[], key: string): Endpoint[] {
+  const fastest = Math.min(...endpoints.map(({ latencyMs }) => latencyMs ?? Number.POSITIVE_INFINITY))
+  return endpoints
+    .map((endpoint) => ({
+      endpoint,
+      score: -Math.log(unitHash(`${key} ${endpoint.label}`)) / shareOf(endpoint, fastest),
+    }))
+    .sort((a, b) => a.score - b.score)
+    .map(({ endpoint }) => endpoint)
+}
+
+/** The weight as health leaves it; in halves, so that the order does not change with every answer. */
+export function shareOf({ weight, latencyMs, errorRate, slotLag }: Endpoint, fastest: number): number {
+  const slowness = latencyMs === null ? 1 : latencyMs / Math.max(fastest, 25)
+  const lag = (slotLag ?? 0) / COMMON_LAG
+  return weight * halves(2 / Math.max(slowness, 2)) * halves(1 / Math.max(lag, 1)) * halves(1 - errorRate)
+}
+
+const halves = (factor: number) => 2 ** Math.ceil(Math.log2(Math.max(factor, LEAST_FACTOR)) - 1e-9)
+
+/** A number between 0 and 1 of a text (FNV-1a with the finalizer of MurmurHash3), which need not be hard to guess. */
+function unitHash(text: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32 + 2 ** -33
+}

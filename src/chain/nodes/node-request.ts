@@ -1,0 +1,64 @@
+/** A JSON-RPC request as the pool of endpoints sees it: what is asked, at which commitment, and from which slot on. */
+import type { Commitment } from '../../solana/constants.ts'
+
+export interface NodeRequest {
+  /** The method; that of a batch is `batch`. */
+  method: string
+  params: readonly unknown[]
+  /** Commitment of the bank that answers. */
+  commitment: Commitment
+  /** JSON-RPC's own, which an answer repeats. */
+  id: unknown
+  body: string
+}
+
+const COMMITMENTS: readonly unknown[] = ['processed', 'confirmed', 'finalized'] satisfies Commitment[]
+
+/** Reads a request's body; one that is no single call is passed on as it is. */
+export function nodeRequest(body: string): NodeRequest {
+  const opaque: NodeRequest = { method: 'batch', params: [], commitment: 'finalized', id: null, body }
+  let call: { method?: unknown; params?: unknown; id?: unknown }
+  try {
+    call = JSON.parse(body)
+  } catch {
+    return opaque
+  }
+  if (typeof call !== 'object' || call === null || typeof call.method !== 'string') return opaque
+  const params: unknown[] = Array.isArray(call.params) ? call.params : []
+  return { method: call.method, params, commitment: commitmentOf(call.method, params), id: call.id, body }
+}
+
+/** Validators read at `finalized` where nothing is asked; statuses are those of the newest bank (Agave, rpc.rs). */
+function commitmentOf(method: string, params: readonly unknown[]): Commitment {
+  if (method === 'getSignatureStatuses') return 'processed'
+  const asked = params
+    .map((param) => (isRecord(param) ? param.commitment : param))
+    .find((it) => COMMITMENTS.includes(it))
+  return (asked as Commitment | undefined) ?? 'finalized'
+}
+
+/**
+ * Where the configuration stands in the parameters of methods whose answer names no slot, so that only the node can tell
+ * whether it is far enough (`minContextSlot`, in Agave's RpcContextConfig and its like).
+ */
+const CONFIG_AT: Readonly<Record<string, number>> = {
+  getBlockHeight: 0,
+  getTransactionCount: 0,
+  getProgramAccounts: 1,
+  getSignaturesForAddress: 1,
+}
+
+/** The body with the lowest slot that may answer, where that is known and the method takes one. */
+export function bodyFromSlot(request: NodeRequest, slot: number): string {
+  const at = Object.hasOwn(CONFIG_AT, request.method) ? CONFIG_AT[request.method] : undefined
+  if (at === undefined || slot <= 0) return request.body
+  const config = request.params[at] ?? {}
+  if (!isRecord(config) || request.params.length < at) return request.body
+  const asked = typeof config.minContextSlot === 'number' ? config.minContextSlot : 0
+  const params = [...request.params]
+  params[at] = { ...config, minContextSlot: Math.max(asked, slot) }
+  return JSON.stringify({ ...(JSON.parse(request.body) as object), params })
+}
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

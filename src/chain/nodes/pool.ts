@@ -1,0 +1,122 @@
+/** Several RPC endpoints of one cluster behind one `fetch`: reads fail over, and transactions go to all of them. */
+import type { RpcEndpoint } from '../../config.ts'
+import { activeSpan } from '../../telemetry/spans.ts'
+import { pause, withTimeout } from '../../timing.ts'
+import type { ClusterKind } from '../cluster.ts'
+import { callNode, type PostToNode } from '../node-call.ts'
+import { attempt, type PoolCore } from './attempt.ts'
+import { Endpoint, type EndpointReport } from './endpoint.ts'
+import { createMembership } from './membership.ts'
+import { nodeRequest } from './node-request.ts'
+import { CALL_MS, readFromPool } from './reading.ts'
+import { sendToPool } from './sending-to-all.ts'
+import { SlotBook } from './slot-book.ts'
+
+/**
+ * Genesis hashes of the public clusters, by which CAIP-2 names them too (ChainAgnostic/namespaces, solana/caip2.md).
+ */
+const GENESIS_HASHES: Partial<Record<ClusterKind, string>> = {
+  'mainnet-beta': '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+  devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
+  testnet: '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY',
+}
+/** Endpoints that must agree before something is held to be absent or over. */
+const WITNESSES = 2
+
+/** One endpoint, as a reading that must not mix two of them takes it. */
+export interface PinnedNode {
+  call<T>(method: string, params: readonly unknown[]): Promise<T>
+}
+
+export interface NodePool {
+  send: typeof fetch
+  post: PostToNode
+  /**
+   * Runs `read` at different endpoints that are not behind, with all calls of one run at the same endpoint. Returns two
+   * readings, or none where fewer answer, because one endpoint alone proves no absence.
+   */
+  witnesses<T>(read: (node: PinnedNode) => Promise<T>): Promise<T[]>
+  reports(): EndpointReport[]
+  /** Checks every endpoint now, for those who want to see them all. */
+  checkAll(): Promise<void>
+  /** Resolves when nothing is under way in the background. */
+  settled(): Promise<void>
+}
+
+export interface NodePoolOptions {
+  cluster: { kind: ClusterKind; label: string }
+  /** Sends a request to one endpoint, once. */
+  sendTo: (endpoint: RpcEndpoint, label: string) => typeof fetch
+  elapsed?: () => number
+  wait?: ((milliseconds: number) => Promise<void>) | undefined
+  after?: PoolCore['after'] | undefined
+  ending?: AbortSignal | undefined
+}
+
+/** Host and place, which tell apart endpoints of one provider without a key. */
+export const endpointLabel = ({ url }: RpcEndpoint, place: number): string => `${new URL(url).host}#${place + 1}`
+
+export function createNodePool(settings: readonly RpcEndpoint[], options: NodePoolOptions): NodePool {
+  const { cluster, sendTo, elapsed = () => performance.now(), wait = pause, after = afterTimeout, ending } = options
+  const endpoints = settings.map((setting, place) => {
+    const label = endpointLabel(setting, place)
+    return new Endpoint(label, setting.weight, sendTo(setting, label))
+  })
+  const core: PoolCore = { label: cluster.label, endpoints, book: new SlotBook(), elapsed, wait, after, ending }
+  const members = createMembership(core, GENESIS_HASHES[cluster.kind])
+  const own = Math.random().toString(36)
+  // Requests of one trace belong together: a request of the API, a tick of a worker.
+  const key = () => activeSpan()?.traceId ?? own
+
+  async function ask(body: string): Promise<string> {
+    const request = nodeRequest(body)
+    if (request.method === 'sendTransaction') return sendToPool(core, members, request, key())
+    return (await readFromPool(core, members, request, key())).text
+  }
+
+  const pinned = (endpoint: Endpoint): PinnedNode => ({
+    call: async <T>(method: string, params: readonly unknown[]) =>
+      (await callNode((body) => postTo(core, endpoint, body), method, params)) as T,
+  })
+
+  return {
+    post: async (body) => ({ status: 200, text: await ask(body) }),
+    async send(_, init) {
+      return new Response(await ask(String(init?.body)), { headers: { 'content-type': 'application/json' } })
+    },
+    async witnesses(read) {
+      const sound = await members.readers(key())
+      // One that was behind may have caught up, which its answer shows.
+      const left = [...new Set([...sound, ...(await members.takers(key()))])]
+      const readings = await Promise.all(
+        Array.from({ length: WITNESSES }, async () => {
+          for (let endpoint = left.shift(); endpoint !== undefined; endpoint = left.shift()) {
+            try {
+              return [await read(pinned(endpoint))]
+            } catch {
+              // The next endpoint takes its place.
+            }
+          }
+          return []
+        }),
+      )
+      const all = readings.flat()
+      return all.length < WITNESSES ? [] : all
+    },
+    reports: () => endpoints.map((endpoint) => endpoint.report(elapsed())),
+    checkAll: members.checkAll,
+    settled: members.settled,
+  }
+}
+
+async function postTo(core: PoolCore, endpoint: Endpoint, body: string): Promise<{ status: number; text: string }> {
+  const request = nodeRequest(body)
+  const verdict = await withTimeout(CALL_MS / 2, core.ending, (signal) => attempt(core, endpoint, request, signal))
+  if (verdict.kind === 'elsewhere') throw new Error(verdict.reason)
+  return { status: 200, text: verdict.text }
+}
+
+function afterTimeout(milliseconds: number, act: () => void): () => void {
+  const timer = setTimeout(act, milliseconds)
+  return () => clearTimeout(timer)
+}

@@ -1,0 +1,155 @@
+/** Reads from the pool: the first whole and current answer counts, and an endpoint that hesitates is overtaken. */
+import { internal } from '../../errors.ts'
+import { withTimeout } from '../../timing.ts'
+import { attempt, OVERTAKEN, type PoolCore } from './attempt.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { Membership } from './membership.ts'
+import type { NodeRequest } from './node-request.ts'
+import type { Verdict } from './verdict.ts'
+
+/** Time for a call with all of its tries, as for a single node. */
+export const CALL_MS = 8_000
+/** Rounds over the endpoints, and the pause after the first, which doubles. */
+const MOST_ROUNDS = 4
+const FIRST_WAIT_MS = 250
+/** Endpoints that must agree that they cannot answer before that is the answer. */
+const AGREEING = 3
+/** An endpoint is overtaken after three times its usual latency, within these bounds. */
+const HESITATION = { usual: 250, times: 3, least: 500, most: 2_500 } as const
+
+type Answer = Extract<Verdict, { kind: 'answer' }>
+export type Refusal = Extract<Verdict, { kind: 'elsewhere' }>
+
+export interface Tried {
+  endpoint: Endpoint
+  verdict: Refusal
+}
+
+/** Returns the text of the answer. Throws internal_error where no endpoint gives one. */
+export async function readFromPool(
+  core: PoolCore,
+  members: Membership,
+  request: NodeRequest,
+  key: string,
+): Promise<{ text: string; isError: boolean }> {
+  return inRounds(core, async (signal) => {
+    const outcome = await firstAnswer(core, await members.readers(key), request, signal)
+    if ('text' in outcome) return outcome
+    // What every endpoint says of itself, such as a method that none has, is no better a moment later.
+    const isSettled = outcome.tried.length > 0 && outcome.tried.every(({ verdict }) => verdict.blame === 'none')
+    return { tried: outcome.tried, isSettled }
+  })
+}
+
+type Round = { text: string; isError: boolean } | { tried: readonly Tried[]; isSettled: boolean }
+
+/** Runs rounds until one has an answer. What nobody can answer better ends as the JSON-RPC error that was told. */
+export async function inRounds(
+  core: PoolCore,
+  round: (signal: AbortSignal) => Promise<Round>,
+): Promise<{ text: string; isError: boolean }> {
+  const { elapsed, wait, ending } = core
+  const startedAt = elapsed()
+  const within = async (signal: AbortSignal) => {
+    for (let count = 1; ; count++) {
+      const outcome = await round(signal)
+      if ('text' in outcome) return outcome
+      const told = outcome.tried.find(({ verdict }) => verdict.text !== undefined)?.verdict.text
+      const pause = pauseBefore(core, count)
+      const isOver = count >= MOST_ROUNDS || pause === undefined || elapsed() + pause - startedAt > CALL_MS
+      if (outcome.isSettled || isOver) {
+        if (told !== undefined) return { text: told, isError: true }
+        throw unanswered(core, outcome.tried)
+      }
+      await wait(pause)
+    }
+  }
+  try {
+    return await withTimeout(CALL_MS, ending, within)
+  } catch (error) {
+    if ((error as Error).name === 'TimeoutError') throw unanswered(core, [])
+    throw error
+  }
+}
+
+/** Milliseconds until another round makes sense; undefined where no endpoint may be asked again. */
+function pauseBefore({ endpoints, elapsed }: PoolCore, round: number): number | undefined {
+  const now = elapsed()
+  const times = endpoints.flatMap((endpoint) => endpoint.triableAt(now) ?? [])
+  if (times.length === 0) return undefined
+  return Math.max(FIRST_WAIT_MS * 2 ** (round - 1), Math.min(...times) - now)
+}
+
+/** Says of every endpoint why it did not answer. */
+export function unanswered({ endpoints, elapsed, label }: PoolCore, tried: readonly Tried[]): Error {
+  const now = elapsed()
+  const reasons = endpoints.map((endpoint) => {
+    const state = endpoint.state(now)
+    const last = tried.find((each) => each.endpoint === endpoint)?.verdict.reason ?? endpoint.lastError
+    if (state === 'wrong-chain') return `${endpoint.label}: it is of another chain (genesis ${endpoint.genesis})`
+    if (state !== 'paused') return `${endpoint.label}: ${last ?? 'no answer in time'}`
+    return `${endpoint.label}: it is left alone for another ${Math.ceil((endpoint.pausedUntil - now) / 1000)} s`
+  })
+  return internal(`None of the ${endpoints.length} RPC endpoints of ${label} answers (${reasons.join('; ')})`)
+}
+
+/** Asks one endpoint after the other; the next one at once after a failure, and soon where one hesitates. */
+function firstAnswer(
+  core: PoolCore,
+  candidates: readonly Endpoint[],
+  request: NodeRequest,
+  signal: AbortSignal,
+): Promise<Answer | { tried: Tried[] }> {
+  const waiting = [...candidates]
+  const running = new Map<Endpoint, AbortController>()
+  const tried: Tried[] = []
+  return new Promise((resolve) => {
+    let isDone = false
+    let cancelNext = () => {}
+
+    const onAbort = () => {
+      for (const controller of running.values()) controller.abort(signal.reason)
+    }
+    function finish(outcome: Answer | { tried: Tried[] }): void {
+      isDone = true
+      cancelNext()
+      signal.removeEventListener('abort', onAbort)
+      for (const controller of running.values()) controller.abort(OVERTAKEN)
+      resolve(outcome)
+    }
+
+    function received(endpoint: Endpoint, verdict: Verdict): void {
+      const earlier = [...running.keys()].slice(0, [...running.keys()].indexOf(endpoint))
+      running.delete(endpoint)
+      if (isDone) return
+      if (verdict.kind === 'answer') {
+        for (const slower of earlier) slower.failed('no answer in time', core.elapsed())
+        finish(verdict)
+        return
+      }
+      tried.push({ endpoint, verdict })
+      const agreeing = tried.filter((each) => each.verdict.blame === 'none').length
+      if (agreeing >= AGREEING || (waiting.length === 0 && running.size === 0)) finish({ tried })
+      else startNext()
+    }
+
+    function startNext(): void {
+      cancelNext()
+      const endpoint = waiting.shift()
+      if (endpoint === undefined || isDone) return
+      const controller = new AbortController()
+      running.set(endpoint, controller)
+      if (waiting.length > 0) cancelNext = core.after(hesitationOf(endpoint), startNext)
+      void attempt(core, endpoint, request, controller.signal).then((verdict) => received(endpoint, verdict))
+    }
+
+    signal.addEventListener('abort', onAbort)
+    if (waiting.length === 0) finish({ tried })
+    else startNext()
+  })
+}
+
+function hesitationOf({ latencyMs }: Endpoint): number {
+  const { usual, times, least, most } = HESITATION
+  return Math.min(most, Math.max(least, times * (latencyMs ?? usual)))
+}

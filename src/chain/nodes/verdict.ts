@@ -1,0 +1,143 @@
+/** Judges what an endpoint has sent: an answer, or a reason to ask another one. */
+import { retryAfterMs } from '../../timing.ts'
+import { isRecord, type NodeRequest } from './node-request.ts'
+
+/**
+ * What a failure says about the endpoint. `none`: it is sound, and another one may know more. `late`: it has not come as
+ * far as the chain was seen. `busy`: it asks for a pause. `failed`: it does not work.
+ */
+export type Blame = 'none' | 'late' | 'busy' | 'failed'
+
+export type Verdict =
+  | { kind: 'answer'; text: string; result: unknown; slot: number | undefined; isError: boolean }
+  | {
+      kind: 'elsewhere'
+      blame: Blame
+      /** Why, for people, without a URL. */
+      reason: string
+      /** A JSON-RPC answer that is passed on where nobody has a better one. */
+      text?: string
+      retryAfterMs?: number | undefined
+    }
+
+/**
+ * Errors that another endpoint may not have. Codes of Agave (rpc-client-api/src/custom_error.rs) and of JSON-RPC; every
+ * other error, such as -32002 (preflight) or -32602 (parameters), is an answer about the request.
+ */
+const ELSEWHERE: ReadonlyMap<number, [Blame, string]> = new Map([
+  [-32001, ['none', 'it has no longer that block']],
+  [-32004, ['late', 'it has not that block yet']],
+  [-32005, ['late', 'it is behind the cluster']],
+  [-32008, ['none', 'it has no snapshot']],
+  [-32010, ['none', 'it does not index that key']],
+  [-32011, ['none', 'it has no transaction history']],
+  [-32012, ['failed', 'its scan of accounts failed']],
+  [-32014, ['late', 'it has not the status of that block yet']],
+  [-32016, ['late', 'it has not reached that slot']],
+  [-32019, ['failed', 'it does not reach its long-term storage']],
+  [-32601, ['none', 'it does not have that method']],
+  [-32603, ['failed', 'it answers an internal error']],
+  // Providers answer their own limits with HTTP's code, or with one beside JSON-RPC's.
+  [429, ['busy', 'it is busy']],
+  [-32429, ['busy', 'it is busy']],
+])
+
+/** Methods whose result is a value with the slot of the bank that it was read from. */
+const IN_CONTEXT = new Set([
+  'getAccountInfo',
+  'getBalance',
+  'getFeeForMessage',
+  'getLatestBlockhash',
+  'getMultipleAccounts',
+  'getSignatureStatuses',
+  'getTokenAccountBalance',
+  'getTokenAccountsByDelegate',
+  'getTokenAccountsByOwner',
+  'getTokenLargestAccounts',
+  'getTokenSupply',
+  'isBlockhashValid',
+  'simulateTransaction',
+])
+
+export interface Received {
+  status: number
+  headers: Headers
+  text: string
+}
+
+/** Judges a whole HTTP answer. */
+export function verdictOf(request: NodeRequest, { status, headers, text }: Received): Verdict {
+  const isDone = status >= 200 && status < 300
+  if (status === 429 || status === 503) {
+    const reason = status === 429 ? 'it is busy (HTTP 429)' : 'it answers HTTP 503'
+    const retryAfter = retryAfterMs(headers) ?? undefined
+    // Without a time, a 503 is as good as any other failure.
+    const blame = status === 429 || retryAfter !== undefined ? 'busy' : 'failed'
+    return { kind: 'elsewhere', blame, reason, retryAfterMs: retryAfter }
+  }
+  if (status >= 500) return failed(`it answers HTTP ${status}`)
+  const parsed = parsedJson(text)
+  if (Array.isArray(parsed) && request.method === 'batch') return batchVerdict(text, parsed)
+  if (isRecord(parsed) && isRecord(parsed.error) && typeof parsed.error.code === 'number') {
+    return errorVerdict(text, parsed.error.code)
+  }
+  // Of a key that is no longer valid, or a method that the provider's plan does not have.
+  if (!isDone) return failed(`it answers HTTP ${status}`)
+  if (!isRecord(parsed) || !Object.hasOwn(parsed, 'result')) return failed('it answers something that is not JSON-RPC')
+  return resultVerdict(request, text, parsed.result)
+}
+
+const failed = (reason: string): Verdict => ({ kind: 'elsewhere', blame: 'failed', reason })
+
+function errorVerdict(text: string, code: number): Verdict {
+  const [blame, reason] = ELSEWHERE.get(code) ?? []
+  if (blame === undefined || reason === undefined) {
+    return { kind: 'answer', text, result: undefined, slot: undefined, isError: true }
+  }
+  return { kind: 'elsewhere', blame, reason, text }
+}
+
+function batchVerdict(text: string, answers: readonly unknown[]): Verdict {
+  const codes = answers.map((answer) => (isRecord(answer) && isRecord(answer.error) ? answer.error.code : undefined))
+  const worst = codes.map((code) => errorVerdict(text, Number(code))).find(({ kind }) => kind === 'elsewhere')
+  return worst ?? { kind: 'answer', text, result: answers, slot: undefined, isError: false }
+}
+
+function resultVerdict(request: NodeRequest, text: string, result: unknown): Verdict {
+  const { method } = request
+  if (method === 'getSlot') {
+    return isSlot(result) ? { kind: 'answer', text, result, slot: result, isError: false } : incomplete()
+  }
+  if (!IN_CONTEXT.has(method)) return { kind: 'answer', text, result, slot: undefined, isError: false }
+  const { context, value } = isRecord(result) ? result : {}
+  const slot = isRecord(context) ? context.slot : undefined
+  if (!isSlot(slot) || !isWhole(request, value)) return incomplete()
+  if (method === 'simulateTransaction' && isRecord(value) && value.err === 'BlockhashNotFound') {
+    // A bank that has not seen the blockhash yet says the same as one that has forgotten it.
+    return { kind: 'elsewhere', blame: 'none', reason: 'it does not know the blockhash', text }
+  }
+  return { kind: 'answer', text, result, slot, isError: false }
+}
+
+const incomplete = () => failed('it answers with parts missing')
+const isSlot = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+
+/** Whether the answer has what a proxy that has lost its node leaves out; readers check the rest. */
+function isWhole({ method, params }: NodeRequest, value: unknown): boolean {
+  if (value === undefined) return false
+  const listed = params[0]
+  if (method === 'getSignatureStatuses' || method === 'getMultipleAccounts') {
+    return Array.isArray(value) && Array.isArray(listed) && value.length === listed.length
+  }
+  if (method === 'getLatestBlockhash') return isRecord(value) && typeof value.blockhash === 'string'
+  if (method === 'isBlockhashValid') return typeof value === 'boolean'
+  return method !== 'simulateTransaction' || (isRecord(value) && Object.hasOwn(value, 'err'))
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

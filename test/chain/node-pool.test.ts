@@ -1,0 +1,314 @@
+/** Several RPC endpoints: which of them is asked, what counts as an answer, and what is left alone for how long. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { inOrder } from '../../src/chain/nodes/choosing.ts'
+import { Endpoint } from '../../src/chain/nodes/endpoint.ts'
+import { MOST_LAG_SLOTS } from '../../src/chain/nodes/slot-book.ts'
+import { askedOf, type Call, hang, http, rpcError, scriptedNode, scriptedPool } from '../support/scripted-nodes.ts'
+
+const only = (method: string, fault: (call: Call) => Response | Promise<Response>) => (call: Call) =>
+  call.method === method ? fault(call) : undefined
+const three = () => [scriptedNode(), scriptedNode(), scriptedNode()]
+const BALANCE = ['Addr', { commitment: 'processed' }]
+/** The node that is asked first. */
+const firstOf = async (
+  nodes: ReturnType<typeof three>,
+  ask: (method: string, params?: unknown[]) => Promise<unknown>,
+) => {
+  await ask('getBalance', BALANCE)
+  return nodes.findIndex(({ asked }) => asked.some(({ method }) => method === 'getBalance'))
+}
+
+describe('a read', () => {
+  it.each([
+    [
+      'the connection breaks',
+      () => Promise.reject(Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNRESET' } })),
+    ],
+    ['HTTP 500', http(500)],
+    ['HTTP 503 in HTML', http(503, '<html>')],
+    ['HTTP 401, as of a key that is no longer valid', http(401, 'no')],
+    ['a body that ends too soon', http(200, '{"jsonrpc":"2.0","id":7,"result":{"context":{"slot":1000},"val')],
+    ['JSON that is not JSON-RPC', http(200, '{"ok":true}')],
+    ['a result without its parts', http(200, '{"jsonrpc":"2.0","id":7,"result":null}')],
+    ['429', http(429)],
+    ['-32005, the node is behind', rpcError(-32005)],
+    ['-32016, the node has not reached the slot', rpcError(-32016)],
+    ['-32603, an internal error', rpcError(-32603)],
+    ['-32601, a method that it does not have', rpcError(-32601)],
+  ])('goes to the next endpoint at once after %s', async (_, fault) => {
+    const nodes = three()
+    const { ask, clock } = scriptedPool(nodes)
+    const first = await firstOf(nodes, ask)
+    nodes[first]!.fault = only('getBalance', fault)
+    const before = clock.elapsed()
+    expect(await ask('getBalance', BALANCE)).toMatchObject({ id: 7, result: { value: 7 } })
+    expect([clock.elapsed() - before, askedOf(nodes, 'getBalance').reduce((a, b) => a + b)]).toEqual([0, 3])
+  })
+
+  it.each([-32002, -32003, -32602, -32015, -32007, 42])(
+    'takes JSON-RPC error %i for an answer about the request, and asks nobody else',
+    async (code) => {
+      const nodes = three()
+      const { ask } = scriptedPool(nodes)
+      for (const node of nodes) node.fault = only('getBalance', rpcError(code))
+      expect(await ask('getBalance', BALANCE)).toMatchObject({ error: { code } })
+      expect(askedOf(nodes, 'getBalance').reduce((a, b) => a + b)).toBe(1)
+    },
+  )
+
+  it('overtakes an endpoint that hangs after half to three quarters of a second, and takes it for failing', async () => {
+    const nodes = three()
+    const { ask, clock, idle, pool } = scriptedPool(nodes)
+    const first = await firstOf(nodes, ask)
+    nodes[first]!.fault = only('getBalance', hang)
+    const answer = ask('getBalance', BALANCE)
+    await idle()
+    clock.advance(499)
+    await idle()
+    expect(askedOf(nodes, 'getBalance').reduce((a, b) => a + b)).toBe(2)
+    clock.advance(251)
+    expect(await answer).toMatchObject({ result: { value: 7 } })
+    expect(pool.reports()[first]).toMatchObject({ lastError: 'no answer in time', state: 'ok' })
+  })
+
+  it('says of each endpoint why nobody answers, by host and place and without a key', async () => {
+    const nodes = three()
+    const { ask } = scriptedPool(nodes)
+    await ask('getBalance', BALANCE)
+    for (const node of nodes) node.fault = http(502)
+    const failure = await ask('getBalance', BALANCE).catch((error: Error) => error.message)
+    expect(failure).toMatch(
+      /^None of the 3 RPC endpoints of the test answers \(n0\.test#1: it answers HTTP 502; n1\.test#2: .+; n2\.test#3: .+\)$/,
+    )
+    expect(failure).not.toContain('TOPSECRET')
+  })
+
+  it('that every endpoint refuses the same way ends with that refusal after one round', async () => {
+    const nodes = three()
+    for (const node of nodes) node.fault = only('getAsset', rpcError(-32601))
+    const { ask, clock } = scriptedPool(nodes)
+    const before = clock.elapsed()
+    expect(await ask('getAsset')).toMatchObject({ error: { code: -32601 } })
+    expect([clock.elapsed() - before, askedOf(nodes, 'getAsset')]).toEqual([0, [1, 1, 1]])
+  })
+
+  it('with a blockhash that one node has not seen is run at another', async () => {
+    const nodes = three()
+    const run = (err: unknown) => () => ({ context: { slot: 1_000 }, value: { err, logs: [] } })
+    for (const node of nodes) node.results.simulateTransaction = run('BlockhashNotFound')
+    const { ask } = scriptedPool(nodes)
+    expect(await ask('simulateTransaction', ['AA=='])).toMatchObject({
+      result: { value: { err: 'BlockhashNotFound' } },
+    })
+    nodes[1]!.results.simulateTransaction = run(null)
+    expect(await ask('simulateTransaction', ['AA=='])).toMatchObject({ result: { value: { err: null } } })
+  })
+})
+
+describe('an endpoint', () => {
+  it('that asks for a pause is left alone by every call until then, and for five minutes at the most', async () => {
+    const nodes = [scriptedNode(), scriptedNode()]
+    const { ask, clock, pool } = scriptedPool(nodes)
+    await ask('getBalance', BALANCE)
+    nodes[0]!.fault = http(429, '', { 'retry-after': '86400' })
+    for (let i = 0; i < 40; i++) await ask('getBalance', BALANCE)
+    await ask('getSlot', [{ commitment: 'processed' }])
+    clock.advance(6_000)
+    for (let i = 0; i < 5; i++) await ask('getBalance', BALANCE)
+    await pool.settled()
+    const asked = nodes[0]!.asked.length
+    clock.advance(290_000)
+    await ask('getBalance', BALANCE)
+    await pool.settled()
+    expect([nodes[0]!.asked.length, pool.reports()[0]?.state]).toEqual([asked, 'paused'])
+    nodes[0]!.fault = undefined
+    clock.advance(10_001)
+    expect(pool.reports()[0]?.state).toBe('ok')
+  })
+
+  it('that fails three times in a row is left alone for pauses that double up to a minute', async () => {
+    const nodes = three()
+    const { ask, clock, pool } = scriptedPool(nodes)
+    await ask('getBalance', BALANCE)
+    nodes[1]!.fault = http(500)
+    const tries: number[] = []
+    let asked = nodes[1]!.asked.length
+    for (let i = 0; i < 200_000; i += 250) {
+      await ask('getBalance', BALANCE)
+      await pool.settled()
+      if (nodes[1]!.asked.length > asked && pool.reports()[1]?.state === 'down') tries.push(clock.elapsed())
+      asked = nodes[1]!.asked.length
+      clock.advance(250)
+    }
+    const pauses = tries.slice(1).map((at, i) => Math.round((at - tries[i]!) / 1_000))
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
+    nodes[1]!.fault = undefined
+    clock.advance(60_000)
+    await ask('getBalance', BALANCE)
+    await pool.settled()
+    expect(pool.reports()[1]).toMatchObject({ state: 'ok' })
+  }, 20_000)
+
+  it('of another chain is never used, is named, and is asked again which chain it is of', async () => {
+    const nodes = [scriptedNode(), scriptedNode({ genesis: 'Foreign' }), scriptedNode()]
+    const { ask, clock, pool } = scriptedPool(nodes)
+    for (let i = 0; i < 20; i++) {
+      await ask('getBalance', BALANCE)
+      clock.advance(10_000)
+      await pool.settled()
+    }
+    expect(askedOf(nodes, 'getBalance')[1]).toBe(0)
+    expect(pool.reports()[1]).toMatchObject({ endpoint: 'n1.test#2', state: 'wrong-chain', genesis: 'Foreign' })
+    expect(askedOf(nodes, 'getGenesisHash')[1]).toBeGreaterThan(2)
+    nodes[1]!.genesis = nodes[0]!.genesis
+    clock.advance(60_000)
+    await ask('getBalance', BALANCE)
+    await pool.settled()
+    expect(pool.reports()[1]?.state).toBe('ok')
+  })
+
+  it('that comes back as another chain is not used again', async () => {
+    const nodes = three()
+    const { ask, clock, pool } = scriptedPool(nodes)
+    await ask('getBalance', BALANCE)
+    nodes[2]!.fault = http(500)
+    for (let i = 0; i < 20; i++) {
+      await ask('getBalance', BALANCE)
+      clock.advance(1_000)
+      await pool.settled()
+    }
+    nodes[2]!.fault = undefined
+    nodes[2]!.genesis = 'Foreign'
+    const before = askedOf(nodes, 'getBalance')[2]
+    clock.advance(60_000)
+    for (let i = 0; i < 20; i++) await ask('getBalance', BALANCE)
+    await pool.settled()
+    expect([askedOf(nodes, 'getBalance')[2], pool.reports()[2]?.state]).toEqual([before, 'wrong-chain'])
+  })
+
+  it('must be of the public cluster that url names, even where all others are not', async () => {
+    const nodes = [
+      scriptedNode({ genesis: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG' }),
+      scriptedNode(),
+      scriptedNode(),
+    ]
+    const { ask } = scriptedPool(nodes, { kind: 'devnet' })
+    for (let i = 0; i < 10; i++) await ask('getBalance', BALANCE)
+    expect(askedOf(nodes, 'getBalance')).toEqual([10, 0, 0])
+    nodes[0]!.fault = http(500)
+    await expect(ask('getBalance', BALANCE)).rejects.toThrow(/n1\.test#2: it is of another chain \(genesis HhNN/)
+  })
+
+  it('is not chosen where two disagree about the chain and nobody says which is meant', async () => {
+    const nodes = [scriptedNode(), scriptedNode({ genesis: 'Foreign' })]
+    const { ask } = scriptedPool(nodes)
+    await expect(ask('getBalance', BALANCE)).rejects.toThrow(
+      /of different chains.*n0\.test#1 is of HhNN.*n1\.test#2 is of Foreign; set url to the name of the cluster/,
+    )
+    expect(askedOf(nodes, 'getBalance')).toEqual([0, 0])
+  })
+
+  it('that is further behind than others is not asked, and its answers do not count', async () => {
+    const nodes = three()
+    const { ask, clock, pool } = scriptedPool(nodes)
+    await ask('getBalance', BALANCE)
+    nodes[0]!.slot += 100
+    nodes[1]!.slot += 100
+    // After a while without requests, nobody is believed before the others were asked how far they are.
+    clock.advance(15_000)
+    for (let i = 0; i < 20; i++) {
+      clock.advance(1_000)
+      expect(await ask('getBalance', BALANCE)).toMatchObject({ result: { context: { slot: 1_100 } } })
+    }
+    await pool.settled()
+    expect(pool.reports()[2]).toMatchObject({ state: 'behind', slotLag: 100 })
+    nodes[2]!.slot = 1_100 - MOST_LAG_SLOTS
+    clock.advance(6_000)
+    await ask('getBalance', BALANCE)
+    await pool.settled()
+    expect(pool.reports()[2]).toMatchObject({ state: 'ok', slotLag: MOST_LAG_SLOTS })
+  })
+
+  it('that names a slot which cannot be yet does not make the others look late', async () => {
+    const nodes = three()
+    const { ask, clock, pool } = scriptedPool(nodes)
+    await ask('getBalance', BALANCE)
+    nodes[1]!.slot = 5_000_000
+    for (let i = 0; i < 60; i++) {
+      expect(await ask('getBalance', BALANCE)).toMatchObject({ result: { context: { slot: 1_000 } } })
+      clock.advance(300)
+    }
+    await pool.settled()
+    expect(pool.reports().map(({ state }) => state)).toEqual(['ok', 'down', 'ok'])
+  })
+})
+
+it('what was reported as confirmed is there in the next read, whichever endpoint is asked', async () => {
+  const nodes = three()
+  const { ask, pool } = scriptedPool(nodes)
+  await ask('getBalance', BALANCE)
+  const status = { slot: 1_010, confirmations: 1, err: null, confirmationStatus: 'confirmed' }
+  nodes[0]!.slot = 1_011
+  for (const node of nodes) {
+    node.results.getSignatureStatuses = () => ({ context: { slot: 1_011 }, value: [status] })
+  }
+  await ask('getSignatureStatuses', [['Sig']])
+  for (let i = 0; i < 20; i++) {
+    const read = await ask('getBalance', ['Addr', { commitment: 'confirmed' }])
+    expect(read).toMatchObject({ result: { context: { slot: 1_011 } } })
+  }
+  // They are late by a few slots alone, which is no fault.
+  expect(pool.reports().map(({ state }) => state)).toEqual(['ok', 'ok', 'ok'])
+})
+
+it('asks for the lowest slot where an answer does not name its own', async () => {
+  const nodes = three()
+  for (const node of nodes) node.results.getBlockHeight = () => 900
+  const { ask } = scriptedPool(nodes)
+  await ask('getBalance', BALANCE)
+  expect(await ask('getBlockHeight', [{ commitment: 'processed' }])).toMatchObject({ result: 900 })
+  const sent = nodes.flatMap(({ asked }) => asked.filter(({ method }) => method === 'getBlockHeight'))
+  expect(sent.map(({ params }) => params)).toEqual([
+    [{ commitment: 'processed', minContextSlot: 1_000 - MOST_LAG_SLOTS }],
+  ])
+})
+
+describe('something that is absent or over', () => {
+  const read = async ({ call }: { call: (method: string, params: unknown[]) => Promise<unknown> }) =>
+    ((await call('getBalance', BALANCE)) as { context: { slot: number } }).context.slot
+
+  it('takes two endpoints to prove, and each reading is of one of them', async () => {
+    const nodes = three()
+    const { pool } = scriptedPool(nodes)
+    expect(await pool.witnesses(read)).toEqual([1_000, 1_000])
+    expect(askedOf(nodes, 'getBalance').toSorted()).toEqual([0, 1, 1])
+  })
+
+  it('is not proven where one endpoint answers, or where the second is behind', async () => {
+    const nodes = three()
+    const { pool, ask } = scriptedPool(nodes)
+    await ask('getBalance', BALANCE)
+    nodes[0]!.fault = http(500)
+    nodes[1]!.slot = 900
+    expect(await pool.witnesses(read)).toEqual([])
+    nodes[1]!.slot = 1_000
+    expect(await pool.witnesses(read)).toEqual([1_000, 1_000])
+  })
+})
+
+it('requests of one kind are spread by weight, and those that belong together go to one endpoint', () => {
+  const endpoints = [1, 2, 5].map((weight, i) => new Endpoint(`n${i}`, weight, fetch))
+  const counts = [0, 0, 0]
+  for (let i = 0; i < 8_000; i++) counts[endpoints.indexOf(inOrder(endpoints, `trace ${i}`)[0]!)]!++
+  for (const [i, share] of [1 / 8, 2 / 8, 5 / 8].entries()) expect(counts[i]! / 8_000).toBeCloseTo(share, 1)
+  fc.assert(
+    fc.property(fc.string(), fc.nat(2), (key, gone) => {
+      const order = inOrder(endpoints, key)
+      expect(inOrder(endpoints, key)).toEqual(order)
+      // What one endpoint loses is taken over by the others, whose order stays.
+      const left = endpoints.filter((_, i) => i !== gone)
+      expect(inOrder(left, key)).toEqual(order.filter((each) => left.includes(each)))
+    }),
+  )
+})
