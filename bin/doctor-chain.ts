@@ -1,7 +1,7 @@
 /** The checks of `svc doctor` about the chain: the cluster, its program cache, the signer and the storage. */
 import { existsSync } from 'node:fs'
 import type { DoctorCheck } from '../commands/session.ts'
-import { type Cluster, clusterOf } from '../src/chain/cluster.ts'
+import { type Cluster, clusterOf, endpointsOf } from '../src/chain/cluster.ts'
 import { chainOwner } from '../src/chain/owner.ts'
 import type { Config } from '../src/config.ts'
 import { FileFault } from '../src/files.ts'
@@ -11,9 +11,10 @@ const NODE_PROBE_MS = 5_000
 
 export async function chainChecks(config: Config): Promise<DoctorCheck[]> {
   const cluster = clusterOf(config)
+  const origin = config.origins[config.values['rpc-urls'] === undefined ? 'url' : 'rpc-urls']
   return [
-    passedCheck('cluster', `${cluster.label} (${ORIGINS[config.origins.url] ?? config.origins.url})`),
-    cluster.kind === 'embedded' ? embeddedChainChecks(config) : await reachable(cluster),
+    passedCheck('cluster', `${cluster.label} (${ORIGINS[origin] ?? origin})`),
+    ...(await nodeChecks(config, cluster)),
     ...(await programCache(config)),
     ...(await signerCheck(config)),
     ...(await storageCheck(config, cluster)),
@@ -39,6 +40,14 @@ function embeddedChainChecks({ dataDir }: Config): DoctorCheck {
     'rpc',
     owner === undefined ? 'in process; nobody serves it' : `pid ${owner.pid} at ${owner.rpc_url}`,
   )
+}
+
+async function nodeChecks(config: Config, cluster: Cluster): Promise<DoctorCheck[]> {
+  if (cluster.kind === 'embedded') return [embeddedChainChecks(config)]
+  const endpoints = endpointsOf(config)
+  if (endpoints.length === 1) return [await reachable(cluster)]
+  const { endpointChecks } = await import('./doctor-nodes.ts')
+  return endpointChecks(endpoints, cluster)
 }
 
 async function reachable({ rpcUrl, label }: Cluster): Promise<DoctorCheck> {

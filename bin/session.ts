@@ -149,7 +149,15 @@ export function openSession(globals: Globals, host: Host, paint: Record<'out' | 
   }
 }
 
-function flagsOf({ url, rpcUrls, api, apiKeyFile, dataDir, output, json }: Globals): Partial<Record<SettingName, unknown>> {
+function flagsOf({
+  url,
+  rpcUrls,
+  api,
+  apiKeyFile,
+  dataDir,
+  output,
+  json,
+}: Globals): Partial<Record<SettingName, unknown>> {
   const files = { 'api-key-file': apiKeyFile, 'data-dir': dataDir }
   return definedFlags({ url, 'rpc-urls': rpcUrls, api, ...files, output: json ? 'json' : output })
 }

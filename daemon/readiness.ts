@@ -1,6 +1,7 @@
 /** Whether this process can do its work: the database accepts writes, the chain answers and the workers make progress. */
 
 import type { DaemonRole } from '../src/api/daemon-roles.ts'
+import type { EndpointState } from '../src/chain/nodes/states.ts'
 import { databaseFault, FAULT_MESSAGES } from '../src/store/faults.ts'
 import { probeWrite } from '../src/store/settings.ts'
 import { withTimeout } from '../src/timing.ts'
@@ -77,8 +78,23 @@ async function rpcFault({ chain, log }: ReadyKernel): Promise<string | null> {
     return null
   } catch (error) {
     log.error({ err: error, cluster: chain.cluster.label }, 'the chain does not answer')
-    return 'the chain does not answer'
+    return `the chain does not answer${endpointStates(chain)}`
   }
+}
+
+/** The state of each of several RPC endpoints by its place in the setting, as hosts are nobody else's business. */
+function endpointStates({ endpointReports }: ReadyKernel['chain']): string {
+  const states = endpointReports().map(({ state }, i) => `endpoint ${i + 1} ${STATE_WORDS[state]}`)
+  return states.length === 0 ? '' : ` (${states.join(', ')})`
+}
+
+const STATE_WORDS: Record<EndpointState, string> = {
+  unchecked: 'was not reached yet',
+  ok: 'answered before',
+  behind: 'is behind the others',
+  paused: 'asked for a pause',
+  down: 'is down',
+  'wrong-chain': 'is of another chain',
 }
 
 /** Names the workers of this process that have stalled. */

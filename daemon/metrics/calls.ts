@@ -3,6 +3,7 @@ import { Counter, Histogram, type Registry } from 'prom-client'
 import { onPoolWaits, type PoolWait } from '../../src/store/pool-waits.ts'
 import { onRemovedRows, PRUNED_TABLES, type RemovedRows } from '../../src/store/removed-rows.ts'
 import { type FinishedCall, onCalls } from '../../src/telemetry/calls.ts'
+import { onFailovers } from '../../src/telemetry/failovers.ts'
 import { onTransactionSteps, type TransactionStep } from '../../src/telemetry/transactions.ts'
 
 /** Endpoints and methods that are told apart; the settings name a few. */
@@ -18,7 +19,7 @@ export function createCallMetrics(registry: Registry): () => () => void {
   const registers = [registry]
   const calls = new Counter({
     name: 'svc_rpc_calls_total',
-    help: 'Requests to the RPC node, by its host; "refused" blames the request, "busy", "failed" and "unanswered" the node',
+    help: 'Requests to the RPC node, by its host, of several endpoints with its place; "refused" blames the request, "busy", "failed" and "unanswered" the node',
     labelNames: ['endpoint', 'method', 'outcome'] as const,
     registers,
   })
@@ -26,6 +27,12 @@ export function createCallMetrics(registry: Registry): () => () => void {
     name: 'svc_rpc_call_duration_seconds',
     help: 'Time that a request to the RPC node took',
     labelNames: ['endpoint'] as const,
+    buckets: CALL_BUCKETS,
+    registers,
+  })
+  const failovers = new Histogram({
+    name: 'svc_rpc_failover_duration_seconds',
+    help: 'Time until another RPC endpoint had answered than the one that was asked first',
     buckets: CALL_BUCKETS,
     registers,
   })
@@ -119,6 +126,7 @@ export function createCallMetrics(registry: Registry): () => () => void {
       onTransactionSteps(countStep),
       onPoolWaits(countWait),
       onRemovedRows(countRemoved),
+      onFailovers(({ seconds }) => failovers.observe(seconds)),
     ]
     return () => {
       for (const stop of stops) stop()

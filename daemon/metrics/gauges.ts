@@ -1,6 +1,7 @@
 /** Metrics that are read when they are asked for: queues, sizes, connections, workers, readiness and the signer. */
 import { statfs } from 'node:fs/promises'
 import { Counter, Gauge, type Registry } from 'prom-client'
+import { ENDPOINT_STATES } from '../../src/chain/nodes/states.ts'
 import type { Services } from '../../src/context.ts'
 import { readSignerState } from '../../src/operations/signer/read-signer.ts'
 import { JOB_NAMES, readQueueFigures } from '../../src/store/figures.ts'
@@ -44,6 +45,7 @@ export function createGauges(registry: Registry, services: GaugeServices): Gauge
     database: databaseGauges(registry, services),
     disk: diskGauges(registry, services),
     signer: signerGauges(registry, services),
+    nodes: nodeGauges(registry, services),
   }
   for (const figures of Object.keys(sets)) errors.inc({ figures }, 0)
   const refreshes = Object.entries(sets).map(([figures, set]) =>
@@ -196,6 +198,27 @@ function diskGauges(registry: Registry, { config }: GaugeServices): GaugeSet {
       const { bavail, blocks, bsize } = await statfs(config.dataDir)
       free.set(bavail * bsize)
       total.set(blocks * bsize)
+    },
+  }
+}
+
+/** Of several RPC endpoints; where there is one, its calls say all that is known of it. */
+function nodeGauges(registry: Registry, { chain }: GaugeServices): GaugeSet {
+  const { gauge, forget } = gaugesOf(registry)
+  const states = gauge('svc_rpc_endpoint_state', '1 for the state that an RPC endpoint is in', 'endpoint', 'state')
+  const lag = gauge('svc_rpc_endpoint_slot_lag', 'Slots that an RPC endpoint is behind the furthest one', 'endpoint')
+  const latency = gauge('svc_rpc_endpoint_latency_seconds', 'Running average of its answers', 'endpoint')
+  const errors = gauge('svc_rpc_endpoint_error_ratio', 'Share of failures among its last requests', 'endpoint')
+  return {
+    freshMs: 0,
+    forget,
+    async read() {
+      for (const { endpoint, state, slotLag, latencyMs, errorRate } of chain.endpointReports()) {
+        for (const each of ENDPOINT_STATES) states.set({ endpoint, state: each }, each === state ? 1 : 0)
+        if (slotLag !== null) lag.set({ endpoint }, slotLag)
+        if (latencyMs !== null) latency.set({ endpoint }, latencyMs / 1000)
+        errors.set({ endpoint }, errorRate)
+      }
     },
   }
 }

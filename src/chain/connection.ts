@@ -12,6 +12,8 @@ import { withExactLamports } from './exact-lamports.ts'
 import { callNode, type PostToNode, postOver } from './node-call.ts'
 import type { EndpointReport } from './nodes/endpoint.ts'
 import type { NodePool, PinnedNode } from './nodes/pool.ts'
+import { createSignatureWaits, type OnSignature } from './nodes/signature-waits.ts'
+import { socketTargets } from './nodes/socket-urls.ts'
 import { observedEmbedded, observedRpc, postToEmbedded } from './observed-rpc.ts'
 import { chainOwner } from './owner.ts'
 import { type RetryOptions, withRetries } from './patient-fetch.ts'
@@ -51,6 +53,11 @@ export interface Chain extends ProgramLookup {
   witnesses<T>(read: (node: PinnedNode) => Promise<T>): Promise<T[]>
   /** Health of each of several endpoints, as it is known now; empty where there is one, or none was used yet. */
   endpointReports(): EndpointReport[]
+  /**
+   * Calls `act` once, when the WebSocket of a node says that the signature is confirmed, until the returned function is
+   * called. Not every node has one, so that whoever waits asks as well. Absent where waiting for it gains nothing.
+   */
+  readonly onSignature: OnSignature | undefined
   /**
    * Genesis hash in base58, which identifies the chain whatever URL reaches it. It is read once per node. Throws
    * internal_error.
@@ -112,6 +119,12 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
   const hashes = new WeakMap<NodeEndpoint, string>()
   /** When a node last showed a program, by its address. */
   const programsSeen = new WeakMap<Connection, Map<string, number>>()
+
+  // What a test puts around requests has no WebSocket, and the embedded chain answers without a network.
+  const waits =
+    configured === undefined || options.around !== undefined
+      ? undefined
+      : createSignatureWaits({ targets: () => pool?.socketTargets() ?? socketTargets(configured), ending })
 
   const owner = () => (cluster.kind === 'embedded' && opened === undefined ? chainOwner(config.dataDir) : undefined)
 
@@ -221,6 +234,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
       return pool?.witnesses(read) ?? []
     },
     endpointReports: () => pool?.reports() ?? [],
+    onSignature: waits?.onSignature,
     async genesisHash() {
       const node = await nodeEndpoint()
       const existing = hashes.get(node)
@@ -255,6 +269,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
       await withPingTimeout((await connection()).getSlot('processed'), cluster.label)
     },
     async close() {
+      waits?.close()
       const chain = await opened?.catch(() => undefined)
       opened = undefined
       served = undefined

@@ -133,7 +133,7 @@ export function createFaultyNode(chain: LocalChain): FaultyNode {
   /** What a node says that has come as far as `view`; a blockhash counts for the bank of the commitment, as in Agave. */
   async function answer(call: Call, view: View): Promise<unknown> {
     const { method, params } = call
-    const config = (params[1] ?? {}) as AccountsConfig
+    const config = (params[method === 'getLatestBlockhash' ? 0 : 1] ?? {}) as AccountsConfig
     const whole = await plain(call)
     if (whole.result?.context === undefined) return whole
     const { result } = whole

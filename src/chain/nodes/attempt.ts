@@ -1,15 +1,15 @@
 /** Sends one request to one endpoint, judges what comes, and notes what that says about the endpoint. */
 import { whyUnanswered } from '../../timing.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { PoolEndpoint } from './endpoint.ts'
 import { bodyFromSlot, isRecord, type NodeRequest } from './node-request.ts'
 import { MOST_LAG_SLOTS, type SlotBook, type SlotMarks } from './slot-book.ts'
-import { type Received, type Verdict, verdictOf } from './verdict.ts'
+import { type AnswerVerdict, type Received, verdictOf } from './verdict.ts'
 
 /** What the parts of a pool share. */
 export interface PoolCore {
   /** Name of the cluster for people. */
   label: string
-  endpoints: readonly Endpoint[]
+  endpoints: readonly PoolEndpoint[]
   book: SlotBook
   /** Milliseconds of a monotonic clock. */
   elapsed(): number
@@ -25,10 +25,10 @@ export const OVERTAKEN = 'overtaken'
 /** Never rejects. A request that was aborted because another endpoint has answered blames nobody. */
 export async function attempt(
   core: PoolCore,
-  endpoint: Endpoint,
+  endpoint: PoolEndpoint,
   request: NodeRequest,
   signal: AbortSignal,
-): Promise<Verdict> {
+): Promise<AnswerVerdict> {
   const { book, elapsed } = core
   const [marks, startedAt] = [book.marks(), elapsed()]
   const init = { method: 'POST', headers: { 'content-type': 'application/json' }, signal }
@@ -49,15 +49,17 @@ export async function attempt(
 /** Turns an answer that is older than what was known before the request into a reason to ask another endpoint. */
 function heldAgainst(
   { book, elapsed }: PoolCore,
-  endpoint: Endpoint,
+  endpoint: PoolEndpoint,
   request: NodeRequest,
-  { verdict, marks }: { verdict: Verdict; marks: SlotMarks },
-): Verdict {
+  { verdict, marks }: { verdict: AnswerVerdict; marks: SlotMarks },
+): AnswerVerdict {
   if (verdict.kind !== 'answer' || verdict.slot === undefined) return verdict
   const { commitment, method } = request
   const { slot } = verdict
   const fit = book.note(endpoint.label, commitment, slot, { marks, now: elapsed() })
-  if (fit === 'incredible') return { kind: 'elsewhere', blame: 'failed', reason: 'it names a slot that cannot be yet' }
+  if (fit === 'incredible') {
+    return { kind: 'elsewhere', blame: 'late', reason: 'it names a slot that nobody else has come near' }
+  }
   endpoint.sawSlot(commitment, slot, elapsed())
   if (marks[commitment] > 0) endpoint.seenBehind(marks[commitment] - slot, MOST_LAG_SLOTS)
   if (fit !== 'current') {
@@ -78,7 +80,12 @@ function noteStatuses(book: SlotBook, result: unknown): void {
   }
 }
 
-function noted({ elapsed }: PoolCore, endpoint: Endpoint, verdict: Verdict, startedAt: number): Verdict {
+function noted(
+  { elapsed }: PoolCore,
+  endpoint: PoolEndpoint,
+  verdict: AnswerVerdict,
+  startedAt: number,
+): AnswerVerdict {
   const now = elapsed()
   if (verdict.kind === 'answer') endpoint.succeeded(now - startedAt)
   else if (verdict.blame === 'failed') endpoint.failed(verdict.reason, now)

@@ -1,5 +1,5 @@
 /** Chooses among healthy endpoints: by weight, but the same one for requests that belong together. */
-import type { Endpoint } from './endpoint.ts'
+import type { PoolEndpoint } from './endpoint.ts'
 
 /** Lowest share of its weight that a slow, failing or slightly late endpoint keeps. */
 const LEAST_FACTOR = 1 / 8
@@ -11,7 +11,7 @@ const COMMON_LAG = 4
  * one endpoint as long as it is healthy, because reads of two banks do not fit together, and many keys are spread by
  * weight.
  */
-export function inOrder(endpoints: readonly Endpoint[], key: string): Endpoint[] {
+export function inOrder(endpoints: readonly PoolEndpoint[], key: string): PoolEndpoint[] {
   const fastest = Math.min(...endpoints.map(({ latencyMs }) => latencyMs ?? Number.POSITIVE_INFINITY))
   return endpoints
     .map((endpoint) => ({
@@ -23,7 +23,7 @@ export function inOrder(endpoints: readonly Endpoint[], key: string): Endpoint[]
 }
 
 /** The weight as health leaves it; in halves, so that the order does not change with every answer. */
-export function shareOf({ weight, latencyMs, errorRate, slotLag }: Endpoint, fastest: number): number {
+export function shareOf({ weight, latencyMs, errorRate, slotLag }: PoolEndpoint, fastest: number): number {
   const slowness = latencyMs === null ? 1 : latencyMs / Math.max(fastest, 25)
   const lag = (slotLag ?? 0) / COMMON_LAG
   return weight * halves(2 / Math.max(slowness, 2)) * halves(1 / Math.max(lag, 1)) * halves(1 - errorRate)

@@ -1,6 +1,7 @@
 /** One RPC endpoint and its health: the circuit breaker, the pause that it asked for, and its running averages. */
 
 import type { Commitment } from '../../solana/constants.ts'
+import type { EndpointState } from './states.ts'
 
 /** Failures in a row that open the circuit. */
 const OPENING_FAILURES = 3
@@ -17,8 +18,6 @@ const RECOVERED_AFTER = 10
 const NEWEST_SHARE = 0.2
 /** Milliseconds after which an endpoint of another chain is asked again which one it is of. */
 const FOREIGN_RECHECK_MS = 60_000
-
-export type EndpointState = 'unchecked' | 'ok' | 'behind' | 'paused' | 'down' | 'wrong-chain'
 
 /** An endpoint as doctor, metrics and log show it. */
 export interface EndpointReport {
@@ -37,7 +36,7 @@ export interface EndpointReport {
   lastError: string | null
 }
 
-export class Endpoint {
+export class PoolEndpoint {
   readonly label: string
   readonly weight: number
   /** Sends a request to this endpoint alone, once. */

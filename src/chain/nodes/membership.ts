@@ -3,7 +3,7 @@ import { internal } from '../../errors.ts'
 import { withTimeout } from '../../timing.ts'
 import { attempt, type PoolCore } from './attempt.ts'
 import { inOrder } from './choosing.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { PoolEndpoint } from './endpoint.ts'
 import { nodeRequest } from './node-request.ts'
 import { MOST_LAG_SLOTS } from './slot-book.ts'
 
@@ -23,9 +23,9 @@ const SLOT = call('getSlot', [{ commitment: 'processed' }])
 
 export interface Membership {
   /** Endpoints for a read, in the order in which they are tried; none where no one can be asked now. */
-  readers(key: string): Promise<Endpoint[]>
+  readers(key: string): Promise<PoolEndpoint[]>
   /** Endpoints that take transactions, late ones included. */
-  takers(key: string): Promise<Endpoint[]>
+  takers(key: string): Promise<PoolEndpoint[]>
   /** Checks every endpoint now. */
   checkAll(): Promise<void>
   /** Resolves when nothing is under way in the background. */
@@ -37,8 +37,9 @@ export function createMembership(core: PoolCore, known: string | undefined): Mem
   const { endpoints, book, elapsed, ending } = core
   let expected = known
   let establishing: Promise<void> | undefined
+  let hasBegun = false
   let surveyedAt = Number.NEGATIVE_INFINITY
-  const checking = new Map<Endpoint, Promise<void>>()
+  const checking = new Map<PoolEndpoint, Promise<void>>()
   const background = new Set<Promise<void>>()
 
   const inBackground = (work: Promise<void>): void => {
@@ -46,13 +47,13 @@ export function createMembership(core: PoolCore, known: string | undefined): Mem
     background.add(tracked)
   }
 
-  function check(endpoint: Endpoint): Promise<void> {
+  function check(endpoint: PoolEndpoint): Promise<void> {
     const running = checking.get(endpoint) ?? checkOnce(endpoint).finally(() => checking.delete(endpoint))
     checking.set(endpoint, running)
     return running
   }
 
-  async function checkOnce(endpoint: Endpoint): Promise<void> {
+  async function checkOnce(endpoint: PoolEndpoint): Promise<void> {
     try {
       await withTimeout(CHECK_MS, ending, async (signal) => {
         const [genesis, slot] = await Promise.all([GENESIS, SLOT].map((each) => attempt(core, endpoint, each, signal)))
@@ -66,20 +67,15 @@ export function createMembership(core: PoolCore, known: string | undefined): Mem
       const { name, message } = error as Error
       endpoint.failed(name === 'TimeoutError' ? 'no answer in time' : message, elapsed(), true)
     }
-    compareSlots()
-    decide(false)
+    if (hasBegun) compareSlots()
   }
 
-  /** Settles on the chain of most endpoints; of most of those that answer once `isLast` of them has. */
-  function decide(isLast: boolean): void {
+  /** Settles on the chain of more than half of all endpoints: one that answers alone may be of another one. */
+  function decide(): void {
     if (expected !== undefined) return
-    const counts = new Map<string, number>()
-    for (const { genesis } of endpoints) if (genesis !== null) counts.set(genesis, (counts.get(genesis) ?? 0) + 1)
-    const [first, second] = [...counts].sort(([, a], [, b]) => b - a)
-    if (first === undefined) return
-    const isMajority = first[1] * 2 > endpoints.length
-    if (!isMajority && !(isLast && first[1] > (second?.[1] ?? 0))) return
-    expected = first[0]
+    const hashes = endpoints.flatMap(({ genesis }) => genesis ?? [])
+    expected = hashes.find((hash) => hashes.filter((other) => other === hash).length * 2 > endpoints.length)
+    if (expected === undefined) return
     for (const endpoint of endpoints) {
       if (endpoint.genesis !== null) endpoint.identified(endpoint.genesis, endpoint.genesis !== expected, elapsed())
     }
@@ -93,23 +89,34 @@ export function createMembership(core: PoolCore, known: string | undefined): Mem
     }
   }
 
-  /** Resolves when it is known which chain this is, or when nobody says so. Throws where the endpoints disagree. */
+  /** Resolves when more than half of the endpoints were checked, or all that can be. Throws where they disagree. */
   async function establish(): Promise<void> {
-    if (expected === undefined) {
-      establishing ??= new Promise<void>((resolve) => {
-        const asked = endpoints.filter((endpoint) => endpoint.genesis !== null || endpoint.isDueForCheck(elapsed()))
-        const checks = asked.map((endpoint) => check(endpoint).then(() => expected !== undefined && resolve()))
-        void Promise.all(checks).then(() => {
-          decide(true)
-          resolve()
-        })
-      }).finally(() => {
+    if (!hasBegun) {
+      establishing ??= firstChecks().finally(() => {
         establishing = undefined
       })
       await establishing
-      surveyedAt = elapsed()
     }
     if (expected === undefined && endpoints.some(({ genesis }) => genesis !== null)) throw disagreement(core)
+  }
+
+  function firstChecks(): Promise<void> {
+    return new Promise((resolve) => {
+      const begin = (isLast: boolean) => {
+        decide()
+        const slots = endpoints.flatMap(({ isForeign, seen }) => (isForeign || seen === undefined ? [] : [seen.slot]))
+        const isEnough = isLast ? slots.length > 0 : slots.length * 2 > endpoints.length
+        if (!hasBegun && expected !== undefined && isEnough) {
+          hasBegun = true
+          surveyedAt = elapsed()
+          book.begin(slots, elapsed())
+          compareSlots()
+        }
+        if (hasBegun || isLast) resolve()
+      }
+      const asked = endpoints.filter((endpoint) => endpoint.genesis !== null || endpoint.isDueForCheck(elapsed()))
+      void Promise.all(asked.map((endpoint) => check(endpoint).then(() => begin(false)))).then(() => begin(true))
+    })
   }
 
   /** Asks every endpoint how far it is. `most` resolves when more than half have answered, `all` at the end. */
@@ -121,7 +128,7 @@ export function createMembership(core: PoolCore, known: string | undefined): Mem
     const most = new Promise<void>((resolve) => {
       tell = resolve
     })
-    const askOne = async (endpoint: Endpoint) => {
+    const askOne = async (endpoint: PoolEndpoint) => {
       await withTimeout(CHECK_MS, ending, (signal) => attempt(core, endpoint, SLOT, signal)).catch(() => undefined)
       compareSlots()
       if (--left * 2 < asked.length) tell()
@@ -143,7 +150,7 @@ export function createMembership(core: PoolCore, known: string | undefined): Mem
     if (age >= STALE_SURVEY_MS) await most
   }
 
-  async function those(key: string, kinds: ((endpoint: Endpoint) => boolean)[]): Promise<Endpoint[]> {
+  async function those(key: string, kinds: ((endpoint: PoolEndpoint) => boolean)[]): Promise<PoolEndpoint[]> {
     await establish()
     await maintain()
     const now = () => kinds.map((isKind) => endpoints.filter(isKind)).find(({ length }) => length > 0)
@@ -158,15 +165,15 @@ export function createMembership(core: PoolCore, known: string | undefined): Mem
     return inOrder(now() ?? [], key)
   }
 
-  const isUsable = (endpoint: Endpoint) => endpoint.isUsable(elapsed())
-  const canTake = (endpoint: Endpoint) => endpoint.canTake(elapsed())
+  const isUsable = (endpoint: PoolEndpoint) => endpoint.isUsable(elapsed())
+  const canTake = (endpoint: PoolEndpoint) => endpoint.canTake(elapsed())
   return {
     // Answers of late endpoints are refused one by one; where nobody else is left, one may have caught up.
     readers: (key) => those(key, [isUsable, canTake]),
     takers: (key) => those(key, [canTake]),
     async checkAll() {
+      await establish().catch(() => undefined)
       await Promise.all(endpoints.map(check))
-      decide(true)
     },
     async settled() {
       while (background.size + checking.size > 0) await Promise.all([...background, ...checking.values()])
@@ -175,10 +182,11 @@ export function createMembership(core: PoolCore, known: string | undefined): Mem
 }
 
 function disagreement({ endpoints, label }: PoolCore): Error {
-  const hashes = endpoints.map(
-    ({ label: name, genesis }) => `${name} is of ${genesis ?? 'a chain that it does not name'}`,
+  const said = endpoints.map(
+    ({ label: name, genesis, lastError }) =>
+      `${name}: ${genesis === null ? (lastError ?? 'not asked') : `genesis ${genesis}`}`,
   )
   return internal(
-    `The RPC endpoints of ${label} are of different chains, and none has a majority: ${hashes.join('; ')}; set url to the name of the cluster, or correct rpc-urls`,
+    `More than half of the RPC endpoints of ${label} must agree which chain they are of, and they do not (${said.join('; ')}): set url to the name of the cluster, or correct rpc-urls`,
   )
 }

@@ -5,21 +5,17 @@ import { pause, withTimeout } from '../../timing.ts'
 import type { ClusterKind } from '../cluster.ts'
 import { callNode, type PostToNode } from '../node-call.ts'
 import { attempt, type PoolCore } from './attempt.ts'
-import { Endpoint, type EndpointReport } from './endpoint.ts'
+import { type EndpointReport, PoolEndpoint } from './endpoint.ts'
+import { GENESIS_HASHES } from './genesis-hashes.ts'
+import { endpointLabel } from './labels.ts'
 import { createMembership } from './membership.ts'
 import { nodeRequest } from './node-request.ts'
+import type { SocketTarget } from './node-socket.ts'
 import { CALL_MS, readFromPool } from './reading.ts'
 import { sendToPool } from './sending-to-all.ts'
 import { SlotBook } from './slot-book.ts'
+import { socketTargets } from './socket-urls.ts'
 
-/**
- * Genesis hashes of the public clusters, by which CAIP-2 names them too (ChainAgnostic/namespaces, solana/caip2.md).
- */
-const GENESIS_HASHES: Partial<Record<ClusterKind, string>> = {
-  'mainnet-beta': '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
-  devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
-  testnet: '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY',
-}
 /** Endpoints that must agree before something is held to be absent or over. */
 const WITNESSES = 2
 
@@ -37,6 +33,8 @@ export interface NodePool {
    */
   witnesses<T>(read: (node: PinnedNode) => Promise<T>): Promise<T[]>
   reports(): EndpointReport[]
+  /** Where WebSockets of sound endpoints may be; the slots that they tell are held against those of answers. */
+  socketTargets(): SocketTarget[]
   /** Checks every endpoint now, for those who want to see them all. */
   checkAll(): Promise<void>
   /** Resolves when nothing is under way in the background. */
@@ -53,14 +51,11 @@ export interface NodePoolOptions {
   ending?: AbortSignal | undefined
 }
 
-/** Host and place, which tell apart endpoints of one provider without a key. */
-export const endpointLabel = ({ url }: RpcEndpoint, place: number): string => `${new URL(url).host}#${place + 1}`
-
 export function createNodePool(settings: readonly RpcEndpoint[], options: NodePoolOptions): NodePool {
   const { cluster, sendTo, elapsed = () => performance.now(), wait = pause, after = afterTimeout, ending } = options
   const endpoints = settings.map((setting, place) => {
     const label = endpointLabel(setting, place)
-    return new Endpoint(label, setting.weight, sendTo(setting, label))
+    return new PoolEndpoint(label, setting.weight, sendTo(setting, label))
   })
   const core: PoolCore = { label: cluster.label, endpoints, book: new SlotBook(), elapsed, wait, after, ending }
   const members = createMembership(core, GENESIS_HASHES[cluster.kind])
@@ -74,7 +69,7 @@ export function createNodePool(settings: readonly RpcEndpoint[], options: NodePo
     return (await readFromPool(core, members, request, key())).text
   }
 
-  const pinned = (endpoint: Endpoint): PinnedNode => ({
+  const pinned = (endpoint: PoolEndpoint): PinnedNode => ({
     call: async <T>(method: string, params: readonly unknown[]) =>
       (await callNode((body) => postTo(core, endpoint, body), method, params)) as T,
   })
@@ -103,13 +98,27 @@ export function createNodePool(settings: readonly RpcEndpoint[], options: NodePo
       const all = readings.flat()
       return all.length < WITNESSES ? [] : all
     },
+    socketTargets: () =>
+      endpoints.flatMap((endpoint, i) => {
+        const setting = settings[i]
+        if (setting === undefined || !endpoint.isUsable(elapsed())) return []
+        const onSlot = (slot: number) => noteSlot(core, endpoint, slot)
+        return socketTargets(setting).map((target) => ({ ...target, onSlot }))
+      }),
     reports: () => endpoints.map((endpoint) => endpoint.report(elapsed())),
     checkAll: members.checkAll,
     settled: members.settled,
   }
 }
 
-async function postTo(core: PoolCore, endpoint: Endpoint, body: string): Promise<{ status: number; text: string }> {
+/** Takes a slot that was told without a request, by which endpoints that lag are told sooner. */
+function noteSlot({ book, elapsed }: PoolCore, endpoint: PoolEndpoint, slot: number): void {
+  const now = elapsed()
+  if (book.note(endpoint.label, 'processed', slot, { marks: book.marks(), now }) === 'incredible') return
+  endpoint.sawSlot('processed', slot, now)
+}
+
+async function postTo(core: PoolCore, endpoint: PoolEndpoint, body: string): Promise<{ status: number; text: string }> {
   const request = nodeRequest(body)
   const verdict = await withTimeout(CALL_MS / 2, core.ending, (signal) => attempt(core, endpoint, request, signal))
   if (verdict.kind === 'elsewhere') throw new Error(verdict.reason)

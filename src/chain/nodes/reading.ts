@@ -1,11 +1,12 @@
 /** Reads from the pool: the first whole and current answer counts, and an endpoint that hesitates is overtaken. */
 import { internal } from '../../errors.ts'
-import { withTimeout } from '../../timing.ts'
+import { publishFailover } from '../../telemetry/failovers.ts'
+import { SECOND_MS, withTimeout } from '../../timing.ts'
 import { attempt, OVERTAKEN, type PoolCore } from './attempt.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { PoolEndpoint } from './endpoint.ts'
 import type { Membership } from './membership.ts'
 import type { NodeRequest } from './node-request.ts'
-import type { Verdict } from './verdict.ts'
+import type { AnswerVerdict } from './verdict.ts'
 
 /** Time for a call with all of its tries, as for a single node. */
 export const CALL_MS = 8_000
@@ -17,12 +18,12 @@ const AGREEING = 3
 /** An endpoint is overtaken after three times its usual latency, within these bounds. */
 const HESITATION = { usual: 250, times: 3, least: 500, most: 2_500 } as const
 
-type Answer = Extract<Verdict, { kind: 'answer' }>
-export type Refusal = Extract<Verdict, { kind: 'elsewhere' }>
+type Answer = Extract<AnswerVerdict, { kind: 'answer' }> & { by: PoolEndpoint }
+export type EndpointRefusal = Extract<AnswerVerdict, { kind: 'elsewhere' }>
 
 export interface Tried {
-  endpoint: Endpoint
-  verdict: Refusal
+  endpoint: PoolEndpoint
+  verdict: EndpointRefusal
 }
 
 /** Returns the text of the answer. Throws internal_error where no endpoint gives one. */
@@ -32,9 +33,18 @@ export async function readFromPool(
   request: NodeRequest,
   key: string,
 ): Promise<{ text: string; isError: boolean }> {
+  const startedAt = core.elapsed()
+  let hasFailed = false
   return inRounds(core, async (signal) => {
-    const outcome = await firstAnswer(core, await members.readers(key), request, signal)
-    if ('text' in outcome) return outcome
+    const candidates = await members.readers(key)
+    const outcome = await firstAnswer(core, candidates, request, signal)
+    if ('text' in outcome) {
+      if (hasFailed || outcome.by !== candidates[0]) {
+        publishFailover({ operation: request.method, seconds: (core.elapsed() - startedAt) / SECOND_MS })
+      }
+      return outcome
+    }
+    hasFailed = true
     // What every endpoint says of itself, such as a method that none has, is no better a moment later.
     const isSettled = outcome.tried.length > 0 && outcome.tried.every(({ verdict }) => verdict.blame === 'none')
     return { tried: outcome.tried, isSettled }
@@ -96,12 +106,12 @@ export function unanswered({ endpoints, elapsed, label }: PoolCore, tried: reado
 /** Asks one endpoint after the other; the next one at once after a failure, and soon where one hesitates. */
 function firstAnswer(
   core: PoolCore,
-  candidates: readonly Endpoint[],
+  candidates: readonly PoolEndpoint[],
   request: NodeRequest,
   signal: AbortSignal,
 ): Promise<Answer | { tried: Tried[] }> {
   const waiting = [...candidates]
-  const running = new Map<Endpoint, AbortController>()
+  const running = new Map<PoolEndpoint, AbortController>()
   const tried: Tried[] = []
   return new Promise((resolve) => {
     let isDone = false
@@ -118,13 +128,13 @@ function firstAnswer(
       resolve(outcome)
     }
 
-    function received(endpoint: Endpoint, verdict: Verdict): void {
+    function received(endpoint: PoolEndpoint, verdict: AnswerVerdict): void {
       const earlier = [...running.keys()].slice(0, [...running.keys()].indexOf(endpoint))
       running.delete(endpoint)
       if (isDone) return
       if (verdict.kind === 'answer') {
         for (const slower of earlier) slower.failed('no answer in time', core.elapsed())
-        finish(verdict)
+        finish({ ...verdict, by: endpoint })
         return
       }
       tried.push({ endpoint, verdict })
@@ -149,7 +159,7 @@ function firstAnswer(
   })
 }
 
-function hesitationOf({ latencyMs }: Endpoint): number {
+function hesitationOf({ latencyMs }: PoolEndpoint): number {
   const { usual, times, least, most } = HESITATION
   return Math.min(most, Math.max(least, times * (latencyMs ?? usual)))
 }

@@ -2,11 +2,11 @@
 import { decodeOnce } from '../../solana/messages.ts'
 import { withTimeout } from '../../timing.ts'
 import { attempt, type PoolCore } from './attempt.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { PoolEndpoint } from './endpoint.ts'
 import type { Membership } from './membership.ts'
 import { isRecord, type NodeRequest, nodeRequest } from './node-request.ts'
 import { CALL_MS, inRounds, readFromPool, type Tried } from './reading.ts'
-import type { Verdict } from './verdict.ts'
+import type { AnswerVerdict } from './verdict.ts'
 
 /**
  * Resolves as soon as one endpoint has taken the bytes; the others go on in the background. Throws internal_error where
@@ -55,7 +55,7 @@ interface Outcome {
 
 function firstTaken(
   core: PoolCore,
-  targets: readonly Endpoint[],
+  targets: readonly PoolEndpoint[],
   request: NodeRequest,
   signature: string | undefined,
 ): Promise<Outcome> {
@@ -70,7 +70,7 @@ function firstTaken(
     for (const endpoint of targets) {
       // Each has its own time, which goes on after another one has taken the bytes.
       void withTimeout(CALL_MS / 2, core.ending, (signal) => attempt(core, endpoint, request, signal))
-        .catch((error: Error): Verdict => ({ kind: 'elsewhere', blame: 'failed', reason: error.message }))
+        .catch((error: Error): AnswerVerdict => ({ kind: 'elsewhere', blame: 'failed', reason: error.message }))
         .then((verdict) => {
           left--
           if (verdict.kind === 'elsewhere') tried.push({ endpoint, verdict })

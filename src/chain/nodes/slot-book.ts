@@ -8,12 +8,14 @@ import { COMMITMENT_DEPTH, type Commitment } from '../../solana/constants.ts'
 export const MOST_LAG_SLOTS = 24
 /** Slots that a chain may have made in a millisecond, at four times the speed of 250 ms slots. */
 const FASTEST_SLOTS_PER_MS = 1 / 62
-/** Slots that a claim may be ahead of what is known, beyond those that can have passed. */
+/** Slots that an endpoint may be ahead of what is known, beyond those that can have passed, without being doubted. */
 const LEEWAY_SLOTS = 150
-/** Milliseconds after which a claim that nobody contradicts is believed. */
-const LONELY_CLAIM_MS = 5_000
+/** Slots by which all other endpoints may lag at the most: some hours. A greater lead takes a second endpoint. */
+const MOST_LEAD_SLOTS = 20_000
+/** Milliseconds for which an endpoint must be ahead before it is believed alone. */
+const CLAIM_MS = 2_000
 
-/** The furthest slot by commitment at one moment. */
+/** The furthest slot by commitment at one moment; where none was seen, what follows from that of the newest bank. */
 export type SlotMarks = Readonly<Record<Commitment, number>>
 
 export type SlotFit = 'current' | 'behind' | 'early' | 'incredible'
@@ -24,12 +26,33 @@ export class SlotBook {
   /** Newest slot of a transaction that was reported with this status: a later read must not miss its effects. */
   #reported: Record<'confirmed' | 'finalized', number> = { confirmed: 0, finalized: 0 }
   #seenAt = 0
-  /** The last slot that nobody else has supported, with who claimed it. */
-  #claim: { slot: number; by: string; at: number } | undefined
+  /** Slots that are too far ahead to be believed at once, by who claims them since when. */
+  readonly #claims = new Map<string, { slot: number; at: number }>()
+  /** When each endpoint last named a slot that was believed. */
+  readonly #believedAt = new Map<string, number>()
+  #hasBegun = false
+
+  /**
+   * Begins with what the first endpoints said at one time; before that every answer counts. The furthest one is right,
+   * unless it leads by more than nodes ever lag.
+   */
+  begin(slots: readonly number[], now: number): void {
+    const sorted = slots.toSorted((a, b) => b - a)
+    const [first = 0, second = first] = sorted
+    this.#hasBegun = true
+    this.#seen.processed = first - second > MOST_LEAD_SLOTS && sorted.length > 2 ? second : first
+    this.#seenAt = now
+  }
 
   /** What is known now; a request takes it along, and its answer is held against it. */
   marks(): SlotMarks {
-    return { ...this.#seen }
+    const { processed, confirmed, finalized } = this.#seen
+    const least = (commitment: Commitment) => Math.max(0, processed - 2 * COMMITMENT_DEPTH[commitment])
+    return {
+      processed,
+      confirmed: Math.max(confirmed, least('confirmed')),
+      finalized: Math.max(finalized, least('finalized')),
+    }
   }
 
   /** The furthest slot of a processed bank that was seen; 0 before the first. */
@@ -39,8 +62,7 @@ export class SlotBook {
 
   /** Lowest slot of a bank at the commitment that may answer: 0 where nothing is known. */
   floor(commitment: Commitment, marks: SlotMarks): number {
-    const tip = marks[commitment] || Math.max(0, marks.processed - 2 * COMMITMENT_DEPTH[commitment] - 1)
-    return Math.max(0, tip - MOST_LAG_SLOTS, this.#reportedAt(commitment))
+    return Math.max(0, marks[commitment] - MOST_LAG_SLOTS, this.#reportedAt(commitment))
   }
 
   /** The finalized bank of a transaction that is only confirmed comes seconds later, and nobody waits for it. */
@@ -53,8 +75,10 @@ export class SlotBook {
    * `early` before what this process has reported, `incredible` ahead of what can be, as long as nobody supports it.
    */
   note(by: string, commitment: Commitment, slot: number, { marks, now }: { marks: SlotMarks; now: number }): SlotFit {
+    if (!this.#hasBegun) return 'current'
     if (!this.#isCredible(by, slot, now)) return 'incredible'
-    if (this.#claim?.by !== by) this.#claim = undefined
+    this.#claims.delete(by)
+    this.#believedAt.set(by, now)
     if (slot > this.#seen[commitment]) {
       this.#seen[commitment] = slot
       this.#seenAt = now
@@ -67,14 +91,18 @@ export class SlotBook {
 
   #isCredible(by: string, slot: number, now: number): boolean {
     const tip = Math.max(...Object.values(this.#seen))
-    if (tip === 0 || slot <= tip + LEEWAY_SLOTS + Math.max(0, now - this.#seenAt) * FASTEST_SLOTS_PER_MS) return true
-    const claim = this.#claim
-    if (claim !== undefined && claim.by !== by && Math.abs(claim.slot - slot) <= LEEWAY_SLOTS) return true
-    // After a machine has slept, one endpoint that is left cannot be supported by another, nor contradicted: what another
-    // one says meanwhile removes the claim.
-    if (claim?.by === by && slot >= claim.slot && now - claim.at >= LONELY_CLAIM_MS) return true
-    if (claim?.by !== by || slot < claim.slot) this.#claim = { slot, by, at: now }
-    return false
+    if (slot <= tip + slotsWithin(now - this.#seenAt)) return true
+    const isNear = (claim: { slot: number; at: number }) => Math.abs(slot - claim.slot) <= slotsWithin(now - claim.at)
+    const own = this.#claims.get(by)
+    if ([...this.#claims].some(([other, claim]) => other !== by && isNear(claim))) return true
+    if (own === undefined || !isNear(own)) {
+      this.#claims.set(by, { slot, at: now })
+      return false
+    }
+    if (now - own.at < CLAIM_MS) return false
+    // After a machine has slept, the only endpoint that answers is right, however far it has come.
+    const isAlone = [...this.#believedAt].every(([other, at]) => other === by || at < own.at)
+    return slot - tip <= MOST_LEAD_SLOTS || isAlone
   }
 
   /** Notes that a transaction in this slot was reported as confirmed or finalized. */
@@ -82,3 +110,5 @@ export class SlotBook {
     if (slot <= this.#seen.processed) this.#reported[commitment] = Math.max(this.#reported[commitment], slot)
   }
 }
+
+const slotsWithin = (milliseconds: number) => LEEWAY_SLOTS + Math.max(0, milliseconds) * FASTEST_SLOTS_PER_MS

@@ -8,7 +8,7 @@ import { isRecord, type NodeRequest } from './node-request.ts'
  */
 export type Blame = 'none' | 'late' | 'busy' | 'failed'
 
-export type Verdict =
+export type AnswerVerdict =
   | { kind: 'answer'; text: string; result: unknown; slot: number | undefined; isError: boolean }
   | {
       kind: 'elsewhere'
@@ -66,7 +66,7 @@ export interface Received {
 }
 
 /** Judges a whole HTTP answer. */
-export function verdictOf(request: NodeRequest, { status, headers, text }: Received): Verdict {
+export function verdictOf(request: NodeRequest, { status, headers, text }: Received): AnswerVerdict {
   const isDone = status >= 200 && status < 300
   if (status === 429 || status === 503) {
     const reason = status === 429 ? 'it is busy (HTTP 429)' : 'it answers HTTP 503'
@@ -87,9 +87,9 @@ export function verdictOf(request: NodeRequest, { status, headers, text }: Recei
   return resultVerdict(request, text, parsed.result)
 }
 
-const failed = (reason: string): Verdict => ({ kind: 'elsewhere', blame: 'failed', reason })
+const failed = (reason: string): AnswerVerdict => ({ kind: 'elsewhere', blame: 'failed', reason })
 
-function errorVerdict(text: string, code: number): Verdict {
+function errorVerdict(text: string, code: number): AnswerVerdict {
   const [blame, reason] = ELSEWHERE.get(code) ?? []
   if (blame === undefined || reason === undefined) {
     return { kind: 'answer', text, result: undefined, slot: undefined, isError: true }
@@ -97,13 +97,13 @@ function errorVerdict(text: string, code: number): Verdict {
   return { kind: 'elsewhere', blame, reason, text }
 }
 
-function batchVerdict(text: string, answers: readonly unknown[]): Verdict {
+function batchVerdict(text: string, answers: readonly unknown[]): AnswerVerdict {
   const codes = answers.map((answer) => (isRecord(answer) && isRecord(answer.error) ? answer.error.code : undefined))
   const worst = codes.map((code) => errorVerdict(text, Number(code))).find(({ kind }) => kind === 'elsewhere')
   return worst ?? { kind: 'answer', text, result: answers, slot: undefined, isError: false }
 }
 
-function resultVerdict(request: NodeRequest, text: string, result: unknown): Verdict {
+function resultVerdict(request: NodeRequest, text: string, result: unknown): AnswerVerdict {
   const { method } = request
   if (method === 'getSlot') {
     return isSlot(result) ? { kind: 'answer', text, result, slot: result, isError: false } : incomplete()

@@ -1,16 +1,10 @@
 /** Opens the platform wallet for an operation that requires it. */
+import { GENESIS_HASHES } from '../../chain/nodes/genesis-hashes.ts'
 import { type Signer, SignerUnavailable } from '../../chain/signer/index.ts'
 import type { ConfigError } from '../../config.ts'
 import type { Services } from '../../context.ts'
 import { type ApiError, internal } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-
-/** Genesis hashes of the public clusters (docs.anza.xyz, clusters). */
-const GENESIS_HASHES: Readonly<Record<string, string>> = {
-  'mainnet-beta': '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
-  devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
-  testnet: '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY',
-}
 
 /** Returns null when none is configured. Throws internal_error when its provider cannot be set up. */
 export function openSigner({ signer, log }: Pick<Services, 'signer' | 'log'>): Promise<Signer | null> {

@@ -25,10 +25,25 @@ export async function awaitConfirmed(
     if (isConfirmed || row.lifecycle === 'failed' || performance.now() >= until || context.ending.aborted) {
       return { ...row, isConfirmed }
     }
-    await pause(CONFIRMATION_POLL_MS)
+    await pauseOrSeen(context, signature)
     // A failing node is asked again until the deadline.
     await followTransaction(context, row).catch((error) =>
       context.log.debug({ err: error, signature }, 'a look failed'),
     )
+  }
+}
+
+/** Waits for the next look: for a moment, or until a node says that the transaction is confirmed. */
+async function pauseOrSeen({ chain }: Pick<Services, 'chain'>, signature: string): Promise<void> {
+  const { onSignature } = chain
+  if (onSignature === undefined) return pause(CONFIRMATION_POLL_MS)
+  let end = () => {}
+  const seen = new Promise<void>((resolve) => {
+    end = onSignature(signature, resolve)
+  })
+  try {
+    await Promise.race([pause(CONFIRMATION_POLL_MS), seen])
+  } finally {
+    end()
   }
 }

@@ -1,16 +1,18 @@
 /** Sends a transaction that was just stored. */
 
 import { broadcast } from '../../chain/sending.ts'
-import type { Services } from '../../context.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 import { planSend } from '../../store/transactions.ts'
+import { type LookingServices, lookWhenSeen } from './look-when-seen.ts'
 
 /** The request makes the first attempt and the watcher all later ones, so that a failure is only logged. */
 export async function sendFirst(
-  { store, chain, log }: Pick<Services, 'store' | 'chain' | 'log'>,
+  services: LookingServices,
   { raw, signature }: DecodedTransaction,
   maxRetries: number,
 ): Promise<void> {
+  const { store, chain, log } = services
+  lookWhenSeen(services, signature)
   await broadcast(chain, raw, maxRetries).then(
     () => (maxRetries === 0 ? store.write((tx) => planSend(tx, signature, null)) : undefined),
     (error) => log.warn({ err: error, signature }, 'a transaction was not sent at once'),

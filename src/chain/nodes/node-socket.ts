@@ -1,0 +1,258 @@
+/** Subscriptions over an endpoint's WebSocket: they say when it is worth asking, and never what is true. */
+import type { WebSocket } from 'ws'
+import { pause } from '../../timing.ts'
+import { isRecord } from './node-request.ts'
+
+/** Signatures that are waited for at a time; further ones are found by asking alone. */
+export const MOST_SIGNATURES = 512
+/** Milliseconds after which nobody waits for a signature any more: its blockhash has long expired. */
+const SIGNATURE_LIFE_MS = 180_000
+/** Milliseconds without a subscription after which the connection is closed. */
+const IDLE_MS = 10_000
+const CONNECT_MS = 5_000
+/** Pauses between two tries to connect: the first, and the longest after doubling. */
+const FIRST_RETRY_MS = 1_000
+const LONGEST_RETRY_MS = 60_000
+/** Milliseconds after which a silent connection is tested, and within which it must answer. */
+const SILENCE_MS = 30_000
+/** Largest message in bytes; a notification of a signature or a slot has some hundred. */
+const LARGEST_MESSAGE = 16 * 1024
+/** Messages that are no JSON-RPC after which the endpoint is left. */
+const MOST_NONSENSE = 20
+
+/** Where a WebSocket is. */
+export interface SocketTarget {
+  url: string
+  headers: Readonly<Record<string, string>>
+  /** Receives the slots of the endpoint's newest bank. */
+  onSlot?: (slot: number) => void
+}
+
+export interface SocketOptions {
+  /** Where to connect, best first; asked before each try, which takes them in turn. */
+  targets: () => readonly SocketTarget[]
+  after?: (milliseconds: number, act: () => void) => () => void
+  ending?: AbortSignal | undefined
+}
+
+export interface NodeSocket {
+  /** Calls `act` once, when an endpoint says that the signature is confirmed. The returned function ends the wait. */
+  onSignature(signature: string, act: () => void): () => void
+  close(): void
+}
+
+interface Waiting {
+  signature: string
+  acts: Set<() => void>
+  /** Id of the subscription, once the endpoint has told it. */
+  subscription: number | undefined
+  endLife: () => void
+}
+
+export function createNodeSocket({ targets, after = unreferenced, ending }: SocketOptions): NodeSocket {
+  const waiting = new Map<string, Waiting>()
+  /** What was asked over the connection, by the id of the request. */
+  const asked = new Map<number, Waiting>()
+  let socket: WebSocket | undefined
+  let onSlot: SocketTarget['onSlot']
+  let isConnecting = false
+  let isClosed = false
+  let failures = 0
+  let nonsense = 0
+  let lastId = 0
+  let cancelTimer = () => {}
+  let cancelSilence = () => {}
+  ending?.addEventListener('abort', () => close())
+
+  const isOpen = () => socket !== undefined && socket.readyState === socket.OPEN
+
+  function send(method: string, params: readonly unknown[]): number {
+    const id = ++lastId
+    socket?.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+    return id
+  }
+
+  function subscribe(one: Waiting): void {
+    one.subscription = undefined
+    asked.set(send('signatureSubscribe', [one.signature, { commitment: 'confirmed' }]), one)
+  }
+
+  async function connect(): Promise<void> {
+    if (isConnecting || isOpen() || isClosed) return
+    const all = targets()
+    const target = all[failures % Math.max(1, all.length)]
+    if (target === undefined) return retryLater()
+    isConnecting = true
+    const { WebSocket } = await import('ws')
+    if (isClosed) return
+    let made: WebSocket
+    try {
+      const options = { headers: target.headers, maxPayload: LARGEST_MESSAGE, handshakeTimeout: CONNECT_MS }
+      made = new WebSocket(target.url, { ...options, perMessageDeflate: false, followRedirects: false })
+    } catch {
+      // A URL that no WebSocket can have.
+      return disconnected(undefined)
+    }
+    socket = made
+    made.on('open', () => {
+      isConnecting = false
+      onSlot = target.onSlot
+      nonsense = 0
+      heard()
+      if (onSlot !== undefined) send('slotSubscribe', [])
+      for (const one of waiting.values()) subscribe(one)
+    })
+    made.on('message', (data) => {
+      heard()
+      receive(String(data))
+    })
+    made.on('pong', () => heard())
+    // An error is followed by `close`; without a listener it would end the process.
+    made.on('error', () => {})
+    made.on('close', () => disconnected(made))
+  }
+
+  function disconnected(which: WebSocket | undefined): void {
+    if (which !== socket) return
+    socket = undefined
+    isConnecting = false
+    asked.clear()
+    cancelSilence()
+    failures++
+    if (waiting.size > 0) retryLater()
+  }
+
+  function retryLater(): void {
+    if (isClosed) return
+    cancelTimer()
+    const pause = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures, 10))
+    // Many processes that lost one endpoint do not come back at one moment.
+    cancelTimer = after(pause * (0.5 + Math.random() / 2), () => void connect())
+  }
+
+  /** A connection that is silent for long is asked for a sign of life, and is left without one. */
+  function heard(): void {
+    cancelSilence()
+    cancelSilence = after(SILENCE_MS, () => {
+      socket?.ping()
+      cancelSilence = after(SILENCE_MS, () => socket?.terminate())
+    })
+  }
+
+  function receive(text: string): void {
+    const message = parsed(text)
+    if (message === undefined) {
+      if (++nonsense >= MOST_NONSENSE) socket?.terminate()
+      return
+    }
+    // Whoever says something sensible is worth staying with.
+    failures = 0
+    const { id, result, method, params } = message
+    const one = typeof id === 'number' ? asked.get(id) : undefined
+    if (one !== undefined) {
+      asked.delete(id as number)
+      if (typeof result === 'number') one.subscription = result
+      return
+    }
+    const { subscription, result: told } = isRecord(params) ? params : {}
+    if (method === 'slotNotification' && isRecord(told) && Number.isSafeInteger(told.slot))
+      onSlot?.(told.slot as number)
+    if (method !== 'signatureNotification' || typeof subscription !== 'number') return
+    for (const each of waiting.values()) if (each.subscription === subscription) landed(each)
+  }
+
+  function landed(one: Waiting): void {
+    remove(one)
+    for (const act of one.acts) act()
+  }
+
+  function remove(one: Waiting): void {
+    waiting.delete(one.signature)
+    one.endLife()
+    if (waiting.size > 0) return
+    cancelTimer()
+    cancelTimer = after(IDLE_MS, () => {
+      if (waiting.size === 0) disconnect()
+    })
+  }
+
+  function disconnect(): void {
+    cancelSilence()
+    const last = socket
+    socket = undefined
+    isConnecting = false
+    last?.terminate()
+  }
+
+  function close(): void {
+    isClosed = true
+    cancelTimer()
+    for (const one of [...waiting.values()]) one.endLife()
+    waiting.clear()
+    disconnect()
+  }
+
+  function wait(signature: string): Waiting {
+    const one: Waiting = { signature, acts: new Set(), subscription: undefined, endLife: () => {} }
+    one.endLife = after(SIGNATURE_LIFE_MS, () => end(one))
+    waiting.set(signature, one)
+    if (isOpen()) subscribe(one)
+    else if (!isConnecting) {
+      cancelTimer()
+      if (failures === 0) void connect()
+      else retryLater()
+    }
+    return one
+  }
+
+  function end(one: Waiting): void {
+    if (waiting.get(one.signature) !== one) return
+    if (isOpen() && one.subscription !== undefined) send('signatureUnsubscribe', [one.subscription])
+    remove(one)
+  }
+
+  return {
+    onSignature(signature, act) {
+      const known = waiting.get(signature)
+      if (isClosed || (known === undefined && waiting.size >= MOST_SIGNATURES)) return () => {}
+      const one = known ?? wait(signature)
+      one.acts.add(act)
+      return () => {
+        if (one.acts.delete(act) && one.acts.size === 0) end(one)
+      }
+    },
+    close,
+  }
+}
+
+function parsed(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) && value.jsonrpc === '2.0' ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A wait for a WebSocket keeps no process alive. */
+function unreferenced(milliseconds: number, act: () => void): () => void {
+  const timer = setTimeout(act, milliseconds)
+  timer.unref()
+  return () => clearTimeout(timer)
+}
+
+/** Whether a slot comes over the WebSocket in time. */
+export async function tellsSlots({ url, headers }: SocketTarget, timeoutMs: number): Promise<boolean> {
+  let tell = (_: boolean) => {}
+  const told = new Promise<boolean>((resolve) => {
+    tell = resolve
+  })
+  const socket = createNodeSocket({ targets: () => [{ url, headers, onSlot: () => tell(true) }] })
+  // Any wait opens the connection; this signature is nobody's.
+  socket.onSignature('1'.repeat(64), () => {})
+  try {
+    return await Promise.race([told, pause(timeoutMs).then(() => false)])
+  } finally {
+    socket.close()
+  }
+}

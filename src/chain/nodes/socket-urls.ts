@@ -1,0 +1,14 @@
+/** Where the WebSocket of an endpoint may be. */
+import type { RpcEndpoint } from '../../config.ts'
+import { webSocketUrl } from '../cluster.ts'
+import { withoutUser } from '../program-cache/rpc.ts'
+import type { SocketTarget } from './node-socket.ts'
+
+/** A validator has it on the next port, a proxy on the same one; without a port in the URL both are the same place. */
+export function socketTargets({ url, headers }: RpcEndpoint): SocketTarget[] {
+  const { href, authorization } = withoutUser(url)
+  const same = new URL(href)
+  same.protocol = same.protocol === 'https:' ? 'wss:' : 'ws:'
+  const urls = new Set([webSocketUrl(href), same.href])
+  return [...urls].map((each) => ({ url: each, headers: { ...authorization, ...headers } }))
+}
