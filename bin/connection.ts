@@ -194,11 +194,11 @@ export interface Daemon {
  */
 function compareClusters(config: Config, { cluster, pid, url }: Daemon, note: (text: string) => void): void {
   const requested = clusterOf(config).label
-  const origin = config.origins.url
+  const origin = config.origins[config.values['rpc-urls'] === undefined ? 'url' : 'rpc-urls']
   if (cluster === undefined || cluster === requested || origin === 'default') return
   const what = `the daemon at ${url} (pid ${pid}) works on ${cluster}, not on ${requested}`
   if (origin !== 'flag') note(what)
-  else throw usage(what, { next: 'leave --url out, stop the daemon, or choose another --data-dir' })
+  else throw usage(what, { next: 'leave --url and --rpc-urls out, stop the daemon, or choose another --data-dir' })
 }
 
 /**

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import type { DoctorCheck } from '../commands/session.ts'
 import { type Cluster, clusterOf, endpointsOf } from '../src/chain/cluster.ts'
 import { chainOwner } from '../src/chain/owner.ts'
-import type { Config } from '../src/config.ts'
+import { type Config, environmentName, type Origin, type RpcEndpoint } from '../src/config.ts'
 import { FileFault } from '../src/files.ts'
 import { failedCheck, passedCheck, warningCheck } from './doctor-checks.ts'
 
@@ -11,9 +11,8 @@ const NODE_PROBE_MS = 5_000
 
 export async function chainChecks(config: Config): Promise<DoctorCheck[]> {
   const cluster = clusterOf(config)
-  const origin = config.origins[config.values['rpc-urls'] === undefined ? 'url' : 'rpc-urls']
   return [
-    passedCheck('cluster', `${cluster.label} (${ORIGINS[origin] ?? origin})`),
+    passedCheck('cluster', `${cluster.label} (${originOf(config)})`),
     ...(await nodeChecks(config, cluster)),
     ...(await programCache(config)),
     ...(await signerCheck(config)),
@@ -21,11 +20,17 @@ export async function chainChecks(config: Config): Promise<DoctorCheck[]> {
   ]
 }
 
-const ORIGINS: Record<string, string> = {
-  solana: "the Solana CLI's setting",
-  environment: 'SVC_URL',
-  file: 'SVC_URL_FILE',
-  flag: '--url',
+/** Where the nodes that are asked were set. */
+function originOf({ values, origins }: Config): string {
+  const name = values['rpc-urls'] === undefined ? 'url' : 'rpc-urls'
+  const variable = environmentName(name)
+  const words: Partial<Record<Origin, string>> = {
+    solana: "the Solana CLI's setting",
+    environment: variable,
+    file: `${variable}_FILE`,
+    flag: `--${name}`,
+  }
+  return words[origins[name]] ?? origins[name]
 }
 
 function embeddedChainChecks({ dataDir }: Config): DoctorCheck {
@@ -45,16 +50,18 @@ function embeddedChainChecks({ dataDir }: Config): DoctorCheck {
 async function nodeChecks(config: Config, cluster: Cluster): Promise<DoctorCheck[]> {
   if (cluster.kind === 'embedded') return [embeddedChainChecks(config)]
   const endpoints = endpointsOf(config)
-  if (endpoints.length === 1) return [await reachable(cluster)]
+  if (endpoints.length === 1) return [await reachable(cluster, endpoints[0]?.headers)]
   const { endpointChecks } = await import('./doctor-nodes.ts')
   return endpointChecks(endpoints, cluster)
 }
 
-async function reachable({ rpcUrl, label }: Cluster): Promise<DoctorCheck> {
+async function reachable(
+  { rpcUrl, label }: Cluster,
+  headers: RpcEndpoint['headers'] | undefined,
+): Promise<DoctorCheck> {
   const { rpcText } = await import('../src/chain/program-cache/rpc.ts')
   const answer = await rpcText(rpcUrl, 'getSlot', [{ commitment: 'processed' }], {
-    timeoutMs: NODE_PROBE_MS,
-    attempts: 1,
+    ...{ headers, timeoutMs: NODE_PROBE_MS, attempts: 1 },
   })
   return 'result' in answer
     ? passedCheck('rpc', `${label} answers, slot ${answer.result}`)

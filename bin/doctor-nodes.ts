@@ -56,10 +56,8 @@ function checkOf({ check, fault, genesis, slot, ...rest }: Probe, expected: stri
 }
 
 async function probe(endpoint: RpcEndpoint, place: number): Promise<Probe> {
-  const send: typeof fetch = (url, init) =>
-    fetch(url, { ...init, headers: { ...(init?.headers as Record<string, string>), ...endpoint.headers } })
   const ask = (method: string, params: unknown[] = []) =>
-    rpcText(endpoint.url, method, params, { fetch: send, timeoutMs: NODE_PROBE_MS, attempts: 1 })
+    rpcText(endpoint.url, method, params, { headers: endpoint.headers, timeoutMs: NODE_PROBE_MS, attempts: 1 })
   const startedAt = performance.now()
   let milliseconds = 0
   const [genesis, slot, version, hasWebSocket] = await Promise.all([

@@ -1,7 +1,7 @@
 /** The setting `rpc-urls`: what is accepted, which of `url` and `rpc-urls` counts, and that no key is shown. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { clusterOf, endpointsOf } from '../src/chain/cluster.ts'
+import { clusterOf, endpointsOf, publicRpcUrl } from '../src/chain/cluster.ts'
 import { ConfigError, loadConfig, parseSetting, shownSetting } from '../src/config.ts'
 import { MOST_ENDPOINTS } from '../src/endpoint-settings.ts'
 import { redactorOf } from '../src/redaction.ts'
@@ -109,6 +109,14 @@ describe('a key in an endpoint', () => {
       expect(clean).toContain('a.test')
     }
   })
+})
+
+it('answers show the host of the first endpoint alone, also where url names a public cluster', () => {
+  const SVC_RPC_URLS = 'https://a.test/KEYINPATH,https://b.test'
+  for (const env of [{ SVC_RPC_URLS }, { SVC_RPC_URLS, SVC_URL: 'mainnet-beta' }]) {
+    const config = load(env)
+    expect(publicRpcUrl(config, clusterOf(config))).toBe('https://a.test')
+  }
 })
 
 describe('of url and rpc-urls', () => {

@@ -88,7 +88,8 @@ export function parseCluster(text: string): Cluster {
  */
 export function publicRpcUrl({ values }: Pick<Config, 'values'>, { kind, rpcUrl }: Cluster, servedAt?: string): string {
   if (kind === 'embedded') return values['public-rpc-url'] ?? servedAt ?? rpcUrl
-  return values['public-rpc-url'] ?? (kind === 'custom' ? new URL(rpcUrl).origin : rpcUrl)
+  const isPrivate = kind === 'custom' || values['rpc-urls'] !== undefined
+  return values['public-rpc-url'] ?? (isPrivate ? new URL(rpcUrl).origin : rpcUrl)
 }
 
 /** The WebSocket of a URL with an explicit port is on the next port, and of any other URL on the same host. */

@@ -26,6 +26,8 @@ export interface SocketTarget {
   headers: Readonly<Record<string, string>>
   /** Receives the slots of the endpoint's newest bank. */
   onSlot?: (slot: number) => void
+  /** Called when the endpoint takes a subscription. */
+  onSubscribed?: () => void
 }
 
 export interface SocketOptions {
@@ -54,7 +56,7 @@ export function createNodeSocket({ targets, after = unreferenced, ending }: Sock
   /** What was asked over the connection, by the id of the request. */
   const asked = new Map<number, Waiting>()
   let socket: WebSocket | undefined
-  let onSlot: SocketTarget['onSlot']
+  let connected: SocketTarget | undefined
   let isConnecting = false
   let isClosed = false
   let failures = 0
@@ -96,10 +98,10 @@ export function createNodeSocket({ targets, after = unreferenced, ending }: Sock
     socket = made
     made.on('open', () => {
       isConnecting = false
-      onSlot = target.onSlot
+      connected = target
       nonsense = 0
       heard()
-      if (onSlot !== undefined) send('slotSubscribe', [])
+      if (target.onSlot !== undefined) send('slotSubscribe', [])
       for (const one of waiting.values()) subscribe(one)
     })
     made.on('message', (data) => {
@@ -151,12 +153,15 @@ export function createNodeSocket({ targets, after = unreferenced, ending }: Sock
     const one = typeof id === 'number' ? asked.get(id) : undefined
     if (one !== undefined) {
       asked.delete(id as number)
-      if (typeof result === 'number') one.subscription = result
+      if (typeof result !== 'number') return
+      one.subscription = result
+      connected?.onSubscribed?.()
       return
     }
     const { subscription, result: told } = isRecord(params) ? params : {}
-    if (method === 'slotNotification' && isRecord(told) && Number.isSafeInteger(told.slot))
-      onSlot?.(told.slot as number)
+    if (method === 'slotNotification' && isRecord(told) && Number.isSafeInteger(told.slot)) {
+      connected?.onSlot?.(told.slot as number)
+    }
     if (method !== 'signatureNotification' || typeof subscription !== 'number') return
     for (const each of waiting.values()) if (each.subscription === subscription) landed(each)
   }
@@ -241,14 +246,14 @@ function unreferenced(milliseconds: number, act: () => void): () => void {
   return () => clearTimeout(timer)
 }
 
-/** Whether a slot comes over the WebSocket in time. */
-export async function tellsSlots({ url, headers }: SocketTarget, timeoutMs: number): Promise<boolean> {
+/** Whether the endpoint takes a subscription in time. */
+export async function takesSubscriptions({ url, headers }: SocketTarget, timeoutMs: number): Promise<boolean> {
   let tell = (_: boolean) => {}
   const told = new Promise<boolean>((resolve) => {
     tell = resolve
   })
-  const socket = createNodeSocket({ targets: () => [{ url, headers, onSlot: () => tell(true) }] })
-  // Any wait opens the connection; this signature is nobody's.
+  const socket = createNodeSocket({ targets: () => [{ url, headers, onSubscribed: () => tell(true) }] })
+  // A signature of zeros is nobody's.
   socket.onSignature('1'.repeat(64), () => {})
   try {
     return await Promise.race([told, pause(timeoutMs).then(() => false)])

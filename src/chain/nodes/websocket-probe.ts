@@ -1,11 +1,11 @@
 /** Whether an endpoint has a WebSocket, for `svc doctor`. */
 import type { RpcEndpoint } from '../../config.ts'
-import { tellsSlots } from './node-socket.ts'
+import { takesSubscriptions } from './node-socket.ts'
 import { socketTargets } from './socket-urls.ts'
 
-/** Resolves with true when one of its possible places tells a slot in time. */
+/** Resolves with true when one of its possible places takes a subscription in time. */
 export async function probeWebSocket(endpoint: RpcEndpoint, timeoutMs: number): Promise<boolean> {
-  const probes = socketTargets(endpoint).map((target) => tellsSlots(target, timeoutMs))
+  const probes = socketTargets(endpoint).map((target) => takesSubscriptions(target, timeoutMs))
   return Promise.any(probes.map(async (probe) => ((await probe) ? true : Promise.reject(new Error('silent'))))).catch(
     () => false,
   )

@@ -8,6 +8,8 @@ export interface RpcCallOptions {
   /** Waits between attempts, in milliseconds. */
   wait?: (milliseconds: number) => Promise<void>
   timeoutMs?: number
+  /** Headers of the endpoint's own. */
+  headers?: Readonly<Record<string, string>> | undefined
   /** Number of attempts when a node is busy (429, 5xx). */
   attempts?: number
 }
@@ -29,18 +31,22 @@ export async function rpcText(
   const { fetch: send = fetch, wait = pause, timeoutMs = RPC_TIMEOUT_MS, attempts = MAX_RPC_ATTEMPTS } = options
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   for (let attempt = 1; ; attempt++) {
-    const outcome = await askOnce(send, url, body, timeoutMs)
+    const outcome = await askOnce(send, url, { body, timeoutMs, own: options.headers ?? {} })
     if ('result' in outcome || !outcome.isRetryable || attempt >= attempts) return outcome
     await wait(Math.min(outcome.afterMs ?? FIRST_RPC_WAIT_MS * 2 ** (attempt - 1), LONGEST_RPC_WAIT_MS))
   }
 }
 
-async function askOnce(send: typeof fetch, url: string, body: string, timeoutMs: number): Promise<RpcOutcome> {
+async function askOnce(
+  send: typeof fetch,
+  url: string,
+  { body, timeoutMs, own }: { body: string; timeoutMs: number; own: Readonly<Record<string, string>> },
+): Promise<RpcOutcome> {
   let response: Response
   let text: string
   try {
     const { href, authorization } = withoutUser(url)
-    const headers = { 'content-type': 'application/json', ...authorization }
+    const headers = { 'content-type': 'application/json', ...authorization, ...own }
     response = await send(href, { method: 'POST', headers, body, signal: AbortSignal.timeout(timeoutMs) })
     text = await response.text()
   } catch (error) {
