@@ -54,11 +54,13 @@ describe.skipIf(lacksCore)('a subscription to final events (needs Metaplex Core)
     await acts.submit(sent.bytes)
     const signature = (await acts.events()).find(({ type }) => type === 'transaction.submitted')!
     acts.pass(2)
+    acts.hold.isOn = true
     await acts.round()
     const created = (await acts.events()).filter(({ type }) => type === 'nft.created')
     expect(created).toHaveLength(2)
     // Nothing but the submission, which no fork undoes.
     expect((await told()).map(([type]) => type)).toEqual(['transaction.submitted'])
+    acts.hold.isOn = false
     await acts.settle(2)
     const all = await told()
     expect(all.filter(([type]) => type === 'nft.created').map(([, asset]) => asset)).toEqual(
@@ -78,6 +80,7 @@ describe.skipIf(lacksCore)('a subscription to final events (needs Metaplex Core)
     const { acts, minting, told, request, id } = await subscribed()
     acts.past(minting().bytes)
     acts.pass(2)
+    acts.hold.isOn = true
     await acts.round()
     expect(await told()).toEqual([])
     const again = await request('POST', `/v2/webhook-subscriptions/${id}/replays`, { body: { since: 0 } })
