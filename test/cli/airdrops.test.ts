@@ -444,6 +444,12 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
       if (priority_fee === '100000000') expect(stated).not.toThrow()
       else expect(stated).toThrow('its priority fee is more than 0.1 SOL')
     }
+    const inV1 = await ok(['airdrops', 'init', record.id, '--build-only', '--tx-version', '1', '-k', files.payer])
+    const stated = await ok(['tx', 'decode', inV1.transaction])
+    expect(stated).toMatchObject({ version: 1, config: { compute_unit_limit: expect.any(Number) } })
+    expect(() => requireExpected(stated, own, record)).not.toThrow()
+    stated.config.priority_fee = '100000001'
+    expect(() => requireExpected(stated, own, record)).toThrow('its priority fee is more than 0.1 SOL')
     for (const cutShort of ['02c05c', '03ffff']) {
       expect(
         check((it) => {
