@@ -65,6 +65,7 @@ Every setting that is a secret, or a URL that may hold one, is also read from a 
 \`-u\` / \`--url\` (setting \`url\`) says which chain is meant: \`embedded\`, \`mainnet-beta\` (\`m\`), \`devnet\` (\`d\`), \`testnet\` (\`t\`), \`localhost\` (\`l\`, http://127.0.0.1:8899) or an RPC URL. Where no svc setting names one, \`json_rpc_url\` of the Solana CLI (\`~/.config/solana/cli/config.yml\`) does; else it is the embedded chain. \`svc status\`, \`svc doctor\` and the start of \`svc serve\` say which one it came to.
 
 - RPC URLs may hold keys: answers, logs, \`svc config\` and daemon.json show the host alone. Clients are told \`public-rpc-url\` where it is set.
+- Several RPC endpoints of one cluster are \`rpc-urls\`: [nodes](nodes.md).
 - A running daemon works on one cluster; a command with \`-u\` for another is refused.
 - \`svc webhooks subscribe\` and \`update\` keep \`--url\` for the receiver: the cluster is \`-u\` there.
 
