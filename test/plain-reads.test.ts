@@ -54,7 +54,7 @@ const returned = { programId: SYSTEM_PROGRAM, data: ['AQ==', 'base64'] }
 const READS: Record<string, Read> = {
   blockhash: {
     plain: plainBlockhash,
-    checked: async (connection) => (await connection.getLatestBlockhash('confirmed')).blockhash,
+    checked: (connection) => connection.getLatestBlockhash('confirmed'),
     usual: at({ blockhash: other, lastValidBlockHeight: 9 }),
   },
   fees: {

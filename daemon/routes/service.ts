@@ -2,6 +2,7 @@
 import { service } from '../../src/api/service.ts'
 import { health } from '../../src/operations/service/health.ts'
 import { listEventTypes } from '../../src/operations/service/list-event-types.ts'
+import { readCluster } from '../../src/operations/service/read-cluster.ts'
 import { readWorkers } from '../../src/operations/service/read-workers.ts'
 import type { Mount } from '../mount.ts'
 
@@ -13,4 +14,5 @@ export function healthRoutes(mount: Mount): void {
 export function serviceRoutes(mount: Mount): void {
   healthRoutes(mount)
   mount(service.eventTypes, listEventTypes)
+  mount(service.cluster, readCluster)
 }

@@ -1,12 +1,14 @@
 /** Mounts the routes of transactions, one line per verb. */
 import { transactions } from '../../src/api/transactions.ts'
 import { getTransaction } from '../../src/operations/transactions/get-transaction.ts'
+import { refreshTransactions } from '../../src/operations/transactions/refresh-transactions.ts'
 import { simulateTransaction } from '../../src/operations/transactions/simulate-transaction.ts'
 import { submitTransaction } from '../../src/operations/transactions/submit-transaction.ts'
 import type { Mount } from '../mount.ts'
 
 export function transactionsRoutes(mount: Mount): void {
   mount(transactions.submit, submitTransaction)
+  mount(transactions.refresh, refreshTransactions)
   mount(transactions.get, getTransaction)
   mount(transactions.simulate, simulateTransaction)
 }

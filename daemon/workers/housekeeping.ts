@@ -7,6 +7,7 @@ import { CLOCK_SLACK_MS } from '../../src/store/future-moments.ts'
 import { pruneIdempotencyKeys } from '../../src/store/idempotency.ts'
 import { inSteps, removeInSteps, type StepRemoval } from '../../src/store/in-steps.ts'
 import { pruneRateHits } from '../../src/store/rate-hits.ts'
+import { pruneRefreshedMessages } from '../../src/store/refreshed-messages.ts'
 import type { PrunedTable } from '../../src/store/removed-rows.ts'
 import { pruneSignings } from '../../src/store/signing-retention.ts'
 import type { Tx } from '../../src/store/store.ts'
@@ -21,6 +22,9 @@ type Prune = (tx: Tx, now: number, limit: number) => Promise<number | StepRemova
 
 /** An Idempotency-Key lives at most 30 days, and its retry looks for the signing that it began. */
 const SHORTEST_SIGNING_DAYS = 31
+
+/** Days after which whoever waited for a signature has it or never will. */
+const REFRESHED_DAYS = 30
 
 /** A step removes few assets, because each has several pieces. */
 const ROWS_PER_ASSET = 50
@@ -37,6 +41,7 @@ const ALWAYS: readonly (readonly [PrunedTable, Prune])[] = [
     },
   ],
   ['webhook_queue', (tx, _, limit) => pruneQueued(tx, limit)],
+  ['refreshed_messages', (tx, now, limit) => pruneRefreshedMessages(tx, now - REFRESHED_DAYS * DAY_MS, limit)],
 ]
 
 type RetentionSetting = Extract<SettingName, `retention.${string}`>

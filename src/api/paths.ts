@@ -8,6 +8,7 @@ export const paths = {
     health: ['get', '/v2/health'],
     workers: ['get', '/v2/health/workers'],
     eventTypes: ['get', '/v2/webhook-event-types'],
+    cluster: ['get', '/v2/cluster'],
   },
   pools: {
     create: ['post', '/v2/pools'],
@@ -75,6 +76,7 @@ export const paths = {
     submit: ['post', '/v2/transactions'],
     get: ['get', '/v2/transactions/{signature}'],
     simulate: ['post', '/v2/transaction-simulations'],
+    refresh: ['post', '/v2/transactions/refresh'],
   },
   accounts: {
     get: ['get', '/v2/accounts/{address}'],

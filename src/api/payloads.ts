@@ -14,10 +14,27 @@ export const trackedResource = z
   .openapi('TrackedResource')
 export type TrackedResource = z.output<typeof trackedResource>
 
+/** Block height after which a transaction with this blockhash can no longer land. */
+export const lastValidBlockHeight = z.int().min(0).meta({
+  description:
+    'Last block height at which it can land; GET /v2/cluster tells the present one, and how long a slot takes',
+  example: 418_000_150,
+})
+/** Keys that a build generated, sealed for their transactions. */
+export const generatedKeys = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,4096}$/, 'must be what a build answered as generated_keys')
+  .meta({
+    description:
+      'Keys that the build generated, encrypted by this server for these transactions alone: POST /v2/transactions/refresh has them sign again',
+  })
+
 const unsignedShape = {
   mode: z.literal('unsigned'),
   transaction: transactionBase64,
   requiredSigners: z.array(address).optional().meta({ description: 'Who must still sign' }),
+  last_valid_block_height: lastValidBlockHeight,
+  generated_keys: generatedKeys.optional(),
   tracked_resource: trackedResource.optional(),
 }
 /** Creates the unsigned transaction payload with the additional fields of a build. */

@@ -13,7 +13,7 @@ import {
 import { buildBody, listQuery, writeBody } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'
 import { paths } from './paths.ts'
-import { trackedResource, unsignedPayload } from './payloads.ts'
+import { generatedKeys, lastValidBlockHeight, trackedResource, unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
 import { anything, timestamp } from './scalars.ts'
 
@@ -64,6 +64,8 @@ export const poolCreated = z
         .optional()
         .meta({ description: "Secret key bytes; `damm_v2` with a platform's part of the position only" }),
     }),
+    last_valid_block_height: lastValidBlockHeight.optional(),
+    generated_keys: generatedKeys.optional(),
     relay_tip_account: address,
     rpc_endpoint: z.url(),
     lock_liquidity: z

@@ -1,5 +1,6 @@
 /** Health of the service and its workers, and the list of event types. */
 import { z } from '@hono/zod-openapi'
+import { address } from './chain-scalars.ts'
 import { DAEMON_ROLES } from './daemon-roles.ts'
 import { eventTypeItem } from './events.ts'
 import { paths } from './paths.ts'
@@ -52,6 +53,25 @@ export const workerStatus = z
   })
   .openapi('WorkerStatus')
 
+export const cluster = z
+  .object({
+    cluster: z.string().meta({ description: 'Moniker, or host of the RPC node', example: 'mainnet-beta' }),
+    genesis_hash: address.meta({ description: 'Identifies the chain, whatever its node' }),
+    slot: z.int().min(0).meta({ description: 'At the commitment `confirmed`, like the block height' }),
+    block_height: z.int().min(0),
+    slot_ms: z.int().min(1).nullable().meta({
+      description:
+        "Milliseconds per slot, measured over the node's last performance samples; null where it has none. A blockhash lasts for 150 blocks",
+      example: 250,
+    }),
+    blockhash_valid: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Of the requested blockhash: whether it can still be used' }),
+  })
+  .openapi('ClusterState')
+
+export type ClusterState = z.output<typeof cluster>
 export type Health = z.output<typeof serviceHealth>
 export type Worker = z.output<typeof worker>
 export type WorkerStatus = z.output<typeof workerStatus>
@@ -69,6 +89,16 @@ export const service = {
     tag: 'Service',
     summary: 'Read the state of the background workers',
     data: workerStatus,
+  }),
+  cluster: defineRoute({
+    at: paths.service.cluster,
+    tag: 'Service',
+    summary: 'Read which chain this is, its block height, and how long a slot takes',
+    description: 'With `last_valid_block_height` of a build, this tells how long its transaction can still be sent.',
+    query: z.strictObject({
+      blockhash: address.optional().meta({ description: 'Blockhash that is to be checked, base58' }),
+    }),
+    data: cluster,
   }),
   eventTypes: defineRoute({
     at: paths.service.eventTypes,

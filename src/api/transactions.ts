@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { address, digits, signatureText, transactionBase64 } from './chain-scalars.ts'
 import { writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
-import { trackedResource } from './payloads.ts'
+import { generatedKeys, lastValidBlockHeight, trackedResource } from './payloads.ts'
 import { defineRoute } from './route.ts'
 import { anything } from './scalars.ts'
 
@@ -106,6 +106,19 @@ export const simulation = z
   })
   .openapi('Simulation')
 
+export const refreshed = z
+  .object({
+    mode: z.literal('unsigned'),
+    transactions: z.array(transactionBase64).meta({
+      description: 'In the order of the request; each message differs in the 32 bytes of its blockhash alone',
+    }),
+    requiredSigners: z.array(address).meta({ description: 'Who must still sign' }),
+    last_valid_block_height: lastValidBlockHeight,
+    generated_keys: generatedKeys.optional().meta({ description: 'As sent; it is good for the next refresh too' }),
+  })
+  .openapi('Refreshed')
+
+export type Refreshed = z.output<typeof refreshed>
 export type Transaction = z.output<typeof transaction>
 export type Submitted = z.output<typeof submitted>
 export type Simulation = z.output<typeof simulation>
@@ -147,6 +160,23 @@ export const transactions = {
       }
     }),
     data: submitted,
+  }),
+  refresh: defineRoute({
+    at: paths.transactions.refresh,
+    tag: 'Transactions',
+    summary: 'Put a fresh blockhash into transactions that wait for their signatures',
+    description:
+      'For what is signed elsewhere, and took longer than a blockhash lasts. Nobody may have signed but keys that the build generated, which sign again where `generated_keys` is sent. It is refused where a transaction that differs in its blockhash alone was submitted here and is under way or has landed; once one that was refreshed is under way, so is the submission of its siblings.',
+    body: writeBody({
+      transactions: z
+        .array(transactionBase64)
+        .min(1)
+        .max(5)
+        .meta({ description: 'Base64; several that belong together get the same blockhash' }),
+      generated_keys: generatedKeys.optional().meta({ description: 'As the build answered it' }),
+    }),
+    data: refreshed,
+    atomic: true,
   }),
   get: defineRoute({
     at: paths.transactions.get,

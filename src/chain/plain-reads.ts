@@ -24,16 +24,23 @@ interface Requests {
 
 type Fields = Record<string, unknown>
 
+/** A blockhash, and the block height after which no transaction with it can land. */
+export interface Blockhash {
+  blockhash: string
+  lastValidBlockHeight: number
+}
+
 /** Throws what web3.js throws for a node that fails, or for an answer without its parts. */
-export async function plainBlockhash(connection: Connection): Promise<string> {
+export async function plainBlockhash(connection: Connection): Promise<Blockhash> {
   return ask(
     connection,
     { method: 'getLatestBlockhash', params: [{ commitment: 'confirmed' }] },
     (result) => {
       const { blockhash, lastValidBlockHeight } = fieldsOf(valueAtSlot(result)?.value)
-      return typeof blockhash === 'string' && typeof lastValidBlockHeight === 'number' ? blockhash : undefined
+      if (typeof blockhash !== 'string' || typeof lastValidBlockHeight !== 'number') return undefined
+      return { blockhash, lastValidBlockHeight }
     },
-    async (checked) => (await checked.getLatestBlockhash('confirmed')).blockhash,
+    (checked) => checked.getLatestBlockhash('confirmed'),
   )
 }
 

@@ -1,14 +1,23 @@
 /** Reads what every builder requires from the node: a fresh blockhash and the rent of a new account. */
 import type { Connection } from '@solana/web3.js'
+import { isAddress } from '../solana/addresses.ts'
 import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
-import { plainBlockhash } from './plain-reads.ts'
+import { type Blockhash, plainBlockhash } from './plain-reads.ts'
 import { askNode } from './rpc-faults.ts'
 import { accountsAt } from './runs.ts'
 
 /** Returns a blockhash that is fresh and known to the whole cluster. Throws internal_error when the node fails. */
-export async function readLatestBlockhash(connection: Connection): Promise<string> {
-  return askNode('Reading a blockhash', () => plainBlockhash(connection))
+export async function readLatestBlockhash(connection: Connection): Promise<Blockhash> {
+  return askNode('Reading a blockhash', async () => {
+    const read = await plainBlockhash(connection)
+    if (!isAddress(read.blockhash) || !isHeight(read.lastValidBlockHeight)) {
+      throw new Error('it answers with parts missing')
+    }
+    return read
+  })
 }
+
+const isHeight = (value: number) => Number.isSafeInteger(value) && value >= 0
 
 /** Returns the lamports that make an account of `bytes` rent-exempt. Throws internal_error when the node fails. */
 export async function rentFor(connection: Connection, bytes: number): Promise<bigint> {

@@ -53,7 +53,7 @@ async function readFee(connection: Connection, transaction: DecodedTransaction):
 
 async function shownFee(connection: Connection, { message, messageBytes }: DecodedTransaction): Promise<bigint | null> {
   const fresh = Uint8Array.from(messageBytes)
-  fresh.set(addressBytes(await readLatestBlockhash(connection)), message.blockhashOffset)
+  fresh.set(addressBytes((await readLatestBlockhash(connection)).blockhash), message.blockhashOffset)
   const { value } = await connection.getFeeForMessage(givenMessage(fresh))
   return value !== null && Number.isSafeInteger(value) ? BigInt(value) : null
 }

@@ -49,6 +49,8 @@ export interface BuiltTransaction extends UnsignedTransaction {
   /** Addresses of the generated keys, which have signed. */
   cosigners: string[]
   recentBlockhash: string
+  /** Block height after which the transaction can no longer land. */
+  lastValidBlockHeight: number
 }
 
 /**
@@ -61,8 +63,8 @@ export async function buildTransaction(services: BuildingServices, plan: Transac
   if (requiredProgram !== undefined) await requireProgram(chain, requiredProgram)
   const connection = await chain.connection()
   const after = await platformFeeInstructions({ ...services, connection }, { payer, lamports: plan.platformFee ?? 0 })
-  const [recentBlockhash, rent] = await Promise.all([
-    follows?.recentBlockhash ?? readLatestBlockhash(connection),
+  const [{ blockhash: recentBlockhash, lastValidBlockHeight }, rent] = await Promise.all([
+    follows === undefined ? readLatestBlockhash(connection) : lifetimeOfBuilt(follows),
     plan.createdBytes === undefined ? undefined : rentFor(connection, plan.createdBytes),
   ])
   const build = (terms: Pick<Envelope, 'before' | 'messageConfig'>) =>
@@ -84,6 +86,7 @@ export async function buildTransaction(services: BuildingServices, plan: Transac
     ...signed,
     requiredSigners: requiredSigners.filter((signer) => !signed.cosigners.includes(signer)),
     recentBlockhash,
+    lastValidBlockHeight,
   }
 }
 
@@ -97,11 +100,17 @@ function withVersion0Terms<T extends UnsignedTransaction>(
     : withFixedBudget({ ...services, units: fallbackUnits }, build)
 }
 
+const lifetimeOfBuilt = ({ recentBlockhash, lastValidBlockHeight }: BuiltTransaction) => ({
+  blockhash: recentBlockhash,
+  lastValidBlockHeight,
+})
+
 /** Returns the answer of mode `unsigned`, which each operation extends with its own fields. */
-export const unsignedAnswer = ({ transaction, requiredSigners }: BuiltTransaction) => ({
+export const unsignedAnswer = ({ transaction, requiredSigners, lastValidBlockHeight }: BuiltTransaction) => ({
   mode: 'unsigned' as const,
   transaction: Buffer.from(transaction).toString('base64'),
   requiredSigners,
+  last_valid_block_height: lastValidBlockHeight,
 })
 
 export const trackingOf = (
@@ -138,19 +147,19 @@ export async function answerCosigned<D>(
 }
 
 /**
- * Returns blockhash and price (micro-lamports per unit) for transactions that cannot be simulated, because each
- * requires the one before it. `units` is the largest compute limit among them.
+ * Returns blockhash, its last block height, and price (micro-lamports per unit) for transactions that cannot be
+ * simulated, because each requires the one before it. `units` is the largest compute limit among them.
  */
 export async function sequenceTerms(
   { chain, config }: Pick<BuildingServices, 'chain' | 'config'>,
   { payer, units }: { payer: string; units: number },
-): Promise<{ recentBlockhash: string; computeUnitPrice: bigint }> {
+): Promise<{ recentBlockhash: string; lastValidBlockHeight: number; computeUnitPrice: bigint }> {
   const connection = await chain.connection()
-  const [recentBlockhash, computeUnitPrice] = await Promise.all([
+  const [{ blockhash: recentBlockhash, lastValidBlockHeight }, computeUnitPrice] = await Promise.all([
     readLatestBlockhash(connection),
     offeredPrice({ connection, config }, () => [payer], units),
   ])
-  return { recentBlockhash, computeUnitPrice }
+  return { recentBlockhash, lastValidBlockHeight, computeUnitPrice }
 }
 
 /** Returns the same transaction with a fresh blockhash, and the signatures of the required ones among the keys. */
@@ -159,6 +168,6 @@ export async function withNewBlockhash(
   transaction: Uint8Array,
   secretKeys: readonly Uint8Array[],
 ): Promise<{ transaction: Uint8Array; cosigners: string[] }> {
-  const recentBlockhash = await readLatestBlockhash(await chain.connection())
-  return cosignedBy(withBlockhash(transaction, recentBlockhash), secretKeys)
+  const { blockhash } = await readLatestBlockhash(await chain.connection())
+  return cosignedBy(withBlockhash(transaction, blockhash), secretKeys)
 }

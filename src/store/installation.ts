@@ -36,6 +36,7 @@ const HOLDS: Record<keyof Tables, boolean> = {
   stakes: true,
   gold_locks: true,
   transactions: true,
+  refreshed_messages: true,
   webhook_subscriptions: true,
   webhook_deliveries: true,
   webhook_queue: true,

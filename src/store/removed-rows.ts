@@ -10,6 +10,7 @@ export const PRUNED_TABLES = [
   'idempotency_keys',
   'merkle_blobs',
   'rate_hits',
+  'refreshed_messages',
   'signings',
   'transactions',
   'webhook_deliveries',

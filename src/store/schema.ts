@@ -278,6 +278,15 @@ export interface TransactionsTable extends Recorded {
   raw_removed_at: Generated<number | null>
 }
 
+/** A message that was given a fresh blockhash, or that came of it. */
+export interface RefreshedMessagesTable {
+  message_sha256: string
+  /** Hash of the message that was refreshed first. */
+  first_sha256: string
+  blockhash: string
+  created_at: number
+}
+
 export interface WebhookSubscriptionsTable {
   seq: Generated<number>
   id: string
@@ -547,6 +556,7 @@ export interface Tables {
   stakes: StakesTable
   gold_locks: GoldLocksTable
   transactions: TransactionsTable
+  refreshed_messages: RefreshedMessagesTable
   webhook_subscriptions: WebhookSubscriptionsTable
   webhook_deliveries: WebhookDeliveriesTable
   webhook_queue: WebhookQueueTable

@@ -47,6 +47,7 @@ export const MINIMAL: Record<string, Record<string, unknown>> = {
   'tokens.create': { payer: A, name: 'n', symbol: 's', initial_supply: '0', uri: 'ipfs://x' },
   'tokens.revokeAuthority': { payer: A },
   'transactions.submit': { transaction: TX },
+  'transactions.refresh': { transactions: [TX] },
   'transactions.simulate': { transaction: TX },
   'accounts.batchFetch': { addresses: [A] },
   'pdas.derive': { args: {} },

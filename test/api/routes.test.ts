@@ -13,6 +13,7 @@ describe('the routes', () => {
       GET /v2/health
       GET /v2/health/workers
       GET /v2/webhook-event-types
+      GET /v2/cluster
       POST /v2/pools
       GET /v2/pools
       GET /v2/pools/{address}
@@ -60,6 +61,7 @@ describe('the routes', () => {
       POST /v2/transactions
       GET /v2/transactions/{signature}
       POST /v2/transaction-simulations
+      POST /v2/transactions/refresh
       GET /v2/accounts/{address}
       POST /v2/accounts/batch-fetch
       POST /v2/pdas/{kind}

@@ -65,6 +65,10 @@ const COSTS: Record<string, Cost> = {
     largest: { transaction: undefined, bundle: true, signed_transactions: repeat(5, () => TRANSACTION) },
     stores: 64,
   },
+  'transactions.refresh': {
+    largest: { transactions: repeat(5, () => TRANSACTION), generated_keys: 'A'.repeat(4_096) },
+    stores: 64,
+  },
   'transactions.simulate': { largest: { transaction: TRANSACTION }, stores: 64 },
   'accounts.batchFetch': { largest: { addresses: repeat(100, wallet) }, stores: 64 },
   'pdas.derive': { largest: { args: { user: A } }, stores: 64 },

@@ -8,6 +8,7 @@ import { PROGRAMS } from '../../solana/programs.ts'
 import { freshKey } from '../../solana/signatures.ts'
 import { throwCoreRefusal } from '../assets/core-refusal.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
+import { generatedKeysField } from '../transactions/generated-keys.ts'
 
 type CreateCollectionRoute = Api['collections']['create']
 
@@ -36,6 +37,7 @@ export async function createCollection(
   })
   return {
     ...unsignedAnswer(built),
+    ...generatedKeysField(context.vault, [built.transaction], [secretKey]),
     collection,
     tracked_resource: trackingOf('collection', collection, []),
   }

@@ -10,6 +10,7 @@ import { freshKey } from '../../solana/signatures.ts'
 import { throwCoreRefusal } from '../assets/core-refusal.ts'
 import { answerCosigned, buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { requireSigner, trySigner } from '../signing/require-signer.ts'
+import { generatedKeysField } from '../transactions/generated-keys.ts'
 
 type CreateNftRoute = Api['nfts']['create']
 
@@ -42,6 +43,7 @@ export async function createNft(context: Context, input: Input<CreateNftRoute>):
   const cosigning = cosigner && { signer: cosigner, operation: 'nft.create', about }
   return answerCosigned(context, built, cosigning, (signed) => ({
     ...unsignedAnswer(signed),
+    ...(cosigner === null ? generatedKeysField(context.vault, [built.transaction], secretKeys) : {}),
     asset,
     tracked_resource: trackingOf('nft', asset, ['nft.created']),
   }))

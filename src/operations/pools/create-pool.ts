@@ -22,6 +22,7 @@ import { requireSigner } from '../signing/require-signer.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { openSigningRun } from '../signing/signing-run.ts'
 import type { NewSigningPlan, SigningDraft } from '../signing/types.ts'
+import { generatedKeysField } from '../transactions/generated-keys.ts'
 import { type PlannedLaunch, planLaunch, platformPercentage } from './plan-launch.ts'
 import { curveNamed } from './presets.ts'
 import { requireSharedConfig } from './shared-config.ts'
@@ -43,9 +44,14 @@ export async function createPool(context: Context, input: Input<CreatePoolRoute>
   return context.commit(async (tx) => {
     const held = await takeTickerFor(context, tx, tickerTakingOf(input, prepared))
     if (held !== null) throw tickerTakenError(context, input.symbol, held)
-    const answer = answerOf(context, prepared.launch, await insertNewPool(context, tx, input, prepared))
+    const { launch } = prepared
+    const answer = {
+      ...answerOf(context, launch, await insertNewPool(context, tx, input, prepared)),
+      ...(launch.lastValidBlockHeight === undefined ? {} : { last_valid_block_height: launch.lastValidBlockHeight }),
+    }
     // A dry run stores no launch, so it returns no keys with which one could be signed by mistake.
-    return context.dryRun ? { ...answer, required_signers: NO_KEYS } : answer
+    if (context.dryRun) return { ...answer, required_signers: NO_KEYS }
+    return { ...answer, ...generatedKeysField(context.vault, launch.transactions, keysOf(launch)) }
   })
 }
 
@@ -159,10 +165,13 @@ const launchOfPlan = ({ launch, ...prepared }: SignedLaunchPlan): PreparedLaunch
 async function launchStep(context: Context, { launch }: SignedLaunchPlan, step: number): Promise<SigningDraft> {
   const transaction = launch.transactions[step]
   if (transaction === undefined) throw new Error(`the launch of ${launch.address} has no transaction ${step}`)
-  const keys = Object.values(launch.requiredSigners).flatMap((key) => (key?.length ? [Uint8Array.from(key)] : []))
-  const signed = await withNewBlockhash(context, Buffer.from(transaction, 'base64'), keys)
+  const signed = await withNewBlockhash(context, Buffer.from(transaction, 'base64'), keysOf(launch))
   return { ...signed, uncapped: [launch.mint] }
 }
+
+/** Returns the keys that the launch generated, 64 bytes each. */
+const keysOf = ({ requiredSigners }: Pick<PlannedLaunch, 'requiredSigners'>): Uint8Array[] =>
+  Object.values(requiredSigners).flatMap((key) => (key?.length ? [Uint8Array.from(key)] : []))
 
 const poolTracking = (pool: string) => trackingOf('pool', pool, ['pool.live'])
 

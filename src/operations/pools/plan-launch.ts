@@ -41,6 +41,8 @@ export interface PlannedLaunch {
   transactions: Uint8Array[]
   requiredSigners: PoolCreated['required_signers']
   tipAccount: string
+  /** Block height after which none of the transactions can land; a launch of an earlier program has none stored. */
+  lastValidBlockHeight?: number
   /** The position of a `damm_v2` pool, or null for `dbc`. */
   liquidity: { lock_liquidity: boolean; platform_position_percentage: number } | null
 }
@@ -87,22 +89,23 @@ async function planDbcLaunch(
     leftoverReceiver: input.partner,
     curve,
   }
-  const transactions =
+  const { built, lastValidBlockHeight } =
     context.txVersion === 1
       ? await wholeLaunch(context, input, dbc.wholeLaunchUnits(launch), (envelope) =>
           dbc.buildWholeDbcLaunch({ ...envelope, ...launch }),
         )
-      : await dbc.buildDbcLaunch({ ...launch, ...(await sequenceOf(context, input, tipAccount)) })
+      : await launchSequence(context, input, tipAccount, (terms) => dbc.buildDbcLaunch({ ...launch, ...terms }))
   return {
     address: await dbc.dbcPoolAddress({ mint: common.mint, config }),
     mint: common.mint,
     config,
-    transactions: transactions.map(({ transaction }) => transaction),
+    transactions: built.map(({ transaction }) => transaction),
     requiredSigners: {
       base_mint_secret_key: [...token.secretKey],
       config_secret_key: configKey === null ? [] : [...configKey.secretKey],
     },
     tipAccount,
+    lastValidBlockHeight,
     liquidity: null,
   }
 }
@@ -126,17 +129,19 @@ async function planDammV2Launch(
     feeBps: preset.migration_fee_bps,
     rent: await rentFor(await context.chain.connection(), MINT_SIZE),
   }
-  const transactions =
+  const { built, lastValidBlockHeight } =
     context.txVersion === 1
       ? await wholeLaunch(context, input, dammV2.wholePoolUnits(launch), (envelope) =>
           dammV2.buildWholeSingleSidedPool({ ...envelope, ...launch }),
         )
-      : await dammV2.buildSingleSidedPool({ ...launch, ...(await sequenceOf(context, input, tipAccount)) })
+      : await launchSequence(context, input, tipAccount, (terms) =>
+          dammV2.buildSingleSidedPool({ ...launch, ...terms }),
+        )
   return {
     address: await dammV2.dammV2PoolAddress({ mint: common.mint }),
     mint: common.mint,
     config: null,
-    transactions: transactions.map(({ transaction }) => transaction),
+    transactions: built.map(({ transaction }) => transaction),
     requiredSigners: {
       base_mint_secret_key: [...token.secretKey],
       config_secret_key: [],
@@ -144,6 +149,7 @@ async function planDammV2Launch(
       ...(platformPosition === null ? {} : { platform_position_nft_secret_key: [...platformPosition.secretKey] }),
     },
     tipAccount,
+    lastValidBlockHeight,
     liquidity: { lock_liquidity: input.lockLiquidity, platform_position_percentage: percentage },
   }
 }
@@ -154,17 +160,39 @@ async function wholeLaunch(
   { creator }: LaunchInput,
   fallbackUnits: number,
   build: (envelope: Envelope) => Promise<UnsignedTransaction>,
-): Promise<UnsignedTransaction[]> {
-  return [await buildTransaction(context, { payer: creator, fallbackUnits, build })]
+): Promise<LaunchTransactions> {
+  const built = await buildTransaction(context, { payer: creator, fallbackUnits, build })
+  return { built: [built], lastValidBlockHeight: built.lastValidBlockHeight }
 }
 
-/** Returns blockhash, price and tip of a launch whose transactions may be sent as a bundle. */
-async function sequenceOf(context: Context, { creator, isBundled }: LaunchInput, tipAccount: string) {
+interface LaunchTransactions {
+  built: readonly UnsignedTransaction[]
+  lastValidBlockHeight: number
+}
+
+interface SequenceTerms {
+  recentBlockhash: string
+  /** Micro-lamports per unit, or 0 for none. */
+  computeUnitPrice: bigint
+  tip: { account: string; lamports: bigint } | null
+}
+
+/** Builds a launch whose transactions may be sent as a bundle: with one blockhash, one price and a tip. */
+async function launchSequence(
+  context: Context,
+  { creator, isBundled }: LaunchInput,
+  tipAccount: string,
+  build: (terms: SequenceTerms) => Promise<readonly UnsignedTransaction[]>,
+): Promise<LaunchTransactions> {
   const { values } = context.config
   const lamports = BigInt(values['relay-tip'])
   const isTipped = isBundled && values['relay-url'] !== undefined && lamports > 0n
-  const terms = await sequenceTerms(context, { payer: creator, units: LARGEST_LAUNCH_UNITS })
-  return { ...terms, tip: isTipped ? { account: tipAccount, lamports } : null }
+  const { lastValidBlockHeight, ...terms } = await sequenceTerms(context, {
+    payer: creator,
+    units: LARGEST_LAUNCH_UNITS,
+  })
+  const built = await build({ ...terms, tip: isTipped ? { account: tipAccount, lamports } : null })
+  return { built, lastValidBlockHeight }
 }
 
 /** Returns a random account of the relay's, so that bundles do not compete for the same write lock. */

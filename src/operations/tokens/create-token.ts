@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { freshKey } from '../../solana/signatures.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
+import { generatedKeysField } from '../transactions/generated-keys.ts'
 
 type CreateTokenRoute = Api['tokens']['create']
 
@@ -39,6 +40,7 @@ export async function createToken(context: Context, input: Input<CreateTokenRout
   })
   return {
     ...unsignedAnswer(built),
+    ...generatedKeysField(context.vault, [built.transaction], [mintKey.secretKey]),
     mint,
     required_signers: { mint_secret_key: [...mintKey.secretKey] },
     tracked_resource: trackingOf('token', mint, [

@@ -12,6 +12,7 @@ import type { DecodedTransaction } from '../../solana/messages.ts'
 import { type EventDraft, writeEvents } from '../../store/event-drafts.ts'
 import { type FollowedTransaction, findTransaction, planSend } from '../../store/transactions.ts'
 import { tickerClaims } from '../pools/submitted-launches.ts'
+import { siblingCheck } from './message-terms.ts'
 import { insertSubmitted } from './store-submitted.ts'
 
 type SubmitBundleRoute = Api['transactions']['submit']
@@ -75,8 +76,10 @@ async function storeBundle(
   }
   const { max_retries } = input
   const params = bundle.map((transaction, i) => ({ transaction, param: `signed_transactions.${i}` }))
+  const siblings = await siblingCheck(context, params)
   const tickers = await tickerClaims(context, params)
   await store.write(async (tx) => {
+    await siblings.hold(tx)
     await tickers.hold(tx)
     const drafts: EventDraft[] = []
     for (const [i, transaction] of bundle.entries()) {

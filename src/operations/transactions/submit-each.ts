@@ -8,6 +8,7 @@ import type { DecodedTransaction } from '../../solana/messages.ts'
 import { findTransaction } from '../../store/transactions.ts'
 import { tickerClaims } from '../pools/submitted-launches.ts'
 import { awaitConfirmed, CONFIRMED_WITHIN_MS } from './await-confirmed.ts'
+import { siblingCheck } from './message-terms.ts'
 import { sendFirst } from './send-first.ts'
 import { storeSubmitted } from './store-submitted.ts'
 import { refuseBundled } from './submit-transaction.ts'
@@ -36,8 +37,11 @@ export async function submitEach(
       const { slot } = await preflight(chain, transaction, `transactions.${i}`)
       const tracked_resource = i === transactions.length - 1 ? tracked : undefined
       const plan = { genesis, since_slot: slot, next_send_at: clock.now() + FIRST_SEND_MS }
-      const tickers = await tickerClaims(context, [{ transaction, param: `transactions.${i}` }])
+      const submitted = [{ transaction, param: `transactions.${i}` }]
+      const siblings = await siblingCheck(context, submitted)
+      const tickers = await tickerClaims(context, submitted)
       await store.write(async (tx) => {
+        await siblings.hold(tx)
         await tickers.hold(tx)
         await storeSubmitted(context, tx, transaction, { max_retries: SUBMIT_MAX_RETRIES, tracked_resource }, plan)
       })

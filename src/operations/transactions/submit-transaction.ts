@@ -10,6 +10,7 @@ import { whenThere } from '../../soon.ts'
 import type { Tx } from '../../store/store.ts'
 import { type FollowedTransaction, findTransaction } from '../../store/transactions.ts'
 import { tickerClaims } from '../pools/submitted-launches.ts'
+import { siblingCheck } from './message-terms.ts'
 import { sendFirst } from './send-first.ts'
 import { storeSubmitted } from './store-submitted.ts'
 import { submitBundle } from './submit-bundle.ts'
@@ -44,13 +45,15 @@ export async function submitTransaction(
   })
   const trial = input.skip_preflight ? undefined : await preflight(chain, transaction, 'transaction')
   const landed = trial?.landed === true
-  const tickers = await tickerClaims(context, [{ transaction, param: 'transaction' }])
+  const submitted = [{ transaction, param: 'transaction' }]
+  const siblings = await siblingCheck(context, submitted)
+  const tickers = await tickerClaims(context, submitted)
   const answer = await context.commit((tx) => {
     // It is sent even if it seems to have landed, because that block may be dropped, which only the first look shows.
     const next_send_at = clock.now() + FIRST_SEND_MS
     const since_slot = landed ? null : (trial?.slot ?? null)
     const store = () => storeSubmitted(context, tx, transaction, input, { genesis, since_slot, next_send_at })
-    const stored = landed ? store() : whenThere(tickers.hold(tx), store)
+    const stored = landed ? store() : whenThere(siblings.hold(tx), () => whenThere(tickers.hold(tx), store))
     return whenThere(stored, (isNew) => (isNew ? { signature } : submittedBefore(tx, signature)))
   })
   if (!landed) await sendFirst(context, transaction, input.max_retries)

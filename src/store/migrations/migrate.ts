@@ -25,6 +25,7 @@ import { rateWindows } from './0023-rate-windows.ts'
 import { retention } from './0026-retention.ts'
 import { assetStorage } from './0027-assets.ts'
 import { deliveryIndexes } from './0028-delivery-indexes.ts'
+import { refreshedMessages } from './0029-refreshed-messages.ts'
 import { chainReconciliation } from './0030-chain-reconciliation.ts'
 import { sharedConfigs } from './0031-shared-configs.ts'
 import type { SchemaDialect } from './dialect.ts'
@@ -54,6 +55,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0026-retention': retention,
   '0027-assets': assetStorage,
   '0028-delivery-indexes': deliveryIndexes,
+  '0029-refreshed-messages': refreshedMessages,
   '0030-chain-reconciliation': chainReconciliation,
   '0031-shared-configs': sharedConfigs,
 }

@@ -1,0 +1,28 @@
+/** Reads which chain this is, how far it has come, and how long a slot takes. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { isBlockhashValid, readHeights } from '../../chain/heights.ts'
+import { readSlotTime } from '../../chain/slot-time.ts'
+import type { Context } from '../../context.ts'
+
+type ClusterRoute = Api['service']['cluster']
+
+/** Throws internal_error when the node fails. Without performance samples the time of a slot is null. */
+export async function readCluster(
+  { chain }: Context,
+  { blockhash }: Input<ClusterRoute>,
+): Promise<Result<ClusterRoute>> {
+  const [genesis_hash, heights, slot_ms, blockhash_valid] = await Promise.all([
+    chain.genesisHash(),
+    readHeights(chain),
+    readSlotTime(chain),
+    blockhash === undefined ? undefined : isBlockhashValid(chain, blockhash),
+  ])
+  return {
+    cluster: chain.cluster.label,
+    genesis_hash,
+    ...heights,
+    slot_ms,
+    ...(blockhash_valid === undefined ? {} : { blockhash_valid }),
+  }
+}

@@ -1,0 +1,94 @@
+/** What a message says but for its blockhash, and the submissions that say the same. */
+import { createHash, hash } from 'node:crypto'
+import type { Context } from '../../context.ts'
+import { badRequest } from '../../errors.ts'
+import { KEY_BYTES } from '../../solana/constants.ts'
+import { type DecodedTransaction, decodeWireTransaction } from '../../solana/messages.ts'
+import type { Soon } from '../../soon.ts'
+import { firstOfMessage, liveWithBlockhash, lockBlockhashes } from '../../store/refreshed-messages.ts'
+import type { Reader, Tx } from '../../store/store.ts'
+
+type Message = Pick<DecodedTransaction, 'message' | 'messageBytes'>
+
+const NO_BLOCKHASH = new Uint8Array(KEY_BYTES)
+
+/** Hex of the SHA-256 of a message with zeros in place of its blockhash. */
+export function termsSha256({ messageBytes, message: { blockhashOffset } }: Message): string {
+  return createHash('sha256')
+    .update(messageBytes.subarray(0, blockhashOffset))
+    .update(NO_BLOCKHASH)
+    .update(messageBytes.subarray(blockhashOffset + KEY_BYTES))
+    .digest('hex')
+}
+
+export const messageSha256 = ({ messageBytes }: Message): string => hash('sha256', messageBytes, 'hex')
+
+/** A transaction that was submitted here, has not failed, and differs in its blockhash alone. */
+export interface Sibling {
+  signature: string
+  lifecycle: string
+}
+
+/** Returns the newest submission with these terms and one of the blockhashes; null where there is none. */
+export async function findSibling(
+  reader: Reader,
+  terms: string,
+  blockhashes: readonly string[],
+): Promise<Sibling | null> {
+  for (const { raw, signature, lifecycle } of await liveWithBlockhash(reader, blockhashes)) {
+    // Bytes that retention removed are of a transaction that ended long ago.
+    if (raw.length > 0 && termsSha256(decodeWireTransaction(raw)) === terms) return { signature, lifecycle }
+  }
+  return null
+}
+
+/** The refusal of a second transaction that would do what one that was submitted does, or has done. */
+export function alreadySubmitted({ signature, lifecycle }: Sibling, param: string) {
+  const isUnderWay = lifecycle === 'submitted' || lifecycle === 'processing'
+  const next = isUnderWay
+    ? `follow ${signature}, and refresh it once that has failed with BlockhashExpired`
+    : 'build it anew to do it once more'
+  return badRequest(`${param} differs in its blockhash alone from ${signature}, which is ${lifecycle}: ${next}`, {
+    param,
+    details: { signature, lifecycle },
+  })
+}
+
+export interface SubmittedMessage {
+  transaction: DecodedTransaction
+  param: string
+}
+
+/** Submissions that must be the only ones of their terms. */
+export interface SiblingCheck {
+  /** Throws bad_request naming a sibling that is under way or has landed. Siblings wait for each other's commit. */
+  hold(tx: Tx): Soon<void>
+}
+
+const NO_SIBLINGS: SiblingCheck = { hold() {} }
+
+/** Finds those of the transactions that were refreshed here, or that others were refreshed from. */
+export function siblingCheck(
+  { store }: Pick<Context, 'store'>,
+  submitted: readonly SubmittedMessage[],
+): Soon<SiblingCheck> {
+  const found = submitted.map(({ transaction }) => firstOfMessage(store.db, messageSha256(transaction)))
+  const check = (firsts: readonly (string | null)[]): SiblingCheck =>
+    firsts.every((one) => one === null) ? NO_SIBLINGS : { hold: (tx) => refuseSiblings(tx, submitted, firsts) }
+  return found.some((one) => one instanceof Promise)
+    ? Promise.all(found).then(check)
+    : check(found as readonly (string | null)[])
+}
+
+async function refuseSiblings(
+  tx: Tx,
+  submitted: readonly SubmittedMessage[],
+  firsts: readonly (string | null)[],
+): Promise<void> {
+  for (const [i, { transaction, param }] of submitted.entries()) {
+    const first = firsts[i] ?? null
+    if (first === null) continue
+    const sibling = await findSibling(tx, termsSha256(transaction), await lockBlockhashes(tx, first))
+    if (sibling !== null && sibling.signature !== transaction.signature) throw alreadySubmitted(sibling, param)
+  }
+}
