@@ -111,7 +111,7 @@ export const NOUNS: readonly NounEntry[] = [
   {
     name: 'tx',
     summary: 'Submit, follow, sign and simulate transactions',
-    load: async () => (await import('../commands/transactions.ts')).transactionsNoun,
+    load: async () => (await import('../commands/transactions/index.ts')).transactionsNoun,
   },
   {
     name: 'events',

@@ -184,6 +184,8 @@ function lazyWallet(load: () => Promise<Wallet>, beforeSigning: () => Promise<vo
       await beforeSigning()
       return (await wallet()).sign(transaction, keys)
     },
+    combine: async (copies) => (await wallet()).combine(copies),
+    differsInBlockhashAlone: async (one, other) => (await wallet()).differsInBlockhashAlone(one, other),
     decode: async (transaction) => (await wallet()).decode(transaction),
     explain: async (transaction, err, logs) => (await wallet()).explain(transaction, err, logs),
   }

@@ -12,10 +12,13 @@ import { KNOWN_PROGRAMS } from '../src/chain/errors/programs.ts'
 import { keyPairFrom } from '../src/chain/signer/keypair-file.ts'
 import { decodeTransaction, namesIn } from '../src/chain/transactions.ts'
 import { ApiError } from '../src/errors.ts'
+import { isSameButBlockhash } from '../src/solana/blockhashes.ts'
 import { type DecodedMessage, type DecodedTransaction, isWritable, signatureOffset } from '../src/solana/messages.ts'
 import { type KeyPair, keyPairOf, signatureHolds } from '../src/solana/signatures.ts'
 import type { TransactionConfig } from '../src/solana/transaction-config.ts'
+import { combineSignatures } from './combined-signatures.ts'
 import { keypairPath, makeKeypair, readKeypair } from './keypair-file.ts'
+import { signedTransaction } from './signed-transaction.ts'
 
 export function createWallet(): Wallet {
   const read = new Map<string, KeyPair>()
@@ -40,6 +43,10 @@ export function createWallet(): Wallet {
         keyPairFrom(numbers, (what) => failure(`a secret key of the answer cannot be used: it ${what}`)),
       )
       return withSignatures(decodeTransaction(transaction), own ? local(keypair) : undefined, { returned, skipsOthers })
+    },
+    combine: async (copies) => combineSignatures(copies),
+    async differsInBlockhashAlone(one, other) {
+      return isSameButBlockhash(decodeTransaction(one), decodeTransaction(other))
     },
     decode: async (transaction) => contentOf(decodeTransaction(transaction)),
     async explain(transaction, err, logs) {
@@ -72,15 +79,7 @@ function withSignatures(
       next: 'give the keypair of one of them with -k FILE',
     })
   }
-  const transaction = Buffer.from(raw).toString('base64')
-  const complete = decodeTransaction(transaction)
-  const validSigners = signers.filter((_, i) => signatureHolds(complete, i))
-  return {
-    transaction,
-    signature: validSigners[0] === signers[0] ? complete.signature : null,
-    signed: validSigners,
-    missing: signers.filter((signer) => !validSigners.includes(signer)),
-  }
+  return signedTransaction(raw)
 }
 
 function contextOf(transaction: string) {

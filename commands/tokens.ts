@@ -6,7 +6,7 @@ import { MAX_U64 } from '../src/solana/u64.ts'
 import { rawUnits } from './amounts.ts'
 import { choiceOf, integer, type Noun, required, text, toggle, verb } from './command.ts'
 import { listVerb, recordVerb } from './reads.ts'
-import { buildFields, SIGNING } from './signing/flags.ts'
+import { buildFields, SIGNING, WALLET_ADDRESS } from './signing/flags.ts'
 import { runSigned } from './signing/run.ts'
 import { usage } from './ui/problem.ts'
 
@@ -68,7 +68,13 @@ export const tokensNoun: Noun = {
         mint: required(text('Mint of the token')),
         type: required(choiceOf(AUTHORITIES, 'Authority to give up: mint, freeze or metadata')),
       },
-      flags: SIGNING,
+      flags: {
+        authority: text(
+          'Wallet that signs elsewhere and holds it, the same as --payer; with --build-only',
+          WALLET_ADDRESS,
+        ),
+        ...SIGNING,
+      },
       examples: ['svc tokens revoke <mint> freeze', 'svc tokens revoke <mint> metadata --yes --wait finalized'],
       async run({ mint, type, ...flags }, session) {
         return runSigned(session, flags, {

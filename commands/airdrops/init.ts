@@ -7,6 +7,7 @@ import { buildFields, SIGNING, txVersionField } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
+import { refuseNamedWallet } from '../signing/signing-wallet.ts'
 import { failure, usage } from '../ui/problem.ts'
 import type { AgreedAirdrop } from './expected-build.ts'
 
@@ -101,6 +102,7 @@ function checkInitFlags(id: string | undefined, input: InitFlags): void {
     const shown = input.build_only ? '--build-only' : '--keypair'
     throw usage(`${shown} is for what your own keypair signs, not for --signed`, { param: shown })
   }
+  if (input.signed) refuseNamedWallet(input, '--signed')
 }
 
 /** Only the caps and the deposit of a stored tree are known here, so others are not compared. */

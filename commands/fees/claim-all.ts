@@ -7,6 +7,7 @@ import type { CommandOutcome } from '../command.ts'
 import { type Session, sessionWith } from '../session.ts'
 import { confirmOn } from '../signing/confirm.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
+import { signingWallet } from '../signing/signing-wallet.ts'
 import { EXIT } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { type ClaimRunFlags, claimFees, prepareClaim } from './one-claim.ts'
@@ -34,10 +35,10 @@ export async function claimAll(
   input: ClaimAllFlags,
   splits: readonly Split[] | undefined,
 ): Promise<CommandOutcome> {
-  const { ui, wallet } = session
+  const { ui } = session
   const least = input.min === undefined ? 0n : rawUnits(input.min, LAMPORT_DECIMALS, '--min')
   const kind = splits === undefined ? input.kind : 'dbc'
-  const payer = input.signed ? await platformAddress(session) : await wallet.address(input.keypair)
+  const payer = input.signed ? await platformAddress(session) : await signingWallet(session, input)
   const rows = await claimableFees(session, { kind, least, payer })
   const open = rows.filter(({ status }) => status === 'to claim')
   if (input.dry_run || open.length === 0) {
@@ -58,7 +59,7 @@ export async function claimAll(
       interactive: false,
       confirmable: true,
       preview: async () => undefined,
-      confirm: async () => undefined,
+      confirm: async () => false,
     },
   })
   for (const [i, row] of open.entries()) {

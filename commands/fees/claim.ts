@@ -3,6 +3,7 @@ import type { Split } from '../../src/api/fee-claims.ts'
 import { paths } from '../../src/api/paths.ts'
 import { choiceOf, type InputValues, listOf, text, toggle, verb } from '../command.ts'
 import { SIGNING } from '../signing/flags.ts'
+import { refuseNamedWallet } from '../signing/signing-wallet.ts'
 import { usage } from '../ui/problem.ts'
 import { claimAll } from './claim-all.ts'
 import { claimFees } from './one-claim.ts'
@@ -56,6 +57,7 @@ function checkClaimFlags(pool: string | undefined, input: ClaimFlags, splits: re
     const shown = input.build_only ? '--build-only' : '--keypair'
     throw usage(`${shown} is for claims that your own keypair signs, not for --signed`, { param: shown })
   }
+  if (input.signed) refuseNamedWallet(input, '--signed')
   if (splits !== undefined && (input.kind ?? 'dbc') !== 'dbc') {
     throw usage(`splits are for --kind dbc, not for ${input.kind}`, { param: '--kind' })
   }

@@ -15,7 +15,7 @@ export interface FeeClaimRequest {
   kind: FeeClaimKind
   splits: readonly Split[] | undefined
 }
-export type PreparedClaim = Omit<FeeClaimCreated, 'tx'> & { transaction: string }
+export type PreparedClaim = Omit<FeeClaimCreated, 'tx'> & { transaction: string; last_valid_block_height: number }
 
 /** An unsigned claim: the estimated amount and its transaction. */
 export async function prepareClaim(
@@ -26,7 +26,9 @@ export async function prepareClaim(
 ): Promise<PreparedClaim> {
   const body = { ...claim, ...fields, payer, ...(splits === undefined ? {} : { splits: [...splits] }) }
   const { tx, ...data } = (await client.feeClaims.create(body)).data
-  if (tx.mode === 'unsigned') return { ...data, transaction: tx.transaction }
+  if (tx.mode === 'unsigned') {
+    return { ...data, transaction: tx.transaction, last_valid_block_height: tx.last_valid_block_height }
+  }
   throw failure('the API answered with a signed claim, though none was asked for', {
     next: `\`svc tx status ${tx.signature}\``,
   })

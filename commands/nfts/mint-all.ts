@@ -7,6 +7,7 @@ import { confirmOn, refuseUnconfirmable } from '../signing/confirm.ts'
 import type { SigningFlags } from '../signing/flags.ts'
 import { failureLines, previewLine } from '../signing/preview.ts'
 import { forecastOf, wouldFail } from '../signing/run-failures.ts'
+import { signingWallet } from '../signing/signing-wallet.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import { mintListOutcome } from './list-outcome.ts'
 import { type MintRow, planMints, refuseGone, withAddresses } from './list-plan.ts'
@@ -21,7 +22,7 @@ export async function mintAll(session: Session, flags: SigningFlags, list: MintL
   }
   readKey(list.collection, '--collection')
   const parsed = await readRows(list.file)
-  const payer = await session.wallet.address(flags.keypair)
+  const payer = await signingWallet(session, flags)
   if (!flags.dry_run) refuseUnconfirmable(session, await session.cluster())
   const { name } = await requireAuthority(session, list.collection, payer)
   const journal = mintJournal(list.journal ?? `${list.file}.mint.json`)

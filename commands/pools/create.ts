@@ -4,7 +4,7 @@ import type { Pool, PoolCreated } from '../../src/api/pools.ts'
 import { LAMPORT_DECIMALS, rawUnits } from '../amounts.ts'
 import { type CommandOutcome, choiceOf, type InputValues, required, text, toggle, verb } from '../command.ts'
 import type { Session } from '../session.ts'
-import { buildFields, SIGNING, txVersionField } from '../signing/flags.ts'
+import { buildFields, SIGNING, txVersionField, WALLET_ADDRESS } from '../signing/flags.ts'
 import { platformAddress, sendByPlatform } from '../signing/platform-wallet.ts'
 import { runSigned } from '../signing/run.ts'
 import { readBytes } from '../ui/files.ts'
@@ -29,6 +29,7 @@ const createFlags = {
   bundle: toggle('Send the transactions as a bundle; so is done by itself where relay-url is set'),
   signed: toggle('The platform wallet creates it and signs, instead of your keypair'),
   idempotency_key: text('With --signed: repeat under this key what an earlier run began', { placeholder: 'KEY' }),
+  creator: text('Wallet that signs elsewhere and launches it, the same as --payer; with --build-only', WALLET_ADDRESS),
   ...SIGNING,
 }
 type CreateFlags = InputValues<typeof createFlags>
@@ -69,7 +70,7 @@ async function launchPool(input: CreateFlags, session: Session): Promise<Command
       keys.platform_position_nft_secret_key ?? [],
     ],
     recovery: ({ pool }) =>
-      `\`svc pools verify ${pool.address}\` tells whether it is live; if it is not, the rest can no longer land after about two minutes: launch it anew`,
+      `\`svc pools verify ${pool.address}\` tells whether it is live; if it is not, launch it anew once \`svc tx status\` calls those that were sent failed`,
     async show(data, confirmed) {
       if (confirmed === null) return { ...launchFields(data.pool, data), ...(await presetName(session, input)) }
       return liveFields(
@@ -87,7 +88,7 @@ async function launchPool(input: CreateFlags, session: Session): Promise<Command
  * transactions also signs them.
  */
 async function launchPoolByPlatform(input: CreateFlags, session: Session): Promise<CommandOutcome> {
-  for (const name of ['dry_run', 'build_only', 'bundle', 'keypair'] as const) {
+  for (const name of ['dry_run', 'build_only', 'bundle', 'keypair', 'payer', 'creator'] as const) {
     if (input[name])
       throw usage(`--${name.replace('_', '-')} is for launches that your own keypair signs, not for --signed`)
   }

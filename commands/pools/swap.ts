@@ -43,12 +43,13 @@ export const swap = verb({
     const decimals = stateDecimals ?? (await mintState(session, pool.base_mint)).decimals
     const amount = lamports ?? positive(rawUnits(sell ?? '', decimals, '--sell'), '--sell')
     const name = pool.symbol ?? pool.base_mint
-    return runSigned<PoolSwap & { transaction: string }>(session, flags, {
+    return runSigned<PoolSwap & { transaction: string; last_valid_block_height: number }>(session, flags, {
       what: buy === undefined ? `Sell ${sell} ${name}` : `Buy ${name} for ${buy} SOL`,
       async build(payer) {
         const body = { address, payer, side, amount: String(amount), slippage_bps, ...buildFields(flags) } as const
         const { data } = await session.client.pools.swap(body)
-        return { data: { ...data, transaction: data.tx.transaction } }
+        const { transaction, last_valid_block_height } = data.tx
+        return { data: { ...data, transaction, last_valid_block_height } }
       },
       decimals: () => {
         const [paid, received] = side === 'buy' ? [LAMPORT_DECIMALS, decimals] : [decimals, LAMPORT_DECIMALS]

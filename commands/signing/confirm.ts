@@ -5,11 +5,14 @@ import { usage } from '../ui/problem.ts'
 /** Clusters whose SOL has no value, so that no confirmation is requested. */
 const FREE_CLUSTERS: readonly (string | null)[] = ['embedded', 'devnet', 'testnet', 'localhost']
 
-/** Asks on mainnet and on any cluster that is not known to be free; without a terminal, `--yes` is required. */
-export async function confirmOn(session: Session, question: string, cluster: string | null): Promise<void> {
-  if (FREE_CLUSTERS.includes(cluster)) return
+/**
+ * Asks on mainnet and on any cluster that is not known to be free; without a terminal, `--yes` is required. Returns
+ * whether a person was asked, who may have taken time.
+ */
+export async function confirmOn(session: Session, question: string, cluster: string | null): Promise<boolean> {
+  if (FREE_CLUSTERS.includes(cluster)) return false
   refuseUnconfirmable(session, cluster)
-  await session.ui.confirm(`${question} on ${cluster ?? 'the cluster of the API'}?`)
+  return session.ui.confirm(`${question} on ${cluster ?? 'the cluster of the API'}?`)
 }
 
 /**

@@ -12,8 +12,13 @@ export const WAIT = choiceOf(WAITS, 'Wait until it is confirmed (default) or fin
 
 export const TX_VERSION = choiceOf(['0', '1'], 'Version of the transaction: 0 (the default), or 1, which has more room')
 
+export const WALLET_ADDRESS = { placeholder: 'ADDRESS' }
+/** A wallet whose key is on another machine, on a device or with a multisig. */
+const PAYER = text('Wallet that signs elsewhere and pays, instead of your keypair; with --build-only', WALLET_ADDRESS)
+
 export const SIGNING = {
   keypair: KEYPAIR,
+  payer: PAYER,
   tx_version: TX_VERSION,
   dry_run: toggle('Stop after the simulation: nothing is signed, sent or stored'),
   build_only: toggle('Print the unsigned transaction and who must sign it'),
@@ -30,4 +35,4 @@ export const buildFields = ({
   dry_run: boolean
   tx_version?: '0' | '1' | undefined
 }): { dry_run?: true; tx_version?: 1 } => ({ ...(dry_run ? { dry_run: true } : {}), ...txVersionField(flags) })
-export type SigningFlags = InputValues<typeof SIGNING>
+export type SigningFlags = Omit<InputValues<typeof SIGNING>, 'payer'> & { payer?: string | undefined }

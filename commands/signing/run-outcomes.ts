@@ -3,7 +3,7 @@ import type { Transaction } from '../../src/api/transactions.ts'
 import { inWhole } from '../amounts.ts'
 import type { CommandOutcome } from '../command.ts'
 import { EXIT } from '../ui/problem.ts'
-import { type BuiltTransactions, trackedField } from './built-transactions.ts'
+import { type BuiltTransactions, lifetimeFields, trackedField } from './built-transactions.ts'
 import type { Forecast } from './run-failures.ts'
 import type { SignedTransaction } from './wallet.ts'
 
@@ -13,7 +13,7 @@ type AnswerFields = Record<string, unknown>
 export function unsignedOutcome(
   built: BuiltTransactions,
   partial: readonly SignedTransaction[],
-  fields: AnswerFields = {},
+  { fields = {}, lifetime }: { fields?: AnswerFields | undefined; lifetime: string | null },
 ): CommandOutcome {
   const transactions = partial.map(({ transaction }) => transaction)
   const missing_signers = [...new Set(partial.flatMap(({ missing }) => missing))]
@@ -27,18 +27,21 @@ export function unsignedOutcome(
       ...(isSeries ? { transactions } : {}),
       signed_by,
       missing_signers,
+      ...lifetimeFields(built),
       ...trackedField(built),
     },
     rows: { columns: ['transaction'], rows: transactions.map((transaction) => [transaction]) },
     text: transactions.join('\n'),
-    notes: [`Must still be signed by ${missing_signers.join(', ')}: ${nextSteps(isSeries, transactions.length)}`],
+    notes: [
+      `Must still be signed by ${missing_signers.join(', ')}: ${nextSteps(isSeries && transactions.length > 1)}`,
+      ...(lifetime === null ? [] : [`It can be sent ${lifetime}; after that, \`svc tx refresh\` what --json printed.`]),
+    ],
   }
 }
 
-function nextSteps(isSeries: boolean, count: number): string {
-  if (!isSeries) return 'svc tx sign, then svc tx submit; its blockhash lasts about a minute.'
-  const order = count > 1 ? ' in this order, each confirmed before the next, or --bundle' : ''
-  return `svc tx sign for each, then svc tx submit${order}; the blockhash lasts about a minute.`
+function nextSteps(isSeries: boolean): string {
+  if (!isSeries) return 'svc tx sign, then svc tx submit.'
+  return 'svc tx sign, then svc tx submit in this order, each confirmed before the next, or --bundle.'
 }
 
 export function dryRunOutcome(

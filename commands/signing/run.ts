@@ -6,12 +6,15 @@ import { usage } from '../ui/problem.ts'
 import { type BuiltTransactions, transactionsOf } from './built-transactions.ts'
 import { confirmOn, refuseOtherSigners, refuseUnconfirmable } from './confirm.ts'
 import type { SigningFlags } from './flags.ts'
+import { withFreshBlockhash } from './fresh-blockhash.ts'
+import { clusterState, lifetimeText } from './lifetime.ts'
 import { type PlatformRequest, platformAddress, sendByPlatform } from './platform-wallet.ts'
 import { runLines } from './preview.ts'
 import { forecastOf, wouldFail } from './run-failures.ts'
 import { dryRunOutcome, sentOutcome, unsignedOutcome } from './run-outcomes.ts'
 import { hasRelay, sendAll } from './sending.ts'
 import { type CompleteTransaction, signCompletely, signReturnedKeys } from './signatures.ts'
+import { signingWallet } from './signing-wallet.ts'
 import type { TransactionContent } from './wallet.ts'
 
 export interface SignedRun<D extends BuiltTransactions> {
@@ -35,6 +38,8 @@ export interface SignedRun<D extends BuiltTransactions> {
 }
 
 export type RunFlags = SigningFlags & {
+  creator?: string | undefined
+  authority?: string | undefined
   bundle?: boolean
   signed?: boolean
   idempotency_key?: string | undefined
@@ -49,12 +54,15 @@ export async function runSigned<D extends BuiltTransactions>(
   if (flags.dry_run && flags.build_only) throw usage('give either --dry-run or --build-only')
   const { platform } = run
   if (flags.signed && platform !== undefined) return runByPlatform(session, flags, { ...run, platform })
-  const signer = await session.wallet.address(flags.keypair)
+  const signer = await signingWallet(session, flags)
   if (!flags.dry_run && !flags.build_only) refuseUnconfirmable(session, await session.cluster())
 
   const { data } = await run.build(signer)
   const partial = await signReturnedKeys(session, data, run.secretKeys?.(data))
-  if (flags.build_only) return unsignedOutcome(data, partial, await run.show?.(data, null))
+  if (flags.build_only) {
+    const lifetime = lifetimeText(data.last_valid_block_height, await clusterState(session))
+    return unsignedOutcome(data, partial, { fields: await run.show?.(data, null), lifetime })
+  }
 
   const bundle = isBundle(data, flags) && (flags.bundle === true || (await hasRelay(session)))
   const { what, lines, forecast } = await previewOf(session, run, data, { signer, bundle })
@@ -68,10 +76,13 @@ export async function runSigned<D extends BuiltTransactions>(
   await session.ui.preview(lines)
   if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
   for (const { missing } of partial) refuseOtherSigners(missing, signer)
-  await confirmOn(session, what, forecast.cluster)
+  const wasAsked = await confirmOn(session, what, forecast.cluster)
+  const agreed = wasAsked
+    ? await signReturnedKeys(session, await withFreshBlockhash(session, data), run.secretKeys?.(data))
+    : partial
 
   const signed: CompleteTransaction[] = []
-  for (const { transaction } of partial) signed.push(await signCompletely(session, transaction, flags))
+  for (const { transaction } of agreed) signed.push(await signCompletely(session, transaction, flags))
   const recovery = run.recovery?.(data) ?? ''
   const confirmed = await sendAll(session, signed, { built: data, wait: flags.wait, bundle, recovery })
   const signatures = signed.map(({ signature }) => signature)

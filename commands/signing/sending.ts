@@ -17,6 +17,8 @@ export interface SendOptions {
   bundle: boolean
   /** What the user can do where only some are known to be confirmed. */
   recovery: string
+  /** Further fields of each submission. */
+  options?: { skip_preflight?: boolean; max_retries?: number }
 }
 
 /** Returns the transactions once they have reached `wait`; null where the command does not wait. */
@@ -64,7 +66,7 @@ async function sendAsBundle(
 async function sendInOrder(
   session: Session,
   signed: readonly CompleteTransaction[],
-  { built, wait = 'confirmed', recovery }: SendOptions,
+  { built, wait = 'confirmed', recovery, options = {} }: SendOptions,
 ): Promise<Transaction[] | null> {
   const confirmed: Transaction[] = []
   for (const [i, { signature, transaction }] of signed.entries()) {
@@ -72,7 +74,7 @@ async function sendInOrder(
     const place = `transaction ${i + 1} of ${signed.length}`
     try {
       const warning = isLast ? session : withInterruptNote(session, `${place}: ${recovery}`)
-      await submitSigned(warning, signature, { transaction, ...(isLast ? trackedField(built) : {}) })
+      await submitSigned(warning, signature, { transaction, ...options, ...(isLast ? trackedField(built) : {}) })
       if (isLast && wait === 'none') return null
       const one = await waitForTransaction(warning, signature, isLast && wait !== 'none' ? wait : 'confirmed')
       if (one.lifecycle === 'failed') throw await transactionFailure(session, transaction, one)

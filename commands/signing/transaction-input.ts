@@ -4,31 +4,58 @@ import { readText } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 
 export interface TransactionInput {
-  transaction: string
+  /** One, or several in the order in which they must be confirmed. */
+  transactions: string[]
+  /** Whether the JSON holds several, which are printed as several again. */
+  isSeries: boolean
   /** The resource of a printed build, which the API checks. */
   tracked_resource?: TrackedResource
+  last_valid_block_height?: number
+  /** Generated keys, as the API sealed them. */
+  generated_keys?: string
 }
 
-/** Reads a transaction; throws a usage problem for a file that cannot be read and for JSON without a transaction. */
-export async function readTransaction(argument: string): Promise<TransactionInput> {
+/** Reads one transaction or a series; throws a usage problem for a file that cannot be read, or holds none. */
+export async function readTransactions(argument: string): Promise<TransactionInput> {
   const file = argument === '-' ? '-' : argument.startsWith('@') ? argument.slice(1) : undefined
   const text = file === undefined ? argument : (await readText(file)).trim()
-  if (!text.startsWith('{')) return { transaction: text }
-  const { transaction, tracked_resource } = printedJson(text)
-  if (typeof transaction !== 'string') {
-    throw usage(`${file === undefined ? '<transaction>' : argument} is JSON without a transaction`, {
-      param: '<transaction>',
-    })
+  return transactionsIn(text, file === undefined ? '<transaction>' : argument)
+}
+
+/** Reads one transaction; throws a usage problem for a series too. */
+export async function readTransaction(argument: string): Promise<TransactionInput & { transaction: string }> {
+  const input = await readTransactions(argument)
+  const [transaction = ''] = input.transactions
+  if (input.transactions.length === 1) return { ...input, transaction }
+  throw usage(`${argument} holds ${input.transactions.length} transactions: give one of them`, {
+    param: '<transaction>',
+  })
+}
+
+/** The transactions in the text of a file or an argument, which `shown` names in errors. */
+export function transactionsIn(text: string, shown: string): TransactionInput {
+  if (!text.startsWith('{')) return { transactions: [text], isSeries: false }
+  const { transaction, transactions, tracked_resource, last_valid_block_height, generated_keys } = printedJson(text)
+  const all = Array.isArray(transactions) ? transactions : [transaction]
+  if (all.length === 0 || !all.every((one) => typeof one === 'string')) {
+    throw usage(`${shown} is JSON without a transaction`, { param: '<transaction>' })
   }
   return {
-    transaction,
+    transactions: all,
+    isSeries: Array.isArray(transactions),
     ...(tracked_resource === undefined ? {} : { tracked_resource: tracked_resource as TrackedResource }),
+    ...(Number.isSafeInteger(last_valid_block_height)
+      ? { last_valid_block_height: last_valid_block_height as number }
+      : {}),
+    ...(typeof generated_keys === 'string' ? { generated_keys } : {}),
   }
 }
 
+/** The printed answer; that of a command with `-o json` may stand in an envelope. */
 function printedJson(text: string): Record<string, unknown> {
   try {
-    return JSON.parse(text) as Record<string, unknown>
+    const { data, ...printed } = JSON.parse(text) as Record<string, unknown>
+    return typeof data === 'object' && data !== null && !Array.isArray(data) ? { ...printed, ...data } : printed
   } catch {
     return {}
   }

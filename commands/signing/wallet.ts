@@ -12,6 +12,10 @@ export interface Wallet {
   derive(seed: Uint8Array): Promise<{ address: string; secretKey: number[] }>
   /** Adds signatures and changes nothing else. Throws a usage problem for a keypair that is no signer. */
   sign(transaction: string, keys: SigningKeys): Promise<SignedTransaction>
+  /** Joins the signatures of several copies of one transaction. Throws a usage problem naming the copy that does not fit. */
+  combine(copies: readonly NamedTransaction[]): Promise<SignedTransaction>
+  /** Whether two transactions have the same message but for the 32 bytes of its blockhash. */
+  differsInBlockhashAlone(one: string, other: string): Promise<boolean>
   decode(transaction: string): Promise<TransactionContent>
   /** Explains the `err` of a simulation or of a status. */
   explain(transaction: string, err: unknown, logs: readonly string[] | null): Promise<Explanation>
@@ -24,6 +28,11 @@ export interface SigningKeys {
   own?: boolean
   /** Whether those of `secretKeys` that are no signers are skipped; otherwise they are a failure. */
   skipsOthers?: boolean
+}
+/** A transaction, and the file that it was read from. */
+export interface NamedTransaction {
+  name: string
+  transaction: string
 }
 export interface SignedTransaction {
   transaction: string

@@ -30,10 +30,10 @@ export interface Ui {
   waiting(text: string | null): void
   clear(): void
   /**
-   * Resolves when the user agrees, at once with `--yes`; throws Cancelled otherwise, and a usage problem without a
-   * terminal.
+   * Resolves when the user agrees, at once and to false with `--yes`, where nobody is asked; throws Cancelled otherwise,
+   * and a usage problem without a terminal.
    */
-  confirm(question: string): Promise<void>
+  confirm(question: string): Promise<boolean>
   ask(question: Question): Promise<string>
 }
 
@@ -80,7 +80,7 @@ export function createUi({ format, paint, interactive, animated, yes }: UiOption
     waiting: (text) => progress.waiting(text === null ? null : printable(text)),
     clear: progress.clear,
     async confirm(question) {
-      if (yes) return
+      if (yes) return false
       if (!interactive)
         throw usage('this cannot be undone: without a terminal, confirm it with --yes', { param: '--yes' })
       const { confirm, isCancel } = await import('@clack/prompts')
@@ -91,6 +91,7 @@ export function createUi({ format, paint, interactive, animated, yes }: UiOption
         output: promptStream(stderr),
       })
       if (isCancel(answer) || !answer) throw new Cancelled()
+      return true
     },
     async ask({ message, choices, check }) {
       const { isCancel, select, text } = await import('@clack/prompts')

@@ -18,6 +18,8 @@ import type { BuiltTransactions } from '../../commands/signing/built-transaction
 import { contentOutcome } from '../../commands/signing/content.ts'
 import { runSigned, type SignedRun } from '../../commands/signing/run.ts'
 import { Cancelled, failure } from '../../commands/ui/problem.ts'
+import { withBlockhash } from '../../src/chain/cosign.ts'
+import { ApiError } from '../../src/errors.ts'
 import { memo, someone } from '../support/local-chain.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 import { signV1, unsignedV1 } from '../support/version1.ts'
@@ -183,7 +185,14 @@ interface Setting {
   lifecycles?: string[]
   /** What each attempt to submit comes to. */
   submits?: (Error | null)[]
+  /** What a person answers. */
+  agrees?: boolean
+  /** What the API makes of transactions that are to be refreshed. */
+  refresh?: (transaction: string) => string
 }
+const FRESH = someone().toBase58()
+const refreshed = (transaction: string) =>
+  Buffer.from(withBlockhash(Buffer.from(transaction, 'base64'), FRESH)).toString('base64')
 
 /** A session whose API is a few lines, with a real wallet; it keeps what happened, in order. */
 function setting({
@@ -193,6 +202,8 @@ function setting({
   simulation = {},
   lifecycles = ['confirmed'],
   submits = [],
+  agrees = false,
+  refresh = refreshed,
 }: Setting) {
   const payer = Keypair.generate()
   const mint = Keypair.generate()
@@ -221,11 +232,17 @@ function setting({
       async confirm(question: string) {
         did.push('ask')
         said.push(question)
-        if (!yes) throw new Cancelled()
+        if (!yes && !agrees) throw new Cancelled()
+        return !yes
       },
     },
     client: {
+      service: { cluster: async () => ({ data: { block_height: 1_000, slot_ms: 250 } }) },
       transactions: {
+        async refresh({ transactions }: { transactions: string[] }) {
+          did.push('refresh')
+          return { data: { transactions: transactions.map(refresh), last_valid_block_height: 1_150 } }
+        },
         async simulate() {
           did.push('simulate')
           return {
@@ -272,7 +289,8 @@ function setting({
     async build(address: string) {
       did.push('build')
       expect(address).toBe(payer.publicKey.toBase58())
-      return { data: { transaction: base64(built('v0', [payer, mint])), secret: [...mint.secretKey] } }
+      const transaction = base64(built('v0', [payer, mint]))
+      return { data: { transaction, last_valid_block_height: 1_148, secret: [...mint.secretKey] } }
     },
     secretKeys: ({ secret }: { secret: number[] }) => [secret],
     show: () => ({ mint: mint.publicKey.toBase58() }),
@@ -397,12 +415,64 @@ describe('a signed command', () => {
     const { run, did, payer, mint } = setting({ cluster: 'mainnet-beta' })
     const { data, notes } = await run({ build_only: true })
     expect(did).toEqual(['build'])
+    expect(notes?.at(-1)).toContain('until block height 1148, for about 37 seconds')
     expect(data).toMatchObject({
       signed_by: [mint.publicKey.toBase58()],
       missing_signers: [payer.publicKey.toBase58()],
+      last_valid_block_height: 1_148,
     })
     expect(JSON.stringify({ data, notes })).not.toContain([...mint.secretKey].slice(0, 4).join(','))
     expect(notes?.join()).toContain(payer.publicKey.toBase58())
+  })
+
+  it('takes its blockhash once a person has agreed, and changes nothing else', async () => {
+    const asked = setting({ cluster: 'mainnet-beta', interactive: true, agrees: true })
+    await asked.run()
+    expect(asked.did).toEqual(['build', 'simulate', 'ask', 'refresh', 'submit', 'get'])
+    const { message } = asked.submitted()
+    expect(message.recentBlockhash).toBe(FRESH)
+    expect(asked.submitted().signatures.every((signature) => signature.some((byte) => byte !== 0))).toBe(true)
+    const refused = setting({ cluster: 'mainnet-beta', interactive: true })
+    await expect(refused.run()).rejects.toThrow(Cancelled)
+    expect(refused.did).toEqual(['build', 'simulate', 'ask'])
+  })
+
+  it('signs nothing that comes back from there with another change', async () => {
+    const refresh = (transaction: string) => {
+      const bytes = Buffer.from(refreshed(transaction), 'base64')
+      bytes[bytes.length - 3]! ^= 1
+      return bytes.toString('base64')
+    }
+    const asked = setting({ cluster: 'mainnet-beta', interactive: true, agrees: true, refresh })
+    await expect(asked.run()).rejects.toThrow('more than a fresh blockhash')
+    expect(asked.did).not.toContain('submit')
+  })
+
+  it('keeps its blockhash with an API that does not know better', async () => {
+    const refresh = () => {
+      throw new ApiError('not_found', 'no such route')
+    }
+    const asked = setting({ cluster: 'mainnet-beta', interactive: true, agrees: true, refresh })
+    await asked.run()
+    expect(asked.submitted().message.recentBlockhash).toBe(BLOCKHASH)
+  })
+
+  it('by a wallet whose key is elsewhere is built or tried, and nothing else without its keypair', async () => {
+    const elsewhere = someone().toBase58()
+    const { run, payer } = setting({})
+    const own = payer.publicKey.toBase58()
+    expect((await run({ payer: own })).data).toMatchObject({ lifecycle: 'confirmed' })
+    expect((await run({ payer: own, build_only: true, keypair: undefined })).data).toMatchObject({
+      missing_signers: [own],
+    })
+    await expect(run({ payer: elsewhere })).rejects.toMatchObject({
+      message: expect.stringContaining(`--payer is ${elsewhere}, and --keypair is that of ${own}`),
+    })
+    await expect(run({ payer: elsewhere, build_only: true })).rejects.toMatchObject({ param: '--payer' })
+    await expect(run({ payer: own, creator: elsewhere, build_only: true })).rejects.toMatchObject({
+      message: expect.stringContaining('give either --payer or --creator'),
+    })
+    await expect(run({ authority: 'O0', build_only: true })).rejects.toMatchObject({ param: '--authority' })
   })
 
   it('stops with --dry-run after the simulation, and exits 1 where it would fail', async () => {

@@ -1,0 +1,61 @@
+/** Who signs a command: the local keypair, or a wallet that is named by its address because its key is elsewhere. */
+import type { Session } from '../session.ts'
+import { usage } from '../ui/problem.ts'
+
+/** The flags that name the wallet by its address; a command has those that fit what the wallet is to it. */
+const ROLES = ['payer', 'creator', 'authority'] as const
+
+export interface SigningWalletFlags {
+  keypair?: string | undefined
+  payer?: string | undefined
+  creator?: string | undefined
+  authority?: string | undefined
+  dry_run?: boolean
+  build_only?: boolean
+}
+
+/**
+ * Returns the address that signs. Throws a usage problem for an address without its keypair, unless nothing is to be
+ * signed with it here.
+ */
+export async function signingWallet(session: Session, flags: SigningWalletFlags): Promise<string> {
+  const named = namedWallet(flags)
+  if (named === undefined) return session.wallet.address(flags.keypair)
+  if (flags.keypair === undefined && (flags.build_only || flags.dry_run)) return named.address
+  const own = await session.wallet.address(flags.keypair)
+  if (own === named.address) return own
+  if (flags.keypair !== undefined) {
+    throw usage(`${named.flag} is ${named.address}, and --keypair is that of ${own}`, {
+      param: named.flag,
+      next: 'give one of the two',
+    })
+  }
+  throw usage(`the key of ${named.address} is not here: the keypair is that of ${own}`, {
+    param: named.flag,
+    next: 'add --build-only, sign with `svc tx sign` where the key is, and send it with `svc tx submit`; or give its keypair with -k FILE',
+  })
+}
+
+/** The wallet of a role flag; several must name the same one. */
+function namedWallet(flags: SigningWalletFlags): { flag: string; address: string } | undefined {
+  const given = ROLES.flatMap((role) => {
+    const address = flags[role]
+    return address === undefined ? [] : [{ flag: `--${role}`, address }]
+  })
+  const [first, ...others] = given
+  const other = others.find(({ address }) => address !== first?.address)
+  if (first !== undefined && other !== undefined) {
+    throw usage(`give either ${first.flag} or ${other.flag}: one wallet signs and pays`, { param: other.flag })
+  }
+  if (first !== undefined && !/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(first.address)) {
+    throw usage(`${first.flag} must be an address, base58 of 32 bytes, not "${first.address}"`, { param: first.flag })
+  }
+  return first
+}
+
+/** Throws a usage problem where a wallet is named although this command does not sign with one of the user's. */
+export function refuseNamedWallet(flags: SigningWalletFlags, why: string): void {
+  const named = namedWallet(flags)
+  if (named !== undefined)
+    throw usage(`${named.flag} is for what your own wallet signs, not for ${why}`, { param: named.flag })
+}

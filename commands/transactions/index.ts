@@ -1,0 +1,101 @@
+/** `svc tx`: submitting signed transactions, signing, refreshing, following, simulating and reading them. */
+
+import { paths } from '../../src/api/paths.ts'
+import { choiceOf, integer, listOf, type Noun, required, text, toggle, verb } from '../command.ts'
+import { recordVerb } from '../reads.ts'
+import { contentOutcome } from '../signing/content.ts'
+import { WAIT } from '../signing/flags.ts'
+import { waitForTransaction } from '../signing/following.ts'
+import { effectLines, failureLines } from '../signing/preview.ts'
+import { readTransaction } from '../signing/transaction-input.ts'
+import { EXIT } from '../ui/problem.ts'
+import { combine } from './combine.ts'
+import { refresh } from './refresh.ts'
+import { sign } from './sign.ts'
+import { submitTransactions } from './submit.ts'
+
+const transactionPaths = paths.transactions
+const TRANSACTION_INPUT = required(text('The transaction in base64, @FILE that holds it, or - for standard input'))
+const SIGNATURE = required(text('Signature of the transaction'))
+
+export const transactionsNoun: Noun = {
+  verbs: {
+    submit: verb({
+      about: 'Submit a signed transaction, or up to five as an atomic bundle, and wait',
+      details:
+        'What --build-only, `svc tx sign` and `svc tx combine` print with --json is taken too, with what it tracks; where that is several transactions, they are sent in order, each confirmed before the next, or with --bundle.',
+      calls: [transactionPaths.submit, transactionPaths.get],
+      args: { transaction: required(listOf('Signed, in base64, @FILE that holds it, or - for standard input')) },
+      flags: {
+        bundle: toggle('As a bundle: all land in one slot, or none'),
+        skip_preflight: toggle('Send without a simulation by the node'),
+        max_retries: integer('Times the node sends again (default 2); 0 also stops sending again from here', {
+          min: 0,
+          max: 10,
+        }),
+        wait: WAIT,
+      },
+      examples: ['svc tx submit @signed.txt', 'svc tx submit --bundle @first.txt @second.txt --wait finalized'],
+      run: submitTransactions,
+    }),
+    status: recordVerb({
+      about: 'Read how far a transaction has come',
+      at: transactionPaths.get,
+      args: { signature: SIGNATURE },
+      call: (client, input) => client.transactions.get(input),
+    }),
+    watch: verb({
+      about: 'Follow a transaction until it is finalized or failed',
+      details:
+        'Every step is a line on stderr; the answer is where it has come to. Exit code 1 where it failed or the time was over, 3 where nobody knows the signature and it can no longer land.',
+      calls: [transactionPaths.get, paths.accounts.get],
+      args: { signature: SIGNATURE },
+      flags: {
+        until: choiceOf(['confirmed', 'finalized'], 'Stop when it is confirmed, or finalized (default)'),
+        timeout: integer('Seconds after which it is given up (default 180)', { min: 1, max: 86_400, placeholder: 'S' }),
+      },
+      async run({ signature, until, timeout }, session) {
+        const data = await waitForTransaction(session, signature, until ?? 'finalized', {
+          ...(timeout === undefined ? {} : { timeoutMs: timeout * 1000 }),
+          onChange({ lifecycle, slot }) {
+            const time = new Date(session.clock.now()).toISOString()
+            session.ui.note(`${time}  ${lifecycle}${slot > 0 ? `  slot ${slot}` : ''}`)
+          },
+        })
+        return { data, exitCode: data.lifecycle === 'failed' ? EXIT.failed : EXIT.done }
+      },
+    }),
+    simulate: verb({
+      about: 'Run a transaction without submitting it',
+      calls: [transactionPaths.simulate],
+      args: { transaction: TRANSACTION_INPUT },
+      examples: ['svc tx simulate @transaction.txt'],
+      async run({ transaction }, { client, wallet }) {
+        const typed = await readTransaction(transaction)
+        const { data } = await client.transactions.simulate({ transaction: typed.transaction })
+        const failed = data.err !== null && data.err !== undefined
+        const fault = failed ? failureLines(data, await wallet.explain(typed.transaction, data.err, data.logs)) : []
+        const head = failed
+          ? 'It would fail.'
+          : `It would succeed, with ${data.units_consumed ?? 'unknown'} compute units.`
+        return {
+          data,
+          text: [head, ...effectLines(data), ...fault].join('\n'),
+          exitCode: failed ? EXIT.failed : EXIT.done,
+        }
+      },
+    }),
+    sign,
+    refresh,
+    combine,
+    decode: verb({
+      about: 'Show what is in a transaction, without asking anybody',
+      details: 'An account of a lookup table is shown as TABLE[place]: what it is only the chain knows.',
+      args: { transaction: TRANSACTION_INPUT },
+      examples: ['svc tx decode @transaction.txt'],
+      async run({ transaction }, { wallet }) {
+        return contentOutcome(await wallet.decode((await readTransaction(transaction)).transaction))
+      },
+    }),
+  },
+}
