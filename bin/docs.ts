@@ -4,6 +4,7 @@ import { openApiDocument } from '../src/api/openapi.ts'
 import { environmentName, fileVariable, PROJECT_FILE, SETTINGS, type Setting, type SettingName } from '../src/config.ts'
 import { SECRET_FILE_BYTES } from '../src/secret-files.ts'
 import { errorTables } from './error-tables.ts'
+import { instructionTables } from './instruction-tables.ts'
 import { HOUSE_ROOMS, ROOM_PATHS, type RoomPath } from './rooms.ts'
 
 const reloadable = (): string =>
@@ -120,6 +121,7 @@ const files: Record<string, string> = {
   'docs/configuration.md': configuration(),
   [ARCHITECTURE]: architecture(),
   ...(await errorTables()),
+  ...(await instructionTables()),
 }
 
 for (const [file, current] of Object.entries(files)) {

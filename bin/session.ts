@@ -187,6 +187,7 @@ function lazyWallet(load: () => Promise<Wallet>, beforeSigning: () => Promise<vo
     combine: async (copies) => (await wallet()).combine(copies),
     differsInBlockhashAlone: async (one, other) => (await wallet()).differsInBlockhashAlone(one, other),
     decode: async (transaction) => (await wallet()).decode(transaction),
+    describe: async (transaction) => (await wallet()).describe(transaction),
     explain: async (transaction, err, logs) => (await wallet()).explain(transaction, err, logs),
   }
 }

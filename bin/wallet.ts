@@ -49,6 +49,11 @@ export function createWallet(): Wallet {
       return isSameButBlockhash(decodeTransaction(one), decodeTransaction(other))
     },
     decode: async (transaction) => contentOf(decodeTransaction(transaction)),
+    async describe(transaction) {
+      const { describedContent } = await import('./described-content.ts')
+      const decoded = decodeTransaction(transaction)
+      return describedContent(contentOf(decoded), decoded.message)
+    },
     async explain(transaction, err, logs) {
       return explainTransactionError(err, { logs, ...contextOf(transaction) })
     },

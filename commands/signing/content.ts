@@ -1,34 +1,60 @@
-/** Shows a decoded transaction on a terminal: its signers, and every instruction with its accounts. */
-
-import { solOf } from '../amounts.ts'
+/** Shows a decoded transaction on a terminal of 80 columns: signers, instructions, cost, expiry, and what a trial run changes. */
+import type { ClusterState } from '../../src/api/service.ts'
+import type { Simulation } from '../../src/api/transactions.ts'
+import { BLOCKHASH_SLOTS } from '../../src/solana/constants.ts'
+import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
+import { MAX_U64 } from '../../src/solana/u64.ts'
+import { decimalOf, LAMPORT_DECIMALS, solOf } from '../amounts.ts'
 import type { CommandOutcome } from '../command.ts'
-import { previewLine } from './preview.ts'
-import type { MessageConfig, TransactionContent } from './wallet.ts'
+import { fittingText, printable } from '../ui/render.ts'
+import { lifetimeText, secondsOf } from './lifetime.ts'
+import { failureLines, previewLine, rentLine } from './preview.ts'
+import type { DescribedContent, Explanation, MessageConfig } from './wallet.ts'
 
-export function contentOutcome(content: TransactionContent): CommandOutcome {
-  const { version, signature, fee_payer, recent_blockhash, size, config, signers, instructions } = content
-  const head = [
-    ['version', String(version)],
-    ['signature', signature ?? 'none yet'],
-    ['fee payer', fee_payer],
-    ['blockhash', recent_blockhash],
-    ['size', `${size} bytes`],
-    ...(config === null ? [] : configRows(config)),
-  ] as const
+/** Columns that the text is laid out for, on a terminal or not. */
+const COLUMNS = 80
+const DATA_DIGITS = 48
+
+/** What the API and its node tell of a transaction; null where nobody was asked, or nobody could answer. */
+export interface Findings {
+  trial: { simulation: Simulation; fault: Explanation | null } | null
+  state: ClusterState | null
+  /** Of the build, where the input holds it. */
+  lastValid: number | undefined
+  /** Why there is no trial. */
+  untried: string
+}
+
+export async function contentOutcome(described: DescribedContent, findings: Findings): Promise<CommandOutcome> {
+  const content = withMints(described, findings.trial?.simulation ?? null)
+  const { trial, state, lastValid } = findings
+  const expiry = {
+    blockhash_valid: state?.blockhash_valid ?? null,
+    last_valid_block_height: lastValid ?? null,
+    block_height: state?.block_height ?? null,
+    slot_ms: state?.slot_ms ?? null,
+  }
+  const { version, signature, fee_payer, recent_blockhash, size, signers, instructions, config } = content
+  const lines = [
+    previewLine('version', String(version)).slice(2),
+    ...(signature === null ? ['signature none yet'] : ['signature', signature]),
+    previewLine('fee payer', fee_payer).slice(2),
+    previewLine('blockhash', recent_blockhash).slice(2),
+    previewLine('expires', expiryText(content, findings)).slice(2),
+    previewLine('size', `${size} bytes`).slice(2),
+    previewLine('fee', `${solOf(BigInt(content.fee))} SOL`).slice(2),
+    ...(trial === null ? [] : [rentLine(trial.simulation).slice(2)]),
+    ...(config === null ? [] : configRows(config).map(([name, value]) => previewLine(name, value).slice(2))),
+    'signatures',
+    ...signers.map(({ address, signature }) => previewLine(signature, address)),
+    ...instructions.flatMap(instructionLines),
+    ...trialLines(findings),
+  ]
   return {
-    data: content,
-    text: [
-      ...head.map(([name, value]) => previewLine(name, value).slice(2)),
-      'signatures',
-      ...signers.map(({ address, signature }) => previewLine(signature, address)),
-      ...instructions.flatMap(({ program, name, accounts, data }, i) => [
-        `instruction ${i}: ${name === null ? program : `${name} (${program})`}`,
-        ...accounts.map(
-          ({ address, signer, writable }) => `  ${writable ? 'w' : '-'}${signer ? 's' : '-'}  ${address}`,
-        ),
-        `  data  ${data === '' ? 'none' : data}`,
-      ]),
-    ].join('\n'),
+    data: { ...content, expiry, trial: trial?.simulation ?? null },
+    text: lines.some((line) => line.length > COLUMNS)
+      ? await fittingText(lines.map(printable).join('\n'), COLUMNS)
+      : lines.map(printable).join('\n'),
   }
 }
 
@@ -40,3 +66,116 @@ const configRows = (config: MessageConfig) =>
     ['', `${config.loaded_accounts_data_size_limit ?? 0} bytes of accounts`],
     ['', `${config.heap_size ?? 32_768} bytes of heap`],
   ] as const
+
+function expiryText({ nonce_account }: DescribedContent, { state, lastValid }: Findings): string {
+  if (nonce_account !== null) return `never by itself, with the durable nonce ${nonce_account}`
+  const isOver = state?.blockhash_valid === false
+  if (isOver) return 'over: it can no longer land; `svc tx refresh` gives a build a fresh one'
+  const lifetime = lifetimeText(lastValid, state)
+  if (lifetime !== null) return lifetime
+  if (state === null) return 'not known without asking: 150 blocks after its blockhash'
+  const most = state.slot_ms === null ? '' : `, ${secondsOf(BLOCKHASH_SLOTS, state.slot_ms)} seconds`
+  return `it can land now, and for at most ${BLOCKHASH_SLOTS} blocks more${most}`
+}
+
+type Described = DescribedContent['instructions'][number]
+
+function instructionLines({ program, name, instruction, accounts, args, data }: Described, i: number): string[] {
+  const unknown = data === '' ? 'none' : data.length > DATA_DIGITS ? `${data.slice(0, DATA_DIGITS)}…` : data
+  return [
+    ...headLines(`instruction ${i}: `, name, program),
+    `  ${instruction ?? 'an instruction that svc does not know'}`,
+    ...args.flatMap((arg) => argumentLines(arg)),
+    ...accounts.map(
+      ({ address, signer, writable, role }) =>
+        `  ${writable ? 'w' : '-'}${signer ? 's' : '-'}  ${address}${role === null ? '' : `  ${role}`}`,
+    ),
+    ...(instruction === null ? [`  data  ${unknown}`] : []),
+  ]
+}
+
+function headLines(lead: string, name: string | null, program: string): string[] {
+  if (name === null) return [`${lead}${program}`]
+  const whole = `${lead}${name} (${program})`
+  return whole.length <= COLUMNS ? [whole] : [`${lead}${name}`, `  (${program})`]
+}
+
+/** A text without spaces, such as a URI, is cut where the terminal ends. */
+function plainLines(name: string, text: string): string[] {
+  const whole = `    ${name}  ${text}`
+  if (whole.length <= COLUMNS) return [whole]
+  const pieces = text.match(new RegExp(`.{1,${COLUMNS - 6}}`, 'gsu')) ?? []
+  return [`    ${name}`, ...pieces.map((piece) => `      ${piece}`)]
+}
+
+/** Unix seconds, as programs name them, with the date that they are. */
+function withDate(name: string, value: string): string {
+  const isTime = /_(ts|time)$/.test(name) && /^\d{9,11}$/.test(value)
+  return isTime ? `${value} (${new Date(Number(value) * 1000).toISOString()})` : value
+}
+
+/** An amount of tokens has its mint on a line of its own, where both do not fit into one. */
+function argumentLines({ name, value, unit, mint, decimals }: Described['args'][number]): string[] {
+  if (unit === null) return plainLines(name, printable(withDate(name, value)))
+  if (unit === 'lamports' || mint === WRAPPED_SOL) return [`    ${name}  ${amountText(value, LAMPORT_DECIMALS)} SOL`]
+  const amount = decimals === null ? `${value} raw units` : amountText(value, decimals)
+  const whole = `    ${name}  ${amount}${mint === null ? '' : ` of ${mint}`}`
+  return whole.length <= COLUMNS || mint === null ? [whole] : [`    ${name}  ${amount}`, `      of ${mint}`]
+}
+
+/** The largest amount stands for all there is. */
+const amountText = (value: string, decimals: number): string =>
+  value === String(MAX_U64) ? 'at most all the' : decimalOf(BigInt(value), decimals)
+
+/** Fills in of which mint an amount is, and its decimals, from the accounts that a trial run changes. */
+function withMints(content: DescribedContent, trial: Simulation | null): DescribedContent {
+  const rows = (trial?.balance_changes ?? []).filter(({ mint }) => mint !== null)
+  const mintOf = (address: string | null) =>
+    address === WRAPPED_SOL
+      ? address
+      : (rows.find((row) => row.address === address || row.mint === address)?.mint ?? null)
+  const decimalsOf = (mint: string | null) =>
+    mint === WRAPPED_SOL ? LAMPORT_DECIMALS : (rows.find((row) => row.mint === mint)?.decimals ?? null)
+  return {
+    ...content,
+    instructions: content.instructions.map((instruction) => ({
+      ...instruction,
+      args: instruction.args.map((arg) => {
+        if (arg.unit !== 'tokens') return arg
+        const mint = arg.mint ?? mintOf(arg.of)
+        return { ...arg, mint, decimals: arg.decimals ?? decimalsOf(mint) }
+      }),
+    })),
+  }
+}
+
+function trialLines({ trial, untried }: Findings): string[] {
+  if (trial === null) return [`trial run  ${untried}`]
+  const { simulation, fault } = trial
+  if (fault !== null) return ['trial run', ...failureLines(simulation, fault)]
+  const changes = simulation.balance_changes
+  const addresses = [...new Set(changes.map(({ address }) => address))]
+  return [
+    `trial run  succeeds, with ${simulation.units_consumed ?? 'unknown'} compute units; it would change`,
+    ...addresses.flatMap((address) => changedAccountLines(changes.filter((change) => change.address === address))),
+  ]
+}
+
+function changedAccountLines(changes: Simulation['balance_changes']): string[] {
+  const [first] = changes
+  if (first === undefined) return []
+  const [isMade, isClosed] = [changes.some(({ created }) => created), changes.some(({ closed }) => closed)]
+  const owner = changes.find(({ owner }) => owner !== null)?.owner ?? null
+  return [
+    `  ${first.address}${isMade ? '  made' : isClosed ? '  closed' : ''}`,
+    ...(owner === null ? [] : [`    held by ${owner}`]),
+    ...changes.flatMap(({ mint, decimals, before, after, change }) => {
+      const digits = mint === null ? LAMPORT_DECIMALS : (decimals ?? 0)
+      const amount = decimalOf(BigInt(change), digits)
+      const signed = amount.startsWith('-') ? amount : `+${amount}`
+      const range = `(${decimalOf(BigInt(before), digits)} → ${decimalOf(BigInt(after), digits)})`
+      if (mint === null) return [`    ${signed} SOL ${range}`]
+      return [`    ${signed}${decimals === null ? ' raw units' : ''} ${range}`, `      of ${mint}`]
+    }),
+  ]
+}

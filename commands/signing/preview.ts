@@ -48,14 +48,19 @@ const programsIn = ({ instructions }: TransactionContent) =>
 export function effectLines({ err, fee, rent, balance_changes: changes }: Simulation, own?: string): string[] {
   const failed = err !== null && err !== undefined
   const rows = [...changes].sort((a, b) => changeRank(a, own) - changeRank(b, own))
-  const opened = changes.filter(({ created, mint, space }) => created && mint === null && space > 0)
   return [
     previewLine('fee', fee === null ? 'not known' : `${solOf(BigInt(fee))} SOL`),
-    ...(failed ? [] : [previewLine('rent', rentText(opened.length, rent === null ? null : BigInt(rent)))]),
+    ...(failed ? [] : [rentLine({ balance_changes: changes, rent })]),
     ...(failed || rows.length === 0
       ? []
       : [previewLine('changes', ''), ...rows.map((change) => `    ${changeText(change, own)}`)]),
   ]
+}
+
+/** The line of the rent that a run pays for new accounts. */
+export function rentLine({ balance_changes: changes, rent }: Pick<Simulation, 'balance_changes' | 'rent'>): string {
+  const opened = changes.filter(({ created, mint, space }) => created && mint === null && space > 0)
+  return previewLine('rent', rentText(opened.length, rent === null ? null : BigInt(rent)))
 }
 
 /** The lines of a failure: its meaning, the node's error and the end of the log. */

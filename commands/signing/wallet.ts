@@ -17,6 +17,7 @@ export interface Wallet {
   /** Whether two transactions have the same message but for the 32 bytes of its blockhash. */
   differsInBlockhashAlone(one: string, other: string): Promise<boolean>
   decode(transaction: string): Promise<TransactionContent>
+  describe(transaction: string): Promise<DescribedContent>
   /** Explains the `err` of a simulation or of a status. */
   explain(transaction: string, err: unknown, logs: readonly string[] | null): Promise<Explanation>
 }
@@ -70,6 +71,27 @@ export interface MessageConfig {
   loaded_accounts_data_size_limit: number | null
   /** Bytes; null is 32 KiB. */
   heap_size: number | null
+}
+/** A transaction with what its bytes alone tell of each instruction. */
+export interface DescribedContent extends Omit<TransactionContent, 'instructions'> {
+  /** Lamports, priority fee included. */
+  fee: string
+  /** The account of a durable nonce, with which it does not expire. */
+  nonce_account: string | null
+  instructions: (Omit<TransactionContent['instructions'][number], 'accounts'> & {
+    /** The instruction's name; null for one that svc does not know. */
+    instruction: string | null
+    accounts: (TransactionContent['instructions'][number]['accounts'][number] & { role: string | null })[]
+    args: {
+      name: string
+      value: string
+      unit: 'lamports' | 'tokens' | null
+      /** Mint of the tokens, or an account that holds them, as the instruction names it. */
+      of: string | null
+      mint?: string | null
+      decimals: number | null
+    }[]
+  })[]
 }
 export interface Explanation {
   program: string | null

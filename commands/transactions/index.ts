@@ -3,13 +3,13 @@
 import { paths } from '../../src/api/paths.ts'
 import { choiceOf, integer, listOf, type Noun, required, text, toggle, verb } from '../command.ts'
 import { recordVerb } from '../reads.ts'
-import { contentOutcome } from '../signing/content.ts'
 import { WAIT } from '../signing/flags.ts'
 import { waitForTransaction } from '../signing/following.ts'
 import { effectLines, failureLines } from '../signing/preview.ts'
 import { readTransaction } from '../signing/transaction-input.ts'
 import { EXIT } from '../ui/problem.ts'
 import { combine } from './combine.ts'
+import { decode } from './decode.ts'
 import { refresh } from './refresh.ts'
 import { sign } from './sign.ts'
 import { submitTransactions } from './submit.ts'
@@ -88,14 +88,6 @@ export const transactionsNoun: Noun = {
     sign,
     refresh,
     combine,
-    decode: verb({
-      about: 'Show what is in a transaction, without asking anybody',
-      details: 'An account of a lookup table is shown as TABLE[place]: what it is only the chain knows.',
-      args: { transaction: TRANSACTION_INPUT },
-      examples: ['svc tx decode @transaction.txt'],
-      async run({ transaction }, { wallet }) {
-        return contentOutcome(await wallet.decode((await readTransaction(transaction)).transaction))
-      },
-    }),
+    decode,
   },
 }

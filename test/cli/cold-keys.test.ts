@@ -46,11 +46,24 @@ describe.skipIf(lacksPrograms)('a key that is elsewhere', () => {
   const submissions = async () =>
     (await run(['events', 'list', '--type', 'transaction.submitted', '--limit', '100'])).length
 
+  /** What a device's owner reads before signing: every instruction by name, in 80 columns, on a machine without a chain. */
+  const reads = async (transaction: string) => {
+    const { exitCode, stdout } = await cli.svc(['tx', 'decode', transaction, '--offline'])
+    expect(exitCode).toBe(0)
+    expect(stdout).not.toContain('does not know')
+    expect(stdout).toContain(`missing   ${address}`)
+    for (const line of stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80)
+    const tried = await cli.svc(['tx', 'decode', transaction])
+    expect(tried.stdout).toMatch(/^expires {3}it can land now, and for at most 150 blocks more, 60 seconds$/m)
+    expect(tried.stdout).toMatch(/^trial run/m)
+  }
+
   /** Built by address, expired at every step, and in the end sent once; returns what landed. */
   async function roundTrip(args: string[], owners: readonly string[]) {
     const before = await submissions()
     const built = await run([...args, '--build-only'])
     expect(JSON.stringify(built)).not.toContain('secret')
+    for (const transaction of built.transactions ?? [built.transaction]) await reads(transaction)
     await expire()
     const first = await run(['tx', 'refresh', `@${saved(built)}`])
     expect(first.last_valid_block_height).toBeGreaterThan(built.last_valid_block_height)

@@ -201,9 +201,9 @@ describe('start-up', () => {
   )
 
   it('svc tx decode reads a transaction with nothing of the chain SDKs, the daemon or a database', async () => {
-    const content = await loadedBy(['tx', 'decode', TRANSFER])
+    const content = await loadedBy(['tx', 'decode', TRANSFER, '--offline'])
     expect(packages(content)).toEqual(['@scure/base'])
-    const { exitCode, stdout } = await cli.svc(['tx', 'decode', TRANSFER])
+    const { exitCode, stdout } = await cli.svc(['tx', 'decode', TRANSFER, '--offline'])
     expect(exitCode).toBe(0)
     expect(stdout).toContain(`fee payer ${PAYER}`)
   })

@@ -1,0 +1,44 @@
+/** `svc tx decode`: what is in a transaction, how long it can land, and what a trial run of it changes. */
+import { paths } from '../../src/api/paths.ts'
+import { ApiError } from '../../src/errors.ts'
+import { required, text, toggle, verb } from '../command.ts'
+import type { Session } from '../session.ts'
+import { contentOutcome, type Findings } from '../signing/content.ts'
+import { clusterState } from '../signing/lifetime.ts'
+import { readTransaction } from '../signing/transaction-input.ts'
+
+const OFFLINE = 'not asked for: --offline'
+
+export const decode = verb({
+  about: 'Show what a transaction does, who has signed it, and how long it can land',
+  details:
+    'Names, roles and amounts come from its bytes; the trial run and the expiry from the API, which --offline leaves alone, as on a machine that only has a key. An account of a lookup table is shown as TABLE[place]: what it is only the chain knows.',
+  calls: [paths.transactions.simulate, paths.service.cluster],
+  args: { transaction: required(text('The transaction in base64, @FILE that holds it, or - for standard input')) },
+  flags: { offline: toggle('Ask nobody: without a trial run, and without the expiry') },
+  examples: ['svc tx decode @transaction.txt', 'svc tx decode @built.json --offline'],
+  async run({ transaction: argument, offline }, session) {
+    const { transaction, last_valid_block_height: lastValid } = await readTransaction(argument)
+    const content = await session.wallet.describe(transaction)
+    if (offline) return contentOutcome(content, { trial: null, state: null, lastValid, untried: OFFLINE })
+    const [{ trial, untried }, state] = await Promise.all([
+      tried(session, transaction),
+      clusterState(session, content.nonce_account === null ? content.recent_blockhash : undefined),
+    ])
+    return contentOutcome(content, { trial, state, lastValid, untried })
+  },
+})
+
+/** A trial run that is not to be had is a text: what the bytes tell is told all the same. */
+async function tried(session: Session, transaction: string): Promise<Pick<Findings, 'trial' | 'untried'>> {
+  try {
+    const { data: simulation } = await session.client.transactions.simulate({ transaction })
+    const { err, logs } = simulation
+    const failed = err !== null && err !== undefined
+    const fault = failed ? await session.wallet.explain(transaction, err, logs) : null
+    return { trial: { simulation, fault }, untried: '' }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return { trial: null, untried: `could not be made: ${error.message}` }
+  }
+}

@@ -1,0 +1,160 @@
+/** Instructions by name, with roles and amounts: of every program that is built for, and of bytes that nobody built. */
+import { base58 } from '@scure/base'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createWallet } from '../../bin/wallet.ts'
+import { contentOutcome } from '../../commands/signing/content.ts'
+import type { DescribedContent } from '../../commands/signing/wallet.ts'
+import { describeInstruction } from '../../src/chain/instructions/describe.ts'
+import { buildGoldLock, buildGoldUnlock } from '../../src/chain/programs/jupiter-lock/index.ts'
+import { buildCollectionCreation, buildMint } from '../../src/chain/programs/metaplex-core/index.ts'
+import { compileTransaction } from '../../src/solana/compiling.ts'
+import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
+import { someone } from '../support/local-chain.ts'
+
+const address = () => someone().toBase58()
+const [payer, mint, recentBlockhash] = [address(), address(), address()]
+const envelope = { payer, recentBlockhash }
+const wallet = createWallet()
+const described = async ({ transaction }: { transaction: Uint8Array }) =>
+  (await wallet.describe(Buffer.from(transaction).toString('base64'))).instructions
+/** `name of the instruction: role role …`, without those whose accounts were checked elsewhere. */
+const summary = (instructions: DescribedContent['instructions']) =>
+  instructions.map(
+    ({ instruction, accounts }) => `${instruction}: ${accounts.map(({ role }) => role ?? '?').join(' ')}`,
+  )
+
+describe('a built instruction', () => {
+  const collection = {
+    address: address(),
+    updateAuthority: payer,
+    updateDelegates: [],
+    name: 'c',
+    uri: 'u',
+    numMinted: 0,
+    currentSize: 0,
+    isFrozen: false,
+  }
+  const texts = { name: 'N', uri: 'https://example.com' }
+
+  it('of Metaplex Core has its name, its texts and its roles', async () => {
+    const asset = address()
+    const made = await described(
+      await buildCollectionCreation({ ...envelope, collection: asset, updateAuthority: payer, ...texts }),
+    )
+    expect(summary(made)[0]).toMatch(/^create_collection_v2: collection update_authority payer system_program$/)
+    expect(made[0]!.args).toMatchObject([{ name: 'name', value: 'N' }, { value: 'https://example.com' }])
+    const minted = await described(
+      await buildMint({
+        ...envelope,
+        asset,
+        collection: collection as never,
+        authority: payer,
+        owner: payer,
+        ...texts,
+      }),
+    )
+    expect(summary(minted)[0]).toMatch(
+      /^create_v2: asset collection authority payer owner update_authority system_program/,
+    )
+  })
+
+  it('of Jupiter Lock has its amounts in the mint of the lock', async () => {
+    const gold = { ...envelope, mint, tokenProgram: 'spl' as const, memo: 'm' }
+    const locked = await described(await buildGoldLock({ ...gold, amount: 5n, startsAt: 1, unlocksAt: 2_000_000_000 }))
+    const create = locked.find(({ instruction }) => instruction === 'create_vesting_escrow_v2')!
+    expect(create.accounts.map(({ role }) => role)).not.toContain(null)
+    expect(create.args.find(({ name }) => name === 'cliff_unlock_amount')).toMatchObject({ value: '5', of: mint })
+    const unlocked = summary(await described(await buildGoldUnlock({ ...gold, amount: 5n } as never)))
+    expect(unlocked.find((line) => line.startsWith('claim_v2'))).toMatch(/escrow token_mint escrow_token recipient/)
+    expect(unlocked.find((line) => line.startsWith('close'))).toMatch(
+      /creator token_program memo_program event_authority program$/,
+    )
+  })
+
+  it('that names the decimals of a mint, or opens an account of it, tells the amounts of the others', async () => {
+    const [from, to] = [address(), address()]
+    const account = (pubkey: string, isSigner = false) => ({ pubkey: { pubkey }, isSigner, isWritable: true })
+    const amount = Buffer.alloc(8)
+    amount.writeBigUInt64LE(1_500_000n)
+    const transaction = compileTransaction({
+      payer: { pubkey: payer },
+      recentBlockhash,
+      instructions: [
+        {
+          programId: { pubkey: TOKEN_PROGRAM },
+          keys: [account(mint)],
+          data: Buffer.concat([Buffer.of(20, 6), Buffer.alloc(32), Buffer.of(0)]),
+        },
+        {
+          programId: { pubkey: TOKEN_PROGRAM },
+          keys: [account(mint), account(from), account(payer, true)],
+          data: Buffer.concat([Buffer.of(7), amount]),
+        },
+        {
+          programId: { pubkey: TOKEN_PROGRAM },
+          keys: [account(from), account(to), account(payer, true)],
+          data: Buffer.concat([Buffer.of(3), amount]),
+        },
+      ],
+      bytesOf: ({ pubkey }) => new Uint8Array(base58.decode(pubkey)),
+    }).transaction
+    const [, minted, moved] = await described({ transaction })
+    for (const one of [minted!, moved!]) expect(one.args).toMatchObject([{ name: 'amount', mint, decimals: 6 }])
+  })
+})
+
+describe('bytes that nobody built', () => {
+  const programs = [...Object.values(PROGRAMS).map(({ id }) => id), SYSTEM_PROGRAM, TOKEN_PROGRAM, TOKEN_2022_PROGRAM]
+  const accounts = fc.array(fc.constantFrom(...Array.from({ length: 5 }, address)), { maxLength: 12 })
+
+  it('are described or not, and never an error', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...programs),
+        accounts,
+        fc.uint8Array({ maxLength: 80 }),
+        (program, accounts, data) => {
+          const { roles, args } = describeInstruction(program, accounts, data)
+          expect(roles).toHaveLength(accounts.length)
+          for (const { value, unit } of args) if (unit !== null) expect(value).toMatch(/^\d+$/)
+        },
+      ),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('are shown clean, in 80 columns, whatever texts they hold', async () => {
+    const text = fc.string({ unit: 'binary', maxLength: 120 })
+    await fc.assert(
+      fc.asyncProperty(text, text, async (name, uri) => {
+        const strings = [name, uri].map((one) => {
+          const length = Buffer.alloc(4)
+          length.writeUInt32LE(Buffer.byteLength(one))
+          return Buffer.concat([length, Buffer.from(one)])
+        })
+        const { transaction } = compileTransaction({
+          payer: { pubkey: payer },
+          recentBlockhash,
+          instructions: [
+            { programId: { pubkey: PROGRAMS.core.id }, keys: [], data: Buffer.concat([Buffer.of(1), ...strings]) },
+          ],
+          bytesOf: ({ pubkey }) => new Uint8Array(base58.decode(pubkey)),
+        })
+        const content = await wallet.describe(Buffer.from(transaction).toString('base64'))
+        const shown = await contentOutcome(content, {
+          trial: null,
+          state: null,
+          lastValid: undefined,
+          untried: 'not asked for',
+        })
+        expect(shown.text).not.toMatch(
+          /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/,
+        )
+        for (const line of shown.text!.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(80)
+      }),
+      { numRuns: 30 },
+    )
+  })
+})
