@@ -171,7 +171,8 @@ describe('a transaction of version 1', () => {
         heap_size: 65_536,
       },
     })
-    const { text: shown } = contentOutcome(content)
+    const findings = { trial: null, state: null, lastValid: undefined, untried: 'not asked for' }
+    const { text: shown } = await contentOutcome(await wallet.describe(text), findings)
     expect(shown).toContain('priority  0.000000077 SOL')
     expect(shown).toContain('limits    1400000 compute units')
   })
