@@ -3,7 +3,8 @@ import { readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { writeAtomically } from '../../src/files.ts'
 
 /**
- * Milliseconds after which a signed transaction can no longer be confirmed; a blockhash is valid for a minute or two.
+ * Milliseconds after which a signed transaction can no longer be confirmed: three times the 150 blocks of a blockhash at
+ * 400 ms, the longest target of a slot (SIMD-0525 only shortens it).
  */
 export const SIGNED_EXPIRY_MS = 180_000
 
