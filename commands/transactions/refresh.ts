@@ -1,9 +1,11 @@
 /** `svc tx refresh`: gives a build that waits for its signatures a fresh blockhash. */
 import { paths } from '../../src/api/paths.ts'
+import { ApiError } from '../../src/errors.ts'
 import { required, text, verb } from '../command.ts'
+import type { Session } from '../session.ts'
 import { lifetimeFields, trackedField } from '../signing/built-transactions.ts'
 import { clusterState, lifetimeText } from '../signing/lifetime.ts'
-import { readTransactions } from '../signing/transaction-input.ts'
+import { readTransactions, type TransactionInput } from '../signing/transaction-input.ts'
 import { failure } from '../ui/problem.ts'
 
 export const refresh = verb({
@@ -16,12 +18,10 @@ export const refresh = verb({
   },
   examples: ['svc tx refresh @built.json --json > fresh.json'],
   async run({ transaction }, session) {
-    const { client, wallet } = session
     const input = await readTransactions(transaction)
-    const generated = input.generated_keys === undefined ? {} : { generated_keys: input.generated_keys }
-    const { data } = await client.transactions.refresh({ transactions: input.transactions, ...generated })
-    for (const [i, before] of input.transactions.entries()) {
-      if (!(await wallet.differsInBlockhashAlone(before, data.transactions[i] ?? ''))) {
+    const { data, open, landed } = await refreshOpen(session, input)
+    for (const [i, before] of open.entries()) {
+      if (!(await session.wallet.differsInBlockhashAlone(before, data.transactions[i] ?? ''))) {
         throw failure('the API put more than a fresh blockhash into the transaction: do not sign what it answered')
       }
     }
@@ -37,9 +37,35 @@ export const refresh = verb({
       rows: { columns: ['transaction'], rows: transactions.map((one) => [one]) },
       text: transactions.join('\n'),
       notes: [
+        ...landed.map((signature) => `${signature} has landed already, and is left out.`),
         `Must still be signed by ${missing_signers.join(', ')}.`,
         ...(lifetime === null ? [] : [`It can be sent ${lifetime}.`]),
       ],
     }
   },
 })
+
+/** Of the several transactions of one build, those that have landed are left out, so that the rest can follow them. */
+async function refreshOpen({ client }: Session, { transactions, isSeries, generated_keys }: TransactionInput) {
+  const generated = generated_keys === undefined ? {} : { generated_keys }
+  const open = [...transactions]
+  const landed: string[] = []
+  for (;;) {
+    try {
+      return { ...(await client.transactions.refresh({ transactions: open, ...generated })), open, landed }
+    } catch (error) {
+      const place = landedPlace(error)
+      if (place === null || !isSeries || open.length === 1) throw error
+      open.splice(place.index, 1)
+      landed.push(place.signature)
+    }
+  }
+}
+
+function landedPlace(error: unknown): { index: number; signature: string } | null {
+  if (!(error instanceof ApiError)) return null
+  const { lifecycle, signature } = error.details ?? {}
+  const [, index] = /^transactions\.(\d)$/.exec(error.param ?? '') ?? []
+  const isLanded = lifecycle === 'confirmed' || lifecycle === 'finalized'
+  return isLanded && index !== undefined && typeof signature === 'string' ? { index: Number(index), signature } : null
+}

@@ -157,6 +157,20 @@ describe.skipIf(lacksPrograms)('a key that is elsewhere', () => {
     expect(shares).toEqual(['60000000', '20000000'])
   })
 
+  it('goes on with a launch of which one transaction landed before its blockhash was over', async () => {
+    const create = ['pools', 'create', '--name', 'Half Way', '--symbol', 'HALF', '--image', join(cli.home, 'token.png')]
+    const built = await run([...create, '--buy', '1', '--payer', address, '--build-only'])
+    const [first] = (await run(['tx', 'combine', await signedBy('cold', built)])).transactions
+    expect(await run(['tx', 'submit', first])).toMatchObject({ lifecycle: CONFIRMED })
+    await expire()
+    const { stdout, stderr } = await cli.svc(['tx', 'refresh', `@${saved(built)}`, '-o', 'json'])
+    expect(stderr).toContain('has landed already, and is left out')
+    const rest = JSON.parse(stdout)
+    expect(rest.transactions).toHaveLength(built.transactions.length - 1)
+    expect(await run(['tx', 'submit', `@${await signedBy('cold', rest)}`])).toMatchObject({ lifecycle: CONFIRMED })
+    expect(await run(['pools', 'verify', built.address])).toMatchObject({ verified: true })
+  })
+
   it('is not asked for by anything that only builds, and is missed by everything else', async () => {
     const token = ['tokens', 'create', '--name', 'Cold', '--symbol', 'CLX', '--uri', 'https://example.com/c.json']
     const args = [...token, '--supply', '1', '--token-program', 'token2022', '--payer', address]

@@ -284,6 +284,7 @@ function launch({
       preview: async (lines: string[]) => void said.push(...lines),
     },
     client: {
+      service: { cluster: async () => ({ data: { block_height: 1, slot_ms: null } }) },
       transactions: {
         simulate: async () => ({ data: simulation }),
         async submit(body: Record<string, unknown>) {
