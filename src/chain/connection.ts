@@ -1,23 +1,21 @@
 /** Opens the chain of this process on first use, for any cluster. */
 import type { Connection } from '@solana/web3.js'
-import type { Config, RpcEndpoint } from '../config.ts'
-import { ApiError, internal } from '../errors.ts'
+import type { Config } from '../config.ts'
+import { type ApiError, internal } from '../errors.ts'
 import type { LocalRpc } from '../localnet/rpc/index.ts'
 import type { LocalChain } from '../localnet/types.ts'
 import { type Log, silentLog } from '../log.ts'
-import { type Redactor, redactorOf } from '../redaction.ts'
-import { pause, rejectLate, whyUnanswered } from '../timing.ts'
-import { type Cluster, clusterOf, endpointsOf } from './cluster.ts'
+import { pause, rejectLate } from '../timing.ts'
+import { type Cluster, clusterOf } from './cluster.ts'
+import { configuredNodes, type NodeAccess } from './configured-nodes.ts'
 import { withExactLamports } from './exact-lamports.ts'
-import { callNode, type PostToNode, postOver } from './node-call.ts'
+import { callNode, postOver } from './node-call.ts'
 import type { EndpointReport } from './nodes/endpoint.ts'
-import type { NodePool, PinnedNode } from './nodes/pool.ts'
-import { createSignatureWaits, type OnSignature } from './nodes/signature-waits.ts'
-import { socketTargets } from './nodes/socket-urls.ts'
-import { observedEmbedded, observedRpc, postToEmbedded } from './observed-rpc.ts'
+import type { PinnedNode } from './nodes/pool.ts'
+import type { OnSignature } from './nodes/signature-waits.ts'
+import { observedEmbedded, postToEmbedded } from './observed-rpc.ts'
 import { chainOwner } from './owner.ts'
 import { type RetryOptions, withRetries } from './patient-fetch.ts'
-import { withoutUser } from './program-cache/rpc.ts'
 import type { ProgramLookup } from './required-program.ts'
 import { askNode } from './rpc-faults.ts'
 
@@ -94,13 +92,6 @@ export interface OpenChainOptions {
   ending?: AbortSignal
 }
 
-interface NodeEndpoint {
-  url: string
-  /** For web3.js. */
-  send: typeof fetch
-  post: PostToNode
-}
-
 /** Opens nothing yet. A failure to open is reported to its caller, and the next caller tries again. */
 export function openChain(config: Config, options: OpenChainOptions = {}): Chain {
   const { log = silentLog, lockTimeoutMs = CHAIN_LOCK_TIMEOUT_MS, around = (send) => send } = options
@@ -109,22 +100,12 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
   const onError = (error: unknown, method: string) => log.error({ err: error, method }, 'the embedded chain failed')
   let opened: Promise<LocalChain> | undefined
   let served: Promise<LocalRpc> | undefined
-  let inProcess: Promise<NodeEndpoint> | undefined
-  let remote: NodeEndpoint | undefined
+  let inProcess: Promise<NodeAccess> | undefined
   let ownEndpoint: Endpoint | null = null
-  const [configured, ...others] = endpointsOf(config)
-  let pool: NodePool | undefined
-  let pooled: Promise<NodeEndpoint> | undefined
-  const connections = new WeakMap<NodeEndpoint, Promise<Connection>>()
-  const hashes = new WeakMap<NodeEndpoint, string>()
+  const connections = new WeakMap<NodeAccess, Promise<Connection>>()
+  const hashes = new WeakMap<NodeAccess, string>()
   /** When a node last showed a program, by its address. */
   const programsSeen = new WeakMap<Connection, Map<string, number>>()
-
-  // What a test puts around requests has no WebSocket, and the embedded chain answers without a network.
-  const waits =
-    configured === undefined || options.around !== undefined
-      ? undefined
-      : createSignatureWaits({ targets: () => pool?.socketTargets() ?? socketTargets(configured), ending })
 
   const owner = () => (cluster.kind === 'embedded' && opened === undefined ? chainOwner(config.dataDir) : undefined)
 
@@ -156,33 +137,13 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     elapsed,
   }
 
-  const over = (url: string, headers: RpcEndpoint['headers'] = {}): NodeEndpoint => {
-    if (remote?.url !== url) {
-      const once = around(nodeFetch(url, redactorOf(config), { headers }))
-      const send = withNodeErrors(withRetries(once, retryOptions), cluster.label)
-      remote = { url, send, post: postOver(send, url) }
-    }
-    return remote
-  }
+  const { around: wrapping, after } = options
+  const nodes = configuredNodes(config, cluster, { around: wrapping, retryOptions, elapsed, wait, after, ending })
 
-  const overSeveral = async (url: string): Promise<NodeEndpoint> => {
-    const { createNodePool } = await import('./nodes/pool.ts')
-    const sendTo = ({ url: own, headers }: RpcEndpoint, label: string) =>
-      around(nodeFetch(own, redactorOf(config), { headers, label }))
-    const made = createNodePool(endpointsOf(config), { cluster, sendTo, elapsed, wait, after: options.after, ending })
-    pool = made
-    const post = (body: string) => withErrors(cluster.label, () => made.post(body))
-    return { url, send: withNodeErrors(made.send, cluster.label), post }
-  }
-
-  const nodeEndpoint = async (): Promise<NodeEndpoint> => {
-    if (configured !== undefined) {
-      if (others.length === 0) return over(configured.url, configured.headers)
-      pooled ??= overSeveral(configured.url)
-      return pooled
-    }
+  const nodeEndpoint = async (): Promise<NodeAccess> => {
+    if (nodes.access !== undefined) return nodes.access()
     const other = owner()
-    if (other !== undefined) return over(other.rpc_url)
+    if (other !== undefined) return nodes.at(other.rpc_url)
     inProcess ??= rpc()
       .then(async (local) => {
         const { localFetch } = await import('../localnet/fetch.ts')
@@ -215,7 +176,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
 
   return {
     cluster,
-    isPooled: others.length > 0,
+    isPooled: nodes.isPooled,
     ending,
     endpoint() {
       if (cluster.kind !== 'embedded') return { rpcUrl: cluster.rpcUrl, wsUrl: cluster.wsUrl }
@@ -228,13 +189,9 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     },
     connection,
     call,
-    async witnesses(read) {
-      if (others.length === 0) return [await read({ call })]
-      await nodeEndpoint()
-      return pool?.witnesses(read) ?? []
-    },
-    endpointReports: () => pool?.reports() ?? [],
-    onSignature: waits?.onSignature,
+    witnesses: nodes.witnesses ?? (async (read) => [await read({ call })]),
+    endpointReports: nodes.reports,
+    onSignature: nodes.onSignature,
     async genesisHash() {
       const node = await nodeEndpoint()
       const existing = hashes.get(node)
@@ -269,7 +226,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
       await withPingTimeout((await connection()).getSlot('processed'), cluster.label)
     },
     async close() {
-      waits?.close()
+      nodes.close()
       const chain = await opened?.catch(() => undefined)
       opened = undefined
       served = undefined
@@ -296,37 +253,11 @@ async function openEmbedded({ dataDir, programsDir }: Config, timeoutMs: number)
   }
 }
 
-async function connectTo({ url, send }: NodeEndpoint): Promise<Connection> {
+async function connectTo({ url, send }: NodeAccess): Promise<Connection> {
   const { Connection } = await import('@solana/web3.js')
   const options = { commitment: 'confirmed', disableRetryOnRateLimit: true } as const
   return new Connection(url, { ...options, fetch: withExactLamports(send) })
 }
-
-/** Removes the URL's credentials from the answers of a node that repeats them. */
-function nodeFetch(
-  url: string,
-  redactor: Redactor,
-  { headers, label }: { headers: RpcEndpoint['headers']; label?: string },
-): typeof fetch {
-  const { href, authorization } = withoutUser(url)
-  const post = observedRpc('rpc', { authorization: { ...authorization, ...headers }, label }, redactor)
-  return (_, init) => post(href, init)
-}
-
-/** Errors name only the cluster, because the URL may hold a key. */
-async function withErrors<T>(label: string, ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask()
-  } catch (error) {
-    if (error instanceof ApiError) throw error
-    throw internal(`The RPC node of ${label} cannot be reached (${whyUnanswered(error)})`)
-  }
-}
-
-const withNodeErrors =
-  (send: typeof fetch, label: string): typeof fetch =>
-  (input, init) =>
-    withErrors(label, () => send(input, init))
 
 function embeddedInUse(dataDir: string, pid: number): ApiError {
   return internal(
