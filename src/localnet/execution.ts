@@ -13,7 +13,7 @@ import type { Blockhashes } from './blockhashes.ts'
 import type { Tick } from './clock.ts'
 import { afterFee, feesOnlyRun, isLoadingError, notRun } from './fees-only.ts'
 import type { HistoryEntry } from './history.ts'
-import { loadedDataLimit, loadedDataSize } from './loaded-data.ts'
+import { loadedDataLimit, loadedDataSize, MAX_LOADED_BYTES } from './loaded-data.ts'
 import { advanceNonce, nonceAccountOf } from './nonces.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -88,7 +88,9 @@ export function executeAndCommit(
   const before = balancesOf(accountKeys, entry)
 
   const payer = keyAt(transaction.message, 0)
-  let execution = isOverLoadLimit(checked, loadedSizeOf(parts, checked)) ? notRun(OVER_LIMIT) : runtime.run(transaction)
+  let execution = isOverLoadLimit(checked, () => loadedSizeOf(parts, checked))
+    ? notRun(OVER_LIMIT)
+    : runtime.run(transaction)
   if (execution.err !== null && runtime.balance(payer) === before.lamports[0]) {
     execution = feesOnlyOrRefused(parts, checked, execution)
     runtime.set(payer, afterFee(transaction.message, runtime))
@@ -142,9 +144,14 @@ export const loadedSizeOf = ({ runtime, index }: ExecutionParts, { accountKeys, 
     account: (address) => runtime.get(address),
   })
 
-/** Whether a transaction loads more than it may. The runtime does not count the data of programs, and validators do. */
-export const isOverLoadLimit = ({ transaction }: CheckedTransaction, size: number): boolean =>
-  size > loadedDataLimit(transaction.message)
+/**
+ * Whether a transaction loads more than it may. The runtime does not count the data of programs, and validators do; with
+ * the highest limit its own count is enough, as 64 accounts do not reach that.
+ */
+export function isOverLoadLimit({ transaction }: CheckedTransaction, size: () => number): boolean {
+  const limit = loadedDataLimit(transaction.message)
+  return limit < MAX_LOADED_BYTES && size() > limit
+}
 
 /**
  * Returns the run of a transaction that could not be loaded and pays its fee. Throws TransactionRefused for any other

@@ -13,7 +13,7 @@ const PROGRAM_BYTES = 36
 const PROGRAM_TAG = 2
 
 /** Most bytes that a transaction can load, whatever limit it sets; the limit of those that set none, except version 1. */
-const MAX_LOADED_BYTES = 64 * 1024 * 1024
+export const MAX_LOADED_BYTES = 64 * 1024 * 1024
 /** Tag of the Compute Budget instruction that sets the limit, which the bytes of the limit follow. */
 const SET_LIMIT = 4
 

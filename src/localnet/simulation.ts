@@ -32,7 +32,7 @@ export function simulate(
   const checked = checkTransaction(parts, transaction, tick, { sigVerify, anyBlockhash: replaceRecentBlockhash })
   runtime.load(checked.accountKeys)
   const loadedDataSize = loadedSizeOf(parts, checked)
-  const { execution: run, after } = isOverLoadLimit(checked, loadedDataSize)
+  const { execution: run, after } = isOverLoadLimit(checked, () => loadedDataSize)
     ? { execution: notRun('MaxLoadedAccountsDataSizeExceeded'), after: () => new Map<string, ChainAccount>() }
     : runtime.simulate(transaction, sigVerify)
   const execution = wasExecuted(run) ? run : feesOnlyOrRefused(parts, checked, run, sigVerify)

@@ -77,7 +77,7 @@ const advancing = ({ account, owner }: Nonce) =>
 
 /** A nonce moves once in a slot. */
 function moveNonce({ chain, clock }: FaultyService, nonce: Nonce): void {
-  clock.advance(400)
+  clock.advance(chain.slotMs())
   const { blockhash } = chain.latestBlockhash()
   expect(chain.send(signed([advancing(nonce)], [nonce.owner], blockhash).serialize()).err).toBeNull()
 }
@@ -441,7 +441,7 @@ describe('a node that is 50 slots behind', () => {
     node.lag = then
     const asked = () => node.asked.get('isBlockhashValid') ?? 0
     while (chain.slot() < born + 148) await pass(service, 2, watcher.check)
-    clock.advance((born + 150 - chain.slot()) * 400)
+    clock.advance((born + 150 - chain.slot()) * chain.slotMs())
     expect(chain.send(transfer.raw).err).toBeNull()
     // The service has not heard of it, and asks at once whether it is over.
     await pass(service, 60, watcher.check)
@@ -570,7 +570,7 @@ describe('a transaction on a durable nonce', () => {
     await pass(service, 130, watcher.check)
     expect(chain.send(transfer.raw).err).toBeNull()
     // Its own landing has moved the nonce, and that is final; a node 50 slots behind has not seen the landing.
-    clock.advance(40 * 400)
+    clock.advance(40 * chain.slotMs())
     let left = looks
     node.decide = (method) => (method === 'getSignatureStatuses' && left-- > 0 ? 'behind' : noSend(method))
     await round(service)

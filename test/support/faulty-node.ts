@@ -8,6 +8,7 @@ import { createRpc } from '../../src/localnet/rpc/index.ts'
 import type { LocalChain } from '../../src/localnet/types.ts'
 import type { Log } from '../../src/log.ts'
 import type { ChainAccount } from '../../src/solana/accounts.ts'
+import { DEFAULT_SETTINGS } from '../../src/solana/cluster-settings.ts'
 import { COMMITMENT_DEPTH, type Commitment } from '../../src/solana/constants.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { databaseSettings } from './database.ts'
@@ -305,9 +306,12 @@ export interface Logged {
   message: string
 }
 
+/** Slots of this service's chain; the schedules of its tests count in them. */
+const SLOT_MS = 400
+
 /** The app over a faulty node's URL, with one clock for the chain and the service. No time passes but by `clock.advance`. */
 export async function startFaultyService() {
-  const test = await openTestChain()
+  const test = await openTestChain({ settings: { ...DEFAULT_SETTINGS, slotMs: SLOT_MS } })
   const { chain, wall } = test
   const clock = {
     now: () => wall.ms,
