@@ -1,14 +1,11 @@
 /** The size of the accounts that a transaction loads, which a transaction of version 1 must set a limit for (SIMD-0385). */
 import { addressOf } from '../solana/addresses.ts'
-import { ACCOUNTS_PER_CALL, KEY_BYTES } from '../solana/constants.ts'
+import { ACCOUNTS_PER_CALL, KEY_BYTES, LOADED_ACCOUNT_BYTES, MAX_LOADED_BYTES } from '../solana/constants.ts'
 import { UPGRADEABLE_LOADER } from '../solana/program-ids.ts'
 import type { Chain } from './connection.ts'
 
-/** The cluster counts in pages of 32 KiB, up to 64 MiB. */
+/** The cluster counts in pages of 32 KiB. */
 const PAGE_BYTES = 32 * 1024
-export const MAX_LOADED_BYTES = 64 * 1024 * 1024
-/** Each account that exists counts these beside its data (SIMD-0186). */
-const ACCOUNT_BYTES = 64
 /**
  * An upgradeable program's account names the one with the code, which is loaded with it (SIMD-0186): it begins with this
  * tag, then has the address of its code.
@@ -39,7 +36,7 @@ export async function readLoadedSize(chain: Pick<Chain, 'call'>, addresses: read
   )
   if (code === null) return null
   return [...accounts, ...code].reduce(
-    (sum, account) => sum + (account === null ? 0 : account.space + ACCOUNT_BYTES),
+    (sum, account) => sum + (account === null ? 0 : account.space + LOADED_ACCOUNT_BYTES),
     0,
   )
 }

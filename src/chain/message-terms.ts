@@ -1,12 +1,12 @@
 /** Sets limits and priority fee of built transactions of version 1, in the config of their message. */
 import type { Connection } from '@solana/web3.js'
 import { namedAddresses, withConfigTerms, writableAddresses } from '../solana/budget-terms.ts'
-import { MAX_COMPUTE_UNITS } from '../solana/constants.ts'
+import { MAX_COMPUTE_UNITS, MAX_LOADED_BYTES } from '../solana/constants.ts'
 import { priorityFee } from '../solana/fees.ts'
 import type { TransactionConfig } from '../solana/transaction-config.ts'
 import { type BudgetServices, cappedPrice, type FailedTrial, requestedPrice, unitsFor } from './compute-budget.ts'
 import type { Chain } from './connection.ts'
-import { loadedLimitOf, MAX_LOADED_BYTES, readLoadedSize } from './loaded-size.ts'
+import { loadedLimitOf, readLoadedSize } from './loaded-size.ts'
 import { plainTrial, type TrialRun } from './plain-reads.ts'
 import type { UnsignedTransaction } from './unsigned.ts'
 

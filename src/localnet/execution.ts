@@ -1,6 +1,7 @@
 /** Checks a transaction in a validator's order, runs it, and records all its changes. */
 
 import type { ChainAccount } from '../solana/accounts.ts'
+import { MAX_LOADED_BYTES } from '../solana/constants.ts'
 import { type Execution, type TransactionErrorJson, TransactionRefused } from '../solana/execution.ts'
 import { unitPriceOf } from '../solana/fees.ts'
 import { type LoadedAddresses, loadAddresses } from '../solana/lookup-tables.ts'
@@ -13,7 +14,7 @@ import type { Blockhashes } from './blockhashes.ts'
 import type { Tick } from './clock.ts'
 import { afterFee, feesOnlyRun, isLoadingError, notRun } from './fees-only.ts'
 import type { HistoryEntry } from './history.ts'
-import { loadedDataLimit, loadedDataSize, MAX_LOADED_BYTES } from './loaded-data.ts'
+import { loadedDataLimit, loadedDataSize } from './loaded-data.ts'
 import { advanceNonce, nonceAccountOf } from './nonces.ts'
 import type { Runtime } from './runtime.ts'
 

@@ -1,19 +1,17 @@
 /** Size of the account data that a transaction loads, as SIMD-0186 counts it, and the limit that it may not pass. */
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressOf } from '../solana/addresses.ts'
+import { LOADED_ACCOUNT_BYTES, MAX_LOADED_BYTES } from '../solana/constants.ts'
 import { type DecodedMessage, keyAt } from '../solana/messages.ts'
 import { COMPUTE_BUDGET_PROGRAM, INSTRUCTIONS_SYSVAR, UPGRADEABLE_LOADER } from '../solana/program-ids.ts'
 import type { AccountEntry } from './account-index.ts'
 
-/** Bytes that each account counts beside its data, and bytes of each lookup table (svm/src/account_loader.rs of Agave). */
-const ACCOUNT_BASE_SIZE = 64
+/** Bytes that each lookup table counts (svm/src/account_loader.rs of Agave). */
 const LOOKUP_TABLE_SIZE = 8248
 /** Bytes of an upgradeable program's account: its state's tag, 2 for a program, and the address of its data account. */
 const PROGRAM_BYTES = 36
 const PROGRAM_TAG = 2
 
-/** Most bytes that a transaction can load, whatever limit it sets; the limit of those that set none, except version 1. */
-export const MAX_LOADED_BYTES = 64 * 1024 * 1024
 /** Tag of the Compute Budget instruction that sets the limit, which the bytes of the limit follow. */
 const SET_LIMIT = 4
 
@@ -50,7 +48,7 @@ export function loadedDataSize(
   for (const key of accountKeys) {
     const loaded = key === INSTRUCTIONS_SYSVAR ? undefined : entry(key)
     if (loaded === undefined) continue
-    size += ACCOUNT_BASE_SIZE + loaded.space
+    size += LOADED_ACCOUNT_BYTES + loaded.space
     if (loaded.owner !== UPGRADEABLE_LOADER || loaded.space !== PROGRAM_BYTES) continue
     const data = account(key)?.data
     if (data?.[0] !== PROGRAM_TAG) continue
@@ -58,7 +56,7 @@ export function loadedDataSize(
     if (counted.has(dataAddress)) continue
     counted.add(dataAddress)
     const programData = entry(dataAddress)
-    if (programData !== undefined) size += ACCOUNT_BASE_SIZE + programData.space
+    if (programData !== undefined) size += LOADED_ACCOUNT_BYTES + programData.space
   }
   return size
 }

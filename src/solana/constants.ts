@@ -21,5 +21,9 @@ export const SLOT_HASHES = 512
 
 /** Decimals of SOL; a lamport is a billionth of a SOL. */
 export const SOL_DECIMALS = 9
+/** Most bytes of accounts that a transaction can load, whatever limit it sets (SIMD-0186). */
+export const MAX_LOADED_BYTES = 64 * 1024 * 1024
+/** Bytes that each loaded account counts beside its data (SIMD-0186). */
+export const LOADED_ACCOUNT_BYTES = 64
 /** Compute units that one transaction can use at most, whatever limit it sets. */
 export const MAX_COMPUTE_UNITS = 1_400_000
