@@ -1,6 +1,8 @@
 /** The nodes that the settings name, as what sends requests to them: directly to one, through a pool to several. */
+import { setMaxListeners } from 'node:events'
 import type { Config, RpcEndpoint } from '../config.ts'
 import { ApiError, internal } from '../errors.ts'
+import type { Log } from '../log.ts'
 import { type Redactor, redactorOf } from '../redaction.ts'
 import { whyUnanswered } from '../timing.ts'
 import { type Cluster, endpointsOf } from './cluster.ts'
@@ -38,16 +40,18 @@ export interface ConfiguredNodesOptions extends Pick<NodePoolOptions, 'elapsed' 
   /** Wraps every request to a node. */
   around: ((send: typeof fetch) => typeof fetch) | undefined
   retryOptions: RetryOptions
+  log: Log
 }
 
 /** Opens nothing yet. */
 export function configuredNodes(config: Config, cluster: Cluster, options: ConfiguredNodesOptions): ConfiguredNodes {
-  const { around = (send) => send, retryOptions, ending, ...timing } = options
+  const { around = (send) => send, retryOptions, ending, log, ...timing } = options
   const endpoints = endpointsOf(config)
   const [first] = endpoints
   const isPooled = endpoints.length > 1
   const sendTo = ({ url, headers }: Pick<RpcEndpoint, 'url' | 'headers'>, label?: string) =>
     around(nodeFetch(url, redactorOf(config), { headers, label }))
+  const closer = new AbortController()
   let last: NodeAccess | undefined
   let pool: NodePool | undefined
   let pooled: Promise<NodeAccess> | undefined
@@ -67,7 +71,16 @@ export function configuredNodes(config: Config, cluster: Cluster, options: Confi
 
   async function openPool(url: string): Promise<NodeAccess> {
     const { createNodePool } = await import('./nodes/pool.ts')
-    const made = createNodePool(endpoints, { cluster, sendTo, ending, ...timing })
+    // What is under way in the background must not keep a command from ending.
+    const either = ending === undefined ? closer.signal : AbortSignal.any([ending, closer.signal])
+    setMaxListeners(0, either)
+    const { text } = redactorOf(config)
+    const onChange = ({ endpoint, state, slotLag, genesis, lastError }: EndpointReport) => {
+      const fields = { endpoint, state, slot_lag: slotLag, genesis, reason: lastError && text(lastError) }
+      if (state === 'ok') log.info(fields, 'an RPC endpoint is used')
+      else log.warn(fields, 'an RPC endpoint is left out')
+    }
+    const made = createNodePool(endpoints, { cluster, sendTo, onChange, ending: either, ...timing })
     pool = made
     const post = (body: string) => withErrors(cluster.label, () => made.post(body))
     return { url, send: withNodeErrors(made.send, cluster.label), post }
@@ -91,7 +104,10 @@ export function configuredNodes(config: Config, cluster: Cluster, options: Confi
       : undefined,
     reports: () => pool?.reports() ?? [],
     onSignature: waits?.onSignature,
-    close: () => waits?.close(),
+    close() {
+      closer.abort()
+      waits?.close()
+    },
   }
 }
 

@@ -138,7 +138,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
   }
 
   const { around: wrapping, after } = options
-  const nodes = configuredNodes(config, cluster, { around: wrapping, retryOptions, elapsed, wait, after, ending })
+  const nodes = configuredNodes(config, cluster, { around: wrapping, retryOptions, log, elapsed, wait, after, ending })
 
   const nodeEndpoint = async (): Promise<NodeAccess> => {
     if (nodes.access !== undefined) return nodes.access()

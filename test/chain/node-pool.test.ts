@@ -152,6 +152,26 @@ describe('an endpoint', () => {
     expect(pool.reports()[1]).toMatchObject({ state: 'ok' })
   }, 20_000)
 
+  it('is told once when it goes and once when it comes back', async () => {
+    const nodes = three()
+    const { ask, clock, pool, changes } = scriptedPool(nodes)
+    await ask('getBalance', BALANCE)
+    await pool.settled()
+    nodes[1]!.fault = http(500)
+    for (let i = 0; i < 30; i++) {
+      await ask('getBalance', BALANCE)
+      clock.advance(1_000)
+      await pool.settled()
+    }
+    nodes[1]!.fault = undefined
+    clock.advance(60_000)
+    await ask('getBalance', BALANCE)
+    await pool.settled()
+    const own = changes.filter(({ endpoint }) => endpoint === 'n1.test#2').map(({ state }) => state)
+    expect(own).toEqual(['ok', 'down', 'ok'])
+    expect(changes).toHaveLength(5)
+  })
+
   it('of another chain is never used, is named, and is asked again which chain it is of', async () => {
     const nodes = [scriptedNode(), scriptedNode({ genesis: 'Foreign' }), scriptedNode()]
     const { ask, clock, pool } = scriptedPool(nodes)
@@ -449,7 +469,7 @@ describe('a signed transaction', () => {
 })
 
 it('requests of one kind are spread by weight, and those that belong together go to one endpoint', () => {
-  const endpoints = [1, 2, 5].map((weight, i) => new PoolEndpoint(`n${i}`, weight, fetch))
+  const endpoints = [1, 2, 5].map((weight, i) => new PoolEndpoint({ label: `n${i}`, weight, send: fetch }))
   const counts = [0, 0, 0]
   for (let i = 0; i < 8_000; i++) counts[endpoints.indexOf(inOrder(endpoints, `trace ${i}`)[0]!)]!++
   for (const [i, share] of [1 / 8, 2 / 8, 5 / 8].entries()) expect(counts[i]! / 8_000).toBeCloseTo(share, 1)

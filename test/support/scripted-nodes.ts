@@ -1,5 +1,6 @@
 /** A pool over nodes that answer as a test says, with a clock that a test moves. */
 
+import type { EndpointReport } from '../../src/chain/nodes/endpoint.ts'
 import { createNodePool } from '../../src/chain/nodes/pool.ts'
 import type { RpcEndpoint } from '../../src/config.ts'
 
@@ -86,7 +87,9 @@ export function scriptedPool(
     weight: weights[i] ?? 1,
     headers: {},
   }))
+  const changes: EndpointReport[] = []
   const pool = createNodePool(settings, {
+    onChange: (report) => changes.push(report),
     cluster: { kind, label: 'the test' },
     sendTo: (setting) => async (_, init) => {
       const node = nodes[settings.indexOf(setting)]!
@@ -108,7 +111,7 @@ export function scriptedPool(
   }
   /** Lets everything run that waits for nothing but promises. */
   const idle = () => new Promise<void>((done) => setImmediate(done))
-  return { pool, clock, ask, idle }
+  return { pool, clock, ask, idle, changes }
 }
 
 /** How often a method was asked of each node. */

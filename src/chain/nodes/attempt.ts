@@ -61,7 +61,7 @@ function heldAgainst(
     return { kind: 'elsewhere', blame: 'late', reason: 'it names a slot that nobody else has come near' }
   }
   endpoint.sawSlot(commitment, slot, elapsed())
-  if (marks[commitment] > 0) endpoint.seenBehind(marks[commitment] - slot, MOST_LAG_SLOTS)
+  if (marks[commitment] > 0) endpoint.seenBehind(marks[commitment] - slot, MOST_LAG_SLOTS, elapsed())
   if (fit !== 'current') {
     const reason =
       fit === 'behind' ? `it is ${marks[commitment] - slot} slots behind` : 'it has not come as far as was reported'
@@ -81,11 +81,13 @@ function noteStatuses(book: SlotBook, result: unknown): void {
 }
 
 function noted(
-  { elapsed }: PoolCore,
+  { elapsed, ending }: PoolCore,
   endpoint: PoolEndpoint,
   verdict: AnswerVerdict,
   startedAt: number,
 ): AnswerVerdict {
+  // What this process breaks off as it ends says nothing.
+  if (ending?.aborted) return verdict
   const now = elapsed()
   if (verdict.kind === 'answer') endpoint.succeeded(now - startedAt)
   else if (verdict.blame === 'failed') endpoint.failed(verdict.reason, now)

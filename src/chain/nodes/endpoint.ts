@@ -60,10 +60,26 @@ export class PoolEndpoint {
   #successes = 0
   #foreignAt = 0
 
-  constructor(label: string, weight: number, send: typeof fetch) {
+  readonly #onChange: (report: EndpointReport) => void
+  #told: EndpointState = 'unchecked'
+
+  /** `onChange` receives the endpoint when it is down, late, of another chain, or well again. */
+  constructor(
+    { label, weight, send }: { label: string; weight: number; send: typeof fetch },
+    onChange: (report: EndpointReport) => void = () => {},
+  ) {
     this.label = label
     this.weight = weight
     this.send = send
+    this.#onChange = onChange
+  }
+
+  #tellChange(now: number): void {
+    const state = this.state(now)
+    // A pause that it asked for is part of an ordinary day.
+    if (state === this.#told || state === 'paused') return
+    this.#told = state
+    this.#onChange(this.report(now))
   }
 
   /** Whether requests may go there at the time: it is of the right chain, works, is not paused and not behind. */
@@ -109,6 +125,7 @@ export class PoolEndpoint {
     const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#opens)
     this.#opens = Math.min(this.#opens + 1, 10)
     this.#openUntil = now + pause
+    this.#tellChange(now)
   }
 
   /** Leaves it alone for as long as it asks, or for a pause that grows. */
@@ -125,9 +142,10 @@ export class PoolEndpoint {
   }
 
   /** Notes how far it was behind the furthest endpoint. */
-  seenBehind(slots: number, mostLag: number): void {
+  seenBehind(slots: number, mostLag: number, now: number): void {
     this.slotLag = Math.max(0, slots)
     this.isBehind = slots > mostLag
+    this.#tellChange(now)
   }
 
   /** Notes which chain it is of, as a check has shown; it is used from then on, unless it is of another one. */
@@ -137,6 +155,7 @@ export class PoolEndpoint {
     this.genesis = genesis
     this.isForeign = isForeign
     if (isForeign) this.#foreignAt = now
+    this.#tellChange(now)
   }
 
   state(now: number): EndpointState {

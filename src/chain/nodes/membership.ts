@@ -64,6 +64,7 @@ export function createMembership(core: PoolCore, known: string | undefined): Mem
         endpoint.identified(genesis.result, expected !== undefined && genesis.result !== expected, elapsed())
       })
     } catch (error) {
+      if (ending?.aborted) return
       const { name, message } = error as Error
       endpoint.failed(name === 'TimeoutError' ? 'no answer in time' : message, elapsed(), true)
     }
@@ -85,7 +86,8 @@ export function createMembership(core: PoolCore, known: string | undefined): Mem
     const now = elapsed()
     for (const endpoint of endpoints) {
       const { seen } = endpoint
-      if (seen !== undefined && now - seen.at <= SAME_TIME_MS) endpoint.seenBehind(book.tip - seen.slot, MOST_LAG_SLOTS)
+      if (seen !== undefined && now - seen.at <= SAME_TIME_MS)
+        endpoint.seenBehind(book.tip - seen.slot, MOST_LAG_SLOTS, now)
     }
   }
 

@@ -45,6 +45,8 @@ export interface NodePoolOptions {
   cluster: { kind: ClusterKind; label: string }
   /** Sends a request to one endpoint, once. */
   sendTo: (endpoint: RpcEndpoint, label: string) => typeof fetch
+  /** Receives an endpoint when it is down, late, of another chain, or well again. */
+  onChange?: ((report: EndpointReport) => void) | undefined
   elapsed?: () => number
   wait?: ((milliseconds: number) => Promise<void>) | undefined
   after?: PoolCore['after'] | undefined
@@ -55,7 +57,7 @@ export function createNodePool(settings: readonly RpcEndpoint[], options: NodePo
   const { cluster, sendTo, elapsed = () => performance.now(), wait = pause, after = afterTimeout, ending } = options
   const endpoints = settings.map((setting, place) => {
     const label = endpointLabel(setting, place)
-    return new PoolEndpoint(label, setting.weight, sendTo(setting, label))
+    return new PoolEndpoint({ label, weight: setting.weight, send: sendTo(setting, label) }, options.onChange)
   })
   const core: PoolCore = { label: cluster.label, endpoints, book: new SlotBook(), elapsed, wait, after, ending }
   const members = createMembership(core, GENESIS_HASHES[cluster.kind])
