@@ -8,6 +8,7 @@ import { PROGRAMS } from '../../solana/programs.ts'
 import { type FreshKey, freshKey, SEED_BYTES } from '../../solana/signatures.ts'
 import { type SharedConfigRow, settleSharedConfig } from '../../store/shared-configs.ts'
 import { buildTransaction, unsignedAnswer } from '../building.ts'
+import { generatedKeysField } from '../transactions/generated-keys.ts'
 import { sharedCurve } from './presets.ts'
 import { readSharedConfig, sharedDataHash } from './shared-config.ts'
 
@@ -46,7 +47,13 @@ export async function sharePreset(
     if (!(await settleSharedConfig(tx, kept === null ? stored : { ...kept, data_sha256 }, row?.address ?? null))) {
       throw conflict(`Another request has built the shared config of the preset ${name} meanwhile: repeat this one`)
     }
-    return { ...unsignedAnswer(built), preset: name, config: config.address }
+    const keys = context.dryRun ? [] : [config.secretKey]
+    return {
+      ...unsignedAnswer(built),
+      ...generatedKeysField(vault, [built.transaction], keys),
+      preset: name,
+      config: config.address,
+    }
   })
 }
 
