@@ -139,7 +139,8 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
     const built_at = chain.unixTimestamp()
     expect(built.status, built.text).toBe(200)
     const { unlocks_at, transaction, requiredSigners, tracked_resource, ...rest } = built.json.data
-    expect(rest).toEqual({ mode: 'unsigned', escrow: places.escrow.toBase58(), mint })
+    const last_valid_block_height = expect.any(Number)
+    expect(rest).toEqual({ mode: 'unsigned', escrow: places.escrow.toBase58(), mint, last_valid_block_height })
     expect(requiredSigners).toEqual([address])
     expect(tracked_resource).toEqual({
       resource_type: 'gold_lock',

@@ -42,6 +42,8 @@ describe.skipIf(lacksCore)('an asset', () => {
       mode: 'unsigned',
       transaction: expect.any(String),
       requiredSigners: [owner],
+      last_valid_block_height: expect.any(Number),
+      generated_keys: expect.any(String),
       asset,
       tracked_resource: { resource_type: 'nft', resource_id: asset, related_events: ['nft.created'] },
     })
@@ -60,6 +62,7 @@ describe.skipIf(lacksCore)('an asset', () => {
       mode: 'unsigned',
       transaction: expect.any(String),
       requiredSigners: [owner],
+      last_valid_block_height: expect.any(Number),
       tracked_resource: { resource_type: 'stake', resource_id: asset, related_events: ['stake.acquired'] },
     })
     const stakedBy = await submit(staking, [user], { externalUid: 'stake:1', metadata: { tier: 'gold' } })
