@@ -1,6 +1,7 @@
 /** Acts of strangers' clients on an embedded chain, submitted through the service or sent past it, and what the service then says of them. */
 import type { AddressLookupTableAccount, Keypair, TransactionInstruction } from '@solana/web3.js'
 import { expect } from 'vitest'
+import { cosignedBy } from '../../src/chain/cosign.ts'
 import { followAirdrops } from '../../src/operations/airdrops/follow-airdrops.ts'
 import { followGoldLocks } from '../../src/operations/gold-locks/follow-gold-locks.ts'
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
@@ -8,6 +9,7 @@ import { followTransactions } from '../../src/operations/transactions/follow-tra
 import { reconcileRecords } from '../../src/operations/transactions/reconcile-records.ts'
 import { signed } from '../support/local-chain.ts'
 import type { Service } from '../support/service.ts'
+import { compile, NO_CONFIG } from '../support/version1-messages.ts'
 
 /** Through the service, or straight to the chain. */
 export type Way = 'through' | 'past'
@@ -51,6 +53,24 @@ export async function actsOn<S extends Pick<Service, 'services' | 'request' | 'c
     await followGoldLocks(services)
     await followPools(services)
   }
+  const told = async (): Promise<ToldEvent[]> => {
+    const all: ToldEvent[] = []
+    for (let cursor = ''; ; ) {
+      const { json } = await request('GET', `/v2/events?order=asc&limit=100${cursor && `&cursor=${cursor}`}`)
+      all.push(...json.data)
+      if (!json.meta.next_cursor) return all
+      cursor = json.meta.next_cursor
+    }
+  }
+  /** Every record of the lists, as the API answers them. */
+  const records = async (): Promise<string[]> => {
+    const all: string[] = []
+    for (const list of ['nfts', 'stakes', 'gold-locks', 'airdrops', 'tokens', 'fee-claims', 'pools']) {
+      const { json } = await request('GET', `/v2/${list}`)
+      for (const record of json.data) all.push(`${list} ${JSON.stringify(record, withoutItsRun)}`)
+    }
+    return all
+  }
   return {
     ...service,
     services,
@@ -68,6 +88,24 @@ export async function actsOn<S extends Pick<Service, 'services' | 'request' | 'c
     },
     sign: (instructions: TransactionInstruction[], signers: Keypair[], tables?: AddressLookupTableAccount[]) =>
       signed(instructions, signers, { blockhash: chain.latestBlockhash().blockhash, ...(tables && { tables }) }),
+    /** The same in version 1 (SIMD-0385). */
+    signV1(instructions: TransactionInstruction[], signers: Keypair[]): Uint8Array {
+      const limits = { computeUnitLimit: 400_000, loadedAccountsDataSizeLimit: 64 * 1_024 * 1_024 }
+      const [payer] = signers
+      const unsigned = compile({
+        payer: payer!.publicKey,
+        blockhash: chain.latestBlockhash().blockhash,
+        instructions,
+        config: { ...NO_CONFIG, ...limits },
+      })
+      const secretKeys = signers.map(({ secretKey }) => secretKey)
+      return cosignedBy(unsigned, secretKeys).transaction
+    },
+    /** What a client reads of the acts: the events about resources, then the records. */
+    told: async (names: Readonly<Record<string, string>>): Promise<string[]> => [
+      ...comparable(await told(), names),
+      ...(await records()).map((text) => named(`record ${text}`, names)).sort(),
+    ],
     /** Rounds until everything is seen and final. */
     async settle(rounds = 4) {
       for (let n = 0; n < rounds; n++) {
@@ -75,15 +113,7 @@ export async function actsOn<S extends Pick<Service, 'services' | 'request' | 'c
         await round()
       }
     },
-    events: async (): Promise<ToldEvent[]> => {
-      const all: ToldEvent[] = []
-      for (let cursor = ''; ; ) {
-        const { json } = await request('GET', `/v2/events?order=asc&limit=100${cursor && `&cursor=${cursor}`}`)
-        all.push(...json.data)
-        if (!json.meta.next_cursor) return all
-        cursor = json.meta.next_cursor
-      }
-    },
+    events: told,
   }
 }
 
@@ -97,21 +127,35 @@ function confirmedOnly<T>(method: string, answer: T): T {
 }
 
 /** Fields that differ between two runs of the same acts: when and where each took place. */
-const OF_ITS_RUN = new Set(['slot', 'signature', 'source', 'created_at', 'occurred_at', 'id', 'list_sha256'])
+const OF_ITS_RUN = new Set([
+  // What the chain itself says of a pool.
+  'state',
+  'fee_metrics',
+  'slot',
+  'signature',
+  'source',
+  'created_at',
+  'occurred_at',
+  'id',
+  'list_sha256',
+])
+
+const withoutItsRun = (field: string, value: unknown) => (OF_ITS_RUN.has(field) ? undefined : value)
+
+/** The same text with the names of the run's own addresses. */
+const named = (text: string, names: Readonly<Record<string, string>>): string =>
+  Object.entries(names).reduce((so, [address, name]) => so.replaceAll(address, name), text)
 
 /**
  * The events about resources, as texts in the order of their types, with the names of the run's own addresses in place
  * of those.
  */
-export function comparable(events: readonly ToldEvent[], names: Readonly<Record<string, string>>): string[] {
+function comparable(events: readonly ToldEvent[], names: Readonly<Record<string, string>>): string[] {
   const own = events.filter(({ type }) => !type.startsWith('transaction.') && !type.startsWith('webhook.'))
   return own
     .map(({ type, data }) => {
-      const object = JSON.stringify(data.object, (field, value) => (OF_ITS_RUN.has(field) ? undefined : value))
-      return Object.entries(names).reduce(
-        (text, [address, name]) => text.replaceAll(address, name),
-        `${type} ${object}`,
-      )
+      const object = JSON.stringify(data.object, withoutItsRun)
+      return named(`${type} ${object}`, names)
     })
     .sort()
 }
