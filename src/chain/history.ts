@@ -11,7 +11,7 @@ type HistoryNode = Pick<Chain, 'call'>
 
 /** Signatures in one getSignaturesForAddress, the most that a node answers. */
 export const SIGNATURES_PER_CALL = 1_000
-/** Most instructions that one transaction can run, its inner ones included (SIMD-0339). */
+/** A transaction runs at most 64 instructions, those inside it included (SIMD-0160); later limits may be higher. */
 const MOST_INSTRUCTIONS = 256
 
 export interface ListedSignature {

@@ -215,7 +215,7 @@ describe.skipIf(lacksCore)('a round (needs Metaplex Core)', () => {
       return count.calls - before
     }
     // Every account is listed once, and then found quiet some times.
-    for (let n = 0; n < 6; n++) {
+    for (let n = 0; n < 4; n++) {
       acts.pass(60)
       await reconcileRecords(services, { calls: 5_000 })
     }

@@ -1,5 +1,6 @@
 /** Lists the history of a followed account from its newest transaction back to the last listing, page by page, over as many rounds as it takes. */
 import { type ListedSignature, listSignatures } from '../../chain/history.ts'
+import { readFirstBlock } from '../../chain/statuses.ts'
 import { insertFound, releaseListed } from '../../store/chain-transactions.ts'
 import { type AccountMove, type FollowedAccount, moveAccount } from '../../store/followed-accounts.ts'
 import type { Budget } from '../budget.ts'
@@ -40,8 +41,22 @@ export async function listAccount(
       minSlot: head_slot ?? options.slot,
       limit: options.pageSize,
     })
+    const isGapEnd = before_signature !== null && page.length < options.pageSize
+    if (isGapEnd && options.budget.take()) await warnOfLostHistory(services, at)
     at = await writePage(services, at, page, options)
   }
+}
+
+/** A node that keeps a short history answers as if nothing had happened before it. */
+async function warnOfLostHistory(
+  { chain, log }: FollowingServices,
+  { address, seen_slot }: FollowedAccount,
+): Promise<void> {
+  const historyStart = await readFirstBlock(chain)
+  // Without an earlier listing, the account itself may be younger than the history.
+  if (historyStart <= seen_slot || seen_slot === 0) return
+  const where = { address, from: seen_slot, to: historyStart }
+  log.warn(where, 'the node has no history of these slots: what happened in them is not told')
 }
 
 /** Returns the account as it goes on, or null at the end of its listing and where another process is ahead. */
