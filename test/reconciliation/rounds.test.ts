@@ -196,8 +196,8 @@ describe.skipIf(lacksCore)('a round (needs Metaplex Core)', () => {
       followAccounts(
         tx,
         [
-          ...Array.from({ length: 900 }, () => ({ address: address(), kind: 'distributor', watch: 'state' }) as const),
-          ...Array.from({ length: 100 }, () => ({ address: address(), kind: 'collection', watch: 'history' }) as const),
+          ...Array.from({ length: 270 }, () => ({ address: address(), kind: 'distributor', watch: 'state' }) as const),
+          ...Array.from({ length: 30 }, () => ({ address: address(), kind: 'collection', watch: 'history' }) as const),
         ],
         { genesis, from: 0, now: services.clock.now() },
       ),
@@ -221,8 +221,8 @@ describe.skipIf(lacksCore)('a round (needs Metaplex Core)', () => {
     }
     await minute()
     const idle = await minute()
-    await annotate(`1,000 quiet accounts: ${idle} calls in a minute`, 'calls')
-    expect(idle).toBeLessThanOrEqual(200)
+    await annotate(`300 quiet accounts: ${idle} calls in a minute`, 'calls')
+    expect(idle).toBeLessThanOrEqual(100)
     expect(collection).not.toBe('')
   })
 })
