@@ -13,7 +13,9 @@ import { fanOut } from '../src/operations/webhook-deliveries/fan-out.ts'
 import { finishRemovals } from '../src/operations/webhook-deliveries/removals.ts'
 import { advanceReplays } from '../src/operations/webhook-deliveries/replay.ts'
 import { dueAirdrops } from '../src/store/airdrops.ts'
+import { waitingTransactions } from '../src/store/chain-transactions.ts'
 import { readQueueFigures } from '../src/store/figures.ts'
+import { dueAccounts } from '../src/store/followed-accounts.ts'
 import { dueGoldLocks, isAnyGoldLockLive, nextGoldLocks } from '../src/store/gold-locks.ts'
 import { duePools, isAnyPoolDue, lastTracked, poolsOfMint } from '../src/store/pools.ts'
 import type { Store } from '../src/store/store.ts'
@@ -21,6 +23,7 @@ import { dueSends, dueTransactions, isAnyTransactionDue, unconfirmedTransactions
 import { sendable, sendableAlone, subscriptionsWithDue } from '../src/store/webhook-queue.ts'
 import { insertRemoval } from '../src/store/webhook-removals.ts'
 import { insertReplay } from '../src/store/webhook-replays.ts'
+import { unfinalDeliveries } from '../src/store/webhook-unfinal.ts'
 import { fill } from './store/many-rows.ts'
 import { planOf, watched } from './store/plans.ts'
 import { startPostgres } from './store/postgres-server.ts'
@@ -210,6 +213,9 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       sends: () => dueSends(store.db, genesis, now, limit),
       'one send': () => dueSends(store.db, genesis, now, limit, 'signature-100'),
       'unseen transactions': () => unconfirmedTransactions(store.db, genesis, now),
+      'followed accounts': () => dueAccounts(store.db, { genesis, watch: 'state', now, limit }),
+      'transactions to be read': () => waitingTransactions(store.db, { genesis, watch: 'state', now, limit }),
+      'final deliveries': () => unfinalDeliveries(store.db, 0, limit),
       subscriptions: () => subscriptionsWithDue(store.db, now),
       'figures for the metrics': () => readQueueFigures(store.db, now),
       deliveries: () => sendable(store.db, { id: 'whs-100', cursor: 10_000, has_retries: 1 }, now, limit),

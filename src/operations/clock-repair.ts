@@ -4,6 +4,7 @@ import { LONGEST_LOOK_WAIT_MS } from '../following/schedule.ts'
 import { NONCE_SEND_WAIT_MS } from '../following/send.ts'
 import { CLOCK_SLACK_MS, type FutureMoments, pullBack } from '../store/future-moments.ts'
 import { FAULTY_ROW_WAIT_MS } from '../store/write-each.ts'
+import { DAY_MS } from '../timing.ts'
 import { LONGEST_AIRDROP_WAIT_MS } from './airdrops/follow-airdrops.ts'
 import { LONGEST_GOLD_LOCK_WAIT_MS } from './gold-locks/follow-gold-locks.ts'
 import { LONGEST_PAUSE_MS as POOL_MS } from './pools/crank.ts'
@@ -33,6 +34,8 @@ const MOMENTS: readonly FutureMoments[] = [
     column: 'next_check_at',
     reachMs: Math.max(LONGEST_GOLD_LOCK_WAIT_MS, FAULTY_ROW_WAIT_MS),
   },
+  { table: 'followed_accounts', key: 'seq', column: 'next_look_at', reachMs: DAY_MS },
+  { table: 'chain_transactions', key: 'seq', column: 'next_check_at', reachMs: FAULTY_ROW_WAIT_MS },
 ]
 
 type RepairServices = Pick<Services, 'store' | 'clock' | 'log'>

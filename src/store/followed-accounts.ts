@@ -40,7 +40,6 @@ export function dueAccounts(
     .where('watch', '=', watch)
     .where('next_look_at', '<=', now)
     .orderBy('next_look_at')
-    .orderBy('seq')
     .limit(limit)
     .execute()
 }

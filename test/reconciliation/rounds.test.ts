@@ -233,9 +233,9 @@ describe('the time between two looks', () => {
     expect([0, 1, 2, 3, 30].map((quiet) => lookIntervalOf('history', quiet, few))).toEqual([
       5_000, 10_000, 20_000, 30_000, 30_000,
     ])
-    const many = { counts: { state: 100_000, history: 10_000 }, callsPerMinute: 300 }
+    const many = { counts: { state: 100_000, history: 5_000 }, callsPerMinute: 300 }
     const perMinute = (watch: 'state' | 'history', calls: number) => (calls * 60_000) / lookIntervalOf(watch, 30, many)
     expect(perMinute('state', 1_000)).toBeCloseTo(30)
-    expect(perMinute('history', 10_000)).toBeCloseTo(120)
+    expect(perMinute('history', 5_000)).toBeCloseTo(120)
   })
 })

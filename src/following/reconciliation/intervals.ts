@@ -1,5 +1,5 @@
 /** Computes when a followed account is looked at again: often while something happens, rarely while it is quiet. */
-import { MINUTE_MS, SECOND_MS } from '../../timing.ts'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../timing.ts'
 
 export interface FollowedCounts {
   state: number
@@ -12,6 +12,8 @@ const BUSY_LOOK_MS = 5 * SECOND_MS
 const QUIET_LOOK_MS = { state: 20 * SECOND_MS, history: 30 * SECOND_MS } as const
 /** Accounts whose data one call reads. */
 export const STATES_PER_CALL = 100
+/** Above it, what is due waits its turn. */
+const LONGEST_INTERVAL_MS = HOUR_MS
 /** Shares of the calls per minute that looks at quiet accounts may take, so that the rest is left for what happens. */
 const QUIET_SHARE = { state: 0.1, history: 0.4 } as const
 
@@ -23,6 +25,6 @@ export function lookIntervalOf(
 ): number {
   const calls = watch === 'state' ? Math.ceil(counts.state / STATES_PER_CALL) : counts.history
   const affordable = (calls / (callsPerMinute * QUIET_SHARE[watch])) * MINUTE_MS
-  const longest = Math.max(QUIET_LOOK_MS[watch], affordable)
+  const longest = Math.min(LONGEST_INTERVAL_MS, Math.max(QUIET_LOOK_MS[watch], affordable))
   return Math.min(longest, BUSY_LOOK_MS * 2 ** Math.min(quiet, 20))
 }

@@ -46,7 +46,7 @@ export function chainReconciliation({ sequence }: SchemaDialect): Migration {
       await db.schema
         .createIndex('chain_transactions_by_slot')
         .on('chain_transactions')
-        .columns(['genesis', 'state', 'slot', 'place'])
+        .columns(['genesis', 'state', 'slot', 'place desc'])
         .execute()
       await db.schema
         .createIndex('chain_transactions_by_account')
@@ -64,6 +64,14 @@ export function chainReconciliation({ sequence }: SchemaDialect): Migration {
         .on('webhook_queue')
         .columns(['sequence'])
         .where(sql.ref('state'), '=', sql.lit('unfinal'))
+        .execute()
+      // Plans of a clock that was ahead are looked for by their time alone.
+      await db.schema.createIndex('followed_accounts_by_plan').on('followed_accounts').column('next_look_at').execute()
+      await db.schema
+        .createIndex('chain_transactions_by_plan')
+        .on('chain_transactions')
+        .column('next_check_at')
+        .where(sql.ref('next_check_at'), 'is not', null)
         .execute()
       await markEarlierInstallation(db as Kysely<Earlier>)
     },
