@@ -20,6 +20,7 @@ const USER_SIGNED: [string, string, object][] = [
   ['DELETE', `/v2/gold-locks/${A}`, MINIMAL['goldLocks.unlock']!],
   ['POST', '/v2/tokens', MINIMAL['tokens.create']!],
   ['DELETE', `/v2/tokens/${A}/authorities/mint`, MINIMAL['tokens.revokeAuthority']!],
+  ['POST', '/v2/pool-presets/standard/shared-config', MINIMAL['pools.share']!],
 ]
 
 describe('a request that breaks two rules is told the one that is checked first', () => {
@@ -253,10 +254,10 @@ describe('scopes', () => {
 })
 
 describe('mode signed', () => {
-  it('is refused on all nine user-signed operations, on swaps and on collections, whatever the key may do', async () => {
+  it('is refused on all nine user-signed operations, on swaps, on collections and on shared configs, whatever the key may do', async () => {
     const { request, key } = await startService()
     const keys = [await key({ scopes: ['*'] }), await key({ scopes: ['airdrop:admin', 'fees:claim'] }), await key()]
-    expect(USER_SIGNED).toHaveLength(10)
+    expect(USER_SIGNED).toHaveLength(11)
     for (const [method, path, body] of USER_SIGNED) {
       for (const bearer of keys) {
         const { status, json } = await request(method, path, { key: bearer, body: { ...body, mode: 'signed' } })
@@ -265,7 +266,7 @@ describe('mode signed', () => {
       const unsigned = await request(method, path, { body })
       expect(unsigned.json.error?.param, path).not.toBe('mode')
     }
-    expect(routes.filter(([, { signed }]) => signed === 'refused')).toHaveLength(11)
+    expect(routes.filter(([, { signed }]) => signed === 'refused')).toHaveLength(12)
   })
 })
 
