@@ -23,6 +23,15 @@ const env: Record<string, string> = {
   SVC_SIGNER: 'keypair',
 }
 const world: Record<string, string> = {}
+const SHARED = {
+  total_supply: '1000000000',
+  decimals: 6,
+  initial_market_cap: 30,
+  migration_market_cap: 400,
+  fee: { starting_bps: 100, ending_bps: 100 },
+  liquidity: { partner: 50, partner_locked: 50 },
+  shared_config: true,
+}
 
 const loaded = await Promise.all(NOUNS.map(async ({ name, load }) => ({ name, noun: await load() })))
 const dryVerbs = loaded
@@ -53,9 +62,11 @@ const RUNS: Record<string, () => string[][]> = {
   'pools create': () => [
     ['--name', 'Dry', '--symbol', 'DRYA', '--image', world.logo!, '--buy', '0.1'],
     ['--name', 'Dry', '--symbol', 'DRYA', '--image', world.logo!, '--type', 'damm_v2'],
+    ['--name', 'Dry', '--symbol', 'DRYA', '--image', world.logo!, '--buy', '0.1', '--tx-version', '1'],
     // A ticker of their own that was built and not submitted.
     ['--name', 'Dry', '--symbol', 'BUILT', '--image', world.logo!],
   ],
+  'pools share': () => [['shared'], ['shared', '--tx-version', '1']],
   'pools swap': () => [[world.pool!, '--buy', '0.1']],
   'fees claim': () => [
     [world.pool!, '-k', world.platform!],
@@ -156,6 +167,7 @@ describe.skipIf(lacking.length > 0)('a dry run', () => {
     world.platform = keyFile('platform.json', platform)
     world.other = keyFile('other.json', other)
     env.SVC_SIGNER_KEYPAIR = world.platform
+    env.SVC_POOLS_PRESETS = cli.file('presets.json', JSON.stringify({ shared: SHARED }))
     world.logo = join(cli.home, 'logo.png')
     writeFileSync(world.logo, png())
     for (const key of [user, platform, other]) await done(['localnet', 'airdrop', address(key), '100'])

@@ -3,7 +3,7 @@ import type { NoteDrafted } from '../src/api/notes.ts'
 import { paths } from '../src/api/paths.ts'
 import { type Noun, required, text, verb } from './command.ts'
 import { listVerb } from './reads.ts'
-import { dryRunField, SIGNING } from './signing/flags.ts'
+import { buildFields, SIGNING } from './signing/flags.ts'
 import { runSigned } from './signing/run.ts'
 
 const { submit, get, simulate } = paths.transactions
@@ -19,7 +19,7 @@ export const notesNoun: Noun = {
       async run({ text, ...flags }, session) {
         return runSigned<NoteDrafted>(session, flags, {
           what: 'Put a note on the chain',
-          build: (author) => session.client.notes.create({ ...dryRunField(flags), author, text }),
+          build: (author) => session.client.notes.create({ ...buildFields(flags), author, text }),
           show: ({ note }) => ({ id: note.id, text: note.text }),
         })
       },
