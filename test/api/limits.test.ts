@@ -66,6 +66,13 @@ const LIMITS: [string, string, unknown[], (unknown | [unknown, string])[]][] = [
   ['tokens.create', 'token_program', ['spl', 'token2022'], ['token-2022']],
   ['transactions.submit', 'max_retries', [0, 10], [-1, 11, 1.5]],
   ['transactions.submit', 'transaction', [TX, TX_LARGEST], ['', '!', 1, TX_BEYOND]],
+  [
+    'transactions.refresh',
+    'transactions',
+    [[TX], Array(5).fill(TX_LARGEST)],
+    [[], Array(6).fill(TX), [[TX_BEYOND], 'transactions.0'], TX],
+  ],
+  ['transactions.refresh', 'generated_keys', ['A', 'A'.repeat(4_096)], ['', 'A'.repeat(4_097), 'A=', 1]],
   ['transactions.simulate', 'transaction', [TX, TX_LARGEST], ['', '!', 1, TX_BEYOND]],
   ['accounts.batchFetch', 'addresses', [[A], Array(100).fill(A)], [[], Array(101).fill(A), [[A, 'x'], 'addresses.1']]],
   ['storage.delegate', 'agent_did', [DID], ['', 'did:web:example.com', 'did:key:', 'did:key:z0']],

@@ -67,6 +67,24 @@ describe.skipIf(lacksCore)('a mint', () => {
     ])
   })
 
+  it('has that signature in one version alone: a fresh blockhash is refused, or has nobody sign', async () => {
+    const { request, wallet, user, mint } = await issuing()
+    const { transaction, asset, ...minting } = (await mint()).json.data
+    expect(minting).not.toHaveProperty('generated_keys')
+    const refresh = (one: string) => request('POST', '/v2/transactions/refresh', { body: { transactions: [one] } })
+    const { status, json } = await refresh(transaction)
+    expect([status, json.error.param]).toEqual([400, 'transactions.0'])
+    expect(json.error.details.signed_by.toSorted()).toEqual([asset, addressOf(wallet)].toSorted())
+    const bare = Buffer.from(transaction, 'base64')
+    bare.fill(0, 1, 1 + 64 * 3)
+    const refreshed = (await refresh(bare.toString('base64'))).json.data
+    expect(refreshed.requiredSigners.toSorted()).toEqual([addressOf(user), asset, addressOf(wallet)].toSorted())
+    const { signatures } = decodeWireTransaction(Buffer.from(refreshed.transactions[0], 'base64'))
+    expect(signatures.flatMap((signature) => [...signature]).every((byte) => byte === 0)).toBe(true)
+    const log = (await request('GET', '/v2/audit-entries')).json.data
+    expect(log.map(({ action }: { action: string }) => action)).toEqual(['signing.signed', 'signing.intended'])
+  })
+
   it('into any other collection of the platform is for the platform to sign by itself', async () => {
     const { request, wallet, user, other, mint } = await issuing()
     const { json } = await mint({ collection: other })
