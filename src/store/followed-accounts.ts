@@ -36,12 +36,7 @@ export function dueAccounts(
   { genesis, watch, now, limit }: { genesis: string; watch: FollowedAccount['watch']; now: number; limit: number },
 ): Promise<FollowedAccount[]> {
   const due = reader.selectFrom('followed_accounts').selectAll().where('genesis', '=', genesis)
-  return due
-    .where('watch', '=', watch)
-    .where('next_look_at', '<=', now)
-    .orderBy('next_look_at')
-    .limit(limit)
-    .execute()
+  return due.where('watch', '=', watch).where('next_look_at', '<=', now).orderBy('next_look_at').limit(limit).execute()
 }
 
 /** Returns accounts of one chain in the order in which they were first followed, after the one numbered `after`. */
