@@ -569,7 +569,7 @@ export const SETTINGS = define({
     min: 0,
     max: 60_000,
     about: 'Most calls to the node by which each minute is searched for what was done past this service; 0 for none',
-    project: true,
+    project: 'with 0, nothing that is done past this service is found',
     reload: true,
   },
   'gold.mint': {

@@ -13,6 +13,7 @@ import { EmbeddedChain } from '../../src/localnet/local-chain.ts'
 import { openParts } from '../../src/localnet/opening.ts'
 import type { LandedTransaction, LocalChain } from '../../src/localnet/types.ts'
 import type { Log } from '../../src/log.ts'
+import { DEFAULT_SETTINGS } from '../../src/solana/cluster-settings.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { IMAGES } from '../storage/images.ts'
 import { databaseSettings } from './database.ts'
@@ -87,6 +88,9 @@ export interface ChainAndNode {
   close(): void
 }
 
+/** Slots of this chain; the schedules of its tests count in them. */
+const SLOT_MS = 400
+
 /** The chain with its node, which every service of it reaches as `NODE_URL`. */
 export async function openChainAndNode(): Promise<ChainAndNode> {
   const folders: string[] = []
@@ -96,7 +100,8 @@ export async function openChainAndNode(): Promise<ChainAndNode> {
     return made
   }
   const wall = { ms: START_MS }
-  const parts = await openParts({ dataDir: folder(), programsDir: PROGRAMS_DIR, now: () => wall.ms })
+  const settings = { ...DEFAULT_SETTINGS, slotMs: SLOT_MS }
+  const parts = await openParts({ dataDir: folder(), programsDir: PROGRAMS_DIR, now: () => wall.ms, settings })
   const chain: LocalChain = new EmbeddedChain(parts)
   const clock = {
     now: () => wall.ms,

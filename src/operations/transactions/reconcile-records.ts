@@ -1,6 +1,7 @@
 /** Reconciles records with the chain by the projections of every resource. */
 import type { Services } from '../../context.ts'
 import { RECONCILE_EVERY_MS, reconcile } from '../../following/reconciliation/rounds.ts'
+import { hasRecords } from '../../store/recorded-resources.ts'
 import { MINUTE_MS } from '../../timing.ts'
 import { PROJECTIONS } from '../projections.ts'
 
@@ -17,7 +18,7 @@ export async function reconcileRecords(
   { signal, calls, pageSize }: { signal?: AbortSignal; calls?: number; pageSize?: number } = {},
 ): Promise<void> {
   const callsPerMinute = services.config.values['reconciliation.calls-per-minute']
-  if (callsPerMinute === 0) return
+  if (callsPerMinute === 0 || (await hasNothingToReconcile(services))) return
   const isEmbedded = services.chain.cluster.kind === 'embedded'
   const perRound = isEmbedded
     ? EMBEDDED_CALLS
@@ -27,4 +28,10 @@ export async function reconcileRecords(
     ...(pageSize === undefined ? {} : { pageSize }),
   }
   await reconcile({ ...services, projections: PROJECTIONS }, options)
+}
+
+/** A new installation asks no node, and does not open its embedded chain, before it has something to look after. */
+async function hasNothingToReconcile({ store, config }: ReconcileServices): Promise<boolean> {
+  const { 'gold.mint': mint, 'nfts.cosign-collections': collections } = config.values
+  return mint === undefined && collections.length === 0 && !(await hasRecords(store.db))
 }
