@@ -21,6 +21,8 @@ const env: Record<string, string> = {
   SVC_PROGRAMS_DIR: PROGRAMS_DIR,
   SVC_PRIORITY_FEE: 'none',
   SVC_SIGNER: 'keypair',
+  // A daemon's own rounds write when they looked at what.
+  SVC_RECONCILIATION_CALLS_PER_MINUTE: '0',
 }
 const world: Record<string, string> = {}
 const SHARED = {
