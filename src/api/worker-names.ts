@@ -5,6 +5,5 @@ export const WORKER_NAMES = [
   'pool-migration',
   'gold-unlock-eligible',
   'airdrop-fully-claimed',
-  'chain-reconciliation',
 ] as const
 export type WorkerName = (typeof WORKER_NAMES)[number]

@@ -376,7 +376,6 @@ describe('success', () => {
     const workers = await request('GET', '/v2/health/workers')
     expect(workers.json.data.workers.map(({ name }: { name: string }) => name).sort()).toEqual([
       'airdrop-fully-claimed',
-      'chain-reconciliation',
       'gold-unlock-eligible',
       'pool-migration',
       'transaction-watcher',
