@@ -1,6 +1,6 @@
 /** Who signs a command: the local keypair, or a wallet that is named by its address because its key is elsewhere. */
 import type { Session } from '../session.ts'
-import { usage } from '../ui/problem.ts'
+import { Problem, usage } from '../ui/problem.ts'
 
 /** The flags that name the wallet by its address; a command has those that fit what the wallet is to it. */
 const ROLES = ['payer', 'creator', 'authority'] as const
@@ -22,7 +22,10 @@ export async function signingWallet(session: Session, flags: SigningWalletFlags)
   const named = namedWallet(flags)
   if (named === undefined) return session.wallet.address(flags.keypair)
   if (flags.keypair === undefined && (flags.build_only || flags.dry_run)) return named.address
-  const own = await session.wallet.address(flags.keypair)
+  const own = await session.wallet.address(flags.keypair).catch((error: unknown) => {
+    if (flags.keypair === undefined && error instanceof Problem) throw keyIsElsewhere(named, error.message)
+    throw error
+  })
   if (own === named.address) return own
   if (flags.keypair !== undefined) {
     throw usage(`${named.flag} is ${named.address}, and --keypair is that of ${own}`, {
@@ -30,11 +33,14 @@ export async function signingWallet(session: Session, flags: SigningWalletFlags)
       next: 'give one of the two',
     })
   }
-  throw usage(`the key of ${named.address} is not here: the keypair is that of ${own}`, {
-    param: named.flag,
+  throw keyIsElsewhere(named, `the keypair is that of ${own}`)
+}
+
+const keyIsElsewhere = ({ flag, address }: { flag: string; address: string }, why: string) =>
+  usage(`the key of ${address} is not here: ${why}`, {
+    param: flag,
     next: 'add --build-only, sign with `svc tx sign` where the key is, and send it with `svc tx submit`; or give its keypair with -k FILE',
   })
-}
 
 /** The wallet of a role flag; several must name the same one. */
 function namedWallet(flags: SigningWalletFlags): { flag: string; address: string } | undefined {

@@ -1,4 +1,5 @@
 /** Reads transactions from arguments: base64, `@FILE`, `-`, or the JSON that a build or a signing printed. */
+import { existsSync } from 'node:fs'
 import type { TrackedResource } from '../../src/api/payloads.ts'
 import { readText } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
@@ -18,6 +19,9 @@ export interface TransactionInput {
 /** Reads one transaction or a series; throws a usage problem for a file that cannot be read, or holds none. */
 export async function readTransactions(argument: string): Promise<TransactionInput> {
   const file = argument === '-' ? '-' : argument.startsWith('@') ? argument.slice(1) : undefined
+  if (file === undefined && existsSync(argument)) {
+    throw usage(`${argument} is a file`, { param: '<transaction>', next: `give what it holds as @${argument}` })
+  }
   const text = file === undefined ? argument : (await readText(file)).trim()
   return transactionsIn(text, file === undefined ? '<transaction>' : argument)
 }

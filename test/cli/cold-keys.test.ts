@@ -185,7 +185,11 @@ describe.skipIf(lacksPrograms)('a key that is elsewhere', () => {
     const token = ['tokens', 'create', '--name', 'Cold', '--symbol', 'CLX', '--uri', 'https://example.com/c.json']
     const args = [...token, '--supply', '1', '--token-program', 'token2022', '--payer', address]
     expect(await run([...args, '--dry-run'])).toMatchObject({ signer: address, err: null })
-    expect((await refused(args)).message).toContain('id.json')
+    const { stderr: lacking } = await cli.svc(args)
+    expect(lacking).toMatch(`the key of ${address} is not here: there is no keypair at`)
+    expect(lacking).toContain('add --build-only')
+    const built = cli.file('built.json', '{}')
+    expect((await cli.svc(['tx', 'decode', built])).stderr).toContain(`give what it holds as @${built}`)
     const hot = cli.file('hot.json', JSON.stringify([...Keypair.generate().secretKey]), 0o600)
     const error = await refused([...args, '-k', hot])
     expect([error.param, error.message]).toEqual(['--payer', expect.stringContaining(address)])
