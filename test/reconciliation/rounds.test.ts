@@ -170,17 +170,13 @@ describe.skipIf(lacksCore)('a round (needs Metaplex Core)', () => {
     const stateNow = async () => (await findChainTransactions(services.store.db, genesis, [signature]))[0]?.state
     expect(await stateNow()).toBe('read')
     acts.pass(120)
-    const forked = {
-      ...services,
-      chain: {
-        ...services.chain,
-        async call<T>(method: string, params: readonly unknown[]): Promise<T> {
-          if (method === 'getSignaturesForAddress') return [] as T
-          const answer = await services.chain.call<{ value: unknown[] }>(method, params)
-          return (method === 'getSignatureStatuses' ? { ...answer, value: answer.value.map(() => null) } : answer) as T
-        },
-      },
+    async function call<T>(method: string, params: readonly unknown[]): Promise<T> {
+      if (method === 'getSignaturesForAddress') return [] as T
+      const answer = await services.chain.call<{ value: unknown[] }>(method, params)
+      return (method === 'getSignatureStatuses' ? { ...answer, value: answer.value.map(() => null) } : answer) as T
     }
+    const witnesses = async <T>(read: (node: { call: typeof call }) => Promise<T>) => [await read({ call })]
+    const forked = { ...services, chain: { ...services.chain, call, witnesses } }
     await reconcileRecords(forked)
     expect(await stateNow()).toBe('dropped')
     await acts.settle()

@@ -2,7 +2,6 @@
 import { askNode } from '../../chain/rpc-faults.ts'
 import { readStatuses, STATUSES_PER_CALL } from '../../chain/statuses.ts'
 import {
-  type ChainTransaction,
   deleteChainTransactions,
   deleteFinal,
   deleteHalves,
@@ -10,13 +9,14 @@ import {
   unfinalTransactions,
 } from '../../store/chain-transactions.ts'
 import { isAnyUnfinal, storeFinalizedSlot } from '../../store/webhook-unfinal.ts'
-import { HOUR_MS, SECOND_MS } from '../../timing.ts'
-import type { Budget } from '../budget.ts'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../timing.ts'
+import { type Budget, takeCalls } from '../budget.ts'
 import type { FollowingServices } from '../services.ts'
+import { GONE_SLOTS, goneAmong, PROOF_CALLS } from './lost.ts'
 
-/** Slots after which a transaction that no node knows is gone: more than until finality, as nodes may lag. */
-const GONE_SLOTS = 150
 const NEXT_LOOK_MS = 5 * SECOND_MS
+/** Wait for nodes that together cannot prove that a transaction is gone. */
+const UNPROVEN_WAIT_MS = MINUTE_MS
 /** The slower of two histories is listed more often than this, unless it has a gap. */
 const HALVES_KEPT_MS = HOUR_MS
 
@@ -45,17 +45,21 @@ export async function lookAtFinality(
   if (rows.length === 0 || !budget.take()) return
   const signatures = rows.map(({ signature }) => signature)
   const { slot: reached, statuses } = await readStatuses(chain, signatures, true)
-  const next_check_at = now + NEXT_LOOK_MS
+  const lost = rows.filter(({ slot }, i) => (statuses[i] ?? null) === null && reached > slot + GONE_SLOTS)
+  const gone = lost.length > 0 && takeCalls(budget, PROOF_CALLS) ? await goneAmong(chain, lost) : new Set<number>()
   await store.write(async (tx) => {
     const ended: number[] = []
     for (const [i, row] of rows.entries()) {
       const status = statuses[i] ?? null
       const isFinal = status?.confirmationStatus === 'finalized'
-      const isGone = status === null && reached > row.slot + GONE_SLOTS
+      // It was read as executed on a fork, and has failed on the one that is final: what it has told did not take place.
+      const isUndone = isFinal && status.err !== null && row.state === 'read'
+      const isGone = gone.has(row.seq) || isUndone
+      const wait = lost.includes(row) ? UNPROVEN_WAIT_MS : NEXT_LOOK_MS
       if (isFinal && row.state === 'empty') ended.push(row.seq)
-      else if (isFinal) await moveChainTransaction(tx, row, { state: 'finalized', next_check_at: null })
       else if (isGone) await moveChainTransaction(tx, row, { state: 'dropped', next_check_at: null })
-      else await moveChainTransaction(tx, row, { state: row.state as ChainTransaction['state'], next_check_at })
+      else if (isFinal) await moveChainTransaction(tx, row, { state: 'finalized', next_check_at: null })
+      else await moveChainTransaction(tx, row, { state: row.state, next_check_at: now + wait })
       if (isGone) log.warn({ signature: row.signature, slot: row.slot }, 'a fork dropped a transaction')
     }
     await deleteChainTransactions(tx, ended)

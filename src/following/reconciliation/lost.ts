@@ -1,0 +1,35 @@
+/** Proves that transactions are gone with their fork: one node that does not know them may only lag, or keep no history. */
+import type { Chain } from '../../chain/connection.ts'
+import { readFirstBlock, readStatuses } from '../../chain/statuses.ts'
+
+/** Slots after which a transaction that no node knows is gone: more than until finality, as nodes may lag. */
+export const GONE_SLOTS = 150
+/** Calls of one proof at each node that is asked. */
+export const PROOF_CALLS = 2
+
+interface FoundRow {
+  seq: number
+  signature: string
+  slot: number
+}
+
+/**
+ * Returns the numbers of those, of at most 256, that every asked node does not know although it is far enough and its
+ * history begins before them; of several endpoints two are asked. Throws internal_error when the node fails.
+ */
+export async function goneAmong(chain: Pick<Chain, 'witnesses'>, rows: readonly FoundRow[]): Promise<Set<number>> {
+  const signatures = rows.map(({ signature }) => signature)
+  const readings = await chain.witnesses(async (node) => {
+    const historyStart = await readFirstBlock(node)
+    return { historyStart, ...(await readStatuses(node, signatures, true)) }
+  })
+  const gone = rows.filter(
+    (row, i) =>
+      readings.length > 0 &&
+      readings.every(
+        ({ slot, statuses, historyStart }) =>
+          statuses[i] === null && slot > row.slot + GONE_SLOTS && historyStart <= row.slot,
+      ),
+  )
+  return new Set(gone.map(({ seq }) => seq))
+}
