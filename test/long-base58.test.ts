@@ -2,7 +2,7 @@
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { encodeBase58 } from '../src/solana/long-base58.ts'
+import { decodeBase58, encodeBase58 } from '../src/solana/long-base58.ts'
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 /** The number that a text stands for, and the zero bytes before it. */
@@ -14,16 +14,18 @@ function decoded(text: string): Buffer {
   return Buffer.concat([Buffer.alloc(zeros), Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex')])
 }
 
-it('encodes bytes of any length, with each zero at their start', () => {
+it('encodes and decodes bytes of any length, with each zero at their start', () => {
   const long = fc.record({ zeros: fc.nat(40), bytes: fc.uint8Array({ minLength: 2_000, maxLength: 4_000 }) })
   fc.assert(
     fc.property(long, ({ zeros, bytes }) => {
       const all = Buffer.concat([Buffer.alloc(zeros), bytes])
       expect(decoded(encodeBase58(all)).equals(all)).toBe(true)
+      expect(all.equals(decodeBase58(encodeBase58(all)))).toBe(true)
     }),
     { numRuns: 12 },
   )
   expect(encodeBase58(new Uint8Array(5_000))).toBe('1'.repeat(5_000))
+  expect(decodeBase58('1'.repeat(5_000))).toEqual(new Uint8Array(5_000))
 })
 
 it('is that of the library where the library has one', () => {
@@ -33,6 +35,12 @@ it('is that of the library where the library has one', () => {
       const padded = Buffer.concat([Buffer.alloc(2_048), bytes])
       expect(encodeBase58(padded)).toBe('1'.repeat(2_048) + base58.encode(bytes))
       expect(encodeBase58(bytes)).toBe(base58.encode(bytes))
+      expect(decodeBase58(base58.encode(bytes))).toEqual(bytes)
     }),
   )
+})
+
+it('refuses what is no base58, and a text that no instruction could have', () => {
+  for (const wrong of ['0', 'I', ' ', 'é']) expect(() => decodeBase58('2'.repeat(5_000) + wrong)).toThrow('character')
+  expect(() => decodeBase58('2'.repeat(20_001))).toThrow('20000')
 })

@@ -8,7 +8,7 @@ const TIME = { placeholder: 'TIME' }
 export const verifyStoredEvents = verb({
   about: 'Compare stored events with the chain, and name what is missing or extra',
   details:
-    'Goes through the transactions of every followed account between the two moments, and through the events that were stored between them. Ends with code 1 where something is missing or extra.',
+    'Goes through the transactions of every followed account between the two moments, and through the events that were stored between them. Ends with code 1 where something is missing, extra, or could not be read.',
   calls: [paths.events.verify],
   flags: {
     since: required(text('Beginning of the range, ISO 8601 or Unix seconds', TIME)),
@@ -18,13 +18,14 @@ export const verifyStoredEvents = verb({
   async run({ since, until }, { client, clock }) {
     // Every step compares the same range.
     const range = { since, until: until ?? new Date(clock.now()).toISOString() }
-    const found: Compared = { accounts: 0, transactions: 0, events: 0, missing: [], extra: [] }
+    const found: Compared = { accounts: 0, transactions: 0, events: 0, missing: [], unread: [], extra: [] }
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const { data } = await client.events.verify({ ...range, ...(cursor === undefined ? {} : { cursor }) })
       found.accounts += data.accounts
       found.transactions += data.transactions
       found.events += data.events
       found.missing.push(...data.missing)
+      found.unread.push(...data.unread)
       found.extra.push(...data.extra)
       cursor = data.next_cursor
     }
@@ -37,13 +38,14 @@ interface Compared {
   transactions: number
   events: number
   missing: EventVerification['missing']
+  unread: EventVerification['unread']
   extra: EventVerification['extra']
 }
 
-const isWhole = ({ missing, extra }: Compared) => missing.length + extra.length === 0
+const isWhole = ({ missing, unread, extra }: Compared) => missing.length + unread.length + extra.length === 0
 
 function reportOf(found: Compared): string {
-  const { accounts, transactions, events, missing, extra } = found
+  const { accounts, transactions, events, missing, unread, extra } = found
   const compared = `Compared ${accounts} accounts, ${transactions} transactions and ${events} events`
   if (isWhole(found)) return `${compared}: nothing is missing, and nothing is extra.`
   const lineOf = (
@@ -52,7 +54,8 @@ function reportOf(found: Compared): string {
   ) => `${what} ${type} ${resource_type} ${resource_id} ${signature}`
   return [
     ...missing.map((each) => lineOf('missing', each)),
+    ...unread.map(({ signature, slot }) => `unread transaction ${signature} of slot ${slot}`),
     ...extra.map((each) => `${lineOf('extra', each)} ${each.reason}`),
-    `${compared}: ${missing.length} missing, ${extra.length} extra.`,
+    `${compared}: ${missing.length} missing, ${unread.length} unread, ${extra.length} extra.`,
   ].join('\n')
 }

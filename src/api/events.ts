@@ -100,6 +100,9 @@ export const eventVerification = z
     missing: z
       .array(z.object({ ...comparedEvent, slot: z.int().min(0) }))
       .meta({ description: 'What the chain shows and no stored event tells' }),
+    unread: z
+      .array(z.object({ signature: z.string(), slot: z.int().min(0) }))
+      .meta({ description: 'Transactions that were not compared: what the node answers for them cannot be read' }),
     extra: z
       .array(z.object({ id: z.string(), ...comparedEvent, reason: z.enum(['not_on_chain', 'failed']) }))
       .meta({ description: 'Stored events whose transaction the chain does not have, or shows as failed' }),

@@ -1,10 +1,11 @@
 /** Reads the history of accounts: the signatures of their transactions, and transactions with the calls inside them. */
-import { base58 } from '@scure/base'
 import { isAddress } from '../solana/addresses.ts'
+import { decodeBase58 } from '../solana/long-base58.ts'
 import { type CompiledInstruction, type DecodedMessage, decodeWireTransaction } from '../solana/messages.ts'
 import { SECOND_MS } from '../timing.ts'
 import type { Chain } from './connection.ts'
-import { askNode } from './rpc-faults.ts'
+import { NodeRefusal } from './node-call.ts'
+import { askNode, nodeReason } from './rpc-faults.ts'
 import { isSignature } from './statuses.ts'
 
 type HistoryNode = Pick<Chain, 'call'>
@@ -68,16 +69,37 @@ export interface HistoricTransaction {
   inner: ReadonlyMap<number, readonly CompiledInstruction[]>
 }
 
+/** What a node answers for one transaction cannot be read here, while others may be. */
+export class UnreadableTransaction extends Error {
+  override readonly name = 'UnreadableTransaction'
+}
+
+/** The transaction is of a version that was not asked for (Agave, JSON_RPC_SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION). */
+const UNSUPPORTED_VERSION = -32015
+
 /**
  * Returns null for a transaction that the node does not have. Every version is accepted (SIMD-0385: version 1 is live).
- * Throws internal_error when the node fails, and for an answer that is not about this signature.
+ * Throws internal_error when the node fails, and UnreadableTransaction for an answer that is not this transaction or
+ * that cannot be decoded.
  */
-export function readExecuted(node: HistoryNode, signature: string): Promise<HistoricTransaction | null> {
+export async function readExecuted(node: HistoryNode, signature: string): Promise<HistoricTransaction | null> {
   const options = { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 1 }
-  return askNode('Reading a transaction', async () => {
-    const answer = await node.call<unknown>('getTransaction', [signature, options])
-    return answer === null ? null : executedOf(answer, signature)
+  const answer = await askNode('Reading a transaction', async () => {
+    try {
+      return await node.call<unknown>('getTransaction', [signature, options])
+    } catch (error) {
+      if (error instanceof NodeRefusal && error.code === UNSUPPORTED_VERSION) return error
+      throw error
+    }
   })
+  if (answer === null) return null
+  try {
+    if (answer instanceof NodeRefusal) throw answer
+    return executedOf(answer, signature)
+  } catch (error) {
+    const reason = `The transaction ${signature} cannot be read from the node's answer: ${nodeReason(error)}`
+    throw new UnreadableTransaction(reason, { cause: error })
+  }
 }
 
 function executedOf(answer: unknown, wanted: string): HistoricTransaction {
@@ -129,7 +151,7 @@ function innerInstruction(instruction: unknown, keys: number): CompiledInstructi
     throw new Error('it answers with parts missing')
   }
   // Inner instructions have their data in base58 whatever encoding was asked for (Agave, UiInnerInstructions).
-  const bytes = base58.decode(data)
+  const bytes = decodeBase58(data)
   return { programIdIndex: programIdIndex as number, accounts: Uint8Array.from(accounts), data: bytes }
 }
 

@@ -35,6 +35,7 @@ export async function insertFound(
             slot: of.ref('excluded.slot'),
             place: of.ref('excluded.place'),
             next_check_at: now,
+            tries: 0,
           }))
           .where((is) => {
             const isOther = is('chain_transactions.address', '!=', address)
@@ -106,7 +107,7 @@ export async function unfinalTransactions(
 export async function moveChainTransaction(
   tx: Tx,
   { seq, state }: Pick<ChainTransaction, 'seq' | 'state'>,
-  move: Pick<ChainTransaction, 'state' | 'next_check_at'>,
+  move: Pick<ChainTransaction, 'state' | 'next_check_at'> & Partial<Pick<ChainTransaction, 'tries'>>,
 ): Promise<boolean> {
   const moved = tx.updateTable('chain_transactions').set(move).where('seq', '=', seq).where('state', '=', state)
   return (await moved.executeTakeFirstOrThrow()).numUpdatedRows > 0n

@@ -534,6 +534,8 @@ export interface ChainTransactionsTable {
   state: 'listed' | 'half' | 'waiting' | 'read' | 'empty' | 'finalized' | 'dropped'
   /** Time of the next reading or check; null once no further change is expected. */
   next_check_at: number | null
+  /** Readings in a row that have failed, after each of which the wait is longer. */
+  tries: Generated<number>
   created_at: number
 }
 

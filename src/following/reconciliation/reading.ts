@@ -1,6 +1,12 @@
 /** Reads transactions that were found on the chain, and writes what they did with the projections of the submitted ones. */
 import type { TrackedResource } from '../../api/index.ts'
-import { executionOrder, type HistoricTransaction, ownFirst, readExecuted } from '../../chain/history.ts'
+import {
+  executionOrder,
+  type HistoricTransaction,
+  ownFirst,
+  readExecuted,
+  UnreadableTransaction,
+} from '../../chain/history.ts'
 import {
   type ChainTransaction,
   deleteChainTransactions,
@@ -11,13 +17,14 @@ import type { EventDraft } from '../../store/event-drafts.ts'
 import type { Tx } from '../../store/store.ts'
 import { type FollowedTransaction, findTransactions } from '../../store/transactions.ts'
 import { FAULTY_ROW_WAIT_MS, type RowFault } from '../../store/write-each.ts'
-import { SECOND_MS } from '../../timing.ts'
-import type { Budget } from '../budget.ts'
+import { HOUR_MS, SECOND_MS } from '../../timing.ts'
+import { type Budget, takeCalls } from '../budget.ts'
 import { type AddressCounts, readChainStates, reserveStateCalls } from '../chain-states.ts'
 import { changesOfMessage, type TransactionChanges, writeEffects } from '../effects.ts'
 import type { SourceTransaction } from '../projection.ts'
 import type { FollowingServices } from '../services.ts'
 import { writeWithEvents } from '../write-with-events.ts'
+import { goneAmong, PROOF_CALLS } from './lost.ts'
 import { submittedKind } from './submitted.ts'
 
 /** Transactions that are read at the same time. */
@@ -26,6 +33,10 @@ const READ_TOGETHER = 8
 const ROWS_PER_STEP = 64
 /** Wait for the watcher, or for a node that does not have the transaction yet. */
 const MISSING_WAIT_MS = 5 * SECOND_MS
+/** Longest wait for a transaction that cannot be read, of which strangers could make any number. */
+const LONGEST_WAIT_MS = HOUR_MS
+/** Answers in a row without the transaction after which it may be gone: more than a minute, in which most nodes catch up. */
+const LOST_TRIES = 4
 /** Wait until the finality of a transaction is looked at. */
 export const FINALITY_WAIT_MS = 10 * SECOND_MS
 /** Place among the changes of one slot: behind a reading of that slot's accounts. */
@@ -84,51 +95,89 @@ async function readRows(
   )
   const bySignature = new Map(submitted.map((row) => [row.signature, row]))
   const done: number[] = []
-  const later = new Map<ChainTransaction, number>()
+  const later = new Map<ChainTransaction, { wait: number; tries?: number }>()
+  const tryAgain = (row: ChainTransaction, wait: number) =>
+    later.set(row, { wait: Math.min(LONGEST_WAIT_MS, wait * 2 ** Math.min(row.tries, 20)), tries: row.tries + 1 })
   const toRead: ChainTransaction[] = []
   for (const row of rows) {
     const own = bySignature.get(row.signature)
     const kind = own === undefined ? 'hidden' : submittedKind(own)
     if (kind === 'hidden') toRead.push(row)
-    else if (kind === 'pending') later.set(row, MISSING_WAIT_MS)
+    else if (kind === 'pending') later.set(row, { wait: MISSING_WAIT_MS })
     else done.push(row.seq)
   }
   const read: ReadTransaction[] = []
   const counts: AddressCounts = new Map()
-  for (let at = 0; at < toRead.length && options.budget.left > 0; at += READ_TOGETHER) {
+  const absent: ChainTransaction[] = []
+  let outage: unknown
+  for (let at = 0; at < toRead.length && options.budget.left > 0 && outage === undefined; at += READ_TOGETHER) {
     const part = toRead.slice(at, at + READ_TOGETHER).filter(() => options.budget.take())
-    const executed = await Promise.all(part.map((row) => readExecuted(services.chain, row.signature)))
+    const executed = await Promise.allSettled(part.map((row) => readExecuted(services.chain, row.signature)))
+    options.signal?.throwIfAborted()
+    outage = outageOf(executed)
     for (const [i, row] of part.entries()) {
-      const one = executed[i] ?? null
-      if (one === null) {
-        later.set(row, MISSING_WAIT_MS)
-        continue
-      }
+      const one = executed[i]
       try {
-        const each = await changesOf(services, row, one, bySignature.get(row.signature))
+        if (one?.status !== 'fulfilled') throw one?.reason
+        if (one.value === null) {
+          absent.push(row)
+          tryAgain(row, MISSING_WAIT_MS)
+          continue
+        }
+        const each = await changesOf(services, row, one.value, bySignature.get(row.signature))
         if (reserveStateCalls(options.budget, counts, each)) read.push(each)
-        else later.set(row, 0)
+        else later.set(row, { wait: 0 })
       } catch (error) {
         log.error({ err: error, signature: row.signature }, 'a transaction that was found on the chain cannot be read')
-        later.set(row, FAULTY_ROW_WAIT_MS)
+        tryAgain(row, FAULTY_ROW_WAIT_MS)
       }
     }
   }
   const { readable, states, fault } = await readChainStates(services.chain, read)
-  for (const { found } of read.filter((each) => !readable.includes(each))) later.set(found, FAULTY_ROW_WAIT_MS)
+  for (const { found } of read.filter((each) => !readable.includes(each))) tryAgain(found, FAULTY_ROW_WAIT_MS)
   const faults = await writeRead(services, readable, states, options.signal)
   for (const { row, error } of faults) {
     log.error({ err: error, signature: row.found.signature }, 'what a transaction did could not be written')
-    later.set(row.found, FAULTY_ROW_WAIT_MS)
+    tryAgain(row.found, FAULTY_ROW_WAIT_MS)
   }
+  const gone = await goneOf(services, absent, options.budget)
   const now = clock.now()
   await store.write(async (tx) => {
     await deleteChainTransactions(tx, done)
-    for (const [row, wait] of later) {
-      await moveChainTransaction(tx, row, { state: 'waiting', next_check_at: now + wait })
+    for (const row of gone) {
+      later.delete(row)
+      await moveChainTransaction(tx, row, { state: 'dropped', next_check_at: null })
+    }
+    for (const [row, { wait, ...tries }] of later) {
+      await moveChainTransaction(tx, row, { state: 'waiting', next_check_at: now + wait, ...tries })
     }
   })
-  if (fault !== undefined) throw fault
+  const cause = outage ?? fault
+  if (cause !== undefined) throw cause
+}
+
+/** Of those that no node has answered for a while, the ones that are gone with their fork. */
+async function goneOf(
+  { chain, log }: FollowingServices,
+  absent: readonly ChainTransaction[],
+  budget: Budget,
+): Promise<ChainTransaction[]> {
+  const lost = absent.filter(({ tries }) => tries >= LOST_TRIES)
+  if (lost.length === 0 || !takeCalls(budget, PROOF_CALLS)) return []
+  try {
+    const gone = await goneAmong(chain, lost)
+    return lost.filter(({ seq }) => gone.has(seq))
+  } catch (error) {
+    log.warn({ err: error }, 'whether transactions that no node answers are gone could not be proven')
+    return []
+  }
+}
+
+/** The fault of a node that answers nothing at all, as opposed to single transactions that cannot be read. */
+function outageOf(reads: readonly PromiseSettledResult<unknown>[]): unknown {
+  const faults = reads.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []))
+  const isAll = faults.length === reads.length && !faults.some((fault) => fault instanceof UnreadableTransaction)
+  return isAll ? faults[0] : undefined
 }
 
 /** What a stranger's transaction shows counts only where it concerns a record here. */

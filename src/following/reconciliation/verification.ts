@@ -1,5 +1,6 @@
 /** Compares the stored events with the chain for a range of time, a bounded part at a time: what is missing, and what the chain does not bear out. */
 import { executionOrder, type ListedSignature, listSignatures, ownFirst, readExecuted } from '../../chain/history.ts'
+import { ApiError } from '../../errors.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { type EventDraft, isEventWritten } from '../../store/event-drafts.ts'
 import { accountsAfter } from '../../store/followed-accounts.ts'
@@ -31,10 +32,17 @@ export interface MissingEvent extends RequestedEvent {
   slot: number
 }
 
+export interface UnreadSignature {
+  signature: string
+  slot: number
+}
+
 export interface VerifiedAccounts {
   accounts: number
   transactions: number
   missing: MissingEvent[]
+  /** Transactions that were not compared, because what the node answers for them cannot be read. */
+  unread: UnreadSignature[]
   /** Null once every account was looked at. */
   next: VerificationPlace | null
 }
@@ -55,7 +63,7 @@ export async function verifyAccounts(
   const genesis = await services.chain.genesisHash()
   const beginning = await firstSlot(services, genesis)
   const budget = createBudget(calls)
-  const result: VerifiedAccounts = { accounts: 0, transactions: 0, missing: [], next: null }
+  const result: VerifiedAccounts = { accounts: 0, transactions: 0, missing: [], unread: [], next: null }
   const seen = new Set<string>()
   let { account: after, before } = from
   for (;;) {
@@ -72,6 +80,10 @@ export async function verifyAccounts(
         for (const { signature } of checked.done) seen.add(signature)
         result.transactions += checked.done.length
         result.missing.push(...checked.missing)
+        for (const { signature, slot } of checked.unread) {
+          seen.add(signature)
+          result.unread.push({ signature, slot })
+        }
         if (checked.rest !== undefined) return { ...result, next: { account: after, before: checked.rest ?? before } }
         const last = page.at(-1)
         if (page.length < PAGE || last === undefined || last.slot < beginning || (last.at ?? range.since) < range.since)
@@ -91,6 +103,7 @@ const isWithin = ({ at, slot, isFailed }: ListedSignature, { since, until }: Ver
 interface CheckedTransactions {
   done: ListedSignature[]
   missing: MissingEvent[]
+  unread: ListedSignature[]
   /** Where the budget has ended: behind this signature, or before the first with null; undefined where it has not. */
   rest: string | null | undefined
 }
@@ -105,7 +118,7 @@ async function missingAmong(
     listed.map(({ signature }) => signature),
   )
   const bySignature = new Map(submitted.map((row) => [row.signature, row]))
-  const checked: CheckedTransactions = { done: [], missing: [], rest: undefined }
+  const checked: CheckedTransactions = { done: [], missing: [], unread: [], rest: undefined }
   for (const [i, each] of listed.entries()) {
     const { signature, slot } = each
     const own = bySignature.get(signature)
@@ -118,9 +131,15 @@ async function missingAmong(
       kind === 'followed' && own !== undefined
         ? decodeWireTransaction(own.raw).message
         : await executedMessage(services, signature, own === undefined)
-    if (message === null) continue
+    if (message === UNREADABLE) checked.unread.push(each)
+    if (message === null || message === UNREADABLE) continue
     const changed: { projection: (typeof services.projections)[number]; changes: unknown }[] = []
-    for (const { projection, changes } of await changesOfMessage(services, message, null)) {
+    const all = await unlessUnreadable(services, signature, () => changesOfMessage(services, message, null))
+    if (all === UNREADABLE) {
+      checked.unread.push(each)
+      continue
+    }
+    for (const { projection, changes } of all) {
       const kept =
         own === undefined && projection.ofRecords !== undefined
           ? await projection.ofRecords(services.store.db, changes, genesis)
@@ -136,8 +155,26 @@ async function missingAmong(
   return checked
 }
 
-async function executedMessage({ chain }: FollowingServices, signature: string, isForeign: boolean) {
-  const read = await readExecuted(chain, signature)
+const UNREADABLE = 'unreadable'
+
+/** What strangers have written must not end a comparison of everything else; a failure of the node does. */
+async function unlessUnreadable<T>(
+  { log }: FollowingServices,
+  signature: string,
+  read: () => Promise<T>,
+): Promise<T | typeof UNREADABLE> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    log.error({ err: error, signature }, 'a transaction was not compared with the stored events')
+    return UNREADABLE
+  }
+}
+
+async function executedMessage(services: FollowingServices, signature: string, isForeign: boolean) {
+  const read = await unlessUnreadable(services, signature, () => readExecuted(services.chain, signature))
+  if (read === UNREADABLE) return read
   if (read === null || read.isFailed) return null
   return isForeign ? executionOrder(read) : ownFirst(read)
 }

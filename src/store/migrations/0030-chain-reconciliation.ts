@@ -40,6 +40,7 @@ export function chainReconciliation({ sequence }: SchemaDialect): Migration {
         .addColumn('address', 'text', (column) => column.notNull())
         .addColumn('state', 'text', (column) => column.notNull())
         .addColumn('next_check_at', 'bigint')
+        .addColumn('tries', 'integer', (column) => column.notNull().defaultTo(0))
         .addColumn('created_at', 'bigint', (column) => column.notNull())
         .addUniqueConstraint('chain_transactions_key', ['genesis', 'signature'])
         .execute()

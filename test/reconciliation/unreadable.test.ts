@@ -1,0 +1,213 @@
+/** Transactions that cannot be read, and nodes that do not know them, stop neither a round nor a verification. */
+import { create } from '@metaplex-foundation/mpl-core'
+import { Keypair } from '@solana/web3.js'
+import { describe, expect, it } from 'vitest'
+import { NodeRefusal } from '../../src/chain/node-call.ts'
+import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
+import { verifyAccounts } from '../../src/following/reconciliation/verification.ts'
+import { PROJECTIONS } from '../../src/operations/projections.ts'
+import { reconcileRecords } from '../../src/operations/transactions/reconcile-records.ts'
+import { encodeBase58 } from '../../src/solana/long-base58.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
+import { findChainTransactions } from '../../src/store/chain-transactions.ts'
+import { addressOf, assetsOn, eventsOf, lacksCore } from '../support/assets.ts'
+import { startPlatform } from '../support/platform-wallet.ts'
+import { actsOn } from './acts.ts'
+
+type Lie = (method: string, params: readonly unknown[], answer: unknown) => unknown
+
+/** A service with a collection that it follows, whose node tells lies. */
+async function onLyingNode() {
+  const lying = { call: ((_, __, answer) => answer) as Lie, witnesses: ((_, __, answer) => answer) as Lie, calls: 0 }
+  const scene = await assetsOn(await startPlatform(null))
+  const node = scene.services.chain
+  const lied =
+    (to: 'call' | 'witnesses') =>
+    async <T>(method: string, params: readonly unknown[]): Promise<T> => {
+      lying.calls++
+      const answer = lying[to](method, params, await node.call(method, params))
+      if (answer instanceof Error) throw answer
+      return answer as T
+    }
+  const chain = {
+    ...node,
+    call: lied('call'),
+    witnesses: async <T>(read: (of: { call: typeof node.call }) => Promise<T>) => [
+      await read({ call: lied('witnesses') }),
+    ],
+  }
+  const acts = await actsOn(scene, 'past')
+  const services = { ...scene.services, chain }
+  const user = scene.funded(1_000n * 1_000_000_000n)
+  const made = await scene.built('POST', '/v2/collections', {
+    payer: addressOf(user),
+    name: 'C',
+    uri: 'https://example.com/c.json',
+  })
+  await scene.submit(made, [user])
+  await acts.settle(1)
+  acts.pass(60)
+  const { instructions, context, signer, key } = await loadCore()
+  const mint = () => {
+    const asset = Keypair.generate()
+    const minting = create(context, {
+      asset: signer(addressOf(asset)),
+      collection: { publicKey: key(made.collection as string) },
+      payer: signer(addressOf(user)),
+      authority: signer(addressOf(user)),
+      name: 'A',
+      uri: 'https://example.com/a.json',
+    })
+    const bytes = acts.sign(instructions(minting), [user, asset])
+    acts.past(bytes)
+    acts.pass(1)
+    return { asset: addressOf(asset), signature: decodeWireTransaction(bytes).signature }
+  }
+  const genesis = await node.genesisHash()
+  return {
+    ...scene,
+    acts,
+    lying,
+    services,
+    mint,
+    told: async ({ asset }: { asset: string }) => (await eventsOf(scene, asset)).map(({ type }) => type),
+    stateOf: async ({ signature }: { signature: string }) =>
+      (await findChainTransactions(services.store.db, genesis, [signature]))[0],
+    /** Rounds of so many seconds. */
+    async rounds(seconds: number, count = 1) {
+      for (let n = 0; n < count; n++) {
+        acts.pass(seconds)
+        await reconcileRecords(services)
+      }
+    },
+  }
+}
+
+const about = (signature: string, lie: (answer: unknown) => unknown): Lie => {
+  return (method, [first], answer) => (method === 'getTransaction' && first === signature ? lie(answer) : answer)
+}
+
+describe.skipIf(lacksCore)('what the chain shows of a transaction (needs Metaplex Core)', () => {
+  it('is read with the longest data that one program may pass to another', async () => {
+    const { lying, mint, rounds, told } = await onLyingNode()
+    const made = mint()
+    lying.call = about(made.signature, (answer) => {
+      const { meta } = answer as { meta: { innerInstructions: { index: number; instructions: object[] }[] } }
+      const data = encodeBase58(new Uint8Array(10_240).fill(255))
+      const call = { programIdIndex: 0, accounts: [0], data, stackHeight: 2 }
+      const inner = [...meta.innerInstructions, { index: 0, instructions: [call] }]
+      return { ...(answer as object), meta: { ...meta, innerInstructions: inner } }
+    })
+    await rounds(10, 2)
+    expect(await told(made)).toEqual(['nft.created'])
+  })
+
+  it.each([
+    ['that the node refuses', () => new NodeRefusal(-32015, 'Transaction version (9) is not supported', undefined)],
+    ['that cannot be decoded', (answer: unknown) => ({ ...(answer as object), transaction: ['AAAA', 'base64'] })],
+    ['whose inner data is no base58', (answer: unknown) => withData(answer, '0'.repeat(5_000))],
+  ])('%s delays no other, and is told once it can be read', async (_, lie) => {
+    const { lying, mint, rounds, told, stateOf } = await onLyingNode()
+    const [torn, whole] = [mint(), mint()]
+    lying.call = about(torn.signature, lie)
+    await rounds(10, 3)
+    expect([await told(torn), await told(whole)]).toEqual([[], ['nft.created']])
+    const before = (await stateOf(torn))!
+    await rounds(65)
+    const after = (await stateOf(torn))!
+    expect([before.tries, after.tries]).toEqual([1, 2])
+    lying.call = (_, __, answer) => answer
+    await rounds(125)
+    expect(await told(torn)).toEqual(['nft.created'])
+  })
+
+  it('is no fault of the transaction where the node answers nothing, which the round says', async () => {
+    const { lying, mint, rounds, told } = await onLyingNode()
+    const made = Array.from({ length: 3 }, mint)
+    lying.call = (method, _, answer) => (method === 'getTransaction' ? new Error('it answers HTTP 502') : answer)
+    await expect(rounds(10, 2)).rejects.toThrow('HTTP 502')
+    lying.call = (_, __, answer) => answer
+    await rounds(65, 2)
+    expect(await Promise.all(made.map(told))).toEqual(made.map(() => ['nft.created']))
+  })
+
+  it('is named by the verification where it cannot be read, beside what is missing', async () => {
+    const { lying, services, mint } = await onLyingNode()
+    const [torn, whole] = [mint(), mint()]
+    lying.call = about(torn.signature, () => new NodeRefusal(-32015, 'not supported', undefined))
+    const range = { since: 0, until: 99_999_999_999_000 }
+    const from = { account: 0, before: null }
+    const found = await verifyAccounts({ ...services, projections: PROJECTIONS }, range, { from, calls: 500 })
+    expect(found.unread).toEqual([{ signature: torn.signature, slot: expect.any(Number) }])
+    expect(found.missing).toMatchObject([{ type: 'nft.created', resource_id: whole.asset }])
+    lying.call = (method, _, answer) => (method === 'getTransaction' ? new Error('it answers HTTP 502') : answer)
+    await expect(
+      verifyAccounts({ ...services, projections: PROJECTIONS }, range, { from, calls: 500 }),
+    ).rejects.toThrow('HTTP 502')
+  })
+})
+
+function withData(answer: unknown, data: string): unknown {
+  const { meta } = answer as { meta: object }
+  const call = { programIdIndex: 0, accounts: [0], data, stackHeight: 2 }
+  return { ...(answer as object), meta: { ...meta, innerInstructions: [{ index: 0, instructions: [call] }] } }
+}
+
+/** A minute and a half: slots that only a dropped transaction is not known in. */
+const LATER = 90
+
+describe.skipIf(lacksCore)('the end of a transaction that was found (needs Metaplex Core)', () => {
+  const unknown: Lie = (method, _, answer) => {
+    if (method !== 'getSignatureStatuses') return answer
+    const { value } = answer as { value: unknown[] }
+    return { ...(answer as object), value: value.map(() => null) }
+  }
+
+  it('is not that it is gone while one node does not know it, or none has history enough', async () => {
+    const { lying, mint, rounds, stateOf } = await onLyingNode()
+    const made = mint()
+    await rounds(30)
+    expect(await stateOf(made)).toMatchObject({ state: 'read' })
+    lying.call = unknown
+    await rounds(LATER, 2)
+    expect(await stateOf(made)).toMatchObject({ state: 'read' })
+    lying.witnesses = (method, params, answer) =>
+      method === 'getFirstAvailableBlock' ? Number.MAX_SAFE_INTEGER : unknown(method, params, answer)
+    await rounds(LATER, 2)
+    expect(await stateOf(made)).toMatchObject({ state: 'read' })
+    lying.witnesses = unknown
+    await rounds(LATER, 2)
+    expect(await stateOf(made)).toMatchObject({ state: 'dropped', next_check_at: null })
+  })
+
+  it('is that it did not take place where it has failed on the final fork', async () => {
+    const { lying, mint, rounds, stateOf } = await onLyingNode()
+    const made = mint()
+    await rounds(30)
+    expect(await stateOf(made)).toMatchObject({ state: 'read' })
+    lying.call = (method, _, answer) => {
+      if (method !== 'getSignatureStatuses') return answer
+      const { value } = answer as { value: object[] }
+      const err = { InstructionError: [0, 'Custom'] }
+      return { ...(answer as object), value: value.map((each) => each && { ...each, err, status: { Err: err } }) }
+    }
+    await rounds(LATER)
+    expect(await stateOf(made)).toMatchObject({ state: 'dropped', next_check_at: null })
+  })
+
+  it('is looked for ever more rarely where no node answers it, until all prove it gone', async () => {
+    const { lying, mint, rounds, stateOf } = await onLyingNode()
+    const made = mint()
+    let asked = 0
+    lying.call = about(made.signature, () => {
+      asked++
+      return null
+    })
+    await rounds(5, 40)
+    expect(asked).toBeLessThanOrEqual(7)
+    expect(await stateOf(made)).toMatchObject({ state: 'waiting' })
+    lying.witnesses = unknown
+    await rounds(400)
+    expect(await stateOf(made)).toMatchObject({ state: 'dropped', next_check_at: null })
+  })
+})
