@@ -5,7 +5,8 @@ import * as spl from '@solana/spl-token'
 import { Connection, Keypair, PublicKey, type Transaction } from '@solana/web3.js'
 import BN from 'bn.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { readDbcPool } from '../../src/chain/programs/dbc/index.ts'
+import { cosignedBy } from '../../src/chain/cosign.ts'
+import { buildPartnerFeeClaim, readDbcPool } from '../../src/chain/programs/dbc/index.ts'
 import { localFetch } from '../../src/localnet/fetch.ts'
 import { SOL } from '../support/local-chain.ts'
 import {
@@ -81,6 +82,15 @@ describe.skipIf(lackingPrograms.length > 0)(`pools (${lackingPrograms.join(', ')
       })
     await send(await claim(), base.wallet)
     await send(await trade(5n * SOL), trader)
+    const split = await buildPartnerFeeClaim({
+      pool: (await readDbcPool(connection, pool.address))!,
+      feeClaimer: addressOf(base.wallet),
+      payer: addressOf(base.wallet),
+      lamports: 1_000n,
+      splits: [creator, trader].map((key, n) => ({ recipient: addressOf(key), lamports: 400n + 200n * BigInt(n) })),
+      recentBlockhash: base.chain.latestBlockhash().blockhash,
+    })
+    await acts.send(cosignedBy(split.transaction, [base.wallet.secretKey]).transaction)
     await acts.settle(1)
     const { migrationFeeOption } = (await readDbcPool(connection, pool.address))!
     const dammConfig = DAMM_V2_MIGRATION_FEE_ADDRESS[migrationFeeOption as 0]
@@ -128,13 +138,18 @@ describe.skipIf(lackingPrograms.length > 0)(`pools (${lackingPrograms.join(', ')
     await send(claimed, base.wallet)
     await acts.settle()
     const claims = (await request('GET', '/v2/fee-claims')).json.data
-    expect(claims.map(({ pool_address }: { pool_address: string }) => pool_address)).toEqual([damm, pool.address])
+    expect(claims.map(({ pool_address }: { pool_address: string }) => pool_address)).toEqual([
+      damm,
+      pool.address,
+      pool.address,
+    ])
     const config = (await request('GET', `/v2/pools/${pool.address}`)).json.data.config
     const texts = await acts.told({
       [pool.address]: 'CURVE',
       [pool.base_mint]: 'MINT',
       [damm]: 'DAMM',
       [addressOf(creator)]: 'CREATOR',
+      [addressOf(trader)]: 'TRADER',
       [addressOf(base.wallet)]: 'WALLET',
       ...(config === undefined ? {} : { [config]: 'CONFIG' }),
       [way.toUpperCase()]: 'SYMBOL',
@@ -152,10 +167,13 @@ describe.skipIf(lackingPrograms.length > 0)(`pools (${lackingPrograms.join(', ')
     }
     const masked = (texts: string[]) => texts.map((text) => text.replace(/"metadata_uri":"[^"]*"/, ''))
     expect(masked(found.past!)).toEqual(masked(found.through!))
+    const shares = '"recipients":[{"recipient":"CREATOR","lamports":"400"},{"recipient":"TRADER","lamports":"600"}]'
+    expect(found.past!.filter((text) => text.includes(shares))).toHaveLength(1)
     const types = found.past!.map((text) => text.split(' ')[0]).filter((type) => type !== 'record')
     expect(types).toEqual([
       'fee_claim.executed',
       'fee_claim.executed',
+      'fee_claim.split_executed',
       'pool.created',
       'pool.live',
       'pool.migrated',

@@ -1,4 +1,4 @@
-/** Reads the changes that a transaction makes to launch curves, by its own instructions. */
+/** Reads the changes that a transaction makes to launch curves, by the instructions of its message. */
 
 import type { CompiledInstruction, DecodedMessage } from '../../../solana/messages.ts'
 import { SYSTEM_PROGRAM } from '../../../solana/program-ids.ts'
@@ -14,7 +14,7 @@ export type DbcChange =
   | { kind: 'swap'; pool: string; trader: string }
   /**
    * `lamports` is the most that is claimed. `recipients` are those of the fee claimer's transfers up to the next
-   * instruction of the program: its splits, and any other payments after the claim.
+   * instruction of the program, its events aside: its splits, and any other payments after the claim.
    */
   | { kind: 'claim'; pool: string; feeClaimer: string; lamports: bigint; recipients: DbcRecipient[] }
   | { kind: 'surplus'; pool: string; feeClaimer: string }
@@ -25,6 +25,8 @@ type DbcInstructionReader = (account: (index: number) => string | undefined, dat
 
 /** Number of the System instruction `Transfer`. */
 const TRANSFER = 2
+/** First bytes of the calls by which an Anchor program emits its events to itself (anchor-lang, `EVENT_IX_TAG_LE`). */
+const ANCHOR_EVENT = 'e445a52e51cb9a1d'
 
 /** Readers by the first eight bytes of the data in hex, as in the program's IDL. */
 const DBC_INSTRUCTION_READERS: Readonly<Record<string, DbcInstructionReader>> = {
@@ -48,7 +50,7 @@ const DBC_INSTRUCTION_READERS: Readonly<Record<string, DbcInstructionReader>> = 
 
 /**
  * Returns one change per instruction, in order, whether or not the transaction succeeds. Calls between programs and
- * accounts from lookup tables are not included.
+ * accounts from lookup tables are included where the message was read from the chain.
  */
 export function dbcChangesIn({ keys, instructions }: DecodedMessage): DbcChange[] {
   return instructions.flatMap((instruction, i): DbcChange[] => {
@@ -92,8 +94,9 @@ function recipientsAfter({ keys, instructions }: Pick<DecodedMessage, 'keys' | '
   const recipients: DbcRecipient[] = []
   for (const instruction of instructions) {
     const program = keys[instruction.programIdIndex]
-    if (program === PROGRAMS.dbc.id) break
     const data = Buffer.from(instruction.data)
+    // In the order of execution, the event of the claim stands between it and its splits.
+    if (program === PROGRAMS.dbc.id && data.toString('hex', 0, 8) !== ANCHOR_EVENT) break
     const recipient = dbcAccountAt(keys, instruction, 1)
     const isTransfer = program === SYSTEM_PROGRAM && data.length >= 12 && data.readUInt32LE(0) === TRANSFER
     if (!isTransfer || recipient === undefined || dbcAccountAt(keys, instruction, 0) !== from) continue
