@@ -2,7 +2,7 @@
 import { CpAmm } from '@meteora-ag/cp-amm-sdk'
 import { DAMM_V2_MIGRATION_FEE_ADDRESS, DynamicBondingCurveClient } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import * as spl from '@solana/spl-token'
-import { Connection, Keypair, PublicKey, type Transaction } from '@solana/web3.js'
+import { Connection, Keypair, PublicKey, SystemProgram, type Transaction } from '@solana/web3.js'
 import BN from 'bn.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { cosignedBy } from '../../src/chain/cosign.ts'
@@ -123,11 +123,8 @@ describe.skipIf(lackingPrograms.length > 0)(`pools (${lackingPrograms.join(', ')
     await send(swap, trader)
     const [position] = await amm.getUserPositionByPool(new PublicKey(damm), base.wallet.publicKey)
     expect(position).toBeDefined()
-    const claimed = await amm.claimPositionFee({
-      owner: base.wallet.publicKey,
-      position: position!.position,
+    const common = () => ({
       pool: new PublicKey(damm),
-      positionNftAccount: position!.positionNftAccount,
       tokenAMint: state.tokenAMint,
       tokenBMint: state.tokenBMint,
       tokenAVault: state.tokenAVault,
@@ -135,7 +132,33 @@ describe.skipIf(lackingPrograms.length > 0)(`pools (${lackingPrograms.join(', ')
       tokenAProgram: spl.TOKEN_PROGRAM_ID,
       tokenBProgram: spl.TOKEN_PROGRAM_ID,
     })
+    const claimed = await amm.claimPositionFee({
+      ...common(),
+      owner: base.wallet.publicKey,
+      position: position!.position,
+      positionNftAccount: position!.positionNftAccount,
+    })
     await send(claimed, base.wallet)
+    if (way === 'past') {
+      // A position that holds nothing costs nothing: its owner claims, and names the platform wallet.
+      const [stranger, nft] = [Keypair.generate(), Keypair.generate()]
+      base.chain.airdrop(addressOf(stranger), SOL)
+      const [owner, positionNft, dammPool] = [stranger.publicKey, nft.publicKey, new PublicKey(damm)]
+      await send(await amm.createPosition({ owner, payer: owner, pool: dammPool, positionNft }), stranger, nft)
+      acts.pass(700)
+      await acts.settle(2)
+      const [theirs] = await amm.getUserPositionByPool(dammPool, owner)
+      const fabricated = await amm.claimPositionFee({
+        ...common(),
+        owner,
+        position: theirs!.position,
+        positionNftAccount: theirs!.positionNftAccount,
+      })
+      fabricated.add(
+        SystemProgram.transfer({ fromPubkey: owner, toPubkey: base.wallet.publicKey, lamports: 1_000_000 }),
+      )
+      await send(fabricated, stranger)
+    }
     await acts.settle()
     const claims = (await request('GET', '/v2/fee-claims')).json.data
     expect(claims.map(({ pool_address }: { pool_address: string }) => pool_address)).toEqual([

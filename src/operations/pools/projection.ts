@@ -5,9 +5,10 @@ import { confirmedDraft } from '../../following/chain-drafts.ts'
 import type { Effects, Projection } from '../../following/projection.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
 import { findClaimBySignature, insertFeeClaim } from '../../store/fee-claims.ts'
+import { isFollowed } from '../../store/followed-accounts.ts'
 import { newId } from '../../store/id.ts'
 import { findPool } from '../../store/pools.ts'
-import type { Tx } from '../../store/store.ts'
+import type { Reader, Tx } from '../../store/store.ts'
 import { feeClaimRecord } from '../api-records.ts'
 import { accountsOfPools } from './followed-accounts.ts'
 import { markPoolLive } from './transitions.ts'
@@ -34,10 +35,14 @@ export const poolProjection: Projection<readonly PoolChange[], never> = {
     return drafts
   },
   accountsToFollow: accountsOfPools,
-  /** A claim of a pool without a record is a stranger's, whoever made it. */
-  async ofRecords(reader, changes) {
+  /** A claim of a pool without a record is a stranger's, and so is one of a position that is not followed. */
+  async ofRecords(reader, changes, genesis) {
     const kept: PoolChange[] = []
-    for (const change of changes) if ((await findPool(reader, change.pool)) !== null) kept.push(change)
+    for (const change of changes) {
+      if ((await findPool(reader, change.pool)) === null) continue
+      if (!('position' in change) || change.kind !== 'claim' || (await isOfFollowed(reader, change, genesis)))
+        kept.push(change)
+    }
     return kept.length === 0 ? null : kept
   },
   expectedEvents: (changes) =>
@@ -51,6 +56,15 @@ export const poolProjection: Projection<readonly PoolChange[], never> = {
     const isCreated = changes.some((change) => change.kind === 'pool_created' && change.pool === resource_id)
     return isCreated && (await findPool(tx, resource_id)) !== null
   },
+}
+
+/** Anyone can open a position that holds nothing and claim from it, but only its owner can sign for that. */
+async function isOfFollowed(
+  reader: Reader,
+  { position, owner }: Extract<DammV2Change, { kind: 'claim' }>,
+  genesis: string,
+): Promise<boolean> {
+  return (await isFollowed(reader, genesis, owner)) || isFollowed(reader, genesis, position)
 }
 
 /** A pool that was not built here has no record. */

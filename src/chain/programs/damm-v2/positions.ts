@@ -30,10 +30,12 @@ const POSITION_DISCRIMINATOR = base58.encode(POSITION_DISCRIMINATOR_BYTES)
 const [POOL_OFFSET, LIQUIDITY_OFFSET] = [8, 152]
 /** Positions of one pool that count: others can open any number of small ones. */
 const LARGEST_POSITIONS = 50
+/** Positions below this part of the liquidity earn next to nothing, and cost their owners nothing. */
+const LEAST_PART = 1_000n
 
 /**
- * Returns the addresses of a pool's largest positions, whoever owns them, in one search. Throws internal_error when the
- * node fails.
+ * Returns the addresses of a pool's largest positions with at least a thousandth of its liquidity, whoever owns them,
+ * in one search. Throws internal_error when the node fails.
  */
 export function positionsIn(chain: Pick<Chain, 'call'>, pool: string): Promise<string[]> {
   const filters = [
@@ -45,15 +47,17 @@ export function positionsIn(chain: Pick<Chain, 'call'>, pool: string): Promise<s
     const options = { filters, encoding: 'base64', dataSlice, commitment: 'confirmed' }
     const found = await chain.call<unknown>('getProgramAccounts', [PROGRAMS.dammV2.id, options])
     if (!Array.isArray(found)) throw new Error('it answers with parts missing')
-    return found
-      .map(({ pubkey, account }: { pubkey?: unknown; account?: { data?: unknown[] } }) => {
-        const data = Buffer.from(String(account?.data?.[0]), 'base64')
-        if (typeof pubkey !== 'string' || !isAddress(pubkey) || data.length < 48) {
-          throw new Error('it answers with parts missing')
-        }
-        const u128 = (at: number) => data.readBigUInt64LE(at) + (data.readBigUInt64LE(at + 8) << 64n)
-        return { pubkey, liquidity: u128(0) + u128(16) + u128(32) }
-      })
+    const positions = found.map(({ pubkey, account }: { pubkey?: unknown; account?: { data?: unknown[] } }) => {
+      const data = Buffer.from(String(account?.data?.[0]), 'base64')
+      if (typeof pubkey !== 'string' || !isAddress(pubkey) || data.length < 48) {
+        throw new Error('it answers with parts missing')
+      }
+      const u128 = (at: number) => data.readBigUInt64LE(at) + (data.readBigUInt64LE(at + 8) << 64n)
+      return { pubkey, liquidity: u128(0) + u128(16) + u128(32) }
+    })
+    const all = positions.reduce((sum, { liquidity }) => sum + liquidity, 0n)
+    return positions
+      .filter(({ liquidity }) => liquidity > 0n && liquidity * LEAST_PART >= all)
       .sort((a, b) =>
         a.liquidity === b.liquidity ? (a.pubkey < b.pubkey ? -1 : 1) : a.liquidity > b.liquidity ? -1 : 1,
       )
