@@ -39,10 +39,9 @@ export async function insertFound(
           }))
           .where((is) => {
             const isOther = is('chain_transactions.address', '!=', address)
-            const again = [
-              is.and([isOther, is('chain_transactions.state', '=', 'half')]),
-              is('chain_transactions.state', '=', 'dropped'),
-            ]
+            const half = is('chain_transactions.state', '=', 'half')
+            // An account may be followed for itself too, and then it needs no history beside.
+            const again = [isHalf ? is.and([isOther, half]) : half, is('chain_transactions.state', '=', 'dropped')]
             return is.or(isHalf ? again : [...again, is.and([isOther, is('chain_transactions.state', '=', 'empty')])])
           }),
       )
@@ -50,7 +49,7 @@ export async function insertFound(
   }
 }
 
-/** Releases what the listing of an account has found, now that it has no gap. */
+/** Releases what the listings of an account have found, unless one of them, for another reason, still has a gap. */
 export async function releaseListed(tx: Tx, genesis: string, address: string): Promise<void> {
   await tx
     .updateTable('chain_transactions')
@@ -58,12 +57,24 @@ export async function releaseListed(tx: Tx, genesis: string, address: string): P
     .where('genesis', '=', genesis)
     .where('address', '=', address)
     .where('state', '=', 'listed')
+    .where((is) =>
+      is.not(
+        is.exists(
+          is
+            .selectFrom('followed_accounts')
+            .select('followed_accounts.seq')
+            .where('followed_accounts.genesis', '=', genesis)
+            .where('followed_accounts.address', '=', address)
+            .where('followed_accounts.before_signature', 'is not', null),
+        ),
+      ),
+    )
     .execute()
 }
 
 /**
  * Returns transactions of one chain that are to be read, in the order in which they took place: those found with
- * accounts that are watched in one way.
+ * accounts that are watched in one way. An account that is watched in both counts as one whose state is.
  */
 export function waitingTransactions(
   reader: Reader,
@@ -72,16 +83,17 @@ export function waitingTransactions(
   const waiting = reader.selectFrom('chain_transactions').selectAll().where('genesis', '=', genesis)
   return waiting
     .where('state', '=', 'waiting')
-    .where((is) =>
-      is.exists(
+    .where((is) => {
+      const byState = is.exists(
         is
           .selectFrom('followed_accounts')
           .select('followed_accounts.seq')
           .whereRef('followed_accounts.genesis', '=', 'chain_transactions.genesis')
           .whereRef('followed_accounts.address', '=', 'chain_transactions.address')
-          .where('followed_accounts.watch', '=', watch),
-      ),
-    )
+          .where('followed_accounts.watch', '=', 'state'),
+      )
+      return watch === 'state' ? byState : is.not(byState)
+    })
     .where('next_check_at', '<=', now)
     .orderBy('slot')
     .orderBy('place', 'desc')

@@ -490,7 +490,7 @@ export interface FollowedAccountsTable {
   /** Genesis hash of the account's chain. */
   genesis: string
   address: string
-  /** Why it is followed; the projections name it. */
+  /** Why it is followed; the projections name it. One account may be followed for several reasons, each its own row. */
   kind: string
   /**
    * `state`: its history is listed when its data has changed; `history`: at each look; `source`: never, because other

@@ -14,6 +14,7 @@ import { describe, expect, it } from 'vitest'
 import { buildGoldLock, buildGoldUnlock } from '../../src/chain/programs/jupiter-lock/index.ts'
 import { buildClawback } from '../../src/chain/programs/merkle-distributor/index.ts'
 import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
+import { insertToken } from '../../src/store/tokens.ts'
 import {
   addressOf,
   airdropsOn,
@@ -223,7 +224,10 @@ describe('a token that was made here', () => {
 })
 
 describe.skipIf(lacksLock !== '')(`gold ${lacksLock}`, () => {
-  it('that a stranger locks and unlocks is told of as if through the service', async () => {
+  it.each([
+    ['of a mint that was made elsewhere', false],
+    ['of a mint that was made here, whose authority goes in between,', true],
+  ])('%s that a stranger locks and unlocks is told of as if through the service', async (_, isMadeHere) => {
     const { past } = await compared(async (way) => {
       const key = Keypair.generate()
       const scene = await assetsOn(await startService({ settings: { 'gold.mint': addressOf(key) } }))
@@ -231,6 +235,9 @@ describe.skipIf(lacksLock !== '')(`gold ${lacksLock}`, () => {
       const [issuer, user] = [scene.funded(), scene.funded()]
       const gold = createMint(acts.chain, issuer, { key })
       give(acts.chain, issuer, gold, user.publicKey, 1_000n)
+      const token = { mint: addressOf(key), status: 'created', token_program: 'spl', raw_json: '{}' } as const
+      const row = { ...token, external_uid: null, metadata_json: null, created_at: scene.clock.now() }
+      if (isMadeHere) await scene.services.store.write((tx) => insertToken(tx, row))
       await acts.settle(1)
       const common = () => ({
         payer: addressOf(user),
@@ -243,14 +250,24 @@ describe.skipIf(lacksLock !== '')(`gold ${lacksLock}`, () => {
       const unlocksAt = Math.ceil(now / DAY) * DAY + DAY
       const locking = await buildGoldLock({ ...common(), amount: 400n, startsAt: now, unlocksAt })
       await acts.send(acts.sign(instructionsOf(locking.transaction), [user]))
+      if (isMadeHere) {
+        const { MintTokens } = spl.AuthorityType
+        const revoking = spl.createSetAuthorityInstruction(key.publicKey, issuer.publicKey, MintTokens, null)
+        await acts.send(acts.sign([revoking], [issuer]))
+      }
       await acts.settle(2)
       acts.pass(2 * DAY)
       const unlocking = await buildGoldUnlock({ ...common(), amount: 400n })
       await acts.send(acts.sign(instructionsOf(unlocking.transaction), [user]))
       await acts.settle()
-      const told = await acts.told({ [addressOf(key)]: 'MINT', [addressOf(user)]: 'USER' })
+      const told = await acts.told({
+        [addressOf(key)]: 'MINT',
+        [addressOf(user)]: 'USER',
+        [addressOf(issuer)]: 'ISSUER',
+      })
       return told.map((text) => text.replace(/"(escrow|unlocks_at)":"[^"]*"/g, ''))
     })
-    expect(typesOf(past)).toEqual(['gold.locked', 'gold.unlock_eligible', 'gold.unlocked'])
+    const revoked = isMadeHere ? ['token.created', 'token.mint_authority_revoked'] : []
+    expect(typesOf(past)).toEqual(['gold.locked', 'gold.unlock_eligible', 'gold.unlocked', ...revoked])
   })
 })

@@ -23,7 +23,7 @@ export function chainReconciliation({ sequence }: SchemaDialect): Migration {
         .addColumn('quiet', 'integer', (column) => column.notNull().defaultTo(0))
         .addColumn('next_look_at', 'bigint', (column) => column.notNull())
         .addColumn('created_at', 'bigint', (column) => column.notNull())
-        .addUniqueConstraint('followed_accounts_key', ['genesis', 'address'])
+        .addUniqueConstraint('followed_accounts_key', ['genesis', 'address', 'kind'])
         .execute()
       await db.schema
         .createIndex('followed_accounts_by_look')
