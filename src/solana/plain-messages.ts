@@ -1,5 +1,5 @@
 /** Tells messages whose own bytes show all that they do from those that only the chain can show. */
-import type { DecodedMessage } from './messages.ts'
+import type { CompiledInstruction, DecodedMessage } from './messages.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
@@ -12,13 +12,30 @@ import {
 } from './program-ids.ts'
 import { PROGRAMS } from './programs.ts'
 
-/** Programs of which the instructions are known, with all that they call. */
+/** Programs of which the instructions are known, with all that they call but for `isOpenCall`. */
 const KNOWN_PROGRAMS: ReadonlySet<string> = new Set([
   ...Object.values(PROGRAMS).map(({ id }) => id),
   ...[SYSTEM_PROGRAM, COMPUTE_BUDGET_PROGRAM, LOOKUP_TABLE_PROGRAM, MEMO_PROGRAM, MEMO_V1_PROGRAM],
   ...[TOKEN_PROGRAM, TOKEN_2022_PROGRAM, ASSOCIATED_TOKEN_PROGRAM],
 ])
 
-/** Whether the message names its accounts without lookup tables, and calls known programs only. */
+/** Metaplex Core's instruction that calls any program for an asset (mpl-core, `MplAssetInstruction::ExecuteV1`). */
+const CORE_EXECUTE = 31
+/** Token-2022's instructions that transfer with checks: `TransferChecked`, and those of the transfer fee extension. */
+const CHECKED_TRANSFERS: ReadonlySet<number | undefined> = new Set([12, 26])
+/** Source, mint, destination and authority; behind them stand what a transfer hook takes, or signers of a multisig. */
+const TRANSFER_ACCOUNTS = 4
+
+/** Whether the message names its accounts without lookup tables, and calls only programs that call no unknown ones. */
 export const isPlainMessage = ({ keys, instructions, lookups }: DecodedMessage): boolean =>
-  lookups.length === 0 && instructions.every(({ programIdIndex }) => KNOWN_PROGRAMS.has(keys[programIdIndex] ?? ''))
+  lookups.length === 0 &&
+  instructions.every((each) => {
+    const program = keys[each.programIdIndex] ?? ''
+    return KNOWN_PROGRAMS.has(program) && !isOpenCall(program, each)
+  })
+
+/** Whether a known program may call any other one by this instruction. */
+function isOpenCall(program: string, { accounts, data }: CompiledInstruction): boolean {
+  if (program === PROGRAMS.core.id) return data[0] === CORE_EXECUTE
+  return program === TOKEN_2022_PROGRAM && CHECKED_TRANSFERS.has(data[0]) && accounts.length > TRANSFER_ACCOUNTS
+}
