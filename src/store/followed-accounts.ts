@@ -6,6 +6,7 @@ export type FollowedAccount = Row<'followed_accounts'>
 
 export interface NewFollowedAccount extends Pick<FollowedAccount, 'address' | 'kind' | 'watch'> {
   beside?: string
+  about?: string
 }
 
 /** Rows of one insert, below SQLite's limit of variables. */
@@ -19,10 +20,12 @@ export async function followAccounts(
 ): Promise<number> {
   let added = 0n
   for (let at = 0; at < accounts.length; at += ACCOUNTS_PER_INSERT) {
-    const rows = accounts.slice(at, at + ACCOUNTS_PER_INSERT).map(({ address, kind, watch, beside = null }) => {
-      const what = { genesis, address, kind, watch, beside }
-      return { ...what, seen_slot: from, next_look_at: now, created_at: now }
-    })
+    const rows = accounts
+      .slice(at, at + ACCOUNTS_PER_INSERT)
+      .map(({ address, kind, watch, beside = null, about = null }) => {
+        const what = { genesis, address, kind, watch, beside, about }
+        return { ...what, seen_slot: from, next_look_at: now, created_at: now }
+      })
     const inserted = tx.insertInto('followed_accounts').values(rows)
     const result = await inserted.onConflict((conflict) => conflict.doNothing()).executeTakeFirstOrThrow()
     added += result.numInsertedOrUpdatedRows ?? 0n
@@ -66,6 +69,12 @@ export async function countAccounts(
 export async function isFollowed(reader: Reader, genesis: string, address: string): Promise<boolean> {
   const row = reader.selectFrom('followed_accounts').select('seq').where('genesis', '=', genesis)
   return (await row.where('address', '=', address).executeTakeFirst()) !== undefined
+}
+
+/** Returns the address of the record that an account is followed for, or null where it is not followed for another's. */
+export async function followedAbout(reader: Reader, genesis: string, address: string): Promise<string | null> {
+  const row = reader.selectFrom('followed_accounts').select('about').where('genesis', '=', genesis)
+  return (await row.where('address', '=', address).where('about', 'is not', null).executeTakeFirst())?.about ?? null
 }
 
 export type AccountMove = Partial<

@@ -55,12 +55,24 @@ export const newTrees = lookingForNewcomers((reader, { genesis, after }) =>
     .orderBy('seq'),
 )
 
-export const newTokens = lookingForNewcomers((reader, { after }) =>
+export const newTokens = lookingForNewcomers((reader, { genesis, after }) =>
   reader
     .selectFrom('tokens')
     .select(['seq', 'mint'])
     .where('seq', '>', after)
     .where('status', '!=', 'fully_immutable')
+    .where((is) =>
+      is.not(
+        is.exists(
+          is
+            .selectFrom('followed_accounts')
+            .select('followed_accounts.seq')
+            .where('followed_accounts.genesis', '=', genesis)
+            .whereRef('followed_accounts.address', '=', 'tokens.mint')
+            .where('followed_accounts.kind', '=', 'mint'),
+        ),
+      ),
+    )
     .orderBy('seq'),
 )
 

@@ -499,6 +499,8 @@ export interface FollowedAccountsTable {
   watch: 'state' | 'history' | 'source'
   /** Another followed account: only transactions in the histories of both are read. */
   beside: string | null
+  /** Address of the record that it belongs to, where that is not its own: the mint of metadata. */
+  about: string | null
   /** SHA-256 of the account's data when its history was last listed to the end; null before. */
   state_hash: string | null
   /** Newest finalized transaction up to which the history was listed without a gap. */

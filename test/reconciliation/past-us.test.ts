@@ -6,7 +6,8 @@ import {
   AddressLookupTableProgram,
   Keypair,
   PublicKey,
-  type TransactionInstruction,
+  SystemProgram,
+  TransactionInstruction,
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js'
@@ -14,6 +15,9 @@ import { describe, expect, it } from 'vitest'
 import { buildGoldLock, buildGoldUnlock } from '../../src/chain/programs/jupiter-lock/index.ts'
 import { buildClawback } from '../../src/chain/programs/merkle-distributor/index.ts'
 import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
+import { buildAuthorityRevocation, metadataAddressOf } from '../../src/chain/programs/tokens/index.ts'
+import { INSTRUCTIONS_SYSVAR } from '../../src/solana/program-ids.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { insertToken } from '../../src/store/tokens.ts'
 import {
   addressOf,
@@ -27,6 +31,7 @@ import {
 import { assetsOn, lacksCore } from '../support/assets.ts'
 import { createMint, DAY, give, lacksLock } from '../support/gold.ts'
 import { startPlatform } from '../support/platform-wallet.ts'
+import { hasProgram } from '../support/programs.ts'
 import { startService } from '../support/service.ts'
 import { actsOn, WAYS, type Way } from './acts.ts'
 
@@ -220,6 +225,52 @@ describe('a token that was made here', () => {
       return acts.told({ [made.mint]: 'MINT', [addressOf(user)]: 'USER' })
     })
     expect(typesOf(past)).toEqual(['token.created', 'token.freeze_authority_revoked', 'token.mint_authority_revoked'])
+  })
+})
+
+/** Metaplex's newer instruction, as its own SDKs build it: only `is_mutable` is set. */
+async function updatedByV1(mint: PublicKey, authority: PublicKey): Promise<TransactionInstruction[]> {
+  const programId = new PublicKey(PROGRAMS.tokenMetadata.id)
+  const key = (pubkey: PublicKey, isSigner = false, isWritable = false) => ({ pubkey, isSigner, isWritable })
+  const none = key(programId)
+  const metadata = new PublicKey(await metadataAddressOf(mint.toBase58()))
+  const before = [key(authority, true), none, none, key(mint), key(metadata, false, true), none]
+  const sysvar = new PublicKey(INSTRUCTIONS_SYSVAR)
+  const keys = [...before, key(authority, true, true), key(SystemProgram.programId), key(sysvar), none, none]
+  return [new TransactionInstruction({ programId, keys, data: Buffer.from([50, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]) })]
+}
+
+describe.skipIf(!hasProgram(PROGRAMS.tokenMetadata.id))('a token with Metaplex metadata (needs that program)', () => {
+  it.each(['UpdateMetadataAccountV2', 'Update'])('that %s makes immutable past the service is told of', async (by) => {
+    const scene = await assetsOn(await startService())
+    const acts = await actsOn(scene, 'past')
+    const user = scene.funded()
+    const made = await scene.built('POST', '/v2/tokens', {
+      payer: addressOf(user),
+      name: 'T',
+      symbol: 'T',
+      initial_supply: '1000',
+      token_program: 'spl',
+      uri: 'https://example.com/t.json',
+      revoke_freeze_authority: true,
+      revoke_mint_authority: true,
+    })
+    await scene.submit(made, [user, Keypair.fromSecretKey(Uint8Array.from(made.required_signers.mint_secret_key))])
+    await acts.settle(2)
+    const envelope = { payer: addressOf(user), recentBlockhash: acts.chain.latestBlockhash().blockhash }
+    const instructions =
+      by === 'Update'
+        ? await updatedByV1(new PublicKey(made.mint), user.publicKey)
+        : instructionsOf(
+            (await buildAuthorityRevocation({ ...envelope, mint: made.mint, type: 'metadata', tokenProgram: 'spl' }))
+              .transaction,
+          )
+    await acts.send(acts.sign(instructions, [user]))
+    await acts.settle(2)
+    const told = await acts.told({ [made.mint]: 'MINT', [addressOf(user)]: 'USER' })
+    expect(typesOf(told)).toContain('token.fully_immutable')
+    expect(told.at(-1)).toContain('record tokens {"mint":"MINT","status":"fully_immutable"')
+    expect(told.at(-1)).toContain('"is_mutable":false')
   })
 })
 

@@ -2,6 +2,7 @@
 import type { TrackedResource } from '../../api/index.ts'
 import {
   metadataAddressOf,
+  metadataFrozenIn,
   type OnChainToken,
   readTokens,
   type TokenChange,
@@ -14,33 +15,58 @@ import type { Effects, Projection, SubmissionContext } from '../../following/pro
 import { isAddress } from '../../solana/addresses.ts'
 import type { DecodedMessage } from '../../solana/messages.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
+import { followedAbout, type NewFollowedAccount } from '../../store/followed-accounts.ts'
 import { newTokens } from '../../store/newcomers.ts'
-import type { Tx } from '../../store/store.ts'
+import type { Reader, Tx } from '../../store/store.ts'
 import { findToken, insertToken, updateToken } from '../../store/tokens.ts'
 import { rawTokenOf } from './raw-token.ts'
 
-type TokenEffects = Effects<readonly TokenChange[], OnChainToken>
+/** Metadata that became immutable. Its mint is known by the followed account only. */
+interface MetadataChange {
+  metadata: string
+}
+
+type TokenChanges = readonly (TokenChange | MetadataChange)[]
+type TokenEffects = Effects<TokenChanges, OnChainToken>
+
+const ofTokens = (changes: TokenChanges): TokenChange[] => changes.filter((change) => 'mint' in change)
 
 /** The token's authorities are read from the chain, because an instruction shows only the one that it revokes. */
-export const tokenProjection: Projection<readonly TokenChange[], OnChainToken> = {
+export const tokenProjection: Projection<TokenChanges, OnChainToken> = {
   async changesIn(message, { tracked }: SubmissionContext) {
     const changes = tokenChangesIn(message)
     const mint = tracked?.resource_type === 'token' && isAddress(tracked.resource_id) ? tracked.resource_id : null
     const isKnown = mint === null || changes.some((change) => change.mint === mint)
     if (!isKnown && (await touches(message, mint))) changes.push({ mint, created: false, revoked: [] })
-    return changes.length === 0 ? null : changes
+    const all = [...changes, ...metadataFrozenIn(message).map((metadata) => ({ metadata }))]
+    return all.length === 0 ? null : all
   },
   async accountsToFollow({ store, clock }, { genesis }) {
     const tokens = await newTokens(store.db, { genesis, now: clock.now() })
-    return tokens.map(({ mint }) => ({ address: mint, kind: 'mint', watch: 'state' }) as const)
+    const accounts = await Promise.all(
+      tokens.map(
+        async ({ mint }): Promise<NewFollowedAccount[]> => [
+          { address: mint, kind: 'mint', watch: 'state' },
+          { address: await metadataAddressOf(mint), kind: 'metadata', watch: 'state', about: mint },
+        ],
+      ),
+    )
+    return accounts.flat()
   },
-  async ofRecords(reader, changes) {
+  async ofRecords(reader, changes, genesis) {
     const kept: TokenChange[] = []
-    for (const change of changes) if ((await findToken(reader, change.mint)) !== null) kept.push(change)
+    for (const change of changes) {
+      const one = 'mint' in change ? change : await tokenOfMetadata(reader, change, genesis)
+      if (one === null || (await findToken(reader, one.mint)) === null) continue
+      const at = kept.findIndex(({ mint }) => mint === one.mint)
+      const other = kept[at]
+      if (other === undefined) kept.push(one)
+      else kept[at] = { ...other, revoked: [...other.revoked, ...one.revoked] }
+    }
     return kept.length === 0 ? null : kept
   },
   chainState: {
-    addressesOf: (changes) => changes.map(({ mint }) => mint),
+    addressesOf: (changes) => ofTokens(changes).map(({ mint }) => mint),
     callsFor: tokenReadCalls,
     async read(chain, mints, slot) {
       const states = await readTokens(await chain.connection(), mints, slot)
@@ -49,9 +75,18 @@ export const tokenProjection: Projection<readonly TokenChange[], OnChainToken> =
   },
   async write(tx, effects) {
     const drafts: EventDraft[] = []
-    for (const change of effects.changes) drafts.push(...(await writeTokenChange(tx, effects, change)))
+    for (const change of ofTokens(effects.changes)) drafts.push(...(await writeTokenChange(tx, effects, change)))
     return drafts
   },
+}
+
+async function tokenOfMetadata(
+  reader: Reader,
+  { metadata }: MetadataChange,
+  genesis: string,
+): Promise<TokenChange | null> {
+  const mint = await followedAbout(reader, genesis, metadata)
+  return mint === null ? null : { mint, created: false, revoked: ['metadata'] }
 }
 
 /** The tracked resource is only a hint: the transaction itself must name the mint, or its metadata. */

@@ -13,6 +13,7 @@ export function chainReconciliation({ sequence }: SchemaDialect): Migration {
         .addColumn('kind', 'text', (column) => column.notNull())
         .addColumn('watch', 'text', (column) => column.notNull())
         .addColumn('beside', 'text')
+        .addColumn('about', 'text')
         .addColumn('state_hash', 'text')
         .addColumn('seen_slot', 'bigint', (column) => column.notNull())
         .addColumn('seen_signature', 'text')

@@ -25,9 +25,8 @@ const UPDATE_AUTHORITY_DISCRIMINATOR = createHash('sha256')
 const AUTHORITY_ORDER: readonly TokenAuthority[] = ['mint', 'freeze', 'metadata']
 
 /**
- * Returns one change per mint, in the order of first instructions, whether or not the transaction succeeds. Calls
- * between programs, accounts from lookup tables, and Metaplex metadata, whose instructions do not name the mint, are
- * not included.
+ * Returns one change per mint, in the order of first instructions, whether or not the transaction succeeds. Metaplex
+ * metadata, whose instructions need not name the mint, is not included.
  */
 export function tokenChangesIn({ keys, instructions }: DecodedMessage): TokenChange[] {
   const changes = new Map<string, { created: boolean; revoked: Set<TokenAuthority> }>()

@@ -7,6 +7,7 @@ export {
   type TokenCreation,
   tokenCreationInstructions,
 } from './creation.ts'
+export { metadataFrozenIn } from './metadata-changes.ts'
 export { metadataAddress, metadataAddressOf } from './metaplex.ts'
 export { type AuthorityRevocation, buildAuthorityRevocation } from './revocation.ts'
 export { decodeTokenState, readTokenState, readTokens, tokenReadCalls, tokenStatus } from './state.ts'

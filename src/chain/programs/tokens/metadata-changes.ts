@@ -1,0 +1,57 @@
+/** Reads which Metaplex metadata a transaction makes immutable, by instructions that name the metadata but not always its mint. */
+import { borshReader } from '../../../solana/borsh.ts'
+import type { DecodedMessage } from '../../../solana/messages.ts'
+import { PROGRAMS } from '../../../solana/programs.ts'
+
+/** First byte of the data (mpl-token-metadata, `MetadataInstruction`), and the place of the metadata account. */
+const [UPDATE_METADATA_ACCOUNT_V2, UPDATE] = [15, 50]
+const METADATA_PLACE: ReadonlyMap<number | undefined, number> = new Map([
+  [UPDATE_METADATA_ACCOUNT_V2, 0],
+  [UPDATE, 4],
+])
+/** Variants of `UpdateArgs` that can make metadata immutable: V1, AsUpdateAuthorityV2, AsAuthorityItemDelegateV2. */
+const AS_ITEM_DELEGATE = 2
+
+/** Returns addresses of metadata in the order of the instructions, whether or not the transaction succeeds. */
+export function metadataFrozenIn({ keys, instructions }: DecodedMessage): string[] {
+  return instructions.flatMap(({ programIdIndex, accounts, data }) => {
+    if (keys[programIdIndex] !== PROGRAMS.tokenMetadata.id) return []
+    const metadata = keys[accounts[METADATA_PLACE.get(data[0]) ?? -1] ?? -1]
+    return metadata !== undefined && makesImmutable(data) ? [metadata] : []
+  })
+}
+
+/** False for data that the program would refuse. */
+function makesImmutable(data: Uint8Array): boolean {
+  const fields = borshReader(data)
+  const option = (read: () => void) => {
+    if (fields.u8() !== 0) read()
+  }
+  const key = () => option(() => fields.take(32))
+  const texts = () => {
+    for (let n = 0; n < 3; n++) fields.string()
+    fields.take(2)
+    option(() => fields.take(fields.u32() * 34))
+  }
+  try {
+    if (fields.u8() === UPDATE_METADATA_ACCOUNT_V2) {
+      option(() => {
+        texts()
+        option(() => fields.take(33))
+        option(() => fields.take(17))
+      })
+      key()
+    } else {
+      const variant = fields.u8()
+      if (variant > AS_ITEM_DELEGATE) return false
+      key()
+      if (variant !== AS_ITEM_DELEGATE) option(texts)
+    }
+    // Whether the primary sale has happened comes before whether the metadata is mutable.
+    option(() => fields.u8())
+    return fields.u8() === 1 && fields.u8() === 0
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
+  }
+}
