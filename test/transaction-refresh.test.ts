@@ -36,10 +36,8 @@ async function start() {
     payer,
     address,
     /** A transfer of one SOL, which can be carried out any number of times. */
-    transfer(to = Keypair.generate().publicKey) {
-      const instructions = [
-        SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports: Number(SOL) }),
-      ]
+    transfer(to = Keypair.generate().publicKey, lamports = SOL) {
+      const instructions = [SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports })]
       const { blockhash: recentBlockhash } = chain.latestBlockhash()
       const message = new TransactionMessage({ payerKey: payer.publicKey, recentBlockhash, instructions })
       return Buffer.from(new VersionedTransaction(message.compileToV0Message()).serialize()).toString('base64')
@@ -222,6 +220,44 @@ describe('of the versions of one transaction', () => {
     const bundle = { bundle: true, signed_transactions: [it.sign(first)] }
     const { status, json } = await it.request('POST', '/v2/transactions', { body: bundle })
     expect([status, json.error.param, json.error.details.signature]).toEqual([400, 'signed_transactions.0', signature])
+  })
+
+  it('one that failed keeps the others back until that is final, because a fork may undo it', async () => {
+    const it = await start()
+    const first = it.transfer(undefined, 500n * SOL)
+    it.chain.advance(1)
+    const second = (await it.refresh([first])).json.data.transactions[0]
+    const unchecked = { transaction: it.sign(first), skip_preflight: true }
+    const { signature } = (await it.request('POST', '/v2/transactions', { body: unchecked })).json.data
+    await it.pass(3)
+    const { data } = (await it.request('GET', `/v2/transactions/${signature}`)).json
+    expect([data.lifecycle, data.confirmation_status]).toEqual(['failed', 'confirmed'])
+    it.chain.airdrop(it.address, 1_000n * SOL)
+    for (const { status, json } of [await it.refresh([first]), await it.submit(it.sign(second))]) {
+      expect([status, json.error.details]).toEqual([400, { signature, lifecycle: 'failed' }])
+      expect(json.error.message).toContain('it may still land until that is final')
+    }
+    await it.pass(30)
+    await it.pass(30)
+    const third = (await it.refresh([first])).json.data.transactions[0]
+    expect((await it.submit(it.sign(third))).status).toBe(200)
+  })
+
+  it('one of a bundle that its relay gave up keeps the others back until it is proven expired', async () => {
+    const it = await start()
+    const parts = [it.transfer(new PublicKey(TIP_ACCOUNTS[0])), it.transfer(undefined, 500n * SOL)]
+    it.chain.advance(1)
+    const [second] = (await it.refresh([parts[0]!])).json.data.transactions
+    const body = { bundle: true, signed_transactions: parts.map((part) => it.sign(part)) }
+    const { json } = await it.request('POST', '/v2/transactions', { body })
+    const [signature] = json.data.transaction_signatures
+    const read = async () => (await it.request('GET', `/v2/transactions/${signature}`)).json.data.err
+    expect(await read()).toBe('BundleFailed')
+    for (const { status, json } of [await it.refresh([parts[0]!]), await it.submit(it.sign(second))]) {
+      expect([status, json.error.details]).toEqual([400, { signature, lifecycle: 'failed' }])
+    }
+    for (let round = 0; round < 4; round++) await it.pass(EXPIRY_SECONDS)
+    expect((await it.refresh([parts[0]!])).status).toBe(200)
   })
 
   it('two that arrive at once are one', async () => {

@@ -38,7 +38,10 @@ export async function addRefreshedMessages(tx: Tx, rows: readonly NewRow<'refres
 /** The most transactions with one of the blockhashes that are looked through: far more than a slot brings. */
 const MOST_WITH_BLOCKHASH = 2_000
 
-/** Returns the newest submitted transactions with one of these blockhashes that have not failed, with their bytes. */
+/**
+ * Returns the newest submitted transactions with one of these blockhashes, with their bytes, but for those that have
+ * failed for good: a fork or a restart may still bring what is only reported as failed and is followed on.
+ */
 export function liveWithBlockhash(
   reader: Reader,
   blockhashes: readonly string[],
@@ -47,7 +50,7 @@ export function liveWithBlockhash(
     .selectFrom('transactions')
     .select(['signature', 'lifecycle', 'raw'])
     .where('blockhash', 'in', [...blockhashes])
-    .where('lifecycle', '!=', 'failed')
+    .where((row) => row.or([row('lifecycle', '!=', 'failed'), row('next_check_at', 'is not', null)]))
     .orderBy('seq', 'desc')
     .limit(MOST_WITH_BLOCKHASH)
     .execute()

@@ -23,7 +23,7 @@ export function termsSha256({ messageBytes, message: { blockhashOffset } }: Mess
 
 export const messageSha256 = ({ messageBytes }: Message): string => hash('sha256', messageBytes, 'hex')
 
-/** A transaction that was submitted here, has not failed, and differs in its blockhash alone. */
+/** A transaction that was submitted here, has not failed for good, and differs in its blockhash alone. */
 export interface Sibling {
   signature: string
   lifecycle: string
@@ -47,7 +47,9 @@ export function alreadySubmitted({ signature, lifecycle }: Sibling, param: strin
   const isUnderWay = lifecycle === 'submitted' || lifecycle === 'processing'
   const next = isUnderWay
     ? `follow ${signature}, and refresh it once that has failed with BlockhashExpired`
-    : 'build it anew to do it once more'
+    : lifecycle === 'failed'
+      ? 'it may still land until that is final: try again in a minute or two'
+      : 'build it anew to do it once more'
   return badRequest(`${param} differs in its blockhash alone from ${signature}, which is ${lifecycle}: ${next}`, {
     param,
     details: { signature, lifecycle },
