@@ -30,6 +30,9 @@ describe('a read', () => {
     ['HTTP 500', http(500)],
     ['HTTP 503 in HTML', http(503, '<html>')],
     ['HTTP 401, as of a key that is no longer valid', http(401, 'no')],
+    ['HTTP 401 with a JSON-RPC error', http(401, '{"jsonrpc":"2.0","id":7,"error":{"code":-32401,"message":"no"}}')],
+    ['HTTP 403 with a JSON-RPC error', http(403, '{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"no"}}')],
+    ['HTTP 405, as of a plan without it', http(405, '{"id":7,"error":{"code":-32601,"message":"no"}}')],
     ['a body that ends too soon', http(200, '{"jsonrpc":"2.0","id":7,"result":{"context":{"slot":1000},"val')],
     ['JSON that is not JSON-RPC', http(200, '{"ok":true}')],
     ['a result without its parts', http(200, '{"jsonrpc":"2.0","id":7,"result":null}')],
@@ -58,6 +61,15 @@ describe('a read', () => {
       expect(askedOf(nodes, 'getBalance').reduce((a, b) => a + b)).toBe(1)
     },
   )
+
+  it('takes a JSON-RPC error with HTTP 400 for an answer about the request', async () => {
+    const nodes = three()
+    const { ask } = scriptedPool(nodes)
+    const refusal = '{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"no"}}'
+    for (const node of nodes) node.fault = only('getBalance', http(400, refusal))
+    expect(await ask('getBalance', BALANCE)).toMatchObject({ error: { code: -32602 } })
+    expect(askedOf(nodes, 'getBalance').reduce((a, b) => a + b)).toBe(1)
+  })
 
   it('overtakes an endpoint that hangs after half to three quarters of a second, and takes it for failing', async () => {
     const nodes = three()

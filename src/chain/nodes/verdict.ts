@@ -42,6 +42,12 @@ const ELSEWHERE: ReadonlyMap<number, [Blame, string]> = new Map([
   [-32429, ['busy', 'it is busy']],
 ])
 
+/**
+ * HTTP statuses of a key that is no longer valid or paid, a wrong path, or a method that the provider's plan does not
+ * have. Providers add JSON-RPC errors with codes of their own, which say nothing about the request.
+ */
+const ABOUT_KEY: ReadonlySet<number> = new Set([401, 402, 403, 404, 405])
+
 /** Methods whose result is a value with the slot of the bank that it was read from. */
 const IN_CONTEXT = new Set([
   'getAccountInfo',
@@ -79,9 +85,11 @@ export function verdictOf(request: NodeRequest, { status, headers, text }: Recei
   const parsed = parsedJson(text)
   if (Array.isArray(parsed) && request.method === 'batch') return batchVerdict(text, parsed)
   if (isRecord(parsed) && isRecord(parsed.error) && typeof parsed.error.code === 'number') {
-    return errorVerdict(text, parsed.error.code)
+    const { code } = parsed.error
+    return ABOUT_KEY.has(status) && !ELSEWHERE.has(code)
+      ? failed(`it answers HTTP ${status}`)
+      : errorVerdict(text, code)
   }
-  // Of a key that is no longer valid, or a method that the provider's plan does not have.
   if (!isDone) return failed(`it answers HTTP ${status}`)
   if (!isRecord(parsed) || !Object.hasOwn(parsed, 'result')) return failed('it answers something that is not JSON-RPC')
   return resultVerdict(request, text, parsed.result)
