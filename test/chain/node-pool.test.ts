@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { inOrder } from '../../src/chain/nodes/choosing.ts'
 import { PoolEndpoint } from '../../src/chain/nodes/endpoint.ts'
-import { MOST_LAG_SLOTS } from '../../src/chain/nodes/slot-book.ts'
+import { MOST_LAG_SLOTS, SlotBook } from '../../src/chain/nodes/slot-book.ts'
 import { askedOf, type Call, hang, http, rpcError, scriptedNode, scriptedPool } from '../support/scripted-nodes.ts'
 
 const only = (method: string, fault: (call: Call) => Response | Promise<Response>) => (call: Call) =>
@@ -295,6 +295,55 @@ describe('an endpoint', () => {
     // It may have come so far while the others lag: hours later they do not follow, and it is not believed.
     expect(pool.reports()[1]?.lastError).toBe('it names a slot that nobody else has come near')
   })
+})
+
+it('an endpoint that claims more with every answer does not push the others out of the pool', async () => {
+  const nodes = three()
+  const { ask, clock, pool } = scriptedPool(nodes)
+  await ask('getBalance', BALANCE)
+  for (let i = 0; i < 400; i++) {
+    nodes[1]!.slot += 140
+    for (const honest of [nodes[0]!, nodes[2]!]) honest.slot += i % 4 === 0 ? 1 : 0
+    await ask('getBalance', BALANCE)
+    clock.advance(100)
+  }
+  // It is gone, and what it claimed does not outlive it.
+  nodes[1]!.fault = http(500)
+  for (let i = 0; i < 3; i++) {
+    clock.advance(6_000)
+    await ask('getBalance', BALANCE)
+    await pool.settled()
+  }
+  expect(pool.reports().map(({ state }) => state)).toEqual(['ok', 'down', 'ok'])
+})
+
+it.each([200, 19_000])('one that has been %i slots ahead alone is believed from then on', (lead) => {
+  const book = new SlotBook()
+  const start = 1_000
+  book.begin(
+    ['a', 'b', 'c'].map((label) => ({ label, slot: start })),
+    0,
+  )
+  const fits: string[] = []
+  for (let now = 500; now < 60_000; now += 500) {
+    const told = (by: string, slot: number) => book.note(by, 'processed', slot, { marks: book.marks(), now })
+    for (const by of ['a', 'b']) told(by, start)
+    fits.push(told('c', start + lead + now / 250))
+  }
+  expect([...new Set(fits)]).toEqual(['incredible', 'current'])
+  expect(fits.lastIndexOf('incredible')).toBe(3)
+})
+
+it('one that was believed alone, and is further ahead than nodes ever lag, is outvoted by two', () => {
+  const book = new SlotBook()
+  book.begin([{ label: 'a', slot: 1_000 }], 0)
+  const told = (by: string, slot: number, now: number) => {
+    return book.note(by, 'processed', slot, { marks: book.marks(), now })
+  }
+  told('a', 1_000, 10)
+  expect([told('b', 90_000, 20), told('b', 90_001, 3_000)]).toEqual(['incredible', 'current'])
+  expect([told('a', 1_010, 4_000), told('c', 1_011, 4_001), book.tip]).toEqual(['behind', 'current', 1_011])
+  expect([told('a', 1_011, 4_100), told('b', 90_005, 4_100), book.tip]).toEqual(['current', 'incredible', 1_011])
 })
 
 it.each([

@@ -53,7 +53,8 @@ function heldAgainst(
   request: NodeRequest,
   { verdict, marks }: { verdict: AnswerVerdict; marks: SlotMarks },
 ): AnswerVerdict {
-  if (verdict.kind !== 'answer' || verdict.slot === undefined) return verdict
+  // How far another chain is says nothing of this one.
+  if (verdict.kind !== 'answer' || verdict.slot === undefined || endpoint.isForeign) return verdict
   const { commitment, method } = request
   const { slot } = verdict
   const fit = book.note(endpoint.label, commitment, slot, { marks, now: elapsed() })

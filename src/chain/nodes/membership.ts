@@ -106,7 +106,9 @@ export function createMembership(core: PoolCore, known: string | undefined): Mem
     return new Promise((resolve) => {
       const begin = (isLast: boolean) => {
         decide()
-        const slots = endpoints.flatMap(({ isForeign, seen }) => (isForeign || seen === undefined ? [] : [seen.slot]))
+        const slots = endpoints.flatMap(({ label, isForeign, seen }) =>
+          isForeign || seen === undefined ? [] : [{ label, slot: seen.slot }],
+        )
         const isEnough = isLast ? slots.length > 0 : slots.length * 2 > endpoints.length
         if (!hasBegun && expected !== undefined && isEnough) {
           hasBegun = true

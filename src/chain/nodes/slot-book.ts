@@ -14,9 +14,16 @@ const LEEWAY_SLOTS = 150
 const MOST_LEAD_SLOTS = 20_000
 /** Milliseconds for which an endpoint must be ahead before it is believed alone. */
 const CLAIM_MS = 2_000
+/** Age up to which what an endpoint told says where it is now: twice the time between two surveys. */
+const RECENT_MS = 10_000
 
 /** The furthest slot by commitment at one moment; where none was seen, what follows from that of the newest bank. */
 export type SlotMarks = Readonly<Record<Commitment, number>>
+
+interface Told {
+  slot: number
+  at: number
+}
 
 export type SlotFit = 'current' | 'behind' | 'early' | 'incredible'
 
@@ -28,20 +35,26 @@ export class SlotBook {
   #seenAt = 0
   /** Slots that are too far ahead to be believed at once, by who claims them since when. */
   readonly #claims = new Map<string, { slot: number; at: number }>()
-  /** When each endpoint last named a slot that was believed. */
-  readonly #believedAt = new Map<string, number>()
+  /** Furthest slot of each endpoint that was believed, and when it last named one. */
+  readonly #told = new Map<string, Told>()
+  /** Where endpoints were that were believed alone, until others have come as far: from there their lead is measured. */
+  readonly #leads = new Map<string, Told>()
   #hasBegun = false
 
   /**
    * Begins with what the first endpoints said at one time; before that every answer counts. The furthest one is right,
    * unless it leads by more than nodes ever lag.
    */
-  begin(slots: readonly number[], now: number): void {
-    const sorted = slots.toSorted((a, b) => b - a)
+  begin(told: readonly { label: string; slot: number }[], now: number): void {
+    const sorted = told.map(({ slot }) => slot).toSorted((a, b) => b - a)
     const [first = 0, second = first] = sorted
     this.#hasBegun = true
     this.#seen.processed = first - second > MOST_LEAD_SLOTS && sorted.length > 2 ? second : first
     this.#seenAt = now
+    for (const { label, slot } of told) {
+      if (slot <= this.#seen.processed) this.#told.set(label, { slot, at: now })
+      if (slot === this.#seen.processed) this.#leads.set(label, { slot, at: now })
+    }
   }
 
   /** What is known now; a request takes it along, and its answer is held against it. */
@@ -78,31 +91,67 @@ export class SlotBook {
     if (!this.#hasBegun) return 'current'
     if (!this.#isCredible(by, slot, now)) return 'incredible'
     this.#claims.delete(by)
-    this.#believedAt.set(by, now)
+    this.#told.set(by, { slot: Math.max(slot, this.#told.get(by)?.slot ?? 0), at: now })
     if (slot > this.#seen[commitment]) {
       this.#seen[commitment] = slot
       this.#seenAt = now
     }
     // A bank of a later commitment is never ahead of the newest one.
     if (slot > this.#seen.processed) this.#seen.processed = slot
-    if (marks[commitment] > 0 && slot < marks[commitment] - MOST_LAG_SLOTS) return 'behind'
+    if (this.#isTipFalse(by, slot, now)) this.#fallBack(by, slot, now)
+    else if (marks[commitment] > 0 && slot < marks[commitment] - MOST_LAG_SLOTS) return 'behind'
     return slot < this.#reportedAt(commitment) ? 'early' : 'current'
   }
 
+  /** What the endpoints but one have told. */
+  #others(by: string): Told[] {
+    return [...this.#told].flatMap(([other, told]) => (other === by ? [] : [told]))
+  }
+
+  /** An endpoint is held against what the others told: against its own last slot it could climb without end. */
   #isCredible(by: string, slot: number, now: number): boolean {
-    const tip = Math.max(...Object.values(this.#seen))
-    if (slot <= tip + slotsWithin(now - this.#seenAt)) return true
-    const isNear = (claim: { slot: number; at: number }) => Math.abs(slot - claim.slot) <= slotsWithin(now - claim.at)
+    const others = this.#others(by)
+    const known = others.length > 0 ? others : [{ slot: Math.max(...Object.values(this.#seen)), at: this.#seenAt }]
+    const lead = this.#leads.get(by)
+    if (lead !== undefined && others.some((told) => told.slot >= lead.slot)) this.#leads.delete(by)
+    else if (lead !== undefined) known.push(lead)
+    if (known.some((told) => slot <= told.slot + slotsWithin(now - told.at))) return true
+    const isNear = (claim: Told) => Math.abs(slot - claim.slot) <= slotsWithin(now - claim.at)
     const own = this.#claims.get(by)
-    if ([...this.#claims].some(([other, claim]) => other !== by && isNear(claim))) return true
-    if (own === undefined || !isNear(own)) {
-      this.#claims.set(by, { slot, at: now })
-      return false
+    const isShared = [...this.#claims].some(([other, claim]) => other !== by && isNear(claim))
+    if (!isShared) {
+      if (own === undefined || !isNear(own)) {
+        this.#claims.set(by, { slot, at: now })
+        return false
+      }
+      if (now - own.at < CLAIM_MS) return false
+      // After a machine has slept, the only endpoint that answers is right, however far it has come.
+      const isAlone = others.every(({ at }) => at < own.at)
+      const furthest = Math.max(...(others.length > 0 ? others : known).map((told) => told.slot))
+      if (slot - furthest > MOST_LEAD_SLOTS && !isAlone) return false
     }
-    if (now - own.at < CLAIM_MS) return false
-    // After a machine has slept, the only endpoint that answers is right, however far it has come.
-    const isAlone = [...this.#believedAt].every(([other, at]) => other === by || at < own.at)
-    return slot - tip <= MOST_LEAD_SLOTS || isAlone
+    this.#leads.set(by, { slot, at: now })
+    return true
+  }
+
+  /** Whether two endpoints are near each other, and further behind the tip than nodes ever lag. */
+  #isTipFalse(by: string, slot: number, now: number): boolean {
+    if (this.#seen.processed - slot <= MOST_LEAD_SLOTS) return false
+    return this.#others(by).some((told) => now - told.at <= RECENT_MS && Math.abs(told.slot - slot) <= MOST_LAG_SLOTS)
+  }
+
+  /** Takes these two for the furthest, and forgets what was further. */
+  #fallBack(by: string, slot: number, now: number): void {
+    const most = slot + MOST_LAG_SLOTS
+    const supporting = this.#others(by).filter((told) => told.slot <= most)
+    const tip = Math.max(slot, ...supporting.map((told) => told.slot))
+    this.#seen = { processed: tip, confirmed: 0, finalized: 0 }
+    const { confirmed, finalized } = this.#reported
+    this.#reported = { confirmed: Math.min(confirmed, tip), finalized: Math.min(finalized, tip) }
+    this.#seenAt = now
+    for (const [other, told] of this.#told) if (told.slot > most) this.#told.delete(other)
+    this.#leads.clear()
+    this.#claims.clear()
   }
 
   /** Notes that a transaction in this slot was reported as confirmed or finalized. */
