@@ -19,7 +19,8 @@ export function observedRpc(
       async (trace) => {
         const headers = { ...(init?.headers as Record<string, string>), ...trace, ...authorization }
         let text = ''
-        const answer = await wholeAnswer(await fetch(href, { ...init, headers }))
+        // A redirect is an answer like any other failure: following it would take the headers to another host.
+        const answer = await wholeAnswer(await fetch(href, { ...init, headers, redirect: 'manual' }))
         const response = await redactedResponse(answer, redactor, (received) => {
           text = received
         })

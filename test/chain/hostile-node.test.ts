@@ -2,6 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Chain, openChain } from '../../src/chain/connection.ts'
 import { withRetries } from '../../src/chain/patient-fetch.ts'
+import { rpcText } from '../../src/chain/program-cache/rpc.ts'
 import { relayOf } from '../../src/chain/relay.ts'
 import { loadConfig } from '../../src/config.ts'
 import { retryAfterMs } from '../../src/timing.ts'
@@ -118,4 +119,20 @@ it('a relay that asks to be left alone is, by every bundle', async () => {
   const send = () => failureOf(relayOf(config, chain).send([new Uint8Array(64)]))
   for (const _ of [1, 2, 3]) expect((await send()).message).toContain('The relay asks to be left alone for another')
   expect(relay.asked).toHaveLength(1)
+})
+
+describe('a node that redirects', () => {
+  it('is not followed, so that headers of the endpoint go nowhere else', async () => {
+    const other = await openHostileNode({ kind: 'answers' })
+    const node = await openHostileNode({ kind: 'redirects', to: other.url })
+    const dataDir = temporaryFolder()
+    const endpoints = JSON.stringify([{ url: node.url, headers: { 'x-api-key': 's3cret' } }])
+    const config = loadConfig({ flags: { 'data-dir': dataDir }, env: { SVC_RPC_URLS: endpoints }, cwd: dataDir })
+    const chain = openChain(config)
+    onTestFinished(() => chain.close())
+    expect((await failureOf(slotOf(chain))).message).toMatch(/answers HTTP 307/)
+    const probe = await rpcText(node.url, 'getSlot', [], { headers: { 'x-api-key': 's3cret' } })
+    expect(probe).toMatchObject({ fault: 'the RPC node answers 307' })
+    expect([node.asked.length, other.asked.length]).toEqual([2, 0])
+  })
 })

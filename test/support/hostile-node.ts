@@ -6,7 +6,11 @@ import { onTestFinished } from 'vitest'
 export const HANGS = ['after accept', 'after headers', 'in mid-body'] as const
 export type Hang = (typeof HANGS)[number]
 
-export type Behaviour = { kind: 'answers' } | { kind: 'hangs'; where: Hang } | { kind: 'busy'; retryAfter?: string }
+export type Behaviour =
+  | { kind: 'answers' }
+  | { kind: 'hangs'; where: Hang }
+  | { kind: 'busy'; retryAfter?: string }
+  | { kind: 'redirects'; to: string }
 
 export interface HostileNode {
   url: string
@@ -51,6 +55,10 @@ function respond(
   if (behaviour.kind === 'busy') {
     const { retryAfter } = behaviour
     response.writeHead(429, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end('slow down')
+    return
+  }
+  if (behaviour.kind === 'redirects') {
+    response.writeHead(307, { location: behaviour.to }).end()
     return
   }
   const body = JSON.stringify({ jsonrpc: '2.0', id, result: RESULTS[method] ?? null })

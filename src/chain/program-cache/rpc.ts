@@ -47,7 +47,9 @@ async function askOnce(
   try {
     const { href, authorization } = withoutUser(url)
     const headers = { 'content-type': 'application/json', ...authorization, ...own }
-    response = await send(href, { method: 'POST', headers, body, signal: AbortSignal.timeout(timeoutMs) })
+    const signal = AbortSignal.timeout(timeoutMs)
+    // Following a redirect would take the headers to another host.
+    response = await send(href, { method: 'POST', headers, body, signal, redirect: 'manual' })
     text = await response.text()
   } catch (error) {
     const why = whyUnanswered(error)
