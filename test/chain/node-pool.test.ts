@@ -303,6 +303,7 @@ it('an endpoint that claims more with every answer does not push the others out 
   await ask('getBalance', BALANCE)
   for (let i = 0; i < 400; i++) {
     nodes[1]!.slot += 140
+    await pool.settled()
     for (const honest of [nodes[0]!, nodes[2]!]) honest.slot += i % 4 === 0 ? 1 : 0
     await ask('getBalance', BALANCE)
     clock.advance(100)

@@ -39,6 +39,8 @@ export class SlotBook {
   readonly #told = new Map<string, Told>()
   /** Where endpoints were that were believed alone, until others have come as far: from there their lead is measured. */
   readonly #leads = new Map<string, Told>()
+  /** Since when nobody has upheld the tip, while others agree on less. */
+  #doubtedAt: number | undefined
   #hasBegun = false
 
   /**
@@ -89,7 +91,12 @@ export class SlotBook {
    */
   note(by: string, commitment: Commitment, slot: number, { marks, now }: { marks: SlotMarks; now: number }): SlotFit {
     if (!this.#hasBegun) return 'current'
-    if (!this.#isCredible(by, slot, now)) return 'incredible'
+    if (!this.#isCredible(by, slot, now)) {
+      // What it told before is doubted too, and holds nobody else up.
+      this.#told.delete(by)
+      this.#leads.delete(by)
+      return 'incredible'
+    }
     this.#claims.delete(by)
     this.#told.set(by, { slot: Math.max(slot, this.#told.get(by)?.slot ?? 0), at: now })
     if (slot > this.#seen[commitment]) {
@@ -134,10 +141,21 @@ export class SlotBook {
     return true
   }
 
-  /** Whether two endpoints are near each other, and further behind the tip than nodes ever lag. */
+  /** Whether two endpoints are near each other far behind a tip that nobody else upholds, or that cannot be. */
   #isTipFalse(by: string, slot: number, now: number): boolean {
-    if (this.#seen.processed - slot <= MOST_LEAD_SLOTS) return false
-    return this.#others(by).some((told) => now - told.at <= RECENT_MS && Math.abs(told.slot - slot) <= MOST_LAG_SLOTS)
+    const tip = this.#seen.processed
+    if (tip - slot <= MOST_LAG_SLOTS) {
+      this.#doubtedAt = undefined
+      return false
+    }
+    const others = this.#others(by)
+    const isAgreed = others.some((told) => now - told.at <= RECENT_MS && Math.abs(told.slot - slot) <= MOST_LAG_SLOTS)
+    if (!isAgreed) return false
+    const upholding = others.filter((told) => told.slot >= tip - MOST_LAG_SLOTS)
+    if (tip - slot > MOST_LEAD_SLOTS || upholding.length === 0) return true
+    if (upholding.some((told) => now - told.at <= RECENT_MS)) return false
+    this.#doubtedAt ??= now
+    return now - this.#doubtedAt >= CLAIM_MS
   }
 
   /** Takes these two for the furthest, and forgets what was further. */
@@ -147,8 +165,10 @@ export class SlotBook {
     const tip = Math.max(slot, ...supporting.map((told) => told.slot))
     this.#seen = { processed: tip, confirmed: 0, finalized: 0 }
     const { confirmed, finalized } = this.#reported
-    this.#reported = { confirmed: Math.min(confirmed, tip), finalized: Math.min(finalized, tip) }
+    // Behind what was reported nothing is read, unless that cannot have been.
+    if (Math.max(confirmed, finalized) - tip > MOST_LEAD_SLOTS) this.#reported = { confirmed: 0, finalized: 0 }
     this.#seenAt = now
+    this.#doubtedAt = undefined
     for (const [other, told] of this.#told) if (told.slot > most) this.#told.delete(other)
     this.#leads.clear()
     this.#claims.clear()
