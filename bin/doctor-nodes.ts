@@ -1,7 +1,7 @@
 /** The check of `svc doctor` of each of several RPC endpoints: whether it answers, and is of the chain that is meant. */
 import type { DoctorCheck } from '../commands/session.ts'
 import type { Cluster } from '../src/chain/cluster.ts'
-import { GENESIS_HASHES } from '../src/chain/nodes/genesis-hashes.ts'
+import { GENESIS_HASHES, isGenesisHash } from '../src/chain/nodes/genesis-hashes.ts'
 import { endpointLabel } from '../src/chain/nodes/labels.ts'
 import { MOST_LAG_SLOTS } from '../src/chain/nodes/slot-book.ts'
 import { probeWebSocket } from '../src/chain/nodes/websocket-probe.ts'
@@ -69,7 +69,7 @@ async function probe(endpoint: RpcEndpoint, place: number): Promise<Probe> {
     probeWebSocket(endpoint, NODE_PROBE_MS),
   ])
   const answered = { genesis: resultOf(genesis), slot: resultOf(slot) }
-  const isSound = HASH.test(String(answered.genesis)) && Number.isSafeInteger(answered.slot)
+  const isSound = isGenesisHash(answered.genesis) && Number.isSafeInteger(answered.slot)
   const [fault] = [genesis, slot].flatMap((outcome) => ('fault' in outcome ? [outcome.fault] : []))
   return {
     check: `rpc ${endpointLabel(endpoint, place)}`,
@@ -82,7 +82,6 @@ async function probe(endpoint: RpcEndpoint, place: number): Promise<Probe> {
   }
 }
 
-const HASH = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
 const resultOf = (outcome: Awaited<ReturnType<typeof rpcText>>): unknown =>
   'result' in outcome ? outcome.result : undefined
 

@@ -10,6 +10,8 @@ import { askedOf, type Call, hang, http, rpcError, scriptedNode, scriptedPool } 
 
 const only = (method: string, fault: (call: Call) => Response | Promise<Response>) => (call: Call) =>
   call.method === method ? fault(call) : undefined
+/** Genesis hash of another chain. */
+const FOREIGN = 'F'.repeat(32)
 const three = () => [scriptedNode(), scriptedNode(), scriptedNode()]
 const BALANCE = ['Addr', { commitment: 'processed' }]
 /** The node that is asked first. */
@@ -185,7 +187,7 @@ describe('an endpoint', () => {
   })
 
   it('of another chain is never used, is named, and is asked again which chain it is of', async () => {
-    const nodes = [scriptedNode(), scriptedNode({ genesis: 'Foreign' }), scriptedNode()]
+    const nodes = [scriptedNode(), scriptedNode({ genesis: FOREIGN }), scriptedNode()]
     const { ask, clock, pool } = scriptedPool(nodes)
     for (let i = 0; i < 20; i++) {
       await ask('getBalance', BALANCE)
@@ -193,7 +195,7 @@ describe('an endpoint', () => {
       await pool.settled()
     }
     expect(askedOf(nodes, 'getBalance')[1]).toBe(0)
-    expect(pool.reports()[1]).toMatchObject({ endpoint: 'n1.test#2', state: 'wrong-chain', genesis: 'Foreign' })
+    expect(pool.reports()[1]).toMatchObject({ endpoint: 'n1.test#2', state: 'wrong-chain', genesis: FOREIGN })
     expect(askedOf(nodes, 'getGenesisHash')[1]).toBeGreaterThan(2)
     nodes[1]!.genesis = nodes[0]!.genesis
     clock.advance(60_000)
@@ -213,7 +215,7 @@ describe('an endpoint', () => {
       await pool.settled()
     }
     nodes[2]!.fault = undefined
-    nodes[2]!.genesis = 'Foreign'
+    nodes[2]!.genesis = FOREIGN
     const before = askedOf(nodes, 'getBalance')[2]
     clock.advance(60_000)
     for (let i = 0; i < 20; i++) await ask('getBalance', BALANCE)
@@ -235,13 +237,25 @@ describe('an endpoint', () => {
   })
 
   it('is not chosen where two disagree about the chain and nobody says which is meant', async () => {
-    const nodes = [scriptedNode(), scriptedNode({ genesis: 'Foreign' })]
+    const nodes = [scriptedNode(), scriptedNode({ genesis: FOREIGN })]
     const { ask } = scriptedPool(nodes)
     await expect(ask('getBalance', BALANCE)).rejects.toThrow(
-      /must agree which chain.*n0\.test#1: genesis HhNN.*n1\.test#2: genesis Foreign\): set url to the name of the/,
+      /must agree which chain.*n0\.test#1: genesis HhNN.*n1\.test#2: genesis F{32}\): set url to the name of the/,
     )
     expect(askedOf(nodes, 'getBalance')).toEqual([0, 0])
   })
+
+  it.each(['', 'x'.repeat(100_000), `${FOREIGN}\u001b[31m`, `${FOREIGN}0`])(
+    'that tells a text which is no hash as its genesis is not used, and that text is not shown',
+    async (genesis) => {
+      const nodes = [scriptedNode({ genesis }), scriptedNode(), scriptedNode()]
+      const { ask, pool } = scriptedPool(nodes)
+      await ask('getBalance', BALANCE)
+      await pool.settled()
+      const lastError = 'it does not say which chain it is of'
+      expect(pool.reports()[0]).toMatchObject({ state: 'down', genesis: null, lastError })
+    },
+  )
 
   it('that answers alone is not believed about the chain, unless url names it', async () => {
     const genesis = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG'
@@ -465,7 +479,7 @@ describe('a signed transaction', () => {
 
   it('goes to an endpoint that is behind too, and to none of another chain or that is left alone', async () => {
     const { bytes, signature } = transaction()
-    const nodes = [...taking(signature), scriptedNode({ genesis: 'Foreign' })]
+    const nodes = [...taking(signature), scriptedNode({ genesis: FOREIGN })]
     nodes[0]!.slot = 500
     const { ask, pool } = scriptedPool(nodes)
     await ask('getBalance', BALANCE)

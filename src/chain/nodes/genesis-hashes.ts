@@ -6,3 +6,8 @@ export const GENESIS_HASHES: Readonly<Record<string, string>> = {
   devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
   testnet: '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY',
 }
+
+const HASH = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
+
+/** Whether what a node told is a hash in base58: it is compared, stored and shown. */
+export const isGenesisHash = (told: unknown): told is string => typeof told === 'string' && HASH.test(told)

@@ -4,6 +4,7 @@ import { withTimeout } from '../../timing.ts'
 import { attempt, type PoolCore } from './attempt.ts'
 import { inOrder } from './choosing.ts'
 import type { PoolEndpoint } from './endpoint.ts'
+import { isGenesisHash } from './genesis-hashes.ts'
 import { nodeRequest } from './node-request.ts'
 import { MOST_LAG_SLOTS } from './slot-book.ts'
 
@@ -57,7 +58,7 @@ export function createMembership(core: PoolCore, known: string | undefined): Mem
     try {
       await withTimeout(CHECK_MS, ending, async (signal) => {
         const [genesis, slot] = await Promise.all([GENESIS, SLOT].map((each) => attempt(core, endpoint, each, signal)))
-        if (genesis?.kind !== 'answer' || typeof genesis.result !== 'string' || genesis.result === '') {
+        if (genesis?.kind !== 'answer' || !isGenesisHash(genesis.result)) {
           throw new Error(genesis?.kind === 'elsewhere' ? genesis.reason : 'it does not say which chain it is of')
         }
         if (slot?.kind === 'elsewhere' && slot.blame !== 'late') throw new Error(slot.reason)
