@@ -30,7 +30,7 @@ const wrongType = (value: unknown, expected: string) =>
   invalidParams(`Invalid params: invalid type: ${jsonKind(value)}, expected ${expected}.`)
 
 /** Decodes base58 text of exactly `size` bytes. Throws `Invalid param: WrongSize` or `Invalid`. */
-export function decodeBase58(text: string, size: number): Uint8Array {
+export function decodeBase58OfSize(text: string, size: number): Uint8Array {
   let bytes: Uint8Array
   if (text.length > size * 2) throw invalidParams('Invalid param: WrongSize')
   try {
@@ -44,13 +44,13 @@ export function decodeBase58(text: string, size: number): Uint8Array {
 
 export function asPubkey(value: unknown): string {
   if (typeof value !== 'string') throw wrongType(value, 'a string')
-  decodeBase58(value, 32)
+  decodeBase58OfSize(value, 32)
   return value
 }
 
 export function asSignature(value: unknown): string {
   if (typeof value !== 'string') throw wrongType(value, 'a string')
-  decodeBase58(value, 64)
+  decodeBase58OfSize(value, 64)
   return value
 }
 

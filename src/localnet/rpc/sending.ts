@@ -5,7 +5,16 @@ import type { LocalChain } from '../types.ts'
 import { describeTransactionError } from './error-messages.ts'
 import { CODE, invalidParams, RpcError } from './errors.ts'
 import { type RpcMethods, readableAt, requireMinContextSlot, withContext } from './method.ts'
-import { asAmount, asBoolean, asConfig, asList, asPubkey, commitmentOf, decodeBase58, requireParams } from './params.ts'
+import {
+  asAmount,
+  asBoolean,
+  asConfig,
+  asList,
+  asPubkey,
+  commitmentOf,
+  decodeBase58OfSize,
+  requireParams,
+} from './params.ts'
 import { preflightFailure, refusedSimulation, runSimulation, throwIfUnreadable } from './simulation.ts'
 import { messageParam, transactionParam, wireEncodingOf } from './wire-param.ts'
 
@@ -58,7 +67,7 @@ function getLatestBlockhash(chain: LocalChain, params: readonly unknown[]) {
 function blockhashValid(chain: LocalChain, params: readonly unknown[]) {
   requireParams(params, 1)
   if (typeof params[0] !== 'string') throw invalidParams('Invalid params: invalid type, expected a string.')
-  decodeBase58(params[0], 32)
+  decodeBase58OfSize(params[0], 32)
   const commitment = readableAt(chain, asConfig(params[1]))
   return withContext(chain, commitment, chain.isBlockhashValid(params[0]))
 }
