@@ -1,6 +1,6 @@
 /** Followed accounts: which are due for a look, and how far the history of each was listed. */
 import type { Row } from './schema.ts'
-import type { Reader, Tx } from './store.ts'
+import type { Reader, Store, Tx } from './store.ts'
 
 export type FollowedAccount = Row<'followed_accounts'>
 
@@ -31,6 +31,27 @@ export async function followAccounts(
     added += result.numInsertedOrUpdatedRows ?? 0n
   }
   return Number(added)
+}
+
+/**
+ * Follows those of the accounts that are not followed yet, some hundred in each write, so that nothing is written where
+ * there are none. Throws the signal's reason between two steps.
+ */
+export async function followMissing(
+  store: Store,
+  accounts: readonly NewFollowedAccount[],
+  { signal, ...options }: { genesis: string; from: number; now: number; signal?: AbortSignal | undefined },
+): Promise<void> {
+  for (let at = 0; at < accounts.length; at += ACCOUNTS_PER_INSERT) {
+    signal?.throwIfAborted()
+    const part = accounts.slice(at, at + ACCOUNTS_PER_INSERT)
+    const rows = store.db.selectFrom('followed_accounts').select(['address', 'kind'])
+    const addresses = part.map(({ address }) => address)
+    const known = await rows.where('genesis', '=', options.genesis).where('address', 'in', addresses).execute()
+    const reasons = new Set(known.map(({ address, kind }) => `${kind} ${address}`))
+    const missing = part.filter(({ address, kind }) => !reasons.has(`${kind} ${address}`))
+    if (missing.length > 0) await store.write((tx) => followAccounts(tx, missing, options))
+  }
 }
 
 /** Returns accounts of one chain that are due for a look, the longest overdue first. */

@@ -16,32 +16,55 @@ export interface NewcomerQuery {
 /** Looks at a table from its beginning again after this time, in case rows were not followed when they were new. */
 const RESCAN_MS = 600_000
 
+interface FoundRows<R> {
+  found: R[]
+  /** Highest number of the rows that were looked at, those left out included. */
+  newest: number
+}
+
+type NewcomerReading<R> = { limit(rows: number): { execute(): Promise<R[]> } }
+
 /**
  * Makes a look that returns each row twice and then no more: a row that another process has numbered earlier may become
  * visible later.
  */
 export function lookingForNewcomers<R extends Newcomer>(
-  read: (reader: Reader, query: NewcomerQuery) => { limit(rows: number): { execute(): Promise<R[]> } },
+  read: (reader: Reader, query: NewcomerQuery) => NewcomerReading<R>,
+  readAll?: (reader: Reader, genesis: string) => Promise<FoundRows<R>>,
 ) {
+  const readAfter = async (reader: Reader, query: NewcomerQuery): Promise<FoundRows<R>> => {
+    const found = await everyRow(reader, query, read)
+    return { found, newest: found.at(-1)?.seq ?? 0 }
+  }
   const places = new WeakMap<object, Map<string, { before: number; last: number; rescanAt: number }>>()
   return async (reader: Reader, { genesis, now }: { genesis: string; now: number }): Promise<R[]> => {
     const byChain = places.get(reader) ?? new Map()
     places.set(reader, byChain)
     const known = byChain.get(genesis)
     const isRescan = known === undefined || now >= known.rescanAt
-    const found: R[] = []
-    for (let after = isRescan ? 0 : known.before; ; after = found.at(-1)?.seq ?? after) {
-      const rows = await read(reader, { genesis, after }).limit(ROWS_PER_LOOK).execute()
-      found.push(...rows)
-      if (rows.length < ROWS_PER_LOOK) break
-    }
-    const last = Math.max(known?.last ?? 0, found.at(-1)?.seq ?? 0)
+    const { found, newest } = isRescan
+      ? await (readAll?.(reader, genesis) ?? readAfter(reader, { genesis, after: 0 }))
+      : await readAfter(reader, { genesis, after: known.before })
+    const last = Math.max(known?.last ?? 0, newest)
     byChain.set(genesis, {
       before: isRescan ? last : known.last,
       last,
       rescanAt: isRescan ? now + RESCAN_MS : known.rescanAt,
     })
     return found
+  }
+}
+
+async function everyRow<R extends Newcomer>(
+  reader: Reader,
+  { genesis, after }: NewcomerQuery,
+  read: (reader: Reader, query: NewcomerQuery) => NewcomerReading<R>,
+): Promise<R[]> {
+  const found: R[] = []
+  for (let last = after; ; last = found.at(-1)?.seq ?? last) {
+    const rows = await read(reader, { genesis, after: last }).limit(ROWS_PER_LOOK).execute()
+    for (const row of rows) found.push(row)
+    if (rows.length < ROWS_PER_LOOK) return found
   }
 }
 
@@ -55,13 +78,23 @@ export const newTrees = lookingForNewcomers((reader, { genesis, after }) =>
     .orderBy('seq'),
 )
 
-export const newTokens = lookingForNewcomers((reader, { genesis, after }) =>
+async function newestOf(reader: Reader, table: 'tokens' | 'nfts' | 'stakes'): Promise<number> {
+  return (await reader.selectFrom(table).select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst())?.seq ?? 0
+}
+
+const tokensAfter = (reader: Reader, { after }: NewcomerQuery) =>
   reader
     .selectFrom('tokens')
     .select(['seq', 'mint'])
     .where('seq', '>', after)
     .where('status', '!=', 'fully_immutable')
-    .where((is) =>
+    .orderBy('seq')
+
+/** The address of a token's metadata is costly to derive, so that a look at the whole table leaves out what is followed. */
+export const newTokens = lookingForNewcomers(tokensAfter, async (reader, genesis) => {
+  const newest = await newestOf(reader, 'tokens')
+  const unfollowed = (query: NewcomerQuery) =>
+    tokensAfter(reader, query).where((is) =>
       is.not(
         is.exists(
           is
@@ -73,8 +106,8 @@ export const newTokens = lookingForNewcomers((reader, { genesis, after }) =>
         ),
       ),
     )
-    .orderBy('seq'),
-)
+  return { newest, found: await everyRow(reader, { genesis, after: 0 }, (_, query) => unfollowed(query)) }
+})
 
 export const newPools = lookingForNewcomers((reader, { genesis, after }) =>
   reader
@@ -85,13 +118,26 @@ export const newPools = lookingForNewcomers((reader, { genesis, after }) =>
     .orderBy('seq'),
 )
 
-export const newNfts = lookingForNewcomers((reader, { after }) =>
-  reader.selectFrom('nfts').select(['seq', 'collection']).where('seq', '>', after).orderBy('seq'),
-)
+/** Assets are many and their collections few, so that a look at the whole table reads each collection once, by its index. */
+const newCollections = (table: 'nfts' | 'stakes') =>
+  lookingForNewcomers(
+    (reader, { after }) =>
+      reader.selectFrom(table).select(['seq', 'collection']).where('seq', '>', after).orderBy('seq'),
+    async (reader) => {
+      const newest = await newestOf(reader, table)
+      const found: { seq: number; collection: string }[] = []
+      for (let after = ''; ; ) {
+        const rows = reader.selectFrom(table).select(['seq', 'collection']).where('collection', '>', after)
+        const next = await rows.orderBy('collection').limit(1).executeTakeFirst()
+        if (next === undefined) return { found, newest }
+        found.push(next)
+        after = next.collection
+      }
+    },
+  )
 
-export const newStakes = lookingForNewcomers((reader, { after }) =>
-  reader.selectFrom('stakes').select(['seq', 'collection']).where('seq', '>', after).orderBy('seq'),
-)
+export const newNfts = newCollections('nfts')
+export const newStakes = newCollections('stakes')
 
 export const newGoldLocks = lookingForNewcomers((reader, { genesis, after }) =>
   reader

@@ -1,6 +1,6 @@
 /** Runs a round of reconciliation with the chain: accounts to follow, looks at them, what was found, and its finality. */
 import { SIGNATURES_PER_CALL } from '../../chain/history.ts'
-import { followAccounts } from '../../store/followed-accounts.ts'
+import { followMissing } from '../../store/followed-accounts.ts'
 import { createBudget } from '../budget.ts'
 import type { FollowingServices } from '../services.ts'
 import { firstSlot } from './beginning.ts'
@@ -42,8 +42,7 @@ export async function reconcile(
     signal?.throwIfAborted()
     const options = { genesis, takeCall: () => budget.left > calls * LOOK_PART && budget.take() }
     const accounts = (await projection.accountsToFollow?.(services, options)) ?? []
-    if (accounts.length === 0) continue
-    await store.write((tx) => followAccounts(tx, accounts, { genesis, from, now: clock.now() }))
+    await followMissing(store, accounts, { genesis, from, now: clock.now(), signal })
   }
   await lookAtFinality(services, { genesis, budget })
   const forLooks = createBudget(Math.ceil(budget.left * LOOK_PART))
