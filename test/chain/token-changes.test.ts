@@ -2,9 +2,9 @@
 import * as spl from '@solana/spl-token'
 import {
   Keypair,
-  type PublicKey,
+  PublicKey,
   SystemProgram,
-  type TransactionInstruction,
+  TransactionInstruction,
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js'
@@ -13,12 +13,14 @@ import { describe, expect, it } from 'vitest'
 import {
   buildAuthorityRevocation,
   buildTokenCreation,
+  metadataFrozenIn,
   type TokenAuthority,
   type TokenProgram,
   tokenChangesIn,
 } from '../../src/chain/programs/tokens/index.ts'
 import type { UnsignedTransaction } from '../../src/chain/unsigned.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
+import { PROGRAMS as KNOWN } from '../../src/solana/programs.ts'
 
 const PAYER = Keypair.generate().publicKey
 const MINT = Keypair.generate().publicKey
@@ -167,4 +169,46 @@ it('an instruction that is too short for the key it announces changes nothing', 
     Array(6).fill([]),
   )
   expect(raw(6, 0, 0)).toEqual(revoked)
+})
+
+/** An instruction of Metaplex Token Metadata that names five accounts, the metadata at `place`. */
+function frozenBy(place: number, ...data: number[]) {
+  const keys = Array.from({ length: 5 }, (_, n) => ({
+    pubkey: n === place ? MINT : OTHER,
+    isSigner: false,
+    isWritable: true,
+  }))
+  const programId = new PublicKey(KNOWN.tokenMetadata.id)
+  const instruction = new TransactionInstruction({ programId, keys, data: Buffer.from(data) })
+  const message = new TransactionMessage({
+    payerKey: PAYER,
+    recentBlockhash: BLOCKHASH,
+    instructions: [instruction],
+  })
+  const bytes = new VersionedTransaction(message.compileToV0Message()).serialize()
+  return metadataFrozenIn(decodeWireTransaction(bytes).message)
+}
+
+it('metadata is told as frozen by every update that can do so, whatever else it sets, and by no other', () => {
+  const texts = [1, 0, 0, 0, 65, 1, 0, 0, 0, 66, 0, 0, 0, 0, 0, 0]
+  const creators = [1, 1, 0, 0, 0, ...new Uint8Array(34)]
+  const key = [1, ...new Uint8Array(32)]
+  const [some, none, no, yes] = [1, 0, 0, 1]
+  const whole = [1, ...texts, ...creators, ...key, 0, none]
+  const frozen = [MINT.toBase58()]
+  expect(frozenBy(0, 15, none, none, none, some, no)).toEqual(frozen)
+  expect(frozenBy(0, 15, ...whole, ...key, some, yes, some, no)).toEqual(frozen)
+  expect(frozenBy(0, 15, ...whole, ...key, some, yes, none)).toEqual([])
+  expect(frozenBy(0, 15, none, none, none, some, yes)).toEqual([])
+  for (const variant of [0, 1]) {
+    expect(frozenBy(4, 50, variant, ...key, 1, ...texts, ...creators, none, some, no, 0)).toEqual(frozen)
+    expect(frozenBy(4, 50, variant, none, none, some, no, none, 0)).toEqual([])
+  }
+  expect(frozenBy(4, 50, 2, none, none, some, no, none)).toEqual(frozen)
+  expect(frozenBy(4, 50, 3, none, none, some, no, none)).toEqual([])
+})
+
+it('an update of metadata that is cut short or made up never throws', () => {
+  const data = fc.tuple(fc.constantFrom(15, 50), fc.uint8Array({ maxLength: 60 }))
+  fc.assert(fc.property(data, ([tag, rest]) => frozenBy(0, tag, ...rest).length <= 1))
 })
