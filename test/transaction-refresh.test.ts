@@ -272,6 +272,28 @@ describe('of the versions of one transaction', () => {
     expect(it.chain.account(to.toBase58())?.lamports).toBe(SOL)
   })
 
+  it('one whose refresh is stored while its own submission is checked is refused too', async () => {
+    const it = await start()
+    const to = Keypair.generate().publicKey
+    const first = it.transfer(to)
+    it.chain.advance(1)
+    const { store } = it.services
+    const { write } = store
+    let versions = 0
+    // The refresh, and the submission of what it gave, are stored just before the write of the first version.
+    Object.assign(store, {
+      write: async (act: Parameters<typeof write>[0]) => {
+        Object.assign(store, { write })
+        const second = (await it.refresh([first])).json.data.transactions[0]
+        versions += (await it.submit(it.sign(second))).status === 200 ? 1 : 0
+        return write.call(store, act)
+      },
+    })
+    expect([(await it.submit(it.sign(first))).status, versions]).toEqual([400, 1])
+    await it.pass(1)
+    expect(it.chain.account(to.toBase58())?.lamports).toBe(SOL)
+  })
+
   it('a build of the same terms anew is another transaction', async () => {
     const it = await start()
     const to = Keypair.generate().publicKey

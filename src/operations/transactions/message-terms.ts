@@ -1,10 +1,9 @@
 /** What a message says but for its blockhash, and the submissions that say the same. */
 import { createHash, hash } from 'node:crypto'
-import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { KEY_BYTES } from '../../solana/constants.ts'
 import { type DecodedTransaction, decodeWireTransaction } from '../../solana/messages.ts'
-import type { Soon } from '../../soon.ts'
+import { type Soon, whenThere } from '../../soon.ts'
 import { firstOfMessage, liveWithBlockhash, lockBlockhashes } from '../../store/refreshed-messages.ts'
 import type { Reader, Tx } from '../../store/store.ts'
 
@@ -67,19 +66,20 @@ export interface SiblingCheck {
   hold(tx: Tx): Soon<void>
 }
 
-const NO_SIBLINGS: SiblingCheck = { hold() {} }
-
-/** Finds those of the transactions that were refreshed here, or that others were refreshed from. */
-export function siblingCheck(
-  { store }: Pick<Context, 'store'>,
-  submitted: readonly SubmittedMessage[],
-): Soon<SiblingCheck> {
-  const found = submitted.map(({ transaction }) => firstOfMessage(store.db, messageSha256(transaction)))
-  const check = (firsts: readonly (string | null)[]): SiblingCheck =>
-    firsts.every((one) => one === null) ? NO_SIBLINGS : { hold: (tx) => refuseSiblings(tx, submitted, firsts) }
-  return found.some((one) => one instanceof Promise)
-    ? Promise.all(found).then(check)
-    : check(found as readonly (string | null)[])
+/** Whether a transaction was refreshed is read with its submission, as a refresh may be under way at the same time. */
+export function siblingCheck(submitted: readonly SubmittedMessage[]): SiblingCheck {
+  const hashes = submitted.map(({ transaction }) => messageSha256(transaction))
+  return {
+    hold(tx) {
+      const firsts = hashes.map((own) => firstOfMessage(tx, own))
+      const found = firsts.some((one) => one instanceof Promise)
+        ? Promise.all(firsts)
+        : (firsts as readonly (string | null)[])
+      return whenThere(found, (all) =>
+        all.every((one) => one === null) ? undefined : refuseSiblings(tx, submitted, all),
+      )
+    },
+  }
 }
 
 async function refuseSiblings(

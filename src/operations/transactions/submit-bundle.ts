@@ -76,7 +76,7 @@ async function storeBundle(
   }
   const { max_retries } = input
   const params = bundle.map((transaction, i) => ({ transaction, param: `signed_transactions.${i}` }))
-  const siblings = await siblingCheck(context, params)
+  const siblings = siblingCheck(params)
   const tickers = await tickerClaims(context, params)
   await store.write(async (tx) => {
     await siblings.hold(tx)

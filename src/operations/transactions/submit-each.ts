@@ -38,7 +38,7 @@ export async function submitEach(
       const tracked_resource = i === transactions.length - 1 ? tracked : undefined
       const plan = { genesis, since_slot: slot, next_send_at: clock.now() + FIRST_SEND_MS }
       const submitted = [{ transaction, param: `transactions.${i}` }]
-      const siblings = await siblingCheck(context, submitted)
+      const siblings = siblingCheck(submitted)
       const tickers = await tickerClaims(context, submitted)
       await store.write(async (tx) => {
         await siblings.hold(tx)

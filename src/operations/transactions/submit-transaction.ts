@@ -46,7 +46,7 @@ export async function submitTransaction(
   const trial = input.skip_preflight ? undefined : await preflight(chain, transaction, 'transaction')
   const landed = trial?.landed === true
   const submitted = [{ transaction, param: 'transaction' }]
-  const siblings = await siblingCheck(context, submitted)
+  const siblings = siblingCheck(submitted)
   const tickers = await tickerClaims(context, submitted)
   const answer = await context.commit((tx) => {
     // It is sent even if it seems to have landed, because that block may be dropped, which only the first look shows.
