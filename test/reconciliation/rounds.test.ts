@@ -108,6 +108,26 @@ describe.skipIf(lacksCore)('a round (needs Metaplex Core)', () => {
     expect(order.map(({ data }) => data.object.asset)).toEqual([first.asset, last.asset])
   })
 
+  it.each([12, 60, 300])('takes no more than %i calls a minute, if so many are configured', async (callsPerMinute) => {
+    const { acts, mint } = await withCollection()
+    const { count, services } = counted(acts.services)
+    const { config, chain } = services
+    const remote = {
+      ...services,
+      chain: { ...chain, cluster: { ...chain.cluster, kind: 'custom' as const } },
+      config: { ...config, values: { ...config.values, 'reconciliation.calls-per-minute': callsPerMinute } },
+    }
+    for (let n = 0; n < 5; n++) mint()
+    acts.pass(60 - ((services.clock.now() / 1_000) % 60))
+    const before = count.calls
+    for (let seconds = 0; seconds < 300; seconds += 5) {
+      await reconcileRecords(remote)
+      acts.pass(5)
+    }
+    expect(count.calls - before).toBeGreaterThan(0)
+    expect(count.calls - before).toBeLessThanOrEqual(5 * callsPerMinute)
+  })
+
   it('by several daemons at once, and a submission of the same bytes afterwards, tells it once', async () => {
     const { acts, services, mint, told, request } = await withCollection()
     const { asset, bytes } = mint()

@@ -1,7 +1,10 @@
 /** Reconciles records with the chain by the projections of every resource. */
 import type { Services } from '../../context.ts'
+import { createBudget } from '../../following/budget.ts'
+import { lookAtFinality } from '../../following/reconciliation/finality.ts'
 import { RECONCILE_EVERY_MS, reconcile } from '../../following/reconciliation/rounds.ts'
 import { hasRecords } from '../../store/recorded-resources.ts'
+import { isAnyUnfinal } from '../../store/webhook-unfinal.ts'
 import { MINUTE_MS } from '../../timing.ts'
 import { PROJECTIONS } from '../projections.ts'
 
@@ -12,22 +15,39 @@ const EMBEDDED_CALLS = 2_000
 /** With fewer, no round would have a call for each of its steps. */
 const LEAST_CALLS = 5
 
-/** Runs one round within the configured calls per minute, of which 0 is none. Throws internal_error when the node fails. */
+/**
+ * Runs one round within the configured calls per minute; with 0 only what was found before comes to its end, as
+ * deliveries of final events wait for it. Throws internal_error when the node fails.
+ */
 export async function reconcileRecords(
   services: ReconcileServices,
   { signal, calls, pageSize }: { signal?: AbortSignal; calls?: number; pageSize?: number } = {},
 ): Promise<void> {
   const callsPerMinute = services.config.values['reconciliation.calls-per-minute']
-  if (callsPerMinute === 0 || (await hasNothingToReconcile(services))) return
-  const isEmbedded = services.chain.cluster.kind === 'embedded'
-  const perRound = isEmbedded
-    ? EMBEDDED_CALLS
-    : Math.max(LEAST_CALLS, Math.floor((callsPerMinute * RECONCILE_EVERY_MS) / MINUTE_MS))
+  if (callsPerMinute === 0) return endWhatWasFound(services)
+  if (await hasNothingToReconcile(services)) return
+  const perRound = callsPerRound(services, callsPerMinute)
+  if (calls === undefined && perRound === 0) return
   const options = {
     ...{ signal, calls: calls ?? perRound, callsPerMinute },
     ...(pageSize === undefined ? {} : { pageSize }),
   }
   await reconcile({ ...services, projections: PROJECTIONS }, options)
+}
+
+/** Returns the most calls of a round at this time: too few calls for a round each five seconds make rounds rarer. */
+function callsPerRound({ chain, clock }: ReconcileServices, callsPerMinute: number): number {
+  if (chain.cluster.kind === 'embedded') return EMBEDDED_CALLS
+  const calls = Math.floor((callsPerMinute * RECONCILE_EVERY_MS) / MINUTE_MS)
+  if (calls >= LEAST_CALLS) return calls
+  const every = Math.ceil((LEAST_CALLS * MINUTE_MS) / callsPerMinute / RECONCILE_EVERY_MS)
+  return Math.floor(clock.now() / RECONCILE_EVERY_MS) % every === 0 ? LEAST_CALLS : 0
+}
+
+async function endWhatWasFound(services: ReconcileServices): Promise<void> {
+  if (!(await isAnyUnfinal(services.store.db))) return
+  const genesis = await services.chain.genesisHash()
+  await lookAtFinality({ ...services, projections: PROJECTIONS }, { genesis, budget: createBudget(LEAST_CALLS - 1) })
 }
 
 /** A new installation asks no node, and does not open its embedded chain, before it has something to look after. */
