@@ -3,8 +3,10 @@ import { create } from '@metaplex-foundation/mpl-core'
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
+import { reconcileRecords } from '../../src/operations/transactions/reconcile-records.ts'
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
-import { type FinalityFacts, finalityOf } from '../../src/operations/webhook-deliveries/finality.ts'
+import { type FinalityFacts, finalityOf, releaseFinal } from '../../src/operations/webhook-deliveries/finality.ts'
+import { unfinalDeliveries } from '../../src/store/webhook-unfinal.ts'
 import { addressOf, assetsOn, lacksCore } from '../support/assets.ts'
 import { startPlatform } from '../support/platform-wallet.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -74,6 +76,28 @@ describe.skipIf(lacksCore)('a subscription to final events (needs Metaplex Core)
       'transaction.submitted',
     ])
     expect(signature).toBeDefined()
+  })
+
+  it('hears of what was found before reconciliation was switched off', async () => {
+    const { acts, minting, told } = await subscribed()
+    acts.past(minting().bytes)
+    acts.pass(2)
+    acts.hold.isOn = true
+    await acts.round()
+    expect(await told()).toEqual([])
+    acts.hold.isOn = false
+    acts.pass(60)
+    const { config } = acts.services
+    const values = { ...config.values, 'reconciliation.calls-per-minute': 0 }
+    await reconcileRecords({ ...acts.services, config: { ...config, values } })
+    // A process that stops looks no further, and goes on where it was.
+    const look = { after: 0, blocked: new Set<string>() }
+    const waiting = () => unfinalDeliveries(acts.services.store.db, 0, 100)
+    const before = await waiting()
+    expect(await releaseFinal(acts.services, look, AbortSignal.abort())).toEqual(look)
+    expect(await waiting()).toEqual(before)
+    expect(before.length).toBeGreaterThan(0)
+    expect((await told()).map(([type]) => type)).toContain('nft.created')
   })
 
   it('that no longer asks for them is told at once, and a replay keeps to what it asks', async () => {

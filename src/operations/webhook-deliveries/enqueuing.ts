@@ -1,7 +1,7 @@
 /** Fills the queue in parallel with the sending, because many subscribers and events take time. */
 import type { Services } from '../../context.ts'
 import { fanOut } from './fan-out.ts'
-import { releaseFinal } from './finality.ts'
+import { newLook, releaseFinal } from './finality.ts'
 import { finishRemovals } from './removals.ts'
 import { advanceReplays } from './replay.ts'
 
@@ -39,11 +39,13 @@ export function createEnqueuing(
   let [expected, found] = [0, 0]
   let failure: { error: unknown } | undefined
   let begun = 0
+  let look = newLook()
 
   async function pass(): Promise<void> {
     pauseMs = (await fanOut(services, signal)) ? REFILL_EVERY_MS : ENQUEUE_EVERY_MS
     hasMore = await advanceReplays(services, ...signals)
-    await releaseFinal(services)
+    look = await releaseFinal(services, look, ...signals)
+    if (look.after > 0 && !signals.some(({ aborted }) => aborted)) hasMore = true
     await finishRemovals(services, ...signals)
   }
 

@@ -12,6 +12,8 @@ import {
 import { MINUTE_MS } from '../../timing.ts'
 
 const DELIVERIES_PER_LOOK = 500
+/** Pages of one pass, beside which new events are fanned out. */
+const PAGES_PER_PASS = 10
 /** Time in which a dropped transaction may land again: longer than any blockhash can be used. */
 const LANDS_AGAIN_MS = 10 * MINUTE_MS
 /** Age at which a reading of accounts counts as final where no daemon reads the chain's final slot. */
@@ -51,24 +53,41 @@ export function finalityOf(event: FinalEvent, { end, finalSlot, now }: FinalityF
   return slot === null || slot <= finalSlot || age > OLD_READING_MS ? 'final' : 'open'
 }
 
-/** Looks at every delivery that waits for finality, in the order of events; of one resource none overtakes another. */
-export async function releaseFinal({ store, clock }: Pick<Services, 'store' | 'clock'>): Promise<void> {
-  const blocked = new Set<string>()
-  for (let after = 0; ; ) {
+/** Where a look at the deliveries goes on, and of which resources an earlier delivery of this look still waits. */
+export interface FinalityLook {
+  after: number
+  blocked: Set<string>
+}
+
+export const newLook = (): FinalityLook => ({ after: 0, blocked: new Set() })
+
+/**
+ * Looks at deliveries that wait for finality, in the order of events; of one resource none overtakes another. Ends after
+ * some pages, or between two once a signal is aborted, and returns where the next call goes on.
+ */
+export async function releaseFinal(
+  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  look: FinalityLook = newLook(),
+  ...signals: readonly AbortSignal[]
+): Promise<FinalityLook> {
+  let { after } = look
+  for (let page = 0; page < PAGES_PER_PASS; page++) {
+    if (signals.some(({ aborted }) => aborted)) break
     const rows = await unfinalDeliveries(store.db, after, DELIVERIES_PER_LOOK)
     const last = rows.at(-1)
-    if (last === undefined) return
-    const { released, undone } = await decided(store.db, rows, blocked, clock.now())
+    if (last === undefined) return newLook()
+    const { released, undone } = await decided(store.db, rows, look.blocked, clock.now())
     if (released.length > 0 || undone.length > 0) {
       await store.write(async (tx) => {
         await releaseUnfinal(tx, released, clock.now())
         await removeUnfinal(tx, undone)
       })
     }
-    if (rows.length < DELIVERIES_PER_LOOK) return
+    if (rows.length < DELIVERIES_PER_LOOK) return newLook()
     // Deliveries of one event to several subscriptions may be on both sides of a page.
     after = last.sequence === rows[0]?.sequence ? last.sequence : last.sequence - 1
   }
+  return { after, blocked: look.blocked }
 }
 
 async function decided(
