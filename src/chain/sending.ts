@@ -46,11 +46,9 @@ export async function preflight(node: SendingNode, transaction: DecodedTransacti
   })
   const { err, logs } = value
   if (err === null || err === undefined) return { slot, landed: false }
-  // Agave before 3.1 refused the call instead; neither says whose signature is wrong.
+  // Agave before 3.1 refused the call instead of telling it as the error of the run; neither says whose it is.
   if (err === 'SignatureFailure') requireValidSignatures(transaction, param)
   if (err === 'AlreadyProcessed') return { slot, landed: true }
-  // Later validators tell a wrong signature as the error of the run, without the signer.
-  if (err === 'SignatureFailure') requireValidSignatures(transaction, param)
   // A validator checks the age of the blockhash first, and forgets processed transactions within minutes.
   if (err === 'BlockhashNotFound' && (await isKnownTransaction(node, transaction))) return { slot, landed: true }
   const error = explainTransactionError(err, { logs: logs ?? null, ...namesIn(transaction.message) })
