@@ -501,7 +501,10 @@ export interface FollowedAccountsTable {
   beside: string | null
   /** Address of the record that it belongs to, where that is not its own: the mint of metadata. */
   about: string | null
-  /** SHA-256 of the account's data when its history was last listed to the end; null before. */
+  /**
+   * SHA-256 of the account's data when its history was last listed to the end; null before, and while a change is not
+   * final. `3:` before it: the data has changed since, which three listings have not explained.
+   */
   state_hash: string | null
   /** Newest finalized transaction up to which the history was listed without a gap. */
   seen_slot: number

@@ -1,10 +1,15 @@
 /** Lists the history of a followed account from its newest transaction back to the last listing, page by page, over as many rounds as it takes. */
-import { type ListedSignature, listSignatures } from '../../chain/history.ts'
+import { type ListedSignature, type ListOptions, listSignatures } from '../../chain/history.ts'
 import { readFirstBlock } from '../../chain/statuses.ts'
 import { insertFound, releaseListed } from '../../store/chain-transactions.ts'
-import { type AccountMove, type FollowedAccount, moveAccount } from '../../store/followed-accounts.ts'
+import { type AccountMove, type FollowedAccount, moveAccount, planLook } from '../../store/followed-accounts.ts'
+import { MINUTE_MS } from '../../timing.ts'
 import type { Budget } from '../budget.ts'
 import type { FollowingServices } from '../services.ts'
+import { hashAfter } from './state-hashes.ts'
+
+/** Wait for a node whose history reaches back far enough, which the operator has to name. */
+const SHORT_HISTORY_WAIT_MS = 10 * MINUTE_MS
 
 export interface ListingOptions {
   genesis: string
@@ -35,39 +40,92 @@ export async function listAccount(
   while (at !== null && options.budget.take()) {
     options.signal?.throwIfAborted()
     const { address, before_signature, seen_signature, head_slot } = at
-    const page = await listSignatures(services.chain, address, {
+    const request = {
       before: before_signature ?? undefined,
       until: seen_signature ?? undefined,
       minSlot: head_slot ?? options.slot,
       limit: options.pageSize,
-    })
-    const isGapEnd = before_signature !== null && page.length < options.pageSize
-    if (isGapEnd && options.budget.take()) await warnOfLostHistory(services, at)
-    at = await writePage(services, at, page, options)
+    }
+    const page = await listSignatures(services.chain, address, request)
+    const proven = isShort(at, page, options) ? await reachingPage(services, at, { page, request, options }) : page
+    if (proven === null) return beginAgain(services, at, SHORT_HISTORY_WAIT_MS)
+    at = await writePage(services, at, proven, options)
   }
 }
 
-/** A node that keeps a short history answers as if nothing had happened before it. */
-async function warnOfLostHistory(
-  { chain, log }: FollowingServices,
-  { address, seen_slot }: FollowedAccount,
+/** A listing that cannot go on begins again later. */
+export async function beginAgain(
+  { store, clock }: FollowingServices,
+  account: FollowedAccount,
+  wait: number,
 ): Promise<void> {
-  const historyStart = await readFirstBlock(chain)
-  // Without an earlier listing, the account itself may be younger than the history.
-  if (historyStart <= seen_slot || seen_slot === 0) return
-  const where = { address, from: seen_slot, to: historyStart }
-  log.warn(where, 'the node has no history of these slots: what happened in them is not told')
+  const next = clock.now() + wait
+  await store.write(async (tx) => {
+    if (account.before_signature === null) return planLook(tx, account.seq, next)
+    const again = { before_signature: null, head_slot: null, head_signature: null, listed: 0, next_look_at: next }
+    await moveAccount(tx, account, again)
+  })
+}
+
+/**
+ * Whether the page ends before the last listing without showing it, and would move the place of the account: a node that
+ * keeps a short history answers as if nothing had happened before it.
+ */
+const isShort = (
+  { seen_slot, before_signature }: FollowedAccount,
+  page: readonly ListedSignature[],
+  { pageSize }: ListingOptions,
+): boolean =>
+  seen_slot > 0 &&
+  page.length < pageSize &&
+  page.every(({ slot }) => slot >= seen_slot) &&
+  (page.length > 0 || before_signature !== null)
+
+/**
+ * Returns the page of a node whose own history begins before the gap, and null where there is none. An account that was
+ * never listed may be younger than the history, so that only its gap is told. It is asked for even where no call is left,
+ * which happens once in a round.
+ */
+async function reachingPage(
+  { chain, log }: FollowingServices,
+  { address, seen_slot, seen_signature, state_hash, before_signature }: FollowedAccount,
+  { page, request, options }: { page: ListedSignature[]; request: ListOptions; options: ListingOptions },
+): Promise<ListedSignature[] | null> {
+  const isFirst = seen_signature === null && state_hash === null
+  if (isFirst && before_signature === null) return page
+  options.budget.take()
+  const pages: ListedSignature[][] = []
+  const starts: number[] = []
+  // Of several endpoints one is enough, as long as both answers are its own.
+  await chain.witnesses(async (node) => {
+    const own = chain.isPooled ? await listSignatures(node, address, request) : page
+    const start = await readFirstBlock(node)
+    starts.push(start)
+    if (start <= seen_slot) pages.push(own)
+  })
+  const [first] = pages
+  if (first !== undefined) return first
+  const where = { address, from: seen_slot, to: starts.length === 0 ? null : Math.min(...starts) }
+  if (isFirst) {
+    log.warn(where, 'the node has no history of these slots: what happened in them is not told')
+    return page
+  }
+  log.error(
+    where,
+    'no node has the history of these slots: the account waits until rpc-url or rpc-urls names one that has',
+  )
+  return null
 }
 
 /** Returns the account as it goes on, or null at the end of its listing and where another process is ahead. */
 async function writePage(
-  { store, clock }: FollowingServices,
+  { store, clock, log }: FollowingServices,
   account: FollowedAccount,
   page: readonly ListedSignature[],
   { genesis, quietWaitMs, busyWaitMs, stateHash, pageSize }: ListingOptions,
 ): Promise<FollowedAccount | null> {
   const now = clock.now()
-  const { address, seen_slot, beside } = account
+  const { address, seen_slot, beside, state_hash } = account
   // A node that does not know the last signature, because its fork was dropped, lists on behind it.
   const isNew = ({ slot }: ListedSignature) => slot >= seen_slot
   const fresh = page.filter(isNew)
@@ -89,9 +147,20 @@ async function writePage(
       })
     : { ...head, before_signature: last.signature, listed: account.listed + fresh.length, next_look_at: now }
   const isSettled = isEnd && account.before_signature === null && (fresh[0]?.isFinal ?? true)
+  const isListed = found.length > 0 || account.listed > 0
+  const planned: AccountMove = { ...move }
+  if (isSettled && stateHash !== undefined) {
+    const { stored, tries, isGivenUp } = hashAfter(state_hash, stateHash, isListed)
+    planned.state_hash = stored
+    if (tries > 0) planned.next_look_at = now + quietWaitMs(tries)
+    if (isGivenUp)
+      log.error({ address, slot: seen_slot }, 'an account changed, and no transaction that did it was listed')
+  } else if (isEnd && stateHash !== undefined && isListed) {
+    // The next listing, once all is final, has this change explained.
+    planned.state_hash = null
+  }
   const isMoved = await store.write(async (tx) => {
-    const hash = isSettled && stateHash !== undefined ? { state_hash: stateHash } : {}
-    if (!(await moveAccount(tx, account, { ...move, ...hash }))) return false
+    if (!(await moveAccount(tx, account, planned))) return false
     if (found.length > 0) await insertFound(tx, found, { genesis, address, isHalf: beside !== null, now })
     if (isEnd) await releaseListed(tx, genesis, address)
     return true

@@ -2,19 +2,12 @@
 import { createHash } from 'node:crypto'
 import { plainAccounts } from '../../chain/plain-reads.ts'
 import { askNode } from '../../chain/rpc-faults.ts'
-import {
-  countAccounts,
-  dueAccounts,
-  type FollowedAccount,
-  moveAccount,
-  planLook,
-  postponeQuiet,
-} from '../../store/followed-accounts.ts'
+import { countAccounts, dueAccounts, type FollowedAccount, postponeQuiet } from '../../store/followed-accounts.ts'
 import { MINUTE_MS } from '../../timing.ts'
 import type { Budget } from '../budget.ts'
 import type { FollowingServices } from '../services.ts'
 import { type FollowedCounts, lookIntervalOf, STATES_PER_CALL } from './intervals.ts'
-import { type ListingOptions, listAccount } from './listing.ts'
+import { beginAgain, type ListingOptions, listAccount } from './listing.ts'
 
 /** Slots behind a confirmed reading that no fork reaches, so that a listing need not go behind them. */
 const SETTLED_SLOTS = 150
@@ -108,17 +101,8 @@ async function listAll(
     } catch (error) {
       if (signal?.aborted || ++faults >= MOST_FAULTS) throw error
       services.log.warn({ err: error, address: account.address }, 'the history of a followed account was not listed')
-      await postponeFaulty(services, account)
+      // A node may not know the place at which the listing goes on.
+      await beginAgain(services, account, FAULTY_LOOK_MS)
     }
   }
-}
-
-/** A listing that a node cannot go on with, because it does not know the place, begins again. */
-async function postponeFaulty({ store, clock }: FollowingServices, account: FollowedAccount): Promise<void> {
-  const next = clock.now() + FAULTY_LOOK_MS
-  await store.write(async (tx) => {
-    if (account.before_signature === null) return planLook(tx, account.seq, next)
-    const again = { before_signature: null, head_slot: null, head_signature: null, listed: 0, next_look_at: next }
-    await moveAccount(tx, account, again)
-  })
 }

@@ -1,0 +1,85 @@
+/** A listing proves that nothing is missing before it moves on: a short history or a late index loses nothing. */
+import { describe, expect, it } from 'vitest'
+import { hashAfter } from '../../src/following/reconciliation/state-hashes.ts'
+import { followAccounts } from '../../src/store/followed-accounts.ts'
+import { lacksCore } from '../support/assets.ts'
+import { type Lie, onLyingNode } from './lying-node.ts'
+
+const truth: Lie = (_, __, answer) => answer
+
+describe.skipIf(lacksCore)('the history of a followed account (needs Metaplex Core)', () => {
+  /** A node whose history begins behind a transaction. */
+  const without =
+    (lost: { signature: string }): Lie =>
+    (method, _, answer) => {
+      if (method === 'getFirstAvailableBlock') return Number.MAX_SAFE_INTEGER
+      if (method !== 'getSignaturesForAddress') return answer
+      return (answer as { signature: string }[]).filter(({ signature }) => signature !== lost.signature)
+    }
+
+  it('waits for a node that has all of it, and is then told in its order', async () => {
+    const { acts, lying, mint, rounds, told, accountOf, collection } = await onLyingNode()
+    const earlier = mint()
+    await rounds(60, 3)
+    const [lost, kept] = [mint(), mint()]
+    lying.call = lying.witnesses = without(lost)
+    const before = await accountOf(collection)
+    await rounds(60, 3)
+    const { seen_slot, seen_signature } = await accountOf(collection)
+    expect([seen_slot, seen_signature]).toEqual([before.seen_slot, before.seen_signature])
+    expect([await told(earlier), await told(lost), await told(kept)]).toEqual([['nft.created'], [], []])
+    lying.call = lying.witnesses = truth
+    await rounds(660, 2)
+    const order = (await acts.events()).filter(({ type }) => type === 'nft.created')
+    expect(order.map(({ data }) => data.object.asset)).toEqual([earlier, lost, kept].map(({ asset }) => asset))
+  })
+
+  it('is taken from the endpoint that has it, where another has not', async () => {
+    const { lying, mint, rounds, told, services } = await onLyingNode()
+    mint()
+    await rounds(60, 3)
+    const [lost, kept] = [mint(), mint()]
+    lying.call = without(lost)
+    Object.assign(services.chain, { isPooled: true })
+    await rounds(60, 2)
+    expect([await told(lost), await told(kept)]).toEqual([['nft.created'], ['nft.created']])
+  })
+
+  it('is listed again while it does not explain how the data has changed, which the node shows sooner', async () => {
+    const { lying, mint, transfer, rounds, services, genesis, accountOf, stateOf } = await onLyingNode()
+    const { asset } = mint()
+    await rounds(60, 2)
+    const followed = [{ address: asset, kind: 'distributor', watch: 'state' } as const]
+    const now = services.clock.now()
+    await services.store.write((tx) => followAccounts(tx, followed, { genesis, from: 0, now }))
+    await rounds(60, 3)
+    const { state_hash } = await accountOf(asset)
+    expect(state_hash).toMatch(/^[0-9a-f]{64}$/)
+    const moved = transfer({ asset })
+    lying.call = (method, _, answer) => (method === 'getSignaturesForAddress' ? [] : answer)
+    await rounds(30, 4)
+    expect((await accountOf(asset)).state_hash).toBe(`4:${state_hash}`)
+    expect(await stateOf(moved)).toBeUndefined()
+    lying.call = truth
+    await rounds(60, 3)
+    expect(await stateOf(moved)).toBeDefined()
+    expect((await accountOf(asset)).state_hash).toMatch(/^[0-9a-f]{64}$/)
+    expect((await accountOf(asset)).state_hash).not.toBe(state_hash)
+  })
+})
+
+describe('the hash that is kept of an account', () => {
+  it('is the new one where a listing explains it, and after too many that do not', () => {
+    expect(hashAfter(null, 'b', false)).toEqual({ stored: 'b', tries: 0, isGivenUp: false })
+    expect(hashAfter('a', 'b', true)).toEqual({ stored: 'b', tries: 0, isGivenUp: false })
+    expect(hashAfter('5:a', 'a', false)).toEqual({ stored: 'a', tries: 0, isGivenUp: false })
+    expect(hashAfter('', 'b', false)).toEqual({ stored: '1:', tries: 1, isGivenUp: false })
+    let stored = 'a'
+    for (let tries = 1; tries <= 8; tries++) {
+      const after = hashAfter(stored, 'b', false)
+      expect(after).toEqual({ stored: `${tries}:a`, tries, isGivenUp: false })
+      stored = after.stored
+    }
+    expect(hashAfter(stored, 'b', false)).toEqual({ stored: 'b', tries: 0, isGivenUp: true })
+  })
+})
