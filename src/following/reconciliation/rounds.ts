@@ -38,11 +38,18 @@ export async function reconcile(
   // One call is reserved for the genesis hash, which is requested once per node.
   const budget = createBudget(calls - 1)
   const from = await firstSlot(services, genesis)
+  const faults: unknown[] = []
   for (const projection of projections) {
     signal?.throwIfAborted()
     const options = { genesis, takeCall: () => budget.left > calls * LOOK_PART && budget.take() }
-    const accounts = (await projection.accountsToFollow?.(services, options)) ?? []
-    await followMissing(store, accounts, { genesis, from, now: clock.now(), signal })
+    try {
+      const accounts = (await projection.accountsToFollow?.(services, options)) ?? []
+      await followMissing(store, accounts, { genesis, from, now: clock.now(), signal })
+    } catch (error) {
+      // What is followed already is looked at all the same.
+      if (signal?.aborted) throw error
+      faults.push(error)
+    }
   }
   await lookAtFinality(services, { genesis, budget })
   const forLooks = createBudget(Math.ceil(budget.left * LOOK_PART))
@@ -50,4 +57,5 @@ export async function reconcile(
   await lookAtAccounts(services, { genesis, budget: forLooks, callsPerMinute, pageSize, signal })
   const forReading = createBudget(reserved + forLooks.left)
   await readWaiting(services, { genesis, budget: forReading, signal })
+  if (faults.length > 0) throw faults[0]
 }
