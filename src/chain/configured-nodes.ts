@@ -24,7 +24,7 @@ export interface NodeAccess {
 }
 
 export interface ConfiguredNodes {
-  isPooled: boolean
+  hasSeveralEndpoints: boolean
   /** Undefined for the embedded chain. */
   access: (() => Promise<NodeAccess>) | undefined
   /** One node, at another URL than before or at the same one. */
@@ -48,7 +48,7 @@ export function configuredNodes(config: Config, cluster: Cluster, options: Confi
   const { around = (send) => send, retryOptions, ending, log, ...timing } = options
   const endpoints = endpointsOf(config)
   const [first] = endpoints
-  const isPooled = endpoints.length > 1
+  const hasSeveralEndpoints = endpoints.length > 1
   const sendTo = ({ url, headers }: Pick<RpcEndpoint, 'url' | 'headers'>, label?: string) =>
     around(nodeFetch(url, redactorOf(config), { headers, label }))
   const closer = new AbortController()
@@ -87,16 +87,16 @@ export function configuredNodes(config: Config, cluster: Cluster, options: Confi
   }
 
   async function access({ url, headers }: RpcEndpoint): Promise<NodeAccess> {
-    if (!isPooled) return at(url, headers)
+    if (!hasSeveralEndpoints) return at(url, headers)
     pooled ??= openPool(url)
     return pooled
   }
 
   return {
-    isPooled,
+    hasSeveralEndpoints,
     at,
     access: first && (() => access(first)),
-    witnesses: isPooled
+    witnesses: hasSeveralEndpoints
       ? async (read) => {
           if (first !== undefined) await access(first)
           return pool?.witnesses(read) ?? []

@@ -27,7 +27,7 @@ export interface Endpoint {
 export interface Chain extends ProgramLookup {
   readonly cluster: Cluster
   /** Whether several endpoints are asked, of which one alone proves no absence. */
-  readonly isPooled: boolean
+  readonly hasSeveralEndpoints: boolean
   /** Aborted when the process ends. */
   readonly ending: AbortSignal | undefined
   /**
@@ -176,7 +176,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
 
   return {
     cluster,
-    isPooled: nodes.isPooled,
+    hasSeveralEndpoints: nodes.hasSeveralEndpoints,
     ending,
     endpoint() {
       if (cluster.kind !== 'embedded') return { rpcUrl: cluster.rpcUrl, wsUrl: cluster.wsUrl }

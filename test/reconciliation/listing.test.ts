@@ -40,7 +40,7 @@ describe.skipIf(lacksCore)('the history of a followed account (needs Metaplex Co
     await rounds(60, 3)
     const [lost, kept] = [mint(), mint()]
     lying.call = without(lost)
-    Object.assign(services.chain, { isPooled: true })
+    Object.assign(services.chain, { hasSeveralEndpoints: true })
     await rounds(60, 2)
     expect([await told(lost), await told(kept)]).toEqual([['nft.created'], ['nft.created']])
   })

@@ -98,7 +98,7 @@ async function reachingPage(
   const starts: number[] = []
   // Of several endpoints one is enough, as long as both answers are its own.
   await chain.witnesses(async (node) => {
-    const own = chain.isPooled ? await listSignatures(node, address, request) : page
+    const own = chain.hasSeveralEndpoints ? await listSignatures(node, address, request) : page
     const start = await readFirstBlock(node)
     starts.push(start)
     if (start <= seen_slot) pages.push(own)

@@ -61,7 +61,7 @@ async function onChain(chain: Context['chain'], signature: string): Promise<Resu
  * internal_error where only one of several endpoints can be asked.
  */
 async function confirmedUnknown(chain: Context['chain'], signature: string): Promise<SignatureStatus | null> {
-  if (!chain.isPooled) return null
+  if (!chain.hasSeveralEndpoints) return null
   const readings = await chain.witnesses((node) => readStatuses(node, [signature], true))
   if (readings.length === 0) {
     throw internal('One RPC endpoint alone does not know the transaction, and no second one can be asked: try again')
