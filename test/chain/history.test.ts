@@ -3,7 +3,13 @@ import { base58 } from '@scure/base'
 import { AddressLookupTableAccount, Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { executionOrder, listSignatures, ownFirst, readExecuted } from '../../src/chain/history.ts'
+import {
+  executionOrder,
+  listSignatures,
+  ownFirst,
+  readExecuted,
+  UnreadableTransaction,
+} from '../../src/chain/history.ts'
 import { goldLockChangesIn } from '../../src/chain/programs/jupiter-lock/index.ts'
 import { LOCK_INSTRUCTIONS } from '../../src/chain/programs/jupiter-lock/program.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
@@ -88,12 +94,10 @@ describe('a transaction that is read from the chain', () => {
       answer({ innerInstructions: [{ index: 0, instructions: Array.from({ length: 300 }, () => fitting) }] }),
     ]
     for (const each of unfit) {
-      await expect(readExecuted(node(each), signature), JSON.stringify(each)).rejects.toMatchObject({
-        code: 'internal_error',
-      })
+      await expect(readExecuted(node(each), signature), JSON.stringify(each)).rejects.toThrow(UnreadableTransaction)
     }
     const other = base58.encode(new Uint8Array(64).fill(1))
-    await expect(readExecuted(node(answer()), other)).rejects.toMatchObject({ code: 'internal_error' })
+    await expect(readExecuted(node(answer()), other)).rejects.toThrow(UnreadableTransaction)
   })
 
   it('is read or refused, whatever a node answers', async () => {
