@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Connection, Keypair, PublicKey } from '@solana/web3.js'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { PROGRAM } from '../cli/command-line.ts'
 import { png } from '../storage/images.ts'
@@ -151,10 +151,20 @@ describe.skipIf(lacksPrograms)(`a launch of version 1 that is killed, with SOAK_
       if (await killAt(points.shift() ?? random() * whole * 0.8, child, gone)) struck.command!++
     }
     const commands = await start(dataDir)
-    const ofCommands = await expectWhole(commands)
+    // What a killed command had stored is sent by this daemon, and may land between two looks.
+    const count = async (type: string) =>
+      (await commands.request('GET', `/v2/events?limit=100&type=transaction.${type}`)).json.data.length
+    const ofCommands = await vi.waitFor(
+      async () => {
+        expect((await count('confirmed')) + (await count('failed'))).toBe(await count('submitted'))
+        const whole = await expectWhole(commands)
+        expect((await configsOnChain()).toSorted()).toEqual(whole.toSorted())
+        return whole
+      },
+      { timeout: 90_000, interval: 500 },
+    )
     await commands.stop()
     expect(ofCommands.length).toBeGreaterThan(0)
-    expect((await configsOnChain()).toSorted()).toEqual(ofCommands.toSorted())
 
     const platformDir = mkdtempSync(join(home, 'daemon-'))
     daemon = await start(platformDir)
