@@ -93,7 +93,7 @@ export function executeAndCommit(
     ? notRun(OVER_LIMIT)
     : runtime.run(transaction)
   if (execution.err !== null && runtime.balance(payer) === before.lamports[0]) {
-    execution = feesOnlyOrRefused(parts, checked, execution)
+    execution = feesOnlyOrRefused(parts, checked, execution, runtime.sigVerify)
     runtime.set(payer, afterFee(transaction.message, runtime))
   }
   const failed = execution.err !== null

@@ -65,26 +65,9 @@ export interface ChainJournal extends ReturnType<typeof openHistory> {
   close(): void
 }
 
-/** Opens or creates `chain.db` in a folder. Throws ChainLockedError. */
-export function openJournal(Database: typeof BetterSqlite3, dataDir: string): ChainJournal {
-  makeDataFolder(dataDir)
-  const file = join(dataDir, 'chain.db')
-  const pidFile = join(dataDir, 'chain.pid')
-  makeOwnDatabase(file)
-  const db = new Database(file, { timeout: 0 })
-  try {
-    db.pragma('locking_mode = EXCLUSIVE')
-    db.pragma('journal_mode = WAL')
-    db.pragma('synchronous = FULL')
-    db.pragma('wal_autocheckpoint = 2000')
-    db.transaction(() => prepareSchema(db, file)).immediate()
-  } catch (error) {
-    db.close()
-    if (isBusy(error)) throw new ChainLockedError(file, readPid(pidFile))
-    throw error
-  }
-  writeAtomically(pidFile, `${process.pid}\n`)
-
+/** Opens or creates `chain.db` in a folder; without a folder the journal is in memory alone. Throws ChainLockedError. */
+export function openJournal(Database: typeof BetterSqlite3, dataDir: string | null): ChainJournal {
+  const db = dataDir === null ? openInMemory(Database) : openFile(Database, dataDir)
   const select = db.prepare<[string], Buffer>('SELECT value FROM settings WHERE name = ?').pluck()
   const save = db.prepare('INSERT OR REPLACE INTO settings VALUES (?, ?)')
   const saveAccount = db.prepare('INSERT OR REPLACE INTO accounts VALUES (?, ?, ?, ?, ?)')
@@ -113,6 +96,7 @@ export function openJournal(Database: typeof BetterSqlite3, dataDir: string): Ch
     dropAccount: (address) => void dropAccount.run(addressBytes(address)),
     commit: (work) => begin.immediate(work) as ReturnType<typeof work>,
     copy() {
+      if (dataDir === null) throw new Error('a chain in memory has no file to copy')
       if (copied !== null && Date.now() - copied.at < COPY_LIFE_MS && existsSync(copied.file)) {
         throw new CopyTooSoonError('a copy of the chain was made less than a minute ago: try again then')
       }
@@ -130,6 +114,33 @@ export function openJournal(Database: typeof BetterSqlite3, dataDir: string): Ch
     },
     close: () => void db.close(),
   }
+}
+
+function openInMemory(Database: typeof BetterSqlite3): BetterSqlite3.Database {
+  const db = new Database(':memory:')
+  prepareSchema(db, 'memory')
+  return db
+}
+
+function openFile(Database: typeof BetterSqlite3, dataDir: string): BetterSqlite3.Database {
+  makeDataFolder(dataDir)
+  const file = join(dataDir, 'chain.db')
+  const pidFile = join(dataDir, 'chain.pid')
+  makeOwnDatabase(file)
+  const db = new Database(file, { timeout: 0 })
+  try {
+    db.pragma('locking_mode = EXCLUSIVE')
+    db.pragma('journal_mode = WAL')
+    db.pragma('synchronous = FULL')
+    db.pragma('wal_autocheckpoint = 2000')
+    db.transaction(() => prepareSchema(db, file)).immediate()
+  } catch (error) {
+    db.close()
+    if (isBusy(error)) throw new ChainLockedError(file, readPid(pidFile))
+    throw error
+  }
+  writeAtomically(pidFile, `${process.pid}\n`)
+  return db
 }
 
 /** Removes copies that nobody fetched. */

@@ -73,7 +73,8 @@ export class Ledger {
   send(raw: Uint8Array): LandedTransaction {
     const transaction = decodeOnce(raw)
     const tick = this.enterSlot()
-    const checked = checkTransaction(this.execution, transaction, tick, { sigVerify: true })
+    const { sigVerify } = this.#parts.runtime
+    const checked = checkTransaction(this.execution, transaction, tick, { sigVerify })
     const landed = this.#land(this.execution, checked, tick, this.#placeIn(tick))
     this.#commitLanded([landed])
     return landed.transaction

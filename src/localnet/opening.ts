@@ -22,6 +22,7 @@ export async function openParts({
   programsDir,
   now = Date.now,
   settings: given,
+  sigVerify = true,
 }: LocalChainOptions): Promise<ChainParts> {
   const native = await loadSvm()
   const journal = openJournal(loadSqlite(), dataDir)
@@ -30,7 +31,7 @@ export async function openParts({
     const { seed, clock } = genesisOf(journal, now, fromCache.settings)
     const settings = applySettings(journal, clock, fromCache.settings)
     const blockhashes = new Blockhashes(seed)
-    const runtime = new Runtime(native, clock, blockhashes, settings.rent)
+    const runtime = new Runtime(native, clock, blockhashes, settings.rent, sigVerify)
     const builtIn = runtime.builtInAddresses()
     const faucet = openFaucet(seed)
     const { accounts, programs: added, report } = loadPrograms(runtime, programsDir)
@@ -54,7 +55,7 @@ export async function openParts({
         const { programs, warnings } = report()
         return { programs, warnings: [...fromCache.faults, ...warnings, ...notRestored] }
       },
-      dataDir,
+      dataDir: dataDir ?? 'memory',
       settings,
     }
   } catch (error) {

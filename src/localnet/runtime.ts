@@ -18,6 +18,8 @@ type Native = typeof import('litesvm/dist/internal.js')
 const DEFAULT_RENT_EPOCH = MAX_U64
 
 export class Runtime {
+  /** Whether a run needs valid signatures. */
+  readonly sigVerify: boolean
   readonly #native: Native
   readonly #svm: LiteSvm
   readonly #clock: SlotClock
@@ -30,7 +32,8 @@ export class Runtime {
   #onLoad: (address: string, account: ChainAccount) => void = () => undefined
   #slot = -1
 
-  constructor(native: Native, clock: SlotClock, blockhashes: Blockhashes, rent: Rent) {
+  constructor(native: Native, clock: SlotClock, blockhashes: Blockhashes, rent: Rent, sigVerify = true) {
+    this.sigVerify = sigVerify
     this.#native = native
     this.#clock = clock
     this.#slotHashes = new SlotHashes(blockhashes)
@@ -191,10 +194,11 @@ export class Runtime {
 
   /**
    * Runs a transaction and applies its changes. A failed one still pays its fee, unless its accounts could not be
-   * loaded. Its signatures are checked, unless a simulation of the same object has found that they hold.
+   * loaded. Its signatures are checked unless `sigVerify` is false, or a simulation of the same object has found that
+   * they hold.
    */
-  run(transaction: DecodedTransaction): Execution {
-    const result = this.#checking(!this.#verified.has(transaction), () =>
+  run(transaction: DecodedTransaction, sigVerify = this.sigVerify): Execution {
+    const result = this.#checking(sigVerify && !this.#verified.has(transaction), () =>
       this.#svm.sendVersionedTransaction(transaction.raw),
     )
     if (result instanceof this.#native.FailedTransactionMetadata) {

@@ -146,12 +146,14 @@ export interface LocalChain {
 }
 
 export interface LocalChainOptions {
-  /** Folder of the journal (`chain.db`). */
-  dataDir: string
+  /** Folder of the journal (`chain.db`); null for a chain in memory, which nothing else can open. */
+  dataDir: string | null
   /** Folder with `<program id>.so` files and `accounts/<address>.json`. */
   programsDir: string
   /** Current time in Unix milliseconds; injected in tests. */
   now?: () => number
   /** Slot time and rent instead of those of the program cache. */
   settings?: ClusterSettings
+  /** Whether transactions need their signatures; true by default. */
+  sigVerify?: boolean
 }
