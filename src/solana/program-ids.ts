@@ -20,6 +20,8 @@ export const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
 export const MEMO_V1_PROGRAM = 'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo'
 /** Mint of wrapped SOL in the accounts of both token programs. */
 export const WRAPPED_SOL = 'So11111111111111111111111111111111111111112'
+/** Mint of the wrapped SOL of Token-2022, which hardly anybody uses. */
+export const NATIVE_MINT_2022 = '9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXej9'
 export const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
 export const SYSVAR_OWNER = 'Sysvar1111111111111111111111111111111111111'
 /** Account with the chain's clock; reading it together with other accounts gives the slot of all of them. */

@@ -10,6 +10,9 @@ export interface Program {
 /** Program-derived address of Meteora DBC that owns the assets of its pools. */
 export const DBC_POOL_AUTHORITY = 'FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM'
 
+/** Program-derived address of Meteora DAMM v2 that owns the vaults of its pools. */
+export const DAMM_V2_POOL_AUTHORITY = 'HLnpSz9h2S4hiLQ43rnSD9XkcUThA7B8hQMKmDaiTLcC'
+
 export const PROGRAMS = {
   dbc: {
     name: 'Meteora DBC',
