@@ -21,14 +21,14 @@ export interface NewConfig extends ConfigContent {
 }
 
 export async function configInstruction(content: NewConfig): Promise<TransactionInstruction> {
-  const { methods, key, spl, systemProgram, events } = await openDbc()
+  const { methods, key, systemProgram, events } = await openDbc()
   return methods
     .createConfig(content.curve.parameters)
     .accountsStrict({
       config: key(content.config),
       feeClaimer: key(content.feeClaimer),
       leftoverReceiver: key(content.leftoverReceiver),
-      quoteMint: spl.NATIVE_MINT,
+      quoteMint: key(content.curve.quoteMint),
       payer: key(content.payer),
       systemProgram,
       ...events,

@@ -1,106 +1,135 @@
-/** Converts a preset to the program's curve: one segment of constant product between two market caps. */
+/** Converts a preset to the program's curve: segments of constant product between two market caps. */
 
-import type { BaseFeeParams, ConfigParameters } from '@meteora-ag/dynamic-bonding-curve-sdk'
-import type { CurvePreset } from '../../../api/pools.ts'
+import type { ConfigParameters } from '@meteora-ag/dynamic-bonding-curve-sdk'
+import type { CurvePreset } from '../../../api/pool-presets.ts'
 import { ApiError, badRequest } from '../../../errors.ts'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
-import { squareRoot } from '../../square-root.ts'
-import { presetFault, type RawPreset, rawPreset } from './presets.ts'
+import { isCompounding, migratedBase, migratedQuote, opensCompounding } from './migrating-amounts.ts'
+import { presetFault } from './preset-amounts.ts'
+import { type FeeParameters, feeParameters } from './preset-fees.ts'
+import { liquidityParameters } from './preset-liquidity.ts'
+import { type RawPreset, rawPreset } from './presets.ts'
 import { dbcPriceText } from './prices.ts'
 import { bigintOf, type Dbc, openDbc } from './program.ts'
+import { type CurveSegments, segmentsOf } from './shapes.ts'
 import type { LaunchCurve } from './types.ts'
 
 const MAX_U128 = 2n ** 128n - 1n
 /** Limit of the correction rounds. More than a few are never needed. */
 const MAX_ROUNDS = 100
-const NO_MIGRATION_FEE = { feePercentage: 0, creatorFeePercentage: 0 }
-const NO_LIQUIDITY_VESTING = {
-  vestingPercentage: 0,
-  bpsPerPeriod: 0,
-  numberOfPeriods: 0,
-  cliffDurationFromMigrationTime: 0,
-  frequency: 0,
-}
+/** Values of the program for who can change a token's metadata. */
+const UPDATE_AUTHORITIES = { creator: 0, immutable: 1, partner: 2 } as const
 
-interface Segment {
+interface Curve {
   start: bigint
-  end: bigint
-  liquidity: bigint
+  points: LaunchCurve['points']
   threshold: bigint
-  leftover: bigint
+  /** Raw units that are neither sold, migrated nor withheld. */
+  rest: bigint
 }
 
 /**
- * Uses whole numbers, because the SDK's own builder rejects a fifth of all presets for rounding errors of its floats.
+ * Uses whole numbers, because the SDK's own builders reject a fifth of all presets for rounding errors of their floats.
  * The result passes the SDK's validation. Throws bad_request with the preset's field as `param`.
  */
 export async function curveOf(preset: CurvePreset): Promise<LaunchCurve> {
   const raw = rawPreset(preset)
   const dbc = await openDbc()
-  const segment = segmentOf(dbc, raw)
-  const parameters = parametersOf(dbc, preset, raw, segment)
+  const fees = feeParameters(dbc, preset)
+  const liquidity = liquidityParameters(dbc, preset)
+  const curve = filledCurve(dbc, raw, segmentsOf(dbc, preset, raw), fees)
+  const parameters = { ...fees, ...liquidity, ...curveParameters(dbc, preset, raw, curve) }
   validateConfigParameters(dbc, parameters)
-  const { start, end, liquidity, threshold, leftover } = segment
+  const { start, points, threshold, rest } = curve
+  const end = points.at(-1)?.sqrtPrice ?? start
+  const { decimals, quote_mint, quote_decimals } = preset
+  const { cliffUnlockAmount, amountPerPeriod, numberOfPeriod } = raw.vesting
   return {
     parameters,
-    initialPrice: dbcPriceText(start, preset.decimals),
-    migrationPrice: dbcPriceText(end, preset.decimals),
+    quoteMint: quote_mint,
+    quoteDecimals: quote_decimals,
+    initialPrice: dbcPriceText(start, decimals, quote_decimals),
+    migrationPrice: dbcPriceText(end, decimals, quote_decimals),
     initialMarketCapLamports: raw.initialMarketCap,
     totalSupply: raw.supply,
     thresholdLamports: threshold,
     startSqrtPrice: start,
-    points: [{ sqrtPrice: end, liquidity }],
-    leftover,
+    points,
+    leftover: rest + raw.withheld - cliffUnlockAmount - amountPerPeriod * numberOfPeriod,
   }
 }
 
-/** Computes the most liquidity for which the sold and migrated amounts fit in the supply that is not locked. */
-function segmentOf({ sdk, bn }: Dbc, { supply, locked, initialMarketCap, migrationMarketCap }: RawPreset): Segment {
-  const start = squareRoot((initialMarketCap << 128n) / supply)
-  const end = squareRoot((migrationMarketCap << 128n) / supply)
-  const least = BigInt(sdk.MIN_SQRT_PRICE.toString())
-  const most = BigInt(sdk.MAX_SQRT_PRICE.toString())
-  if (start < least)
-    throw presetFault('initial_market_cap', 'is too little for the supply: the first price would be none')
-  if (end >= most) throw presetFault('migration_market_cap', 'is too much for the supply: no such price can be told')
-  if (end <= start) throw presetFault('migration_market_cap', 'is too close to initial_market_cap')
-  const available = supply - locked
-  // quote/(end·start) is sold and quote/end² migrates. Together they are the available amount.
-  const quote = (available * end * end * start) / (end + start)
-  let liquidity = quote / (end - start)
-  if (liquidity > MAX_U128) throw presetFault('migration_market_cap', 'is too close to initial_market_cap')
-  for (let round = 0; round < MAX_ROUNDS && liquidity > 0n; round++) {
-    const [from, to, amount] = [bn(start), bn(end), bn(liquidity)]
-    const threshold = bigintOf(sdk.getDeltaAmountQuoteUnsigned(from, to, amount, sdk.Rounding.Up))
-    const sold = bigintOf(sdk.getBaseTokenForSwap(from, to, [{ sqrtPrice: to, liquidity: amount }]))
-    const migrated = bigintOf(sdk.getMigrationBaseToken(bn(threshold), to, sdk.MigrationOption.MET_DAMM_V2))
+/**
+ * Computes the most liquidity in these proportions for which the sold and migrated amounts fit in the supply that is
+ * not withheld. What fills the curve takes the price exactly to its end.
+ */
+function filledCurve(
+  dbc: Dbc,
+  { supply, withheld }: RawPreset,
+  { prices, weights }: CurveSegments,
+  fees: FeeParameters,
+): Curve {
+  const { sdk, bn } = dbc
+  const [start, end] = [prices[0] ?? 0n, prices.at(-1) ?? 0n]
+  const available = supply - withheld
+  const heaviest = weights.reduce((most, weight) => (weight > most ? weight : most), 0n)
+  const { feePercentage } = fees.migrationFee
+  const migration = { ...fees, migrationOption: sdk.MigrationOption.MET_DAMM_V2 }
+  const kept = 100n - BigInt(feePercentage)
+  // Of liquidity L from a to b, L·(b − a)/(a·b) is sold, and of its quote the kept part of L·(b − a)/end² migrates.
+  // Together they are the available amount: this sums their factors of L as a fraction.
+  let [numerator, denominator] = [0n, 1n]
+  for (const [i, weight] of weights.entries()) {
+    const [from, to] = [prices[i] ?? 0n, prices[i + 1] ?? 0n]
+    const over = heaviest * 100n * end * end * from * to
+    const part = weight * (to - from) * (100n * end * end + kept * from * to)
+    ;[numerator, denominator] = [numerator * over + part * denominator, denominator * over]
+  }
+  let most = (available * denominator) / numerator
+  if (most > MAX_U128) throw presetFault('migration_market_cap', 'is too close to initial_market_cap')
+  for (let round = 0; round < MAX_ROUNDS && most > 0n; round++) {
+    const points = weights.map((weight, i) => ({
+      sqrtPrice: prices[i + 1] ?? 0n,
+      liquidity: (most * weight) / heaviest,
+    }))
+    if (points.some(({ liquidity }) => liquidity === 0n)) break
+    const curve = points.map(({ sqrtPrice, liquidity }) => ({ sqrtPrice: bn(sqrtPrice), liquidity: bn(liquidity) }))
+    const threshold = curve.reduce((sum, { sqrtPrice, liquidity }, i) => {
+      const taken = sdk.getDeltaAmountQuoteUnsigned(bn(prices[i] ?? 0n), sqrtPrice, liquidity, sdk.Rounding.Up)
+      return sum + bigintOf(taken)
+    }, 0n)
+    const quote = migratedQuote(threshold, feePercentage)
+    // The SDK rounds this down, where the program rounds up.
+    if (threshold * kept < 100n) throw presetFault('migration_market_cap', 'is too little: no quote would migrate')
+    const sold = bigintOf(sdk.getBaseTokenForSwap(bn(start), bn(end), curve))
+    const migrated = migratedBase(dbc, migration, quote, end)
     if (threshold > MAX_U64)
       throw presetFault('migration_market_cap', 'is too much: what fills the curve is beyond 64 bits')
-    const leftover = available - sold - migrated
-    if (leftover >= 0n && sold > 0n && migrated > 0n) return { start, end, liquidity, threshold, leftover }
-    liquidity -= (liquidity * (1n - leftover)) / available + 1n
+    const rest = available - sold - migrated
+    if (rest >= 0n && sold > 0n && migrated > 0n) {
+      if (isCompounding(fees) && !opensCompounding(dbc, { base: migrated, quote }, end)) throw tooLittleToCompound()
+      return { start, points, threshold, rest }
+    }
+    most -= (most * (1n - rest)) / available + 1n
   }
   throw presetFault('total_supply', 'is too little for these market caps: a curve cannot be told in whole raw units')
 }
 
-function parametersOf(dbc: Dbc, preset: CurvePreset, raw: RawPreset, segment: Segment): ConfigParameters {
-  const { sdk, bn } = dbc
-  const { liquidity } = preset
-  const { vesting } = raw
+const tooLittleToCompound = () =>
+  presetFault(
+    'migrated_pool.collect_fee_mode',
+    'must not be compounding where so little migrates: too few raw units of the token or of the quote for its price',
+  )
+
+function curveParameters({ sdk, bn }: Dbc, preset: CurvePreset, { supply, vesting }: RawPreset, curve: Curve) {
   return {
-    poolFees: { baseFee: baseFeeOf(dbc, preset.fee), dynamicFee: null },
-    collectFeeMode: sdk.CollectFeeMode.QuoteToken,
     migrationOption: sdk.MigrationOption.MET_DAMM_V2,
     activationType: sdk.ActivationType.Timestamp,
-    tokenType: sdk.TokenType.SPLToken,
+    tokenType: preset.token_program === 'spl' ? sdk.TokenType.SPLToken : sdk.TokenType.Token2022,
     tokenDecimal: preset.decimals,
-    partnerLiquidityPercentage: liquidity.partner,
-    partnerPermanentLockedLiquidityPercentage: liquidity.partner_locked,
-    creatorLiquidityPercentage: liquidity.creator,
-    creatorPermanentLockedLiquidityPercentage: liquidity.creator_locked,
-    migrationQuoteThreshold: bn(segment.threshold),
-    sqrtStartPrice: bn(segment.start),
+    migrationQuoteThreshold: bn(curve.threshold),
+    sqrtStartPrice: bn(curve.start),
     lockedVesting: {
       amountPerPeriod: bn(vesting.amountPerPeriod),
       cliffDurationFromMigrationTime: bn(vesting.cliffDurationFromMigrationTime),
@@ -108,55 +137,22 @@ function parametersOf(dbc: Dbc, preset: CurvePreset, raw: RawPreset, segment: Se
       numberOfPeriod: bn(vesting.numberOfPeriod),
       cliffUnlockAmount: bn(vesting.cliffUnlockAmount),
     },
-    migrationFeeOption: raw.migrationFeeOption,
-    tokenSupply: { preMigrationTokenSupply: bn(raw.supply), postMigrationTokenSupply: bn(raw.supply) },
+    tokenSupply: { preMigrationTokenSupply: bn(supply), postMigrationTokenSupply: bn(supply) },
     creatorTradingFeePercentage: preset.creator_fee_percentage,
-    tokenUpdateAuthority: sdk.TokenAuthorityOption.Immutable,
-    migrationFee: NO_MIGRATION_FEE,
-    migratedPoolFee: { collectFeeMode: 0, dynamicFee: 0, poolFeeBps: 0 },
-    poolCreationFee: bn(0n),
-    partnerLiquidityVestingInfo: NO_LIQUIDITY_VESTING,
-    creatorLiquidityVestingInfo: NO_LIQUIDITY_VESTING,
-    migratedPoolBaseFeeMode: sdk.DammV2BaseFeeMode.FeeTimeSchedulerLinear,
-    migratedPoolMarketCapFeeSchedulerParams: {
-      numberOfPeriod: 0,
-      sqrtPriceStepBps: 0,
-      schedulerExpirationDuration: 0,
-      reductionFactor: bn(0n),
-    },
-    enableFirstSwapWithMinFee: false,
-    compoundingFeeBps: 0,
+    tokenUpdateAuthority: UPDATE_AUTHORITIES[preset.token_update_authority],
+    enableFirstSwapWithMinFee: preset.first_swap_min_fee,
     padding: [0, 0],
-    curve: [{ sqrtPrice: bn(segment.end), liquidity: bn(segment.liquidity) }],
+    curve: curve.points.map(({ sqrtPrice, liquidity }) => ({ sqrtPrice: bn(sqrtPrice), liquidity: bn(liquidity) })),
   }
-}
-
-function baseFeeOf({ sdk }: Dbc, fee: CurvePreset['fee']): ConfigParameters['poolFees']['baseFee'] {
-  const baseFeeParams: BaseFeeParams = {
-    baseFeeMode:
-      fee.schedule === 'linear' ? sdk.BaseFeeMode.FeeSchedulerLinear : sdk.BaseFeeMode.FeeSchedulerExponential,
-    feeSchedulerParam: {
-      startingFeeBps: fee.starting_bps,
-      endingFeeBps: fee.ending_bps,
-      numberOfPeriod: fee.periods,
-      totalDuration: fee.duration_seconds,
-    },
-  }
-  const base = sdk.getBaseFeeParams(baseFeeParams)
-  if (fee.periods > 0 && base.thirdFactor.isZero()) {
-    throw presetFault(
-      'fee.periods',
-      'are too many for so small a fall: the fee of a period would be that of the one before',
-    )
-  }
-  return base
 }
 
 /** The SDK's rules equal those of the program, and are checked before anything is paid. */
 function validateConfigParameters({ sdk, key }: Dbc, parameters: ConfigParameters): void {
   try {
+    // The SDK sets aside for a compounding pool what one over all prices takes, so that its supply is checked above only.
+    const tokenSupply = isCompounding(parameters) ? null : parameters.tokenSupply
     // Validation accepts any address except zero as the leftover receiver.
-    sdk.validateConfigParameters({ ...parameters, leftoverReceiver: key(WRAPPED_SOL) })
+    sdk.validateConfigParameters({ ...parameters, tokenSupply, leftoverReceiver: key(WRAPPED_SOL) })
   } catch (error) {
     if (error instanceof ApiError) throw error
     const reason = error instanceof Error ? error.message : String(error)

@@ -1,22 +1,34 @@
 /** Meteora DBC: launch curves from the preset to the pool that they migrate to. */
-export { type DbcChange, type DbcRecipient, dbcChangesIn } from './changes.ts'
+export { type DbcChange, dbcChangesIn } from './changes.ts'
+export type { DbcClaimChange, DbcRecipient } from './claim-changes.ts'
+export { maxRecipients, type Share } from './claim-shares.ts'
+export { creatorPart, leftoverPart } from './claimed-part.ts'
 export {
-  buildPartnerFeeClaim,
-  buildSurplusClaim,
-  FEE_CLAIM_UNITS,
-  maxRecipients,
-  type PartnerFeeClaim,
-  type SurplusClaim,
+  buildTradingFeeClaim,
+  closesToken,
+  OPENED_SHARE_UNITS,
+  TRADING_FEE_CLAIM_UNITS,
+  type TradingFeeClaim,
 } from './claims.ts'
 export { buildConfig, type ConfigContent, configContentHash } from './config.ts'
+export { tryConfigAtNode } from './config-trial.ts'
+export { buildCreatorTransfer, CREATOR_TRANSFER_UNITS } from './creator-transfer.ts'
 export { curveOf } from './curve.ts'
+export type { CurveEarned } from './earned.ts'
 export {
   buildDbcLaunch,
   buildWholeDbcLaunch,
+  configUnits,
   DBC_LAUNCH_UNITS,
   type DbcLaunch,
   wholeLaunchUnits,
 } from './launch.ts'
+export {
+  type LaunchCost,
+  type LaunchTrial,
+  launchProgramHash,
+  tryDbcLaunch,
+} from './launch-trial.ts'
 export { findCurves, migratedCandidates } from './lookup.ts'
 export {
   buildMigrationStep,
@@ -26,16 +38,37 @@ export {
   type MigrationTransaction,
   migratedPoolAddress,
   migrationStep,
+  vestingEscrowAddress,
 } from './migration.ts'
-export { dbcPoolAddress } from './program.ts'
+export { creatorReadCalls, readPoolCreators } from './pool-creators.ts'
 export {
+  type CurvePoint,
+  type CurvePreview,
+  type Depth,
+  type MigrationPreview,
+  type OwnedLiquidity,
+  type PartyAmounts,
+  previewCurve,
+} from './preview/index.ts'
+export { dbcPriceText } from './prices.ts'
+export { baseAccountAddress, dbcPoolAddress, quoteAccountAddress } from './program.ts'
+export { requireQuoteBalance, requireQuoteMint } from './quote-mint.ts'
+export {
+  type CurveReceivers,
   curveProgressOf,
   dbcPoolsIn,
-  feeClaimersOf,
   migrationMarketCap,
   readDbcAccounts,
   readDbcPool,
   readDbcPools,
+  readLeftover,
+  receiversOf,
 } from './state.ts'
 export { buildDbcSwap, type DbcSwap, type DbcSwapQuote, quoteDbcSwap, SWAP_UNITS } from './swaps.ts'
-export type { DbcPool, LaunchCurve } from './types.ts'
+export type { DbcPool, LaunchCurve, OneTimeClaim } from './types.ts'
+export {
+  buildCreationFeeWithdrawal,
+  buildLeftoverWithdrawal,
+  buildQuoteWithdrawal,
+  WITHDRAWAL_UNITS,
+} from './withdrawals.ts'

@@ -5,11 +5,14 @@ import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../
 import { type ConfigContent, configInstruction } from './config.ts'
 import { dbcPoolAddress, openDbc } from './program.ts'
 import { buyInstructions } from './swaps.ts'
+import type { DbcPool, LaunchCurve } from './types.ts'
 
 /** What a launch is, whatever transactions it takes. */
 export interface DbcLaunchContent extends ConfigContent {
-  /** Address that signs and pays for everything. */
+  /** Address that signs, and pays for its first buy. */
   creator: string
+  /** Address that signs and pays rent and fees, if it is not the creator. */
+  payer?: string
   /** Address of a fresh key that also signs: the token's mint. */
   mint: string
   /** Address of the config account: a fresh key that also signs, for this one pool, or the one that launches share. */
@@ -19,8 +22,13 @@ export interface DbcLaunchContent extends ConfigContent {
   name: string
   symbol: string
   uri: string
-  /** Lamports of the creator's first buy, or 0 for none. An amount beyond the curve's end remains with the creator. */
+  /**
+   * Lamports, or raw units of the quote, of the creator's first buy, or 0 for none. An amount beyond the curve's end
+   * remains with the creator.
+   */
   buyLamports: bigint
+  /** Token program of the quote's mint. The default is `spl`. */
+  quoteProgram?: DbcPool['quoteProgram'] | undefined
 }
 
 export interface DbcLaunch extends DbcLaunchContent {
@@ -43,6 +51,17 @@ export const DBC_LAUNCH_UNITS = {
   wholeAndBuy: 385_000,
 } as const
 
+/** What more segments and vestings cost: half more than was measured, with up to 16 segments. */
+const [SEGMENT_UNITS, SEGMENT_BUY_UNITS, LIQUIDITY_VESTING_UNITS] = [11_000, 12_000, 25_000]
+
+/** Returns the compute limit for creating a config of this curve alone. */
+export function configUnits({ parameters }: Pick<LaunchCurve, 'parameters'>): number {
+  const { curve, partnerLiquidityVestingInfo, creatorLiquidityVestingInfo } = parameters
+  const vests = partnerLiquidityVestingInfo.vestingPercentage + creatorLiquidityVestingInfo.vestingPercentage > 0
+  const segments = (curve.length - 1) * SEGMENT_UNITS
+  return DBC_LAUNCH_UNITS.config + segments + (vests ? LIQUIDITY_VESTING_UNITS : 0)
+}
+
 /**
  * Returns the transactions in the order of sending: one if the config is shared, or if everything fits and there is no
  * first buy, else the config, then the pool with the buy. Throws bad_request when the texts are too long even then.
@@ -50,26 +69,25 @@ export const DBC_LAUNCH_UNITS = {
 export async function buildDbcLaunch(launch: DbcLaunch): Promise<UnsignedTransaction[]> {
   const [pool, tip] = [await poolInstruction(launch), await dbcTipInstructions(launch)]
   const buy = launch.buyLamports === 0n ? [] : await firstBuy(launch)
-  const units = launch.buyLamports === 0n ? DBC_LAUNCH_UNITS.pool : DBC_LAUNCH_UNITS.poolAndBuy
+  const units = wholeLaunchUnits({ ...launch, isConfigShared: true })
   if (launch.isConfigShared) return [await compile(launch, units, [pool, ...buy, ...tip])]
-  const config = await configInstruction({ ...launch, payer: launch.creator })
+  const config = await configInstruction({ ...launch, payer: payerOf(launch) })
   if (launch.buyLamports === 0n) {
-    const whole = await whenItFits(compile(launch, DBC_LAUNCH_UNITS.whole, [config, pool, ...tip]))
+    const whole = await whenItFits(compile(launch, wholeLaunchUnits(launch), [config, pool, ...tip]))
     if (whole !== null) return [whole]
   }
   return [
-    await compile(launch, DBC_LAUNCH_UNITS.config, [config]),
+    await compile(launch, configUnits(launch.curve), [config]),
     await compile(launch, units, [pool, ...buy, ...tip]),
   ]
 }
 
 /**
  * Builds the launch as a single transaction, so that all of it lands or nothing: the config unless it is shared, the
- * pool and the first buy. With a config of its own and a buy it needs version 1. The payer is the creator. Throws
- * bad_request when it is too large.
+ * pool and the first buy. With a config of its own and a buy it needs version 1. Throws bad_request when it is too large.
  */
 export async function buildWholeDbcLaunch(launch: Envelope & DbcLaunchContent): Promise<UnsignedTransaction> {
-  const config = launch.isConfigShared ? [] : [await configInstruction({ ...launch, payer: launch.creator })]
+  const config = launch.isConfigShared ? [] : [await configInstruction({ ...launch, payer: payerOf(launch) })]
   const buy = launch.buyLamports === 0n ? [] : await firstBuy(launch)
   return compileUnsigned(launch, [...config, await poolInstruction(launch), ...buy])
 }
@@ -78,66 +96,96 @@ export async function buildWholeDbcLaunch(launch: Envelope & DbcLaunchContent): 
 export function wholeLaunchUnits({
   isConfigShared,
   buyLamports,
-}: Pick<DbcLaunchContent, 'isConfigShared' | 'buyLamports'>): number {
-  const { pool, whole, poolAndBuy, wholeAndBuy } = DBC_LAUNCH_UNITS
-  if (isConfigShared) return buyLamports === 0n ? pool : poolAndBuy
-  return buyLamports === 0n ? whole : wholeAndBuy
+  curve,
+}: Pick<DbcLaunchContent, 'isConfigShared' | 'buyLamports' | 'curve'>): number {
+  const { config, pool, whole, poolAndBuy, wholeAndBuy } = DBC_LAUNCH_UNITS
+  const buy = (curve.parameters.curve.length - 1) * SEGMENT_BUY_UNITS
+  const made = isConfigShared ? 0 : configUnits(curve) - config
+  if (buyLamports === 0n) return (isConfigShared ? pool : whole) + made
+  return (isConfigShared ? poolAndBuy : wholeAndBuy) + made + buy
 }
+
+const payerOf = ({ payer, creator }: Pick<DbcLaunchContent, 'payer' | 'creator'>): string => payer ?? creator
 
 async function poolInstruction(launch: DbcLaunchContent): Promise<TransactionInstruction> {
   const { methods, sdk, key, spl, systemProgram, poolAuthority, events } = await openDbc()
-  const [mint, creator, pool] = [key(launch.mint), key(launch.creator), key(await dbcPoolAddress(launch))]
+  const { address, quoteMint, quoteProgram, baseProgram, baseVault, quoteVault } = await launchedPool(launch)
+  const mint = key(launch.mint)
+  const texts = { name: launch.name, symbol: launch.symbol, uri: launch.uri }
+  const accounts = {
+    config: key(launch.config),
+    poolAuthority,
+    creator: key(launch.creator),
+    baseMint: mint,
+    quoteMint: key(quoteMint),
+    pool: key(address),
+    baseVault: key(baseVault),
+    quoteVault: key(quoteVault),
+    payer: key(payerOf(launch)),
+    tokenQuoteProgram: quoteProgram === 'spl' ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID,
+    systemProgram,
+    ...events,
+  }
+  if (baseProgram === 'token2022') {
+    return methods
+      .initializeVirtualPoolWithToken2022(texts)
+      .accountsStrict({ ...accounts, tokenProgram: spl.TOKEN_2022_PROGRAM_ID })
+      .instruction()
+  }
+  const mintMetadata = sdk.deriveMintMetadata(mint)
   return methods
-    .initializeVirtualPoolWithSplToken({ name: launch.name, symbol: launch.symbol, uri: launch.uri })
+    .initializeVirtualPoolWithSplToken(texts)
     .accountsStrict({
-      config: key(launch.config),
-      poolAuthority,
-      creator,
-      baseMint: mint,
-      quoteMint: spl.NATIVE_MINT,
-      pool,
-      baseVault: sdk.deriveDbcTokenVaultAddress(pool, mint),
-      quoteVault: sdk.deriveDbcTokenVaultAddress(pool, spl.NATIVE_MINT),
-      mintMetadata: sdk.deriveMintMetadata(mint),
+      ...accounts,
+      mintMetadata,
       metadataProgram: sdk.METAPLEX_PROGRAM_ID,
-      payer: creator,
-      tokenQuoteProgram: spl.TOKEN_PROGRAM_ID,
       tokenProgram: spl.TOKEN_PROGRAM_ID,
-      systemProgram,
-      ...events,
     })
     .instruction()
 }
 
-async function firstBuy(launch: DbcLaunchContent): Promise<TransactionInstruction[]> {
-  const { sdk, key, spl } = await openDbc()
-  const address = await dbcPoolAddress(launch)
-  const vault = (mint: string) => sdk.deriveDbcTokenVaultAddress(key(address), key(mint)).toBase58()
-  const quoteMint = spl.NATIVE_MINT.toBase58()
-  const pool = {
+/** Describes the pool before it exists, as far as its instructions need it. */
+async function launchedPool({ mint, config, curve, quoteProgram = 'spl' }: DbcLaunchContent) {
+  const { sdk, key } = await openDbc()
+  const { quoteMint, parameters } = curve
+  const address = await dbcPoolAddress({ mint, config, quoteMint })
+  const vault = (token: string) => sdk.deriveDbcTokenVaultAddress(key(address), key(token)).toBase58()
+  return {
     address,
-    config: launch.config,
-    baseMint: launch.mint,
+    config,
+    baseMint: mint,
     quoteMint,
-    baseVault: vault(launch.mint),
+    baseVault: vault(mint),
     quoteVault: vault(quoteMint),
-    baseProgram: 'spl' as const,
-    swapShowsInstructions: false,
+    baseProgram: parameters.tokenType === sdk.TokenType.SPLToken ? ('spl' as const) : ('token2022' as const),
+    quoteProgram,
+    // The program grants the least fee once it has seen that the transaction makes the pool.
+    swapShowsInstructions: parameters.enableFirstSwapWithMinFee,
   }
-  // No one can trade before it and move the price, because the same transaction creates the pool.
-  const minimumOut = 0n
-  return buyInstructions({ payer: launch.creator, pool, amount: launch.buyLamports, minimumOut })
 }
 
-async function dbcTipInstructions({ creator, tip }: DbcLaunch): Promise<TransactionInstruction[]> {
-  if (tip === null) return []
+async function firstBuy(launch: DbcLaunchContent): Promise<TransactionInstruction[]> {
+  // No one can trade before it and move the price, because the same transaction creates the pool.
+  const minimumOut = 0n
+  const pool = await launchedPool(launch)
+  return buyInstructions({
+    payer: launch.creator,
+    funder: payerOf(launch),
+    pool,
+    amount: launch.buyLamports,
+    minimumOut,
+  })
+}
+
+async function dbcTipInstructions(launch: DbcLaunch): Promise<TransactionInstruction[]> {
+  if (launch.tip === null) return []
   const { web3, key } = await openDbc()
-  const { account, lamports } = tip
-  return [web3.SystemProgram.transfer({ fromPubkey: key(creator), toPubkey: key(account), lamports })]
+  const { account, lamports } = launch.tip
+  return [web3.SystemProgram.transfer({ fromPubkey: key(payerOf(launch)), toPubkey: key(account), lamports })]
 }
 
 async function compile(
-  { creator, recentBlockhash, computeUnitPrice }: DbcLaunch,
+  { recentBlockhash, computeUnitPrice, ...launch }: DbcLaunch,
   units: number,
   instructions: TransactionInstruction[],
 ): Promise<UnsignedTransaction> {
@@ -146,7 +194,7 @@ async function compile(
     ComputeBudgetProgram.setComputeUnitLimit({ units }),
     ...(computeUnitPrice > 0n ? [ComputeBudgetProgram.setComputeUnitPrice({ microLamports: computeUnitPrice })] : []),
   ]
-  return compileUnsigned({ payer: creator, recentBlockhash, before }, instructions)
+  return compileUnsigned({ payer: payerOf(launch), recentBlockhash, before }, instructions)
 }
 
 /** Returns null for a transaction that is too large. */

@@ -2,7 +2,7 @@
 import { badRequest } from '../../../errors.ts'
 import { freshKey } from '../../../solana/signatures.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
-import { baseAccount, type Dbc, openDbc } from './program.ts'
+import { baseAccount, type Dbc, openDbc, quoteAccount } from './program.ts'
 import type { DbcPool } from './types.ts'
 
 export type MigrationStep = 'not_full' | 'create_locker' | 'migrate' | 'done'
@@ -39,6 +39,12 @@ export async function migratedPoolAddress(
 ): Promise<string> {
   const dbc = await openDbc()
   return dammPool(dbc, pool).toBase58()
+}
+
+/** Returns the address of the lock that holds a pool's vested tokens, for the creator that the pool had when it was made. */
+export async function vestingEscrowAddress(pool: string): Promise<string> {
+  const { sdk, key } = await openDbc()
+  return sdk.deriveEscrow(sdk.deriveBaseKeyForLocker(key(pool))).toBase58()
 }
 
 /** Throws bad_request for a pool that is not full, is migrated, or migrates to DAMM v1. */
@@ -112,7 +118,7 @@ async function buildMigration(migration: Migration) {
       quoteVault: key(pool.quoteVault),
       payer: key(migration.payer),
       tokenBaseProgram: (await baseAccount(pool, virtualPool)).program,
-      tokenQuoteProgram: spl.TOKEN_PROGRAM_ID,
+      tokenQuoteProgram: (await quoteAccount(pool, virtualPool)).program,
       token2022Program: spl.TOKEN_2022_PROGRAM_ID,
       systemProgram,
       dammEventAuthority: sdk.deriveDammV2EventAuthority(),

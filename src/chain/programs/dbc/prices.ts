@@ -6,7 +6,8 @@ const QUOTE_DECIMALS = 9
 /** Returns the quote for one whole token with 15 significant digits, the last one rounded down at the half. */
 export function dbcPriceText(sqrtPrice: bigint, decimals: number, quoteDecimals = QUOTE_DECIMALS): string {
   // In raw units the price is sqrt² / 2^128. The scale keeps enough digits that only the rounding below applies.
-  const scale = 60
+  // A mint may claim up to 255 decimals.
+  const scale = Math.max(60, quoteDecimals)
   const shifted = sqrtPrice * sqrtPrice * 10n ** BigInt(scale + decimals - quoteDecimals)
   return decimalText(shifted >> 128n, scale)
 }

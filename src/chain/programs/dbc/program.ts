@@ -1,7 +1,6 @@
 /** Loads the SDK of Meteora DBC on first use, for instructions and accounts by its IDL, without requests to a node. */
 
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
-import { badRequest } from '../../../errors.ts'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { DBC_POOL_AUTHORITY } from '../../../solana/programs.ts'
 import { openDeriver } from '../../derived-addresses.ts'
@@ -47,42 +46,69 @@ async function load() {
 /** Converts a number of the SDK's own type to a bigint. */
 export const bigintOf = (amount: { toString(): string }): bigint => BigInt(amount.toString())
 
-/** Returns the address of the pool of a mint and a config against SOL. */
-export async function dbcPoolAddress({ mint, config }: { mint: string; config: string }): Promise<string> {
-  const { sdk, key, spl } = await openDbc()
-  return sdk.deriveDbcPoolAddress(spl.NATIVE_MINT, key(mint), key(config)).toBase58()
+/** Returns the address of the pool of a mint and a config, against SOL unless another quote is named. */
+export async function dbcPoolAddress(pool: { mint: string; config: string; quoteMint?: string }): Promise<string> {
+  const { sdk, key } = await openDbc()
+  const { mint, config, quoteMint = WRAPPED_SOL } = pool
+  return sdk.deriveDbcPoolAddress(key(quoteMint), key(mint), key(config)).toBase58()
 }
 
-/** Returns the address of an owner's wrapped SOL, and the instructions that open it and unwrap all of it. */
-export async function wrappedSol(owner: PublicKey, funder = owner) {
-  const { spl, deriver } = await openDbc()
-  const address = deriver.tokenAccount(spl.NATIVE_MINT, owner, spl.TOKEN_PROGRAM_ID)
-  return {
-    address,
-    open: spl.createAssociatedTokenAccountIdempotentInstruction(funder, address, owner, spl.NATIVE_MINT),
-    /** Closes the account. Its rent and earlier wrapped balance become the owner's SOL. */
-    unwrap: spl.createCloseAccountInstruction(address, owner, owner),
-  }
+/**
+ * Returns an owner's account of a pool's quote, and the instruction that opens it if it is missing. For wrapped SOL
+ * `unwrap` closes the account, whose rent and earlier balance become the owner's SOL; for other tokens it is null.
+ */
+export async function quoteAccount(
+  { quoteMint, quoteProgram }: Pick<DbcPool, 'quoteMint' | 'quoteProgram'>,
+  owner: PublicKey,
+  funder = owner,
+): Promise<TokenAccount & { unwrap: TransactionInstruction | null }> {
+  const { spl } = await openDbc()
+  const account = await tokenAccountOf(quoteMint, quoteProgram, owner, funder)
+  const unwrap = quoteMint === WRAPPED_SOL ? spl.createCloseAccountInstruction(account.address, owner, owner) : null
+  return { ...account, unwrap }
+}
+
+/** Returns the address of an owner's account of a pool's quote. */
+export async function quoteAccountAddress(
+  pool: Pick<DbcPool, 'quoteMint' | 'quoteProgram'>,
+  owner: string,
+): Promise<string> {
+  const { key } = await openDbc()
+  return (await quoteAccount(pool, key(owner))).address.toBase58()
+}
+
+/** Returns the address of an owner's account of a pool's token. */
+export async function baseAccountAddress(
+  pool: Pick<DbcPool, 'baseMint' | 'baseProgram'>,
+  owner: string,
+): Promise<string> {
+  const { key } = await openDbc()
+  return (await baseAccount(pool, key(owner))).address.toBase58()
+}
+
+interface TokenAccount {
+  address: PublicKey
+  open: TransactionInstruction
+  program: PublicKey
 }
 
 /** Returns the account of a pool's token, and the instruction that opens it if it is missing. */
-export async function baseAccount(
+export const baseAccount = (
   { baseMint, baseProgram }: Pick<DbcPool, 'baseMint' | 'baseProgram'>,
   owner: PublicKey,
   funder = owner,
-): Promise<{ address: PublicKey; open: TransactionInstruction; program: PublicKey }> {
+): Promise<TokenAccount> => tokenAccountOf(baseMint, baseProgram, owner, funder)
+
+async function tokenAccountOf(
+  mintAddress: string,
+  kind: DbcPool['baseProgram'],
+  owner: PublicKey,
+  funder: PublicKey,
+): Promise<TokenAccount> {
   const { spl, key, deriver } = await openDbc()
-  const program = baseProgram === 'spl' ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
-  const mint = key(baseMint)
+  const program = kind === 'spl' ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
+  const mint = key(mintAddress)
   const address = deriver.tokenAccount(mint, owner, program)
   const open = spl.createAssociatedTokenAccountIdempotentInstruction(funder, address, owner, mint, program)
   return { address, open, program }
-}
-
-/** Throws bad_request for pools whose quote is another token than SOL. */
-export function requireSolQuote({ address, quoteMint }: Pick<DbcPool, 'address' | 'quoteMint'>): void {
-  if (quoteMint === WRAPPED_SOL) return
-  throw badRequest(`Pool ${address} is quoted in ${quoteMint}: only pools quoted in SOL can be built for`, {
-    param: 'address',
-  })
 }

@@ -3,22 +3,23 @@
 import type { PoolConfig, VirtualPool } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import type { Connection } from '@solana/web3.js'
 import { internal, notFound } from '../../../errors.ts'
-import { ACCOUNTS_PER_CALL } from '../../../solana/constants.ts'
+import { ACCOUNTS_PER_CALL, SOL_DECIMALS } from '../../../solana/constants.ts'
 import { CLOCK_SYSVAR, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { chainTimeOf } from '../../chain-clock.ts'
 import { addressOfKey } from '../../derived-addresses.ts'
 import { type AccountsAtSlot, type NodeAccount, plainAccounts } from '../../plain-reads.ts'
 import { askNode } from '../../rpc-faults.ts'
+import { earnedOf } from './earned.ts'
+import { oneTimeClaimsOf } from './one-time-claims.ts'
 import { dbcPriceText } from './prices.ts'
 import { bigintOf, openDbc } from './program.ts'
 import type { DbcPool } from './types.ts'
 
 const PROGRESS_STEPS = 1_000_000_000n
-/** Percentage of a filled curve's surplus that partner and creator share. The rest is Meteora's. */
-const SURPLUS_SHARE = 80n
-const POST_BONDING_CURVE = 1
-const NO_DECIMALS = 0
+/** Offset of the decimals in a mint's account, of either token program. */
+const MINT_DECIMALS_OFFSET = 44
+const TOKEN_AMOUNT_OFFSET = 64
 const LAMPORTS_PER_SOL = 1e9
 
 type DbcAccount = NodeAccount | null
@@ -50,12 +51,29 @@ export async function dbcPoolsIn(
   const configs = [...new Set(pools.flatMap((pool) => (pool === null ? [] : [addressOfKey(pool.poolState.config)])))]
   const decoded = await Promise.all((await readDbcAccounts(connection, configs)).accounts.map(decodeConfig))
   const configOf = new Map(configs.map((address, i) => [address, decoded[i] ?? null]))
+  const decimalsOf = await quoteDecimalsOf(connection, decoded)
   const described = addresses.map((address, i) => {
     const pool = pools[i] ?? null
     const config = pool === null ? null : (configOf.get(addressOfKey(pool.poolState.config)) ?? null)
-    return pool === null || config === null ? null : describe(address, pool, config)
+    if (pool === null || config === null) return null
+    return describe(address, pool, config, decimalsOf.get(addressOfKey(config.quoteMint)) ?? 0)
   })
   return Promise.all(described)
+}
+
+/** Reads the mints of the quotes. Pools that are quoted in SOL alone take no request. */
+async function quoteDecimalsOf(
+  connection: Connection,
+  configs: readonly (PoolConfig | null)[],
+): Promise<Map<string, number>> {
+  const decimals = new Map([[WRAPPED_SOL, SOL_DECIMALS]])
+  const quotes = configs.flatMap((config) => (config === null ? [] : [addressOfKey(config.quoteMint)]))
+  const mints = [...new Set(quotes)].filter((mint) => mint !== WRAPPED_SOL)
+  const { accounts } = await readDbcAccounts(connection, mints)
+  mints.forEach((mint, i) => {
+    decimals.set(mint, accounts[i]?.data[MINT_DECIMALS_OFFSET] ?? 0)
+  })
+  return decimals
 }
 
 /** Returns the progress of the curve from 0 to 1, rounded down to a billionth. It is 1 only once the curve is full. */
@@ -107,15 +125,47 @@ export async function readDbcAccounts(connection: Connection, addresses: readonl
   return { slot, accounts }
 }
 
+/** Who receives what of a launch curve's config, and whether it locks tokens. */
+export interface CurveReceivers {
+  feeClaimer: string
+  leftoverReceiver: string
+  hasVesting: boolean
+}
+
 /**
- * Returns who claims the partner's fees by each config, at most a hundred of them in one call; null for an address
- * without a config. Throws internal_error when the node fails.
+ * Returns the receivers of each config, at most a hundred of them in one call; null for an address without a config.
+ * Throws internal_error when the node fails.
  */
-export async function feeClaimersOf(connection: Connection, configs: readonly string[]): Promise<(string | null)[]> {
+export async function receiversOf(
+  connection: Connection,
+  configs: readonly string[],
+): Promise<(CurveReceivers | null)[]> {
   const { accounts } = await readDbcAccounts(connection, configs)
   const decoded = await Promise.all(accounts.map(decodeConfig))
-  return decoded.map((config) => (config === null ? null : addressOfKey(config.feeClaimer)))
+  return decoded.map((config) => {
+    if (config === null) return null
+    const [feeClaimer, leftoverReceiver] = [addressOfKey(config.feeClaimer), addressOfKey(config.leftoverReceiver)]
+    return { feeClaimer, leftoverReceiver, hasVesting: hasVesting(config) }
+  })
 }
+
+/** Returns the raw units that the migration left over of a pool's supply. The base vault holds fees too. */
+export async function readLeftover(
+  connection: Connection,
+  pool: Pick<
+    DbcPool,
+    'baseVault' | 'partnerBaseFee' | 'creatorBaseFee' | 'protocolBaseFee' | 'protocolMigrationBaseFee'
+  >,
+): Promise<bigint> {
+  const { accounts } = await readDbcAccounts(connection, [pool.baseVault])
+  const held = accounts[0]?.data.readBigUInt64LE(TOKEN_AMOUNT_OFFSET) ?? 0n
+  const { partnerBaseFee, creatorBaseFee, protocolBaseFee, protocolMigrationBaseFee } = pool
+  const left = held - partnerBaseFee - creatorBaseFee - protocolBaseFee - protocolMigrationBaseFee
+  return left > 0n ? left : 0n
+}
+
+const hasVesting = ({ lockedVestingConfig: { cliffUnlockAmount, amountPerPeriod } }: PoolConfig): boolean =>
+  !cliffUnlockAmount.isZero() || !amountPerPeriod.isZero()
 
 const decodeDbcPool = (account: DbcAccount) => decodeDbcAccount<VirtualPool>(account, 'virtualPool')
 const decodeConfig = (account: DbcAccount) => decodeDbcAccount<PoolConfig>(account, 'poolConfig')
@@ -132,16 +182,19 @@ async function decodeDbcAccount<T>(account: DbcAccount, name: 'virtualPool' | 'p
   }
 }
 
-async function describe(address: string, pool: VirtualPool, config: PoolConfig): Promise<DbcPool> {
+async function describe(
+  address: string,
+  pool: VirtualPool,
+  config: PoolConfig,
+  quoteDecimals: number,
+): Promise<DbcPool> {
   const { sdk } = await openDbc()
   const state = pool.poolState
   const [quoteReserve, threshold] = [bigintOf(state.quoteReserve), bigintOf(config.migrationQuoteThreshold)]
   const quoteMint = addressOfKey(config.quoteMint)
   const { baseFee } = config.poolFees
-  const vesting = config.lockedVestingConfig
   const finishedAt = Number(state.finishCurveTimestamp)
   const byTime = config.activationType === sdk.ActivationType.Timestamp
-  const withdrawn = state.isPartnerWithdrawSurplus === 1
   return {
     address,
     config: addressOfKey(state.config),
@@ -151,22 +204,23 @@ async function describe(address: string, pool: VirtualPool, config: PoolConfig):
     baseVault: addressOfKey(state.baseVault),
     quoteVault: addressOfKey(state.quoteVault),
     baseProgram: state.poolType === sdk.TokenType.SPLToken ? 'spl' : 'token2022',
+    quoteProgram: config.quoteTokenFlag === sdk.TokenType.SPLToken ? 'spl' : 'token2022',
     decimals: config.tokenDecimal,
+    quoteDecimals,
     baseReserve: bigintOf(state.baseReserve),
     quoteReserve,
     threshold,
     sqrtPrice: bigintOf(state.sqrtPrice),
     migrationSqrtPrice: bigintOf(config.migrationSqrtPrice),
     totalSupply: totalSupplyOf(config),
-    price: dbcPriceText(
-      bigintOf(state.sqrtPrice),
-      config.tokenDecimal,
-      quoteMint === WRAPPED_SOL ? undefined : NO_DECIMALS,
-    ),
+    price: dbcPriceText(bigintOf(state.sqrtPrice), config.tokenDecimal, quoteDecimals),
     partnerQuoteFee: bigintOf(state.partnerQuoteFee),
     partnerBaseFee: bigintOf(state.partnerBaseFee),
     creatorQuoteFee: bigintOf(state.creatorQuoteFee),
     creatorBaseFee: bigintOf(state.creatorBaseFee),
+    protocolQuoteFee: bigintOf(state.protocolQuoteFee),
+    protocolBaseFee: bigintOf(state.protocolBaseFee),
+    protocolMigrationBaseFee: bigintOf(state.protocolMigrationBaseFeeAmount),
     isMigrated: state.isMigrated === 1,
     migrationProgress: state.migrationProgress,
     finishedAt: finishedAt === 0 ? null : finishedAt,
@@ -174,20 +228,17 @@ async function describe(address: string, pool: VirtualPool, config: PoolConfig):
     leftoverReceiver: addressOfKey(config.leftoverReceiver),
     migrationOption: config.migrationOption,
     migrationFeeOption: config.migrationFeeOption,
-    surplus: {
-      withdrawn,
-      claimable:
-        withdrawn || state.migrationProgress < POST_BONDING_CURVE || quoteReserve < threshold
-          ? 0n
-          : partnerSurplus(quoteReserve - threshold, BigInt(config.creatorTradingFeePercentage)),
+    ...oneTimeClaimsOf(pool, config),
+    get earned() {
+      return earnedOf(pool, config)
     },
-    hasVesting: !vesting.cliffUnlockAmount.isZero() || !vesting.amountPerPeriod.isZero(),
+    hasVesting: hasVesting(config),
     activatedAt: byTime ? Number(state.activationPoint) : null,
     swapShowsInstructions:
       baseFee.baseFeeMode === sdk.BaseFeeMode.RateLimiter || config.enableFirstSwapWithMinFee === 1,
     // Most readers of a pool build with it and never show it.
     get raw() {
-      return { pool: dbcJsonSafe(pool), config: dbcJsonSafe(config) }
+      return { pool: dbcJsonSafe(pool), config: dbcJsonSafe(config), quote_decimals: quoteDecimals }
     },
   }
 }
@@ -198,12 +249,6 @@ function totalSupplyOf(config: PoolConfig): bigint {
   const { cliffUnlockAmount, amountPerPeriod, numberOfPeriod } = config.lockedVestingConfig
   const locked = bigintOf(cliffUnlockAmount) + bigintOf(amountPerPeriod) * bigintOf(numberOfPeriod)
   return bigintOf(config.swapBaseAmount) + bigintOf(config.migrationBaseThreshold) + locked
-}
-
-/** Each division rounds down, as in the program. */
-function partnerSurplus(surplus: bigint, creatorPercentage: bigint): bigint {
-  const shared = (surplus * SURPLUS_SHARE) / 100n
-  return shared - (shared * creatorPercentage) / 100n
 }
 
 /** Converts big numbers to digits and addresses to base58. */

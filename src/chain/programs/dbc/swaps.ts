@@ -5,25 +5,24 @@ import { ApiError, badRequest, internal } from '../../../errors.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { nodeReason } from '../../rpc-faults.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
-import { baseAccount, bigintOf, openDbc, requireSolQuote, wrappedSol } from './program.ts'
+import { baseAccount, bigintOf, openDbc, quoteAccount } from './program.ts'
 import { readForQuote } from './state.ts'
-import type { DbcPool } from './types.ts'
+import type { DbcPool, DbcPoolAccounts } from './types.ts'
 
 /** Compute limit for a swap that cannot be simulated: half more than the largest run used. */
-export const SWAP_UNITS = 130_000
+export const SWAP_UNITS = 230_000
 /** Values of the program's `SwapMode`. */
 const [EXACT_IN, PARTIAL_FILL] = [0, 1]
 
 type TradeSide = 'buy' | 'sell'
-type Traded = Pick<
-  DbcPool,
-  'address' | 'config' | 'baseMint' | 'quoteMint' | 'baseVault' | 'quoteVault' | 'baseProgram' | 'swapShowsInstructions'
->
+type Traded = DbcPoolAccounts & Pick<DbcPool, 'swapShowsInstructions'>
 
 export interface DbcSwapQuote {
-  /** Raw units of the token for a buy, lamports for a sell, after fees. */
+  /** Raw units of the token for a buy, of the quote (lamports of SOL) for a sell, after fees. */
   estimatedOut: bigint
-  /** Fee in lamports if the pool takes its fees in SOL, as all pools launched by svc do. */
+  /**
+   * Fee in raw units of the quote. Where the pool takes its fees in both tokens, a buy pays it in raw units of the token.
+   */
   fee: bigint
   /** Amount that is actually paid, which is less than requested when a buy reaches the end of the curve. */
   amountIn: bigint
@@ -32,12 +31,12 @@ export interface DbcSwapQuote {
 export interface DbcSwap extends Envelope {
   pool: Traded
   side: TradeSide
-  /** Most that is paid: lamports for a buy, raw units of the token for a sell. */
+  /** Most that is paid in raw units: of the quote (lamports of SOL) for a buy, of the token for a sell. */
   amount: bigint
   /** Least output, below which the transaction fails. */
   minimumOut: bigint
   /**
-   * Whether a buy beyond the end of the curve takes the remainder and leaves the rest as SOL. If false it fails (6033).
+   * Whether a buy beyond the end of the curve takes the remainder and leaves the rest. If false it fails (6033).
    * Sells are never partial.
    */
   partialFill?: boolean
@@ -86,31 +85,38 @@ export async function quoteDbcSwap(
 
 /** The payer trades with its own accounts. Wrapped SOL that it had before is unwrapped too. */
 export async function buildDbcSwap(swap: DbcSwap): Promise<UnsignedTransaction> {
-  requireSolQuote(swap.pool)
   checkDbcAmount(swap.amount)
   return compileUnsigned(swap, await (swap.side === 'buy' ? buyInstructions : sellInstructions)(swap))
 }
 
-type Trade = Pick<DbcSwap, 'payer' | 'pool' | 'amount' | 'minimumOut' | 'partialFill'>
+interface Trade extends Pick<DbcSwap, 'payer' | 'pool' | 'amount' | 'minimumOut' | 'partialFill'> {
+  /** Address that pays the rent of the trader's account of the token. The default is the trader. */
+  funder?: string
+}
 
+/** A trader pays for its wrapped SOL even where another funds, because its rent returns to the trader. */
 export async function buyInstructions(trade: Trade): Promise<TransactionInstruction[]> {
   const { web3, spl, key } = await openDbc()
   const payer = key(trade.payer)
-  const [sol, token] = [await wrappedSol(payer), await baseAccount(trade.pool, payer)]
+  const funder = key(trade.funder ?? trade.payer)
+  const [quote, token] = [await quoteAccount(trade.pool, payer), await baseAccount(trade.pool, payer, funder)]
+  const swap = await dbcSwapInstruction('buy', trade, quote.address, token.address)
+  if (quote.unwrap === null) return [token.open, swap]
   return [
-    sol.open,
+    quote.open,
     token.open,
-    web3.SystemProgram.transfer({ fromPubkey: payer, toPubkey: sol.address, lamports: trade.amount }),
-    spl.createSyncNativeInstruction(sol.address),
-    await dbcSwapInstruction('buy', trade, sol.address, token.address),
-    sol.unwrap,
+    web3.SystemProgram.transfer({ fromPubkey: payer, toPubkey: quote.address, lamports: trade.amount }),
+    spl.createSyncNativeInstruction(quote.address),
+    swap,
+    quote.unwrap,
   ]
 }
 
 async function sellInstructions(trade: Trade): Promise<TransactionInstruction[]> {
   const payer = (await openDbc()).key(trade.payer)
-  const [sol, token] = [await wrappedSol(payer), await baseAccount(trade.pool, payer)]
-  return [sol.open, await dbcSwapInstruction('sell', trade, token.address, sol.address), sol.unwrap]
+  const [quote, token] = [await quoteAccount(trade.pool, payer), await baseAccount(trade.pool, payer)]
+  const swap = await dbcSwapInstruction('sell', trade, token.address, quote.address)
+  return [quote.open, swap, ...(quote.unwrap === null ? [] : [quote.unwrap])]
 }
 
 type AccountKey = import('@solana/web3.js').PublicKey
@@ -121,7 +127,7 @@ async function dbcSwapInstruction(
   input: AccountKey,
   output: AccountKey,
 ): Promise<TransactionInstruction> {
-  const { methods, web3, spl, key, bn, poolAuthority, events } = await openDbc()
+  const { methods, web3, key, bn, poolAuthority, events } = await openDbc()
   const { pool } = trade
   const shown = pool.swapShowsInstructions
     ? [{ pubkey: web3.SYSVAR_INSTRUCTIONS_PUBKEY, isSigner: false, isWritable: false }]
@@ -144,7 +150,7 @@ async function dbcSwapInstruction(
       quoteMint: key(pool.quoteMint),
       payer: key(trade.payer),
       tokenBaseProgram: (await baseAccount(pool, key(trade.payer))).program,
-      tokenQuoteProgram: spl.TOKEN_PROGRAM_ID,
+      tokenQuoteProgram: (await quoteAccount(pool, key(trade.payer))).program,
       referralTokenAccount: null,
       ...events,
     })

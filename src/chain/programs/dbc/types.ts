@@ -1,26 +1,37 @@
 /** Types of a launch curve and its pool: amounts are bigint, addresses base58. */
 import type { ConfigParameters } from '@meteora-ag/dynamic-bonding-curve-sdk'
+import type { CurveEarned } from './earned.ts'
 
 /** A preset converted to the program's parameters. */
 export interface LaunchCurve {
   /** Argument of createConfig, used only by the launch builder. */
   parameters: ConfigParameters
-  /** SOL for one whole token at the start, as decimal text of 15 significant digits. */
+  /** Mint that the curve is traded against, usually wrapped SOL. All amounts of the quote are in its raw units. */
+  quoteMint: string
+  /** Decimals of the quote according to the preset. A launch compares them with the mint. */
+  quoteDecimals: number
+  /** Whole tokens of the quote for one whole token at the start, as decimal text of 15 significant digits. */
   initialPrice: string
   /** Price of a whole token at which the pool migrates. */
   migrationPrice: string
-  /** Lamports that the supply is worth at the start according to the preset. */
+  /** Lamports, or raw units of the quote, that the supply is worth at the start according to the preset. */
   initialMarketCapLamports: bigint
   /** Raw units that are minted. */
   totalSupply: bigint
-  /** Lamports that fill the curve. */
+  /** Lamports, or raw units of the quote, that fill the curve. */
   thresholdLamports: bigint
   /** Square root of the first price in lamports per raw unit, times 2^64 as in the program. */
   startSqrtPrice: bigint
   /** End and liquidity of each segment, in the program's units. */
   points: { sqrtPrice: bigint; liquidity: bigint }[]
-  /** Raw units that are neither sold, migrated nor locked. Rounding leaves them for the leftover receiver. */
+  /** Raw units that are neither sold, migrated nor locked: what is kept back, and what rounding leaves. */
   leftover: bigint
+}
+
+/** What a party can claim once. `claimable` is 0 while the program does not pay it yet, and after the withdrawal. */
+export interface OneTimeClaim {
+  claimable: bigint
+  withdrawn: boolean
 }
 
 /** A pool and its config as read from the chain. */
@@ -34,8 +45,12 @@ export interface DbcPool {
   quoteVault: string
   /** Token program of the base mint. */
   baseProgram: 'spl' | 'token2022'
+  /** Token program of the quote's mint. */
+  quoteProgram: 'spl' | 'token2022'
   /** Decimals of the base mint. */
   decimals: number
+  /** Decimals of the quote's mint: 9 for SOL, and 0 where the mint is gone. */
+  quoteDecimals: number
   baseReserve: bigint
   /** Raw units of the quote that count towards the threshold, without fees. */
   quoteReserve: bigint
@@ -47,14 +62,17 @@ export interface DbcPool {
   migrationSqrtPrice: bigint
   /** Total supply of the token in raw units. */
   totalSupply: bigint
-  /**
-   * SOL for one whole token at the current price as decimal text, or raw units of the quote if that is another token.
-   */
+  /** Whole tokens of the quote, usually SOL, for one whole token at the current price, as decimal text. */
   price: string
   partnerQuoteFee: bigint
   partnerBaseFee: bigint
   creatorQuoteFee: bigint
   creatorBaseFee: bigint
+  /** Meteora's part of the trading fees. */
+  protocolQuoteFee: bigint
+  protocolBaseFee: bigint
+  /** Meteora's part of what migrated, which stays in the base vault. */
+  protocolMigrationBaseFee: bigint
   isMigrated: boolean
   /** Migration state: 0 trading, 1 full and waiting for its locker, 2 ready to migrate, 3 migrated. */
   migrationProgress: number
@@ -66,13 +84,29 @@ export interface DbcPool {
   migrationOption: number
   /** Index of the DAMM v2 config that the pool migrates to, from 0 to 6. */
   migrationFeeOption: number
-  /** The partner's surplus, which is 0 while the curve is not full and after the withdrawal. */
-  surplus: { claimable: bigint; withdrawn: boolean }
+  /** The partner's part of what a full curve took beyond its threshold, in raw units of the quote; then the creator's. */
+  surplus: OneTimeClaim
+  creatorSurplus: OneTimeClaim
+  /** The partner's part of what the migration of a full curve leaves behind, in raw units of the quote; then the creator's. */
+  migrationFee: OneTimeClaim
+  creatorMigrationFee: OneTimeClaim
+  /** The partner's part of the lamports that the pool's creation paid. */
+  creationFee: OneTimeClaim
+  /** Whether tokens may be left over after the migration, which only a fixed supply leaves, and whether they are paid out. */
+  leftover: { isPossible: boolean; withdrawn: boolean }
+  /** What the curve has earned for everybody so far. */
+  earned: CurveEarned
   hasVesting: boolean
   /** Activation time in Unix seconds, or null when the pool counts in slots. */
   activatedAt: number | null
   /** Whether a swap must pass its transaction's instructions to the program. */
   swapShowsInstructions: boolean
-  /** The accounts of the pool and of its config in a form for JSON. */
-  raw: { pool: unknown; config: unknown }
+  /** The accounts of the pool and of its config in a form for JSON, and the decimals of the quote. */
+  raw: { pool: unknown; config: unknown; quote_decimals: number }
 }
+
+/** What an instruction that moves both tokens of a pool names of it. */
+export type DbcPoolAccounts = Pick<
+  DbcPool,
+  'address' | 'config' | 'baseMint' | 'quoteMint' | 'baseVault' | 'quoteVault' | 'baseProgram' | 'quoteProgram'
+>

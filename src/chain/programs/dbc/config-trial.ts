@@ -1,0 +1,35 @@
+/** Tries the config of a preset at the node, where the program cannot be run here. */
+import { internal } from '../../../errors.ts'
+import { freshKey } from '../../../solana/signatures.ts'
+import type { Chain } from '../../connection.ts'
+import { type ExplainedError, explainTransactionError } from '../../errors/index.ts'
+import { buildConfig } from './config.ts'
+import type { LaunchCurve } from './types.ts'
+
+/** The answer of `simulateTransaction`, as far as it is used. */
+interface ConfigRun {
+  value?: { err?: unknown; logs?: string[] | null }
+}
+
+/**
+ * Returns why the node's run of createConfig failed, or null when it did not. `payer` must be a wallet with SOL. Throws
+ * internal_error when the node does not run it.
+ */
+export async function tryConfigAtNode(
+  chain: Pick<Chain, 'call'>,
+  { curve, payer }: { curve: LaunchCurve; payer: string },
+): Promise<ExplainedError | null> {
+  const { transaction } = await buildConfig({
+    payer,
+    recentBlockhash: payer,
+    config: freshKey().address,
+    feeClaimer: payer,
+    leftoverReceiver: payer,
+    curve,
+  })
+  const options = { encoding: 'base64', sigVerify: false, replaceRecentBlockhash: true, commitment: 'confirmed' }
+  const wire = Buffer.from(transaction).toString('base64')
+  const { value } = await chain.call<ConfigRun>('simulateTransaction', [wire, options])
+  if (value === undefined || value.err === undefined) throw internal('The RPC node does not answer with a simulation')
+  return value.err === null ? null : explainTransactionError(value.err, { logs: value.logs ?? null })
+}

@@ -1,0 +1,213 @@
+/** Tries a launch on a chain of its own in memory, with the programs of the cache: whether they take it, and what it costs. */
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Connection, PublicKey } from '@solana/web3.js'
+import { ApiError } from '../../../errors.ts'
+import type { TrialChain } from '../../../localnet/trial.ts'
+import type { ChainAccount } from '../../../solana/accounts.ts'
+import { addressBytes } from '../../../solana/addresses.ts'
+import type { Rent } from '../../../solana/cluster-settings.ts'
+import { feeOfMessage } from '../../../solana/fees.ts'
+import { decodeWireTransaction } from '../../../solana/messages.ts'
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
+import { PROGRAMS } from '../../../solana/programs.ts'
+import { freshKey } from '../../../solana/signatures.ts'
+import { MINT_SIZE, TOKEN_ACCOUNT_SIZE } from '../../../solana/token-accounts.ts'
+import { type ExplainedError, explainTransactionError } from '../../errors/index.ts'
+import { programFile } from '../../program-cache/cache.ts'
+import type { UnsignedTransaction } from '../../unsigned.ts'
+import { buildDbcLaunch, buildWholeDbcLaunch, type DbcLaunchContent } from './launch.ts'
+import { dbcPoolAddress, openDbc, quoteAccount } from './program.ts'
+import { readDbcPool } from './state.ts'
+import { buildDbcSwap } from './swaps.ts'
+import type { DbcPool, LaunchCurve } from './types.ts'
+
+export interface TrialRequest {
+  curve: LaunchCurve
+  programsDir: string
+  /** Lamports, or raw units of the quote, of the creator's first buy; 0 for none. */
+  buyLamports: bigint
+  /** The mint of a quote other than SOL, as the cluster has it; a plain one when it is null. */
+  quote: ChainAccount | null
+  /** Rent of the cluster; that of the program cache when left out. */
+  rent?: Rent | undefined
+}
+
+/** What a launch takes from the wallet of its creator, in lamports. */
+export interface LaunchCost {
+  total: bigint
+  /** Rent of all accounts that the launch opens and leaves open. */
+  rent: bigint
+  /** What Metaplex takes for the token's metadata. */
+  metadataFee: bigint
+  poolCreationFee: bigint
+  /** Fees of the network, without a priority fee. */
+  networkFee: bigint
+  /** What the first buy pays in SOL, its trading fee included; 0 with another quote. */
+  firstBuy: bigint
+  transactions: number
+  version: 0 | 1
+}
+
+export interface LaunchTrial {
+  /** Why the programs refuse the launch; null when they take it. */
+  failure: ExplainedError | null
+  /** Null when the launch itself is refused. */
+  cost: LaunchCost | null
+}
+
+const TRIAL_BALANCE = 2n ** 62n
+const TRIAL_BLOCKHASH = SYSTEM_PROGRAM
+/** Texts as long as those of most launches. */
+const TRIAL_TEXTS = { name: 'A launch on trial', symbol: 'TRIAL', uri: `https://example.com/${'0'.repeat(64)}` }
+/** The trial buys this part of the curve after the launch. */
+const BOUGHT_PART = 100n
+const MOST_TERMS = {
+  priorityFeeLamports: null,
+  computeUnitLimit: 1_400_000,
+  loadedAccountsDataSizeLimit: 64 * 1_024 * 1_024,
+  heapSize: null,
+}
+
+/** Returns the SHA-256 in hex of the cached program of launch curves, or null when a launch cannot be tried here. */
+export async function launchProgramHash(programsDir: string): Promise<string | null> {
+  const file = (id: string) => join(programsDir, programFile(id))
+  if (!existsSync(file(PROGRAMS.dbc.id)) || !existsSync(file(PROGRAMS.tokenMetadata.id))) return null
+  return createHash('sha256')
+    .update(await readFile(file(PROGRAMS.dbc.id)))
+    .digest('hex')
+}
+
+/** Makes the config, the pool with the first buy, and then a buy of another wallet. Nothing is sent anywhere. */
+export async function tryDbcLaunch({
+  curve,
+  programsDir,
+  buyLamports,
+  quote,
+  rent,
+}: TrialRequest): Promise<LaunchTrial> {
+  const { openTrialChain } = await import('../../../localnet/trial.ts')
+  const chain = await openTrialChain({ programsDir, now: Date.now(), ...(rent && { rent }) })
+  const [creator, mint, config, partner, buyer] = freshAddresses()
+  for (const wallet of [creator, buyer]) chain.set(wallet, walletWith(TRIAL_BALANCE))
+  const quoteProgram = await putQuote(chain, { curve, quote, owners: [creator, buyer] })
+  const launch = { ...TRIAL_TEXTS, creator, mint, config, curve, buyLamports, quoteProgram }
+  const { built, version } = await launchOnTrial({ ...launch, feeClaimer: partner, leftoverReceiver: partner })
+  const messages = built.map(({ transaction }) => decodeWireTransaction(transaction).message)
+  const fresh = [...new Set(messages.flatMap(({ keys }) => keys))].filter((key) => chain.account(key) === null)
+  const failure = runAll(chain, built)
+  if (failure !== null) return { failure, cost: null }
+  const networkFee = messages.reduce((sum, message) => sum + feeOfMessage(message), 0n)
+  const total = TRIAL_BALANCE - (chain.account(creator)?.lamports ?? 0n)
+  const cost = { ...costOf(chain, fresh), networkFee, total, transactions: built.length, version }
+  const pool = await readDbcPool(
+    connectionOf(chain),
+    await dbcPoolAddress({ mint, config, quoteMint: curve.quoteMint }),
+  )
+  if (pool === null || pool.quoteReserve >= pool.threshold) return { failure: null, cost }
+  const amount = (pool.threshold - pool.quoteReserve) / BOUGHT_PART + 1n
+  const order = { payer: buyer, pool, side: 'buy' as const, amount, minimumOut: 0n, recentBlockhash: TRIAL_BLOCKHASH }
+  return { failure: runAll(chain, [await buildDbcSwap(order)]), cost }
+}
+
+/** Gives both wallets of a trial tokens of a quote other than SOL, and returns the program of its mint. */
+async function putQuote(
+  chain: TrialChain,
+  { curve, quote, owners }: Pick<TrialRequest, 'curve' | 'quote'> & { owners: readonly string[] },
+): Promise<DbcPool['quoteProgram']> {
+  const { quoteMint, quoteDecimals } = curve
+  if (quoteMint === WRAPPED_SOL) return 'spl'
+  const owner = quote?.owner ?? TOKEN_PROGRAM
+  const quoteProgram = owner === TOKEN_PROGRAM ? 'spl' : 'token2022'
+  chain.set(
+    quoteMint,
+    quote ?? { ...walletWith(chain.minimumBalance(MINT_SIZE)), owner, data: plainMint(quoteDecimals) },
+  )
+  const { key } = await openDbc()
+  for (const wallet of owners) {
+    const { address } = await quoteAccount({ quoteMint, quoteProgram }, key(wallet))
+    const data = Buffer.alloc(TOKEN_ACCOUNT_SIZE)
+    data.set(addressBytes(quoteMint))
+    data.set(addressBytes(wallet), HOLDER_OFFSET)
+    data.writeBigUInt64LE(TRIAL_BALANCE, HELD_OFFSET)
+    data.writeUInt8(1, STATE_OFFSET)
+    chain.set(address.toBase58(), { ...walletWith(chain.minimumBalance(data.length)), owner, data })
+  }
+  return quoteProgram
+}
+
+const [HOLDER_OFFSET, HELD_OFFSET, STATE_OFFSET] = [32, 64, 108]
+const [DECIMALS_OFFSET, INITIALIZED_OFFSET] = [44, 45]
+
+function plainMint(decimals: number): Uint8Array {
+  const data = new Uint8Array(MINT_SIZE)
+  data[DECIMALS_OFFSET] = decimals
+  data[INITIALIZED_OFFSET] = 1
+  return data
+}
+
+/** Version 0 as launches are sent, or 1 where a part is too large for it. */
+async function launchOnTrial(
+  launch: DbcLaunchContent,
+): Promise<{ built: UnsignedTransaction[]; version: LaunchCost['version'] }> {
+  const recentBlockhash = TRIAL_BLOCKHASH
+  try {
+    return { built: await buildDbcLaunch({ ...launch, tip: null, recentBlockhash, computeUnitPrice: 0n }), version: 0 }
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'bad_request') throw error
+    const envelope = { payer: launch.creator, recentBlockhash, messageConfig: MOST_TERMS }
+    return { built: [await buildWholeDbcLaunch({ ...envelope, ...launch })], version: 1 }
+  }
+}
+
+function runAll(chain: TrialChain, built: readonly UnsignedTransaction[]): ExplainedError | null {
+  for (const { transaction } of built) {
+    const { err, logs } = chain.run(transaction)
+    if (err !== null) return explainTransactionError(err, { logs })
+  }
+  return null
+}
+
+/** Divides what the new accounts hold: what is above its rent was paid to its owner. */
+function costOf(chain: TrialChain, fresh: readonly string[]) {
+  const cost = { rent: 0n, metadataFee: 0n, poolCreationFee: 0n, firstBuy: 0n }
+  for (const address of fresh) {
+    const account = chain.account(address)
+    if (account === null) continue
+    const rent = chain.minimumBalance(account.data.length)
+    const excess = account.lamports - rent
+    cost.rent += rent
+    if (account.owner === PROGRAMS.tokenMetadata.id) cost.metadataFee += excess
+    else if (account.owner === PROGRAMS.dbc.id) cost.poolCreationFee += excess
+    else if (account.owner === TOKEN_PROGRAM) cost.firstBuy += excess
+    else cost.rent += excess
+  }
+  return cost
+}
+
+function freshAddresses(): [string, string, string, string, string] {
+  const next = () => freshKey().address
+  return [next(), next(), next(), next(), next()]
+}
+
+const walletWith = (lamports: bigint): ChainAccount => ({
+  lamports,
+  owner: SYSTEM_PROGRAM,
+  data: new Uint8Array(),
+  executable: false,
+})
+
+/** The part of a connection that reads pools. */
+export function connectionOf({ account }: Pick<TrialChain, 'account'>): Connection {
+  const read = async (keys: PublicKey[]) => {
+    const { PublicKey } = await import('@solana/web3.js')
+    const value = keys.map((key) => {
+      const found = account(key.toBase58())
+      return found && { ...found, data: Buffer.from(found.data), owner: new PublicKey(found.owner) }
+    })
+    return { context: { slot: 1 }, value }
+  }
+  return { getMultipleAccountsInfoAndContext: read } as unknown as Connection
+}

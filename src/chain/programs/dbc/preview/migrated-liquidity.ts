@@ -1,0 +1,90 @@
+/** How amounts become the liquidity of the migrated pool: over all prices, or as a constant product that compounds its fees. */
+import { squareRoot } from '../../../square-root.ts'
+import {
+  compoundingOpening,
+  divideUp,
+  isCompounding,
+  migratedBase,
+  type PoolOpening,
+  protocolPart,
+} from '../migrating-amounts.ts'
+import { bigintOf } from '../program.ts'
+import { baseOfLiquidity, liquidityOfBase, liquidityOfQuote, quoteOfLiquidity } from './curve-math.ts'
+import type { MemoryCurve } from './trading.ts'
+
+export interface TokenAmounts {
+  base: bigint
+  quote: bigint
+}
+
+/** What the first position makes of the pool. */
+export interface OpenedPool extends TokenAmounts {
+  /** With the part that belongs to nobody. */
+  liquidity: bigint
+}
+
+/** `MigrationHandler` of the program, by the fee mode of the migrated pool. */
+export interface MigratedLiquidity {
+  /** Raw units of the token that migrate, of those that are there. */
+  baseOf(available: bigint): bigint
+  /** Meteora's part of what migrates. */
+  protocolFee(amounts: TokenAmounts): TokenAmounts
+  opening(amounts: TokenAmounts): PoolOpening
+  /** Opens the pool; each amount is rounded up. */
+  open(sqrtPrice: bigint, liquidity: bigint): OpenedPool
+  /** The liquidity that amounts add to the pool. */
+  addable(amounts: TokenAmounts, pool: OpenedPool): bigint
+  added(liquidity: bigint, pool: OpenedPool): TokenAmounts
+  /** Price that the second position leaves, which the program computes of the reserves before it. */
+  priceOf(before: TokenAmounts): bigint
+}
+
+const least = (a: bigint, b: bigint) => (a < b ? a : b)
+
+export const migratedLiquidityOf = (curve: MemoryCurve, quote: bigint): MigratedLiquidity =>
+  isCompounding(curve.parameters)
+    ? compounding(migratedBase(curve.dbc, curve.parameters, quote, curve.endSqrtPrice))
+    : overAllPrices(curve)
+
+function overAllPrices({ dbc: { sdk }, endSqrtPrice: at }: MemoryCurve): MigratedLiquidity {
+  const [low, high] = [bigintOf(sdk.MIN_SQRT_PRICE), bigintOf(sdk.MAX_SQRT_PRICE)]
+  const liquidityFor = ({ base, quote }: TokenAmounts) =>
+    least(liquidityOfBase(base, at, high), liquidityOfQuote(quote, low, at))
+  const amountsFor = (liquidity: bigint) => ({
+    base: baseOfLiquidity(liquidity, at, high),
+    quote: quoteOfLiquidity(liquidity, low, at),
+  })
+  return {
+    baseOf: (available) => available,
+    protocolFee({ quote }) {
+      const part = protocolPart(quote)
+      return { base: (liquidityOfQuote(part, low, at) * (high - at)) / (at * high), quote: part }
+    },
+    opening: (amounts) => ({ sqrtPrice: at, liquidity: liquidityFor(amounts), dead: 0n }),
+    open: (_, liquidity) => ({ ...amountsFor(liquidity), liquidity }),
+    addable: liquidityFor,
+    added: amountsFor,
+    priceOf: () => at,
+  }
+}
+
+/** `threshold` are the raw units of the token that the config sets aside for the migration. */
+function compounding(threshold: bigint): MigratedLiquidity {
+  return {
+    baseOf: () => threshold,
+    protocolFee: ({ base, quote }) => ({ base: protocolPart(base), quote: protocolPart(quote) }),
+    opening: compoundingOpening,
+    open: (sqrtPrice, liquidity) => ({
+      base: divideUp(liquidity, sqrtPrice),
+      quote: divideUp(liquidity * sqrtPrice, 1n << 128n),
+      liquidity,
+    }),
+    addable: ({ base, quote }, pool) =>
+      least((base * pool.liquidity) / pool.base, (quote * pool.liquidity) / pool.quote),
+    added: (liquidity, pool) => ({
+      base: divideUp(liquidity * pool.base, pool.liquidity),
+      quote: divideUp(liquidity * pool.quote, pool.liquidity),
+    }),
+    priceOf: ({ base, quote }) => squareRoot((quote << 128n) / base),
+  }
+}
