@@ -1,122 +1,122 @@
-/** Builds the transactions that claim the partner's trading fees and surplus from a launch curve. */
+/** Builds the transactions that claim trading fees from a launch curve, for its partner or its creator. */
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
+import type { Beneficiary } from '../../../api/fee-claims.ts'
 import { badRequest } from '../../../errors.ts'
+import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
-import { baseAccount, openDbc, requireSolQuote, wrappedSol } from './program.ts'
-import type { DbcPool } from './types.ts'
+import { payShares, requireRoom, type Share } from './claim-shares.ts'
+import { baseAccount, openDbc, quoteAccount } from './program.ts'
+import type { DbcPool, DbcPoolAccounts } from './types.ts'
 
-/** Compute limits for a claim that cannot be simulated: half more than the largest run used. */
-export const FEE_CLAIM_UNITS = { claim: 95_000, surplus: 50_000 } as const
-const [RECIPIENTS, RECIPIENTS_OF_ANOTHER_PAYER] = [10, 8]
-/**
- * A run has 64 instructions at most (Agave's MAX_INSTRUCTION_TRACE_LENGTH), those that programs call included. The claim
- * takes 22 of them, and 4 more where lamports lie at the addresses of both accounts that it opens.
- */
-const RECIPIENTS_IN_VERSION_1 = 38
+/** Compute limit for a claim that cannot be simulated: half more than the largest run used. */
+export const TRADING_FEE_CLAIM_UNITS = 95_000
+/** The same where shares open the accounts of their recipients: each takes as much in addition. */
+export const OPENED_SHARE_UNITS = 35_000
 
-type Claimed = Pick<
-  DbcPool,
-  'address' | 'config' | 'baseMint' | 'quoteMint' | 'baseVault' | 'quoteVault' | 'baseProgram' | 'partnerBaseFee'
->
+/** What the builders of claims need to know of a pool. */
+export type ClaimedPool = DbcPoolAccounts & Pick<DbcPool, 'quoteDecimals' | 'partnerBaseFee' | 'creatorBaseFee'>
 
-export interface PartnerFeeClaim extends Envelope {
-  pool: Claimed
-  /** The fee claimer of the pool's config, which signs and receives the claimed amount. */
-  feeClaimer: string
-  /** Exact amount to claim from the pool's `partnerQuoteFee`. */
-  lamports: bigint
-  /** Payments by the fee claimer, in this order. Their sum is at most `lamports`. */
-  splits: readonly { recipient: string; lamports: bigint }[]
-}
-
-export interface SurplusClaim extends Envelope {
-  pool: Pick<DbcPool, 'address' | 'config' | 'quoteMint' | 'quoteVault'>
-  feeClaimer: string
-}
-
-/**
- * Returns how many recipients fit in a transaction with compute limit and price. In version 0 another payer's account
- * takes room.
- */
-export function maxRecipients(payerIsClaimer: boolean, version: 0 | 1 = 0): number {
-  if (version === 1) return RECIPIENTS_IN_VERSION_1
-  return payerIsClaimer ? RECIPIENTS : RECIPIENTS_OF_ANOTHER_PAYER
+export interface TradingFeeClaim extends Envelope {
+  pool: ClaimedPool
+  beneficiary: Beneficiary
+  /** The fee claimer of the pool's config, or the pool's creator, which signs and receives the claimed amount. */
+  claimer: string
+  /** Exact amount in raw units of the quote to claim. It may be 0 where the pool has fees in its own token. */
+  amount: bigint
+  /** Raw units that the claimer's account of another quote than SOL holds before. */
+  held?: bigint
+  /**
+   * Whether nothing is at the address of the claimer's account of the pool's token, which is then closed again where
+   * `closesToken` says so.
+   */
+  isTokenMissing?: boolean
+  /** Payments by the claimer, in this order. Their sum is at most `amount`. */
+  splits: readonly Share[]
 }
 
 /**
- * Claims the fees into the fee claimer's SOL and pays the splits, or fails entirely if less than `lamports` is there.
- * The claimer opens and closes its wrapped account and keeps its rent; the payer opens its token account. Throws
- * bad_request naming `splits` for too many, or a sum above the claim.
+ * Claims the fees, in SOL into the claimer's lamports, and pays the splits, or fails entirely if less than `amount` is
+ * there. The claimer opens and closes its wrapped account and keeps its rent; the payer opens its other token accounts.
+ * Throws bad_request naming `splits` for too many, or a sum above the claim.
  */
-export async function buildPartnerFeeClaim(claim: PartnerFeeClaim): Promise<UnsignedTransaction> {
-  requireSolQuote(claim.pool)
-  checkSplits(claim)
-  const { methods, web3, spl, key, bn, poolAuthority, events } = await openDbc()
-  const { pool, lamports, splits } = claim
-  const [claimer, payer] = [key(claim.feeClaimer), key(claim.payer)]
-  const [sol, token] = [await wrappedSol(claimer), await baseAccount(pool, claimer, payer)]
-  const take = await methods
-    .claimTradingFee(bn(pool.partnerBaseFee), bn(lamports))
-    .accountsStrict({
-      poolAuthority,
-      config: key(pool.config),
-      pool: key(pool.address),
-      tokenAAccount: token.address,
-      tokenBAccount: sol.address,
-      baseVault: key(pool.baseVault),
-      quoteVault: key(pool.quoteVault),
-      baseMint: key(pool.baseMint),
-      quoteMint: key(pool.quoteMint),
-      feeClaimer: claimer,
-      tokenBaseProgram: token.program,
-      tokenQuoteProgram: spl.TOKEN_PROGRAM_ID,
-      ...events,
-    })
-    .instruction()
-  // The program silently pays less if less is available. A transfer to itself asserts the whole amount; the account is
-  // emptied first, so that no earlier balance satisfies it.
-  const whole = spl.createTransferInstruction(sol.address, sol.address, claimer, lamports)
-  const instructions = [token.open, sol.open, sol.unwrap, sol.open, take, whole, sol.unwrap]
-  for (const { recipient, lamports } of splits) {
-    instructions.push(web3.SystemProgram.transfer({ fromPubkey: claimer, toPubkey: key(recipient), lamports }))
+export async function buildTradingFeeClaim(claim: TradingFeeClaim): Promise<UnsignedTransaction> {
+  checkAmounts(claim)
+  const { spl, key } = await openDbc()
+  const { pool, amount, held = 0n, isTokenMissing = false } = claim
+  const [claimer, payer] = [key(claim.claimer), key(claim.payer)]
+  const token = await baseAccount(pool, claimer, payer)
+  // A wrapped account is closed again, so that its rent is the claimer's own.
+  const quote = await quoteAccount(pool, claimer, pool.quoteMint === WRAPPED_SOL ? claimer : payer)
+  const take = await takeTradingFees(claim, token.address, quote.address)
+  const shares = await payShares(claim)
+  // The program silently pays less if less is available. A transfer to itself asserts the whole amount.
+  const asserted = (least: bigint) =>
+    amount === 0n
+      ? []
+      : [spl.createTransferInstruction(quote.address, quote.address, claimer, least, [], quote.program)]
+  const isClosed = isTokenMissing && closesToken(claim)
+  const closing = isClosed ? [spl.createCloseAccountInstruction(token.address, payer, claimer, [], token.program)] : []
+  const { open, unwrap } = quote
+  // Wrapped SOL is emptied first, so that no earlier balance satisfies the assertion.
+  const instructions =
+    unwrap === null
+      ? [token.open, open, take, ...asserted(held + amount), ...closing]
+      : [token.open, open, unwrap, open, take, ...asserted(amount), unwrap, ...closing]
+  await requireRoom(claim, instructions, shares)
+  return compileUnsigned(claim, [...instructions, ...shares.flat()])
+}
+
+async function takeTradingFees(
+  { pool, beneficiary, amount, ...claim }: TradingFeeClaim,
+  tokenAAccount: PublicKey,
+  tokenBAccount: PublicKey,
+): Promise<TransactionInstruction> {
+  const { methods, key, bn, poolAuthority, events } = await openDbc()
+  const claimer = key(claim.claimer)
+  const accounts = {
+    poolAuthority,
+    pool: key(pool.address),
+    tokenAAccount,
+    tokenBAccount,
+    baseVault: key(pool.baseVault),
+    quoteVault: key(pool.quoteVault),
+    baseMint: key(pool.baseMint),
+    quoteMint: key(pool.quoteMint),
+    tokenBaseProgram: (await baseAccount(pool, claimer)).program,
+    tokenQuoteProgram: (await quoteAccount(pool, claimer)).program,
+    ...events,
   }
-  return compileUnsigned(claim, instructions)
-}
-
-/** Withdraws the partner's surplus of a full curve into the fee claimer's SOL, which works once for each pool. */
-export async function buildSurplusClaim(claim: SurplusClaim): Promise<UnsignedTransaction> {
-  requireSolQuote(claim.pool)
-  const { methods, spl, key, poolAuthority, events } = await openDbc()
-  const { pool } = claim
-  const claimer = key(claim.feeClaimer)
-  const sol = await wrappedSol(claimer)
-  const take = await methods
-    .partnerWithdrawSurplus()
-    .accountsStrict({
-      poolAuthority,
-      config: key(pool.config),
-      virtualPool: key(pool.address),
-      tokenQuoteAccount: sol.address,
-      quoteVault: key(pool.quoteVault),
-      quoteMint: key(pool.quoteMint),
-      feeClaimer: claimer,
-      tokenQuoteProgram: spl.TOKEN_PROGRAM_ID,
-      ...events,
-    })
-    .instruction()
-  return compileUnsigned(claim, [sol.open, take, sol.unwrap])
-}
-
-function checkSplits({ splits, lamports, payer, feeClaimer, messageConfig }: PartnerFeeClaim): void {
-  if (lamports <= 0n) throw badRequest('There is nothing to claim', { param: 'address' })
-  const version = messageConfig === undefined ? 0 : 1
-  const most = maxRecipients(payer === feeClaimer, version)
-  if (splits.length > most) {
-    const other = payer === feeClaimer ? '' : ', or pay with the fee claimer itself, which leaves room for ten'
-    const why = version === 1 ? '' : `: send tx_version 1, which has room for ${RECIPIENTS_IN_VERSION_1}${other}`
-    throw badRequest(`splits: at most ${most} recipients fit in a transaction, these are ${splits.length}${why}`, {
-      param: 'splits',
-    })
+  if (beneficiary === 'creator') {
+    return methods
+      .claimCreatorTradingFee(bn(pool.creatorBaseFee), bn(amount))
+      .accountsStrict({ ...accounts, creator: claimer })
+      .instruction()
   }
-  const sum = splits.reduce((total, split) => total + split.lamports, 0n)
-  if (sum > lamports) throw badRequest(`splits take ${sum} lamports of ${lamports}`, { param: 'splits' })
+  return methods
+    .claimTradingFee(bn(pool.partnerBaseFee), bn(amount))
+    .accountsStrict({ ...accounts, config: key(pool.config), feeClaimer: claimer })
+    .instruction()
+}
+
+/** Shares beside which a transaction of either version and any payer has room to close an account. */
+const SHARES_BESIDE_CLOSING = 7
+
+/**
+ * Returns whether a claim that opens the claimer's account of the pool's token closes it again, because nothing is paid
+ * into it and its rent may be more than the claim.
+ */
+export function closesToken(claim: Pick<TradingFeeClaim, 'pool' | 'beneficiary' | 'splits'>): boolean {
+  const { pool, splits } = claim
+  const isOpen = pool.quoteMint === WRAPPED_SOL || splits.every(({ account }) => account === 'open')
+  return baseFeeOf(claim) === 0n && isOpen && splits.length <= SHARES_BESIDE_CLOSING
+}
+
+const baseFeeOf = ({ pool, beneficiary }: Pick<TradingFeeClaim, 'pool' | 'beneficiary'>): bigint =>
+  beneficiary === 'creator' ? pool.creatorBaseFee : pool.partnerBaseFee
+
+function checkAmounts({ pool, beneficiary, amount, splits }: TradingFeeClaim): void {
+  if (amount <= 0n && baseFeeOf({ pool, beneficiary }) <= 0n)
+    throw badRequest('There is nothing to claim', { param: 'address' })
+  const sum = splits.reduce((total, split) => total + split.amount, 0n)
+  if (sum > amount) throw badRequest(`splits take ${sum} raw units of ${amount}`, { param: 'splits' })
 }

@@ -1,0 +1,70 @@
+/** Computes what partner and creator can claim once of a launch curve, from its accounts and by the program's rounding. */
+import type { PoolConfig, VirtualPool } from '@meteora-ag/dynamic-bonding-curve-sdk'
+import { bigintOf } from './program.ts'
+import type { DbcPool, OneTimeClaim } from './types.ts'
+
+/** Percentage of a filled curve's surplus that partner and creator share. The rest is Meteora's. */
+const SURPLUS_SHARE = 80n
+/** Tenth of a pool creation fee that is Meteora's. */
+const PROTOCOL_PART_OF_CREATION = 10n
+/** `migrationProgress` from which on the curve is full. */
+const POST_BONDING_CURVE = 1
+/** Bits of `migrationFeeWithdrawStatus` and of `creationFeeBits`. */
+const [CREATOR_TOOK_MIGRATION_FEE, PARTNER_TOOK_MIGRATION_FEE, PARTNER_TOOK_CREATION_FEE] = [0b010, 0b100, 0b010]
+
+type OneTimeClaims = Pick<
+  DbcPool,
+  'surplus' | 'creatorSurplus' | 'migrationFee' | 'creatorMigrationFee' | 'creationFee' | 'leftover'
+>
+
+export function oneTimeClaimsOf(pool: VirtualPool, config: PoolConfig): OneTimeClaims {
+  const { poolState: state } = pool
+  const once = (claimable: bigint, withdrawn: boolean): OneTimeClaim => ({
+    claimable: withdrawn ? 0n : claimable,
+    withdrawn,
+  })
+  const taken = state.migrationFeeWithdrawStatus
+  const { surplus, migrationFee, creationFee } = oneTimeAmountsOf(pool, config)
+  return {
+    surplus: once(surplus.partner, state.isPartnerWithdrawSurplus === 1),
+    creatorSurplus: once(surplus.creator, state.isCreatorWithdrawSurplus === 1),
+    migrationFee: once(migrationFee.partner, (taken & PARTNER_TOOK_MIGRATION_FEE) !== 0),
+    creatorMigrationFee: once(migrationFee.creator, (taken & CREATOR_TOOK_MIGRATION_FEE) !== 0),
+    creationFee: once(creationFee.partner, (state.creationFeeBits & PARTNER_TOOK_CREATION_FEE) !== 0),
+    leftover: { isPossible: config.fixedTokenSupplyFlag === 1, withdrawn: state.isWithdrawLeftover === 1 },
+  }
+}
+
+/** What each party has of a curve once, whether or not it was claimed: nothing of surplus and migration fee before it is full. */
+export interface OneTimeAmounts {
+  surplus: { partner: bigint; creator: bigint; protocol: bigint }
+  migrationFee: { partner: bigint; creator: bigint }
+  /** Lamports. */
+  creationFee: { partner: bigint; protocol: bigint }
+}
+
+export function oneTimeAmountsOf({ poolState: state }: VirtualPool, config: PoolConfig): OneTimeAmounts {
+  const [reserve, threshold] = [bigintOf(state.quoteReserve), bigintOf(config.migrationQuoteThreshold)]
+  const isFull = state.migrationProgress >= POST_BONDING_CURVE && reserve >= threshold
+  const over = isFull ? reserve - threshold : 0n
+  const theirs = (over * SURPLUS_SHARE) / 100n
+  const fee = isFull ? migrationFeeOf(threshold, config.migrationFeePercentage) : 0n
+  const paid = bigintOf(config.poolCreationFee)
+  const protocol = paid / PROTOCOL_PART_OF_CREATION
+  return {
+    surplus: { ...shared(theirs, config.creatorTradingFeePercentage), protocol: over - theirs },
+    migrationFee: shared(fee, config.creatorMigrationFeePercentage),
+    creationFee: { partner: paid - protocol, protocol },
+  }
+}
+
+/** The creator's part is rounded down, and the partner has the rest. */
+function shared(amount: bigint, creatorPercentage: number): { partner: bigint; creator: bigint } {
+  const creator = (amount * BigInt(creatorPercentage)) / 100n
+  return { partner: amount - creator, creator }
+}
+
+/** What migrates is rounded up, and the fee is the rest of the threshold. */
+function migrationFeeOf(threshold: bigint, percentage: number): bigint {
+  return threshold - (threshold * BigInt(100 - percentage) + 99n) / 100n
+}
