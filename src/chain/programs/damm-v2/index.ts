@@ -2,6 +2,7 @@
 export { dammV2PoolAddress, positionAddresses } from './addresses.ts'
 export { type DammV2Change, dammV2ChangesIn } from './changes.ts'
 export { buildPositionClaim, claimAccounts, type PositionClaim, positionsPerClaim } from './claim.ts'
+export { type DammV2Earned, type EarnedAmounts, type EarnedSides, readDammV2Earned } from './earned.ts'
 export {
   buildSingleSidedPool,
   buildWholeSingleSidedPool,

@@ -1,0 +1,113 @@
+/** Reads what a pool of DAMM v2 has earned since its beginning: Meteora's part, and that of the positions of some wallets. */
+import type { Connection } from '@solana/web3.js'
+import { notFound } from '../../../errors.ts'
+import { TOKEN_2022_PROGRAM } from '../../../solana/program-ids.ts'
+import { addressOfKey } from '../../derived-addresses.ts'
+import { plainTokenAccounts } from '../../plain-reads.ts'
+import { askNode } from '../../rpc-faults.ts'
+import { positionKeys } from './addresses.ts'
+import { decodeDammV2Pool, decodePosition, loadSdk, toBigint } from './program.ts'
+import { chunksOf, readTogether } from './state.ts'
+
+/** Raw units of a token: all that was ever earned, what a claim would pay now, and what was claimed. */
+export interface EarnedAmounts {
+  accrued: bigint
+  claimable: bigint
+  claimed: bigint
+}
+
+export interface EarnedSides {
+  a: EarnedAmounts
+  b: EarnedAmounts
+}
+
+export interface DammV2Earned {
+  /** Fees of all positions together, without those that the pool compounds. */
+  positions: { a: bigint; b: bigint }
+  protocol: EarnedSides
+  /** By wallet: the positions that it holds now, with what was claimed of them whoever held them before. */
+  byOwner: ReadonlyMap<string, EarnedSides>
+  /** Whether every NFT of the wallets was looked at: strangers can give a wallet any number. */
+  isComplete: boolean
+}
+
+/** NFTs of a wallet of which the position is looked for, and of those the ones that are read. */
+const [MOST_DERIVED, MOST_READ] = [1_000, 396]
+const POSITIONS_PER_READ = 99
+
+const NO_AMOUNTS: EarnedAmounts = { accrued: 0n, claimable: 0n, claimed: 0n }
+
+/**
+ * Takes one call per wallet, and one for each 99 of their NFTs, at least one. Throws not_found when the pool is gone,
+ * internal_error when the node fails.
+ */
+export async function readDammV2Earned(
+  connection: Connection,
+  pool: string,
+  owners: readonly string[],
+): Promise<DammV2Earned> {
+  const { sdk } = await loadSdk()
+  const held = await Promise.all(owners.map((owner) => candidatesOf(connection, owner)))
+  const byOwner = new Map<string, EarnedSides>(owners.map((owner) => [owner, { a: NO_AMOUNTS, b: NO_AMOUNTS }]))
+  const candidates = held.flatMap(({ positions }, i) =>
+    positions.map((position) => ({ position, owner: owners[i] ?? '' })),
+  )
+  let pools: Pick<DammV2Earned, 'positions' | 'protocol'> | undefined
+  for (const part of candidates.length === 0 ? [[]] : chunksOf(candidates, POSITIONS_PER_READ)) {
+    const together = [pool, ...part.map(({ position }) => position)]
+    const [account, ...accounts] = (await readTogether(connection, 'Reading positions', together)).accounts
+    const state = await decodeDammV2Pool(account)
+    if (state === null) throw notFound(`There is no DAMM v2 pool at ${pool}`, { param: 'address' })
+    const { metrics } = state
+    const taken = (total: bigint, left: bigint): EarnedAmounts => ({
+      accrued: total,
+      claimable: left,
+      claimed: total - left,
+    })
+    pools ??= {
+      positions: { a: toBigint(metrics.totalLpAFee), b: toBigint(metrics.totalLpBFee) },
+      protocol: {
+        a: taken(toBigint(metrics.totalProtocolAFee), toBigint(state.protocolAFee)),
+        b: taken(toBigint(metrics.totalProtocolBFee), toBigint(state.protocolBFee)),
+      },
+    }
+    for (const [i, { owner }] of part.entries()) {
+      const position = await decodePosition(accounts[i])
+      const before = byOwner.get(owner)
+      if (position === null || before === undefined || addressOfKey(position.pool) !== pool) continue
+      const fees = sdk.getUnClaimLpFee(state, position)
+      const { totalClaimedAFee, totalClaimedBFee } = position.metrics
+      byOwner.set(owner, {
+        a: plus(before.a, toBigint(fees.feeTokenA), toBigint(totalClaimedAFee)),
+        b: plus(before.b, toBigint(fees.feeTokenB), toBigint(totalClaimedBFee)),
+      })
+    }
+  }
+  if (pools === undefined) throw notFound(`There is no DAMM v2 pool at ${pool}`, { param: 'address' })
+  return { ...pools, byOwner, isComplete: held.every(({ isComplete }) => isComplete) }
+}
+
+const plus = (sum: EarnedAmounts, claimable: bigint, claimed: bigint): EarnedAmounts => ({
+  accrued: sum.accrued + claimable + claimed,
+  claimable: sum.claimable + claimable,
+  claimed: sum.claimed + claimed,
+})
+
+/** Addresses of positions, those first whose NFT still lies where the program has minted it. */
+async function candidatesOf(connection: Connection, owner: string) {
+  const { PublicKey } = await import('@solana/web3.js')
+  const accounts = await askNode('Reading the positions of a wallet', () =>
+    plainTokenAccounts(connection, owner, TOKEN_2022_PROGRAM),
+  )
+  // The token account of an NFT has the amount one. Its mint comes first, and the amount follows mint and owner.
+  const nfts = accounts.filter(({ account: { data } }) => data.length >= 72 && data.readBigUInt64LE(64) === 1n)
+  const derived = await Promise.all(
+    nfts.slice(0, MOST_DERIVED).map(async ({ address, account }) => {
+      const keys = await positionKeys(new PublicKey(account.data.subarray(0, 32)))
+      return { position: addressOfKey(keys.position), isFirst: addressOfKey(keys.positionNftAccount) === address }
+    }),
+  )
+  const ordered = [...derived.filter(({ isFirst }) => isFirst), ...derived.filter(({ isFirst }) => !isFirst)]
+  const positions = ordered.slice(0, MOST_READ).map(({ position }) => position)
+  return { positions, isComplete: positions.length === nfts.length }
+}
