@@ -30,6 +30,8 @@ export interface Escrow extends VestingSchedule {
   address: string
   mint: string
   tokenProgram: TokenProgram
+  /** Seconds of a period. */
+  frequency: bigint
   /** Raw units paid out so far. */
   claimed: bigint
   /** Start in Unix seconds. */
@@ -58,6 +60,7 @@ export function decodeEscrow(address: string, account: ChainAccount | null): Esc
     cancelMode: data.readUInt8(138),
     tokenProgram: data.readUInt8(139) === 0 ? 'spl' : 'token2022',
     cliffTime: u64(144),
+    frequency: u64(152),
     cliffAmount: u64(160),
     amountPerPeriod: u64(168),
     periods: u64(176),
