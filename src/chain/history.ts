@@ -83,7 +83,17 @@ const UNSUPPORTED_VERSION = -32015
  * that cannot be decoded.
  */
 export async function readExecuted(node: HistoryNode, signature: string): Promise<HistoricTransaction | null> {
-  const options = { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 1 }
+  return readAnswer(node, signature, 'confirmed', (answer) => executedOf(answer, signature))
+}
+
+/** Reads one transaction at a commitment as `decode` makes it; null where the node does not have it. Throws as above. */
+export async function readAnswer<T>(
+  node: HistoryNode,
+  signature: string,
+  commitment: 'confirmed' | 'finalized',
+  decode: (answer: unknown) => T,
+): Promise<T | null> {
+  const options = { encoding: 'base64', commitment, maxSupportedTransactionVersion: 1 }
   const answer = await askNode('Reading a transaction', async () => {
     try {
       return await node.call<unknown>('getTransaction', [signature, options])
@@ -95,14 +105,15 @@ export async function readExecuted(node: HistoryNode, signature: string): Promis
   if (answer === null) return null
   try {
     if (answer instanceof NodeRefusal) throw answer
-    return executedOf(answer, signature)
+    return decode(answer)
   } catch (error) {
     const reason = `The transaction ${signature} cannot be read from the node's answer: ${nodeReason(error)}`
     throw new UnreadableTransaction(reason, { cause: error })
   }
 }
 
-function executedOf(answer: unknown, wanted: string): HistoricTransaction {
+/** Decodes a node's answer for one transaction. Throws where it is another one, or has parts missing. */
+export function executedOf(answer: unknown, wanted: string): HistoricTransaction {
   const { slot, transaction, meta } = fieldsIn(answer)
   const text = Array.isArray(transaction) ? transaction[0] : undefined
   if (typeof text !== 'string' || !Number.isSafeInteger(slot)) throw new Error('it answers with parts missing')

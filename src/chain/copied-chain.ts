@@ -1,0 +1,272 @@
+/** A copy of the cluster in an embedded chain in memory, which reads accounts from the cluster when something first needs them. */
+import { createHash } from 'node:crypto'
+import type { Connection } from '@solana/web3.js'
+import type { Config } from '../config.ts'
+import { type ApiError, internal } from '../errors.ts'
+import type { LocalRpc } from '../localnet/rpc/index.ts'
+import type { LandedTransaction, LocalChain } from '../localnet/types.ts'
+import type { ChainAccount } from '../solana/accounts.ts'
+import { DEFAULT_SETTINGS, readRentSysvar } from '../solana/cluster-settings.ts'
+import { ACCOUNTS_PER_CALL } from '../solana/constants.ts'
+import { parseJson, toJson } from '../solana/json.ts'
+import { decodeWireTransaction, signatureOffset } from '../solana/messages.ts'
+import {
+  CLOCK_SYSVAR,
+  LOADERS,
+  NATIVE_LOADER,
+  RENT_SYSVAR,
+  SYSTEM_PROGRAM,
+  SYSVAR_OWNER,
+} from '../solana/program-ids.ts'
+import type { Program } from '../solana/programs.ts'
+import { readTokenAccount } from '../solana/token-accounts.ts'
+import { chainTimeOf } from './chain-clock.ts'
+import type { Chain } from './connection.ts'
+import { withExactLamports } from './exact-lamports.ts'
+import { callNode } from './node-call.ts'
+import { plainAccounts } from './plain-reads.ts'
+import { askNode } from './rpc-faults.ts'
+
+/** The most that is read from the cluster: accounts, and bytes of their data. */
+const [MAX_COPIED_ACCOUNTS, MAX_COPIED_BYTES] = [512, 16 * 1024 * 1024]
+const SIGNATURE_BYTES = 64
+/** Owners of accounts that an embedded chain has of its own: programs, their code, and sysvars. */
+const OWN_OWNERS: ReadonlySet<string> = new Set([...LOADERS, NATIVE_LOADER, SYSVAR_OWNER])
+
+/** A transaction that landed on the copy, with all balances before and after it. */
+export type CopyLanding = LandedTransaction
+
+export interface CopiedChain {
+  /** The chain as builders see it: they read and simulate on the copy, and learn fees from the cluster. */
+  chain: Chain
+  /** First and last slot of the cluster at which accounts were read. */
+  slots(): { oldest: number; newest: number }
+  /** Reads from the cluster what the copy does not have yet, and returns the accounts of the copy. */
+  accounts(addresses: readonly string[]): Promise<(ChainAccount | null)[]>
+  /** Overwrites an account of the copy. */
+  setAccount(address: string, account: ChainAccount): void
+  /** Lands a transaction on the copy, without anybody's signature. Throws TransactionRefused. */
+  land(transaction: Uint8Array): Promise<LandedTransaction>
+  /** Moves the clock of the copy ahead. */
+  advance(seconds: number): void
+  close(): void
+}
+
+export interface CopyOptions {
+  source: Chain
+  config: Pick<Config, 'programsDir'>
+  /** Programs that the copy must have; they come from the program cache. */
+  programs: readonly Program[]
+  /** Called before each step; throws where the copy may no longer be used. */
+  checkTime(): void
+}
+
+/**
+ * Opens the copy with the clock and the rent of the cluster. It writes no file, and asks the cluster for nothing but
+ * reads. Throws internal_error when a program is not in the program cache, or the node fails.
+ */
+export async function copyChain({ source, config, programs, checkTime }: CopyOptions): Promise<CopiedChain> {
+  const connection = await source.connection()
+  const { accounts, slot } = await askNode('Reading the clock and the rent', () =>
+    plainAccounts(connection, [CLOCK_SYSVAR, RENT_SYSVAR]),
+  )
+  const [clock = null, rent = null] = accounts
+  const { unixSeconds } = await chainTimeOf(clock)
+  const [{ openLocalChain }, { createRpc }, { localFetch }, { Connection }] = await Promise.all([
+    import('../localnet/index.ts'),
+    import('../localnet/rpc/index.ts'),
+    import('../localnet/fetch.ts'),
+    import('@solana/web3.js'),
+  ])
+  const settings = rent === null ? DEFAULT_SETTINGS : { ...DEFAULT_SETTINGS, rent: rentOf(rent) }
+  const { programsDir } = config
+  // Its clock stands still, so that what is rehearsed does not depend on how long the rehearsal takes.
+  const now = () => unixSeconds * 1000
+  const local = await openLocalChain({ dataDir: null, programsDir, settings, sigVerify: false, now })
+  try {
+    requireCached(local, programs, programsDir)
+  } catch (error) {
+    local.close()
+    throw error
+  }
+  const copier = copierOf(local, connection, { slot, checkTime })
+  const rpc = readingThrough(createRpc(local), copier.copy, source)
+  const onCopy = new Connection(source.cluster.rpcUrl, {
+    commitment: 'confirmed',
+    disableRetryOnRateLimit: true,
+    fetch: withExactLamports(localFetch(rpc)),
+  })
+  return {
+    chain: chainOnCopy(source, onCopy, rpc),
+    slots: copier.slots,
+    async accounts(addresses) {
+      await copier.copy(addresses)
+      return addresses.map((address) => local.account(address))
+    },
+    setAccount(address, account) {
+      copier.known.add(address)
+      local.setAccount(address, account)
+    },
+    async land(transaction) {
+      checkTime()
+      // The runtime runs in this thread, and others wait for their turn.
+      await new Promise((resolve) => setImmediate(resolve))
+      const raw = withStandInSignatures(transaction)
+      await copier.copy(decodeWireTransaction(raw).message.keys)
+      return local.send(raw)
+    },
+    advance: (seconds) => local.advance(seconds),
+    close() {
+      local.close()
+      setImmediate(collectCopies)
+    },
+  }
+}
+
+/** The collector does not see the forty megabytes that a runtime has outside of its heap, and would keep many of them. */
+async function collectCopies(): Promise<void> {
+  const [{ setFlagsFromString }, { runInNewContext }] = await Promise.all([import('node:v8'), import('node:vm')])
+  // Compiled code that is stored beside the program is refused by a process whose flags differ from those of the build.
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  setFlagsFromString('--no-expose-gc')
+  collect()
+}
+
+/** Copies accounts once each, and counts them. */
+function copierOf(local: LocalChain, connection: Connection, { slot, checkTime }: { slot: number; checkTime(): void }) {
+  const known = new Set<string>()
+  const slots = { oldest: slot, newest: slot }
+  let bytes = 0
+
+  async function copyPart(addresses: readonly string[]): Promise<string[]> {
+    checkTime()
+    // The accounts must not be older than those that were read before.
+    const read = await askNode('Copying accounts', () => plainAccounts(connection, addresses, slots.newest))
+    if (read.accounts.length !== addresses.length) throw internal('The RPC node answers with accounts missing')
+    slots.newest = Math.max(slots.newest, read.slot)
+    const mints: string[] = []
+    for (const [i, address] of addresses.entries()) {
+      const account = read.accounts[i] ?? null
+      bytes += account?.data.length ?? 0
+      if (bytes > MAX_COPIED_BYTES) throw tooMuch(`${MAX_COPIED_BYTES / 1024 / 1024} MiB of accounts`)
+      known.add(address)
+      if (account !== null && (account.executable || OWN_OWNERS.has(account.owner))) continue
+      if (account !== null || local.account(address) !== null) local.setAccount(address, account ?? NO_ACCOUNT)
+      const token = account && readTokenAccount(account)
+      if (token) mints.push(token.mint)
+    }
+    return mints
+  }
+
+  async function copy(addresses: readonly string[]): Promise<void> {
+    const isOwn = (address: string) => {
+      const account = local.account(address)
+      return account !== null && (account.executable || OWN_OWNERS.has(account.owner))
+    }
+    const missing = [...new Set(addresses)].filter((address) => !known.has(address) && !isOwn(address))
+    if (known.size + missing.length > MAX_COPIED_ACCOUNTS) throw tooMuch(`${MAX_COPIED_ACCOUNTS} accounts`)
+    const mints: string[] = []
+    for (let at = 0; at < missing.length; at += ACCOUNTS_PER_CALL) {
+      mints.push(...(await copyPart(missing.slice(at, at + ACCOUNTS_PER_CALL))))
+    }
+    // Without its mint nothing tells the decimals of a token account.
+    if (mints.length > 0) await copy(mints)
+  }
+
+  return { copy, known, slots: () => ({ ...slots }) }
+}
+
+const NO_ACCOUNT: ChainAccount = { lamports: 0n, owner: SYSTEM_PROGRAM, data: new Uint8Array(), executable: false }
+
+const tooMuch = (what: string): ApiError => internal(`A rehearsal copies at most ${what} of the cluster`)
+
+function rentOf({ data }: ChainAccount) {
+  try {
+    return readRentSysvar(data)
+  } catch (error) {
+    throw internal(`The RPC node answers no rent: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function requireCached(local: LocalChain, programs: readonly Program[], folder: string): void {
+  const missing = programs.find(({ id }) => !local.account(id)?.executable)
+  if (missing === undefined) return
+  throw internal(
+    `${missing.name} (${missing.id}) is not in the program cache ${folder}, from which a rehearsal takes its programs: fill it with \`svc localnet pull\``,
+    { details: { program: missing.id } },
+  )
+}
+
+/** JSON-RPC over the copy, which has the accounts of each request before it answers. */
+function readingThrough(rpc: LocalRpc, copy: (addresses: readonly string[]) => Promise<void>, source: Chain): LocalRpc {
+  return {
+    chain: rpc.chain,
+    async handle(body) {
+      const { id, method, params } = parseJson(typeof body === 'string' ? body : new TextDecoder().decode(body)) as {
+        id: unknown
+        method: string
+        params: readonly unknown[]
+      }
+      // What is offered for a place in a block depends on what others send to the cluster.
+      if (method === 'getRecentPrioritizationFees') {
+        return toJson({ jsonrpc: '2.0', result: await source.call(method, params), id })
+      }
+      await copy(addressesIn(method, params))
+      return rpc.handle(body)
+    },
+  }
+}
+
+/** The accounts that a request reads. */
+function addressesIn(method: string, [first]: readonly unknown[]): string[] {
+  switch (method) {
+    case 'getAccountInfo':
+    case 'getBalance':
+    case 'getTokenAccountBalance':
+      return [String(first)]
+    case 'getMultipleAccounts':
+      return (first as unknown[]).map(String)
+    case 'simulateTransaction':
+      return [...decodeWireTransaction(Buffer.from(String(first), 'base64')).message.keys]
+    default:
+      return []
+  }
+}
+
+function chainOnCopy(source: Chain, connection: Connection, rpc: LocalRpc): Chain {
+  const call = async <T>(method: string, params: readonly unknown[]) => {
+    const post = async (body: string) => ({ status: 200, text: (await rpc.handle(body)) ?? '' })
+    return (await callNode(post, method, params)) as T
+  }
+  return {
+    cluster: source.cluster,
+    hasSeveralEndpoints: false,
+    ending: source.ending,
+    endpoint: () => source.endpoint(),
+    servedAt: () => undefined,
+    connection: async () => connection,
+    call,
+    witnesses: async (read) => [await read({ call })],
+    endpointReports: () => [],
+    onSignature: undefined,
+    // A ticker is taken on the cluster, and its programs are there that the launch will need.
+    genesisHash: () => source.genesisHash(),
+    hasProgram: (id) => source.hasProgram(id),
+    local: async () => rpc.chain,
+    rpc: async () => rpc,
+    ping: async () => undefined,
+    close: async () => undefined,
+  }
+}
+
+/** The copy checks no signature, but tells transactions apart by the first one: here the hash of what would be signed. */
+function withStandInSignatures(transaction: Uint8Array): Uint8Array {
+  const raw = Uint8Array.from(transaction)
+  const { signatures, messageBytes } = decodeWireTransaction(raw)
+  for (const place of signatures.keys()) {
+    const standIn = createHash('sha512').update(messageBytes).update(Buffer.of(place)).digest()
+    raw.set(standIn.subarray(0, SIGNATURE_BYTES), signatureOffset(raw, place))
+  }
+  return raw
+}
