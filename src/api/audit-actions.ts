@@ -11,6 +11,10 @@ export const AUDIT_ACTIONS = [
   'spend.reset',
   'api_key.created',
   'api_key.revoked',
+  'fee_schedule.created',
+  'fee_schedule.updated',
+  'fee_schedule.deleted',
+  'fee_schedule.run_requested',
   'audit.sealed',
   'audit.cut',
 ] as const

@@ -1,4 +1,4 @@
-/** The audit log: every signature of the custodial signer and every change of its policy and of API keys, hash-chained and sealed. */
+/** The audit log: every signature of the custodial signer and every change of its policy, of API keys and of fee schedules, hash-chained and sealed. */
 import { z } from '@hono/zod-openapi'
 import { AUDIT_ACTIONS } from './audit-actions.ts'
 import { address, hex32 } from './chain-scalars.ts'

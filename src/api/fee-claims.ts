@@ -8,14 +8,40 @@ import { eitherPayload, trackedResource } from './payloads.ts'
 import { defineRoute } from './route.ts'
 import { timestamp } from './scalars.ts'
 
-export const FEE_CLAIM_KINDS = ['dbc', 'damm_v2', 'surplus'] as const
+export const FEE_CLAIM_KINDS = [
+  'dbc',
+  'damm_v2',
+  'surplus',
+  'migration_fee',
+  'leftover',
+  'pool_creation_fee',
+  'vesting',
+] as const
+export const BENEFICIARIES = ['partner', 'creator'] as const
 export const FEE_CLAIM_TYPES = ['fee_claim.executed', 'fee_claim.split_executed'] as const
 export type FeeClaimKind = (typeof FEE_CLAIM_KINDS)[number]
+export type Beneficiary = (typeof BENEFICIARIES)[number]
 export type FeeClaimType = (typeof FEE_CLAIM_TYPES)[number]
+
+/** Who can claim each kind, with the one that is meant where a request names none first. */
+export const BENEFICIARIES_OF: Readonly<Record<FeeClaimKind, readonly [Beneficiary, ...Beneficiary[]]>> = {
+  dbc: ['partner', 'creator'],
+  damm_v2: ['partner', 'creator'],
+  surplus: ['partner', 'creator'],
+  migration_fee: ['partner', 'creator'],
+  leftover: ['partner'],
+  pool_creation_fee: ['partner'],
+  vesting: ['creator'],
+}
 
 const kind = z.enum(FEE_CLAIM_KINDS).meta({
   description:
-    '`dbc` claims partner fees, `damm_v2` claims from the post-migration pool, `surplus` withdraws its surplus',
+    '`dbc` claims the trading fees of the launch curve, `damm_v2` those of positions in the pool after the migration; `surplus` and `migration_fee` withdraw what a full curve leaves beside its liquidity; `leftover` the tokens that nobody bought, for the leftover receiver; `pool_creation_fee` what the creation paid; `vesting` the vested tokens',
+})
+
+const beneficiary = z.enum(BENEFICIARIES).meta({
+  description:
+    'Whose share is claimed: of the fee claimer of the pool’s config, or of the pool’s creator. When left out the partner’s, and of `vesting` the creator’s; `leftover` and `pool_creation_fee` are the partner’s alone',
 })
 
 export const feeSplit = z
@@ -25,22 +51,38 @@ export const feeSplit = z
   })
   .openapi('Split')
 
-const splits = z
+export const feeSplits = z
   .array(feeSplit)
   .min(2)
   .max(10)
   .refine((items) => items.reduce((sum, { bps }) => sum + bps, 0) === 10000, 'bps must sum to exactly 10000')
   .meta({ description: 'Claim and split in one transaction; bps sum to exactly 10000; only with kind `dbc`' })
 
+const claimed = digits.nullish()
+
 export const feeClaim = z
   .object({
     id: z.string(),
     type: z.enum(FEE_CLAIM_TYPES),
     pool_address: address,
+    kind: kind
+      .nullable()
+      .meta({ description: 'What was claimed; null in a record of an earlier version without its event' }),
+    beneficiary: z.enum(BENEFICIARIES).nullable().meta({
+      description: 'Whose share it was; null for a position of neither of the two',
+    }),
+    claimer: address.nullable().meta({ description: 'Wallet that claimed, or received a leftover' }),
     signature: signatureText.nullable(),
     occurred_at: timestamp,
     external_uid: z.string().nullable(),
     metadata: storedMetadata.nullable(),
+    quote: claimed.meta({ description: 'Raw units of the quote that left the pool; null until the claim is final' }),
+    base: claimed.meta({ description: 'Raw units of the base token that left the pool' }),
+    sol: claimed.meta({ description: 'Lamports that left the pool, the quote included where it is SOL' }),
+    received: z
+      .array(z.object({ wallet: address, token: z.string(), amount: z.string().regex(/^-?[0-9]+$/) }))
+      .nullish()
+      .meta({ description: 'Who got what of it; `token` is a mint, or `SOL`' }),
   })
   .openapi('FeeClaim')
 
@@ -48,9 +90,22 @@ export const feeClaimCreated = z
   .object({
     pool_address: address,
     kind,
+    beneficiary,
+    claimer: address.meta({ description: 'Wallet that is paid, and that signs except with kind `leftover`' }),
     estimated_quote: digits
       .optional()
       .meta({ description: 'What the claim is expected to move, in raw units of the quote' }),
+    estimated_base: digits.optional().meta({ description: 'The same in raw units of the pool’s token' }),
+    estimated_lamports: digits.optional().meta({ description: 'Lamports of a pool creation fee' }),
+    quote_mint: address,
+    quote_decimals: z.int().min(0).max(255),
+    base_mint: address,
+    base_decimals: z.int().min(0).max(255),
+    remaining_positions: z
+      .int()
+      .min(0)
+      .optional()
+      .meta({ description: 'With kind `damm_v2`: positions with fees that did not fit; the largest come first' }),
     tx: eitherPayload,
     tracked_resource: trackedResource.optional(),
   })
@@ -61,6 +116,7 @@ export type FeeClaim = z.output<typeof feeClaim>
 export type FeeClaimCreated = z.output<typeof feeClaimCreated>
 
 const feeClaimParams = z.object({ address })
+const claimFilters = { kind: kind.optional(), beneficiary: z.enum(BENEFICIARIES).optional() }
 
 export const feeClaims = {
   create: defineRoute({
@@ -70,9 +126,22 @@ export const feeClaims = {
     params: feeClaimParams,
     body: buildBody({
       kind: kind.default('dbc'),
+      beneficiary: beneficiary.optional(),
+      owner: address.optional().meta({
+        description:
+          'Wallet whose positions are claimed, with kind `damm_v2` only. When left out the fee claimer of the curve or the platform wallet, and for the creator the creator of the pool',
+      }),
       payer: address.meta({ description: 'Pays the transaction; in `signed` mode the platform wallet pays' }),
-      splits: splits.optional(),
-    }).superRefine(({ kind, splits }, context) => {
+      splits: feeSplits.optional(),
+    }).superRefine(({ kind, beneficiary, owner, splits }, context) => {
+      const [only, other] = BENEFICIARIES_OF[kind]
+      if (beneficiary !== undefined && other === undefined && beneficiary !== only) {
+        const message = `kind ${kind} pays the ${only} alone`
+        context.addIssue({ code: 'custom', path: ['beneficiary'], message })
+      }
+      if (owner !== undefined && kind !== 'damm_v2') {
+        context.addIssue({ code: 'custom', path: ['owner'], message: 'owner is only valid with kind damm_v2' })
+      }
       if (splits && kind !== 'dbc') {
         context.addIssue({ code: 'custom', path: ['splits'], message: 'splits are only valid with kind dbc' })
       }
@@ -85,7 +154,7 @@ export const feeClaims = {
     tag: 'Fee claims',
     summary: 'List the fee claims of one pool, newest first',
     params: feeClaimParams,
-    query: listQuery({}),
+    query: listQuery(claimFilters),
     data: feeClaim,
     list: true,
   }),
@@ -93,7 +162,7 @@ export const feeClaims = {
     at: paths.feeClaims.list,
     tag: 'Fee claims',
     summary: 'List fee claims, newest first',
-    query: listQuery({}),
+    query: listQuery(claimFilters),
     data: feeClaim,
     list: true,
   }),

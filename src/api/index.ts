@@ -6,7 +6,9 @@ import { auditEntries } from './audit-entries.ts'
 import { collections } from './collections.ts'
 import { events } from './events.ts'
 import { feeClaims } from './fee-claims.ts'
+import { feeSchedules } from './fee-schedules.ts'
 import { goldLocks } from './gold-locks.ts'
+import { ledger } from './ledger.ts'
 import { merkleTrees } from './merkle-trees.ts'
 import { nfts } from './nfts.ts'
 import type { paths } from './paths.ts'
@@ -25,6 +27,7 @@ export const api = {
   service,
   pools,
   feeClaims,
+  feeSchedules,
   airdrops,
   merkleTrees,
   stakes,
@@ -39,6 +42,7 @@ export const api = {
   events,
   webhookSubscriptions,
   signer,
+  ledger,
   auditEntries,
   apiKeys,
 } satisfies { [N in keyof typeof paths]: { [V in keyof (typeof paths)[N]]: AnyRoute } }
@@ -50,13 +54,20 @@ export * from './airdrops.ts'
 export * from './api-keys.ts'
 export * from './audit-entries.ts'
 export * from './collections.ts'
+export * from './creator-transfers.ts'
 export * from './events.ts'
 export * from './fee-claims.ts'
+export * from './fee-schedules.ts'
 export * from './gold-locks.ts'
+export * from './ledger.ts'
 export * from './merkle-trees.ts'
 export * from './nfts.ts'
 export type { TrackedResource } from './payloads.ts'
 export * from './pdas.ts'
+export * from './pool-earnings.ts'
+export * from './pool-presets.ts'
+export * from './pool-previews.ts'
+export * from './pool-rehearsals.ts'
 export * from './pools.ts'
 export * from './service.ts'
 export * from './signer.ts'

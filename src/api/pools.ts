@@ -10,10 +10,15 @@ import {
   u64Digits,
   uri,
 } from './chain-scalars.ts'
+import { transferCreatorRoute } from './creator-transfers.ts'
 import { buildBody, listQuery, writeBody } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'
 import { paths } from './paths.ts'
 import { generatedKeys, lastValidBlockHeight, trackedResource, unsignedPayload } from './payloads.ts'
+import { poolEarnings } from './pool-earnings.ts'
+import { poolPreset } from './pool-presets.ts'
+import { poolPreview, previewQuery } from './pool-previews.ts'
+import { poolRehearsal } from './pool-rehearsals.ts'
 import { defineRoute } from './route.ts'
 import { anything, timestamp } from './scalars.ts'
 
@@ -68,6 +73,7 @@ export const poolCreated = z
     generated_keys: generatedKeys.optional(),
     relay_tip_account: address,
     rpc_endpoint: z.url(),
+    payer: address.optional().meta({ description: 'Who pays and signs beside the creator, where that is another' }),
     lock_liquidity: z
       .boolean()
       .optional()
@@ -107,73 +113,6 @@ const link = uri
   .refine((text) => /^https?:\/\//i.test(text), 'must be an http or https URL')
   .meta({ example: 'https://example.com' })
 
-const solAmount = z.number().min(0)
-const percentage = z.int().min(0).max(100)
-const wholeTokens = z.string().regex(/^[0-9]+(\.[0-9]+)?$/, 'must be an amount in whole tokens, as text')
-const seconds = z.int().min(0).max(4_294_967_295)
-
-/** Schema of a named curve in the configuration. */
-export const curvePreset = z.strictObject({
-  total_supply: wholeTokens.meta({ description: 'Whole tokens that are minted', example: '1000000000' }),
-  decimals: z.int().min(6).max(9),
-  initial_market_cap: solAmount.meta({
-    description: 'SOL that the whole supply is worth at the first price',
-    example: 30,
-  }),
-  migration_market_cap: solAmount.meta({ description: 'The same at the price where the pool migrates', example: 400 }),
-  fee: z
-    .strictObject({
-      schedule: z.enum(['linear', 'exponential']).default('linear'),
-      starting_bps: z.int().min(25).max(9900),
-      ending_bps: z.int().min(25).max(9900),
-      periods: z.int().min(0).max(65535).default(0),
-      duration_seconds: seconds.default(0),
-    })
-    .meta({ description: 'Trading fee on the curve, and how it falls' }),
-  creator_fee_percentage: percentage.default(0).meta({ description: "Creator's share of the trading fees" }),
-  migration_fee_bps: z
-    .union([25, 30, 100, 200, 400, 600].map((bps) => z.literal(bps)))
-    .default(100)
-    .meta({ description: 'Fee of the pool that it migrates to' }),
-  locked_vesting: z
-    .strictObject({
-      amount: wholeTokens,
-      periods: z.int().min(1).max(65535),
-      duration_seconds: seconds,
-      cliff_seconds: seconds.default(0),
-      cliff_amount: wholeTokens.default('0'),
-    })
-    .optional()
-    .meta({ description: 'Whole tokens locked for the creator, released after the migration' }),
-  liquidity: z
-    .strictObject({
-      partner: percentage,
-      partner_locked: percentage,
-      creator: percentage.default(0),
-      creator_locked: percentage.default(0),
-    })
-    .meta({ description: 'Who owns the migrated liquidity, in percent that sum to 100; locked means for good' }),
-  platform_position_percentage: z.int().min(0).max(99).default(0).meta({
-    description: "Platform's part of the locked position of a pool launched as `damm_v2`, and so of its fees",
-  }),
-  shared_config: z.boolean().default(false).meta({
-    description:
-      'Whether the `dbc` launches of the preset share one config account, so that each is a single transaction',
-  }),
-})
-
-export const poolPreset = z
-  .object({
-    name: z.string(),
-    is_default: z.boolean(),
-    ...curvePreset.shape,
-    initial_price: z.string().meta({ description: 'SOL for one whole token, decimal text' }),
-    migration_price: z.string().meta({ description: 'The same where the pool migrates' }),
-    migration_threshold: digits.meta({ description: 'Lamports that fill the curve' }),
-    curve: z.array(z.object({ sqrt_price: digits, liquidity: digits })),
-  })
-  .openapi('PoolPreset')
-
 const presetName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'must be the name of a preset')
 
 export const SHARED_CONFIG_STATUSES = ['missing', 'pending', 'live', 'different'] as const
@@ -193,7 +132,9 @@ export const poolSwap = z
   .object({
     pool_address: address,
     side: z.enum(['buy', 'sell']),
-    amount_in: digits.meta({ description: 'What is paid: lamports for a buy, raw units of the token for a sell' }),
+    amount_in: digits.meta({
+      description: 'What is paid in raw units: of the quote (lamports of SOL) for a buy, of the token for a sell',
+    }),
     estimated_out: digits.meta({ description: 'What is received at the present price, fees taken off' }),
     minimum_out: digits.meta({ description: 'Less than this and the transaction fails' }),
     fee: digits.meta({ description: 'Trading fee in raw units, of whichever side pays it' }),
@@ -202,9 +143,7 @@ export const poolSwap = z
   })
   .openapi('PoolSwap')
 
-export type CurvePreset = z.output<typeof curvePreset>
 export type SharedConfig = z.output<typeof sharedConfig>
-export type PoolPreset = z.output<typeof poolPreset>
 export type PoolSwap = z.output<typeof poolSwap>
 export type Pool = z.output<typeof pool>
 export type PoolCreated = z.output<typeof poolCreated>
@@ -215,6 +154,50 @@ export type PoolFeeMetrics = z.output<typeof poolFeeMetrics>
 const poolParams = z.object({ address })
 const presetParams = z.object({ name: presetName.meta({ example: 'standard' }) })
 
+/** What a launch is; a rehearsal takes the same. */
+const launchBody = buildBody({
+  type: poolType.default('dbc'),
+  creator: address,
+  payer: address.optional().meta({
+    description:
+      'Sponsor of a `dbc` launch: pays its rent and fees, and signs beside the creator, who still pays the first buy. The creator when left out',
+  }),
+  name: z
+    .string()
+    .regex(/^[a-zA-Z0-9 ]{1,20}$/, 'must be 1 to 20 letters, digits or spaces')
+    .meta({ example: 'My Token' }),
+  symbol: z
+    .string()
+    .regex(/^[A-Za-z0-9]{1,10}$/, 'must be 1 to 10 letters or digits')
+    .meta({ example: 'MTK' }),
+  description: z.string().max(500).optional(),
+  image: base64Text.meta({ description: 'Base64 in JSON, a file part in multipart' }),
+  buy_amount: z.number().min(0).max(MAX_SOL).default(0).meta({
+    description: "SOL, or whole tokens of the preset's quote, spent on the creator's first buy",
+    example: 0.5,
+  }),
+  website: link.optional(),
+  twitter_url: link.optional(),
+  telegram: link.optional(),
+  loot_from: z.string().max(100).optional(),
+  preset: presetName
+    .optional()
+    .meta({ description: 'Curve of the pool, see GET /v2/pool-presets; the configured one when left out' }),
+  lock_liquidity: z.boolean().optional().meta({
+    description:
+      '`damm_v2` only. True, also when left out: the liquidity is locked for good; false: the creator can take it out at any time',
+  }),
+}).superRefine(({ type, lock_liquidity, creator, payer = creator }, context) => {
+  if (type === 'damm_v2' && payer !== creator) {
+    const message = 'payer is only valid with type dbc: the creator of a damm_v2 pool pays for it'
+    context.addIssue({ code: 'custom', path: ['payer'], message })
+  }
+  if (type === 'dbc' && lock_liquidity !== undefined) {
+    const message = 'lock_liquidity is only valid with type damm_v2: what a dbc pool locks is set by its preset'
+    context.addIssue({ code: 'custom', path: ['lock_liquidity'], message })
+  }
+})
+
 export const pools = {
   create: defineRoute({
     at: paths.pools.create,
@@ -222,47 +205,24 @@ export const pools = {
     summary: 'Launch a token with its pool',
     description:
       'Answers the transactions to sign with the creator wallet and the returned keys. `mode: signed` needs the platform wallet as creator.',
-    body: buildBody({
-      type: poolType.default('dbc'),
-      creator: address,
-      name: z
-        .string()
-        .regex(/^[a-zA-Z0-9 ]{1,20}$/, 'must be 1 to 20 letters, digits or spaces')
-        .meta({ example: 'My Token' }),
-      symbol: z
-        .string()
-        .regex(/^[A-Za-z0-9]{1,10}$/, 'must be 1 to 10 letters or digits')
-        .meta({ example: 'MTK' }),
-      description: z.string().max(500).optional(),
-      image: base64Text.meta({ description: 'Base64 in JSON, a file part in multipart' }),
-      buy_amount: z
-        .number()
-        .min(0)
-        .max(MAX_SOL)
-        .default(0)
-        .meta({ description: "SOL spent on the creator's first buy", example: 0.5 }),
-      website: link.optional(),
-      twitter_url: link.optional(),
-      telegram: link.optional(),
-      loot_from: z.string().max(100).optional(),
-      preset: presetName
-        .optional()
-        .meta({ description: 'Curve of the pool, see GET /v2/pool-presets; the configured one when left out' }),
-      lock_liquidity: z.boolean().optional().meta({
-        description:
-          '`damm_v2` only. True, also when left out: the liquidity is locked for good; false: the creator can take it out at any time',
-      }),
-    }).superRefine(({ type, lock_liquidity }, context) => {
-      if (type === 'dbc' && lock_liquidity !== undefined) {
-        const message = 'lock_liquidity is only valid with type damm_v2: what a dbc pool locks is set by its preset'
-        context.addIssue({ code: 'custom', path: ['lock_liquidity'], message })
-      }
-    }),
+    body: launchBody,
     multipart: fromMultipart,
     large: true,
     data: poolCreated,
     status: 201,
     signed: '*',
+  }),
+  rehearse: defineRoute({
+    at: paths.pools.rehearse,
+    tag: 'Pools',
+    summary: 'Rehearse a launch on a copy of the cluster',
+    description:
+      'Takes the body of POST /v2/pools, and runs what would follow on a copy of the accounts of the cluster, in memory: the launch, a buyer who fills the curve, the migration, a trade after it, and what each party can claim. Nothing is signed, sent or stored, whatever `mode` and `dry_run` say; with `mode: signed` there is no tip. One at a time: a second one waits for the first.',
+    body: launchBody,
+    multipart: fromMultipart,
+    large: true,
+    data: poolRehearsal,
+    dry: true,
   }),
   list: defineRoute({
     at: paths.pools.list,
@@ -298,6 +258,15 @@ export const pools = {
     params: poolParams,
     data: poolFeeMetrics,
   }),
+  earnings: defineRoute({
+    at: paths.pools.earnings,
+    tag: 'Pools',
+    summary: 'Read what a pool has earned for partner, creator and protocol',
+    description:
+      'By source, before and after the migration, exactly as the programs count it; an amount that the chain does not tell is null.',
+    params: poolParams,
+    data: poolEarnings,
+  }),
   verify: defineRoute({
     at: paths.pools.verify,
     tag: 'Pools',
@@ -320,17 +289,30 @@ export const pools = {
     body: buildBody({
       payer: address,
       side: z.enum(['buy', 'sell']),
-      amount: u64Digits.meta({ description: 'What is paid: lamports for a buy, raw units of the token for a sell' }),
+      amount: u64Digits.meta({
+        description: 'What is paid in raw units: of the quote (lamports of SOL) for a buy, of the token for a sell',
+      }),
       slippage_bps: z.int().min(0).max(10_000).default(100),
     }),
     data: poolSwap,
     signed: 'refused',
   }),
+  transferCreator: transferCreatorRoute,
   presets: defineRoute({
     at: paths.pools.presets,
     tag: 'Pools',
     summary: 'List the curves that pools can be launched with',
     data: z.array(poolPreset),
+  }),
+  preview: defineRoute({
+    at: paths.pools.preview,
+    tag: 'Pools',
+    summary: 'Preview a launch with a preset, from the first price to the migration',
+    description:
+      'Computed without the chain by the arithmetic of the program, and equal to it for the trades that are assumed: the first buy in the transaction that makes the pool, then one buy from each point to the next. The cost and the validation come of a launch that is run in memory.',
+    params: presetParams,
+    query: previewQuery,
+    data: poolPreview,
   }),
   sharedConfig: defineRoute({
     at: paths.pools.sharedConfig,

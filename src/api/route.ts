@@ -44,6 +44,8 @@ export interface RouteDefinition<
    * too: before it there is nothing that a retry would have to find.
    */
   atomic?: true
+  /** Every call is a dry run, so that nothing is stored, nor an answer for its Idempotency-Key. */
+  dry?: true
   /** The route requires no API key. */
   public?: true
   /** Scope that every call requires. */

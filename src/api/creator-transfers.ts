@@ -1,0 +1,39 @@
+/** Handing the role of a pool's creator over, with what the creator has not claimed yet. */
+import { z } from '@hono/zod-openapi'
+import { address, digits } from './chain-scalars.ts'
+import { buildBody } from './envelope.ts'
+import { paths } from './paths.ts'
+import { trackedResource, unsignedPayload } from './payloads.ts'
+import { defineRoute } from './route.ts'
+
+export const poolCreatorTransfer = z
+  .object({
+    pool_address: address,
+    creator: address.meta({ description: 'The present creator, which signs' }),
+    new_creator: address,
+    unclaimed_quote: digits.meta({
+      description: 'Trading fees, surplus and migration fee that move along, in raw units of the quote',
+    }),
+    unclaimed_base: digits.meta({ description: 'Trading fees that move along, in raw units of the pool’s token' }),
+    quote_mint: address,
+    quote_decimals: z.int().min(0).max(255),
+    base_mint: address,
+    base_decimals: z.int().min(0).max(255),
+    tx: unsignedPayload({}),
+    tracked_resource: trackedResource.optional(),
+  })
+  .openapi('PoolCreatorTransfer')
+
+export type PoolCreatorTransfer = z.output<typeof poolCreatorTransfer>
+
+export const transferCreatorRoute = defineRoute({
+  at: paths.pools.transferCreator,
+  tag: 'Pools',
+  summary: "Hand the role of a pool's creator over",
+  description:
+    'The new creator claims what the creator has not claimed yet, and everything that the pool earns its creator from then on. Vested tokens and the positions of the migrated pool stay with the wallet that they were made for. Not possible between the end of the curve and its migration.',
+  params: z.object({ address }),
+  body: buildBody({ payer: address, new_creator: address }),
+  data: poolCreatorTransfer,
+  signed: 'refused',
+})

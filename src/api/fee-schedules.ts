@@ -1,0 +1,267 @@
+/** Fee schedules: claims that the platform wallet makes by itself at the times of a cron expression, and their runs. */
+import { z } from '@hono/zod-openapi'
+import { address, signatureText, u64Digits } from './chain-scalars.ts'
+import { deletedSchema, listQuery, writeBody } from './envelope.ts'
+import {
+  BENEFICIARIES,
+  BENEFICIARIES_OF,
+  FEE_CLAIM_KINDS,
+  type FeeClaimKind,
+  feeSplit,
+  feeSplits,
+} from './fee-claims.ts'
+import { queryFlag } from './filters.ts'
+import { storedMetadata } from './metadata.ts'
+import { paths } from './paths.ts'
+import { defineRoute } from './route.ts'
+import { line, nullOr, recordId, timestamp } from './scalars.ts'
+
+/** Addresses that one filter names at most. */
+const MOST_POOLS = 100
+/** Statuses of pools that can hold fees. */
+const CLAIMABLE_STATUSES = ['live', 'migration_triggered', 'migrated'] as const
+
+export const SCHEDULE_SKIPS = ['below_threshold', 'nothing_to_claim', 'not_owner', 'policy', 'error'] as const
+export type ScheduleSkip = (typeof SCHEDULE_SKIPS)[number]
+
+export const SCHEDULE_RUN_STATUSES = ['running', 'done', 'skipped', 'stopped'] as const
+export const SCHEDULE_RUN_REASONS = [
+  'signer_paused',
+  'no_signer',
+  'other_cluster',
+  'policy',
+  'schedule_paused',
+  'schedule_deleted',
+] as const
+export type ScheduleRunReason = (typeof SCHEDULE_RUN_REASONS)[number]
+
+const cron = line(100).meta({
+  description: 'Five fields (minute, hour, day of month, month, day of week) or a name such as `@daily`',
+  example: '0 6 * * *',
+})
+const timezone = line(64).meta({
+  description: 'IANA time zone of the cron expression; an hour that comes twice counts once',
+  example: 'Europe/Zurich',
+})
+const threshold = u64Digits.meta({
+  description:
+    'Raw units of each pool’s own quote, lamports or another token’s, that the pool must hold in all, over the kinds of the schedule, to be claimed; what is paid in its token, or in SOL beside another quote, counts nothing',
+  example: '10000000',
+})
+const kinds = z
+  .array(z.enum(FEE_CLAIM_KINDS))
+  .min(1)
+  .max(FEE_CLAIM_KINDS.length)
+  .refine((items) => new Set(items).size === items.length, 'must not name a kind twice')
+  .meta({ description: 'What is claimed, each in a transaction of its own', example: ['dbc', 'damm_v2'] })
+const scheduleBeneficiary = z.enum(BENEFICIARIES).meta({
+  description:
+    'Whose share is claimed, where it is the platform wallet’s; without it of each kind the first that has one',
+})
+const filter = z
+  .strictObject({
+    pools: z
+      .array(address)
+      .min(1)
+      .max(MOST_POOLS)
+      .refine((items) => new Set(items).size === items.length, 'must not name a pool twice')
+      .optional()
+      .meta({ description: 'These pools, and no other filter beside them; they need no record' }),
+    preset: line(64).optional().meta({ description: 'Launches of this preset, with the pools they migrated to' }),
+    creator: address.optional().meta({ description: 'Launches of this wallet, with the pools they migrated to' }),
+    status: z.enum(CLAIMABLE_STATUSES).optional().meta({ description: 'Launches in this state' }),
+  })
+  .refine(({ pools, ...others }) => pools === undefined || Object.keys(others).length === 0, {
+    path: ['pools'],
+    error: 'stands alone: leave out preset, creator and status',
+  })
+  .openapi('FeeScheduleFilter')
+
+/** What the claims of a schedule need; a run goes by those it began with. */
+const termsShape = {
+  kinds,
+  beneficiary: nullOr(scheduleBeneficiary),
+  threshold,
+  splits: nullOr(z.array(feeSplit)),
+  filter,
+}
+const termsSchema = z.object(termsShape)
+export type ScheduleTerms = z.output<typeof termsSchema>
+
+export const feeSchedule = z
+  .object({
+    id: z.string(),
+    cron,
+    timezone,
+    ...termsShape,
+    active: z.boolean(),
+    next_run_at: timestamp.nullable().meta({ description: 'The next period; null while it is paused' }),
+    external_uid: z.string().nullable(),
+    metadata: storedMetadata.nullable(),
+    created_by: z.string().meta({ description: 'Id of the API key that made it' }),
+    updated_by: z.string().meta({ description: 'Id of the API key that changed it last' }),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .openapi('FeeSchedule')
+
+const runClaim = z.object({
+  pool_address: address,
+  kind: z.enum(FEE_CLAIM_KINDS),
+  estimated_quote: z.string().nullable().meta({ description: 'Raw units of the quote' }),
+  estimated_base: z.string().nullable().meta({ description: 'Raw units of the token' }),
+  estimated_lamports: z.string().nullable().meta({ description: 'Of a pool creation fee' }),
+  signature: signatureText,
+})
+const runSkip = z.object({
+  pool_address: address,
+  kind: z.enum(FEE_CLAIM_KINDS),
+  reason: z.enum(SCHEDULE_SKIPS),
+  estimated_quote: z.string().nullable(),
+  message: z.string().nullable(),
+})
+export type ScheduleRunClaim = z.output<typeof runClaim>
+export type ScheduleRunSkip = z.output<typeof runSkip>
+
+export const feeScheduleRun = z
+  .object({
+    id: z.string(),
+    schedule_id: z.string(),
+    scheduled_at: timestamp
+      .nullable()
+      .meta({ description: 'The period, by the time of the cron expression; null for a run that was asked for' }),
+    status: z.enum(SCHEDULE_RUN_STATUSES).meta({
+      description: '`skipped` signed nothing, for its reason; `stopped` ended before its last pool',
+    }),
+    reason: z.enum(SCHEDULE_RUN_REASONS).nullable(),
+    missed: z
+      .object({ count: z.int().min(1), from: timestamp, until: timestamp })
+      .nullable()
+      .meta({ description: 'Periods before this one that had no run, as while no daemon ran; counted up to 1,000' }),
+    pools: z.int().min(0).meta({ description: 'Pools that were looked at' }),
+    claimed: z.int().min(0).meta({ description: 'Claims that were signed' }),
+    claims: z.array(runClaim).meta({ description: 'The first 100 of them' }),
+    skips: z
+      .record(z.string(), z.int().min(0))
+      .meta({ description: 'Claims that were not made, by reason', example: { below_threshold: 12 } }),
+    skipped: z.array(runSkip).meta({ description: 'Up to 100 of them, refusals and errors first' }),
+    external_uid: z.string().nullable(),
+    metadata: storedMetadata.nullable(),
+    started_at: timestamp,
+    ended_at: timestamp.nullable(),
+  })
+  .openapi('FeeScheduleRun')
+
+export type FeeSchedule = z.output<typeof feeSchedule>
+export type FeeScheduleRun = z.output<typeof feeScheduleRun>
+
+const SCHEDULES_TAG = 'Fee schedules'
+const SIGNS = 'The platform wallet signs the claims later, whatever becomes of the key that asked for them.'
+const scheduleParams = z.object({ id: recordId })
+
+/** What the parts of a schedule say of each other: the path of a fault with what is wrong, or null. */
+export function termsFault({
+  kinds,
+  beneficiary,
+  splits,
+}: Pick<ScheduleTerms, 'kinds' | 'beneficiary' | 'splits'>): { path: [string, ...number[]]; message: string } | null {
+  if (splits !== null && kinds.some((kind) => kind !== 'dbc'))
+    return { path: ['splits'], message: 'splits are only valid with kinds ["dbc"]' }
+  const at = kinds.findIndex((kind) => beneficiary !== null && !BENEFICIARIES_OF[kind].includes(beneficiary))
+  const kind: FeeClaimKind | undefined = kinds[at]
+  return kind === undefined
+    ? null
+    : { path: ['kinds', at], message: `kind ${kind} pays the ${BENEFICIARIES_OF[kind][0]} alone` }
+}
+
+export const feeSchedules = {
+  create: defineRoute({
+    at: paths.feeSchedules.create,
+    tag: SCHEDULES_TAG,
+    atomic: true,
+    summary: 'Claim fees by a schedule',
+    description: SIGNS,
+    body: writeBody({
+      cron,
+      timezone: timezone.default('UTC'),
+      kinds: kinds.default(['dbc']),
+      beneficiary: scheduleBeneficiary.optional(),
+      threshold: threshold.default('0'),
+      splits: feeSplits.optional(),
+      filter: filter.default({}),
+      active: z.boolean().default(true),
+    }).superRefine(({ kinds, beneficiary = null, splits = null }, context) => {
+      const fault = termsFault({ kinds, beneficiary, splits })
+      if (fault !== null) context.addIssue({ code: 'custom', ...fault })
+    }),
+    data: feeSchedule,
+    status: 201,
+    scope: 'fees:claim',
+  }),
+  list: defineRoute({
+    at: paths.feeSchedules.list,
+    tag: SCHEDULES_TAG,
+    summary: 'List fee schedules, newest first',
+    query: listQuery({ active: queryFlag.optional() }),
+    data: feeSchedule,
+    list: true,
+  }),
+  get: defineRoute({
+    at: paths.feeSchedules.get,
+    tag: SCHEDULES_TAG,
+    summary: 'Read one fee schedule',
+    params: scheduleParams,
+    data: feeSchedule,
+  }),
+  update: defineRoute({
+    at: paths.feeSchedules.update,
+    tag: SCHEDULES_TAG,
+    atomic: true,
+    summary: 'Change, pause or resume a fee schedule',
+    description: `${SIGNS} A pause stops the run under way; periods while it is paused are not missed.`,
+    params: scheduleParams,
+    body: writeBody({
+      cron: cron.optional(),
+      timezone: timezone.optional(),
+      kinds: kinds.optional(),
+      beneficiary: nullOr(scheduleBeneficiary).optional(),
+      threshold: threshold.optional(),
+      splits: nullOr(feeSplits).optional().meta({ description: 'null pays everything to the platform wallet' }),
+      filter: filter.optional().meta({ description: 'Replaces the filter; `{}` is every pool' }),
+      active: z.boolean().optional(),
+    }),
+    data: feeSchedule,
+    scope: 'fees:claim',
+  }),
+  delete: defineRoute({
+    at: paths.feeSchedules.delete,
+    tag: SCHEDULES_TAG,
+    atomic: true,
+    summary: 'Remove a fee schedule, and stop its run',
+    params: scheduleParams,
+    body: writeBody({}),
+    data: deletedSchema,
+    scope: 'fees:claim',
+  }),
+  runs: defineRoute({
+    at: paths.feeSchedules.runs,
+    tag: SCHEDULES_TAG,
+    summary: 'List the runs of a fee schedule, newest first',
+    params: scheduleParams,
+    query: listQuery({}),
+    data: feeScheduleRun,
+    list: true,
+  }),
+  run: defineRoute({
+    at: paths.feeSchedules.run,
+    tag: SCHEDULES_TAG,
+    atomic: true,
+    summary: 'Run a fee schedule now',
+    description: 'Beside its periods, and of a paused schedule too. A worker begins it within seconds.',
+    params: scheduleParams,
+    body: writeBody({}),
+    data: feeScheduleRun,
+    status: 201,
+    scope: 'fees:claim',
+  }),
+}

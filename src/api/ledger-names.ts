@@ -1,0 +1,42 @@
+/** The names that entries of the ledger bear, as plain data, so that commands load no schema library. */
+export const LEDGER_KINDS = [
+  'claim',
+  'split_share',
+  'platform_fee',
+  'rent_paid',
+  'rent_returned',
+  'network_fee',
+  'relay_tip',
+  'launch',
+  'trade',
+  'migration',
+  'airdrop_funding',
+  'airdrop_claim',
+  'withdrawal',
+  'lock',
+  'unlock',
+  'mint',
+  'burn',
+  'withheld',
+  'transfer',
+  'other',
+] as const
+export const LEDGER_PARTIES = [
+  'partner',
+  'creator',
+  'protocol',
+  'platform',
+  'trader',
+  'recipient',
+  'claimant',
+  'pool',
+  'airdrop',
+  'lock',
+  'mint',
+  'network',
+  'other',
+] as const
+export const LEDGER_GROUPS = ['pool', 'mint', 'party', 'month', 'kind'] as const
+export type LedgerKind = (typeof LEDGER_KINDS)[number]
+export type LedgerParty = (typeof LEDGER_PARTIES)[number]
+export type LedgerGroup = (typeof LEDGER_GROUPS)[number]

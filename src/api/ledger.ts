@@ -1,0 +1,159 @@
+/** The ledger: double-entry postings of what final transactions have moved, their sums, and their comparison with the chain. */
+import { z } from '@hono/zod-openapi'
+import { address, digits, signatureText } from './chain-scalars.ts'
+import { listQuery } from './envelope.ts'
+import { moment } from './filters.ts'
+import { LEDGER_GROUPS, LEDGER_KINDS, LEDGER_PARTIES } from './ledger-names.ts'
+import { paths } from './paths.ts'
+import { defineRoute } from './route.ts'
+import { line, timestamp } from './scalars.ts'
+
+const signedDigits = z
+  .string()
+  .regex(/^-?[0-9]+$/)
+  .meta({ description: 'Amount in raw units with a sign, digits only', example: '-5000' })
+/** A mint, or SOL. */
+const token = z.string().meta({ description: 'Mint, or `SOL` for lamports; wrapped SOL is SOL', example: 'SOL' })
+
+export const ledgerEntry = z
+  .object({
+    sequence: z.int().min(1),
+    signature: signatureText,
+    slot: z.int().min(0),
+    occurred_at: timestamp.meta({ description: 'Time of the block, UTC' }),
+    account: z.string().meta({ description: 'Account on the chain; `network` for what the validators keep' }),
+    owner: z.string().meta({ description: 'Wallet that owns the token account; any other account itself' }),
+    party: z.enum(LEDGER_PARTIES),
+    kind: z.enum(LEDGER_KINDS),
+    detail: z.string().nullable().meta({ description: 'Which claim it was, such as `surplus`' }),
+    token,
+    symbol: z.string().nullable(),
+    decimals: z.int().min(0),
+    amount: signedDigits,
+    balance_after: digits.nullable().meta({ description: 'What the account held of the token after the transaction' }),
+    counterparty: z.string().nullable(),
+    pool: address.nullable(),
+    price: z.string().nullable().meta({ description: 'Price of a whole token when the entry was written' }),
+    price_currency: z.string().nullable(),
+    price_source: z.string().nullable(),
+  })
+  .openapi('LedgerEntry')
+
+export const ledgerSum = z
+  .object({
+    key: z.string().nullable().meta({ description: 'Pool, mint, party, month or kind; null for entries of no pool' }),
+    party: z.enum(LEDGER_PARTIES),
+    token,
+    symbol: z.string().nullable(),
+    decimals: z.int().min(0),
+    entries: z.int().min(1),
+    received: digits,
+    paid: digits,
+    net: signedDigits,
+  })
+  .openapi('LedgerSum')
+
+const unreadTransaction = z.object({ signature: signatureText, reason: z.string() })
+
+export const ledgerVerification = z
+  .object({
+    transactions: z.int().min(0).meta({ description: 'Transactions that this step has read from the chain again' }),
+    entries: z.int().min(0).meta({ description: 'Entries that this step has compared' }),
+    faults: z
+      .array(
+        z.object({
+          signature: signatureText.nullable(),
+          account: z.string().nullable(),
+          token: token.nullable(),
+          reason: z.enum(['amount', 'unbalanced', 'not_on_chain', 'discontinuous', 'missing', 'balance']),
+          expected: z.string().nullable(),
+          found: z.string().nullable(),
+        }),
+      )
+      .meta({ description: 'What the ledger and the chain say differently' }),
+    unread: z.array(unreadTransaction).meta({ description: 'Transactions that no node shows in full' }),
+    waiting: z
+      .int()
+      .min(0)
+      .meta({ description: 'Transactions that are final and not yet in the ledger, at most 1,000' }),
+    accounts: z
+      .array(
+        z.object({
+          account: address,
+          opening: digits,
+          change: signedDigits,
+          expected: signedDigits,
+          balance: digits,
+        }),
+      )
+      .meta({ description: 'Platform wallets at the last step: opening and entries against the balance now' }),
+    next_cursor: z.string().nullable().meta({ description: 'Goes on with the next step; null at the end' }),
+  })
+  .openapi('LedgerVerification')
+
+export type LedgerEntry = z.output<typeof ledgerEntry>
+export type LedgerSum = z.output<typeof ledgerSum>
+export type LedgerVerification = z.output<typeof ledgerVerification>
+
+const month = z
+  .string()
+  .regex(/^[0-9]{4}-(?:0[1-9]|1[0-2])$/, 'must be a month like 2026-11')
+  .meta({ description: 'Only this month, UTC', example: '2026-11' })
+const tokenFilter = z.union([address, z.literal('SOL')]).meta({ description: 'Mint, or `SOL`' })
+
+const filters = {
+  pool: address.optional(),
+  mint: tokenFilter.optional(),
+  party: z.enum(LEDGER_PARTIES).optional(),
+  kind: z.enum(LEDGER_KINDS).optional(),
+}
+
+const entryFilters = {
+  ...filters,
+  account: line(64)
+    .optional()
+    .meta({ description: 'Wallet with its token accounts, or any other account; `network` for network fees' }),
+  created_after: moment.optional().meta({ description: 'Only what took place after this moment' }),
+  created_before: moment.optional().meta({ description: 'Only what took place before this moment' }),
+}
+
+/**
+ * A cursor names the last compared transaction, or the wallet that is followed, with the slot, the balance there, the
+ * opening and the sum of the entries between.
+ */
+const verificationPlace = z
+  .string()
+  .regex(
+    /^(?:transactions\.[0-9]{1,15}|accounts\.[0-9]{1,3}(?:\.[0-9]{1,15}\.[0-9]{1,20}\.[0-9]{1,20}\.-?[0-9]{1,20})?)$/,
+    'must be a cursor of this list',
+  )
+
+export const ledger = {
+  list: defineRoute({
+    at: paths.ledger.list,
+    tag: 'Ledger',
+    summary: 'List what final transactions have moved, newest first',
+    description:
+      'One entry for each balance that a transaction of this service, or one found on the chain, has changed, or for a named part of it. The entries of a transaction and a token sum to zero.',
+    query: listQuery({ ...entryFilters, signature: signatureText.optional() }),
+    data: ledgerEntry,
+    list: true,
+  }),
+  summary: defineRoute({
+    at: paths.ledger.summary,
+    tag: 'Ledger',
+    summary: 'Add up the ledger by pool, mint, party, month or kind, and by party and token',
+    query: listQuery({ by: z.enum(LEDGER_GROUPS).default('month'), ...filters, month: month.optional() }),
+    data: ledgerSum,
+    list: true,
+  }),
+  verify: defineRoute({
+    at: paths.ledger.verify,
+    tag: 'Ledger',
+    summary: 'Compare the ledger with the chain',
+    description:
+      'Reads the transactions of the ledger from the chain again and compares every balance change; then follows the balance of the platform wallet from entry to entry up to now. Each call takes a bounded step of at most 60 requests to the node; `next_cursor` goes on.',
+    query: z.strictObject({ cursor: verificationPlace.optional() }),
+    data: ledgerVerification,
+  }),
+}
