@@ -36,6 +36,7 @@ export async function insertFound(
             place: of.ref('excluded.place'),
             next_check_at: now,
             tries: 0,
+            ledger_at: null,
           }))
           .where((is) => {
             const isOther = is('chain_transactions.address', '!=', address)
@@ -147,8 +148,12 @@ export async function findChainTransactions(
   return rows.where('signature', 'in', signatures).execute()
 }
 
-/** Deletes final transactions below a slot: their events have told what they did, and no listing reaches back so far. */
+/**
+ * Deletes final transactions below a slot that the ledger has taken: their events have told what they did, and no listing
+ * reaches back so far.
+ */
 export async function deleteFinal(tx: Tx, genesis: string, below: number): Promise<void> {
   const old = tx.deleteFrom('chain_transactions').where('genesis', '=', genesis)
-  await old.where('state', 'in', ['finalized', 'dropped']).where('slot', '<', below).execute()
+  const ended = old.where('state', 'in', ['finalized', 'dropped']).where('slot', '<', below)
+  await ended.where('ledger_at', 'is not', null).execute()
 }

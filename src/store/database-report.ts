@@ -14,6 +14,8 @@ const GROWS_WITH: Partial<Record<TableName, string>> = {
   audit_entries: 'signings, API keys',
   events: 'changes of resources',
   fee_claims: 'fee claims',
+  fee_schedule_claims: 'claims by fee schedules',
+  fee_schedule_runs: 'periods of fee schedules',
   gold_locks: 'gold locks',
   idempotency_keys: 'writes, for idempotency-hours',
   merkle_blobs: 'airdrop lists',

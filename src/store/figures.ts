@@ -36,6 +36,7 @@ export const JOB_NAMES = [
   'pool-check',
   'airdrop-check',
   'gold-lock-check',
+  'fee-schedule-run',
   'webhook-replay',
   'webhook-removal',
 ] as const
@@ -54,6 +55,7 @@ export async function readQueueFigures(reader: Reader, now: number): Promise<Que
       'pool-check': await dueChecks(reader, 'pools', now),
       'airdrop-check': await dueChecks(reader, 'merkle_trees', now),
       'gold-lock-check': await dueChecks(reader, 'gold_locks', now),
+      'fee-schedule-run': await dueRuns(reader, now),
       'webhook-replay': await since(reader, 'webhook_replays', 'created_at', now),
       'webhook-removal': await since(reader, 'webhook_removals', 'removed_at', now),
     },
@@ -126,6 +128,26 @@ async function dueChecks(reader: Reader, table: CheckedTable, now: number): Prom
     .limit(MOST_EXAMINED)
     .execute()
   return { due: rows.length, overdueMs: overdue(now, rows[0]?.next_check_at) }
+}
+
+/** Periods that have come and have no run yet, and runs whose next step is due. */
+async function dueRuns(reader: Reader, now: number): Promise<DueWork> {
+  const periods = await reader
+    .selectFrom('fee_schedules')
+    .select('next_run_at as at')
+    .where('next_run_at', '<=', now)
+    .orderBy('next_run_at')
+    .limit(MOST_EXAMINED)
+    .execute()
+  const steps = await reader
+    .selectFrom('fee_schedule_runs')
+    .select('next_step_at as at')
+    .where('next_step_at', '<=', now)
+    .orderBy('next_step_at')
+    .limit(MOST_EXAMINED)
+    .execute()
+  const due = [...periods, ...steps]
+  return { due: due.length, overdueMs: Math.max(0, ...due.map(({ at }) => overdue(now, at))) }
 }
 
 /** A replay or a removal is due from its request until it is finished. */

@@ -7,6 +7,7 @@ export type FollowedAccount = Row<'followed_accounts'>
 export interface NewFollowedAccount extends Pick<FollowedAccount, 'address' | 'kind' | 'watch'> {
   beside?: string
   about?: string
+  history_of?: string
 }
 
 /** Rows of one insert, below SQLite's limit of variables. */
@@ -22,8 +23,8 @@ export async function followAccounts(
   for (let at = 0; at < accounts.length; at += ACCOUNTS_PER_INSERT) {
     const rows = accounts
       .slice(at, at + ACCOUNTS_PER_INSERT)
-      .map(({ address, kind, watch, beside = null, about = null }) => {
-        const what = { genesis, address, kind, watch, beside, about }
+      .map(({ address, kind, watch, beside = null, about = null, history_of = null }) => {
+        const what = { genesis, address, kind, watch, beside, about, history_of }
         return { ...what, seen_slot: from, next_look_at: now, created_at: now }
       })
     const inserted = tx.insertInto('followed_accounts').values(rows)
@@ -72,6 +73,19 @@ export function accountsAfter(
   return rows.where('seq', '>', after).orderBy('seq').limit(limit).execute()
 }
 
+/** Whether an account before this one is followed for the same history, or for its own where that is the same. */
+export async function isHistoryFollowedBefore(
+  reader: Reader,
+  { seq, genesis, history_of }: Pick<FollowedAccount, 'seq' | 'genesis' | 'history_of'>,
+): Promise<boolean> {
+  if (history_of === null) return false
+  const rows = () => reader.selectFrom('followed_accounts').select('seq').where('genesis', '=', genesis)
+  const before = await rows().where('history_of', '=', history_of).where('seq', '<', seq).limit(1).executeTakeFirst()
+  if (before !== undefined) return true
+  const itself = rows().where('address', '=', history_of).where('watch', '=', 'history')
+  return (await itself.limit(1).executeTakeFirst()) !== undefined
+}
+
 /** Counts the accounts of one chain by the way in which they are watched. */
 export async function countAccounts(
   reader: Reader,
@@ -90,6 +104,12 @@ export async function countAccounts(
 export async function isFollowed(reader: Reader, genesis: string, address: string): Promise<boolean> {
   const row = reader.selectFrom('followed_accounts').select('seq').where('genesis', '=', genesis)
   return (await row.where('address', '=', address).executeTakeFirst()) !== undefined
+}
+
+/** Whether an account is followed for this reason. */
+export async function isFollowedAs(reader: Reader, genesis: string, address: string, kind: string): Promise<boolean> {
+  const row = reader.selectFrom('followed_accounts').select('seq').where('genesis', '=', genesis)
+  return (await row.where('address', '=', address).where('kind', '=', kind).executeTakeFirst()) !== undefined
 }
 
 /** Returns the address of the record that an account is followed for, or null where it is not followed for another's. */
@@ -151,6 +171,13 @@ export async function postponeQuiet(
     .where('before_signature', 'is', null)
     .where('seen_slot', '<', provenTo)
     .execute()
+}
+
+/** Stores that nothing has happened yet to accounts that were never listed, so that their first change is listed. */
+export async function beginWithNothing(tx: Tx, seqs: readonly number[], nothing: string): Promise<void> {
+  if (seqs.length === 0) return
+  const begun = tx.updateTable('followed_accounts').set({ state_hash: nothing }).where('seq', 'in', seqs)
+  await begun.where('state_hash', 'is', null).execute()
 }
 
 /** Plans the next look at an account. */

@@ -29,6 +29,9 @@ const HOLDS: Record<keyof Tables, boolean> = {
   tickers: true,
   shared_configs: true,
   fee_claims: true,
+  fee_schedules: true,
+  fee_schedule_runs: true,
+  fee_schedule_claims: true,
   merkle_trees: true,
   merkle_blobs: true,
   tokens: true,
@@ -52,6 +55,9 @@ const HOLDS: Record<keyof Tables, boolean> = {
   asset_pieces: true,
   followed_accounts: true,
   chain_transactions: true,
+  ledger_transactions: true,
+  ledger_entries: true,
+  ledger_totals: true,
 }
 
 /** Every table, those that others refer to first. */

@@ -112,7 +112,7 @@ export const newTokens = lookingForNewcomers(tokensAfter, async (reader, genesis
 export const newPools = lookingForNewcomers((reader, { genesis, after }) =>
   reader
     .selectFrom('pools')
-    .select(['seq', 'address', 'type'])
+    .select(['seq', 'address', 'type', 'creator'])
     .where('seq', '>', after)
     .where('genesis', '=', genesis)
     .orderBy('seq'),

@@ -179,3 +179,22 @@ export async function linkCrank(tx: Tx, address: string, from: string | null, to
   const linked = from === null ? updates.where('crank_signing', 'is', null) : updates.where('crank_signing', '=', from)
   return (await linked.executeTakeFirstOrThrow()).numUpdatedRows > 0n
 }
+
+/** Returns the creators of those of these addresses that are pools with a known one, by the pool's address. */
+export async function poolCreators(reader: Reader, addresses: readonly string[]): Promise<Map<string, string>> {
+  if (addresses.length === 0) return new Map()
+  const rows = reader.selectFrom('pools').select(['address', 'creator']).where('address', 'in', addresses)
+  return new Map(
+    (await rows.execute()).flatMap(({ address, creator }) => (creator === null ? [] : [[address, creator]])),
+  )
+}
+
+/** Returns the symbols of tokens that were launched here, by mint; of a token with several pools the latest that has one. */
+export async function symbolsOfMints(reader: Reader, mints: readonly string[]): Promise<Map<string, string>> {
+  if (mints.length === 0) return new Map()
+  const rows = reader.selectFrom('pools').select(['base_mint', 'symbol']).where('base_mint', 'in', mints)
+  const named = (await rows.orderBy('seq').execute()).flatMap(({ base_mint, symbol }) =>
+    symbol === null ? [] : [[base_mint, symbol] as const],
+  )
+  return new Map(named)
+}

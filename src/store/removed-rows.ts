@@ -7,6 +7,7 @@ export const PRUNED_TABLES = [
   'assets',
   'audit_entries',
   'events',
+  'fee_schedule_runs',
   'idempotency_keys',
   'merkle_blobs',
   'rate_hits',

@@ -1,5 +1,6 @@
 /** Types of the tables in both databases. Times are Unix milliseconds, booleans are 0 or 1, and `*_json` columns are JSON text. */
 import type { Generated, Insertable, Selectable } from 'kysely'
+import type { Beneficiary, FeeClaimKind } from '../api/fee-claims.ts'
 
 /** Columns of every listed record: its number in the order of creation, and the fields of the originating request. */
 interface Recorded {
@@ -146,7 +147,84 @@ export interface FeeClaimsTable extends Recorded {
   pool_address: string
   signature: string | null
   recipients_json: string | null
+  /** Raw units of the quote that left the pool's accounts, as digits; null until the transaction is final and read. */
+  quote_amount: Generated<string | null>
+  /** The same of the base token. */
+  base_amount: Generated<string | null>
+  /** The same in lamports: the quote where it is SOL, and what left the pool's own account. */
+  lamports: Generated<string | null>
+  /** Who got what, as `[{ wallet, token, amount }]`; token is empty for SOL. */
+  received_json: Generated<string | null>
   occurred_at: number
+  /** What was claimed; null in a row of an earlier version whose event was removed. */
+  kind: FeeClaimKind | null
+  /** Whose share it was; null for a position that is neither the partner's nor the creator's, and as above. */
+  beneficiary: Beneficiary | null
+  claimer: string | null
+}
+
+/** Schedules by which the platform wallet claims fees. */
+export interface FeeSchedulesTable extends Recorded {
+  id: string
+  cron: string
+  timezone: string
+  /** Kinds, beneficiary, threshold, splits and filter, as the API shows them. */
+  terms_json: string
+  active: number
+  /** Time of the next period; null while it is paused. */
+  next_run_at: number | null
+  /** Time at which `next_run_at` was computed; one in the future was written by a clock that was ahead. */
+  planned_at: number
+  /** API keys that made the schedule, and changed it last. */
+  created_by: string
+  updated_by: string
+  updated_at: number
+}
+
+/** Runs of fee schedules: one for each period, and those that were asked for. */
+export interface FeeScheduleRunsTable extends Recorded {
+  id: string
+  schedule_id: string
+  /** The period by the time of the cron expression, which no other run of the schedule has; null for one on request. */
+  scheduled_at: number | null
+  status: 'running' | 'done' | 'skipped' | 'stopped'
+  reason: string | null
+  /** Periods before this one without a run, up to a thousand, and the first and the last of them. */
+  missed: Generated<number>
+  missed_from: Generated<number | null>
+  missed_until: Generated<number | null>
+  /** Terms of the schedule at the beginning; null once the run has ended. */
+  terms_json: string | null
+  /** Place of the last pool that was looked at: its number, or its place among the named ones. */
+  position: Generated<number>
+  pools: Generated<number>
+  claimed: Generated<number>
+  /** Up to a hundred claims, and as many that were not made, as the API shows them. */
+  claims_json: Generated<string>
+  skipped_json: Generated<string>
+  /** Claims that were not made, by reason. */
+  skips_json: Generated<string>
+  /** Failures in a row at the next pool. */
+  failures: Generated<number>
+  /** Time of the next step; null once the run has ended. */
+  next_step_at: number | null
+  ended_at: Generated<number | null>
+}
+
+/** Claims that a run has begun, each of which is signed at most once. */
+export interface FeeScheduleClaimsTable {
+  seq: Generated<number>
+  run_id: string
+  pool_address: string
+  kind: string
+  /** `open` until it is signed, or has `ended` without a signature of which anyone knows. */
+  state: 'open' | 'signed' | 'ended'
+  /** Id of its signing, which a later attempt completes. */
+  signing_id: Generated<string | null>
+  signature: Generated<string | null>
+  estimated_quote: Generated<string | null>
+  reason: Generated<string | null>
+  message: Generated<string | null>
 }
 
 export interface MerkleTreesTable extends Recorded {
@@ -276,6 +354,8 @@ export interface TransactionsTable extends Recorded {
   sends: number
   /** Time at which the bytes were removed; null while they are stored. */
   raw_removed_at: Generated<number | null>
+  /** Time at which the ledger took it; null before. */
+  ledger_at: Generated<number | null>
 }
 
 /** A message that was given a fresh blockhash, or that came of it. */
@@ -502,8 +582,14 @@ export interface FollowedAccountsTable {
   /** Address of the record that it belongs to, where that is not its own: the mint of metadata. */
   about: string | null
   /**
+   * The wallet whose history is listed when the account has changed, where its own would be read in vain: a pool's is its
+   * trades. Null for the account itself.
+   */
+  history_of: string | null
+  /**
    * SHA-256 of the account's data when its history was last listed to the end; null before, and while a change is not
-   * final. `3:` before it: the data has changed since, which three listings have not explained.
+   * final. `3:` before it: the data has changed since, which three listings have not explained. `@7:` before it: it was
+   * first read so in slot 7, to which a wallet's history is not listed yet as final.
    */
   state_hash: string | null
   /** Newest finalized transaction up to which the history was listed without a gap. */
@@ -542,6 +628,85 @@ export interface ChainTransactionsTable {
   /** Readings in a row that have failed, after each of which the wait is longer. */
   tries: Generated<number>
   created_at: number
+  /** Time at which the ledger took it; null before. */
+  ledger_at: Generated<number | null>
+}
+
+/** A transaction that the ledger has read, or could not read. */
+export interface LedgerTransactionsTable {
+  seq: Generated<number>
+  genesis: string
+  signature: string
+  /** Null where it is not known before it is read. */
+  slot: number | null
+  /** Time of its block in Unix milliseconds; null until it is read. */
+  occurred_at: number | null
+  status: 'written' | 'unread'
+  /** Whether it failed, so that it paid its network fee alone. */
+  failed: number
+  /** Why it is unread. */
+  reason: string | null
+  tries: Generated<number>
+  /** Time of the next reading; null once it is written. */
+  next_try_at: number | null
+  created_at: number
+}
+
+/** One posting: what a final transaction changed about one account's balance of one token, or a named part of it. */
+export interface LedgerEntriesTable {
+  seq: Generated<number>
+  genesis: string
+  signature: string
+  slot: number
+  /** Time of the block in Unix milliseconds. */
+  occurred_at: number
+  /** Latest `occurred_at` of all entries up to this one. */
+  latest_at: number
+  /** Month of `occurred_at` in UTC, as 2026-11. */
+  month: string
+  /** Address on the chain, or `network` for what the validators keep. */
+  account: string
+  /** Wallet that owns the token account; the account itself for any other. */
+  owner: string
+  /** Mint; empty for SOL, wrapped or not. */
+  token: string
+  symbol: string | null
+  decimals: number
+  /** Raw units with a sign. */
+  amount: string
+  /** The amount in parts that a database can add up: high * 10^12 + low, both with the amount's sign. */
+  amount_high: number
+  amount_low: number
+  /** What the account held after the transaction; null for accounts that are not on the chain. */
+  balance_after: string | null
+  kind: string
+  /** Which claim it was. */
+  detail: string | null
+  party: string
+  counterparty: string | null
+  pool: string | null
+  /** Price of a whole token at the time of writing; null where no source has one. */
+  price: string | null
+  price_currency: string | null
+  price_source: string | null
+  created_at: number
+}
+
+/** What the entries of a month, pool, kind, party and token sum to, in parts as amounts are; `pool` is empty for none. */
+export interface LedgerTotalsTable {
+  genesis: string
+  month: string
+  pool: string
+  kind: string
+  party: string
+  token: string
+  symbol: string | null
+  decimals: number
+  entries: number
+  received_high: number
+  received_low: number
+  paid_high: number
+  paid_low: number
 }
 
 export interface Tables {
@@ -556,6 +721,9 @@ export interface Tables {
   tickers: TickersTable
   shared_configs: SharedConfigsTable
   fee_claims: FeeClaimsTable
+  fee_schedules: FeeSchedulesTable
+  fee_schedule_runs: FeeScheduleRunsTable
+  fee_schedule_claims: FeeScheduleClaimsTable
   merkle_trees: MerkleTreesTable
   merkle_blobs: MerkleBlobsTable
   tokens: TokensTable
@@ -579,6 +747,9 @@ export interface Tables {
   asset_pieces: AssetPiecesTable
   followed_accounts: FollowedAccountsTable
   chain_transactions: ChainTransactionsTable
+  ledger_transactions: LedgerTransactionsTable
+  ledger_entries: LedgerEntriesTable
+  ledger_totals: LedgerTotalsTable
 }
 
 export type Row<T extends keyof Tables> = Selectable<Tables[T]>

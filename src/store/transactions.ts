@@ -9,7 +9,7 @@ export const addTransaction = addingOnce('transactions')
 export const findTransaction = finding('transactions', 'signature')
 
 /** A transaction without its bytes. */
-export type FollowedTransaction = Omit<Row<'transactions'>, 'raw' | 'raw_removed_at'>
+export type FollowedTransaction = Omit<Row<'transactions'>, 'raw' | 'raw_removed_at' | 'ledger_at'>
 
 const FOLLOWED_COLUMNS = [
   'seq',

@@ -28,6 +28,9 @@ import { deliveryIndexes } from './0028-delivery-indexes.ts'
 import { refreshedMessages } from './0029-refreshed-messages.ts'
 import { chainReconciliation } from './0030-chain-reconciliation.ts'
 import { sharedConfigs } from './0031-shared-configs.ts'
+import { ledgerTables } from './0032-ledger.ts'
+import { feeClaimKinds } from './0033-fee-claim-kinds.ts'
+import { feeScheduleTables } from './0036-fee-schedules.ts'
 import type { SchemaDialect } from './dialect.ts'
 
 /** Migrations in order. A released name is never changed, removed or moved. */
@@ -58,6 +61,9 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0029-refreshed-messages': refreshedMessages,
   '0030-chain-reconciliation': chainReconciliation,
   '0031-shared-configs': sharedConfigs,
+  '0032-ledger': ledgerTables,
+  '0033-fee-claim-kinds': feeClaimKinds,
+  '0036-fee-schedules': feeScheduleTables,
 }
 
 /** Names of all migrations of this program, in order. */

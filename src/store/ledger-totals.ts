@@ -1,0 +1,157 @@
+/** Totals of the ledger by month, pool, kind, party and token, which are kept as entries are written, and sums of them. */
+import { type SqlBool, sql } from 'kysely'
+import { badRequest } from '../errors.ts'
+import { AMOUNT_PART, amountParts, type NewLedgerEntry } from './ledger.ts'
+import type { PageRequest } from './paging.ts'
+import type { Row } from './schema.ts'
+import type { Reader, Tx } from './store.ts'
+
+type LedgerTotal = Row<'ledger_totals'>
+type TotalKey = Pick<LedgerTotal, 'genesis' | 'month' | 'pool' | 'kind' | 'party' | 'token'>
+
+/** Adds entries to the totals; a reader of a long ledger then adds up few rows. */
+export async function addToTotals(tx: Tx, entries: readonly NewLedgerEntry[]): Promise<void> {
+  const totals = new Map<string, { row: TotalKey & Pick<LedgerTotal, 'symbol' | 'decimals'>; amounts: bigint[] }>()
+  for (const { genesis, month, pool, kind, party, token, symbol, decimals, amount } of entries) {
+    const key = { genesis, month, pool: pool ?? '', kind, party, token }
+    const name = Object.values(key).join(' ')
+    const total = totals.get(name) ?? { row: { ...key, symbol: symbol ?? null, decimals }, amounts: [] }
+    total.amounts.push(BigInt(amount))
+    totals.set(name, total)
+  }
+  // In one order, so that two processes never wait for each other.
+  const ordered = [...totals].sort(([one], [other]) => (one < other ? -1 : 1))
+  for (const [, { row, amounts }] of ordered) await addTotal(tx, row, amounts)
+}
+
+async function addTotal(
+  tx: Tx,
+  row: TotalKey & Pick<LedgerTotal, 'symbol' | 'decimals'>,
+  amounts: readonly bigint[],
+): Promise<void> {
+  const sumOf = (isReceived: boolean) =>
+    amountParts(amounts.reduce((sum, amount) => (amount > 0n === isReceived ? sum + amount : sum), 0n))
+  const [received, paid] = [sumOf(true), sumOf(false)]
+  const part = Number(AMOUNT_PART)
+  await tx
+    .insertInto('ledger_totals')
+    .values({
+      ...row,
+      entries: amounts.length,
+      received_high: received.amount_high,
+      received_low: received.amount_low,
+      paid_high: -paid.amount_high,
+      paid_low: -paid.amount_low,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['genesis', 'month', 'pool', 'kind', 'party', 'token']).doUpdateSet((of) => {
+        const added = (column: string) =>
+          sql<number>`${sql.ref(`ledger_totals.${column}`)} + ${sql.ref(`excluded.${column}`)}`
+        const high = (side: string) =>
+          sql<number>`${added(`${side}_high`)} + (${added(`${side}_low`)}) / ${sql.lit(part)}`
+        const low = (side: string) => sql<number>`(${added(`${side}_low`)}) % ${sql.lit(part)}`
+        return {
+          symbol: of.ref('excluded.symbol'),
+          entries: added('entries'),
+          received_high: high('received'),
+          received_low: low('received'),
+          paid_high: high('paid'),
+          paid_low: low('paid'),
+        }
+      }),
+    )
+    .execute()
+}
+
+const GROUP_COLUMNS = { pool: 'pool', mint: 'token', party: 'party', month: 'month', kind: 'kind' } as const
+export type LedgerGroupName = keyof typeof GROUP_COLUMNS
+
+export interface TotalFilters {
+  genesis: string
+  pool?: string | undefined
+  /** Empty for SOL. */
+  token?: string | undefined
+  party?: string | undefined
+  kind?: string | undefined
+  month?: string | undefined
+}
+
+export interface LedgerSumRow {
+  key: string | null
+  party: string
+  token: string
+  symbol: string | null
+  decimals: number
+  entries: number
+  received: bigint
+  paid: bigint
+}
+
+/** Separates the parts of a place in the sums; no part has it. */
+const BETWEEN = '\t'
+
+/**
+ * Returns a page of sums by a column, party and token, in their order. What was received and what was paid are apart,
+ * because together they are always zero.
+ */
+export async function pageSums(
+  reader: Reader,
+  { by, limit, cursor, ...filters }: PageRequest & TotalFilters & { by: LedgerGroupName },
+): Promise<{ rows: LedgerSumRow[]; next_cursor: string | null }> {
+  const column = GROUP_COLUMNS[by]
+  const place = sql<string>`${sql.ref(column)} || ${sql.lit(BETWEEN)} || party || ${sql.lit(BETWEEN)} || token`
+  const sumOf = (name: 'received_high' | 'received_low' | 'paid_high' | 'paid_low' | 'entries') =>
+    sql<string>`cast(sum(${sql.ref(name)}) as text)`.as(name)
+  let query = reader
+    .selectFrom('ledger_totals')
+    .select([
+      place.as('place'),
+      sql<string>`min(${sql.ref(column)})`.as('key'),
+      sql<string>`min(party)`.as('party'),
+      sql<string>`min(token)`.as('token'),
+      sql<string | null>`max(symbol)`.as('symbol'),
+      sql<number>`max(decimals)`.as('decimals'),
+      sumOf('entries'),
+      sumOf('received_high'),
+      sumOf('received_low'),
+      sumOf('paid_high'),
+      sumOf('paid_low'),
+    ])
+    .where('genesis', '=', filters.genesis)
+  for (const name of ['pool', 'token', 'party', 'kind', 'month'] as const) {
+    const value = filters[name]
+    if (value !== undefined) query = query.where(name, '=', value)
+  }
+  if (cursor !== undefined) query = query.where(sql<SqlBool>`${place} > ${placeIn(by, cursor)}`)
+  const rows = await query
+    .groupBy(place)
+    .orderBy(place)
+    .limit(limit + 1)
+    .execute()
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  return {
+    rows: page.map((row) => ({
+      key: row.key === '' && by === 'pool' ? null : row.key,
+      party: row.party,
+      token: row.token,
+      symbol: row.symbol,
+      decimals: Number(row.decimals),
+      entries: Number(row.entries),
+      received: BigInt(row.received_high) * AMOUNT_PART + BigInt(row.received_low),
+      paid: BigInt(row.paid_high) * AMOUNT_PART + BigInt(row.paid_low),
+    })),
+    next_cursor: rows.length > limit && last !== undefined ? cursorAt(by, last.place) : null,
+  }
+}
+
+const cursorAt = (by: LedgerGroupName, place: string) => Buffer.from(`${by}${BETWEEN}${place}`).toString('base64url')
+
+function placeIn(by: LedgerGroupName, cursor: string): string {
+  const [group = '', ...parts] = Buffer.from(cursor, 'base64url').toString().split(BETWEEN)
+  if (group === by && parts.length === 3 && !parts.some((part) => part.includes('\0'))) return parts.join(BETWEEN)
+  const what = Object.hasOwn(GROUP_COLUMNS, group) ? 'belongs to another list' : 'is damaged'
+  throw badRequest(`cursor ${what}: send meta.next_cursor of the previous page unchanged, or none to start over`, {
+    param: 'cursor',
+  })
+}
