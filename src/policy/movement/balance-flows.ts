@@ -1,5 +1,5 @@
 /** Computes the amounts that leave the wallet, that others gain, and where they arrive. */
-import { PROGRAMS } from '../../solana/programs.ts'
+import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY } from '../../solana/programs.ts'
 import { accountGains, destinationOf, isWrappedSol, receivedAmounts } from './account-gains.ts'
 import { AmountsByMint } from './amounts-by-mint.ts'
 import type { InstructedTransfer, InstructionEffects } from './instruction-effects.ts'
@@ -9,10 +9,7 @@ import { type AccountSnapshot, isPlainProgram, type TouchedAccount, type Touched
 /**
  * These own the vaults of every pool of DBC and of DAMM v2. The rules of the programs decide what leaves the vaults.
  */
-const POOL_AUTHORITIES: ReadonlySet<string> = new Set([
-  PROGRAMS.dbc.accounts[0],
-  'HLnpSz9h2S4hiLQ43rnSD9XkcUThA7B8hQMKmDaiTLcC',
-])
+const POOL_AUTHORITIES: ReadonlySet<string> = new Set([DBC_POOL_AUTHORITY, DAMM_V2_POOL_AUTHORITY])
 
 type BalanceFlows = Pick<
   Movement,
