@@ -1,0 +1,48 @@
+/** Writes rows as CSV (RFC 4180) that a spreadsheet reads as text and numbers, never as formulas. */
+import { open } from 'node:fs/promises'
+import { replaceWith } from '../../src/files.ts'
+import { terminal } from '../terminal.ts'
+import { reason } from '../ui/files.ts'
+import { usage } from '../ui/problem.ts'
+import { printable } from '../ui/render.ts'
+
+type CsvCell = string | number | null
+
+/** Numbers may begin with a minus; any other text that a spreadsheet would compute is led by an apostrophe (OWASP). */
+const FORMULA = /^[=+\-@\t\r]/
+const NUMBER = /^-?\d+(?:\.\d+)?$/
+
+/** Returns one line of CSV with its line break. Names of tokens are a stranger's text. */
+export const csvLine = (cells: readonly CsvCell[]): string => `${cells.map(csvCell).join(',')}\r\n`
+
+function csvCell(cell: CsvCell): string {
+  const text = cell === null ? '' : String(cell)
+  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text
+  const clean = printable(safe)
+  return /[",\r\n]/.test(clean) ? `"${clean.replaceAll('"', '""')}"` : clean
+}
+
+/**
+ * Writes pieces of text to a file (0600), which has its name once it is whole, or to standard output for `-`. Throws a
+ * usage problem where the file cannot be written.
+ */
+export async function writePieces(file: string, pieces: AsyncIterable<string>): Promise<void> {
+  if (file === '-') {
+    for await (const piece of pieces) terminal().stdout.write(piece)
+    return
+  }
+  try {
+    await replaceWith(file, async (draft) => {
+      const handle = await open(draft, 'wx', 0o600)
+      try {
+        for await (const piece of pieces) await handle.appendFile(piece)
+        await handle.sync()
+      } finally {
+        await handle.close()
+      }
+    })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error
+    throw usage(`${file} cannot be written: ${reason(error)}`)
+  }
+}

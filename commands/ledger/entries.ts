@@ -1,0 +1,66 @@
+/** Reads entries and sums of the ledger page by page, and shows them: amounts in whole tokens, values at the stored price. */
+import type { LedgerEntry, LedgerSum } from '../../src/api/ledger.ts'
+import type { Client, ClientAnswer, ListMeta } from '../../src/client.ts'
+import { decimalOf } from '../amounts.ts'
+import { usage } from '../ui/problem.ts'
+
+/** Follows the cursors of a list to its end. */
+export async function* pagesOf<R>(
+  call: (paging: { limit: string; cursor?: string }) => Promise<ClientAnswer<R[], ListMeta>>,
+): AsyncGenerator<R[]> {
+  for (let cursor: string | undefined, isMore = true; isMore; ) {
+    const { data, meta } = await call({ limit: '100', ...(cursor === undefined ? {} : { cursor }) })
+    yield data
+    cursor = meta.next_cursor ?? undefined
+    isMore = cursor !== undefined
+  }
+}
+
+export type LedgerQuery = Parameters<Client['ledger']['list']>[0]
+
+/** The moments of a month in UTC, as filters that leave it whole. Throws a usage problem for no month. */
+export function monthRange(month: string): { created_after: string; created_before: string } {
+  const [, year, number] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(month) ?? []
+  if (year === undefined) throw usage(`--month must be a month like 2026-11, not "${month}"`, { param: '--month' })
+  const start = Date.UTC(Number(year), Number(number) - 1)
+  const end = Date.UTC(Number(year), Number(number))
+  return { created_after: new Date(start - 1).toISOString(), created_before: new Date(end).toISOString() }
+}
+
+/** The filter of a month, or of two moments; both together are a usage problem. */
+export function rangeOf<
+  F extends { month?: string | undefined; created_after?: string | undefined; created_before?: string | undefined },
+>({ month, ...filters }: F): Omit<F, 'month'> {
+  if (month === undefined) return filters
+  if (filters.created_after !== undefined || filters.created_before !== undefined) {
+    throw usage('--month goes without --created-after and --created-before', { param: '--month' })
+  }
+  return { ...filters, ...monthRange(month) }
+}
+
+export const wholeAmount = ({ amount, decimals }: Pick<LedgerEntry, 'amount' | 'decimals'>): string =>
+  decimalOf(BigInt(amount), decimals)
+
+/** Amount times price, to the last digit; null without a price. */
+export function pricedValue({
+  amount,
+  decimals,
+  price,
+}: Pick<LedgerEntry, 'amount' | 'decimals' | 'price'>): string | null {
+  const [, whole, fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(price ?? '') ?? []
+  if (whole === undefined) return null
+  return decimalOf(BigInt(amount) * BigInt(whole + fraction), decimals + fraction.length)
+}
+
+const nameOf = ({ symbol, token }: Pick<LedgerEntry, 'symbol' | 'token'>) => symbol ?? token
+
+/** An entry for a terminal. */
+export const shownEntry = (entry: LedgerEntry): unknown[] => [
+  ...[entry.occurred_at, entry.kind, entry.party, wholeAmount(entry), nameOf(entry), entry.owner, entry.signature],
+]
+
+/** A sum for a terminal, and for CSV behind its raw amounts. */
+export const shownSum = (sum: LedgerSum): unknown[] => {
+  const whole = (amount: string) => decimalOf(BigInt(amount), sum.decimals)
+  return [sum.key, sum.party, nameOf(sum), whole(sum.received), whole(sum.paid), whole(sum.net), sum.entries]
+}

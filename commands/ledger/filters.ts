@@ -1,0 +1,19 @@
+/** The filters of entries, and those of sums. */
+import { LEDGER_KINDS, LEDGER_PARTIES } from '../../src/api/ledger-names.ts'
+import { choiceOf, type InputValues, text } from '../command.ts'
+
+export const totalFilterFlags = {
+  pool: text('Only what belongs to this pool', { placeholder: 'ADDRESS' }),
+  mint: text('Only this token: its mint, or SOL', { placeholder: 'MINT' }),
+  party: choiceOf(LEDGER_PARTIES, 'Only accounts of this party'),
+  kind: choiceOf(LEDGER_KINDS, 'Only movements of this kind'),
+}
+
+export const ledgerFilterFlags = {
+  ...totalFilterFlags,
+  account: text('Only this wallet with its token accounts', { placeholder: 'ADDRESS' }),
+  created_after: text('Only what took place after this moment, ISO 8601 or Unix seconds', { placeholder: 'TIME' }),
+  created_before: text('Only what took place before this moment', { placeholder: 'TIME' }),
+}
+
+export type LedgerFilterValues = InputValues<typeof ledgerFilterFlags>

@@ -1,0 +1,32 @@
+/** `svc ledger`: the books: what every final transaction has moved, added up, proven, exported. */
+import type { LedgerEntry } from '../../src/api/ledger.ts'
+import { paths } from '../../src/api/paths.ts'
+import { type Noun, text } from '../command.ts'
+import { listVerb } from '../reads.ts'
+import { rangeOf, shownEntry } from './entries.ts'
+import { exportLedger } from './export.ts'
+import { ledgerFilterFlags } from './filters.ts'
+import { summarizeLedger } from './summary.ts'
+import { verifyStoredLedger } from './verify.ts'
+
+const SHOWN = ['occurred_at', 'kind', 'party', 'amount', 'token', 'owner', 'signature'] as const
+
+export const ledgerNoun: Noun = {
+  verbs: {
+    list: listVerb({
+      about: 'List what final transactions have moved, newest first',
+      at: paths.ledger.list,
+      filters: {
+        signature: text('Only this transaction', { placeholder: 'SIGNATURE' }),
+        month: text('Only this month, UTC', { placeholder: '2026-11' }),
+        ...ledgerFilterFlags,
+      },
+      columns: ['occurred_at', 'kind', 'party', 'amount', 'token', 'owner', 'counterparty', 'pool', 'signature'],
+      table: (entries: readonly LedgerEntry[]) => ({ columns: SHOWN, rows: entries.map(shownEntry) }),
+      call: (client, query) => client.ledger.list(rangeOf(query)),
+    }),
+    summary: summarizeLedger,
+    verify: verifyStoredLedger,
+    export: exportLedger,
+  },
+}

@@ -1,0 +1,56 @@
+/** `svc ledger summary`: what each party received and paid, by pool, mint, party, month or kind. */
+import type { LedgerSum } from '../../src/api/ledger.ts'
+import { LEDGER_GROUPS } from '../../src/api/ledger-names.ts'
+import { paths } from '../../src/api/paths.ts'
+import { choiceOf, integer, text, verb } from '../command.ts'
+import { listOutcome } from '../reads.ts'
+import { csvLine, writePieces } from './csv.ts'
+import { pagesOf, shownSum } from './entries.ts'
+import { totalFilterFlags } from './filters.ts'
+
+const SUM_COLUMNS = ['key', 'party', 'token', 'symbol', 'decimals', 'received', 'paid', 'net', 'entries'] as const
+const SHOWN = ['key', 'party', 'token', 'received', 'paid', 'net', 'entries'] as const
+
+export const summarizeLedger = verb({
+  about: 'Add up the ledger by pool, mint, party, month or kind',
+  details:
+    'One row for each party and token of a group. Together they are zero, as every movement has two sides: `--party` shows one of them.',
+  calls: [paths.ledger.summary],
+  flags: {
+    by: choiceOf(LEDGER_GROUPS, 'What is added up (default month)'),
+    month: text('Only this month, UTC', { placeholder: '2026-11' }),
+    csv: text('Write CSV to this file (0600), or - for standard output', { placeholder: 'FILE' }),
+    limit: integer('Rows on a page, 1 to 100 (default: all pages at once)', { min: 1, max: 100 }),
+    cursor: text('Continue after the page whose next_cursor this is', { placeholder: 'CURSOR' }),
+    ...totalFilterFlags,
+  },
+  examples: ['svc ledger summary --by month --party partner', 'svc ledger summary --by pool --csv pools.csv'],
+  async run({ by, csv, limit, cursor, ...filters }, { client }) {
+    const query = by === undefined ? filters : { ...filters, by }
+    if (limit !== undefined || cursor !== undefined) {
+      const paging = { limit: String(limit ?? 100), ...(cursor === undefined ? {} : { cursor }) }
+      const { data, meta } = await client.ledger.summary({ ...query, ...paging })
+      const more = meta.next_cursor === null ? [] : [`More: repeat with --cursor ${meta.next_cursor}`]
+      return sumsOutcome(data, more)
+    }
+    const sums: LedgerSum[] = []
+    for await (const page of pagesOf((paging) => client.ledger.summary({ ...query, ...paging }))) sums.push(...page)
+    if (csv === undefined) return sumsOutcome(sums, [])
+    await writePieces(csv, csvOf(sums))
+    if (csv === '-') return { data: undefined, rows: { columns: [], rows: [] } }
+    return { data: { file: csv, rows: sums.length }, text: `Wrote ${sums.length} rows to ${csv}.` }
+  },
+})
+
+const sumsOutcome = (sums: readonly LedgerSum[], notes: readonly string[]) => ({
+  ...listOutcome(sums, SUM_COLUMNS, notes),
+  ...(sums.length === 0 ? {} : { table: { columns: SHOWN, rows: sums.map(shownSum) } }),
+})
+
+async function* csvOf(sums: readonly LedgerSum[]): AsyncGenerator<string> {
+  yield csvLine([...SHOWN, 'mint', 'decimals', 'received_raw', 'paid_raw', 'net_raw'])
+  for (const sum of sums) {
+    const raw = [sum.token, sum.decimals, sum.received, sum.paid, sum.net]
+    yield csvLine([...(shownSum(sum) as (string | number | null)[]), ...raw])
+  }
+}

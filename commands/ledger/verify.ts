@@ -1,0 +1,61 @@
+/** `svc ledger verify`: compares the ledger with the chain, step by step. */
+import type { LedgerVerification } from '../../src/api/ledger.ts'
+import { paths } from '../../src/api/paths.ts'
+import { solOf } from '../amounts.ts'
+import { verb } from '../command.ts'
+
+type VerifiedLedger = Omit<LedgerVerification, 'next_cursor'>
+type LedgerFault = LedgerVerification['faults'][number]
+
+export const verifyStoredLedger = verb({
+  about: 'Compare the ledger with the chain: exit 1 where they differ',
+  details:
+    'Reads every transaction of the ledger from the chain again, and compares each balance change with the entries. Then follows the SOL of the platform wallet: each transaction begins with the balance that the one before has left, and the opening with all entries is the balance now.',
+  calls: [paths.ledger.verify],
+  async run(_, { client, ui }) {
+    const found: VerifiedLedger = { transactions: 0, entries: 0, faults: [], unread: [], waiting: 0, accounts: [] }
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const { data } = await client.ledger.verify(cursor === undefined ? {} : { cursor })
+      found.transactions += data.transactions
+      found.entries += data.entries
+      found.waiting += data.waiting
+      found.faults.push(...data.faults)
+      found.unread.push(...data.unread)
+      found.accounts.push(...data.accounts)
+      cursor = data.next_cursor
+      if (cursor !== null) ui.progress('Comparing')(found.transactions, 0)
+    }
+    const isWhole = found.faults.length + found.unread.length === 0
+    return { data: found, text: reportOf(found, isWhole), ...(isWhole ? {} : { exitCode: 1 }) }
+  },
+})
+
+function reportOf({ transactions, entries, faults, unread, waiting, accounts }: VerifiedLedger, isWhole: boolean) {
+  const compared = `Compared ${transactions} transactions with ${entries} entries`
+  return [
+    ...faults.map(faultLine),
+    ...unread.map(({ signature, reason }) => `unread ${signature}: ${reason}`),
+    ...accounts.map(
+      ({ account, opening, change, balance }) =>
+        `${account}: ${solOf(BigInt(opening))} SOL at first, ${solOf(BigInt(change))} in entries, ${solOf(BigInt(balance))} now`,
+    ),
+    ...(waiting === 0 ? [] : [`${waiting} final transactions are not in the ledger yet.`]),
+    ...(waiting > 0 && accounts.length === 0 ? ['The platform wallet is followed once they are.'] : []),
+    isWhole ? `${compared}: all equal.` : `${compared}: ${faults.length} differ, ${unread.length} unread.`,
+  ].join('\n')
+}
+
+const REASONS: Record<LedgerFault['reason'], string> = {
+  amount: 'the entries are not the change on the chain',
+  unbalanced: 'the entries do not sum to zero',
+  not_on_chain: 'the chain does not have it',
+  discontinuous: 'it begins with another balance than the one before has left',
+  missing: 'the ledger does not have it',
+  balance: 'opening and entries are not the balance now',
+}
+
+function faultLine({ signature, account, token, reason, expected, found }: LedgerFault): string {
+  const where = [signature, account, token].filter((part) => part !== null).join(' ')
+  const amounts = expected === null ? '' : ` (${expected} expected, ${found} found)`
+  return `differs ${where}: ${REASONS[reason]}${amounts}`
+}

@@ -1,0 +1,175 @@
+/** Names what a transaction did, by its changes: claims, trades, launches, airdrops, locks. */
+import type { LedgerKind, LedgerParty } from '../../api/ledger-names.ts'
+import { dammV2ChangesIn } from '../../chain/programs/damm-v2/index.ts'
+import { dbcChangesIn } from '../../chain/programs/dbc/index.ts'
+import { goldLockChangesIn, vestingClaimsIn } from '../../chain/programs/jupiter-lock/index.ts'
+import { distributorChangesIn } from '../../chain/programs/merkle-distributor/index.ts'
+import { decodeInstruction } from '../../solana/instructions/index.ts'
+import type { DecodedMessage } from '../../solana/messages.ts'
+import { groupedBy } from './grouping.ts'
+
+/** One thing that a transaction did. */
+export interface LedgerAct {
+  kind: LedgerKind
+  detail: string | null
+  pool: string | null
+  /** Account of the act that owns others, where it is no pool: a distributor, an escrow. */
+  holder: string | null
+  /** The wallet whose act it is, and its party in it. */
+  actor: string | null
+  party: LedgerParty
+  /** Wallets that the act's own payments go to. */
+  recipients: readonly string[]
+  /** Base mint of a launch. */
+  mint: string | null
+  /** Raw units that token transfers inside the act took out of each account. */
+  taken: ReadonlyMap<string, bigint>
+}
+
+/** What is known here of the addresses that a transaction names. */
+export interface KnownAddresses {
+  /** Platform wallets. */
+  platform: ReadonlySet<string>
+  /** Creators by the pool's address. */
+  creators: ReadonlyMap<string, string>
+  /** Launch curves by the address of the lock that holds their vested tokens. */
+  vestings: ReadonlyMap<string, string>
+  /** Mint of gold locks. */
+  goldMint: string | undefined
+}
+
+/** The fields that changes of pools may have; which ones depends on the kind. */
+interface PoolChangeFields {
+  kind: string
+  pool: string
+  creator?: string
+  trader?: string
+  feeClaimer?: string
+  claimer?: string
+  owner?: string
+  beneficiary?: string
+  position?: string
+  mint?: string
+  tokenAMint?: string
+  recipients?: readonly { recipient: string }[]
+}
+
+const NOTHING = {
+  detail: null,
+  pool: null,
+  holder: null,
+  actor: null,
+  recipients: [],
+  mint: null,
+  taken: new Map(),
+} as const
+
+/** Claims of a launch curve beside that of its trading fees. */
+const CURVE_CLAIMS = ['surplus', 'migration_fee', 'leftover', 'pool_creation_fee']
+
+/**
+ * Returns each act once, whatever the number of instructions; `message` has the calls between programs among its own
+ * instructions.
+ */
+export function actsIn(message: DecodedMessage, known: KnownAddresses): LedgerAct[] {
+  const acts = [
+    ...poolChanges(message).flatMap((change) => poolAct(change, known)),
+    ...vestingActs(message, known),
+    ...distributorActs(message, known),
+    ...lockActs(message, known),
+  ]
+  const taken = takenBy(message, known)
+  return [...groupedBy(acts, nameOfAct)].flatMap(([name, [act, ...others]]) => {
+    if (act === undefined) return []
+    const recipients = [act, ...others].flatMap((each) => each.recipients)
+    return [{ ...act, recipients, taken: taken.get(name) ?? act.taken }]
+  })
+}
+
+const poolChanges = (message: DecodedMessage) =>
+  [...dbcChangesIn(message), ...dammV2ChangesIn(message)] as readonly PoolChangeFields[]
+
+const nameOfAct = ({ kind, detail, pool, holder, actor }: LedgerAct): string =>
+  [kind, detail, pool, holder, actor].join(' ')
+
+/** What token transfers took out of accounts behind the instruction of each act, up to that of the next one. */
+function takenBy(message: DecodedMessage, known: KnownAddresses): Map<string, Map<string, bigint>> {
+  const { keys, instructions } = message
+  const taken = new Map<string, Map<string, bigint>>()
+  let current: string | null = null
+  for (const instruction of instructions) {
+    const [act] = poolChanges({ ...message, instructions: [instruction] }).flatMap((change) => poolAct(change, known))
+    if (act !== undefined) current = nameOfAct(act)
+    const named = Array.from(instruction.accounts, (index) => keys[index] ?? '')
+    const decoded = decodeInstruction(keys[instruction.programIdIndex] ?? '', named, instruction.data)
+    if (current === null || decoded?.program !== 'token') continue
+    const { instruction: moving } = decoded
+    if (moving.type !== 'transfer' && moving.type !== 'transferChecked') continue
+    const from = taken.get(current) ?? new Map<string, bigint>()
+    from.set(moving.source, (from.get(moving.source) ?? 0n) + moving.amount)
+    taken.set(current, from)
+  }
+  return taken
+}
+
+function poolAct(change: PoolChangeFields, known: KnownAddresses): LedgerAct[] {
+  const { kind, pool } = change
+  if (kind === 'pool_created') {
+    const mint = change.mint ?? change.tokenAMint ?? null
+    return [{ ...NOTHING, kind: 'launch', pool, actor: change.creator ?? null, party: 'creator', mint }]
+  }
+  if (kind === 'swap') {
+    const actor = change.trader ?? null
+    return [{ ...NOTHING, kind: 'trade', pool, actor, party: partyOr(actor, known, 'trader') }]
+  }
+  if (kind === 'migration') return [{ ...NOTHING, kind: 'migration', pool, party: 'pool' }]
+  if (kind !== 'claim' && !CURVE_CLAIMS.includes(kind)) return []
+  const actor = change.claimer ?? change.feeClaimer ?? change.owner ?? null
+  const detail = kind === 'claim' ? (change.position === undefined ? 'dbc' : 'damm_v2') : kind
+  const recipients = (change.recipients ?? []).map(({ recipient }) => recipient)
+  return [{ ...NOTHING, kind: 'claim', detail, pool, actor, recipients, party: beneficiaryOf(change, actor, known) }]
+}
+
+function beneficiaryOf(
+  { beneficiary, pool, position, owner }: PoolChangeFields,
+  actor: string | null,
+  known: KnownAddresses,
+): LedgerParty {
+  if (beneficiary === 'creator' || beneficiary === 'partner') return beneficiary
+  if (actor !== null && known.creators.get(pool) === actor && !known.platform.has(actor)) return 'creator'
+  // Any wallet may own a position; of a launch curve only the partner claims without being named.
+  const isPosition = position !== undefined || owner !== undefined
+  return isPosition && (actor === null || !known.platform.has(actor)) ? 'other' : 'partner'
+}
+
+const partyOr = (wallet: string | null, { platform }: KnownAddresses, party: LedgerParty): LedgerParty =>
+  wallet !== null && platform.has(wallet) ? 'platform' : party
+
+/** Vested tokens lie in a lock of their own, which the creator at the migration may claim from. */
+const vestingActs = (message: DecodedMessage, { vestings }: KnownAddresses): LedgerAct[] =>
+  vestingClaimsIn(message).map(({ escrow, claimer }) => {
+    const pool = vestings.get(escrow) ?? null
+    const party = pool === null ? 'other' : 'creator'
+    return { ...NOTHING, kind: 'claim', detail: 'vesting', pool, holder: escrow, actor: claimer, party }
+  })
+
+function distributorActs(message: DecodedMessage, known: KnownAddresses): LedgerAct[] {
+  return distributorChangesIn(message).map((change): LedgerAct => {
+    const holder = change.distributor
+    if (change.kind === 'created') {
+      const party = partyOr(change.admin, known, 'other')
+      return { ...NOTHING, kind: 'airdrop_funding', holder, actor: change.admin, party }
+    }
+    if (change.kind === 'claimed') {
+      return { ...NOTHING, kind: 'airdrop_claim', holder, actor: change.claimer, party: 'claimant' }
+    }
+    return { ...NOTHING, kind: 'withdrawal', holder, party: 'platform' }
+  })
+}
+
+function lockActs(message: DecodedMessage, { goldMint }: KnownAddresses): LedgerAct[] {
+  return goldLockChangesIn(message, goldMint).map(({ kind, escrow, user }) => {
+    const name = kind === 'locked' ? 'lock' : 'unlock'
+    return { ...NOTHING, kind: name, holder: escrow, actor: user, party: 'other' }
+  })
+}

@@ -1,0 +1,161 @@
+/** Follows the lamports of a wallet from one transaction of the ledger to the next, up to what it holds now. */
+import type { LedgerVerification } from '../../api/index.ts'
+import { readBalances } from '../../chain/executed-balances.ts'
+import { listSignatures, UnreadableTransaction } from '../../chain/history.ts'
+import { askNode } from '../../chain/rpc-faults.ts'
+import type { Context } from '../../context.ts'
+import { amountOfParts, balancesAfter, ledgered } from '../../store/ledger.ts'
+import { MINUTE_MS } from '../../timing.ts'
+import { groupedBy } from './grouping.ts'
+import { SOL } from './postings.ts'
+
+const TRANSACTIONS_PER_STEP = 2_000
+/** Signatures that are looked through for what the ledger does not have. */
+const NEWEST_LISTED = 200
+/** Of them, those that are read at the same time. */
+const READ_TOGETHER = 8
+/** A transaction that is this young may be on its way into the ledger. */
+const YOUNG_MS = 2 * MINUTE_MS
+
+interface Followed {
+  slot: number
+  /** Null before the first transaction. */
+  balance: bigint | null
+  opening: bigint
+  sum: bigint
+}
+
+/** What one transaction changed: the balance before and after it. */
+interface BalanceStep {
+  signature: string
+  before: bigint
+  after: bigint
+}
+
+/**
+ * Adds what it finds to `step`; returns the place to go on from, or null at the end. Transactions of one slot are taken
+ * in any order in which each begins with the balance that another has left.
+ */
+export async function followBalance(
+  context: Pick<Context, 'store' | 'chain' | 'clock'>,
+  { genesis, wallet, from }: { genesis: string; wallet: string; from: readonly string[] },
+  step: LedgerVerification,
+): Promise<readonly string[] | null> {
+  const at = followedFrom(from)
+  const query = { genesis, account: wallet, token: SOL, slot: at.slot, limit: TRANSACTIONS_PER_STEP }
+  const rows = await balancesAfter(context.store.db, query)
+  const isEnd = rows.length < TRANSACTIONS_PER_STEP
+  const lastSlot = rows.at(-1)?.slot ?? 0
+  // A slot that the step has cut is taken whole by the next one, unless it is all of this step.
+  const whole = isEnd || rows[0]?.slot === lastSlot ? rows : rows.filter(({ slot }) => slot < lastSlot)
+  for (const [slot, group] of groupedBy(whole, (row) => row.slot)) {
+    const steps = group.map((row): BalanceStep => {
+      const after = BigInt(row.balance_after)
+      return { signature: row.signature, before: after - amountOfParts(row), after }
+    })
+    const start: bigint = at.balance ?? startOf(steps)
+    if (at.balance === null) at.opening = start
+    const fault = breakIn(steps, start)
+    if (fault !== null) {
+      const place = { signature: fault.signature, account: wallet, token: 'SOL', reason: 'discontinuous' as const }
+      step.faults.push({ ...place, expected: String(start), found: String(fault.before) })
+    }
+    const change = steps.reduce((sum, { before, after }) => sum + after - before, 0n)
+    at.sum += change
+    at.balance = fault === null ? start + change : endOf(steps)
+    at.slot = slot
+  }
+  if (!isEnd) return [at.slot, at.balance ?? 0n, at.opening, at.sum].map(String)
+  if (at.balance !== null) await compareWithNow(context, { genesis, wallet, at }, step)
+  return null
+}
+
+function followedFrom([slot, balance, opening, sum]: readonly string[]): Followed {
+  if (slot === undefined || balance === undefined) return { slot: -1, balance: null, opening: 0n, sum: 0n }
+  return { slot: Number(slot), balance: BigInt(balance), opening: BigInt(opening ?? 0), sum: BigInt(sum ?? 0) }
+}
+
+/** How often each balance is left more than it is begun with; a chain has one at its start and one at its end. */
+function surplusOf(steps: readonly BalanceStep[]): Map<bigint, number> {
+  const counts = new Map<bigint, number>()
+  for (const { before, after } of steps) {
+    counts.set(before, (counts.get(before) ?? 0) - 1)
+    counts.set(after, (counts.get(after) ?? 0) + 1)
+  }
+  return counts
+}
+
+const startOf = (steps: readonly BalanceStep[]): bigint =>
+  [...surplusOf(steps)].find(([, count]) => count < 0)?.[0] ?? steps[0]?.before ?? 0n
+const endOf = (steps: readonly BalanceStep[]): bigint =>
+  [...surplusOf(steps)].find(([, count]) => count > 0)?.[0] ?? steps.at(-1)?.after ?? 0n
+
+/** Returns the step at which a chain from `start` breaks; null where there is one through all of them. */
+function breakIn(steps: readonly BalanceStep[], start: bigint): BalanceStep | null {
+  const end = steps.reduce((sum, { before, after }) => sum + after - before, start)
+  const counts = surplusOf(steps)
+  counts.set(start, (counts.get(start) ?? 0) + 1)
+  counts.set(end, (counts.get(end) ?? 0) - 1)
+  if ([...counts.values()].every((count) => count === 0)) return null
+  return steps.find(({ before }) => (counts.get(before) ?? 0) < 0) ?? steps[0] ?? null
+}
+
+async function compareWithNow(
+  { store, chain, clock }: Pick<Context, 'store' | 'chain' | 'clock'>,
+  { genesis, wallet, at }: { genesis: string; wallet: string; at: Followed },
+  step: LedgerVerification,
+): Promise<void> {
+  const balance = await readFinalBalance(chain, wallet)
+  const expected = at.opening + at.sum
+  const amounts = { opening: String(at.opening), change: String(at.sum), expected: String(expected) }
+  step.accounts.push({ account: wallet, ...amounts, balance: String(balance) })
+  if (balance === expected) return
+  const listed = await listSignatures(chain, wallet, { limit: NEWEST_LISTED })
+  const final = listed.filter(({ isFinal }) => isFinal)
+  const signatures = final.map(({ signature }) => signature)
+  const known = await ledgered(store.db, genesis, signatures)
+  const unknown = final.filter(({ signature }) => !known.has(signature))
+  const missing = await movingAmong(chain, unknown, wallet)
+  const isYoung = (moment: number | null) => moment === null || clock.now() - moment < YOUNG_MS
+  if (missing.length > 0 && missing.every((each) => isYoung(each.at))) {
+    step.waiting += missing.length
+    return
+  }
+  const place = { account: wallet, token: 'SOL' }
+  step.faults.push({
+    ...{ signature: null, ...place, reason: 'balance' as const, expected: String(expected), found: String(balance) },
+  })
+  for (const { signature } of missing) {
+    step.faults.push({ signature, ...place, reason: 'missing', expected: null, found: null })
+  }
+}
+
+/** The ledger leaves out what only names the wallet, as anybody's transaction may. One that cannot be read may move it. */
+async function movingAmong<T extends { signature: string }>(
+  chain: Context['chain'],
+  listed: readonly T[],
+  wallet: string,
+): Promise<T[]> {
+  const moving: T[] = []
+  for (let at = 0; at < listed.length; at += READ_TOGETHER) {
+    const part = listed.slice(at, at + READ_TOGETHER)
+    const answers = await Promise.allSettled(part.map(({ signature }) => readBalances(chain, signature)))
+    for (const [i, each] of part.entries()) {
+      const answer = answers[i]
+      if (answer?.status === 'rejected' && !(answer.reason instanceof UnreadableTransaction)) throw answer.reason
+      const executed = answer?.status === 'fulfilled' ? answer.value : null
+      const own = executed?.accounts.find(({ address }) => address === wallet)
+      if (executed === null || own?.before !== own?.after) moving.push(each)
+    }
+  }
+  return moving
+}
+
+function readFinalBalance(chain: Context['chain'], wallet: string): Promise<bigint> {
+  return askNode('Reading a balance', async () => {
+    const answer = await chain.call<unknown>('getBalance', [wallet, { commitment: 'finalized' }])
+    const value = (answer as { value?: unknown } | null)?.value
+    if (!Number.isSafeInteger(value)) throw new Error('it answers with parts missing')
+    return BigInt(value as number)
+  })
+}

@@ -1,0 +1,38 @@
+/** Finds out what is known here of the addresses and tokens of a transaction: platform wallets, creators of pools, symbols. */
+import { vestingClaimsIn } from '../../chain/programs/jupiter-lock/index.ts'
+import type { Services } from '../../context.ts'
+import type { DecodedMessage } from '../../solana/messages.ts'
+import { poolCreators, symbolsOfMints } from '../../store/pools.ts'
+import type { Reader } from '../../store/store.ts'
+import { poolOfVesting } from '../pools/claimed-fees.ts'
+import { trySigner } from '../signing/require-signer.ts'
+import type { KnownAddresses } from './acts.ts'
+
+type KnownServices = Pick<Services, 'store' | 'chain' | 'config' | 'signer' | 'log'>
+
+/** The configured platform wallet, and that of the signer. */
+export async function platformWallets(services: Omit<KnownServices, 'store' | 'chain'>): Promise<string[]> {
+  const wallets = [services.config.values['platform-wallet'], (await trySigner(services))?.address]
+  return [...new Set(wallets.flatMap((wallet) => wallet ?? []))]
+}
+
+export async function knownAddresses(services: KnownServices, message: DecodedMessage): Promise<KnownAddresses> {
+  const { store, chain, config } = services
+  const vestings = new Map<string, string>()
+  const claims = vestingClaimsIn(message)
+  const genesis = claims.length === 0 ? '' : await chain.genesisHash()
+  for (const claim of claims) {
+    const pool = await poolOfVesting(store.db, claim, genesis)
+    if (pool !== null) vestings.set(claim.escrow, pool)
+  }
+  return {
+    platform: new Set(await platformWallets(services)),
+    creators: await poolCreators(store.db, message.keys),
+    vestings,
+    goldMint: config.values['gold.mint'],
+  }
+}
+
+/** Symbols of the tokens that were launched here, by mint. */
+export const tokenSymbols = (reader: Reader, mints: readonly string[]): Promise<ReadonlyMap<string, string>> =>
+  symbolsOfMints(reader, mints)

@@ -1,0 +1,75 @@
+/** Tells whose an account is in a transaction: the party of its owner, and the pool that a vault belongs to. */
+import type { LedgerParty } from '../../api/ledger-names.ts'
+import type { ExecutedBalances } from '../../chain/executed-balances.ts'
+import type { DecodedMessage } from '../../solana/messages.ts'
+import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY } from '../../solana/programs.ts'
+import type { KnownAddresses, LedgerAct } from './acts.ts'
+
+/** Where the network fee goes: to validators, not to an account that the transaction names. */
+export const NETWORK = 'network'
+/** Receiver of Meteora's own fees. */
+const PROTOCOL_TREASURY = '6aYhxiNGmG8AyU25rh2R7iFu4pBrqnQHpNUGhmsEXRcm'
+const AUTHORITIES: readonly string[] = [DBC_POOL_AUTHORITY, DAMM_V2_POOL_AUTHORITY]
+
+export interface Parties {
+  ownerOf(account: string): string
+  partyOf(account: string): LedgerParty
+  /** The pool that holds the account: as its vault, or because it is the account. */
+  poolOf(account: string): string | null
+}
+
+export function partiesIn(
+  { accounts }: ExecutedBalances,
+  message: DecodedMessage,
+  { acts, known }: { acts: readonly LedgerAct[]; known: KnownAddresses },
+): Parties {
+  const owners = new Map<string, string>()
+  const mints = new Set<string>()
+  for (const { address, holdings } of accounts) {
+    for (const { owner, mint } of holdings) {
+      owners.set(address, owner)
+      mints.add(mint)
+    }
+  }
+  const pools = new Set(acts.flatMap(({ pool }) => pool ?? []))
+  const vaults = vaultsIn(message, pools, owners)
+  const holders = new Map(acts.flatMap(({ holder, kind }) => (holder === null ? [] : [[holder, kind] as const])))
+  const actors = new Map(acts.toReversed().flatMap(({ actor, party }) => (actor === null ? [] : [[actor, party]])))
+  const recipients = new Set(acts.flatMap((act) => act.recipients))
+  const creators = new Set(known.creators.values())
+  const ownerOf = (account: string) => owners.get(account) ?? account
+  const poolOf = (account: string) => (pools.has(account) ? account : (vaults.get(account) ?? null))
+  function partyOf(account: string): LedgerParty {
+    const owner = ownerOf(account)
+    if (account === NETWORK) return 'network'
+    if (poolOf(account) !== null || AUTHORITIES.includes(owner)) return 'pool'
+    const holder = holders.get(owner)
+    if (holder !== undefined) return holder.startsWith('airdrop') || holder === 'withdrawal' ? 'airdrop' : 'lock'
+    const party = actors.get(owner)
+    if (party !== undefined) return party
+    if (known.platform.has(owner)) return 'platform'
+    if (creators.has(owner)) return 'creator'
+    if (recipients.has(owner)) return 'recipient'
+    if (owner === PROTOCOL_TREASURY) return 'protocol'
+    return mints.has(account) ? 'mint' : 'other'
+  }
+  return { ownerOf, partyOf, poolOf }
+}
+
+/** The vaults of each pool are the accounts of the program's authority beside the pool in an instruction. */
+function vaultsIn(
+  { keys, instructions }: DecodedMessage,
+  pools: ReadonlySet<string>,
+  owners: ReadonlyMap<string, string>,
+): Map<string, string> {
+  const vaults = new Map<string, string>()
+  for (const { accounts } of instructions) {
+    const named = Array.from(accounts, (index) => keys[index] ?? '')
+    const pool = named.find((account) => pools.has(account))
+    if (pool === undefined) continue
+    for (const account of named) {
+      if (AUTHORITIES.includes(owners.get(account) ?? '') && !vaults.has(account)) vaults.set(account, pool)
+    }
+  }
+  return vaults
+}

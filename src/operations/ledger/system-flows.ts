@@ -1,0 +1,52 @@
+/** Reads from executed instructions who paid lamports to whom, which accounts were opened, and where closed ones went. */
+
+import { decodeInstruction } from '../../solana/instructions/index.ts'
+import type { DecodedMessage } from '../../solana/messages.ts'
+
+export interface LamportTransfer {
+  source: string
+  destination: string
+  lamports: bigint
+}
+
+export interface SystemFlows {
+  transfers: LamportTransfer[]
+  /** Who paid for each account that an instruction made, where that is known. */
+  opened: ReadonlyMap<string, string | null>
+  /** Receivers of the lamports of closed token accounts. */
+  closed: ReadonlyMap<string, string>
+  /** Mints of which tokens were burned. */
+  burned: ReadonlySet<string>
+}
+
+/** `message` has the calls between programs among its own instructions. They were executed, as the transaction did not fail. */
+export function systemFlowsIn({ keys, instructions }: DecodedMessage): SystemFlows {
+  const transfers: LamportTransfer[] = []
+  const opened = new Map<string, string | null>()
+  const closed = new Map<string, string>()
+  const burned = new Set<string>()
+  for (const { programIdIndex, accounts, data } of instructions) {
+    const named = Array.from(accounts, (index) => keys[index] ?? '')
+    const decoded = decodeInstruction(keys[programIdIndex] ?? '', named, data)
+    if (decoded?.program === 'system') {
+      const { instruction } = decoded
+      if (instruction.type === 'transfer' || instruction.type === 'transferWithSeed') transfers.push(instruction)
+      if (instruction.type === 'createAccount' || instruction.type === 'createAccountWithSeed') {
+        opened.set(instruction.newAccount, instruction.source)
+      }
+      if (instruction.type === 'allocate' || instruction.type === 'assign') {
+        opened.set(instruction.account, opened.get(instruction.account) ?? payerFor(transfers, instruction.account))
+      }
+    }
+    if (decoded?.program === 'token') {
+      const { instruction } = decoded
+      if (instruction.type === 'closeAccount') closed.set(instruction.account, instruction.destination)
+      if (instruction.type === 'burn' || instruction.type === 'burnChecked') burned.add(instruction.mint)
+    }
+  }
+  return { transfers, opened, closed, burned }
+}
+
+/** An account that may hold lamports already is paid for by a transfer, and then allocated. */
+const payerFor = (transfers: readonly LamportTransfer[], account: string): string | null =>
+  transfers.findLast(({ destination }) => destination === account)?.source ?? null

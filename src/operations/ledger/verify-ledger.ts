@@ -1,0 +1,43 @@
+/** Compares the ledger with the chain, one bounded step at a time: first every transaction, then the platform wallets. */
+import type { Api, LedgerVerification } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { countUnledgered, unledgered } from '../../store/ledger.ts'
+import { MINUTE_MS } from '../../timing.ts'
+import { catchUp } from './catch-up.ts'
+import { compareTransactions } from './compare-transactions.ts'
+import { followBalance } from './follow-balance.ts'
+import { platformWallets } from './known-addresses.ts'
+
+type VerifyLedgerRoute = Api['ledger']['verify']
+
+const MOST_COUNTED = 1_000
+/** A transaction takes less than this from being stored to being final and in the ledger, unless the ledger is behind. */
+const BEHIND_MS = 10 * MINUTE_MS
+
+/** Throws internal_error when the node fails. */
+export async function verifyLedger(
+  context: Context,
+  { cursor }: Input<VerifyLedgerRoute>,
+): Promise<Result<VerifyLedgerRoute>> {
+  if (cursor === undefined) await catchUp(context)
+  const genesis = await context.chain.genesisHash()
+  const [phase = 'transactions', place = '0', ...rest] = cursor?.split('.') ?? []
+  const step: LedgerVerification = {
+    ...{ transactions: 0, entries: 0, faults: [], unread: [], waiting: 0, accounts: [], next_cursor: null },
+  }
+  if (phase === 'transactions') {
+    const next = await compareTransactions(context, { genesis, after: Number(place) }, step)
+    return { ...step, next_cursor: next === null ? 'accounts.0' : `transactions.${next}` }
+  }
+  // Between what is new and what of the past waits, a balance cannot be followed.
+  const [oldest] = await unledgered(context.store.db, { genesis, limit: 1 })
+  const isBehind = oldest !== undefined && context.clock.now() - oldest.created_at > BEHIND_MS
+  const wallet = isBehind ? undefined : (await platformWallets(context))[Number(place)]
+  if (wallet === undefined) return { ...step, waiting: await countUnledgered(context.store.db, genesis, MOST_COUNTED) }
+  const next = await followBalance(context, { genesis, wallet, from: rest }, step)
+  return {
+    ...step,
+    next_cursor: next === null ? `accounts.${Number(place) + 1}` : `accounts.${place}.${next.join('.')}`,
+  }
+}

@@ -1,0 +1,248 @@
+/** Writes the ledger: reads final transactions from the chain and stores what each has moved, once. */
+import { type ExecutedBalances, readBalances } from '../../chain/executed-balances.ts'
+import { executionOrder, UnreadableTransaction } from '../../chain/history.ts'
+import { readFirstBlock } from '../../chain/statuses.ts'
+import type { Services } from '../../context.ts'
+import { claimsWithoutAmounts, storeClaimAmounts } from '../../store/fee-claims.ts'
+import {
+  addLedgerTransaction,
+  addUnread,
+  amountParts,
+  dueUnread,
+  entriesOf,
+  insertEntries,
+  isAnyUnledgered,
+  latestEntryAt,
+  lockLedger,
+  neverLanded,
+  noteLedgered,
+  unledgered,
+} from '../../store/ledger.ts'
+import { addToTotals } from '../../store/ledger-totals.ts'
+import { findPool } from '../../store/pools.ts'
+import type { Tx } from '../../store/store.ts'
+import { writeEach } from '../../store/write-each.ts'
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../timing.ts'
+import { solPrice } from '../pools/sol-price.ts'
+import { claimAmounts } from './claim-amounts.ts'
+import { groupedBy } from './grouping.ts'
+import { knownAddresses, tokenSymbols } from './known-addresses.ts'
+import { type Posting, postingsOf, SOL } from './postings.ts'
+
+export type LedgerServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'signer' | 'ending'>
+
+/** Transactions that are read at the same time. */
+const READ_TOGETHER = 8
+/** Time between two rounds of the worker. */
+export const LEDGER_ROUND_MS = 5 * SECOND_MS
+/** Transactions in one round, a call to the node each; what the node does not have takes one more for eight. */
+export const LEDGER_CALLS = 40
+const FIRST_WAIT_MS = 5 * SECOND_MS
+/** Longest wait for a transaction that a node should have and has not shown. */
+const LONGEST_UNREAD_WAIT_MS = 6 * HOUR_MS
+/** Longest wait for one that is older than the node's history, of which there may be any number after an upgrade. */
+export const LONGEST_LEDGER_WAIT_MS = 32 * DAY_MS
+/** What was stored within this time does not wait for the past. */
+const NEW_WITHIN_MS = DAY_MS
+const NOT_SHOWN = 'the node does not have it: name one with its history in rpc-url'
+/** A price of now is no price of what took place longer ago. */
+const PRICED_WITHIN_MS = HOUR_MS
+
+interface Candidate {
+  signature: string
+  /** Null where it is not known. */
+  slot: number | null
+  mayBeGone: boolean
+  tries: number
+}
+
+type UnreadTransaction = Candidate & { reason: string; isBeforeHistory?: boolean }
+
+interface ReadTransaction {
+  signature: string
+  executed: ExecutedBalances
+  postings: Posting[]
+  symbols: ReadonlyMap<string, string>
+  price: EntryPrice
+}
+
+type EntryPrice = { price: string | null; price_currency: string | null; price_source: string | null }
+const UNPRICED: EntryPrice = { price: null, price_currency: null, price_source: null }
+
+/**
+ * Does one round of at most `calls` transactions, a call each, and returns how many it has taken; 0 when nothing is due.
+ * Any number of processes may run rounds, and be killed in them: a transaction's entries, the amounts of its claims and
+ * that it was taken are one database transaction. Throws internal_error when the node fails.
+ */
+export async function writeLedger(
+  services: LedgerServices,
+  { signal, calls = LEDGER_CALLS }: { signal?: AbortSignal | undefined; calls?: number } = {},
+): Promise<number> {
+  const { store, chain, clock } = services
+  if (!(await isAnyUnledgered(store.db, clock.now()))) return 0
+  const genesis = await chain.genesisHash()
+  const candidates = await candidatesOf(services, genesis, calls)
+  for (let at = 0; at < candidates.length; at += READ_TOGETHER) {
+    signal?.throwIfAborted()
+    await takeAll(services, genesis, candidates.slice(at, at + READ_TOGETHER), signal)
+  }
+  return candidates.length
+}
+
+/**
+ * Half of a round is left to what was not read yet, whatever has to be tried again, and half of that to the past, whatever
+ * is new. Of what is new the newest is chosen, and taken in the order in which it was stored.
+ */
+async function candidatesOf({ store, clock }: LedgerServices, genesis: string, calls: number): Promise<Candidate[]> {
+  const now = clock.now()
+  const again = await dueUnread(store.db, { genesis, now, limit: Math.ceil(calls / 2) })
+  const left = calls - again.length
+  const past = await unledgered(store.db, { genesis, limit: left })
+  // Where all of it fits into the round, there is no past to be overtaken.
+  const isShort = past.length < left
+  const recent = isShort ? [] : await unledgered(store.db, { genesis, since: now - NEW_WITHIN_MS, limit: left })
+  const newest = recent.slice(0, Math.floor(left / 2)).reverse()
+  const chosen = new Map([...newest, ...past].map((source) => [source.signature, source]))
+  return [
+    ...again.map(({ signature, slot, tries }) => ({ signature, slot, tries, mayBeGone: false })),
+    ...[...chosen.values()].slice(0, left).map((source) => ({ ...source, tries: 0 })),
+  ]
+}
+
+async function takeAll(
+  services: LedgerServices,
+  genesis: string,
+  candidates: readonly Candidate[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { store, chain, clock, log } = services
+  const ended = await neverLanded(
+    store.db,
+    candidates.map(({ signature }) => signature),
+  )
+  const landed = candidates.filter(({ signature }) => !ended.has(signature))
+  const answers = await Promise.allSettled(landed.map(({ signature }) => readBalances(chain, signature)))
+  const read: ReadTransaction[] = []
+  const unread: UnreadTransaction[] = []
+  const gone = [...ended]
+  let outage: unknown
+  let historyStart: number | null = null
+  for (const [i, candidate] of landed.entries()) {
+    const answer = answers[i]
+    try {
+      if (answer?.status !== 'fulfilled') throw answer?.reason
+      const executed = answer.value
+      if (executed !== null) read.push(await readTransaction(services, candidate.signature, executed))
+      else if (candidate.mayBeGone) gone.push(candidate.signature)
+      else {
+        historyStart ??= await readFirstBlock(chain)
+        const isBeforeHistory = (candidate.slot ?? historyStart) < historyStart
+        unread.push({ ...candidate, isBeforeHistory, reason: NOT_SHOWN })
+      }
+    } catch (error) {
+      if (!(error instanceof UnreadableTransaction)) outage = error
+      else unread.push({ ...candidate, reason: error.message })
+    }
+  }
+  const faults = await writeEach(store, read, (tx, part) => writeRead(tx, part, { genesis, now: clock.now() }), signal)
+  for (const { row, error } of faults) {
+    log.error({ err: error, signature: row.signature }, 'what a transaction moved could not be written to the ledger')
+    const { slot } = row.executed
+    unread.push({ signature: row.signature, slot, mayBeGone: false, tries: 0, reason: 'it could not be written' })
+  }
+  const now = clock.now()
+  await store.write(async (tx) => {
+    for (const each of unread) {
+      const { signature, reason } = each
+      const again = { tries: each.tries + 1, next_try_at: now + waitOf(each) }
+      await addUnread(tx, { genesis, signature, slot: each.slot, reason, ...again, created_at: now })
+    }
+    const signatures = [...gone, ...unread.map(({ signature }) => signature)]
+    await noteLedgered(tx, { genesis, signatures, now })
+  })
+  if (outage !== undefined) throw outage
+}
+
+/** A node rarely comes to have what is before its history: only the operator can name another one. */
+function waitOf({ tries, isBeforeHistory = false }: UnreadTransaction): number {
+  const doubled = 2 ** Math.min(tries, 20)
+  return isBeforeHistory
+    ? Math.min(LONGEST_LEDGER_WAIT_MS, DAY_MS * doubled)
+    : Math.min(LONGEST_UNREAD_WAIT_MS, FIRST_WAIT_MS * doubled)
+}
+
+async function readTransaction(
+  services: LedgerServices,
+  signature: string,
+  executed: ExecutedBalances,
+): Promise<ReadTransaction> {
+  const known = await knownAddresses(services, executionOrder(executed))
+  const postings = postingsOf(executed, known)
+  const symbols = await tokenSymbols(services.store.db, [...new Set(postings.map(({ token }) => token))])
+  return { signature, executed, postings, symbols, price: await priceAt(services, executed.at) }
+}
+
+async function priceAt(services: LedgerServices, at: number | null): Promise<EntryPrice> {
+  const { config, clock } = services
+  const url = config.values['price-url']
+  if (url === undefined || at === null || Math.abs(clock.now() - at) > PRICED_WITHIN_MS) return UNPRICED
+  const price = await solPrice(services)
+  return price === null
+    ? UNPRICED
+    : { price: decimalText(price), price_currency: 'USD', price_source: new URL(url).hostname }
+}
+
+/** A number without an exponent, as it is multiplied digit by digit. */
+function decimalText(price: number): string {
+  const text = String(price)
+  return /e/i.test(text) ? price.toFixed(20).replace(/\.?0+$/, '') : text
+}
+
+async function writeRead(
+  tx: Tx,
+  read: readonly ReadTransaction[],
+  { genesis, now }: { genesis: string; now: number },
+): Promise<void> {
+  await lockLedger(tx)
+  let latest = await latestEntryAt(tx)
+  for (const { signature, executed, postings, symbols, price } of read) {
+    const occurred_at = executed.at ?? now
+    const failed = executed.isFailed ? 1 : 0
+    const at = { genesis, signature, slot: executed.slot, occurred_at, created_at: now }
+    if (await addLedgerTransaction(tx, { ...at, failed })) {
+      latest = Math.max(latest, occurred_at)
+      const month = new Date(occurred_at).toISOString().slice(0, 7)
+      const entries = postings.map(({ amount, balanceAfter, ...posting }) => ({
+        ...{ ...at, ...posting, ...amountParts(amount), month, latest_at: latest },
+        symbol: posting.token === SOL ? 'SOL' : (symbols.get(posting.token) ?? null),
+        balance_after: balanceAfter === null ? null : String(balanceAfter),
+        ...(posting.token === SOL ? price : UNPRICED),
+      }))
+      await insertEntries(tx, entries)
+      await addToTotals(tx, entries)
+    }
+  }
+  const signatures = read.map(({ signature }) => signature)
+  await writeClaimAmounts(tx, genesis, signatures)
+  await noteLedgered(tx, { genesis, signatures, now })
+}
+
+/** A claim may be recorded after the ledger has read its transaction, which then comes here again. */
+async function writeClaimAmounts(tx: Tx, genesis: string, signatures: readonly string[]): Promise<void> {
+  const claims = await claimsWithoutAmounts(tx, signatures)
+  if (claims.length === 0) return
+  const entries = await entriesOf(
+    tx,
+    genesis,
+    claims.flatMap(({ signature }) => signature ?? []),
+  )
+  // What one wallet claimed for both parties at once cannot be told apart, and is left without amounts.
+  const nameOf = ({ signature, pool_address, kind, claimer }: (typeof claims)[number]) =>
+    [signature, pool_address, kind, claimer].join(' ')
+  for (const [claim, ...others] of groupedBy(claims, nameOf).values()) {
+    if (claim === undefined || others.length > 0) continue
+    const pool = await findPool(tx, claim.pool_address)
+    const own = entries.filter(({ signature }) => signature === claim.signature)
+    if (pool !== null && own.length > 0) await storeClaimAmounts(tx, claim.id, claimAmounts(own, pool, claim))
+  }
+}
