@@ -1,15 +1,18 @@
-/** Claims the platform's fees of a pool, unsigned or signed, optionally split in the same transaction. */
+/** Claims what a pool holds for a party, unsigned or signed, its trading fees optionally split in the same transaction. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
+import type { Tx } from '../../store/store.ts'
 import { signingDraft, trackingOf, unsignedAnswer } from '../building.ts'
 import { requirePool } from '../pools/on-chain.ts'
 import { trySigner } from '../signing/require-signer.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { openSigningRun } from '../signing/signing-run.ts'
 import type { NewSigningPlan } from '../signing/types.ts'
-import { type FeeClaimPlan, planClaim } from './plan-claim.ts'
+import type { ClaimContext } from './claim-context.ts'
+import { planClaim } from './plan-claim.ts'
+import type { FeeClaimInput, FeeClaimPlan, PlannedFeeClaim } from './types.ts'
 
 type CreateFeeClaimRoute = Api['feeClaims']['create']
 
@@ -22,41 +25,67 @@ export async function createFeeClaim(
   return { ...feeClaimAnswer(plan), tx: unsignedAnswer(built), tracked_resource: feeClaimTracking(plan) }
 }
 
-/** The platform wallet pays, whatever `payer` is. */
 async function signedClaim(context: Context, input: Input<CreateFeeClaimRoute>): Promise<Result<CreateFeeClaimRoute>> {
   // A pool that is not on the chain is reported before a signer that is not configured.
   if ((await trySigner(context)) === null) await requirePool(context.chain, input.address)
-  const run = await openSigningRun<FeeClaimPlan>(context, 'fee_claim.create')
-  const plan = run.resumed ?? (await planSignedClaim(context, input, run.wallet))
-  return signAndSubmit(context, run, plan, {
-    answer: ([signature]) => ({
-      ...feeClaimAnswer(plan.state),
+  return signClaim(context, input, {
+    answer: ({ plan, signature }) => ({
+      ...feeClaimAnswer(plan),
       tx: { mode: 'signed', signature },
-      tracked_resource: feeClaimTracking(plan.state),
+      tracked_resource: feeClaimTracking(plan),
     }),
   })
 }
 
+export interface SignedClaim {
+  plan: FeeClaimPlan
+  signature: string
+}
+
+export interface SignedClaimSteps<D> {
+  answer(claim: SignedClaim): D
+  /** Throws for a claim that is not to be signed. */
+  check?(claim: PlannedFeeClaim): Promise<void>
+  /** Writes rows with the signature. */
+  record?(tx: Tx, claim: SignedClaim): Promise<void>
+}
+
+/**
+ * Claims with the platform wallet, which pays, whatever `payer` is, and returns the result of `answer`. Throws as
+ * `signAndSubmit` does, and bad_request where the claim pays another wallet or there is nothing.
+ */
+export async function signClaim<D>(
+  context: ClaimContext,
+  input: FeeClaimInput,
+  steps: SignedClaimSteps<D>,
+): Promise<D> {
+  const run = await openSigningRun<FeeClaimPlan>(context, 'fee_claim.create')
+  const plan = run.resumed ?? (await planSignedClaim(context, input, run.wallet, steps.check))
+  return signAndSubmit(context, run, plan, {
+    answer: ([signature]) => steps.answer({ plan: plan.state, signature }),
+    record: async (tx, [signature]) => steps.record?.(tx, { plan: plan.state, signature }),
+  })
+}
+
 async function planSignedClaim(
-  context: Context,
-  input: Input<CreateFeeClaimRoute>,
+  context: ClaimContext,
+  input: FeeClaimInput,
   wallet: string,
+  check: SignedClaimSteps<unknown>['check'],
 ): Promise<NewSigningPlan<FeeClaimPlan>> {
-  const { built, plan } = await planClaim(context, input, wallet)
-  const other = built.requiredSigners.find((signer) => signer !== wallet)
-  if (other !== undefined) {
+  const planned = await planClaim(context, input, wallet)
+  const { built, plan } = planned
+  const { claimer, beneficiary, kind } = plan
+  if (claimer !== wallet) {
     throw badRequest(
-      `The fees of ${input.address} belong to ${other}, not to the platform wallet ${wallet}: claim them unsigned, with that wallet`,
-      { param: 'mode', details: { fee_claimer: other } },
+      `Kind ${kind} of ${input.address} pays the ${beneficiary}, ${claimer}, not the platform wallet ${wallet}: claim it unsigned, with that wallet`,
+      { param: 'mode', details: { claimer, ...(beneficiary === 'partner' ? { fee_claimer: claimer } : {}) } },
     )
   }
+  await check?.(planned)
   return { first: signingDraft(built), state: plan, tracked_resource: feeClaimTracking(plan) }
 }
 
-const feeClaimAnswer = ({ pool_address, kind, estimated_quote }: FeeClaimPlan) => ({
-  pool_address,
-  kind,
-  estimated_quote,
-})
+const feeClaimAnswer = ({ type: _, ...answer }: FeeClaimPlan) => answer
 
 const feeClaimTracking = ({ pool_address, type }: FeeClaimPlan) => trackingOf('pool', pool_address, [type])

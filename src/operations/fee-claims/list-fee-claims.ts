@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { pageFeeClaims } from '../../store/fee-claims.ts'
-import { feeClaimRecord, recordPage } from '../api-records.ts'
+import { feeClaimBooked, recordPage } from '../api-records.ts'
 
 type ListFeeClaimsRoute = Api['feeClaims']['list']
 
@@ -11,5 +11,5 @@ export async function listFeeClaims(
   { store }: Pick<Context, 'store'>,
   input: Input<ListFeeClaimsRoute>,
 ): Promise<Result<ListFeeClaimsRoute>> {
-  return recordPage(await pageFeeClaims(store.db, input), feeClaimRecord)
+  return recordPage(await pageFeeClaims(store.db, input), feeClaimBooked)
 }

@@ -2,9 +2,9 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { pageFeeClaims } from '../../store/fee-claims.ts'
+import { hasClaims, pageFeeClaims } from '../../store/fee-claims.ts'
 import { findPool } from '../../store/pools.ts'
-import { feeClaimRecord, recordPage } from '../api-records.ts'
+import { feeClaimBooked, recordPage } from '../api-records.ts'
 import { requirePool } from '../pools/on-chain.ts'
 
 type ListPoolFeeClaimsRoute = Api['feeClaims']['listByPool']
@@ -17,6 +17,8 @@ export async function listPoolFeeClaims(
   { address, ...page }: Input<ListPoolFeeClaimsRoute>,
 ): Promise<Result<ListPoolFeeClaimsRoute>> {
   const claims = await pageFeeClaims(store.db, { ...page, pool_address: address })
-  if (claims.rows.length === 0 && (await findPool(store.db, address)) === null) await requirePool(chain, address)
-  return recordPage(claims, feeClaimRecord)
+  const isKnown =
+    claims.rows.length > 0 || (await hasClaims(store.db, address)) || (await findPool(store.db, address)) !== null
+  if (!isKnown) await requirePool(chain, address)
+  return recordPage(claims, feeClaimBooked)
 }

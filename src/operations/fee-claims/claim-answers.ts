@@ -1,0 +1,82 @@
+/** What the plans of all kinds of claims share: the mints in their answers, and why a claim is refused. */
+import type { FailedTrial } from '../../chain/compute-budget.ts'
+import { explainTransactionError } from '../../chain/errors/index.ts'
+import { type DbcPool, quoteAccountAddress } from '../../chain/programs/dbc/index.ts'
+import { rentFor } from '../../chain/rpc-reads.ts'
+import { accountsAt } from '../../chain/runs.ts'
+import { namesIn } from '../../chain/transactions.ts'
+import type { Context } from '../../context.ts'
+import { type ApiError, badRequest } from '../../errors.ts'
+import { decodeWireTransaction } from '../../solana/messages.ts'
+import { WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
+import type { FeeClaimPlan } from './types.ts'
+
+/** Programs whose refusal of a claim is reported. */
+const CLAIMED_FROM: readonly string[] = [PROGRAMS.dbc.name, PROGRAMS.dammV2.name, PROGRAMS.lock.name]
+
+type ClaimedMints = Pick<FeeClaimPlan, 'pool_address' | 'quote_mint' | 'quote_decimals' | 'base_mint' | 'base_decimals'>
+
+export const curveMints = (pool: DbcPool): ClaimedMints => ({
+  pool_address: pool.address,
+  quote_mint: pool.quoteMint,
+  quote_decimals: pool.quoteDecimals,
+  base_mint: pool.baseMint,
+  base_decimals: pool.decimals,
+})
+
+/** Values of `details.reason` in the refusals of a claim that holds nothing now. */
+export const EMPTY_CLAIM_REASONS: readonly unknown[] = ['nothing_to_claim', 'withdrawn', 'too_early']
+
+/** `details.reason` of this and the next two tells a client that goes through pools that nothing has failed. */
+export const nothingToClaim = (address: string, why = ''): ApiError =>
+  badRequest(`There is nothing to claim from ${address}${why}`, {
+    param: 'address',
+    details: { reason: 'nothing_to_claim' },
+  })
+
+/** What is paid once was paid before. */
+export const withdrawnAlready = (what: string): ApiError =>
+  badRequest(`${what} is withdrawn already`, { param: 'kind', details: { reason: 'withdrawn' } })
+
+/** The kind is paid from a later event on, which the message names. */
+export const tooEarly = (message: string): ApiError =>
+  badRequest(message, { param: 'kind', details: { reason: 'too_early' } })
+
+/** Throws bad_request when the program itself refuses. A payer without funds is accepted, because it may receive them. */
+export function throwClaimRefusal({ transaction, err, logs }: FailedTrial): void {
+  const names = namesIn(decodeWireTransaction(transaction).message)
+  const { program, name, message, hint } = explainTransactionError(err, { logs, ...names })
+  if (program === null || !CLAIMED_FROM.includes(program)) return
+  throw badRequest(`${program} refuses it: ${message}${hint === null ? '' : `; ${hint}`}`, {
+    details: { error: name, logs: logs.slice(-20) },
+  })
+}
+
+/** A claim of SOL passes through a wrapped account of the claimer's own. */
+export async function requireWrappedRent(
+  context: Pick<Context, 'chain'>,
+  { pool, claimer, payer }: { pool: DbcPool; claimer: string; payer: string },
+): Promise<void> {
+  if (payer === claimer || pool.quoteMint !== WRAPPED_SOL) return
+  await requireClaimerRent(context, claimer, [await quoteAccountAddress(pool, claimer)])
+}
+
+/** The claimer opens those accounts itself, whoever pays for the transaction, because it can reclaim their rent. */
+export async function requireClaimerRent(
+  { chain }: Pick<Context, 'chain'>,
+  claimer: string,
+  accountsToOpen: readonly string[],
+): Promise<void> {
+  const connection = await chain.connection()
+  const [wallet, ...accounts] = await accountsAt(connection, [claimer, ...accountsToOpen])
+  const missing = BigInt(accounts.filter((account) => account === null).length)
+  const needed = missing === 0n ? 0n : missing * (await rentFor(connection, TOKEN_ACCOUNT_SIZE))
+  const lamports = wallet?.lamports ?? 0n
+  if (lamports >= needed) return
+  throw badRequest(
+    `The claimer ${claimer} has ${lamports} lamports, and needs ${needed} to open its token accounts: send it ${needed - lamports} lamports first`,
+    { param: 'payer', details: { claimer, lamports: String(lamports), needed: String(needed) } },
+  )
+}

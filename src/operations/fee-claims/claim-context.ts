@@ -1,0 +1,5 @@
+/** What planning and signing a claim take of a request; a worker that claims by a schedule makes its own. */
+import type { Context } from '../../context.ts'
+import type { SigningContext } from '../signing/types.ts'
+
+export type ClaimContext = SigningContext & Pick<Context, 'txVersion'>

@@ -1,0 +1,82 @@
+/** Divides a claim between its recipients, and checks that each can be paid. */
+import type { Connection } from '@solana/web3.js'
+import { decodeTokenAccount } from '../../chain/balance-changes.ts'
+import { quoteAccountAddress, type Share } from '../../chain/programs/dbc/index.ts'
+import { readWallets, rentFor } from '../../chain/rpc-reads.ts'
+import { accountsAt } from '../../chain/runs.ts'
+import { badRequest } from '../../errors.ts'
+import type { ChainAccount } from '../../solana/accounts.ts'
+import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { splitAmount } from './split-amount.ts'
+import type { TradingFeeRequest } from './types.ts'
+
+/** The System program has a valid address, but no one owns it. */
+const NOT_WALLETS: ReadonlySet<string> = new Set([SYSTEM_PROGRAM])
+
+/** Returns the shares, and what the claimer's account of another quote than SOL holds before the claim. */
+export async function payableShares(
+  connection: Connection,
+  { pool, party, splits = [] }: TradingFeeRequest,
+  amount: bigint,
+): Promise<{ shares: Share[]; held: bigint }> {
+  const parts = splitAmount(
+    amount,
+    splits.map(({ bps }) => bps),
+  )
+  const shares = splits.map(({ recipient }, i) => ({ recipient, amount: parts[i] ?? 0n }))
+  requireParts(shares, amount)
+  const isSol = pool.quoteMint === WRAPPED_SOL
+  await requireWallets(connection, shares, isSol)
+  if (isSol) return { shares, held: 0n }
+  const owners = [party.claimer, ...shares.map(({ recipient }) => recipient)]
+  const addresses = await Promise.all(owners.map((owner) => quoteAccountAddress(pool, owner)))
+  const [own, ...accounts] = await accountsAt(connection, addresses)
+  const held = own ? (decodeTokenAccount(own)?.amount ?? 0n) : 0n
+  return { held, shares: shares.map((share, i) => ({ ...share, account: tokenAccountOf(share, accounts[i], i) })) }
+}
+
+function requireParts(shares: readonly Share[], total: bigint): void {
+  for (const [i, { amount, recipient }] of shares.entries()) {
+    if (amount > 0n) continue
+    const param = `splits.${i}.bps`
+    throw badRequest(`${param}: the share of ${recipient} in ${total} raw units is zero`, { param })
+  }
+}
+
+/** In SOL, a share that leaves its recipient below rent exemption fails on chain without an explanation. */
+async function requireWallets(connection: Connection, shares: readonly Share[], isSol: boolean): Promise<void> {
+  const recipients = shares.map(({ recipient }) => recipient)
+  const wallets = await readWallets(connection, recipients)
+  const paidTo = (address: string) =>
+    shares.reduce((sum, { recipient, amount }) => (recipient === address ? sum + amount : sum), 0n)
+  const least = shares.length === 0 || !isSol ? 0n : await rentFor(connection, 0)
+  for (const [i, { recipient }] of shares.entries()) {
+    const { lamports, isWallet } = wallets[i] ?? { lamports: 0n, isWallet: false }
+    const param = `splits.${i}.recipient`
+    if (!isWallet || NOT_WALLETS.has(recipient)) {
+      throw badRequest(`${param}: ${recipient} is no wallet: what is sent there may be lost`, { param })
+    }
+    const after = lamports + (isSol ? paidTo(recipient) : 0n)
+    if (after >= least) continue
+    throw badRequest(
+      `${param}: ${recipient} would have ${after} lamports, and an account must hold at least ${least}: leave it out, or send it lamports first`,
+      { param, details: { lamports: String(after), rent_exempt: String(least) } },
+    )
+  }
+}
+
+/** Throws bad_request for an account that another owns now or that cannot be paid into. */
+function tokenAccountOf(
+  { recipient }: Share,
+  account: ChainAccount | null | undefined,
+  place: number,
+): NonNullable<Share['account']> {
+  if (account === null || account === undefined) return 'missing'
+  const state = decodeTokenAccount(account)
+  if (state === null && account.owner === SYSTEM_PROGRAM) return 'funded'
+  if (state?.owner === recipient && state.state === 'initialized') return 'open'
+  const param = `splits.${place}.recipient`
+  throw badRequest(`${param}: the token account of ${recipient} for the quote is frozen or another's: leave it out`, {
+    param,
+  })
+}

@@ -1,0 +1,102 @@
+/** Plans a claim of the fees of a wallet's positions in a DAMM v2 pool, its locked ones too. */
+import { BENEFICIARIES_OF, type Beneficiary } from '../../api/fee-claims.ts'
+import {
+  buildPositionClaim,
+  claimAccounts,
+  type DammV2Pool,
+  positionsOf,
+  positionsPerClaim,
+} from '../../chain/programs/damm-v2/index.ts'
+import { type DbcPool, migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
+import { accountsAt } from '../../chain/runs.ts'
+import { WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { findPool } from '../../store/pools.ts'
+import { buildTransaction } from '../building.ts'
+import { platformWallet } from '../platform-wallet.ts'
+import { readPools, requireCurve, requirePool } from '../pools/on-chain.ts'
+import { nothingToClaim, requireClaimerRent, tooEarly } from './claim-answers.ts'
+import type { ClaimContext } from './claim-context.ts'
+import type { FeeClaimInput, PlannedFeeClaim } from './types.ts'
+
+/** Half more than the measured cost of the most expensive claim of many positions. */
+const POSITION_CLAIM_UNITS = 400_000
+
+interface PositionPool {
+  pool: DammV2Pool
+  /** The curve that migrated to it, where the request names it or its record does. */
+  curve: DbcPool | null
+}
+
+/** Claims every position of the owner that fits in one transaction. The address may be that of the curve. */
+export async function planPositionClaim(
+  context: ClaimContext,
+  input: FeeClaimInput,
+  payer: string,
+): Promise<PlannedFeeClaim> {
+  const beneficiary = input.beneficiary ?? BENEFICIARIES_OF.damm_v2[0]
+  const found = await requirePositionPool(context, input.address)
+  const { pool } = found
+  const owner = input.owner ?? (await ownerOf(context, beneficiary, found))
+  const positions = (await positionsOf(await context.chain.connection(), pool.address, owner)).filter(
+    ({ feeA, feeB }) => feeA > 0n || feeB > 0n,
+  )
+  if (positions.length === 0) throw nothingToClaim(pool.address, ` for ${owner}`)
+  const ownAccounts = await claimAccounts(pool, owner)
+  if (payer !== owner) await requireClaimerRent(context, owner, ownAccounts)
+  // Anyone can give the wallet positions that hold almost nothing, so the largest fees come first.
+  positions.sort((a, b) => (a.feeB === b.feeB ? (a.feeA < b.feeA ? 1 : -1) : a.feeB < b.feeB ? 1 : -1))
+  const chosen = positions.slice(0, positionsPerClaim({ owner, payer }))
+  const built = await buildTransaction(context, {
+    payer,
+    fallbackUnits: POSITION_CLAIM_UNITS,
+    async build(envelope) {
+      const [first] = await buildPositionClaim({ ...envelope, owner, pool, positions: chosen })
+      if (first === undefined) throw nothingToClaim(pool.address, ` for ${owner}`)
+      return first
+    },
+  })
+  const connection = await context.chain.connection()
+  // A wrapped account is closed again.
+  const lasting = ownAccounts.filter((_, i) => [pool.tokenAMint, pool.tokenBMint][i] !== WRAPPED_SOL)
+  const missing = (await accountsAt(connection, lasting)).filter((account) => account === null)
+  return {
+    built,
+    opens: missing.map(() => owner),
+    plan: {
+      pool_address: pool.address,
+      kind: 'damm_v2',
+      beneficiary,
+      claimer: owner,
+      estimated_quote: String(chosen.reduce((sum, { feeB }) => sum + feeB, 0n)),
+      estimated_base: String(chosen.reduce((sum, { feeA }) => sum + feeA, 0n)),
+      quote_mint: pool.tokenBMint,
+      quote_decimals: pool.tokenBDecimals,
+      base_mint: pool.tokenAMint,
+      base_decimals: pool.tokenADecimals,
+      remaining_positions: positions.length - chosen.length,
+      type: 'fee_claim.executed',
+    },
+  }
+}
+
+/** A pool that a curve has migrated to belongs to the parties of the curve, and another one to its creator. */
+async function ownerOf(
+  context: ClaimContext,
+  beneficiary: Beneficiary,
+  { pool, curve }: PositionPool,
+): Promise<string> {
+  if (beneficiary === 'partner') return curve?.feeClaimer ?? platformWallet(context)
+  return curve?.creator ?? pool.creator
+}
+
+async function requirePositionPool({ chain, store }: ClaimContext, address: string): Promise<PositionPool> {
+  const chainPool = await requirePool(chain, address)
+  if (chainPool.type === 'damm_v2') {
+    const from = (await findPool(store.db, address))?.dbc_pool ?? null
+    return { pool: chainPool.pool, curve: from === null ? null : await requireCurve(chain, from) }
+  }
+  const { pool: curve } = chainPool
+  const [migrated] = curve.isMigrated ? await readPools(chain, [await migratedPoolAddress(curve)]) : []
+  if (migrated?.type === 'damm_v2') return { pool: migrated.pool, curve }
+  throw tooEarly(`The pool ${address} has not migrated: claim its fees with kind dbc`)
+}

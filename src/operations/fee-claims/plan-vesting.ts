@@ -1,0 +1,49 @@
+/** Plans a claim of the tokens that a curve's migration has locked for its creator. */
+
+import { type DbcPool, vestingEscrowAddress } from '../../chain/programs/dbc/index.ts'
+import {
+  buildVestingClaim,
+  readLocks,
+  VESTING_CLAIM_UNITS,
+  vestedAmounts,
+} from '../../chain/programs/jupiter-lock/index.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import { buildTransaction } from '../building.ts'
+import { curveMints, nothingToClaim, throwClaimRefusal, tooEarly } from './claim-answers.ts'
+import type { ClaimContext } from './claim-context.ts'
+import type { PlannedFeeClaim } from './types.ts'
+
+/** Last second that ISO 8601 can represent with a year of four digits. */
+const LAST_SECOND = 253_402_300_799n
+
+/** The program pays nothing for an early claim, so that one is refused with the next date. */
+export async function planVestingClaim(context: ClaimContext, pool: DbcPool, payer: string): Promise<PlannedFeeClaim> {
+  const { address, hasVesting } = pool
+  if (!hasVesting) throw nothingToClaim(address, ': its config locks no tokens')
+  const { at, escrows } = await readLocks(await context.chain.connection(), [await vestingEscrowAddress(address)])
+  const [escrow] = escrows
+  if (!escrow) {
+    throw tooEarly(`The tokens of ${address} are not locked yet: their lock is made with the migration`)
+  }
+  const { claimable, next } = vestedAmounts(escrow, BigInt(at.unixSeconds))
+  if (claimable === 0n) {
+    if (next === null) throw nothingToClaim(address, `: its vested tokens are all paid to ${escrow.recipient}`)
+    throw nothingToClaim(
+      address,
+      ` yet: the next ${next.amount} raw units of ${escrow.recipient} unlock ${dateText(next.at)}`,
+    )
+  }
+  const built = await buildTransaction(context, {
+    payer,
+    requiredProgram: PROGRAMS.lock,
+    fallbackUnits: VESTING_CLAIM_UNITS,
+    build: (envelope) => buildVestingClaim({ ...envelope, escrow, amount: claimable }),
+    onFailedTrial: throwClaimRefusal,
+  })
+  const party = { beneficiary: 'creator', claimer: escrow.recipient } as const
+  const plan = { ...curveMints(pool), ...party, kind: 'vesting' as const, estimated_base: String(claimable) }
+  return { built, plan: { ...plan, type: 'fee_claim.executed' } }
+}
+
+const dateText = (seconds: bigint): string =>
+  seconds > LAST_SECOND ? 'after the year 9999' : `at ${new Date(Number(seconds) * 1_000).toISOString()}`
