@@ -1,0 +1,224 @@
+/** `svc fees schedule`: claims that the platform wallet makes by itself, at the times of a cron expression. */
+import type { Beneficiary, FeeClaimKind } from '../../src/api/fee-claims.ts'
+import type { FeeSchedule, FeeScheduleRun } from '../../src/api/fee-schedules.ts'
+import { paths } from '../../src/api/paths.ts'
+import { LAMPORT_DECIMALS, rawUnits, solOf } from '../amounts.ts'
+import {
+  type CommandOutcome,
+  choiceOf,
+  type InputValues,
+  listOf,
+  required,
+  text,
+  toggle,
+  type Verb,
+  verb,
+} from '../command.ts'
+import { listVerb } from '../reads.ts'
+import { usage } from '../ui/problem.ts'
+import { readSplits } from './splits.ts'
+
+const at = paths.feeSchedules
+const SCHEDULE_ID = { id: required(text('Id of the schedule')) }
+const CRON = text('Minute, hour, day of month, month and day of week, or a name such as @daily', {
+  placeholder: 'CRON',
+})
+
+const termFlags = {
+  timezone: text('Time zone of --cron (default UTC)', { placeholder: 'ZONE' }),
+  kinds: listOf<FeeClaimKind>('What is claimed, as `svc fees claim --kind` (default dbc)', { placeholder: 'KIND,…' }),
+  as: choiceOf(['partner', 'creator'], 'Whose share is claimed, where that is the platform wallet'),
+  min: text('Least SOL that a pool must hold to be claimed; as raw units it counts for other quotes too', {
+    placeholder: 'SOL',
+  }),
+  threshold: text('The same in raw units of each pool’s own quote; for pools of several quotes make a schedule each', {
+    placeholder: 'UNITS',
+  }),
+  split: listOf('Shares in hundredths of a percent, two to ten that sum to 10000', { placeholder: 'ADDR:BPS,…' }),
+  split_file: text('CSV of address,bps instead of --split; - for standard input', { placeholder: 'FILE' }),
+  pools: listOf('Only these pools, with no other filter', { placeholder: 'ADDR,…' }),
+  preset: text('Only launches of this preset, and what they migrated to', { placeholder: 'NAME' }),
+  creator: text('Only launches of this wallet, and what they migrated to', { placeholder: 'WALLET' }),
+  status: choiceOf(['live', 'migration_triggered', 'migrated'], 'Only launches in this state'),
+}
+type TermFlags = InputValues<typeof termFlags>
+
+export const scheduleVerbs: Record<string, Verb> = {
+  'schedule create': verb({
+    about: 'Claim fees by a schedule',
+    details:
+      'The platform wallet signs each claim by its policy, as with `svc fees claim --signed`, for every pool whose fees are its own. A daemon with workers must run.',
+    calls: [at.create],
+    flags: {
+      cron: required(CRON),
+      ...termFlags,
+      paused: toggle('Create it paused; svc fees schedule resume starts it'),
+    },
+    examples: [
+      'svc fees schedule create --cron "0 6 * * *" --kinds dbc,damm_v2 --min 0.05',
+      'svc fees schedule create --cron @hourly --split <address>:7500,<address>:2500 --timezone Europe/Zurich',
+    ],
+    async run({ cron, paused, ...flags }, session) {
+      const { data } = await session.client.feeSchedules.create({
+        cron,
+        ...(await termsGiven(flags)),
+        ...(paused ? { active: false } : {}),
+      })
+      return scheduleOutcome(data)
+    },
+  }),
+  'schedule list': listVerb({
+    about: 'List fee schedules, newest first',
+    at: at.list,
+    filters: { active: choiceOf(['true', 'false'], 'Only active ones, or only the others') },
+    columns: ['id', 'cron', 'timezone', 'kinds', 'threshold', 'active', 'next_run_at'],
+    table: (schedules: readonly FeeSchedule[]) => ({
+      columns: ['id', 'cron', 'kinds', 'next_run_at'],
+      rows: schedules.map(({ id, cron, timezone, kinds, next_run_at }) => [
+        id,
+        timezone === 'UTC' ? cron : `${cron} ${timezone}`,
+        kinds,
+        next_run_at ?? 'paused',
+      ]),
+    }),
+    call: (client, query) => client.feeSchedules.list(query),
+  }),
+  'schedule get': verb({
+    about: 'Read one fee schedule',
+    calls: [at.get],
+    args: SCHEDULE_ID,
+    run: async (input, { client }) => scheduleOutcome((await client.feeSchedules.get(input)).data),
+  }),
+  'schedule update': verb({
+    about: 'Change a fee schedule',
+    details: 'A run under way goes on as it began. One filter replaces all that was filtered by.',
+    calls: [at.update],
+    args: SCHEDULE_ID,
+    flags: {
+      cron: CRON,
+      ...termFlags,
+      unsplit: toggle('Pay everything to the platform wallet again'),
+      every_pool: toggle('Claim from every pool again'),
+    },
+    async run({ id, cron, unsplit, every_pool, ...flags }, { client }) {
+      const terms = await termsGiven(flags)
+      if (unsplit && terms.splits !== undefined) throw usage('give --split or --unsplit', { param: '--unsplit' })
+      if (every_pool && terms.filter !== undefined)
+        throw usage('--every-pool leaves no filter: leave the other filters out', { param: '--every-pool' })
+      const changes = {
+        ...(cron === undefined ? {} : { cron }),
+        ...terms,
+        ...(unsplit ? { splits: null } : {}),
+        ...(every_pool ? { filter: {} } : {}),
+      }
+      if (Object.keys(changes).length === 0)
+        throw usage('nothing to change', { next: '`svc fees schedule update --help` shows what can be changed' })
+      return scheduleOutcome((await client.feeSchedules.update({ id, ...changes })).data)
+    },
+  }),
+  'schedule pause': switchVerb('Pause a fee schedule, and stop its run', false),
+  'schedule resume': switchVerb('Resume a fee schedule with its next period', true),
+  'schedule delete': verb({
+    about: 'Remove a fee schedule, and stop its run',
+    calls: [at.delete],
+    args: SCHEDULE_ID,
+    async run({ id }, { client, ui }) {
+      await ui.confirm(`Remove the schedule ${id}? Its fees are no longer claimed by themselves.`)
+      return { data: (await client.feeSchedules.delete({ id })).data, text: `Removed ${id}.` }
+    },
+  }),
+  'schedule runs': listVerb({
+    about: 'List the runs of a fee schedule, newest first',
+    at: at.runs,
+    args: SCHEDULE_ID,
+    columns: ['id', 'scheduled_at', 'status', 'reason', 'pools', 'claimed', 'skips', 'started_at', 'ended_at'],
+    table: (runs: readonly FeeScheduleRun[]) => ({
+      columns: ['scheduled_at', 'status', 'pools', 'claimed', 'skipped', 'missed'],
+      rows: runs.map((run) => [
+        run.scheduled_at ?? `asked ${run.started_at}`,
+        run.reason === null ? run.status : `${run.status}: ${run.reason}`,
+        run.pools,
+        run.claimed,
+        skipsText(run),
+        run.missed?.count ?? null,
+      ]),
+    }),
+    call: (client, query) => client.feeSchedules.runs(query),
+  }),
+  'schedule run': verb({
+    about: 'Run a fee schedule now, beside its periods',
+    calls: [at.run, paths.service.workers],
+    args: SCHEDULE_ID,
+    async run({ id }, { client }) {
+      const { data } = await client.feeSchedules.run({ id })
+      const { role } = (await client.service.workers()).data
+      const without = 'No daemon runs here, and a worker of one begins it: `svc serve`.'
+      return {
+        data,
+        record: { id: data.id, schedule_id: data.schedule_id, status: data.status, started_at: data.started_at },
+        notes: [...(role === null ? [without] : []), `\`svc fees schedule runs ${id}\` shows what came of it.`],
+      }
+    },
+  }),
+}
+
+function switchVerb(about: string, active: boolean): Verb {
+  return verb({
+    about,
+    calls: [at.update],
+    args: SCHEDULE_ID,
+    run: async ({ id }, { client }) => scheduleOutcome((await client.feeSchedules.update({ id, active })).data),
+  })
+}
+
+const skipsText = ({ skips }: FeeScheduleRun) =>
+  Object.entries(skips)
+    .map(([reason, count]) => `${count} ${reason}`)
+    .join(', ')
+
+/** Shows no field that says nothing, and splits and filter as they are typed. */
+function scheduleOutcome(data: FeeSchedule): CommandOutcome {
+  const { splits, filter, external_uid, metadata, beneficiary, threshold, ...shown } = data
+  return {
+    data,
+    record: {
+      ...shown,
+      threshold:
+        threshold === '0' ? '0' : `${threshold} raw units (${solOf(BigInt(threshold))} where the quote is SOL)`,
+      ...(beneficiary === null ? {} : { beneficiary }),
+      splits: splits?.map(({ recipient, bps }) => `${recipient}:${bps}`).join(', ') ?? null,
+      pools: Object.keys(filter).length === 0 ? 'every pool' : filterText(filter),
+      ...(external_uid === null ? {} : { external_uid }),
+      ...(metadata === null ? {} : { metadata }),
+    },
+  }
+}
+
+const filterText = ({ pools, ...others }: FeeSchedule['filter']) =>
+  pools?.join(', ') ??
+  Object.entries(others)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ')
+
+/** The fields of a request that the flags name. */
+async function termsGiven(flags: TermFlags) {
+  const { timezone, kinds, as, min, threshold, split, split_file, pools, preset, creator, status } = flags
+  if (min !== undefined && threshold !== undefined) throw usage('give --min or --threshold', { param: '--min' })
+  const least = min === undefined ? threshold : String(rawUnits(min, LAMPORT_DECIMALS, '--min'))
+  const splits = await readSplits(split, split_file)
+  const filter = {
+    ...(pools === undefined ? {} : { pools }),
+    ...(preset === undefined ? {} : { preset }),
+    ...(creator === undefined ? {} : { creator }),
+    ...(status === undefined ? {} : { status }),
+  }
+  const beneficiary: Beneficiary | undefined = as
+  return {
+    ...(timezone === undefined ? {} : { timezone }),
+    ...(kinds === undefined ? {} : { kinds }),
+    ...(beneficiary === undefined ? {} : { beneficiary }),
+    ...(least === undefined ? {} : { threshold: least }),
+    ...(splits === undefined ? {} : { splits }),
+    ...(Object.keys(filter).length === 0 ? {} : { filter }),
+  }
+}

@@ -1,0 +1,28 @@
+/** Writes who made or changed a fee schedule into the audit log, with what it says: it makes the platform wallet sign. */
+import { hash } from 'node:crypto'
+import type { AuditAction } from '../../api/audit-actions.ts'
+import type { Context } from '../../context.ts'
+import type { FeeScheduleRow } from '../../store/fee-schedules.ts'
+import type { Tx } from '../../store/store.ts'
+import { audit } from '../signing/audit.ts'
+import { termsOf } from './fee-schedule-record.ts'
+
+type ScheduleAction = Extract<AuditAction, `fee_schedule.${string}`>
+
+/**
+ * The entry has the schedule as the change leaves it, its payees too, so that they are known when it is gone. Named
+ * pools are counted, because a hundred of them would fill the log; the hash is over the stored terms.
+ */
+export async function auditSchedule(context: Context, tx: Tx, action: ScheduleAction, row: FeeScheduleRow) {
+  const { id, cron, timezone, terms_json } = row
+  const { filter, ...terms } = termsOf(row)
+  await audit(context, tx, action, null, {
+    schedule: id,
+    cron,
+    timezone,
+    active: row.active === 1,
+    ...terms,
+    filter: filter.pools === undefined ? filter : { pools: filter.pools.length },
+    terms_sha256: hash('sha256', terms_json, 'hex'),
+  })
+}

@@ -1,0 +1,206 @@
+/** Signs one claim of a run, at most once, however often the run is interrupted. */
+import type { ScheduleRunClaim, ScheduleRunReason, ScheduleRunSkip, ScheduleTerms } from '../../api/fee-schedules.ts'
+import type { Services } from '../../context.ts'
+import { ApiError, conflict } from '../../errors.ts'
+import {
+  changeFeeScheduleClaim,
+  type FeeScheduleClaimRow,
+  type FeeScheduleRunRow,
+  lockRunUnderWay,
+  openFeeScheduleClaim,
+  storeRunClaims,
+} from '../../store/fee-schedule-runs.ts'
+import { findSigning } from '../../store/signings.ts'
+import type { Tx } from '../../store/store.ts'
+import { onCommit } from '../../store/work.ts'
+import { EMPTY_CLAIM_REASONS } from '../fee-claims/claim-answers.ts'
+import type { ClaimContext } from '../fee-claims/claim-context.ts'
+import { type SignedClaim, signClaim } from '../fee-claims/create-fee-claim.ts'
+import type { ClaimableShare } from './claimable.ts'
+import { withClaim } from './run-tally.ts'
+import { requireWorth } from './worth.ts'
+
+export type ScheduleServices = Pick<
+  Services,
+  'store' | 'chain' | 'clock' | 'log' | 'config' | 'vault' | 'signer' | 'wake' | 'ending'
+>
+
+/** What became of one claim; `stop` ends the run. */
+export type ShareOutcome = { signature: string } | { skip: ScheduleRunSkip } | { stop: ScheduleRunReason }
+
+/** Characters of a message that a run keeps. */
+const MESSAGE_LENGTH = 200
+
+/** What a share's row says once it has ended; null for one that is open. */
+export function outcomeOfRow(row: FeeScheduleClaimRow): ShareOutcome | null {
+  const { pool_address, estimated_quote, signature, reason, message, state } = row
+  const kind = row.kind as ScheduleRunSkip['kind']
+  if (state === 'signed' && signature !== null) return { signature }
+  if (state !== 'ended') return null
+  const why = (reason ?? 'error') as ScheduleRunSkip['reason']
+  return { skip: { pool_address, kind, reason: why, estimated_quote, message } }
+}
+
+export const skippedShare = (
+  { address, kind, quote }: ClaimableShare,
+  reason: ScheduleRunSkip['reason'],
+  message: string | null = null,
+): ShareOutcome => ({
+  skip: {
+    pool_address: address,
+    kind,
+    reason,
+    estimated_quote: String(quote),
+    message: message?.slice(0, MESSAGE_LENGTH) ?? null,
+  },
+})
+
+/**
+ * Returns what became of the claim. Throws conflict when another process has it or the run has ended, and
+ * internal_error when node, database or signer failed, after which the next attempt goes on with the same signing.
+ */
+export async function claimShare(
+  services: ScheduleServices,
+  run: FeeScheduleRunRow,
+  terms: ScheduleTerms,
+  share: ClaimableShare,
+): Promise<ShareOutcome> {
+  const { address, kind } = share
+  const key = { run_id: run.id, pool_address: address, kind }
+  const row = await services.store.write((tx) => openFeeScheduleClaim(tx, key))
+  const known = outcomeOfRow(row)
+  if (known !== null) return known
+  const begun = await begunSigning(services, row)
+  if (begun === 'lost') return endShare(services, row, skippedShare(share, 'error', LOST))
+  const { beneficiary, splits } = terms
+  const input = {
+    address,
+    kind,
+    ...(beneficiary === null ? {} : { beneficiary }),
+    ...(splits === null ? {} : { splits }),
+    // Of a pool alone the parties of its curve are not known.
+    ...(kind === 'damm_v2' ? { owner: share.owner } : {}),
+  }
+  const link = linkTo(row)
+  try {
+    const context = claimContextOf(services, run, begun, link)
+    const record = async (tx: Tx, made: SignedClaim) => {
+      const claim = runClaimOf(made)
+      const { signature, estimated_quote } = claim
+      const locked = await lockRunUnderWay(tx, run.id)
+      const isOurs = locked !== null && (await link.change(tx, { state: 'signed', signature, estimated_quote }))
+      if (!isOurs) throw runEnded(run.id)
+      // What ends the run from now on tells of this claim.
+      await storeRunClaims(tx, run.id, withClaim(locked, claim))
+    }
+    return await signClaim(context, input, {
+      answer: ({ signature }) => ({ signature }),
+      check: (planned) => requireWorth(services.chain, planned),
+      record,
+    })
+  } catch (error) {
+    const outcome = outcomeOfError(error, share)
+    return 'stop' in outcome ? outcome : endShare(services, { ...row, signing_id: link.bound() }, outcome)
+  }
+}
+
+/** Ends a claim without a signature; one that another process has ended meanwhile keeps its end. */
+export async function endShare<O extends ShareOutcome>(
+  { store }: Pick<ScheduleServices, 'store'>,
+  row: FeeScheduleClaimRow,
+  outcome: O,
+): Promise<O> {
+  if (!('skip' in outcome)) return outcome
+  const { reason, message, estimated_quote } = outcome.skip
+  const ended = { state: 'ended', reason, message, estimated_quote } as const
+  if (await store.write((tx) => changeFeeScheduleClaim(tx, row, ended))) return outcome
+  throw conflict('The claim is another process’s by now')
+}
+
+const runClaimOf = ({ plan, signature }: SignedClaim): ScheduleRunClaim => ({
+  pool_address: plan.pool_address,
+  kind: plan.kind,
+  estimated_quote: plan.estimated_quote ?? null,
+  estimated_base: plan.estimated_base ?? null,
+  estimated_lamports: plan.estimated_lamports ?? null,
+  signature,
+})
+
+const LOST = 'it was begun with another signer or on another chain'
+
+/** The signing to go on with: null to begin one, `lost` for one that this process cannot complete. */
+async function begunSigning(
+  { store, signer, chain }: ScheduleServices,
+  { signing_id }: FeeScheduleClaimRow,
+): Promise<string | null | 'lost'> {
+  if (signing_id === null) return null
+  const [signing, key] = await Promise.all([findSigning(store.db, signing_id), signer()])
+  const isOurs = signing?.state === 'intended' && signing.signer === key?.address
+  return isOurs && signing.genesis === (await chain.genesisHash()) ? signing_id : 'lost'
+}
+
+interface ClaimLink {
+  change(tx: Tx, changes: Parameters<typeof changeFeeScheduleClaim>[2]): Promise<boolean>
+  bound(): string | null
+}
+
+/** Changes the row as long as it is bound to the signing that this process knows. */
+function linkTo({ seq, signing_id }: FeeScheduleClaimRow): ClaimLink {
+  let bound = signing_id
+  return {
+    bound: () => bound,
+    async change(tx, changes) {
+      const done = await changeFeeScheduleClaim(tx, { seq, signing_id: bound }, changes)
+      if (done && changes.signing_id !== undefined) {
+        const next = changes.signing_id
+        onCommit(() => {
+          bound = next
+        })
+      }
+      return done
+    },
+  }
+}
+
+const runEnded = (id: string) => conflict(`The run ${id} has ended, or is another process’s by now`)
+
+/** The context of a worker's own request, whose signing is bound to the claim as that of a client to its key. */
+function claimContextOf(
+  services: ScheduleServices,
+  run: FeeScheduleRunRow,
+  earlier: string | null,
+  link: ClaimLink,
+): ClaimContext {
+  return {
+    ...services,
+    actor: { apiKeyId: 'worker:fee-schedules', scopes: [] },
+    requestId: run.id,
+    externalUid: run.external_uid ?? undefined,
+    metadata: run.metadata_json === null ? undefined : JSON.parse(run.metadata_json),
+    signing: {
+      earlier,
+      async bind(tx, signing_id) {
+        if ((await lockRunUnderWay(tx, run.id)) && (await link.change(tx, { signing_id }))) return
+        throw runEnded(run.id)
+      },
+      unbind: (tx) => link.change(tx, { signing_id: null }),
+    },
+    txVersion: 0,
+    dryRun: false,
+    commit: (work) => services.store.write(work),
+  }
+}
+
+/** Why a claim was not made. Rethrows what another attempt may mend. */
+function outcomeOfError(error: unknown, share: ClaimableShare): ShareOutcome {
+  const isFinal = error instanceof ApiError && (error.code === 'bad_request' || error.code === 'not_found')
+  if (!isFinal) throw error
+  const { message, details = {}, param } = error
+  const { rule, reason } = details
+  if (rule === 'paused') return { stop: 'signer_paused' }
+  if (rule === 'simulation' || rule === 'unstable') return skippedShare(share, 'error', message)
+  if (rule !== undefined) return skippedShare(share, 'policy', message)
+  if (param === 'mode') return skippedShare(share, 'not_owner', message)
+  if (reason === 'below_cost') return skippedShare(share, 'below_threshold', message)
+  return skippedShare(share, EMPTY_CLAIM_REASONS.includes(reason) ? 'nothing_to_claim' : 'error', message)
+}

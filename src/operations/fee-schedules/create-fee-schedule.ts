@@ -1,0 +1,40 @@
+/** Creates a fee schedule. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { insertFeeSchedule } from '../../store/fee-schedules.ts'
+import { newId } from '../../store/id.ts'
+import { auditSchedule } from './audit-schedule.ts'
+import { openCron } from './cron-times.ts'
+import { feeScheduleRecord } from './fee-schedule-record.ts'
+
+type CreateFeeScheduleRoute = Api['feeSchedules']['create']
+
+/** Throws bad_request naming `cron` or `timezone`. The first period is the next one from now on. */
+export async function createFeeSchedule(
+  context: Context,
+  input: Input<CreateFeeScheduleRoute>,
+): Promise<Result<CreateFeeScheduleRoute>> {
+  const { cron, timezone, active, kinds, beneficiary = null, threshold, splits = null, filter } = input
+  const now = context.clock.now()
+  const times = await openCron(cron, timezone, now)
+  return context.commit(async (tx) => {
+    const row = await insertFeeSchedule(tx, {
+      id: newId('fsc'),
+      cron: cron.trim(),
+      timezone,
+      terms_json: JSON.stringify({ kinds, beneficiary, threshold, splits, filter }),
+      active: active ? 1 : 0,
+      next_run_at: active ? times.after(now) : null,
+      planned_at: now,
+      created_by: context.actor.apiKeyId,
+      updated_by: context.actor.apiKeyId,
+      external_uid: context.externalUid ?? null,
+      metadata_json: context.metadata === undefined ? null : JSON.stringify(context.metadata),
+      created_at: now,
+      updated_at: now,
+    })
+    await auditSchedule(context, tx, 'fee_schedule.created', row)
+    return feeScheduleRecord(row)
+  })
+}

@@ -1,0 +1,44 @@
+/** Converts rows of fee schedules and of their runs to the records of the API. */
+import type { FeeSchedule, FeeScheduleRun, ScheduleRunReason, ScheduleTerms } from '../../api/fee-schedules.ts'
+import type { FeeScheduleRunRow } from '../../store/fee-schedule-runs.ts'
+import type { FeeScheduleRow } from '../../store/fee-schedules.ts'
+import { isoTime } from '../../timing.ts'
+import { fromJson, fromJsonOrNull, isoTimeOrNull } from '../api-records.ts'
+
+export const termsOf = ({ terms_json }: Pick<FeeScheduleRow, 'terms_json'>): ScheduleTerms => fromJson(terms_json)
+
+export const feeScheduleRecord = (row: FeeScheduleRow): FeeSchedule => ({
+  id: row.id,
+  cron: row.cron,
+  timezone: row.timezone,
+  ...termsOf(row),
+  active: row.active === 1,
+  next_run_at: isoTimeOrNull(row.next_run_at),
+  external_uid: row.external_uid,
+  metadata: fromJsonOrNull(row.metadata_json),
+  created_by: row.created_by,
+  updated_by: row.updated_by,
+  created_at: isoTime(row.created_at),
+  updated_at: isoTime(row.updated_at),
+})
+
+export const feeScheduleRunRecord = (row: FeeScheduleRunRow): FeeScheduleRun => ({
+  id: row.id,
+  schedule_id: row.schedule_id,
+  scheduled_at: isoTimeOrNull(row.scheduled_at),
+  status: row.status,
+  reason: row.reason as ScheduleRunReason | null,
+  missed:
+    row.missed_from === null || row.missed_until === null
+      ? null
+      : { count: row.missed, from: isoTime(row.missed_from), until: isoTime(row.missed_until) },
+  pools: row.pools,
+  claimed: row.claimed,
+  claims: fromJson(row.claims_json),
+  skips: fromJson(row.skips_json),
+  skipped: fromJson(row.skipped_json),
+  external_uid: row.external_uid,
+  metadata: fromJsonOrNull(row.metadata_json),
+  started_at: isoTime(row.created_at),
+  ended_at: isoTimeOrNull(row.ended_at),
+})

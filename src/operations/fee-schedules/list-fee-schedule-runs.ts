@@ -1,0 +1,21 @@
+/** Lists the runs of a fee schedule, newest first. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { pageFeeScheduleRuns } from '../../store/fee-schedule-runs.ts'
+import { findFeeSchedule } from '../../store/fee-schedules.ts'
+import { recordPage } from '../api-records.ts'
+import { requireRecord } from '../require-record.ts'
+import { feeScheduleRunRecord } from './fee-schedule-record.ts'
+
+type ListFeeScheduleRunsRoute = Api['feeSchedules']['runs']
+
+/** Throws not_found where neither the schedule nor a run of it is stored. */
+export async function listFeeScheduleRuns(
+  { store }: Pick<Context, 'store'>,
+  { id, ...page }: Input<ListFeeScheduleRunsRoute>,
+): Promise<Result<ListFeeScheduleRunsRoute>> {
+  const runs = await pageFeeScheduleRuns(store.db, { ...page, schedule_id: id })
+  if (runs.rows.length === 0) requireRecord(await findFeeSchedule(store.db, id), 'fee schedule', id)
+  return recordPage(runs, feeScheduleRunRecord)
+}

@@ -1,0 +1,43 @@
+/** Begins a run of a fee schedule beside its periods; the worker takes it up. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { Context } from '../../context.ts'
+import { conflict } from '../../errors.ts'
+import { findRunUnderWay, insertFeeScheduleRun } from '../../store/fee-schedule-runs.ts'
+import { lockFeeSchedule } from '../../store/fee-schedules.ts'
+import { newId } from '../../store/id.ts'
+import { requireRecord } from '../require-record.ts'
+import { auditSchedule } from './audit-schedule.ts'
+import { feeScheduleRunRecord } from './fee-schedule-record.ts'
+
+type RunFeeScheduleRoute = Api['feeSchedules']['run']
+
+/** Throws conflict while another run of the schedule is under way. */
+export function runFeeSchedule(
+  context: Context,
+  { id }: Input<RunFeeScheduleRoute>,
+): Promise<Result<RunFeeScheduleRoute>> {
+  const now = context.clock.now()
+  return context.commit(async (tx) => {
+    const schedule = requireRecord(await lockFeeSchedule(tx, id), 'fee schedule', id)
+    const other = await findRunUnderWay(tx, id)
+    if (other !== null)
+      throw conflict(`The run ${other.id} of this schedule is under way: begin another when it has ended`, {
+        details: { run_id: other.id },
+      })
+    const run = await insertFeeScheduleRun(tx, {
+      id: newId('fsr'),
+      schedule_id: id,
+      scheduled_at: null,
+      status: 'running',
+      reason: null,
+      terms_json: schedule.terms_json,
+      next_step_at: now,
+      external_uid: context.externalUid ?? schedule.external_uid,
+      metadata_json: context.metadata === undefined ? schedule.metadata_json : JSON.stringify(context.metadata),
+      created_at: now,
+    })
+    await auditSchedule(context, tx, 'fee_schedule.run_requested', schedule)
+    return feeScheduleRunRecord(run)
+  })
+}

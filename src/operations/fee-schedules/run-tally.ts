@@ -1,0 +1,59 @@
+/** Adds up what a run of a fee schedule has done, in a bounded number of examples and exact counts. */
+import {
+  SCHEDULE_SKIPS,
+  type ScheduleRunClaim,
+  type ScheduleRunSkip,
+  type ScheduleSkip,
+} from '../../api/fee-schedules.ts'
+import type { FeeScheduleRunRow } from '../../store/fee-schedule-runs.ts'
+
+/** Claims, and skipped ones, that a run shows. */
+const MOST_SHOWN = 100
+/** What an operator has to look at, which is shown before the others. */
+const REMARKABLE: ReadonlySet<ScheduleSkip> = new Set(['policy', 'error'])
+
+/** The columns of a run's row with one claim more, which are stored with its signature. */
+export function withClaim(
+  { claimed, claims_json }: Pick<FeeScheduleRunRow, 'claimed' | 'claims_json'>,
+  claim: ScheduleRunClaim,
+): Pick<FeeScheduleRunRow, 'claimed' | 'claims_json'> {
+  const claims: ScheduleRunClaim[] = JSON.parse(claims_json)
+  const shown = claims.length < MOST_SHOWN ? [...claims, claim] : claims
+  return { claimed: claimed + 1, claims_json: JSON.stringify(shown) }
+}
+
+/** Adds up the claims that a run has not made. */
+export class SkipTally {
+  #skipped: ScheduleRunSkip[]
+  readonly #skips: Partial<Record<ScheduleSkip, number>>
+
+  constructor({ skipped_json, skips_json }: FeeScheduleRunRow) {
+    this.#skipped = JSON.parse(skipped_json)
+    this.#skips = JSON.parse(skips_json)
+  }
+
+  /** Claims that the policy has refused. */
+  get refused(): number {
+    return this.#skips.policy ?? 0
+  }
+
+  add(skip: ScheduleRunSkip): void {
+    this.#skips[skip.reason] = (this.#skips[skip.reason] ?? 0) + 1
+    const place = REMARKABLE.has(skip.reason)
+      ? this.#skipped.findIndex(({ reason }) => !REMARKABLE.has(reason))
+      : this.#skipped.length
+    this.#skipped.splice(place < 0 ? this.#skipped.length : place, 0, skip)
+    this.#skipped = this.#skipped.slice(0, MOST_SHOWN)
+  }
+
+  /** The columns of the run's row. */
+  columns(): Pick<FeeScheduleRunRow, 'skipped_json' | 'skips_json'> {
+    const skips = Object.fromEntries(
+      SCHEDULE_SKIPS.flatMap((reason) => (this.#skips[reason] === undefined ? [] : [[reason, this.#skips[reason]]])),
+    )
+    return {
+      skipped_json: JSON.stringify(this.#skipped),
+      skips_json: JSON.stringify(skips),
+    }
+  }
+}

@@ -1,0 +1,105 @@
+/** Takes the periods of fee schedules that have come: one run for each, which no other process begins again. */
+import type { Services } from '../../context.ts'
+import { findRunUnderWay, insertPeriodRun } from '../../store/fee-schedule-runs.ts'
+import {
+  dueFeeSchedules,
+  type FeeScheduleRow,
+  feeSchedulesPlannedAfter,
+  lockFeeSchedule,
+  planFeeSchedule,
+} from '../../store/fee-schedules.ts'
+import { CLOCK_SLACK_MS } from '../../store/future-moments.ts'
+import { newId } from '../../store/id.ts'
+import { type CronTimes, openCron } from './cron-times.ts'
+
+type PeriodServices = Pick<Services, 'store' | 'clock' | 'log'>
+
+/** Schedules in one round. */
+const SCHEDULES_PER_ROUND = 50
+/** Wait for a schedule whose times cannot be told here, as in a time zone that this Node does not know. */
+const UNTOLD_WAIT_MS = 600_000
+/** Missed periods are counted up to this number; the first and the last are told whatever their number. */
+const MOST_MISSED_COUNTED = 1_000
+
+/**
+ * A period is named by its time in the cron expression, so that it is taken once, however often a clock comes to it.
+ * Those that were missed before it are told in its run, and have none.
+ */
+export async function takePeriods(services: PeriodServices, signal?: AbortSignal): Promise<void> {
+  const { store, clock } = services
+  for (const row of await feeSchedulesPlannedAfter(store.db, clock.now() + CLOCK_SLACK_MS, SCHEDULES_PER_ROUND)) {
+    signal?.throwIfAborted()
+    await planAgain(services, row)
+  }
+  for (const row of await dueFeeSchedules(store.db, clock.now(), SCHEDULES_PER_ROUND)) {
+    signal?.throwIfAborted()
+    await takePeriod(services, row)
+  }
+}
+
+/** A clock that was ahead has put the next period too far into the future; those in between may have come already. */
+async function planAgain(services: PeriodServices, row: FeeScheduleRow): Promise<void> {
+  const { store, log } = services
+  const plan = await tellTimes(services, row, (times, now) => ({ next_run_at: times.after(now), planned_at: now }))
+  if (plan === null) return
+  await store.write((tx) => planFeeSchedule(tx, row, plan))
+  log.warn({ schedule: row.id }, 'the next period was planned by a clock that was ahead, and is planned anew')
+}
+
+async function takePeriod(services: PeriodServices, row: FeeScheduleRow): Promise<void> {
+  const { store, log } = services
+  const told = await tellTimes(services, row, (times, now) => ({
+    now,
+    period: periodOf(times, row, now),
+    plan: { next_run_at: times.after(now), planned_at: now },
+  }))
+  if (told === null) return
+  const { now, period, plan } = told
+  const run = await store.write(async (tx) => {
+    // A run that was asked for meanwhile comes first, and the period stays due.
+    if ((await lockFeeSchedule(tx, row.id)) === null || (await findRunUnderWay(tx, row.id)) !== null) return null
+    if (!(await planFeeSchedule(tx, row, plan)) || period === null) return null
+    return insertPeriodRun(tx, {
+      id: newId('fsr'),
+      schedule_id: row.id,
+      ...period,
+      status: 'running',
+      reason: null,
+      terms_json: row.terms_json,
+      next_step_at: now,
+      external_uid: row.external_uid,
+      metadata_json: row.metadata_json,
+      created_at: now,
+    })
+  })
+  if (run !== null && run.missed > 0) {
+    const { missed } = run
+    log.warn({ schedule: row.id, run: run.id, missed }, 'periods of a fee schedule were missed, and have one run')
+  }
+}
+
+/** What `tell` makes of the row's times; null where they cannot be told, so that the row waits and no other does. */
+async function tellTimes<T>(
+  { store, clock, log }: PeriodServices,
+  row: FeeScheduleRow,
+  tell: (times: CronTimes, now: number) => T,
+): Promise<T | null> {
+  const now = clock.now()
+  try {
+    return tell(await openCron(row.cron, row.timezone, now), now)
+  } catch (error) {
+    log.error({ schedule: row.id, err: error }, 'the periods of a fee schedule cannot be told, and are tried later')
+    await store.write((tx) => planFeeSchedule(tx, row, { next_run_at: now + UNTOLD_WAIT_MS, planned_at: now }))
+    return null
+  }
+}
+
+/** The latest period that has come, with those before it; null when a change of the time zone's rules left none. */
+function periodOf(times: CronTimes, { next_run_at }: FeeScheduleRow, now: number) {
+  const from = next_run_at ?? now
+  const last = times.lastUntil(now, from, MOST_MISSED_COUNTED)
+  if (last === null) return null
+  const { at, before, previous } = last
+  const missed = before === 0 ? {} : { missed: before, missed_from: times.after(from - 1), missed_until: previous }
+  return { scheduled_at: at, ...missed }
+}
