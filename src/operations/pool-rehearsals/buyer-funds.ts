@@ -1,0 +1,46 @@
+/** Gives the buyer of a rehearsal what it pays with: lamports, and tokens of a quote that is not SOL. */
+import { internal } from '../../errors.ts'
+import { WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { readMint } from '../../solana/token-accounts.ts'
+import { buildTransaction } from '../building.ts'
+import type { Rehearsal } from './rehearsal.ts'
+
+/** Lamports for rent and fees, beside what is paid. */
+const BUYER_LAMPORTS = 10_000_000_000n
+const FUNDING_UNITS = 100_000
+
+/** The funds are there before the books begin: no step of the report, and in nobody's balance. */
+export async function buyerFunds(rehearsal: Rehearsal, quoteMint: string, amount: bigint): Promise<void> {
+  const { buyer } = rehearsal
+  if (quoteMint === WRAPPED_SOL) return rehearsal.fund(buyer, amount + BUYER_LAMPORTS)
+  rehearsal.fund(buyer, BUYER_LAMPORTS)
+  await mintOnCopy(rehearsal, quoteMint, amount)
+}
+
+/** Makes the buyer the authority of the quote's mint on the copy, and has it mint to itself. */
+async function mintOnCopy({ context, copy, buyer }: Rehearsal, quoteMint: string, amount: bigint): Promise<void> {
+  const [{ PublicKey }, spl, { compileUnsigned }] = await Promise.all([
+    import('@solana/web3.js'),
+    import('@solana/spl-token'),
+    import('../../chain/unsigned.ts'),
+  ])
+  const [account = null] = await copy.accounts([quoteMint])
+  if (account === null || readMint(account) === null) throw internal(`The quote ${quoteMint} is no mint on the cluster`)
+  const data = Buffer.from(account.data)
+  const [mint, owner, program] = [new PublicKey(quoteMint), new PublicKey(buyer), new PublicKey(account.owner)]
+  data.writeUInt32LE(1, 0)
+  data.set(owner.toBytes(), 4)
+  copy.setAccount(quoteMint, { ...account, data })
+  const tokens = spl.getAssociatedTokenAddressSync(mint, owner, false, program)
+  const { transaction } = await buildTransaction(context, {
+    payer: buyer,
+    fallbackUnits: FUNDING_UNITS,
+    build: (envelope) =>
+      compileUnsigned(envelope, [
+        spl.createAssociatedTokenAccountIdempotentInstruction(owner, tokens, owner, mint, program),
+        spl.createMintToInstruction(mint, tokens, owner, amount, [], program),
+      ]),
+  })
+  const landed = await copy.land(transaction)
+  if (landed.err !== null) throw internal(`The quote ${quoteMint} could not be given to a buyer on the copy`)
+}

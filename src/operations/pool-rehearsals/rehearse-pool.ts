@@ -1,0 +1,93 @@
+/** Rehearses a launch and all that follows it on a copy of the cluster in memory; nothing is signed, sent or stored. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { copyChain } from '../../chain/copied-chain.ts'
+import { requireProgram } from '../../chain/required-program.ts'
+import type { Context } from '../../context.ts'
+import { internal, Overloaded } from '../../errors.ts'
+import { PROGRAMS, type Program } from '../../solana/programs.ts'
+import { readImage } from '../../storage/image.ts'
+import { rejectLate } from '../../timing.ts'
+import { prepareLaunch } from '../pools/create-pool.ts'
+import { curveNamed, type NamedCurve } from '../pools/presets.ts'
+import { requireFreeTicker } from '../pools/tickers.ts'
+import { claimSteps } from './claim-steps.ts'
+import { launchSteps } from './launch-steps.ts'
+import { migrationSteps, tradeSteps } from './market-steps.ts'
+import { openRehearsal, type Rehearsal, StoppedRehearsal } from './rehearsal.ts'
+import { rehearsalReport } from './report.ts'
+
+type RehearsePoolRoute = Api['pools']['rehearse']
+export type RehearsalInput = Input<RehearsePoolRoute>
+
+/** A rehearsal takes a second or two; what takes longer waits for a node. */
+const TIME_LIMIT_MS = 60_000
+/** Rehearsals that wait for the one that runs; each one's programs and accounts take tens of megabytes. */
+const MAX_WAITING = 4
+const BUSY_RETRY_SECONDS = 10
+
+const tookTooLong = () =>
+  internal(`The rehearsal was ended after ${TIME_LIMIT_MS / 1000} seconds: the RPC node answers slowly`)
+
+let lastRehearsal: Promise<unknown> = Promise.resolve()
+let waitingRehearsals = 0
+
+export async function rehearsePool(context: Context, input: RehearsalInput): Promise<Result<RehearsePoolRoute>> {
+  if (waitingRehearsals > MAX_WAITING) {
+    throw new Overloaded(
+      `${waitingRehearsals} rehearsals are under way, and they run one at a time: try again later`,
+      BUSY_RETRY_SECONDS,
+    )
+  }
+  waitingRehearsals++
+  const before = lastRehearsal
+  // One that waits for something that never answers must not keep the others from theirs.
+  const own = before.then(() => rejectLate(TIME_LIMIT_MS, rehearseAlone(context, input), tookTooLong))
+  lastRehearsal = own.catch(() => undefined)
+  try {
+    return await own
+  } finally {
+    waitingRehearsals--
+  }
+}
+
+async function rehearseAlone(context: Context, input: RehearsalInput): Promise<Result<RehearsePoolRoute>> {
+  const end = performance.now() + TIME_LIMIT_MS
+  const checkTime = () => {
+    context.ending.throwIfAborted()
+    if (performance.now() < end) return
+    throw tookTooLong()
+  }
+  // What is refused without a copy is refused before one is made.
+  await readImage(Buffer.from(input.image, 'base64'), context.config)
+  await requireFreeTicker(context, input)
+  const programs: Program[] = [PROGRAMS.tokenMetadata, PROGRAMS.dammV2, ...(input.type === 'dbc' ? [PROGRAMS.dbc] : [])]
+  for (const program of programs) await requireProgram(context.chain, program)
+  const named = await curveNamed(context.config, input.preset)
+  if (input.type === 'dbc' && named.preset.locked_vesting !== undefined) programs.push(PROGRAMS.lock)
+  const copy = await copyChain({ source: context.chain, config: context.config, programs, checkTime })
+  try {
+    const onCopy: Context = { ...context, chain: copy.chain, dryRun: true }
+    const { launch } = await prepareLaunch(onCopy, input)
+    const rehearsal = await openRehearsal(onCopy, copy, { input, launch })
+    await runThrough(rehearsal, named)
+    return await rehearsalReport(rehearsal, named)
+  } finally {
+    copy.close()
+  }
+}
+
+/** Runs step by step; a failure of one that others build on ends it, and the report says so. */
+async function runThrough(rehearsal: Rehearsal, named: NamedCurve): Promise<void> {
+  try {
+    await launchSteps(rehearsal)
+    await claimSteps(rehearsal, ['dbc'])
+    await migrationSteps(rehearsal)
+    await tradeSteps(rehearsal, named.curve.thresholdLamports)
+    await claimSteps(rehearsal, ['surplus', 'migration_fee', 'leftover', 'pool_creation_fee', 'damm_v2'])
+    await rehearsal.advancePast(named.preset)
+    await claimSteps(rehearsal, ['vesting'])
+  } catch (error) {
+    if (!(error instanceof StoppedRehearsal)) throw error
+  }
+}
