@@ -3,6 +3,7 @@
 import type { Api, PoolCreated } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { publicRpcUrl } from '../../chain/cluster.ts'
+import { requireQuoteBalance, requireQuoteMint } from '../../chain/programs/dbc/index.ts'
 import { requireProgram } from '../../chain/required-program.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
@@ -23,16 +24,17 @@ import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { openSigningRun } from '../signing/signing-run.ts'
 import type { NewSigningPlan, SigningDraft } from '../signing/types.ts'
 import { generatedKeysField } from '../transactions/generated-keys.ts'
+import { firstBuyOf, launchReceiversOf, requireFittingPreset } from './launch-terms.ts'
 import { type PlannedLaunch, planLaunch, platformPercentage } from './plan-launch.ts'
+import { requireTakenPreset } from './preset-trials.ts'
 import { curveNamed } from './presets.ts'
 import { requireSharedConfig } from './shared-config.ts'
-import { lamportsOfSol } from './sol-amounts.ts'
 import { requireFreeTicker, type TickerTaking, takeTickerFor, tickerTakenError } from './tickers.ts'
 import { markPoolFailed, POOL_CHECK_MS } from './transitions.ts'
 
 type CreatePoolRoute = Api['pools']['create']
 
-interface PreparedLaunch {
+export interface PreparedLaunch {
   launch: PlannedLaunch
   uri: string
   genesis: string
@@ -58,25 +60,35 @@ export async function createPool(context: Context, input: Input<CreatePoolRoute>
 const NO_KEYS = { base_mint_secret_key: [], config_secret_key: [] }
 
 /** Runs all checks that may refuse the launch and all expensive steps before a key is used. */
-async function prepareLaunch(context: Context, input: Input<CreatePoolRoute>): Promise<PreparedLaunch> {
+export async function prepareLaunch(context: Context, input: Input<CreatePoolRoute>): Promise<PreparedLaunch> {
   const { chain, config, storage } = context
-  const buyLamports = lamportsOfSol(input.buy_amount, 'buy_amount')
   const bytes = Buffer.from(input.image, 'base64')
   const image = { bytes, ...(await readImage(bytes, config)) }
   const named = await curveNamed(config, input.preset)
+  const { preset, curve } = named
+  const buyLamports = firstBuyOf(input, curve)
+  requireFittingPreset(input.type, named)
   await requireFreeTicker(context, input)
-  await requireProgram(chain, PROGRAMS.tokenMetadata)
+  if (preset.token_program === 'spl') await requireProgram(chain, PROGRAMS.tokenMetadata)
   await requireProgram(chain, input.type === 'dbc' ? PROGRAMS.dbc : PROGRAMS.dammV2)
-  const partner = await platformWallet(context)
-  platformPercentage(named.preset, { ...input, partner, lockLiquidity: input.lock_liquidity ?? true })
+  const receivers = await launchReceiversOf(context, preset)
+  const partner = input.type === 'dbc' ? receivers.feeClaimer : await platformWallet(context)
+  platformPercentage(preset, { ...input, partner, lockLiquidity: input.lock_liquidity ?? true })
+  const connection = await chain.connection()
+  const quoteProgram = await requireQuoteMint(connection, curve)
+  await requireQuoteBalance(connection, { ...curve, quoteProgram }, { buyer: input.creator, amount: buyLamports })
+  if (input.type === 'dbc') await requireTakenPreset(context, named, input.creator)
   const sharedConfig = input.type === 'dbc' ? await requireSharedConfig(context, named) : null
   await storage.check()
   await requireAllowed(config, { image, texts: textsOf(input) }, { ending: context.ending })
   const uri = await storeMetadata(context, input, image)
   const launch = await planLaunch(context, {
     ...input,
+    payer: input.payer === input.creator ? undefined : input.payer,
     lockLiquidity: input.lock_liquidity ?? true,
     buyLamports,
+    receivers,
+    quoteProgram,
     partner,
     uri,
     sharedConfig,
@@ -110,6 +122,12 @@ async function launchSigned(context: Context, input: Input<CreatePoolRoute>): Pr
       `mode "signed" launches pools of the platform wallet alone: name ${address} as creator, or use mode "unsigned"`,
       { param: 'creator', details: { platform_wallet: address } },
     )
+  }
+  if (input.payer !== undefined && input.payer !== address) {
+    throw badRequest('mode "signed" launches what the platform wallet pays alone: leave payer out, or use "unsigned"', {
+      param: 'payer',
+      details: { platform_wallet: address },
+    })
   }
   const run = await openSigningRun<SignedLaunchPlan>(context, 'pool.create')
   const plan = run.resumed ?? (await planSignedLaunch(context, input))
@@ -182,6 +200,7 @@ export function answerOf({ config, chain }: Context, launch: PlannedLaunch, pool
     required_signers: launch.requiredSigners,
     relay_tip_account: launch.tipAccount,
     rpc_endpoint: publicRpcUrl(config, chain.cluster, chain.endpoint()?.rpcUrl),
+    ...(launch.payer === undefined ? {} : { payer: launch.payer }),
     ...launch.liquidity,
     tracked_resource: poolTracking(pool.address),
   }
@@ -216,14 +235,14 @@ async function insertNewPool(
 function newPoolRow(
   { clock, externalUid, metadata, config }: Context,
   input: Input<CreatePoolRoute>,
-  { launch: { address, mint, config: curveConfig }, uri, genesis }: PreparedLaunch,
+  { launch: { address, mint, quoteMint = WRAPPED_SOL, config: curveConfig }, uri, genesis }: PreparedLaunch,
 ): NewRow<'pools'> {
   const now = clock.now()
   return {
     address,
     type: input.type,
     base_mint: mint,
-    quote_mint: WRAPPED_SOL,
+    quote_mint: quoteMint,
     config: curveConfig,
     creator: input.creator,
     name: input.name,

@@ -1,12 +1,13 @@
-/** Finds the accounts whose transactions claim fees of pools: fee claimers of launch curves, positions, and the platform wallet. */
+/** Finds the accounts whose transactions claim from pools: fee claimers and creators of launch curves, locks, positions, and the platform wallet. */
 import { positionsIn } from '../../chain/programs/damm-v2/index.ts'
-import { feeClaimersOf } from '../../chain/programs/dbc/index.ts'
-import type { FollowOptions, FollowServices } from '../../following/projection.ts'
+import { creatorPart, leftoverPart, receiversOf, vestingEscrowAddress } from '../../chain/programs/dbc/index.ts'
+import type { FollowedData, FollowedFor, FollowOptions, FollowServices } from '../../following/projection.ts'
 import { dueAccounts, type FollowedAccount, type NewFollowedAccount, planLook } from '../../store/followed-accounts.ts'
 import { newPools } from '../../store/newcomers.ts'
 import { findPool } from '../../store/pools.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../timing.ts'
 import { trySigner } from '../signing/require-signer.ts'
+import { CLAIMER_KIND } from './claimed-fees.ts'
 
 /** Pools that one round asks the chain about. */
 const SOURCES_PER_ROUND = 100
@@ -14,9 +15,13 @@ const SOURCES_PER_ROUND = 100
 const MOST_FAULTS = 3
 const AGAIN_MS = { dbc: DAY_MS, missing: 10 * SECOND_MS, damm_v2: 10 * MINUTE_MS, faulty: MINUTE_MS } as const
 
+/** Reasons for which a launch curve is followed by a wallet's history; the wallet follows behind a colon. */
+const [BY_CREATOR, BY_RECEIVER] = ['creator', 'leftover'] as const
+
 /**
  * A pool's own history is its trades, of which there may be any number and which change no record. Claims are in the
- * few transactions of its fee claimer, who signs each, and of its positions.
+ * few transactions of its fee claimer, who signs each, and of its positions. Its creator may be any wallet, so that its
+ * history is listed only where the pool's account shows that something was claimed.
  */
 export async function accountsOfPools(services: FollowServices, options: FollowOptions): Promise<NewFollowedAccount[]> {
   const { store, clock, config } = services
@@ -25,11 +30,34 @@ export async function accountsOfPools(services: FollowServices, options: FollowO
   return [
     ...wallets.flatMap((address) => (address === undefined ? [] : [claimerAccount(address)])),
     ...pools.map(({ address, type }) => ({ address, kind: type, watch: 'source' }) as const),
+    ...pools.flatMap(({ address, type, creator }) =>
+      type === 'damm_v2' || creator === null || wallets.includes(creator) ? [] : [creatorAccount(address, creator)],
+    ),
     ...(await accountsOfSources(services, options)),
   ]
 }
 
-const claimerAccount = (address: string): NewFollowedAccount => ({ address, kind: 'wallet', watch: 'history' })
+const claimerAccount = (address: string): NewFollowedAccount => ({ address, kind: CLAIMER_KIND, watch: 'history' })
+
+const followedBy = (address: string, reason: string, wallet: string): NewFollowedAccount => ({
+  address,
+  kind: `${reason}:${wallet}`,
+  watch: 'state',
+  history_of: wallet,
+})
+
+/** The account of a launch curve, for what its creator claims. */
+export const creatorAccount = (pool: string, creator: string): NewFollowedAccount =>
+  followedBy(pool, BY_CREATOR, creator)
+
+/** Returns what of a launch curve's account the transactions of the wallet change. */
+export function followedPartOf(
+  account: FollowedData,
+  { kind, history_of }: FollowedFor,
+): Uint8Array | null | undefined {
+  if (kind.startsWith(`${BY_CREATOR}:`)) return creatorPart(account, history_of)
+  return kind.startsWith(`${BY_RECEIVER}:`) ? leftoverPart(account) : undefined
+}
 
 async function accountsOfSources(
   services: FollowServices,
@@ -65,11 +93,15 @@ async function accountsOfSources(
   }
   if (curves.length > 0 && takeCall()) {
     const configs = curves.map(({ config }) => config)
-    const claimers = await feeClaimersIn(services, configs)
+    const receivers = await receiversIn(services, configs)
     for (const [i, { source }] of curves.entries()) {
-      const claimer = claimers?.[i] ?? null
-      if (claimer !== null) found.push(claimerAccount(claimer))
-      const wait = claimers === null ? AGAIN_MS.faulty : claimer === null ? AGAIN_MS.missing : AGAIN_MS.dbc
+      const { feeClaimer, leftoverReceiver, hasVesting } = receivers?.[i] ?? { hasVesting: false }
+      if (feeClaimer !== undefined) found.push(claimerAccount(feeClaimer))
+      if (leftoverReceiver !== undefined && leftoverReceiver !== feeClaimer) {
+        found.push(followedBy(source.address, BY_RECEIVER, leftoverReceiver))
+      }
+      if (hasVesting) found.push(await vestingAccount(source.address))
+      const wait = receivers === null ? AGAIN_MS.faulty : feeClaimer === undefined ? AGAIN_MS.missing : AGAIN_MS.dbc
       looked.push({ seq: source.seq, next: now + wait })
     }
   }
@@ -80,12 +112,19 @@ async function accountsOfSources(
   return found
 }
 
+const vestingAccount = async (pool: string): Promise<NewFollowedAccount> => ({
+  address: await vestingEscrowAddress(pool),
+  kind: 'vesting',
+  watch: 'state',
+  about: pool,
+})
+
 /** Returns null where the node cannot read them, which stops nothing but these pools. */
-async function feeClaimersIn({ chain, log }: FollowServices, configs: readonly string[]) {
+async function receiversIn({ chain, log }: FollowServices, configs: readonly string[]) {
   try {
-    return await feeClaimersOf(await chain.connection(), configs)
+    return await receiversOf(await chain.connection(), configs)
   } catch (error) {
-    log.warn({ err: error, configs }, 'the fee claimers of launch curves could not be read')
+    log.warn({ err: error, configs }, 'the receivers of launch curves could not be read')
     return null
   }
 }

@@ -14,7 +14,8 @@ export async function getFeeMetrics(
   { address }: Input<GetFeeMetricsRoute>,
 ): Promise<Result<GetFeeMetricsRoute>> {
   const chainPool = await requirePool(chain, address)
-  const claims = `(POST /v2/pools/${address}/fee-claims, \`svc fees claim\`)`
+  const earnings = `(GET /v2/pools/${address}/earnings, \`svc pools earnings\`)`
+  const claims = `(POST /v2/pools/${address}/fee-claims, \`svc fees claim\`), and its earnings show them all ${earnings}`
   if (chainPool.type === 'damm_v2') {
     throw notFound(`${address} is a damm_v2 pool: its fees are claimed with kind damm_v2 ${claims}`, {
       param: 'address',

@@ -11,18 +11,26 @@ import { TIP_ACCOUNTS } from '../../solana/bundles.ts'
 import { type FreshKey, freshKey } from '../../solana/signatures.ts'
 import { MINT_SIZE } from '../../solana/token-accounts.ts'
 import { buildTransaction, sequenceTerms } from '../building.ts'
+import type { LaunchReceivers } from './launch-terms.ts'
 import { curveNamed, type NamedCurve } from './presets.ts'
 
 export interface LaunchInput {
   type: 'dbc' | 'damm_v2'
   creator: string
+  /** Address that pays rent and fees and signs too, if it is not the creator. */
+  payer?: string | undefined
   name: string
   symbol: string
   preset?: string | undefined
   /** Whether the position of a `damm_v2` pool is locked permanently. */
   lockLiquidity: boolean
+  /** Lamports, or raw units of the preset's quote. */
   buyLamports: bigint
-  /** Address that receives the fees. */
+  /** Addresses that receive the fees and the leftover of a `dbc` launch. */
+  receivers: LaunchReceivers
+  /** Token program of the preset's quote. */
+  quoteProgram: 'spl' | 'token2022'
+  /** Address that receives a part of the position of a `damm_v2` pool. */
   partner: string
   uri: string
   /** Address of the config on chain that a `dbc` launch uses, or null for one of its own. */
@@ -35,12 +43,16 @@ export interface PlannedLaunch {
   /** Address of the pool. */
   address: string
   mint: string
+  /** Mint that it is traded against; a launch of an earlier program has none stored, and is in SOL. */
+  quoteMint?: string
   /** Address of the config, or null for `damm_v2`. */
   config: string | null
   /** Unsigned transactions, in the order in which they must be confirmed. */
   transactions: Uint8Array[]
   requiredSigners: PoolCreated['required_signers']
   tipAccount: string
+  /** Sponsor that signs beside the creator. */
+  payer?: string
   /** Block height after which none of the transactions can land; a launch of an earlier program has none stored. */
   lastValidBlockHeight?: number
   /** The position of a `damm_v2` pool, or null for `dbc`. */
@@ -56,6 +68,7 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
   const token = freshKey()
   const common = {
     creator: input.creator,
+    payer: input.payer ?? input.creator,
     mint: token.address,
     name: input.name,
     symbol: input.symbol,
@@ -67,7 +80,7 @@ export async function planLaunch(context: Context, input: LaunchInput): Promise<
 }
 
 interface LaunchParts extends NamedCurve {
-  common: Pick<LaunchInput, 'creator' | 'name' | 'symbol' | 'uri' | 'buyLamports'> & { mint: string }
+  common: Pick<LaunchInput, 'creator' | 'name' | 'symbol' | 'uri' | 'buyLamports'> & { mint: string; payer: string }
   /** Key of the mint. */
   token: FreshKey
   tipAccount: string
@@ -85,10 +98,11 @@ async function planDbcLaunch(
     ...common,
     config,
     isConfigShared: sharedConfig !== null,
-    feeClaimer: input.partner,
-    leftoverReceiver: input.partner,
+    ...input.receivers,
+    quoteProgram: input.quoteProgram,
     curve,
   }
+  const { quoteMint } = curve
   const { built, lastValidBlockHeight } =
     context.txVersion === 1
       ? await wholeLaunch(context, input, dbc.wholeLaunchUnits(launch), (envelope) =>
@@ -96,8 +110,9 @@ async function planDbcLaunch(
         )
       : await launchSequence(context, input, tipAccount, (terms) => dbc.buildDbcLaunch({ ...launch, ...terms }))
   return {
-    address: await dbc.dbcPoolAddress({ mint: common.mint, config }),
+    address: await dbc.dbcPoolAddress({ mint: common.mint, config, quoteMint }),
     mint: common.mint,
+    quoteMint,
     config,
     transactions: built.map(({ transaction }) => transaction),
     requiredSigners: {
@@ -105,6 +120,7 @@ async function planDbcLaunch(
       config_secret_key: configKey === null ? [] : [...configKey.secretKey],
     },
     tipAccount,
+    ...(input.payer === undefined ? {} : { payer: input.payer }),
     lastValidBlockHeight,
     liquidity: null,
   }
@@ -157,11 +173,11 @@ async function planDammV2Launch(
 /** Builds the single transaction of a launch. It is no bundle, so that it pays no tip, and its trial sets its limits. */
 async function wholeLaunch(
   context: Context,
-  { creator }: LaunchInput,
+  { creator, payer = creator }: LaunchInput,
   fallbackUnits: number,
   build: (envelope: Envelope) => Promise<UnsignedTransaction>,
 ): Promise<LaunchTransactions> {
-  const built = await buildTransaction(context, { payer: creator, fallbackUnits, build })
+  const built = await buildTransaction(context, { payer, fallbackUnits, build })
   return { built: [built], lastValidBlockHeight: built.lastValidBlockHeight }
 }
 
@@ -180,7 +196,7 @@ interface SequenceTerms {
 /** Builds a launch whose transactions may be sent as a bundle: with one blockhash, one price and a tip. */
 async function launchSequence(
   context: Context,
-  { creator, isBundled }: LaunchInput,
+  { creator, payer = creator, isBundled }: LaunchInput,
   tipAccount: string,
   build: (terms: SequenceTerms) => Promise<readonly UnsignedTransaction[]>,
 ): Promise<LaunchTransactions> {
@@ -188,7 +204,7 @@ async function launchSequence(
   const lamports = BigInt(values['relay-tip'])
   const isTipped = isBundled && values['relay-url'] !== undefined && lamports > 0n
   const { lastValidBlockHeight, ...terms } = await sequenceTerms(context, {
-    payer: creator,
+    payer,
     units: LARGEST_LAUNCH_UNITS,
   })
   const built = await build({ ...terms, tip: isTipped ? { account: tipAccount, lamports } : null })

@@ -1,7 +1,7 @@
 /** Loads the curves that pools can be launched with: the built-in one and those of the file `pools.presets`. */
 import { readFileSync } from 'node:fs'
 import type { z } from '@hono/zod-openapi'
-import { type CurvePreset, curvePreset, type PoolPreset } from '../../api/pools.ts'
+import { type CurvePreset, curvePreset, type PoolPreset } from '../../api/pool-presets.ts'
 import { curveOf, type LaunchCurve } from '../../chain/programs/dbc/index.ts'
 import { type Config, ConfigError } from '../../config.ts'
 import { badRequest, notFound } from '../../errors.ts'
@@ -42,10 +42,16 @@ export async function curveNamed(config: Config, name: string | undefined): Prom
   throw badRequest(`There is no preset ${name}; there are ${[...curves.keys()].join(', ')}`, { param: 'preset' })
 }
 
-/** Returns the preset of that name whose launches share a config. Throws not_found without it, bad_request for others. */
-export async function sharedCurve(config: Config, name: string): Promise<NamedCurve> {
+/** Returns the preset that a path names. Throws not_found. */
+export async function requireCurveOf(config: Config, name: string): Promise<NamedCurve> {
   const curve = (await loadCurves(config)).get(name)
   if (curve === undefined) throw notFound(`There is no preset ${name}`, { param: 'name' })
+  return curve
+}
+
+/** Returns the preset of that name whose launches share a config. Throws not_found without it, bad_request for others. */
+export async function sharedCurve(config: Config, name: string): Promise<NamedCurve> {
+  const curve = await requireCurveOf(config, name)
   if (curve.preset.shared_config) return curve
   throw badRequest(
     `Each launch of the preset ${name} makes a config account of its own: set "shared_config": true in the file that pools.presets names, and restart`,

@@ -1,56 +1,70 @@
-/** Projects confirmed transactions onto pools: launches that are now live, and claimed fees. */
+/** Projects confirmed transactions onto pools: launches that are now live, claimed fees, and new creators. */
 import { type DammV2Change, dammV2ChangesIn } from '../../chain/programs/damm-v2/index.ts'
-import { type DbcChange, dbcChangesIn } from '../../chain/programs/dbc/index.ts'
+import {
+  creatorReadCalls,
+  type DbcChange,
+  type DbcRecipient,
+  dbcChangesIn,
+  readPoolCreators,
+} from '../../chain/programs/dbc/index.ts'
+import { type VestingClaimChange, vestingClaimsIn } from '../../chain/programs/jupiter-lock/index.ts'
 import { confirmedDraft } from '../../following/chain-drafts.ts'
-import type { Effects, Projection } from '../../following/projection.ts'
+import type { Effects, Projection, SubmissionContext } from '../../following/projection.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
-import { findClaimBySignature, insertFeeClaim } from '../../store/fee-claims.ts'
-import { isFollowed } from '../../store/followed-accounts.ts'
+import { claimsOfSignature, insertFeeClaim } from '../../store/fee-claims.ts'
+import { followAccounts, isFollowed, isFollowedAs } from '../../store/followed-accounts.ts'
 import { newId } from '../../store/id.ts'
-import { findPool } from '../../store/pools.ts'
+import { findPool, updatePool } from '../../store/pools.ts'
 import type { Reader, Tx } from '../../store/store.ts'
 import { feeClaimRecord } from '../api-records.ts'
-import { accountsOfPools } from './followed-accounts.ts'
+import { trySigner } from '../signing/require-signer.ts'
+import {
+  CLAIMER_KIND,
+  claimedFees,
+  isClaim,
+  type PositionClaimChange,
+  poolOfVesting,
+  recordOf,
+} from './claimed-fees.ts'
+import { accountsOfPools, creatorAccount, followedPartOf } from './followed-accounts.ts'
 import { markPoolLive } from './transitions.ts'
 
-type PoolChange = DbcChange | DammV2Change
-type PoolEffects = Effects<readonly PoolChange[], never>
-type FeeClaimChange = Extract<PoolChange, { kind: 'claim' | 'surplus' }>
+type PoolChange = DbcChange | Exclude<DammV2Change, { kind: 'claim' }> | PositionClaimChange | VestingClaimChange
+/** The state of a launch curve is its creator. */
+type PoolEffects = Effects<readonly PoolChange[], string>
 
-const CLAIM_EVENTS = ['fee_claim.executed', 'fee_claim.split_executed'] as const
-
-export const poolProjection: Projection<readonly PoolChange[], never> = {
-  async changesIn(message) {
-    const changes = [...dbcChangesIn(message), ...dammV2ChangesIn(message)]
+export const poolProjection: Projection<readonly PoolChange[], string> = {
+  async changesIn(message, { services }) {
+    const positions = await withSigner(services, dammV2ChangesIn(message))
+    const changes = [...dbcChangesIn(message), ...positions, ...vestingClaimsIn(message)]
     return changes.length === 0 ? null : changes
+  },
+  chainState: {
+    addressesOf: (changes) => changes.flatMap((each) => (each.kind === 'creator_transferred' ? [each.pool] : [])),
+    callsFor: creatorReadCalls,
+    read: async (chain, pools, slot) => readPoolCreators(await chain.connection(), pools, slot),
   },
   async write(tx, effects) {
     const drafts: EventDraft[] = []
     for (const change of effects.changes) {
       if (change.kind === 'pool_created') drafts.push(...(await writeLaunch(tx, effects, change.pool)))
-      if (change.kind === 'claim' || change.kind === 'surplus') {
-        drafts.push(...(await writeFeeClaim(tx, effects, change)))
-      }
+      if (change.kind === 'creator_transferred') await writeCreator(tx, effects, change)
     }
-    return drafts
+    return [...drafts, ...(await writeFeeClaims(tx, effects))]
   },
   accountsToFollow: accountsOfPools,
+  followedPart: followedPartOf,
   /** A claim of a pool without a record is a stranger's, and so is one of a position that is not followed. */
   async ofRecords(reader, changes, genesis) {
     const kept: PoolChange[] = []
     for (const change of changes) {
-      if ((await findPool(reader, change.pool)) === null) continue
+      const pool = change.kind === 'vesting' ? await poolOfVesting(reader, change, genesis) : change.pool
+      if (pool === null || (await findPool(reader, pool)) === null) continue
       if (!('position' in change) || change.kind !== 'claim' || (await isOfFollowed(reader, change, genesis)))
         kept.push(change)
     }
     return kept.length === 0 ? null : kept
   },
-  expectedEvents: (changes) =>
-    changes.flatMap((change) => {
-      if (change.kind !== 'claim' && change.kind !== 'surplus') return []
-      const about = { resource_type: 'pool', resource_id: change.pool }
-      return [CLAIM_EVENTS.map((type) => ({ type, ...about }))]
-    }),
   async isAlreadyReported(tx, { type, resource_type, resource_id }, { changes }) {
     if (resource_type !== 'pool' || type !== 'pool.live') return false
     const isCreated = changes.some((change) => change.kind === 'pool_created' && change.pool === resource_id)
@@ -58,10 +72,20 @@ export const poolProjection: Projection<readonly PoolChange[], never> = {
   },
 }
 
+/** Says which claims are of the platform wallet: the signer is opened where there are any. */
+async function withSigner(
+  services: SubmissionContext['services'],
+  changes: readonly DammV2Change[],
+): Promise<(Exclude<DammV2Change, { kind: 'claim' }> | PositionClaimChange)[]> {
+  if (!changes.some(({ kind }) => kind === 'claim')) return changes.slice()
+  const wallet = (await trySigner(services))?.address
+  return changes.map((each) => (each.kind === 'claim' ? { ...each, isSigner: each.owner === wallet } : each))
+}
+
 /** Anyone can open a position that holds nothing and claim from it, but only its owner can sign for that. */
 async function isOfFollowed(
   reader: Reader,
-  { position, owner }: Extract<DammV2Change, { kind: 'claim' }>,
+  { position, owner }: PositionClaimChange,
   genesis: string,
 ): Promise<boolean> {
   return (await isFollowed(reader, genesis, owner)) || isFollowed(reader, genesis, position)
@@ -75,29 +99,70 @@ async function writeLaunch(tx: Tx, effects: PoolEffects, address: string): Promi
   return (await markPoolLive(services, tx, pool, { slot, signature: transaction.signature })).drafts
 }
 
-/** Writes one record for each pool that a transaction claims from, whatever the number of positions. */
-async function writeFeeClaim(tx: Tx, effects: PoolEffects, change: FeeClaimChange): Promise<EventDraft[]> {
-  const { clock } = effects.services
-  const { signature, external_uid, metadata_json } = effects.transaction
-  if ((await findClaimBySignature(tx, signature, change.pool)) !== null) return []
-  const recipients = 'recipients' in change ? change.recipients : []
-  const shares = recipients.map(({ recipient, lamports }) => ({ recipient, lamports: String(lamports) }))
-  const type = shares.length > 0 ? 'fee_claim.split_executed' : 'fee_claim.executed'
-  const claim = await insertFeeClaim(tx, {
-    id: newId('fcl'),
-    type,
-    pool_address: change.pool,
-    signature,
-    recipients_json: shares.length > 0 ? JSON.stringify(shares) : null,
-    occurred_at: clock.now(),
-    external_uid,
-    metadata_json,
-    created_at: clock.now(),
-  })
-  const { external_uid: _, metadata: __, ...record } = feeClaimRecord(claim)
-  const claimer = 'owner' in change ? change.owner : change.feeClaimer
-  const kind = 'owner' in change ? 'damm_v2' : change.kind === 'surplus' ? 'surplus' : 'dbc'
-  const object = { ...record, kind, claimer, ...(shares.length > 0 ? { recipients: shares } : {}) }
-  // A claim's request tracks the pool and the claim's own event is about the pool too, so that both are the same event.
-  return [confirmedDraft(effects, { type, resource_type: 'pool', resource_id: change.pool, object })]
+/** Transactions may be seen in another order than theirs, so that the creator is the one of the curve's account. */
+async function writeCreator(
+  tx: Tx,
+  { states, services, slot, transaction }: PoolEffects,
+  { pool: address, newCreator }: Extract<DbcChange, { kind: 'creator_transferred' }>,
+): Promise<void> {
+  const [pool, creator] = [await findPool(tx, address), states.get(address)]
+  if (pool === null) return
+  const { genesis } = transaction
+  // It may claim before the pools here are gone through again.
+  if (!(await isFollowedAs(tx, genesis, newCreator, CLAIMER_KIND)))
+    await followAccounts(tx, [creatorAccount(address, newCreator)], { genesis, from: slot, now: services.clock.now() })
+  if (creator !== undefined && pool.creator !== creator) await updatePool(tx, address, { creator })
 }
+
+/**
+ * Writes one record for each claim, and returns the drafts of all of them: an event that is stored is not written again.
+ * A pool's first claim of a type has the signature alone as its dedupe key, as that of the request that tracks it.
+ */
+async function writeFeeClaims(tx: Tx, effects: PoolEffects): Promise<EventDraft[]> {
+  const { clock, config } = effects.services
+  const { signature, genesis, external_uid, metadata_json } = effects.transaction
+  const claims = await claimedFees(tx, effects.changes.filter(isClaim), { genesis, config })
+  if (claims.length === 0) return []
+  const rows = await claimsOfSignature(tx, signature)
+  const drafts: EventDraft[] = []
+  for (const claim of claims) {
+    const { pool, kind, beneficiary, claimer } = claim
+    const recipients = claim.recipients.map(sharesAsText)
+    const known = recordOf(rows, claim)
+    const row =
+      known ??
+      (await insertFeeClaim(tx, {
+        id: newId('fcl'),
+        type: recipients.length > 0 ? 'fee_claim.split_executed' : 'fee_claim.executed',
+        pool_address: pool,
+        ...{ kind, beneficiary, claimer },
+        signature,
+        recipients_json: recipients.length > 0 ? JSON.stringify(recipients) : null,
+        occurred_at: clock.now(),
+        external_uid,
+        metadata_json,
+        created_at: clock.now(),
+      }))
+    if (known === undefined) rows.push(row)
+    const { type, pool_address } = row
+    const first = rows.find((each) => each.pool_address === pool_address && each.type === type)
+    const own = `${signature}:${kind}:${beneficiary ?? ''}:${claimer}`
+    const { id, occurred_at } = feeClaimRecord(row)
+    const object = { id, type, pool_address, kind, beneficiary, claimer, signature, occurred_at }
+    drafts.push(
+      // A claim's request tracks the pool and the claim's own event is about the pool too, so that both are the same event.
+      confirmedDraft(effects, {
+        type,
+        resource_type: 'pool',
+        resource_id: pool_address,
+        object: { ...object, ...(recipients.length > 0 ? { recipients } : {}) },
+        dedupe_by: first?.id === id ? signature : own,
+      }),
+    )
+  }
+  return drafts
+}
+
+/** Amounts are digits, as everywhere outside. */
+const sharesAsText = (share: DbcRecipient) =>
+  'lamports' in share ? { ...share, lamports: String(share.lamports) } : { ...share, amount: String(share.amount) }

@@ -1,7 +1,7 @@
 /** Builds the config account that the launches of a preset share, once for each of its contents. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { buildConfig, DBC_LAUNCH_UNITS } from '../../chain/programs/dbc/index.ts'
+import { buildConfig, configUnits, requireQuoteMint } from '../../chain/programs/dbc/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, conflict, internal } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
@@ -9,6 +9,7 @@ import { type FreshKey, freshKey, SEED_BYTES } from '../../solana/signatures.ts'
 import { type SharedConfigRow, settleSharedConfig } from '../../store/shared-configs.ts'
 import { buildTransaction, unsignedAnswer } from '../building.ts'
 import { generatedKeysField } from '../transactions/generated-keys.ts'
+import { requireTakenPreset } from './preset-trials.ts'
 import { sharedCurve } from './presets.ts'
 import { readSharedConfig, sharedDataHash } from './shared-config.ts'
 
@@ -19,20 +20,22 @@ export async function sharePreset(
   { name, payer }: Input<SharePresetRoute>,
 ): Promise<Result<SharePresetRoute>> {
   const named = await sharedCurve(context.config, name)
-  const { key, partner, row, status } = await readSharedConfig(context, named)
+  const { key, receivers, row, status } = await readSharedConfig(context, named)
   if (row !== null && status === 'live') {
     throw badRequest(`The preset ${name} has its shared config already, ${row.address}: launches use it`, {
       param: 'name',
       details: { config: row.address, status },
     })
   }
+  await requireTakenPreset(context, named, payer)
   const kept = status === 'pending' ? row : null
   const config = kept === null ? freshKey() : openKey(context, kept)
-  const content = { config: config.address, curve: named.curve, feeClaimer: partner, leftoverReceiver: partner }
+  await requireQuoteMint(await context.chain.connection(), named.curve)
+  const content = { config: config.address, curve: named.curve, ...receivers }
   const built = await buildTransaction(context, {
     payer,
     requiredProgram: PROGRAMS.dbc,
-    fallbackUnits: DBC_LAUNCH_UNITS.config,
+    fallbackUnits: configUnits(named.curve),
     build: async (envelope) => ({
       ...(await buildConfig({ ...envelope, ...content })),
       // A dry run stores no key, so nobody could find the account that this signature would let somebody create.

@@ -6,15 +6,15 @@ import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { findSharedConfig, type SharedConfigKey, type SharedConfigRow } from '../../store/shared-configs.ts'
-import { platformWallet } from '../platform-wallet.ts'
+import { type LaunchReceivers, launchReceiversOf } from './launch-terms.ts'
 import type { NamedCurve } from './presets.ts'
 
 type Services = Pick<Context, 'chain' | 'store' | 'config' | 'signer' | 'log'>
 
 export interface SharedConfigState {
   key: SharedConfigKey
-  /** Address that may claim the fees, and receives the leftover. */
-  partner: string
+  /** Addresses that may claim the fees and receive the leftover. */
+  receivers: LaunchReceivers
   row: SharedConfigRow | null
   status: 'missing' | 'pending' | 'live' | 'different'
 }
@@ -23,20 +23,23 @@ export interface SharedConfigState {
  * Reads the account for the preset as it is now. A preset that was changed, and another platform wallet, have another
  * account, because the config holds both.
  */
-export async function readSharedConfig(services: Services, { name, curve }: NamedCurve): Promise<SharedConfigState> {
+export async function readSharedConfig(
+  services: Services,
+  { name, preset, curve }: NamedCurve,
+): Promise<SharedConfigState> {
   const { chain, store } = services
-  const partner = await platformWallet(services)
+  const receivers = await launchReceiversOf(services, preset)
   const key = {
     genesis: await chain.genesisHash(),
     preset: name,
-    content_sha256: await configContentHash({ curve, feeClaimer: partner, leftoverReceiver: partner }),
+    content_sha256: await configContentHash({ curve, ...receivers }),
   }
   const row = await findSharedConfig(store.db, key)
-  if (row === null) return { key, partner, row, status: 'missing' }
+  if (row === null) return { key, receivers, row, status: 'missing' }
   const [account = null] = await accountsAt(await chain.connection(), [row.address])
-  if (account === null) return { key, partner, row, status: 'pending' }
+  if (account === null) return { key, receivers, row, status: 'pending' }
   const isSame = account.owner === PROGRAMS.dbc.id && sharedDataHash(account.data) === row.data_sha256
-  return { key, partner, row, status: isSame ? 'live' : 'different' }
+  return { key, receivers, row, status: isSame ? 'live' : 'different' }
 }
 
 export const sharedDataHash = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex')

@@ -1,14 +1,23 @@
-/** Converts SOL as a JSON number to lamports. */
+/** Converts SOL, and whole tokens of another quote, as a JSON number to raw units. */
 import { badRequest } from '../../errors.ts'
 import { SOL_DECIMALS } from '../../solana/constants.ts'
+import { MAX_U64 } from '../../solana/u64.ts'
 
 /** Returns exactly the amount in the number's text. Throws bad_request for more than nine fractional digits. */
-export function lamportsOfSol(sol: number, param: string): bigint {
-  const [, whole = '0', fraction = '', exponent = '0'] = /^(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/.exec(String(sol)) ?? []
+export const lamportsOfSol = (sol: number, param: string): bigint =>
+  rawUnitsOf(sol, { decimals: SOL_DECIMALS, unit: 'SOL' }, param)
+
+/** Returns exactly the amount in the number's text. Throws bad_request for more fractional digits, or beyond 64 bits. */
+export function rawUnitsOf(amount: number, { decimals, unit }: { decimals: number; unit: string }, param: string) {
+  const [, whole = '0', fraction = '', exponent = '0'] =
+    /^(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/.exec(String(amount)) ?? []
   const places = fraction.length - Number(exponent)
   const digits = BigInt(whole + fraction)
-  if (places <= SOL_DECIMALS) return digits * 10n ** BigInt(SOL_DECIMALS - places)
-  const divisor = 10n ** BigInt(places - SOL_DECIMALS)
-  if (digits % divisor === 0n) return digits / divisor
-  throw badRequest(`${param}: SOL has at most ${SOL_DECIMALS} fractional digits, ${sol} has more`, { param })
+  const divisor = 10n ** BigInt(Math.max(0, places - decimals))
+  if (digits % divisor !== 0n) {
+    throw badRequest(`${param}: ${unit} has at most ${decimals} fractional digits, ${amount} has more`, { param })
+  }
+  const raw = places > decimals ? digits / divisor : digits * 10n ** BigInt(decimals - places)
+  if (raw > MAX_U64) throw badRequest(`${param}: ${amount} is more than 64 bits hold in raw units`, { param })
+  return raw
 }

@@ -1,0 +1,50 @@
+/** The terms of a launch that its preset and its request give together: who receives what, and in which quote. */
+import type { LaunchCurve } from '../../chain/programs/dbc/index.ts'
+import type { Services } from '../../context.ts'
+import { badRequest } from '../../errors.ts'
+import { WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { platformWallet } from '../platform-wallet.ts'
+import type { NamedCurve } from './presets.ts'
+import { lamportsOfSol, rawUnitsOf } from './sol-amounts.ts'
+
+export interface LaunchReceivers {
+  /** Address of the partner, which may claim the fees. */
+  feeClaimer: string
+  leftoverReceiver: string
+}
+
+/** Returns those that the preset names, else the platform wallet. Throws internal_error where that is needed and unset. */
+export async function launchReceiversOf(
+  services: Pick<Services, 'config' | 'signer' | 'log'>,
+  { fee_claimer, leftover_receiver }: NamedCurve['preset'],
+): Promise<LaunchReceivers> {
+  if (fee_claimer !== undefined && leftover_receiver !== undefined) {
+    return { feeClaimer: fee_claimer, leftoverReceiver: leftover_receiver }
+  }
+  const platform = await platformWallet(services)
+  return { feeClaimer: fee_claimer ?? platform, leftoverReceiver: leftover_receiver ?? platform }
+}
+
+/** Returns the raw units of the preset's quote that the first buy spends. */
+export const firstBuyOf = (
+  { buy_amount }: { buy_amount: number },
+  { quoteMint, quoteDecimals }: Pick<LaunchCurve, 'quoteMint' | 'quoteDecimals'>,
+): bigint =>
+  quoteMint === WRAPPED_SOL
+    ? lamportsOfSol(buy_amount, 'buy_amount')
+    : rawUnitsOf(buy_amount, { decimals: quoteDecimals, unit: 'the quote' }, 'buy_amount')
+
+/** Throws bad_request for a `damm_v2` launch of a preset that only a curve can have. */
+export function requireFittingPreset(
+  type: 'dbc' | 'damm_v2',
+  { name, preset }: Pick<NamedCurve, 'name' | 'preset'>,
+): void {
+  if (type === 'dbc') return
+  const field =
+    preset.quote_mint !== WRAPPED_SOL ? 'quote_mint' : preset.token_program !== 'spl' ? 'token_program' : null
+  if (field === null) return
+  throw badRequest(
+    `The preset ${name} has a ${field} of its own, and pools of type damm_v2 are launched in SOL with SPL tokens: send type dbc, or name another preset`,
+    { param: 'preset' },
+  )
+}

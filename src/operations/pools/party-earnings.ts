@@ -1,0 +1,208 @@
+/** Divides what a launch curve and its pool of DAMM v2 have earned among partner, creator, protocol and others. */
+import type { Beneficiary } from '../../api/fee-claims.ts'
+import type { EarnedAmountsRecord, EarningSource, PartyEarnings } from '../../api/pool-earnings.ts'
+import type { DammV2Earned, EarnedSides } from '../../chain/programs/damm-v2/index.ts'
+import type { DbcPool } from '../../chain/programs/dbc/index.ts'
+import { type Escrow, vestedAmounts } from '../../chain/programs/jupiter-lock/index.ts'
+
+/** Raw units; null for what the chain does not tell. */
+interface Amounts {
+  accrued: bigint | null
+  claimable: bigint | null
+  claimed: bigint | null
+}
+type TokenName = 'quote' | 'base' | 'lamports'
+const TOKENS: readonly TokenName[] = ['quote', 'base', 'lamports']
+
+export interface PartySource extends Partial<Record<TokenName, Amounts>> {
+  kind: EarningSource['kind']
+  pool: string
+  wallet: string | null
+  locked?: bigint
+}
+
+export interface EarningParty {
+  party: PartyEarnings['party']
+  sources: readonly PartySource[]
+}
+
+export interface CurveSources {
+  partner: PartySource[]
+  creator: PartySource[]
+  protocol: PartySource[]
+}
+
+/** Counted by the program: all, what is left of it, and so what was paid. */
+const counted = (accrued: bigint, claimable: bigint): Amounts => ({ accrued, claimable, claimed: accrued - claimable })
+
+/** Of what is paid once, all or nothing was claimed. */
+const once = (amount: bigint, withdrawn: boolean): Amounts => counted(amount, withdrawn ? 0n : amount)
+
+/** What records here say that each of the two was paid. */
+export type RecordedClaims = Record<Beneficiary, { quote: bigint; base: bigint }>
+
+/**
+ * What one of two was paid is known where the other has no share, where neither has claimed anything, and where the
+ * records here add up to what the counters of both say was paid.
+ */
+function ofTwo(
+  together: Amounts,
+  { claimable, percentage, recorded }: { claimable: bigint; percentage: number; recorded: bigint | null },
+): Amounts {
+  if (percentage === 0) return counted(0n, 0n)
+  if (percentage === 100) return counted(together.accrued ?? 0n, claimable)
+  const claimed = together.claimed === 0n ? 0n : recorded
+  return { accrued: claimed === null ? null : claimed + claimable, claimable, claimed }
+}
+
+/** Returns the trading fees of partner and creator together, which the curve's counters tell exactly. */
+export function sharedTradingFees(pool: DbcPool): { quote: Amounts; base: Amounts } {
+  const { tradingFees } = pool.earned
+  return {
+    quote: counted(tradingFees.quote, pool.partnerQuoteFee + pool.creatorQuoteFee),
+    base: counted(tradingFees.base, pool.partnerBaseFee + pool.creatorBaseFee),
+  }
+}
+
+interface BesideCurve {
+  /** What lies there of the leftover now; null where it is not read. */
+  leftover: bigint | null
+  escrow: Escrow | null
+  unixSeconds: bigint
+  /** Claims of trading fees that have a record; null where they are not summed. */
+  recorded: RecordedClaims | null
+}
+
+export function curveSources(pool: DbcPool, { leftover, escrow, unixSeconds, recorded }: BesideCurve): CurveSources {
+  const { address, earned, feeClaimer, creator, leftoverReceiver } = pool
+  const together = sharedTradingFees(pool)
+  const { creatorPercentage } = earned
+  const recordedOf = (token: keyof typeof together, party: Beneficiary) =>
+    recorded !== null && recorded.partner[token] + recorded.creator[token] === together[token].claimed
+      ? recorded[party][token]
+      : null
+  const fees = (party: Beneficiary, { quote, base }: { quote: bigint; base: bigint }) => {
+    const percentage = party === 'creator' ? creatorPercentage : 100 - creatorPercentage
+    return {
+      quote: ofTwo(together.quote, { claimable: quote, percentage, recorded: recordedOf('quote', party) }),
+      base: ofTwo(together.base, { claimable: base, percentage, recorded: recordedOf('base', party) }),
+    }
+  }
+  const of = (kind: PartySource['kind'], wallet: string | null, amounts: Partial<PartySource>): PartySource => ({
+    ...{ kind, pool: address, wallet },
+    ...amounts,
+  })
+  const partner = [
+    of('dbc', feeClaimer, fees('partner', { quote: pool.partnerQuoteFee, base: pool.partnerBaseFee })),
+    of('surplus', feeClaimer, { quote: once(earned.surplus.partner, pool.surplus.withdrawn) }),
+    of('migration_fee', feeClaimer, { quote: once(earned.migrationFee.partner, pool.migrationFee.withdrawn) }),
+    of('pool_creation_fee', feeClaimer, { lamports: once(earned.creationFee.partner, pool.creationFee.withdrawn) }),
+  ]
+  if (pool.leftover.isPossible) {
+    const base = pool.leftover.withdrawn
+      ? { accrued: null, claimable: 0n, claimed: null }
+      : counted(leftover ?? 0n, leftover ?? 0n)
+    partner.push(of('leftover', leftoverReceiver, { base }))
+  }
+  const ofCreator = [
+    of('dbc', creator, fees('creator', { quote: pool.creatorQuoteFee, base: pool.creatorBaseFee })),
+    of('surplus', creator, { quote: once(earned.surplus.creator, pool.creatorSurplus.withdrawn) }),
+    of('migration_fee', creator, { quote: once(earned.migrationFee.creator, pool.creatorMigrationFee.withdrawn) }),
+  ]
+  if (pool.hasVesting) ofCreator.push(vestingSource(pool, escrow, unixSeconds))
+  const protocol = [
+    of('dbc', null, {
+      quote: counted(earned.protocolFees.quote, pool.protocolQuoteFee),
+      base: counted(earned.protocolFees.base, pool.protocolBaseFee),
+    }),
+    of('surplus', null, { quote: once(earned.surplus.protocol, earned.protocolTookSurplus) }),
+    of('migration_fee', null, {
+      quote: { accrued: earned.protocolMigration.quote, claimable: null, claimed: null },
+      base: { accrued: earned.protocolMigration.base, claimable: null, claimed: null },
+    }),
+    of('pool_creation_fee', null, {
+      lamports: { accrued: earned.creationFee.protocol, claimable: null, claimed: null },
+    }),
+  ]
+  return { partner, creator: ofCreator, protocol }
+}
+
+/** Tokens are locked with the migration, for whoever is the creator at that time. */
+function vestingSource({ address, creator }: DbcPool, escrow: Escrow | null, unixSeconds: bigint): PartySource {
+  const source = { kind: 'vesting', pool: address } as const
+  if (escrow === null) return { ...source, wallet: creator, base: counted(0n, 0n) }
+  const { total, claimable } = vestedAmounts(escrow, unixSeconds)
+  const accrued = claimable + escrow.claimed
+  return { ...source, wallet: escrow.recipient, base: counted(accrued, claimable), locked: total - accrued }
+}
+
+/** `isBaseA`: the token of the launch is the pool's first one. */
+export function positionSource(pool: string, earned: DammV2Earned, wallets: readonly string[]): PartySource {
+  const sides = wallets.flatMap((wallet) => earned.byOwner.get(wallet) ?? [])
+  const sum = (side: keyof EarnedSides): Amounts => ({
+    accrued: sides.reduce((total, each) => total + each[side].accrued, 0n),
+    claimable: sides.reduce((total, each) => total + each[side].claimable, 0n),
+    claimed: sides.reduce((total, each) => total + each[side].claimed, 0n),
+  })
+  const [only, another] = wallets
+  return {
+    kind: 'damm_v2',
+    pool,
+    wallet: another === undefined ? (only ?? null) : null,
+    base: sum('a'),
+    quote: sum('b'),
+  }
+}
+
+/** What is left of the pool's total, which is no less than all that was earned by the positions that were read. */
+export function othersSource(pool: string, { positions }: DammV2Earned, known: readonly PartySource[]): PartySource {
+  const rest = (total: bigint, token: 'base' | 'quote'): Amounts => {
+    const left = known.reduce((sum, source) => sum - (source[token]?.accrued ?? 0n), total)
+    return { accrued: left < 0n ? null : left, claimable: null, claimed: null }
+  }
+  return { kind: 'damm_v2', pool, wallet: null, base: rest(positions.a, 'base'), quote: rest(positions.b, 'quote') }
+}
+
+export const protocolSource = (pool: string, { protocol }: DammV2Earned): PartySource => ({
+  ...{ kind: 'damm_v2', pool, wallet: null },
+  ...{ base: protocol.a, quote: protocol.b },
+})
+
+/** Sums are null where a part of them is. A source of which nothing was ever possible is left out. */
+export function partyRecord({ party, sources }: EarningParty): PartyEarnings {
+  const shown = sources.filter((source) => source.kind === 'dbc' || source.kind === 'damm_v2' || !isEmpty(source))
+  const records = shown.map(({ kind, pool, wallet, locked, ...amounts }) => ({
+    ...{ kind, pool_address: pool, wallet },
+    ...{
+      quote: asTextOrNull(amounts.quote),
+      base: asTextOrNull(amounts.base),
+      lamports: asTextOrNull(amounts.lamports),
+    },
+    ...(locked === undefined ? {} : { locked: String(locked) }),
+  }))
+  const totals = TOKENS.map(
+    (token) => [token, asTextOrNull(sumOf(shown.flatMap((source) => source[token] ?? [])))] as const,
+  )
+  return { party, ...(Object.fromEntries(totals) as Record<TokenName, EarnedAmountsRecord | null>), sources: records }
+}
+
+const isEmpty = (source: PartySource): boolean =>
+  source.locked === undefined &&
+  TOKENS.every((token) => {
+    const amounts = source[token]
+    return amounts === undefined || (amounts.accrued === 0n && (amounts.claimable ?? 0n) === 0n)
+  })
+
+function sumOf(all: readonly Amounts[]): Amounts | undefined {
+  if (all.length === 0) return undefined
+  const sum = (field: keyof Amounts) =>
+    all.reduce<bigint | null>((total, { [field]: each }) => (total === null || each === null ? null : total + each), 0n)
+  return { accrued: sum('accrued'), claimable: sum('claimable'), claimed: sum('claimed') }
+}
+
+export function asText({ accrued, claimable, claimed }: Amounts): EarnedAmountsRecord {
+  const digitsOf = (amount: bigint | null) => (amount === null ? null : String(amount))
+  return { accrued: digitsOf(accrued), claimable: digitsOf(claimable), claimed: digitsOf(claimed) }
+}
+
+const asTextOrNull = (amounts: Amounts | undefined) => (amounts === undefined ? null : asText(amounts))

@@ -1,0 +1,152 @@
+/** Whether the program takes a preset: tried on a chain in memory once for each content and program, or at the node. */
+import type { PresetValidation } from '../../api/pool-previews.ts'
+import type { ExplainedError } from '../../chain/errors/index.ts'
+import type { MaybeAccount } from '../../chain/plain-reads.ts'
+import { type LaunchTrial, launchProgramHash, tryConfigAtNode, tryDbcLaunch } from '../../chain/programs/dbc/index.ts'
+import { accountsAt } from '../../chain/runs.ts'
+import type { Context } from '../../context.ts'
+import { badRequest } from '../../errors.ts'
+import { type Rent, readRentSysvar } from '../../solana/cluster-settings.ts'
+import { RENT_SYSVAR, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import type { NamedCurve } from './presets.ts'
+
+type TrialServices = Pick<Context, 'chain' | 'config' | 'log'>
+type Curve = NamedCurve['curve']
+
+/** Errors of a program in the cache that is older than what is built for it. They say nothing about the preset. */
+const OLD_PROGRAM_CODES = [101, 102]
+/** Failures of a run without a code of the program. Any other is of a cache that cannot be used. */
+const FAILED_RUNS = ['ComputationalBudgetExceeded', 'ProgramFailedToComplete']
+
+/** Trials of a curve by what they were made with. A curve is computed once for each content of a preset. */
+const trials = new WeakMap<Curve, Map<string, Promise<LaunchTrial>>>()
+const MOST_TRIALS_KEPT = 32
+/** Clusters, by genesis, whose node has run the config of a curve. */
+const takenByNodes = new WeakMap<Curve, Set<string>>()
+let lastTrial: Promise<unknown> = Promise.resolve()
+
+interface TrialTerms {
+  programsDir: string
+  /** SHA-256 of the program. */
+  hash: string
+  buyLamports: bigint
+  quote: MaybeAccount
+  rent?: Rent | undefined
+}
+
+function trialOf(curve: Curve, { hash, ...terms }: TrialTerms): Promise<LaunchTrial> {
+  const kept = trials.get(curve) ?? new Map<string, Promise<LaunchTrial>>()
+  trials.set(curve, kept)
+  const { lamportsPerByte, exemptionThreshold } = terms.rent ?? {}
+  const key = [hash, terms.buyLamports, terms.quote?.owner, lamportsPerByte, exemptionThreshold].join(' ')
+  const known = kept.get(key)
+  if (known !== undefined) return known
+  if (kept.size >= MOST_TRIALS_KEPT) kept.clear()
+  // One after another, because each takes the event loop for some tens of milliseconds.
+  const trial = lastTrial.then(() => tryDbcLaunch({ curve, ...terms }))
+  lastTrial = trial.catch(() => kept.delete(key))
+  kept.set(key, trial)
+  return trial
+}
+
+/**
+ * Says whether the program takes the preset. `payer` is the wallet that would pay, for the node, which is asked where the
+ * cache lacks the program.
+ */
+export async function validationOf(
+  services: TrialServices,
+  { curve }: NamedCurve,
+  payer: string | null,
+): Promise<PresetValidation> {
+  const { programsDir } = services.config
+  const hash = await launchProgramHash(programsDir)
+  if (hash === null) return validationByNode(services, curve, payer)
+  const quote = await quoteMintOf(services.chain, curve)
+  const { failure } = await trialOf(curve, { programsDir, hash, buyLamports: triedBuyOf(curve), quote })
+  const validation = ofTrial(failure, hash)
+  return validation.status === 'unknown' ? validationByNode(services, curve, payer, validation) : validation
+}
+
+/** Throws bad_request naming the preset when the program refuses it. What cannot be tried is logged, and passes. */
+export async function requireTakenPreset(services: TrialServices, named: NamedCurve, payer: string): Promise<void> {
+  // The embedded chain runs the program of the cache anyway.
+  if (services.chain.cluster.kind === 'embedded') return
+  const validation = await validationOf(services, named, payer)
+  const { status, by, reason } = validation
+  const about = { preset: named.name, ...validation }
+  if (status === 'unknown') services.log.warn(about, 'a preset is used that the program could not be asked about')
+  if (status !== 'refused') return
+  const where = by === 'node' ? 'at the RPC node' : 'run in memory'
+  throw badRequest(
+    `The program refuses the preset ${named.name} (${where}): ${reason}: change it in the file that pools.presets names`,
+    { param: 'preset', details: { ...about } },
+  )
+}
+
+/** Tries a launch with its first buy at the rent of the cluster; null where the cache lacks the program. */
+export async function launchTrialOf(
+  { chain, config }: TrialServices,
+  { curve }: NamedCurve,
+  buyLamports: bigint,
+): Promise<LaunchTrial | null> {
+  const { programsDir } = config
+  const hash = await launchProgramHash(programsDir)
+  if (hash === null) return null
+  const [rent, quote] = [await clusterRent(chain), await quoteMintOf(chain, curve)]
+  return trialOf(curve, { programsDir, hash, buyLamports, quote, rent })
+}
+
+/** Reads the mint of a quote other than SOL; null for SOL, and for a mint that the cluster lacks. */
+async function quoteMintOf(chain: Context['chain'], { quoteMint }: Curve): Promise<MaybeAccount> {
+  if (quoteMint === WRAPPED_SOL) return null
+  const [account = null] = await accountsAt(await chain.connection(), [quoteMint])
+  return account !== null && TOKEN_PROGRAMS.includes(account.owner) ? account : null
+}
+
+const TOKEN_PROGRAMS: readonly string[] = [TOKEN_PROGRAM, TOKEN_2022_PROGRAM]
+
+async function clusterRent(chain: Context['chain']): Promise<Rent | undefined> {
+  const [sysvar = null] = await accountsAt(await chain.connection(), [RENT_SYSVAR])
+  return sysvar === null ? undefined : readRentSysvar(sysvar.data)
+}
+
+/** A hundredth of what fills the curve. */
+const triedBuyOf = ({ thresholdLamports }: Curve) => thresholdLamports / 100n + 1n
+
+function ofTrial(failure: ExplainedError | null, program_sha256: string): PresetValidation {
+  const found = { by: 'embedded_chain' as const, program_sha256 }
+  if (failure === null) return { status: 'accepted', ...found, reason: null }
+  const isRefused =
+    failure.code === null ? FAILED_RUNS.includes(failure.name) : !OLD_PROGRAM_CODES.includes(failure.code)
+  return { status: isRefused ? 'refused' : 'unknown', ...found, reason: reasonOf(failure) }
+}
+
+async function validationByNode(
+  { chain }: TrialServices,
+  curve: Curve,
+  payer: string | null,
+  before: PresetValidation | null = null,
+): Promise<PresetValidation> {
+  const program_sha256 = before?.program_sha256 ?? null
+  const taken = takenByNodes.get(curve) ?? new Set<string>()
+  takenByNodes.set(curve, taken)
+  try {
+    const genesis = await chain.genesisHash()
+    if (!taken.has(genesis)) {
+      if (payer === null) throw new Error('there is no platform wallet as which the node could run it')
+      const failure = await tryConfigAtNode(chain, { curve, payer })
+      const isRefused = failure?.program === PROGRAMS.dbc.name
+      const status = isRefused ? 'refused' : 'unknown'
+      if (failure !== null) return { status, by: 'node', program_sha256, reason: reasonOf(failure) }
+      taken.add(genesis)
+    }
+    return { status: 'accepted', by: 'node', program_sha256, reason: null }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return { status: 'unknown', by: before?.by ?? null, program_sha256, reason: before?.reason ?? reason }
+  }
+}
+
+const reasonOf = ({ name, message, hint }: ExplainedError): string =>
+  `${name}: ${message}${hint === null ? '' : ` (${hint})`}`
