@@ -60,6 +60,11 @@ export interface FollowOptions {
   takeCall(): boolean
 }
 
+/** An account as it was read, or null where there is none. */
+export type FollowedData = { owner: string; data: Uint8Array } | null
+/** Why an account is followed, and by whose history. */
+export type FollowedFor = { kind: string; history_of: string }
+
 export type RequestedEvent = Pick<EventDraft, 'type' | 'resource_type' | 'resource_id'>
 
 /**
@@ -80,6 +85,11 @@ export interface Projection<Changes = unknown, State = unknown> {
    * too. Those that are followed already may be among them. Throws internal_error when the node fails.
    */
   accountsToFollow?(services: FollowServices, options: FollowOptions): Promise<readonly NewFollowedAccount[]>
+  /**
+   * Returns what of an account changes with the transactions of the wallet whose history is listed for it: null while
+   * nothing has, undefined for accounts that are followed for another resource.
+   */
+  followedPart?(account: FollowedData, followed: FollowedFor): Uint8Array | null | undefined
   /**
    * Keeps the changes that concern records here, or null for none. It is asked about transactions that nobody submitted
    * here, because strangers can name any followed account in theirs.

@@ -6,6 +6,7 @@ import type {
   Event,
   FeeClaim,
   GoldLock,
+  LedgerEntry,
   Nft,
   Pool,
   Stake,
@@ -17,37 +18,37 @@ import type {
 import type { Page } from '../api/route.ts'
 import type { AppendedEvent } from '../store/events.ts'
 import type { Row } from '../store/schema.ts'
+import { isoTime } from '../timing.ts'
 
 /** Converts a page of rows to a page of records. */
 export function recordPage<R, T>(page: { rows: R[]; next_cursor: string | null }, record: (row: R) => T): Page<T> {
   return { items: page.rows.map(record), next_cursor: page.next_cursor }
 }
 
-const iso = (milliseconds: number) => new Date(milliseconds).toISOString()
-const isoOrNull = (milliseconds: number | null) => (milliseconds === null ? null : iso(milliseconds))
-const json = <T>(text: string): T => JSON.parse(text) as T
-const jsonOrNull = <T>(text: string | null): T | null => (text === null ? null : json<T>(text))
+export const isoTimeOrNull = (milliseconds: number | null) => (milliseconds === null ? null : isoTime(milliseconds))
+export const fromJson = <T>(text: string): T => JSON.parse(text) as T
+export const fromJsonOrNull = <T>(text: string | null): T | null => (text === null ? null : fromJson<T>(text))
 
 export const apiKeyRecord = (row: Omit<Row<'api_keys'>, 'seq'>): ApiKey => ({
   id: row.id,
   name: row.name,
   preview: row.preview,
-  scopes: json<ApiKey['scopes']>(row.scopes_json),
+  scopes: fromJson<ApiKey['scopes']>(row.scopes_json),
   rate_limit_per_minute: row.per_minute,
   rate_limit_per_day: row.per_day,
   status: row.status,
-  created_at: iso(row.created_at),
-  revoked_at: isoOrNull(row.revoked_at),
+  created_at: isoTime(row.created_at),
+  revoked_at: isoTimeOrNull(row.revoked_at),
 })
 
 export const auditEntryRecord = (row: Row<'audit_entries'>): AuditEntry => ({
   sequence: row.sequence,
-  at: iso(row.at),
+  at: isoTime(row.at),
   action: row.action as AuditEntry['action'],
   signer: row.signer,
   api_key_id: row.api_key_id,
   request_id: row.request_id,
-  details: json<AuditEntry['details']>(row.details_json),
+  details: fromJson<AuditEntry['details']>(row.details_json),
   details_json: row.details_json,
   previous_hash: row.previous_hash,
   hash: row.hash,
@@ -61,10 +62,10 @@ export const eventRecord = (row: AppendedEvent): Event => ({
   api_version: '2.0',
   created: Math.floor(row.created_at / 1000),
   data: {
-    object: { resource_type: row.resource_type, resource_id: row.resource_id, ...json<object>(row.object_json) },
+    object: { resource_type: row.resource_type, resource_id: row.resource_id, ...fromJson<object>(row.object_json) },
   },
   ...(row.external_uid === null ? {} : { external_uid: row.external_uid }),
-  ...(row.metadata_json === null ? {} : { metadata: json<Record<string, string>>(row.metadata_json) }),
+  ...(row.metadata_json === null ? {} : { metadata: fromJson<Record<string, string>>(row.metadata_json) }),
   sequence: row.sequence,
 })
 
@@ -83,7 +84,7 @@ export const merkleTreeRecord = (row: TreeRow): TreeRecord => ({
   total: row.total,
   list_sha256: row.list_sha256,
   persisted: true,
-  created_at: iso(row.created_at),
+  created_at: isoTime(row.created_at),
 })
 
 type AirdropBase = Pick<
@@ -99,7 +100,7 @@ export const storedAirdrop = (row: Row<'merkle_trees'>): AirdropBase => ({
   root: row.root,
   leaf_count: row.leaf_count,
   status: row.status,
-  created_at: iso(row.created_at),
+  created_at: isoTime(row.created_at),
   total: row.total,
 })
 
@@ -136,24 +137,65 @@ export const poolRecord = (row: Row<'pools'>): Pool => ({
   curve_progress: null,
   state: null,
   fee_metrics: null,
-  created_at: iso(row.created_at),
-  metadata: jsonOrNull(row.metadata_json),
+  created_at: isoTime(row.created_at),
+  metadata: fromJsonOrNull(row.metadata_json),
 })
 
 export const feeClaimRecord = (row: Row<'fee_claims'>): FeeClaim => ({
   id: row.id,
   type: row.type,
   pool_address: row.pool_address,
+  kind: row.kind,
+  beneficiary: row.beneficiary,
+  claimer: row.claimer,
   signature: row.signature,
-  occurred_at: iso(row.occurred_at),
+  occurred_at: isoTime(row.occurred_at),
   external_uid: row.external_uid,
-  metadata: jsonOrNull(row.metadata_json),
+  metadata: fromJsonOrNull(row.metadata_json),
+})
+
+/** A claim with what it has moved, which is known once its transaction is final. */
+export const feeClaimBooked = (row: Row<'fee_claims'>): FeeClaim => ({
+  ...feeClaimRecord(row),
+  quote: row.quote_amount,
+  base: row.base_amount,
+  sol: row.lamports,
+  received:
+    fromJsonOrNull<NonNullable<FeeClaim['received']>>(row.received_json)?.map(({ token, ...share }) => ({
+      ...share,
+      token: tokenName(token),
+    })) ?? null,
+})
+
+/** SOL has no mint. */
+const tokenName = (token: string) => (token === '' ? 'SOL' : token)
+
+export const ledgerEntryRecord = (row: Row<'ledger_entries'>): LedgerEntry => ({
+  sequence: row.seq,
+  signature: row.signature,
+  slot: row.slot,
+  occurred_at: isoTime(row.occurred_at),
+  account: row.account,
+  owner: row.owner,
+  party: row.party as LedgerEntry['party'],
+  kind: row.kind as LedgerEntry['kind'],
+  detail: row.detail,
+  token: tokenName(row.token),
+  symbol: row.symbol,
+  decimals: row.decimals,
+  amount: row.amount,
+  balance_after: row.balance_after,
+  counterparty: row.counterparty,
+  pool: row.pool,
+  price: row.price,
+  price_currency: row.price_currency,
+  price_source: row.price_source,
 })
 
 export const tokenRecord = (row: Row<'tokens'>): Token => ({
   mint: row.mint,
   status: row.status,
-  raw: jsonOrNull(row.raw_json),
+  raw: fromJsonOrNull(row.raw_json),
 })
 
 export const nftRecord = (row: Row<'nfts'>): Nft => ({
@@ -164,7 +206,7 @@ export const nftRecord = (row: Row<'nfts'>): Nft => ({
   uri: row.uri,
   status: row.status,
   frozen: row.frozen === 1,
-  created_at: iso(row.created_at),
+  created_at: isoTime(row.created_at),
 })
 
 export const stakeRecord = (row: Row<'stakes'>): Stake => ({
@@ -173,29 +215,29 @@ export const stakeRecord = (row: Row<'stakes'>): Stake => ({
   owner: row.owner,
   status: row.status,
   platform_id: row.platform_id,
-  metadata: jsonOrNull(row.metadata_json),
+  metadata: fromJsonOrNull(row.metadata_json),
 })
 
 export const goldLockRecord = (row: Row<'gold_locks'>): GoldLock => ({
   user: row.user,
   mint: row.mint,
   amount: row.amount,
-  unlocks_at: iso(row.unlocks_at),
+  unlocks_at: isoTime(row.unlocks_at),
   status: row.status,
   escrow: row.escrow,
-  created_at: iso(row.created_at),
+  created_at: isoTime(row.created_at),
 })
 
 export const webhookSubscriptionRecord = (row: Row<'webhook_subscriptions'>): WebhookSubscription => ({
   id: row.id,
   url: row.url,
-  enabled_events: json<WebhookSubscription['enabled_events']>(row.enabled_events_json),
+  enabled_events: fromJson<WebhookSubscription['enabled_events']>(row.enabled_events_json),
   active: row.active === 1,
   commitment: row.commitment,
   secret_preview: row.secret_preview,
   disabled_reason: row.disabled_reason,
-  created_at: iso(row.created_at),
-  updated_at: iso(row.updated_at),
+  created_at: isoTime(row.created_at),
+  updated_at: isoTime(row.updated_at),
 })
 
 export const webhookDeliveryRecord = (row: Row<'webhook_deliveries'>): WebhookDelivery => ({
@@ -206,6 +248,6 @@ export const webhookDeliveryRecord = (row: Row<'webhook_deliveries'>): WebhookDe
   response_code: row.response_code,
   duration_ms: row.duration_ms,
   error: row.error,
-  next_attempt_at: isoOrNull(row.next_attempt_at),
-  created_at: iso(row.created_at),
+  next_attempt_at: isoTimeOrNull(row.next_attempt_at),
+  created_at: isoTime(row.created_at),
 })

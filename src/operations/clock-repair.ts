@@ -6,7 +6,9 @@ import { CLOCK_SLACK_MS, type FutureMoments, pullBack } from '../store/future-mo
 import { FAULTY_ROW_WAIT_MS } from '../store/write-each.ts'
 import { DAY_MS } from '../timing.ts'
 import { LONGEST_AIRDROP_WAIT_MS } from './airdrops/follow-airdrops.ts'
+import { LONGEST_STEP_WAIT_MS } from './fee-schedules/step-run.ts'
 import { LONGEST_GOLD_LOCK_WAIT_MS } from './gold-locks/follow-gold-locks.ts'
+import { LONGEST_LEDGER_WAIT_MS } from './ledger/write-ledger.ts'
 import { LONGEST_PAUSE_MS as POOL_MS } from './pools/crank.ts'
 
 /**
@@ -36,6 +38,8 @@ const MOMENTS: readonly FutureMoments[] = [
   },
   { table: 'followed_accounts', key: 'seq', column: 'next_look_at', reachMs: DAY_MS },
   { table: 'chain_transactions', key: 'seq', column: 'next_check_at', reachMs: FAULTY_ROW_WAIT_MS },
+  { table: 'ledger_transactions', key: 'seq', column: 'next_try_at', reachMs: LONGEST_LEDGER_WAIT_MS },
+  { table: 'fee_schedule_runs', key: 'seq', column: 'next_step_at', reachMs: LONGEST_STEP_WAIT_MS },
 ]
 
 type RepairServices = Pick<Services, 'store' | 'clock' | 'log'>

@@ -60,7 +60,8 @@ export async function lookAtFinality(
       else if (isGone) await moveChainTransaction(tx, row, { state: 'dropped', next_check_at: null })
       else if (isFinal) await moveChainTransaction(tx, row, { state: 'finalized', next_check_at: null })
       else await moveChainTransaction(tx, row, { state: row.state, next_check_at: now + wait })
-      if (isGone) log.warn({ signature: row.signature, slot: row.slot }, 'a fork dropped a transaction')
+      const what = isUndone ? 'a final transaction has failed' : 'a fork dropped a transaction'
+      if (isGone) log.warn({ signature: row.signature, slot: row.slot }, what)
     }
     await deleteChainTransactions(tx, ended)
     await deleteHalves(tx, genesis, now - HALVES_KEPT_MS)

@@ -6,10 +6,14 @@ import { type AccountMove, type FollowedAccount, moveAccount, planLook } from '.
 import { MINUTE_MS } from '../../timing.ts'
 import type { Budget } from '../budget.ts'
 import type { FollowingServices } from '../services.ts'
-import { hashAfter } from './state-hashes.ts'
+import { awaitedHash, awaitedSlot, hashAfter } from './state-hashes.ts'
+import { MOST_WALLET_PAGES, signaturesToRead } from './wallet-listing.ts'
 
 /** Wait for a node whose history reaches back far enough, which the operator has to name. */
 const SHORT_HISTORY_WAIT_MS = 10 * MINUTE_MS
+
+/** Listings after the first one that wait for a node whose signatures are behind its accounts. */
+const TRIES_FOR_ANOTHER = 3
 
 export interface ListingOptions {
   genesis: string
@@ -39,19 +43,23 @@ export async function listAccount(
   let at: FollowedAccount | null = account
   while (at !== null && options.budget.take()) {
     options.signal?.throwIfAborted()
-    const { address, before_signature, seen_signature, head_slot } = at
+    const { before_signature, seen_signature, head_slot } = at
     const request = {
       before: before_signature ?? undefined,
       until: seen_signature ?? undefined,
       minSlot: head_slot ?? options.slot,
       limit: options.pageSize,
     }
-    const page = await listSignatures(services.chain, address, request)
+    const page = await listSignatures(services.chain, listedOf(at), request)
     const proven = isShort(at, page, options) ? await reachingPage(services, at, { page, request, options }) : page
     if (proven === null) return beginAgain(services, at, SHORT_HISTORY_WAIT_MS)
     at = await writePage(services, at, proven, options)
   }
 }
+
+/** The account whose history says what has changed the followed one. */
+export const listedOf = ({ address, history_of }: Pick<FollowedAccount, 'address' | 'history_of'>): string =>
+  history_of ?? address
 
 /** A listing that cannot go on begins again later. */
 export async function beginAgain(
@@ -88,9 +96,11 @@ const isShort = (
  */
 async function reachingPage(
   { chain, log }: FollowingServices,
-  { address, seen_slot, seen_signature, state_hash, before_signature }: FollowedAccount,
+  account: FollowedAccount,
   { page, request, options }: { page: ListedSignature[]; request: ListOptions; options: ListingOptions },
 ): Promise<ListedSignature[] | null> {
+  const { seen_slot, seen_signature, state_hash, before_signature } = account
+  const address = listedOf(account)
   const isFirst = seen_signature === null && state_hash === null
   if (isFirst && before_signature === null) return page
   options.budget.take()
@@ -119,20 +129,30 @@ async function reachingPage(
 
 /** Returns the account as it goes on, or null at the end of its listing and where another process is ahead. */
 async function writePage(
-  { store, clock, log }: FollowingServices,
+  services: FollowingServices,
   account: FollowedAccount,
   page: readonly ListedSignature[],
-  { genesis, quietWaitMs, busyWaitMs, stateHash, pageSize }: ListingOptions,
+  options: ListingOptions,
 ): Promise<FollowedAccount | null> {
+  const { store, clock, log, booked } = services
+  const { genesis, quietWaitMs, busyWaitMs, pageSize } = options
   const now = clock.now()
-  const { address, seen_slot, beside, state_hash } = account
+  const { address, seen_slot, beside, history_of } = account
   // A node that does not know the last signature, because its fork was dropped, lists on behind it.
   const isNew = ({ slot }: ListedSignature) => slot >= seen_slot
   const fresh = page.filter(isNew)
   const last = fresh.at(-1)
-  const isEnd = page.length < pageSize || fresh.length < page.length || last === undefined
-  const found = fresh.flatMap(({ signature, slot, isFailed }, i) =>
-    isFailed ? [] : [{ signature, slot, place: account.listed + i }],
+  const toRead = history_of === null ? undefined : await signaturesToRead(services, account, fresh, options)
+  const isLast = page.length < pageSize || fresh.length < page.length || last === undefined
+  const isTooLong = history_of !== null && !isLast && account.listed + fresh.length >= MOST_WALLET_PAGES * pageSize
+  const isGivenUp = toRead === null || isTooLong
+  const isEnd = isLast || isGivenUp
+  // A failed transaction changes no record, and has cost its network fee.
+  const isBooked = booked?.has(address) === true
+  const isFound = ({ signature, isFailed }: ListedSignature) =>
+    toRead === undefined ? isBooked || !isFailed : toRead?.has(signature) === true
+  const found = fresh.flatMap((each, i) =>
+    isFound(each) ? [{ signature: each.signature, slot: each.slot, place: account.listed + i }] : [],
   )
   // Only what is final marks how far the history is known: the rest is listed again until it is, or until it is gone.
   const final = account.head_signature === null ? fresh.find(({ isFinal }) => isFinal) : undefined
@@ -145,20 +165,14 @@ async function writePage(
         isQuiet: fresh.length === 0 && account.listed === 0,
         next: (quiet) => now + (quiet === 0 ? busyWaitMs : quietWaitMs(quiet)),
       })
-    : { ...head, before_signature: last.signature, listed: account.listed + fresh.length, next_look_at: now }
-  const isSettled = isEnd && account.before_signature === null && (fresh[0]?.isFinal ?? true)
-  const isListed = found.length > 0 || account.listed > 0
-  const planned: AccountMove = { ...move }
-  if (isSettled && stateHash !== undefined) {
-    const { stored, tries, isGivenUp } = hashAfter(state_hash, stateHash, isListed)
-    planned.state_hash = stored
-    if (tries > 0) planned.next_look_at = now + quietWaitMs(tries)
-    if (isGivenUp)
-      log.error({ address, slot: seen_slot }, 'an account changed, and no transaction that did it was listed')
-  } else if (isEnd && stateHash !== undefined && isListed) {
-    // The next listing, once all is final, has this change explained.
-    planned.state_hash = null
+    : { ...head, before_signature: last?.signature, listed: account.listed + fresh.length, next_look_at: now }
+  if (isGivenUp) {
+    const where = { address, wallet: history_of, from: seen_slot, to: (isTooLong ? last : fresh[0])?.slot }
+    log.error(where, 'a wallet does so much that what it claims in these slots is not searched for')
   }
+  const newest = history_of === null ? fresh[0] : fresh.find(isFound)
+  const listing = { isEnd, isGivenUp, isFinal: newest?.isFinal ?? true, isListed: found.length > 0 }
+  const planned = { ...move, ...(isEnd ? hashMove(services, account, move, { ...options, ...listing }) : {}) }
   const isMoved = await store.write(async (tx) => {
     if (!(await moveAccount(tx, account, planned))) return false
     if (found.length > 0) await insertFound(tx, found, { genesis, address, isHalf: beside !== null, now })
@@ -166,6 +180,39 @@ async function writePage(
     return true
   })
   return isEnd || !isMoved ? null : { ...account, ...move }
+}
+
+interface EndOfListing extends ListingOptions {
+  isGivenUp: boolean
+  /** Whether the newest transaction that may have changed the account is final. */
+  isFinal: boolean
+  /** Whether the last page has such a transaction. */
+  isListed: boolean
+}
+
+/** Computes what is stored of the account's data at the end of a listing, and when it is looked at again to explain it. */
+function hashMove(
+  { clock, log }: FollowingServices,
+  { address, seen_slot, state_hash, history_of, listed, before_signature }: FollowedAccount,
+  { seen_slot: knownTo = seen_slot, seen_signature }: AccountMove,
+  { stateHash, slot = 0, quietWaitMs, isGivenUp, isFinal, ...end }: EndOfListing,
+): AccountMove {
+  if (stateHash === undefined) return {}
+  const awaited = history_of === null ? null : awaitedSlot(state_hash, stateHash)
+  if (isGivenUp || (awaited !== null && knownTo >= awaited)) return { state_hash: stateHash }
+  const isListed = end.isListed || listed > 0
+  if (before_signature === null && isFinal) {
+    // Of what changes a launch curve, the wallet that is listed for it may have done nothing.
+    const most = history_of === null ? undefined : TRIES_FOR_ANOTHER
+    const { stored, tries, isGivenUp: isUnexplained } = hashAfter(state_hash, stateHash, isListed, most)
+    if (isUnexplained && history_of === null)
+      log.error({ address, slot: seen_slot }, 'an account changed, and no transaction that did it was listed')
+    return { state_hash: stored, ...(tries > 0 ? { next_look_at: clock.now() + quietWaitMs(tries) } : {}) }
+  }
+  if (!isListed) return {}
+  // The next listing, once all is final, has this change explained. One without any place yet stays a first one.
+  const isFirst = state_hash === null && (seen_signature ?? null) === null
+  return { state_hash: history_of === null || isFirst ? null : awaitedHash(state_hash, stateHash, slot) }
 }
 
 function endOf(

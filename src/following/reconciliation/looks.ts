@@ -2,9 +2,16 @@
 import { createHash } from 'node:crypto'
 import { plainAccounts } from '../../chain/plain-reads.ts'
 import { askNode } from '../../chain/rpc-faults.ts'
-import { countAccounts, dueAccounts, type FollowedAccount, postponeQuiet } from '../../store/followed-accounts.ts'
+import {
+  beginWithNothing,
+  countAccounts,
+  dueAccounts,
+  type FollowedAccount,
+  postponeQuiet,
+} from '../../store/followed-accounts.ts'
 import { MINUTE_MS } from '../../timing.ts'
 import type { Budget } from '../budget.ts'
+import type { FollowedData } from '../projection.ts'
 import type { FollowingServices } from '../services.ts'
 import { type FollowedCounts, lookIntervalOf, STATES_PER_CALL } from './intervals.ts'
 import { beginAgain, type ListingOptions, listAccount } from './listing.ts'
@@ -43,11 +50,12 @@ export async function lookAtAccounts(services: FollowingServices, options: Looks
 
 /** Returns the accounts whose data has changed, and plans the next look at the others. */
 async function changedAmong(
-  { chain, store, clock }: FollowingServices,
+  services: FollowingServices,
   accounts: readonly FollowedAccount[],
   counts: FollowedCounts,
   { callsPerMinute }: LooksOptions,
 ): Promise<AccountToList[]> {
+  const { chain, store, clock } = services
   const connection = await chain.connection()
   const addresses = accounts.map(({ address }) => address)
   const read = await askNode('Reading followed accounts', () => plainAccounts(connection, addresses))
@@ -55,9 +63,12 @@ async function changedAmong(
   const { slot } = read
   const changed: AccountToList[] = []
   const quiet = new Map<number, number[]>()
+  const begun: number[] = []
   for (const [i, account] of accounts.entries()) {
-    const stateHash = hashOf(read.accounts[i] ?? null)
-    if (stateHash !== account.state_hash || account.before_signature !== null) {
+    const stateHash = stateHashOf(services, account, read.accounts[i] ?? null)
+    const isBegun = account.history_of !== null && account.state_hash === null && stateHash === NOTHING
+    if (isBegun) begun.push(account.seq)
+    else if (stateHash !== account.state_hash || account.before_signature !== null) {
       changed.push({ account, stateHash, slot })
       continue
     }
@@ -66,6 +77,7 @@ async function changedAmong(
   }
   const now = clock.now()
   await store.write(async (tx) => {
+    await beginWithNothing(tx, begun, NOTHING)
     for (const [wait, seqs] of quiet) {
       await postponeQuiet(tx, seqs, { next: now + wait, provenTo: slot - SETTLED_SLOTS })
     }
@@ -73,8 +85,23 @@ async function changedAmong(
   return changed
 }
 
-const hashOf = (account: { owner: string; data: Uint8Array } | null): string =>
-  account === null ? '' : createHash('sha256').update(account.owner).update(account.data).digest('hex')
+/** What is stored of an account that there is not, or to which nothing has happened yet. */
+const NOTHING = ''
+
+/** Where another wallet's history is listed, only what that wallet's transactions change counts. */
+function stateHashOf(
+  { projections }: FollowingServices,
+  { kind, history_of }: FollowedAccount,
+  account: FollowedData,
+): string {
+  if (history_of !== null) {
+    for (const projection of projections) {
+      const part = projection.followedPart?.(account, { kind, history_of })
+      if (part !== undefined) return part === null ? NOTHING : createHash('sha256').update(part).digest('hex')
+    }
+  }
+  return account === null ? NOTHING : createHash('sha256').update(account.owner).update(account.data).digest('hex')
+}
 
 /** An account that cannot be listed is looked at again later, and does not stop the others. */
 async function listAll(

@@ -1,12 +1,6 @@
 /** Reads transactions that were found on the chain, and writes what they did with the projections of the submitted ones. */
 import type { TrackedResource } from '../../api/index.ts'
-import {
-  executionOrder,
-  type HistoricTransaction,
-  ownFirst,
-  readExecuted,
-  UnreadableTransaction,
-} from '../../chain/history.ts'
+import { executionOrder, ownFirst, UnreadableTransaction } from '../../chain/history.ts'
 import {
   type ChainTransaction,
   deleteChainTransactions,
@@ -24,6 +18,7 @@ import { changesOfMessage, type TransactionChanges, writeEffects } from '../effe
 import type { SourceTransaction } from '../projection.ts'
 import type { FollowingServices } from '../services.ts'
 import { writeWithEvents } from '../write-with-events.ts'
+import { type ReadFound, readFound } from './booked.ts'
 import { goneAmong, PROOF_CALLS } from './lost.ts'
 import { submittedKind } from './submitted.ts'
 
@@ -52,6 +47,8 @@ interface ReadTransaction {
   found: ChainTransaction
   source: SourceTransaction
   changes: TransactionChanges
+  /** Whether it is kept although it changes no record. */
+  isBooked: boolean
   transition: { state: { slot: number } }
 }
 
@@ -112,7 +109,9 @@ async function readRows(
   let outage: unknown
   for (let at = 0; at < toRead.length && options.budget.left > 0 && outage === undefined; at += READ_TOGETHER) {
     const part = toRead.slice(at, at + READ_TOGETHER).filter(() => options.budget.take())
-    const executed = await Promise.allSettled(part.map((row) => readExecuted(services.chain, row.signature)))
+    const executed = await Promise.allSettled(
+      part.map((row) => readFound(services.chain, row.signature, services.booked)),
+    )
     options.signal?.throwIfAborted()
     outage = outageOf(executed)
     for (const [i, row] of part.entries()) {
@@ -184,7 +183,7 @@ function outageOf(reads: readonly PromiseSettledResult<unknown>[]): unknown {
 async function changesOf(
   services: FollowingServices,
   found: ChainTransaction,
-  executed: HistoricTransaction,
+  { executed, isBooked }: ReadFound,
   own: FollowedTransaction | undefined,
 ): Promise<ReadTransaction> {
   const { genesis, signature } = found
@@ -205,7 +204,7 @@ async function changesOf(
         : changes
     if (kept !== null) changed.push({ projection, changes: kept })
   }
-  return { found, source, changes: { tracked, changed }, transition: { state: { slot } } }
+  return { found, source, changes: { tracked, changed }, isBooked, transition: { state: { slot } } }
 }
 
 /** Writes in the order in which the transactions took place. One that another process has written is left out. */
@@ -217,9 +216,9 @@ function writeRead(
 ): Promise<RowFault<ReadTransaction>[]> {
   const writeAll = async (tx: Tx, part: readonly ReadTransaction[]) => {
     const drafts: EventDraft[] = []
-    for (const { found, source, changes, transition } of part) {
+    for (const { found, source, changes, isBooked, transition } of part) {
       const next_check_at = services.clock.now() + FINALITY_WAIT_MS
-      const state = changes.changed.length > 0 ? 'read' : 'empty'
+      const state = changes.changed.length > 0 || isBooked ? 'read' : 'empty'
       if (!(await moveChainTransaction(tx, found, { state, next_check_at }))) continue
       if (state === 'empty') continue
       const { slot } = transition.state

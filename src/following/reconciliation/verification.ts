@@ -3,7 +3,7 @@ import { executionOrder, type ListedSignature, listSignatures, ownFirst, readExe
 import { ApiError } from '../../errors.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { type EventDraft, isEventWritten } from '../../store/event-drafts.ts'
-import { accountsAfter } from '../../store/followed-accounts.ts'
+import { accountsAfter, isHistoryFollowedBefore } from '../../store/followed-accounts.ts'
 import { rehearse } from '../../store/rehearse.ts'
 import { findTransactions } from '../../store/transactions.ts'
 import { type Budget, createBudget } from '../budget.ts'
@@ -12,6 +12,7 @@ import { changesOfMessage, type TransactionChanges, writeEffects } from '../effe
 import type { RequestedEvent, SourceTransaction } from '../projection.ts'
 import type { FollowingServices } from '../services.ts'
 import { firstSlot } from './beginning.ts'
+import { listedOf } from './listing.ts'
 import { submittedKind } from './submitted.ts'
 
 export interface VerifiedRange {
@@ -72,9 +73,13 @@ export async function verifyAccounts(
     for (const account of accounts) {
       after = account.seq
       // Of two histories that are read together, neither alone says what is to be read.
-      while (account.watch !== 'source' && account.beside === null) {
+      const isOther = account.watch === 'source' || account.beside !== null
+      while (!isOther && !(await isHistoryFollowedBefore(services.store.db, account))) {
         if (!budget.take()) return { ...result, next: { account: after, before } }
-        const page = await listSignatures(services.chain, account.address, { before: before ?? undefined, limit: PAGE })
+        const page = await listSignatures(services.chain, listedOf(account), {
+          before: before ?? undefined,
+          limit: PAGE,
+        })
         const inRange = page.filter((each) => isWithin(each, range, beginning) && !seen.has(each.signature))
         const checked = await missingAmong(services, { genesis, budget }, inRange)
         for (const { signature } of checked.done) seen.add(signature)

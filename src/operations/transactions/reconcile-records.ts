@@ -6,6 +6,7 @@ import { RECONCILE_EVERY_MS, reconcile } from '../../following/reconciliation/ro
 import { hasRecords } from '../../store/recorded-resources.ts'
 import { isAnyUnfinal } from '../../store/webhook-unfinal.ts'
 import { MINUTE_MS } from '../../timing.ts'
+import { platformWallets } from '../ledger/known-addresses.ts'
 import { PROJECTIONS } from '../projections.ts'
 
 type ReconcileServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'signer'>
@@ -32,7 +33,8 @@ export async function reconcileRecords(
     ...{ signal, calls: calls ?? perRound, callsPerMinute },
     ...(pageSize === undefined ? {} : { pageSize }),
   }
-  await reconcile({ ...services, projections: PROJECTIONS }, options)
+  const booked = new Set(await platformWallets(services))
+  await reconcile({ ...services, projections: PROJECTIONS, booked }, options)
 }
 
 /** Returns the most calls of a round at this time: too few calls for a round each five seconds make rounds rarer. */

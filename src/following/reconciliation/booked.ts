@@ -1,0 +1,44 @@
+/** Reads a transaction that was found, and tells whether the ledger keeps it although it changes no record. */
+import type { Chain } from '../../chain/connection.ts'
+import { balancesIn } from '../../chain/executed-balances.ts'
+import { executedOf, type HistoricTransaction, readAnswer } from '../../chain/history.ts'
+
+export interface ReadFound {
+  executed: HistoricTransaction
+  /** Whether a booked wallet signs or pays, or what it holds changes. */
+  isBooked: boolean
+}
+
+/**
+ * Returns null for a transaction that the node does not have. Throws internal_error when the node fails, and
+ * UnreadableTransaction for an answer that is not this transaction or that cannot be decoded.
+ */
+export const readFound = (
+  node: Pick<Chain, 'call'>,
+  signature: string,
+  booked: ReadonlySet<string> = new Set(),
+): Promise<ReadFound | null> =>
+  readAnswer(node, signature, 'confirmed', (answer) => {
+    const executed = executedOf(answer, signature)
+    return { executed, isBooked: isMoving(executed, booked, () => balancesIn(answer, signature).accounts) }
+  })
+
+/** Anybody may name a wallet in a transaction: what does not move it is no matter of its books. */
+function isMoving(
+  { message }: HistoricTransaction,
+  booked: ReadonlySet<string>,
+  readAccounts: () => ReturnType<typeof balancesIn>['accounts'],
+): boolean {
+  if (booked.size === 0) return false
+  if (message.keys.slice(0, message.signers).some((key) => booked.has(key))) return true
+  try {
+    return readAccounts().some(
+      ({ address, before, after, holdings }) =>
+        (booked.has(address) && before !== after) ||
+        holdings.some((held) => booked.has(held.owner) && held.before !== held.after),
+    )
+  } catch {
+    // Where the node shows no balances the ledger says so, rather than that nothing was moved.
+    return message.keys.some((key) => booked.has(key))
+  }
+}

@@ -1,0 +1,46 @@
+/** Bounds what is read of a wallet whose history is listed for another account, as the wallet may be an exchange's. */
+import { type ListedSignature, listSignatures } from '../../chain/history.ts'
+import type { FollowedAccount } from '../../store/followed-accounts.ts'
+import type { Budget } from '../budget.ts'
+import type { FollowingServices } from '../services.ts'
+
+/** Pages of a wallet's history after which one listing is given up. */
+export const MOST_WALLET_PAGES = 10
+/** Transactions of a page that are read without asking which of them name the account, which takes calls too. */
+const READ_UNASKED = 5
+/** Pages of the account's own history that are listed for one page of the wallet's. */
+const OWN_PAGES = 5
+/** Most transactions of one page that are read. */
+const MOST_READ = 500
+
+/**
+ * Returns which of a wallet's transactions, newest first, may have changed the account: those in its own history too,
+ * and those that are older than what was listed of it. Null where they are too many to be read. At least one call is
+ * made, even where none is left. Throws internal_error when the node fails.
+ */
+export async function signaturesToRead(
+  { chain }: FollowingServices,
+  { address }: Pick<FollowedAccount, 'address'>,
+  listed: readonly ListedSignature[],
+  { budget, pageSize, slot = 0 }: { budget: Budget; pageSize: number; slot?: number | undefined },
+): Promise<ReadonlySet<string> | null> {
+  const executed = listed.filter(({ isFailed }) => !isFailed)
+  const [newest, oldest] = [executed[0], executed.at(-1)]
+  const all = new Set(executed.map(({ signature }) => signature))
+  if (newest === undefined || oldest === undefined || all.size <= READ_UNASKED) return all
+  const own = new Set<string>()
+  let reached = Number.POSITIVE_INFINITY
+  let before: string | undefined
+  for (let n = 0; n < OWN_PAGES && reached >= oldest.slot && (n === 0 || budget.left > 0); n++) {
+    budget.take()
+    // A node that lags would leave out what it has not seen.
+    const minSlot = Math.max(slot, newest.slot)
+    const page = await listSignatures(chain, address, { before, minSlot, limit: pageSize })
+    for (const { signature } of page) own.add(signature)
+    const last = page.at(-1)
+    before = last?.signature
+    reached = page.length < pageSize || last === undefined ? -1 : last.slot
+  }
+  const kept = executed.filter(({ signature, slot: at }) => own.has(signature) || at <= reached)
+  return kept.length > MOST_READ ? null : new Set(kept.map(({ signature }) => signature))
+}
