@@ -26,10 +26,12 @@ import { unusableAddress } from './unusable-address.ts'
 import { airdropFullyClaimedWorker } from './workers/airdrop-fully-claimed.ts'
 import { chainReconciliationWorker } from './workers/chain-reconciliation.ts'
 import { clockRepairWorker } from './workers/clock-repair.ts'
+import { feeSchedulesWorker } from './workers/fee-schedules.ts'
 import { startWorkers, type Workers } from './workers/frame.ts'
 import { goldUnlockEligibleWorker } from './workers/gold-unlock-eligible.ts'
 import { housekeepingWorker } from './workers/housekeeping.ts'
 import { releaseDeadLeases } from './workers/lease.ts'
+import { ledgerWorker } from './workers/ledger.ts'
 import { poolMigrationWorker } from './workers/pool-migration.ts'
 import { transactionWatcherWorker } from './workers/transaction-watcher.ts'
 import { webhookDeliveryWorker } from './workers/webhook-delivery.ts'
@@ -41,6 +43,8 @@ const WORKERS = [
   airdropFullyClaimedWorker,
   goldUnlockEligibleWorker,
   chainReconciliationWorker,
+  ledgerWorker,
+  feeSchedulesWorker,
   housekeepingWorker,
   clockRepairWorker,
 ]

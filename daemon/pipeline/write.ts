@@ -159,7 +159,7 @@ function performValid(
   if (input.externalUid !== undefined) meta.external_uid = input.externalUid as string
   if (input.metadata !== undefined) meta.metadata = input.metadata as Record<string, string>
   const request: ValidWrite = { kernel, handler, input, meta, key }
-  if (input.dry_run === true) return performDry(request)
+  if (input.dry_run === true || route.dry) return performDry(request)
   if (idempotencyKey === undefined || requestHash === undefined || key === undefined) {
     const context = contextOf(request, UNLINKED, (work) => kernel.store.write(work))
     const result: Soon<unknown> = handler.operation(context, input as never)

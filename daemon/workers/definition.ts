@@ -24,7 +24,7 @@ export interface WorkerContext extends WorkerServices {
 
 export interface WorkerDefinition {
   /** The name of a worker that the API shows, or of an internal task that it does not show. */
-  name: WorkerName | 'chain-reconciliation' | 'housekeeping' | 'clock-repair'
+  name: WorkerName | 'chain-reconciliation' | 'ledger' | 'fee-schedules' | 'housekeeping' | 'clock-repair'
   schedule: WorkerSchedule
   /** Milliseconds for which other processes consider this one alive after it last renewed its lease. */
   leaseMs: number

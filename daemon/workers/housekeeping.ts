@@ -3,6 +3,7 @@ import type { Config, SettingName } from '../../src/config.ts'
 import { pruneUnfinishedAssets } from '../../src/store/assets.ts'
 import { pruneCutEntries } from '../../src/store/audit-anchors.ts'
 import { pruneEvents, pruneQueued } from '../../src/store/event-retention.ts'
+import { pruneFeeScheduleRuns } from '../../src/store/fee-schedule-runs.ts'
 import { CLOCK_SLACK_MS } from '../../src/store/future-moments.ts'
 import { pruneIdempotencyKeys } from '../../src/store/idempotency.ts'
 import { inSteps, removeInSteps, type StepRemoval } from '../../src/store/in-steps.ts'
@@ -59,6 +60,10 @@ const BY_AGE: Record<RetentionSetting, readonly [PrunedTable, PruneByAge]> = {
   'retention.signings-days': [
     'signings',
     (before, tx, now, limit) => pruneSignings(tx, Math.min(before, now - SHORTEST_SIGNING_DAYS * DAY_MS), limit),
+  ],
+  'retention.schedule-runs-days': [
+    'fee_schedule_runs',
+    (before, tx, _, limit) => pruneFeeScheduleRuns(tx, before, limit),
   ],
 }
 
