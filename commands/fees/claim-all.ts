@@ -1,7 +1,5 @@
 /** `svc fees claim --all`: claims from every pool that holds fees, one after another; failures are reported and left for the next run. */
-import type { FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
-import type { Pool } from '../../src/api/pools.ts'
-import { ApiError } from '../../src/errors.ts'
+import type { Beneficiary, FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
 import { LAMPORT_DECIMALS, rawUnits, solOf } from '../amounts.ts'
 import type { CommandOutcome } from '../command.ts'
 import { type Session, sessionWith } from '../session.ts'
@@ -10,24 +8,19 @@ import { platformAddress } from '../signing/platform-wallet.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import { EXIT } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
-import { type ClaimRunFlags, claimFees, prepareClaim } from './one-claim.ts'
+import { amountTexts } from './amounts.ts'
+import { type ClaimRow, claimableFees, failedClaim, solIn } from './claimable.ts'
+import { type ClaimRunFlags, claimFees } from './one-claim.ts'
 
-export type ClaimAllFlags = ClaimRunFlags & { kind?: FeeClaimKind | undefined; min?: string | undefined }
-
-interface ClaimRow {
-  pool_address: string
-  symbol: string | null
-  kind: FeeClaimKind
-  /** The estimated amount in lamports; null where it is unknown. */
-  estimated_quote: string | null
-  signature: string | null
-  status: 'to claim' | 'claimed' | 'submitted' | 'failed'
-  error: string | null
+export type ClaimAllFlags = ClaimRunFlags & {
+  kind?: FeeClaimKind | undefined
+  as?: Beneficiary | undefined
+  owner?: string | undefined
+  min?: string | undefined
 }
 
-const POOLS_PER_PAGE = '100'
-/** The start of the API's message for an empty claim. */
-const NOTHING_TO_CLAIM = 'There is nothing to claim'
+/** Claims of one pool whose positions do not fit in one transaction. */
+const MOST_PARTS = 50
 
 /** Each run reads from the chain what is left to claim, so that no state has to be stored between runs. */
 export async function claimAll(
@@ -39,18 +32,18 @@ export async function claimAll(
   const least = input.min === undefined ? 0n : rawUnits(input.min, LAMPORT_DECIMALS, '--min')
   const kind = splits === undefined ? input.kind : 'dbc'
   const payer = input.signed ? await platformAddress(session) : await signingWallet(session, input)
-  const rows = await claimableFees(session, { kind, least, payer })
+  // The positions of a creator in its pools are those of the wallet that signs.
+  const owner = input.owner ?? (input.as === 'creator' ? payer : undefined)
+  const rows = await claimableFees(session, { kind, beneficiary: input.as, owner, least, payer })
   const open = rows.filter(({ status }) => status === 'to claim')
   if (input.dry_run || open.length === 0) {
     return claimsOutcome(rows, open.length === 0 ? [] : ['Nothing was signed, and nothing was sent.'])
   }
   const question = `Claim ${kind === 'surplus' ? 'the surplus' : 'fees'} of ${countOf(open)}, ${solOf(sumOf(open))} SOL together`
+  const width = Math.max(...open.map(({ kind }) => kind.length))
   await ui.preview([
     question,
-    ...open.map(
-      ({ pool_address, kind, estimated_quote }) =>
-        `  ${pool_address}  ${kind.padEnd(7)}  ${solText(estimated_quote)} SOL`,
-    ),
+    ...open.map((row) => `  ${row.pool_address}  ${row.kind.padEnd(width)}  ${amountsOf(row)}`),
   ])
   await confirmOn(session, question, await session.cluster())
   const quiet = sessionWith(session, {
@@ -65,10 +58,28 @@ export async function claimAll(
   for (const [i, row] of open.entries()) {
     ui.note(`${i + 1} of ${open.length}  ${row.pool_address}  ${row.kind}`)
     session.setInterruptNote(`${i} of ${open.length} were tried; run it again for those that are left`)
-    Object.assign(row, await claimOne(quiet, input, row, splits))
+    rows.push(...(await claimParts(quiet, { ...input, owner }, row, splits)))
   }
   session.setInterruptNote(null)
   return claimsOutcome(rows)
+}
+
+/** Claims one row, and goes on while positions are left. Answers the rows of the further claims. */
+async function claimParts(
+  session: Session,
+  input: ClaimAllFlags,
+  row: ClaimRow,
+  splits: readonly Split[] | undefined,
+): Promise<ClaimRow[]> {
+  const further: ClaimRow[] = []
+  let { remaining, ...claimed } = await claimOne(session, input, row, splits)
+  Object.assign(row, claimed)
+  while (remaining > 0 && further.length < MOST_PARTS) {
+    const next: ClaimRow = { ...row, amounts: {}, estimated_quote: null, signature: null, error: null }
+    ;({ remaining, ...claimed } = await claimOne(session, input, next, splits))
+    further.push(Object.assign(next, claimed))
+  }
+  return further
 }
 
 /** Claims one pool. A failure is stored in its row, so that the others continue. */
@@ -77,102 +88,16 @@ async function claimOne(
   input: ClaimAllFlags,
   { pool_address: address, kind }: ClaimRow,
   splits: readonly Split[] | undefined,
-): Promise<Partial<ClaimRow>> {
+): Promise<Partial<ClaimRow> & { remaining: number }> {
+  const owner = kind === 'damm_v2' ? input.owner : undefined
   try {
-    const { data } = await claimFees(session, input, { address, kind, splits })
-    const { signature, estimated_quote, lifecycle } = data as {
-      signature: string
-      estimated_quote: string
-      lifecycle: string
-    }
-    return { signature, estimated_quote, status: lifecycle === 'submitted' ? 'submitted' : 'claimed' }
+    const { data } = await claimFees(session, input, { address, kind, beneficiary: input.as, owner, splits })
+    const claimed = data as { signature: string; estimated_quote?: string; lifecycle: string }
+    const { signature, estimated_quote = '0', lifecycle } = claimed
+    const remaining = Number((data as { remaining_positions?: number }).remaining_positions ?? 0)
+    return { signature, estimated_quote, status: lifecycle === 'submitted' ? 'submitted' : 'claimed', remaining }
   } catch (error) {
-    return failedClaim(error)
-  }
-}
-
-function failedClaim(error: unknown): Pick<ClaimRow, 'status' | 'error' | 'signature'> {
-  if (!(error instanceof ApiError)) throw error
-  const { signature } = error.details ?? {}
-  return { status: 'failed', error: error.message, signature: typeof signature === 'string' ? signature : null }
-}
-
-interface ClaimSearch {
-  kind: FeeClaimKind | undefined
-  least: bigint
-  payer: string
-}
-
-/** Every possible claim of every page of pools; amounts that the list does not contain are requested pool by pool. */
-async function claimableFees(session: Session, search: ClaimSearch): Promise<ClaimRow[]> {
-  const rows: ClaimRow[] = []
-  let cursor: string | undefined
-  let read = 0
-  do {
-    const { data, meta } = await session.client.pools.list({
-      limit: POOLS_PER_PAGE,
-      ...(cursor === undefined ? {} : { cursor }),
-    })
-    for (const pool of data) {
-      session.ui.progress('Reading pools')(++read, 0)
-      for (const kind of kindsOf(pool)) {
-        if (search.kind !== undefined && kind !== search.kind) continue
-        const row = await claimRowOf(session, pool, kind, search)
-        if (row !== null && (row.status === 'failed' || BigInt(row.estimated_quote ?? 0) >= search.least))
-          rows.push(row)
-      }
-    }
-    cursor = meta.next_cursor ?? undefined
-  } while (cursor !== undefined)
-  return rows
-}
-
-function kindsOf({ type, status }: Pool): readonly FeeClaimKind[] {
-  if (status === 'pending' || status === 'failed') return []
-  if (type === 'damm_v2') return ['damm_v2']
-  return status === 'migrated' ? ['dbc', 'surplus'] : ['dbc']
-}
-
-/** The row of one claim; null where there is nothing to claim. */
-async function claimRowOf(
-  session: Session,
-  pool: Pool,
-  kind: FeeClaimKind,
-  { payer }: ClaimSearch,
-): Promise<ClaimRow | null> {
-  const { address: pool_address, symbol } = pool
-  const row: ClaimRow = {
-    pool_address,
-    symbol,
-    kind,
-    estimated_quote: null,
-    signature: null,
-    status: 'to claim',
-    error: null,
-  }
-  if (kind !== 'damm_v2') {
-    const metrics = pool.fee_metrics as { partner_quote_fee?: string; surplus_status?: string } | null
-    if (metrics === null) return { ...row, status: 'failed', error: 'the chain could not be asked what it holds' }
-    if (kind === 'dbc') {
-      const fee = metrics.partner_quote_fee ?? '0'
-      return fee === '0' ? null : { ...row, estimated_quote: fee }
-    }
-    if (metrics.surplus_status !== 'available') return null
-  }
-  try {
-    const { estimated_quote = '0' } = await prepareClaim(
-      session,
-      { address: pool_address, kind, splits: undefined },
-      payer,
-      {
-        dry_run: true,
-      },
-    )
-    return { ...row, estimated_quote }
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 'bad_request' && error.message.startsWith(NOTHING_TO_CLAIM))
-      return null
-    return { ...row, ...failedClaim(error) }
+    return { ...failedClaim(error), remaining: 0 }
   }
 }
 
@@ -180,8 +105,9 @@ const countOf = (rows: readonly ClaimRow[]) => {
   const pools = new Set(rows.map(({ pool_address }) => pool_address)).size
   return `${pools} pool${pools === 1 ? '' : 's'}`
 }
-const sumOf = (rows: readonly ClaimRow[]) => rows.reduce((sum, row) => sum + BigInt(row.estimated_quote ?? 0), 0n)
-const solText = (lamports: string | null) => (lamports === null ? '-' : solOf(BigInt(lamports)))
+const sumOf = (rows: readonly ClaimRow[]) => rows.reduce((sum, row) => sum + solIn(row), 0n)
+const amountsOf = ({ amounts, estimated_quote }: ClaimRow): string =>
+  estimated_quote === null ? '-' : amountTexts({ ...amounts, estimated_quote }).join(', ')
 
 function claimsOutcome(rows: readonly ClaimRow[], notes: readonly string[] = []): CommandOutcome {
   const of = (status: ClaimRow['status']) => rows.filter((row) => row.status === status)
@@ -195,7 +121,10 @@ function claimsOutcome(rows: readonly ClaimRow[], notes: readonly string[] = [])
   const columns = ['pool', 'kind', 'amount', 'signature', 'status', 'error'] as const
   return {
     data: {
-      claims: rows,
+      claims: rows.map(({ amounts: { quote_mint, base_mint, estimated_base, estimated_lamports }, ...row }) => ({
+        ...row,
+        ...(quote_mint === undefined ? {} : { quote_mint, base_mint, estimated_base, estimated_lamports }),
+      })),
       claimed: claimed.length,
       failed: broken.length,
       claimed_quote: String(sumOf(claimed)),
@@ -211,17 +140,10 @@ function claimsOutcome(rows: readonly ClaimRow[], notes: readonly string[] = [])
   }
 }
 
-/** The table for a terminal, with amounts in SOL; each failure has its own line below. */
+/** The table for a terminal, with amounts in SOL and tokens; each failure has its own line below. */
 const claimsTable = (rows: readonly ClaimRow[]) => ({
-  columns: ['pool', 'symbol', 'kind', 'sol', 'status', 'signature'],
-  rows: rows.map(({ pool_address, symbol, kind, estimated_quote, status, signature }) => [
-    pool_address,
-    symbol,
-    kind,
-    estimated_quote === null ? null : solOf(BigInt(estimated_quote)),
-    status,
-    signature,
-  ]),
+  columns: ['pool', 'symbol', 'kind', 'amount', 'status', 'signature'],
+  rows: rows.map((row) => [row.pool_address, row.symbol, row.kind, amountsOf(row), row.status, row.signature]),
 })
 
 const failureLine = ({ pool_address, kind, error }: ClaimRow) => `${pool_address} ${kind}: ${printable(error ?? '')}`

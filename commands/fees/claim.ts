@@ -1,5 +1,5 @@
-/** `svc fees claim`: claims what a pool owes the partner, whole or split, signed by the user's keypair or the platform wallet. */
-import type { Split } from '../../src/api/fee-claims.ts'
+/** `svc fees claim`: claims what a pool holds for its partner or creator, whole or split, signed by the user's keypair or the platform wallet. */
+import { BENEFICIARIES, BENEFICIARIES_OF, FEE_CLAIM_KINDS, type Split } from '../../src/api/fee-claims.ts'
 import { paths } from '../../src/api/paths.ts'
 import { choiceOf, type InputValues, listOf, text, toggle, verb } from '../command.ts'
 import { SIGNING } from '../signing/flags.ts'
@@ -10,12 +10,17 @@ import { claimFees } from './one-claim.ts'
 import { readSplits } from './splits.ts'
 
 const claimFlags = {
-  kind: choiceOf(['dbc', 'damm_v2', 'surplus'], 'What is claimed (default dbc; with --all every kind)'),
+  kind: choiceOf(
+    FEE_CLAIM_KINDS,
+    `What is claimed: ${FEE_CLAIM_KINDS.join(', ')} (default dbc; with --all every kind)`,
+  ),
+  as: choiceOf(BENEFICIARIES, "Whose share is claimed: the partner's (default), or that of the pool's creator"),
+  owner: text('With --kind damm_v2: wallet whose positions are claimed', { placeholder: 'WALLET' }),
   split: listOf('Shares in hundredths of a percent, two to ten that sum to 10000', { placeholder: 'ADDR:BPS,…' }),
   split_file: text('CSV of address,bps instead of --split; - for standard input', { placeholder: 'FILE' }),
   signed: toggle('The platform wallet pays and signs, instead of your keypair'),
   all: toggle('Claim from every pool that holds fees'),
-  min: text('With --all: least SOL that is worth a claim', { placeholder: 'SOL' }),
+  min: text('With --all: least SOL that is worth a claim; what pays no SOL is left out', { placeholder: 'SOL' }),
   idempotency_key: text('With --signed: repeat under this key what an earlier run began', { placeholder: 'KEY' }),
   ...SIGNING,
 }
@@ -26,20 +31,23 @@ const { submit, get, simulate } = paths.transactions
 export const claimPoolFees = verb({
   about: 'Claim the fees of a pool, or of all',
   details:
-    'The fees belong to the partner of the pool: its keypair must sign, or the platform wallet with --signed. --all goes on after a failure, ends with a table, and exits with 1 when any failed; a second run claims only what is still there.',
+    'The party that is paid must sign: its keypair, or the platform wallet with --signed; a leftover is sent by anyone. --all goes on after a failure, ends with a table, and exits with 1 when any failed; a second run claims only what is still there. --all --as creator goes through the pools that the signing wallet created.',
   calls: [paths.feeClaims.create, paths.pools.list, simulate, submit, get, paths.signer.get],
   args: { pool: text('Address of the pool; not with --all') },
   flags: claimFlags,
   examples: [
     'svc fees claim <pool> --signed',
     'svc fees claim <pool> --split <address>:7500,<address>:2500 -k partner.json',
+    'svc fees claim <pool> --as creator --kind vesting -k creator.json',
+    'svc fees claim <pool> --kind damm_v2 --owner <address> -k owner.json',
     'svc fees claim --all --min 0.05 --signed --yes',
   ],
   async run({ pool, ...input }, session) {
     const splits = await readSplits(input.split, input.split_file)
     checkClaimFlags(pool, input, splits)
     if (pool === undefined) return claimAll(session, input, splits)
-    return claimFees(session, input, { address: pool, kind: input.kind ?? 'dbc', splits })
+    const { kind = 'dbc', as: beneficiary, owner } = input
+    return claimFees(session, input, { address: pool, kind, beneficiary, owner, splits })
   },
 })
 
@@ -58,6 +66,13 @@ function checkClaimFlags(pool: string | undefined, input: ClaimFlags, splits: re
     throw usage(`${shown} is for claims that your own keypair signs, not for --signed`, { param: shown })
   }
   if (input.signed) refuseNamedWallet(input, '--signed')
+  const { kind = 'dbc', as: beneficiary } = input
+  if (input.owner !== undefined && kind !== 'damm_v2') {
+    throw usage('--owner is for --kind damm_v2', { param: '--owner' })
+  }
+  if (beneficiary !== undefined && !BENEFICIARIES_OF[kind].includes(beneficiary)) {
+    throw usage(`--kind ${kind} pays the ${BENEFICIARIES_OF[kind][0]} alone`, { param: '--as' })
+  }
   if (splits !== undefined && (input.kind ?? 'dbc') !== 'dbc') {
     throw usage(`splits are for --kind dbc, not for ${input.kind}`, { param: '--kind' })
   }

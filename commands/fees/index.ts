@@ -1,18 +1,51 @@
 /** `svc fees`: the fees that pools owe the partner: reading them, claiming them and the history of claims. */
+import type { FeeClaimKind } from '../../src/api/fee-claims.ts'
 import { paths } from '../../src/api/paths.ts'
-import { type Noun, required, text, verb } from '../command.ts'
+import { choiceOf, type Noun, required, text, verb } from '../command.ts'
 import { metricsOutcome } from '../pools/record.ts'
 import { listVerb } from '../reads.ts'
 import { claimPoolFees } from './claim.ts'
+import { historyTable } from './history-table.ts'
+import { scheduleVerbs } from './schedule.ts'
+
+/** The kinds of the API, whose own list would load its schemas with every start. */
+const KINDS = [
+  'dbc',
+  'damm_v2',
+  'surplus',
+  'migration_fee',
+  'leftover',
+  'pool_creation_fee',
+  'vesting',
+] as const satisfies readonly FeeClaimKind[]
 
 export const feesNoun: Noun = {
+  groups: { schedule: 'Claims that the platform wallet makes by itself' },
   verbs: {
     claim: claimPoolFees,
     history: listVerb({
       about: 'List fee claims, newest first',
       at: [paths.feeClaims.list, paths.feeClaims.listByPool],
-      filters: { pool: text('Only those of this pool', { placeholder: 'ADDRESS' }) },
-      columns: ['id', 'type', 'pool_address', 'signature', 'occurred_at'],
+      filters: {
+        pool: text('Only those of this pool', { placeholder: 'ADDRESS' }),
+        kind: choiceOf(KINDS, 'Only those of this kind'),
+        beneficiary: choiceOf(['partner', 'creator'], 'Only those of this share'),
+      },
+      columns: [
+        'id',
+        'type',
+        'pool_address',
+        'kind',
+        'beneficiary',
+        'claimer',
+        'signature',
+        'occurred_at',
+        'quote',
+        'base',
+        'sol',
+        'received',
+      ],
+      table: historyTable,
       call: (client, { pool, ...query }) =>
         pool === undefined ? client.feeClaims.list(query) : client.feeClaims.listByPool({ address: pool, ...query }),
     }),
@@ -22,5 +55,6 @@ export const feesNoun: Noun = {
       args: { address: required(text('Address of the pool')) },
       run: async (input, { client }) => metricsOutcome((await client.pools.feeMetrics(input)).data),
     }),
+    ...scheduleVerbs,
   },
 }

@@ -1,18 +1,21 @@
 /** One claim of fees: built, previewed, signed by the user's keypair or the platform wallet, and followed. */
-import type { FeeClaimCreated, FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
-import { LAMPORT_DECIMALS, solOf } from '../amounts.ts'
+import type { Beneficiary, FeeClaimCreated, FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
+import { LAMPORT_DECIMALS } from '../amounts.ts'
 import type { CommandOutcome } from '../command.ts'
 import type { Session } from '../session.ts'
 import { buildFields, type SigningFlags, txVersionField } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
 import { failure } from '../ui/problem.ts'
+import { amountTexts, quoteText, type ShownAmounts } from './amounts.ts'
 
 export type ClaimRunFlags = SigningFlags & { signed: boolean; idempotency_key?: string | undefined }
 
 export interface FeeClaimRequest {
   address: string
   kind: FeeClaimKind
+  beneficiary?: Beneficiary | undefined
+  owner?: string | undefined
   splits: readonly Split[] | undefined
 }
 export type PreparedClaim = Omit<FeeClaimCreated, 'tx'> & { transaction: string; last_valid_block_height: number }
@@ -24,7 +27,7 @@ export async function prepareClaim(
   payer: string,
   fields: ReturnType<typeof buildFields> = {},
 ): Promise<PreparedClaim> {
-  const body = { ...claim, ...fields, payer, ...(splits === undefined ? {} : { splits: [...splits] }) }
+  const body = { ...claimBody(claim), ...fields, payer, ...(splits === undefined ? {} : { splits: [...splits] }) }
   const { tx, ...data } = (await client.feeClaims.create(body)).data
   if (tx.mode === 'unsigned') {
     return { ...data, transaction: tx.transaction, last_valid_block_height: tx.last_valid_block_height }
@@ -34,34 +37,72 @@ export async function prepareClaim(
   })
 }
 
-const claimQuestion = ({ address, kind, splits }: FeeClaimRequest) =>
-  `Claim the ${kind === 'surplus' ? 'surplus' : 'fees'} of ${address}${splits === undefined ? '' : `, split ${splits.length} ways`}`
-
-const claimFields = ({ pool_address, kind, estimated_quote }: Omit<FeeClaimCreated, 'tx'>) => ({
-  pool_address,
+/** The fields of a request; those that are not given are left out, because older daemons do not know them. */
+const claimBody = ({ address, kind, beneficiary, owner }: Omit<FeeClaimRequest, 'splits'>) => ({
+  address,
   kind,
-  ...(estimated_quote === undefined ? {} : { estimated_quote }),
+  ...(beneficiary === undefined ? {} : { beneficiary }),
+  ...(owner === undefined ? {} : { owner }),
 })
 
-/** The amount and each share of it, rounded down; the API distributes the remainder among some of them. */
+/** What a kind claims, after `the`. */
+const CLAIMED: Readonly<Record<FeeClaimKind, string>> = {
+  dbc: 'fees',
+  damm_v2: 'fees',
+  surplus: 'surplus',
+  migration_fee: 'migration fee',
+  leftover: 'leftover',
+  pool_creation_fee: 'pool creation fee',
+  vesting: 'vested tokens',
+}
+
+const claimQuestion = ({ address, kind, beneficiary, splits }: FeeClaimRequest) => {
+  const whose = beneficiary === 'creator' ? "creator's " : ''
+  return `Claim the ${whose}${CLAIMED[kind]} of ${address}${splits === undefined ? '' : `, split ${splits.length} ways`}`
+}
+
+const SHOWN = [
+  'pool_address',
+  'kind',
+  'beneficiary',
+  'claimer',
+  'estimated_quote',
+  'estimated_base',
+  'estimated_lamports',
+  'remaining_positions',
+] as const
+
+/** The fields that the answer has. */
+const claimFields = (answer: Omit<FeeClaimCreated, 'tx'>): Record<string, unknown> =>
+  Object.fromEntries(SHOWN.flatMap((name) => (answer[name] === undefined ? [] : [[name, answer[name]]])))
+
+/** The amounts and each share of the quote, rounded down; the API distributes the remainder among some of them. */
 function amountLines(
-  { estimated_quote }: { estimated_quote?: string | undefined },
+  data: Partial<ShownAmounts> & { remaining_positions?: number | undefined },
   { splits }: FeeClaimRequest,
 ): string[] {
-  if (estimated_quote === undefined) return []
-  const amount = BigInt(estimated_quote)
+  const amount = BigInt(data.estimated_quote ?? 0)
+  const { remaining_positions = 0 } = data
   return [
-    previewLine('claims', `${solOf(amount)} SOL`),
+    ...amountTexts(data).map((text) => previewLine('claims', text)),
     ...(splits ?? []).map(
-      ({ recipient, bps }) => `    ${recipient}  ${bps / 100} %  ~${solOf((amount * BigInt(bps)) / 10_000n)} SOL`,
+      ({ recipient, bps }) => `    ${recipient}  ${bps / 100} %  ~${quoteText(data)((amount * BigInt(bps)) / 10_000n)}`,
     ),
+    ...(remaining_positions === 0
+      ? []
+      : [previewLine('left', `${remaining_positions} smaller positions: claim again`)]),
   ]
 }
 
 /** Claims the fees, signed by the local keypair, which must be the partner's, or by the platform wallet. */
 export function claimFees(session: Session, input: ClaimRunFlags, claim: FeeClaimRequest): Promise<CommandOutcome> {
   const { splits, ...body } = claim
-  const decimals = { estimated_quote: LAMPORT_DECIMALS }
+  const decimals = { estimated_quote: LAMPORT_DECIMALS, estimated_base: 0, estimated_lamports: LAMPORT_DECIMALS }
+  /** The answer alone knows the decimals of the pool's mints. */
+  const shown = (data: Omit<FeeClaimCreated, 'tx'>) => {
+    Object.assign(decimals, { estimated_quote: data.quote_decimals, estimated_base: data.base_decimals })
+    return claimFields(data)
+  }
   return runSigned<PreparedClaim>(session, input, {
     what: claimQuestion(claim),
     async build(payer) {
@@ -70,14 +111,14 @@ export function claimFees(session: Session, input: ClaimRunFlags, claim: FeeClai
       return { data: await prepareClaim(session, claim, payer, fields) }
     },
     preview: (data) => amountLines(data, claim),
-    show: claimFields,
+    show: shown,
     decimals: () => decimals,
     platform: (payer) => ({
       what: claimQuestion(claim),
       async sign(options) {
         const { data } = await session.client.feeClaims.create(
           {
-            ...body,
+            ...claimBody(body),
             ...txVersionField(input),
             payer,
             mode: 'signed',
@@ -86,7 +127,7 @@ export function claimFees(session: Session, input: ClaimRunFlags, claim: FeeClai
           options,
         )
         if (data.tx.mode !== 'signed') throw failure('the API answered without a signature: it did not sign')
-        return { signature: data.tx.signature, show: () => claimFields(data) }
+        return { signature: data.tx.signature, show: () => shown(data) }
       },
       decimals,
     }),

@@ -1,0 +1,141 @@
+/** Finds what `svc fees claim --all` can claim: every kind of every pool that may hold something for a party. */
+import { type Beneficiary, FEE_CLAIM_KINDS, type FeeClaimKind } from '../../src/api/fee-claims.ts'
+import type { Pool } from '../../src/api/pools.ts'
+import { ApiError } from '../../src/errors.ts'
+import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
+import type { Session } from '../session.ts'
+import type { ShownAmounts } from './amounts.ts'
+import { prepareClaim } from './one-claim.ts'
+
+export interface ClaimRow {
+  pool_address: string
+  symbol: string | null
+  kind: FeeClaimKind
+  /** The estimated amount in raw units of the quote; null where it is unknown. */
+  estimated_quote: string | null
+  /** What the answer of the API says of the amounts; empty where the list of pools has told them. */
+  amounts: Partial<ShownAmounts>
+  signature: string | null
+  status: 'to claim' | 'claimed' | 'submitted' | 'failed'
+  error: string | null
+}
+
+export interface ClaimSearch {
+  kind: FeeClaimKind | undefined
+  beneficiary: Beneficiary | undefined
+  owner: string | undefined
+  /** Least lamports that are worth a claim. */
+  least: bigint
+  payer: string
+}
+
+const POOLS_PER_PAGE = '100'
+/** The API's reasons for a claim that holds nothing: never, not any more, or not yet. */
+const EMPTY_REASONS: readonly unknown[] = ['nothing_to_claim', 'withdrawn', 'too_early']
+
+/** Every possible claim of every page of pools; amounts that the list does not contain are requested pool by pool. */
+export async function claimableFees(session: Session, search: ClaimSearch): Promise<ClaimRow[]> {
+  const { kind, beneficiary, payer, least } = search
+  const rows: ClaimRow[] = []
+  // What a creator earns is paid to its own wallet alone.
+  const filter = beneficiary === 'creator' ? { creator: payer } : {}
+  let cursor: string | undefined
+  let read = 0
+  do {
+    const page = { limit: POOLS_PER_PAGE, ...(cursor === undefined ? {} : { cursor }) }
+    const { data, meta } = await session.client.pools.list({ ...page, ...filter })
+    for (const pool of data) {
+      session.ui.progress('Reading pools')(++read, 0)
+      for (const each of kindsOf(pool, beneficiary)) {
+        if (kind !== undefined && each !== kind) continue
+        const row = await claimRowOf(session, pool, each, search)
+        if (row !== null && (row.status === 'failed' || solIn(row) >= least)) rows.push(row)
+      }
+    }
+    cursor = meta.next_cursor ?? undefined
+  } while (cursor !== undefined)
+  return rows
+}
+
+/** Lamports that a claim pays. Tokens and other quotes are not counted. */
+export function solIn({ estimated_quote, amounts }: Pick<ClaimRow, 'estimated_quote' | 'amounts'>): bigint {
+  const { quote_mint = WRAPPED_SOL, estimated_lamports = '0' } = amounts
+  return (quote_mint === WRAPPED_SOL ? BigInt(estimated_quote ?? 0) : 0n) + BigInt(estimated_lamports)
+}
+
+/** A claim of this kind that failed; the others continue. */
+export function failedClaim(error: unknown): Pick<ClaimRow, 'status' | 'error' | 'signature'> {
+  if (!(error instanceof ApiError)) throw error
+  const { signature } = error.details ?? {}
+  return { status: 'failed', error: error.message, signature: typeof signature === 'string' ? signature : null }
+}
+
+type RawState = Record<string, unknown>
+
+/** The kinds that may hold something, by the state in the list; the API is asked about each. */
+function kindsOf(pool: Pool, beneficiary: Beneficiary = 'partner'): readonly FeeClaimKind[] {
+  const { type, status } = pool
+  if (status === 'pending' || status === 'failed') return []
+  if (type === 'damm_v2') return ['damm_v2']
+  const metrics = fieldsOf(pool.fee_metrics)
+  const raw = fieldsOf(pool.state)
+  const [held, config] = [fieldsOf(fieldsOf(raw.pool).poolState), fieldsOf(raw.config)]
+  const isCreator = beneficiary === 'creator'
+  const has = (value: unknown) => value !== undefined && value !== null && String(value) !== '0'
+  // The record may not have followed the chain yet.
+  const isMigrated = status === 'migrated' || has(held.isMigrated)
+  const isFull = isMigrated || status === 'migration_triggered' || has(held.migrationProgress)
+  const vesting = fieldsOf(config.lockedVestingConfig)
+  const possible: Record<FeeClaimKind, boolean> = {
+    // Where the chain could not be read, the row says so.
+    dbc: pool.fee_metrics === null || !isCreator || has(held.creatorQuoteFee) || has(held.creatorBaseFee),
+    damm_v2: false,
+    surplus: isCreator
+      ? isFull && !has(held.isCreatorWithdrawSurplus) && has(config.creatorTradingFeePercentage)
+      : metrics.surplus_status === 'available',
+    migration_fee: isFull && has(config.migrationFeePercentage),
+    leftover: !isCreator && isMigrated && has(config.fixedTokenSupplyFlag) && !has(held.isWithdrawLeftover),
+    pool_creation_fee: !isCreator && has(config.poolCreationFee),
+    vesting: isCreator && isMigrated && (has(vesting.cliffUnlockAmount) || has(vesting.amountPerPeriod)),
+  }
+  return FEE_CLAIM_KINDS.filter((kind) => possible[kind])
+}
+
+const fieldsOf = (value: unknown): RawState => (typeof value === 'object' && value !== null ? (value as RawState) : {})
+
+/** The row of one claim; null where there is nothing to claim. */
+async function claimRowOf(
+  session: Session,
+  pool: Pool,
+  kind: FeeClaimKind,
+  { beneficiary, owner, payer }: ClaimSearch,
+): Promise<ClaimRow | null> {
+  const { address, symbol } = pool
+  const row: ClaimRow = {
+    pool_address: address,
+    symbol,
+    kind,
+    estimated_quote: null,
+    amounts: {},
+    signature: null,
+    status: 'to claim',
+    error: null,
+  }
+  if (pool.type === 'dbc' && pool.fee_metrics === null) {
+    return { ...row, status: 'failed', error: 'the chain could not be asked what it holds' }
+  }
+  // Most pools hold nothing but fees in SOL, which the list has told.
+  const metrics = fieldsOf(pool.fee_metrics)
+  if (kind === 'dbc' && beneficiary !== 'creator' && (pool.quote_mint ?? WRAPPED_SOL) === WRAPPED_SOL) {
+    const [fee, base] = [metrics.partner_quote_fee ?? '0', metrics.partner_base_fee ?? '0'].map(String)
+    if (base === '0') return fee === '0' ? null : { ...row, estimated_quote: fee ?? '0' }
+  }
+  try {
+    const claim = { address, kind, beneficiary, owner: kind === 'damm_v2' ? owner : undefined, splits: undefined }
+    const amounts = await prepareClaim(session, claim, payer, { dry_run: true })
+    return { ...row, estimated_quote: amounts.estimated_quote ?? '0', amounts }
+  } catch (error) {
+    if (error instanceof ApiError && EMPTY_REASONS.includes(error.details?.reason)) return null
+    return { ...row, ...failedClaim(error) }
+  }
+}

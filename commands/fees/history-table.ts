@@ -1,0 +1,38 @@
+/** The table of `svc fees history`: what each claim has paid, in SOL, and who got what. */
+import type { FeeClaim } from '../../src/api/fee-claims.ts'
+import { solOf } from '../amounts.ts'
+import type { Rows } from '../command.ts'
+
+type PaidAmounts = Pick<FeeClaim, 'sol' | 'quote' | 'base'>
+
+/**
+ * A quote that is SOL is counted as SOL alone; another one and the pool's token are raw units. Amounts are missing until
+ * the claim is final, and where the daemon is an older one.
+ */
+export function historyTable(claims: readonly FeeClaim[]): Rows {
+  return {
+    columns: ['occurred_at', 'kind', 'party', 'sol', 'other_units', 'received', 'pool_address', 'signature'],
+    rows: claims.map((claim) => [
+      claim.occurred_at,
+      claim.kind,
+      claim.beneficiary,
+      claim.sol ? solOf(BigInt(claim.sol)) : null,
+      unitsOf(claim),
+      claim.received?.map(receiptText).join(', ') || null,
+      claim.pool_address,
+      claim.signature,
+    ]),
+  }
+}
+
+function unitsOf({ sol, quote, base }: PaidAmounts): string | null {
+  const isOther = sol === '0' && (quote ?? '0') !== '0'
+  const parts = [
+    ...(isOther ? [`${quote} of the quote`] : []),
+    ...((base ?? '0') === '0' ? [] : [`${base} of the token`]),
+  ]
+  return parts.length === 0 ? null : parts.join(', ')
+}
+
+const receiptText = ({ wallet, token, amount }: NonNullable<FeeClaim['received']>[number]): string =>
+  token === 'SOL' ? `${wallet} ${solOf(BigInt(amount))} SOL` : `${wallet} ${amount} of ${token}`
