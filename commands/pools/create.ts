@@ -1,53 +1,55 @@
 /** `svc pools create`: launches a token with its pool, signed by the user's keypair or the platform wallet, and waits until it is live. */
 import { paths } from '../../src/api/paths.ts'
 import type { Pool, PoolCreated } from '../../src/api/pools.ts'
-import { LAMPORT_DECIMALS, rawUnits } from '../amounts.ts'
-import { type CommandOutcome, choiceOf, type InputValues, required, text, toggle, verb } from '../command.ts'
+import { type CommandOutcome, verb } from '../command.ts'
 import type { Session } from '../session.ts'
-import { buildFields, SIGNING, txVersionField, WALLET_ADDRESS } from '../signing/flags.ts'
+import { buildFields, txVersionField } from '../signing/flags.ts'
 import { platformAddress, sendByPlatform } from '../signing/platform-wallet.ts'
 import { runSigned } from '../signing/run.ts'
-import { readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
+import { poolBody, secretKeysOf } from './launch-body.ts'
+import { type CreateFlags, createFlags } from './launch-flags.ts'
+import { launchAll } from './launch-list.ts'
+import { refuseBesideRehearsal, showRehearsal } from './rehearse.ts'
+import { sponsorOf } from './sponsor.ts'
 import { poolSummary, untilLive } from './verify.ts'
-
-const URL_VALUE = { placeholder: 'URL' }
-const createFlags = {
-  name: required(text('Name: 1 to 20 letters, digits or spaces')),
-  symbol: required(text('Symbol: 1 to 10 letters or digits')),
-  image: required(text('Image of the token: PNG, JPEG, GIF or WebP; - for standard input', { placeholder: 'FILE' })),
-  type: choiceOf(['dbc', 'damm_v2'], 'Launch curve (dbc, the default), or a pool of the whole supply (damm_v2)'),
-  unlocked_liquidity: toggle(
-    'With damm_v2: the creator can take the liquidity out at any time; otherwise it is locked for good',
-  ),
-  preset: text('Curve, see `svc pools presets`', { placeholder: 'NAME' }),
-  buy: text("SOL that the creator's first buy spends", { placeholder: 'SOL' }),
-  description: text('Description, up to 500 characters'),
-  website: text('Website', URL_VALUE),
-  twitter: text('Profile on X', URL_VALUE),
-  telegram: text('Group or channel on Telegram', URL_VALUE),
-  bundle: toggle('Send the transactions as a bundle; so is done by itself where relay-url is set'),
-  signed: toggle('The platform wallet creates it and signs, instead of your keypair'),
-  idempotency_key: text('With --signed: repeat under this key what an earlier run began', { placeholder: 'KEY' }),
-  creator: text('Wallet that signs elsewhere and launches it, the same as --payer; with --build-only', WALLET_ADDRESS),
-  ...SIGNING,
-}
-type CreateFlags = InputValues<typeof createFlags>
 
 const { submit, get, simulate } = paths.transactions
 
 export const create = verb({
   about: 'Launch a token with its pool',
   details:
-    'Your keypair is the creator, pays and makes the first buy. Several transactions are sent as a bundle, or one after another, each confirmed before the next; it ends when the pool is live.',
-  calls: [paths.pools.create, simulate, submit, get, paths.pools.verify, paths.pools.presets, paths.signer.get],
+    'Your keypair is the creator, pays and makes the first buy. Several transactions are sent as a bundle, or one after another, each confirmed before the next; it ends when the pool is live. With --rehearse nothing is sent: the launch, a buyer who fills the curve, the migration and all claims are run on a copy of the cluster, and the books of everybody printed. With --from many are launched, each once: the same command again goes on where it stopped.',
+  calls: [
+    paths.pools.create,
+    paths.pools.rehearse,
+    simulate,
+    submit,
+    get,
+    paths.pools.verify,
+    paths.pools.presets,
+    paths.signer.get,
+    paths.accounts.get,
+  ],
   flags: createFlags,
   examples: [
     'svc pools create --name "My Token" --symbol MTK --image logo.png --buy 0.5',
     'svc pools create --name Test --symbol TST --image logo.png --preset standard --dry-run -k id.json',
     'svc pools create --name Test --symbol TST --image logo.png --signed --yes',
+    'svc pools create --name Test --symbol TST --image logo.png --creator <address> --payer <address> --build-only',
+    'svc pools create --name Test --symbol TST --image logo.png --buy 0.5 --rehearse',
+    'svc pools create --from launches.csv --yes',
+    'svc pools create --from launches.csv --yes',
   ],
-  run: async (input, session) => (input.signed ? launchPoolByPlatform : launchPool)(input, session),
+  async run(input, session) {
+    if (input.from !== undefined) return launchAll(session, input, input.from)
+    if (input.journal !== undefined) throw usage('--journal goes with --from', { param: '--journal' })
+    if (input.rehearse) {
+      refuseBesideRehearsal(input)
+      return showRehearsal(session, input, await poolBody(input))
+    }
+    return (input.signed ? launchPoolByPlatform : launchPool)(input, session)
+  },
 })
 
 async function launchPool(input: CreateFlags, session: Session): Promise<CommandOutcome> {
@@ -59,16 +61,12 @@ async function launchPool(input: CreateFlags, session: Session): Promise<Command
       param: '--bundle',
     })
   }
-  const body = await poolBody(input)
-  return runSigned<PoolCreated>(session, input, {
+  const payer = await sponsorOf(input, session)
+  const body = { ...(await poolBody(input)), ...(payer === undefined ? {} : { payer }) }
+  return runSigned<PoolCreated>(session, payer === undefined ? input : { ...input, payer: undefined }, {
     what: poolQuestion(input),
     build: (creator) => session.client.pools.create({ ...body, creator, ...buildFields(input) }),
-    secretKeys: ({ required_signers: keys }) => [
-      keys.base_mint_secret_key,
-      keys.config_secret_key,
-      keys.position_nft_secret_key ?? [],
-      keys.platform_position_nft_secret_key ?? [],
-    ],
+    secretKeys: secretKeysOf,
     recovery: ({ pool }) =>
       `\`svc pools verify ${pool.address}\` tells whether it is live; if it is not, launch it anew once \`svc tx status\` calls those that were sent failed`,
     async show(data, confirmed) {
@@ -121,10 +119,10 @@ async function liveFields(session: Session, input: CreateFlags, created: PoolCre
   return { ...launchFields(pool, created), ...(await presetName(session, input)) }
 }
 
-function poolQuestion({ name, symbol, buy, type, unlocked_liquidity }: CreateFlags): string {
+function poolQuestion({ name, symbol, buy, type, preset, unlocked_liquidity }: CreateFlags): string {
   const liquidity = unlocked_liquidity ? 'left to its creator' : 'locked for good'
   const pool = type === 'damm_v2' ? ` in a pool of its own (liquidity ${liquidity})` : ''
-  return `Launch ${name} (${symbol})${pool}${buy === undefined ? '' : ` and buy for ${buy} SOL`}`
+  return `Launch ${name} (${symbol})${pool}${buy === undefined ? '' : ` and buy for ${buy} ${preset === undefined ? 'SOL' : 'of its quote'}`}`
 }
 
 /**
@@ -145,38 +143,4 @@ async function presetName({ client }: Session, { preset }: CreateFlags): Promise
   )
   const name = presets.find(({ is_default }) => is_default)?.name
   return name === undefined ? {} : { preset: name }
-}
-
-async function poolBody(input: CreateFlags) {
-  const { name, symbol, image, type, preset, buy, description, website, twitter, telegram, unlocked_liquidity } = input
-  if (unlocked_liquidity && type !== 'damm_v2') {
-    throw usage('--unlocked-liquidity is for --type damm_v2', { param: '--unlocked-liquidity' })
-  }
-  const buy_amount = buy === undefined ? undefined : solNumber(buy)
-  const bytes = await readBytes(image)
-  if (bytes.byteLength === 0) {
-    throw usage(`${image === '-' ? 'standard input' : image} is empty: an image is PNG, JPEG, GIF or WebP`, {
-      param: '--image',
-    })
-  }
-  const lock_liquidity = unlocked_liquidity ? false : undefined
-  const optional = { type, preset, buy_amount, description, website, telegram, twitter_url: twitter, lock_liquidity }
-  return {
-    name,
-    symbol,
-    image: Buffer.from(bytes).toString('base64'),
-    ...(Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) as {
-      [K in keyof typeof optional]?: NonNullable<(typeof optional)[K]>
-    }),
-  }
-}
-
-/** The API takes SOL as a number; an amount that a number cannot hold to the lamport is refused rather than rounded. */
-function solNumber(sol: string): number {
-  const lamports = rawUnits(sol, LAMPORT_DECIMALS, '--buy')
-  const amount = Number(sol)
-  if (rawUnits(amount.toFixed(LAMPORT_DECIMALS), LAMPORT_DECIMALS, '--buy') !== lamports) {
-    throw usage(`--buy has more digits than can be sent exactly`, { param: '--buy' })
-  }
-  return amount
 }

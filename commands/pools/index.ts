@@ -3,12 +3,15 @@ import { paths } from '../../src/api/paths.ts'
 import { choiceOf, type Noun, required, text, verb } from '../command.ts'
 import { listVerb } from '../reads.ts'
 import { create } from './create.ts'
+import { earnings } from './earnings.ts'
 import { presets } from './presets.ts'
+import { preview } from './preview.ts'
 import { progress } from './progress.ts'
 import { metricsOutcome, poolOutcome } from './record.ts'
 import { share } from './share.ts'
 import { percentOf } from './state.ts'
 import { swap } from './swap.ts'
+import { transferCreatorVerb } from './transfer-creator.ts'
 import { poolVerifyVerb } from './verify.ts'
 import { watch } from './watch.ts'
 
@@ -54,10 +57,13 @@ export const poolsNoun: Noun = {
       args: POOL_ADDRESS,
       run: async (input, { client }) => metricsOutcome((await client.pools.feeMetrics(input)).data),
     }),
+    earnings,
     verify: poolVerifyVerb,
     presets,
+    preview,
     share,
     swap,
+    'transfer-creator': transferCreatorVerb,
     watch,
   },
 }

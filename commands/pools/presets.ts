@@ -1,10 +1,9 @@
 /** `svc pools presets`: the curves that pools can be launched with. */
 
 import { paths } from '../../src/api/paths.ts'
-import type { PoolPreset } from '../../src/api/pools.ts'
-import { LAMPORT_DECIMALS } from '../amounts.ts'
+import type { PoolPreset } from '../../src/api/pool-presets.ts'
 import { toggle, verb } from '../command.ts'
-import { drawCurve, drawingWidth, shortOf, sqrtPriceFromText } from '../ui/curve.ts'
+import { drawCurve, drawingWidth, quoteUnitOf, shortOf, sqrtPriceFromText } from '../ui/curve.ts'
 
 const columns = [
   'name',
@@ -16,11 +15,13 @@ const columns = [
   'start_price',
   'migration_price',
   'fee',
+  'quote',
 ] as const
 
 export const presets = verb({
   about: 'List the curves that pools can be launched with',
-  details: 'Caps, prices and the threshold that fills the curve are in SOL; the supply is in whole tokens.',
+  details:
+    'Caps, prices and the threshold that fills the curve are in SOL, or in the quote that stands beside the name; the supply is in whole tokens.',
   calls: [paths.pools.presets],
   flags: { curve: toggle('Draw them') },
   examples: ['svc pools presets --curve'],
@@ -39,16 +40,29 @@ export const presets = verb({
 
 function presetRow(preset: PoolPreset): unknown[] {
   const { name, total_supply, decimals, initial_market_cap, migration_market_cap, fee } = preset
-  const threshold = shortOf(BigInt(preset.migration_threshold), LAMPORT_DECIMALS)
+  const threshold = shortOf(BigInt(preset.migration_threshold), quoteOf(preset).decimals)
   const prices = [shortPrice(preset.initial_price), shortPrice(preset.migration_price)]
-  return [name, total_supply, decimals, initial_market_cap, migration_market_cap, threshold, ...prices, presetFee(fee)]
+  return [
+    name,
+    total_supply,
+    decimals,
+    initial_market_cap,
+    migration_market_cap,
+    threshold,
+    ...prices,
+    presetFee(fee),
+    quoteOf(preset).unit,
+  ]
 }
 
 /** The cells of a preset, with joined columns so that the table fits 80 characters. */
 function presetCells(preset: PoolPreset): string[] {
-  const [name, supply, , start, end, threshold, first, last, fee] = presetRow(preset)
-  return [name, supply, `${start} → ${end}`, threshold, `${first} → ${last}`, fee].map(String)
+  const [name, supply, , start, end, threshold, first, last, fee, quote] = presetRow(preset)
+  const title = quote === 'SOL' ? name : `${name} (${quote})`
+  return [title, supply, `${start} → ${end}`, threshold, `${first} → ${last}`, fee].map(String)
 }
+
+const quoteOf = ({ quote_mint, quote_decimals }: PoolPreset) => quoteUnitOf(quote_mint, quote_decimals ?? null)
 
 const presetFee = ({ starting_bps, ending_bps, duration_seconds }: PoolPreset['fee']) =>
   starting_bps === ending_bps
@@ -62,17 +76,19 @@ function shortPrice(price: string): string {
 
 function drawnPreset(preset: PoolPreset): string {
   const { name, is_default, decimals, total_supply, initial_market_cap, migration_market_cap, fee } = preset
+  const quote = quoteOf(preset)
   const shape = {
-    start: sqrtPriceFromText(preset.initial_price, decimals),
+    start: sqrtPriceFromText(preset.initial_price, decimals, quote),
     points: preset.curve.map(({ sqrt_price, liquidity }) => ({
       sqrtPrice: BigInt(sqrt_price),
       liquidity: BigInt(liquidity),
     })),
     decimals,
+    quote,
   }
   return [
     `${name}${is_default ? ' (default)' : ''}`,
-    `${total_supply} tokens, market cap ${initial_market_cap} → ${migration_market_cap} SOL, fee ${presetFee(fee)}`,
+    `${total_supply} tokens, market cap ${initial_market_cap} → ${migration_market_cap} ${quote.unit}, fee ${presetFee(fee)}`,
     ...drawCurve(shape, null, drawingWidth()),
   ].join('\n')
 }

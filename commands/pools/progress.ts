@@ -1,7 +1,6 @@
 /** `svc pools progress`: the curve of a pool and the pool's position on it. */
 import { paths } from '../../src/api/paths.ts'
 import type { CurveProgress, Pool } from '../../src/api/pools.ts'
-import { LAMPORT_DECIMALS } from '../amounts.ts'
 import { required, text, verb } from '../command.ts'
 import { drawCurve, drawingWidth, shortOf } from '../ui/curve.ts'
 import { printable } from '../ui/render.ts'
@@ -23,18 +22,18 @@ export const progress = verb({
 
 /** The lines of a pool's progress; null for a pool whose state cannot be read. */
 export function progressLines(
-  pool: Pick<Pool, 'type' | 'state' | 'symbol' | 'status'>,
+  pool: Pick<Pool, 'type' | 'state' | 'symbol' | 'status'> & { quote_mint?: string },
   { progress, migration_market_cap_usd: usd }: Pick<CurveProgress, 'progress' | 'migration_market_cap_usd'>,
   width: number,
 ): string[] | null {
-  const { price, curve } = poolState(pool)
+  const { price, curve, quote } = poolState(pool)
   if (curve === null) return null
   const { raised, threshold, shape } = curve
   const name = pool.symbol === null ? '' : `${printable(pool.symbol)}  `
   const cap = usd === undefined ? '' : `  migrates at a market cap of ${Math.floor(usd)} USD`
   return [
-    `${name}${pool.status}  ${percentOf(progress)}  ${shortOf(raised, LAMPORT_DECIMALS)} of ${shortOf(threshold, LAMPORT_DECIMALS)} SOL`,
-    `price ${price ?? 'unknown'} SOL${cap}`,
+    `${name}${pool.status}  ${percentOf(progress)}  ${shortOf(raised, quote.decimals)} of ${shortOf(threshold, quote.decimals)} ${quote.unit}`,
+    `price ${price ?? 'unknown'} ${quote.unit}${cap}`,
     '',
     ...drawCurve(shape, raised, width),
   ]

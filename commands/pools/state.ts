@@ -1,12 +1,14 @@
 /** Reads the state of a pool: its price, how much was raised of its threshold, and its curve. */
 import type { Pool } from '../../src/api/pools.ts'
-import { type CurveShape, priceOf } from '../ui/curve.ts'
+import { type CurveShape, priceOf, type QuoteUnit, quoteUnitOf } from '../ui/curve.ts'
 
 export interface PoolState {
   decimals: number | null
-  /** The price in SOL for one whole token; null where the state does not contain it. */
+  /** What the pool is traded against, usually SOL. */
+  quote: QuoteUnit
+  /** The price of one whole token in the quote; null where the state does not contain it. */
   price: string | null
-  /** Whether the trading fee is always in SOL; otherwise it is in token or SOL, by the side of the trade. */
+  /** Whether the trading fee is always in the quote; otherwise it is in token or quote, by the side of the trade. */
   feesInSol: boolean
   /** The launch curve; null for any other pool. */
   curve: { shape: CurveShape; raised: bigint; threshold: bigint } | null
@@ -15,19 +17,20 @@ export interface PoolState {
 type StateFields = Record<string, unknown>
 
 /** Reads the programs' raw state; fields of an unexpected shape are left out. */
-export function poolState(pool: Pick<Pool, 'type' | 'state'>): PoolState {
+export function poolState(pool: Pick<Pool, 'type' | 'state'> & { quote_mint?: string }): PoolState {
   const state = fieldsIn(pool.state)
+  const quote = quoteUnitOf(pool.quote_mint, typeof state.quote_decimals === 'number' ? state.quote_decimals : null)
   if (pool.type === 'damm_v2') {
-    return { decimals: null, price: null, feesInSol: Number(state.collectFeeMode) !== 0, curve: null }
+    return { quote, decimals: null, price: null, feesInSol: Number(state.collectFeeMode) !== 0, curve: null }
   }
   const [held, config] = [fieldsIn(fieldsIn(state.pool).poolState), fieldsIn(state.config)]
   const decimals = typeof config.tokenDecimal === 'number' ? config.tokenDecimal : null
   const feesInSol = config.collectFeeMode === 0
   const [sqrtPrice, start] = [bigintIn(held.sqrtPrice), bigintIn(config.sqrtStartPrice)]
   const [raised, threshold] = [bigintIn(held.quoteReserve), bigintIn(config.migrationQuoteThreshold)]
-  const price = sqrtPrice === null || decimals === null ? null : priceOf(sqrtPrice, decimals)
+  const price = sqrtPrice === null || decimals === null ? null : priceOf(sqrtPrice, decimals, undefined, quote)
   if (decimals === null || start === null || raised === null || threshold === null) {
-    return { decimals, price, feesInSol, curve: null }
+    return { quote, decimals, price, feesInSol, curve: null }
   }
   const last = bigintIn(config.migrationSqrtPrice) ?? start
   const points = (Array.isArray(config.curve) ? config.curve : [])
@@ -35,10 +38,11 @@ export function poolState(pool: Pick<Pool, 'type' | 'state'>): PoolState {
     .map((point) => ({ sqrtPrice: bigintIn(point.sqrtPrice) ?? 0n, liquidity: bigintIn(point.liquidity) ?? 0n }))
     .filter(({ sqrtPrice, liquidity }) => sqrtPrice > 0n && liquidity > 0n)
   return {
+    quote,
     decimals,
     price,
     feesInSol,
-    curve: { shape: { start, points: pointsUntil(points, last), decimals }, raised, threshold },
+    curve: { shape: { start, points: pointsUntil(points, last), decimals, quote }, raised, threshold },
   }
 }
 

@@ -1,18 +1,21 @@
 /** `svc pools swap`: a buy or a sell on a pool of either type, quoted, signed locally and submitted. */
 import { paths } from '../../src/api/paths.ts'
 import type { PoolSwap } from '../../src/api/pools.ts'
-import { decimalOf, LAMPORT_DECIMALS, rawUnits, solOf } from '../amounts.ts'
+import { decimalOf, rawUnits } from '../amounts.ts'
 import { integer, required, text, verb } from '../command.ts'
+import type { Session } from '../session.ts'
 import { buildFields, SIGNING } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
 import { mintState } from '../token-state.ts'
-import { shortOf } from '../ui/curve.ts'
+import { type QuoteUnit, quoteUnitOf, SOL_UNIT, shortOf } from '../ui/curve.ts'
 import { usage } from '../ui/problem.ts'
 import { poolState } from './state.ts'
 
 const { submit, get, simulate } = paths.transactions
 const DEFAULT_SLIPPAGE_BPS = 100
+/** No quote has more; before the pool is read, its quote is not known. */
+const MOST_DECIMALS = 18
 
 export const swap = verb({
   about: 'Buy or sell on a pool',
@@ -20,7 +23,7 @@ export const swap = verb({
   calls: [paths.pools.get, paths.accounts.get, paths.pools.swap, simulate, submit, get],
   args: { address: required(text('Address of the pool')) },
   flags: {
-    buy: text('SOL to spend', { placeholder: 'SOL' }),
+    buy: text('SOL to spend, or whole tokens of the quote of a pool in another', { placeholder: 'SOL' }),
     sell: text('Whole tokens to sell, like 1000 or 0.5', { placeholder: 'TOKENS' }),
     slippage_bps: integer(
       `How much less than quoted is taken, in hundredths of a percent (default ${DEFAULT_SLIPPAGE_BPS})`,
@@ -37,14 +40,16 @@ export const swap = verb({
       throw usage('give either --buy (SOL) or --sell (whole tokens)', { param: '--buy' })
     }
     const side = buy === undefined ? 'sell' : 'buy'
-    const lamports = buy === undefined ? null : positive(rawUnits(buy, LAMPORT_DECIMALS, '--buy'), '--buy')
+    if (buy !== undefined) positive(rawUnits(buy, MOST_DECIMALS, '--buy'), '--buy')
     const { data: pool } = await session.client.pools.get({ address })
     const { decimals: stateDecimals, feesInSol } = poolState(pool)
+    const quote = await quoteOfPool(session, pool.quote_mint)
+    const paidQuote = buy === undefined ? null : positive(rawUnits(buy, quote.decimals, '--buy'), '--buy')
     const decimals = stateDecimals ?? (await mintState(session, pool.base_mint)).decimals
-    const amount = lamports ?? positive(rawUnits(sell ?? '', decimals, '--sell'), '--sell')
+    const amount = paidQuote ?? positive(rawUnits(sell ?? '', decimals, '--sell'), '--sell')
     const name = pool.symbol ?? pool.base_mint
     return runSigned<PoolSwap & { transaction: string; last_valid_block_height: number }>(session, flags, {
-      what: buy === undefined ? `Sell ${sell} ${name}` : `Buy ${name} for ${buy} SOL`,
+      what: buy === undefined ? `Sell ${sell} ${name}` : `Buy ${name} for ${buy} ${quote.unit}`,
       async build(payer) {
         const body = { address, payer, side, amount: String(amount), slippage_bps, ...buildFields(flags) } as const
         const { data } = await session.client.pools.swap(body)
@@ -52,15 +57,15 @@ export const swap = verb({
         return { data: { ...data, transaction, last_valid_block_height } }
       },
       decimals: () => {
-        const [paid, received] = side === 'buy' ? [LAMPORT_DECIMALS, decimals] : [decimals, LAMPORT_DECIMALS]
+        const [paid, received] = side === 'buy' ? [quote.decimals, decimals] : [decimals, quote.decimals]
         return {
           amount_in: paid,
           estimated_out: received,
           minimum_out: received,
-          fee: feesInSol ? LAMPORT_DECIMALS : received,
+          fee: feesInSol ? quote.decimals : received,
         }
       },
-      preview: (data) => quoteLines(data, { decimals, name, feesInSol, slippage_bps }),
+      preview: (data) => quoteLines(data, { decimals, name, feesInSol, slippage_bps, quote }),
       show: ({ amount_in, estimated_out, minimum_out, fee }) => ({
         pool_address: address,
         side,
@@ -73,6 +78,12 @@ export const swap = verb({
   },
 })
 
+/** The quote of a pool; the decimals of another token than SOL stand in its mint. */
+async function quoteOfPool(session: Session, mint: string): Promise<QuoteUnit> {
+  const known = quoteUnitOf(mint, null)
+  return known === SOL_UNIT ? known : quoteUnitOf(mint, (await mintState(session, mint)).decimals)
+}
+
 function positive(units: bigint, shown: string): bigint {
   if (units > 0n) return units
   throw usage(`${shown} must be more than 0`, { param: shown })
@@ -83,18 +94,20 @@ interface QuoteUnits {
   name: string
   feesInSol: boolean
   slippage_bps: number
+  /** What the pool is traded against; SOL when left out. */
+  quote?: QuoteUnit
 }
 
 /** The lines of a quote: amount in, amount out, minimum, fee, and the resulting price. */
 export function quoteLines(
-  quote: Omit<PoolSwap, 'tx'>,
-  { decimals, name, feesInSol, slippage_bps }: QuoteUnits,
+  swapped: Omit<PoolSwap, 'tx'>,
+  { decimals, name, feesInSol, slippage_bps, quote = SOL_UNIT }: QuoteUnits,
 ): string[] {
-  const { side, amount_in, estimated_out, minimum_out, fee } = quote
-  const sol = (units: string) => `${solOf(BigInt(units))} SOL`
+  const { side, amount_in, estimated_out, minimum_out, fee } = swapped
+  const sol = (units: string) => `${decimalOf(BigInt(units), quote.decimals)} ${quote.unit}`
   const tokens = (units: string) => `${decimalOf(BigInt(units), decimals)} ${name}`
   const [paid, received] = side === 'buy' ? [sol, tokens] : [tokens, sol]
-  // Fees that are not always in SOL are taken from what is received.
+  // Fees that are not always in the quote are taken from what is received.
   const charged = feesInSol ? sol : received
   const [lamports, units] = side === 'buy' ? [amount_in, estimated_out] : [estimated_out, amount_in]
   return [
@@ -102,12 +115,16 @@ export function quoteLines(
     previewLine('receives', received(estimated_out)),
     previewLine('at least', `${received(minimum_out)} (${slippage_bps / 100} % less)`),
     previewLine('pool fee', charged(fee)),
-    previewLine('price', `${priceOfTrade(BigInt(lamports), BigInt(units), decimals)} SOL for one, fee included`),
+    previewLine(
+      'price',
+      `${priceOfTrade(BigInt(lamports), BigInt(units), decimals - quote.decimals)} ${quote.unit} for one, fee included`,
+    ),
   ]
 }
 
-function priceOfTrade(lamports: bigint, units: bigint, decimals: number): string {
+/** `places` are the decimals of the token less those of the quote. */
+function priceOfTrade(lamports: bigint, units: bigint, places: number): string {
   if (units === 0n) return 'no'
   const scale = 24
-  return shortOf((lamports * 10n ** BigInt(scale + decimals - LAMPORT_DECIMALS)) / units, scale)
+  return shortOf((lamports * 10n ** BigInt(scale + places)) / units, scale)
 }

@@ -2,7 +2,6 @@
 import { paths } from '../../src/api/paths.ts'
 import type { Pool } from '../../src/api/pools.ts'
 import type { Client } from '../../src/client.ts'
-import { LAMPORT_DECIMALS } from '../amounts.ts'
 import { required, text, verb } from '../command.ts'
 import type { Output } from '../standard-output.ts'
 import { terminal } from '../terminal.ts'
@@ -58,15 +57,17 @@ export const watch = verb({
 })
 
 /** The line of a pool's status, share, SOL and price, which is printed when any of them changes. */
-function changeLine(pool: Pick<Pool, 'type' | 'state' | 'status' | 'curve_progress'>): string {
-  const { price, curve } = poolState(pool)
+function changeLine(
+  pool: Pick<Pool, 'type' | 'state' | 'status' | 'curve_progress'> & { quote_mint?: string },
+): string {
+  const { price, curve, quote } = poolState(pool)
   return [
     pool.status,
     ...(pool.curve_progress === null ? [] : [percentOf(pool.curve_progress)]),
     ...(curve === null
       ? []
-      : [`${shortOf(curve.raised, LAMPORT_DECIMALS)} of ${shortOf(curve.threshold, LAMPORT_DECIMALS)} SOL`]),
-    ...(price === null ? [] : [`price ${price} SOL`]),
+      : [`${shortOf(curve.raised, quote.decimals)} of ${shortOf(curve.threshold, quote.decimals)} ${quote.unit}`]),
+    ...(price === null ? [] : [`price ${price} ${quote.unit}`]),
   ].join('  ')
 }
 

@@ -1,4 +1,5 @@
-/** Draws a launch curve as text: the price of the token over the SOL raised, and the position of a pool. */
+/** Draws a launch curve as text: the price of the token over what was raised, and the position of a pool. */
+import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { decimalOf, LAMPORT_DECIMALS } from '../amounts.ts'
 import type { Output } from '../standard-output.ts'
 import { terminal } from '../terminal.ts'
@@ -10,6 +11,24 @@ export interface CurveShape {
   points: readonly { sqrtPrice: bigint; liquidity: bigint }[]
   /** The decimals of the token. */
   decimals: number
+  /** What it is traded against; SOL when left out. */
+  quote?: QuoteUnit
+}
+
+/** A quote as amounts of it are shown. */
+export interface QuoteUnit {
+  decimals: number
+  /** Its name, like SOL, or its mint, shortened. */
+  unit: string
+}
+
+export const SOL_UNIT: QuoteUnit = { decimals: LAMPORT_DECIMALS, unit: 'SOL' }
+
+/** How amounts of a quote are shown. Without its decimals they are raw units. */
+export function quoteUnitOf(mint: string | undefined, decimals: number | null): QuoteUnit {
+  if (mint === undefined || mint === WRAPPED_SOL) return SOL_UNIT
+  const short = `${mint.slice(0, 4)}…${mint.slice(-4)}`
+  return decimals === null ? { decimals: 0, unit: `raw units of ${short}` } : { decimals, unit: short }
 }
 
 /** The columns of a drawing: the terminal's width, or 80 where the output is no terminal. */
@@ -43,21 +62,21 @@ export function sqrtPriceAt({ start, points }: CurveShape, lamports: bigint): bi
 }
 
 /**
- * SOL for one whole token, as decimal text of `digits` digits; rounded, because a square root is a little below the
- * exact price.
+ * Whole tokens of the quote for one whole token, as decimal text of `digits` digits; rounded, because a square root is a
+ * little below the exact price.
  */
-export function priceOf(sqrtPrice: bigint, decimals: number, digits = 6): string {
-  const scale = 40
-  const price = (sqrtPrice * sqrtPrice * 10n ** BigInt(scale + decimals - LAMPORT_DECIMALS)) >> 128n
+export function priceOf(sqrtPrice: bigint, decimals: number, digits = 6, quote = SOL_UNIT): string {
+  const scale = Math.max(40, quote.decimals)
+  const price = (sqrtPrice * sqrtPrice * 10n ** BigInt(scale + decimals - quote.decimals)) >> 128n
   const excess = price.toString().length - digits
   const half = excess > 0 ? 5n * 10n ** BigInt(excess - 1) : 0n
   return shortOf(price + half, scale, digits)
 }
 
 /** The square root, times 2^64, of a price in decimal text; 0 for a price of 0. */
-export function sqrtPriceFromText(price: string, decimals: number): bigint {
+export function sqrtPriceFromText(price: string, decimals: number, quote = SOL_UNIT): bigint {
   const [whole = '0', fraction = ''] = price.split('.')
-  const scaled = (BigInt(whole + fraction) << 128n) * 10n ** BigInt(LAMPORT_DECIMALS)
+  const scaled = (BigInt(whole + fraction) << 128n) * 10n ** BigInt(quote.decimals)
   return integerRoot(scaled / 10n ** BigInt(fraction.length + decimals))
 }
 
@@ -75,10 +94,11 @@ export function shortOf(raw: bigint, decimals: number, digits = 6): string {
  */
 export function drawCurve(curve: CurveShape, raised: bigint | null, width: number): string[] {
   const total = raisedInAll(curve)
+  const { quote = SOL_UNIT } = curve
   const end = curve.points.at(-1)?.sqrtPrice ?? curve.start
   const [lowest, highest] = [
-    priceOf(curve.start, curve.decimals, LABEL_DIGITS),
-    priceOf(end, curve.decimals, LABEL_DIGITS),
+    priceOf(curve.start, curve.decimals, LABEL_DIGITS, quote),
+    priceOf(end, curve.decimals, LABEL_DIGITS, quote),
   ]
   const margin = Math.max(lowest.length, highest.length)
   const columns = Math.max(8, Math.min(Math.max(width, NARROWEST), WIDEST) - margin - 3)
@@ -94,10 +114,10 @@ export function drawCurve(curve: CurveShape, raised: bigint | null, width: numbe
   const indent = ' '.repeat(margin + 1)
   const axis = Array.from({ length: columns }, (_, x) => (x === at ? '┬' : '─')).join('')
   return [
-    `${'SOL'.padStart(margin)} for one token`,
+    `${quote.unit.padStart(margin)} for one token`,
     ...lines,
     `${indent}└${axis}`,
-    `${indent} ${scaleOf(total, raised, at, columns)}`,
+    `${indent} ${scaleOf(total, raised, { at, columns, quote })}`,
   ]
 }
 
@@ -120,10 +140,14 @@ function cellOf(height: number, row: number, x: number, at: number | null): stri
 }
 
 /** The scale: zero, the position of the pool and what fills the curve, where they do not overlap. */
-function scaleOf(total: bigint, raised: bigint | null, at: number | null, columns: number): string {
-  const last = `${shortOf(total, LAMPORT_DECIMALS, LABEL_DIGITS)} SOL raised`
+function scaleOf(
+  total: bigint,
+  raised: bigint | null,
+  { at, columns, quote }: { at: number | null; columns: number; quote: QuoteUnit },
+): string {
+  const last = `${shortOf(total, quote.decimals, LABEL_DIGITS)} ${quote.unit} raised`
   const room = columns - last.length
-  const position = raised === null || at === null ? '' : shortOf(raised, LAMPORT_DECIMALS, LABEL_DIGITS)
+  const position = raised === null || at === null ? '' : shortOf(raised, quote.decimals, LABEL_DIGITS)
   const from = Math.max(2, (at ?? 0) - Math.floor(position.length / 2))
   const fits = position !== '' && raised !== 0n && from + position.length + 1 < room
   return `${`0${fits ? `${' '.repeat(from - 1)}${position}` : ''}`.padEnd(room)}${last}`

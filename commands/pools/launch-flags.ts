@@ -1,0 +1,36 @@
+/** The flags of `svc pools create`. */
+import { choiceOf, type InputValues, requiredUnless, text, toggle } from '../command.ts'
+import { SIGNING, WALLET_ADDRESS } from '../signing/flags.ts'
+
+const URL_VALUE = { placeholder: 'URL' }
+export const createFlags = {
+  name: requiredUnless('from', text('Name: 1 to 20 letters, digits or spaces')),
+  symbol: requiredUnless('from', text('Symbol: 1 to 10 letters or digits')),
+  image: requiredUnless(
+    'from',
+    text('Image of the token: PNG, JPEG, GIF or WebP; - for standard input', { placeholder: 'FILE' }),
+  ),
+  type: choiceOf(['dbc', 'damm_v2'], 'Launch curve (dbc, the default), or a pool of the whole supply (damm_v2)'),
+  unlocked_liquidity: toggle(
+    'With damm_v2: the creator can take the liquidity out at any time; otherwise it is locked for good',
+  ),
+  preset: text('Curve, see `svc pools presets`', { placeholder: 'NAME' }),
+  buy: text("SOL, or whole tokens of the preset's quote, that the creator's first buy spends", { placeholder: 'SOL' }),
+  description: text('Description, up to 500 characters'),
+  website: text('Website', URL_VALUE),
+  twitter: text('Profile on X', URL_VALUE),
+  telegram: text('Group or channel on Telegram', URL_VALUE),
+  bundle: toggle('Send the transactions as a bundle; so is done by itself where relay-url is set'),
+  signed: toggle('The platform wallet creates it and signs, instead of your keypair'),
+  idempotency_key: text('With --signed: repeat under this key what an earlier run began', { placeholder: 'KEY' }),
+  creator: text('Wallet that signs elsewhere and launches it; with --build-only', WALLET_ADDRESS),
+  from: text('CSV or JSON with many launches, instead of the flags of one', { placeholder: 'FILE' }),
+  journal: text('Where the journal of --from is kept (default: beside the list)', { placeholder: 'FILE' }),
+  rehearse: toggle('Run it and all that follows on a copy of the cluster, and send nothing'),
+  ...SIGNING,
+  payer: text(
+    'Sponsor: pays rent and fees and signs beside the creator, who pays the first buy; with --build-only',
+    WALLET_ADDRESS,
+  ),
+}
+export type CreateFlags = InputValues<typeof createFlags>

@@ -1,0 +1,137 @@
+/** Launches one row of a list once, however often its run is interrupted: what is signed is in the journal first. */
+import { ApiError } from '../../src/errors.ts'
+import type { Session } from '../session.ts'
+import { type SigningFlags, txVersionField } from '../signing/flags.ts'
+import { waitForTransaction } from '../signing/following.ts'
+import { withFreshBlockhash } from '../signing/fresh-blockhash.ts'
+import { submitSigned } from '../signing/requests.ts'
+import { transactionFailure } from '../signing/run-failures.ts'
+import { type CompleteTransaction, signCompletely, signReturnedKeys } from '../signing/signatures.ts'
+import { failure } from '../ui/problem.ts'
+import { secretKeysOf } from './launch-body.ts'
+import type { LaunchedEntry, LaunchListJournal } from './list-journal.ts'
+import { bodyOfRow, type LaunchRow } from './list-rows.ts'
+import { untilLive } from './verify.ts'
+
+/** Times that a row is signed; it may expire without being executed, but after so many another fault is likely. */
+const MAX_LAUNCH_SIGNINGS = 4
+const BLOCKHASH_EXPIRED = 'BlockhashExpired'
+
+export interface RowRun {
+  payer: string
+  journal: LaunchListJournal
+  flags: SigningFlags
+}
+
+/** Returns the entry of a pool that is live. Throws the failure of its transaction, which the next run makes anew. */
+export async function launchRow(session: Session, run: RowRun, row: LaunchRow): Promise<LaunchedEntry> {
+  const { journal } = run
+  const { symbol } = row.fields
+  const keep = (entry: LaunchedEntry) => {
+    journal.write(symbol ?? '', entry)
+    return entry
+  }
+  let entry = journal.entry(symbol ?? '')
+  let isFresh = entry === null
+  entry ??= keep(await buildRow(session, run, row))
+  for (let signings = 0; ; ) {
+    if (entry.isLive) return entry
+    if (entry.built !== null && entry.signed === null) {
+      if (signings++ >= MAX_LAUNCH_SIGNINGS) throw neverLanded(entry)
+      const built = isFresh ? entry.built : await withFreshBlockhash(session, entry.built)
+      const signed: CompleteTransaction[] = []
+      for (const transaction of built.transactions) {
+        signed.push(await signCompletely(session, transaction, { keypair: run.flags.keypair }))
+      }
+      const signatures = [...entry.signatures, ...signed.map(({ signature }) => signature)]
+      entry = keep({ ...entry, built, signed, signatures })
+    }
+    isFresh = false
+    const sent = entry
+    // What failed on chain cannot land any more, so the next run signs it anew.
+    const landed: number = await sendSigned(session, sent, (before) => keep(unsigned(sent, before)))
+    if (landed < (entry.signed?.length ?? 0)) {
+      entry = keep(unsigned(entry, landed))
+      continue
+    }
+    await untilLive(session, entry.pool, entry.signatures)
+    return keep({ ...entry, isLive: true, built: null, signed: null })
+  }
+}
+
+async function buildRow(session: Session, { payer, flags }: RowRun, row: LaunchRow): Promise<LaunchedEntry> {
+  const body = await bodyOfRow(row)
+  const { data } = await session.client.pools.create({ ...body, creator: payer, ...txVersionField(flags) })
+  const partial = await signReturnedKeys(session, data, secretKeysOf(data))
+  const { generated_keys, last_valid_block_height, tracked_resource } = data
+  return {
+    sha256: row.sha256,
+    pool: data.pool.address,
+    mint: data.pool.base_mint,
+    isLive: false,
+    built: {
+      transactions: partial.map(({ transaction }) => transaction),
+      ...(generated_keys === undefined ? {} : { generated_keys }),
+      ...(last_valid_block_height === undefined ? {} : { last_valid_block_height }),
+      ...(tracked_resource === undefined ? {} : { tracked_resource }),
+    },
+    signed: null,
+    signatures: [],
+  }
+}
+
+/** The entry without the transactions that have landed, and without signatures on the others. */
+function unsigned(entry: LaunchedEntry, landed: number): LaunchedEntry {
+  if (entry.built === null) return entry
+  return { ...entry, built: { ...entry.built, transactions: entry.built.transactions.slice(landed) }, signed: null }
+}
+
+/**
+ * Sends one after another, each once the one before it is confirmed. Returns how many are confirmed: fewer than all
+ * where the next one has expired.
+ */
+async function sendSigned(
+  session: Session,
+  { signed, built }: LaunchedEntry,
+  onFailed: (landed: number) => void,
+): Promise<number> {
+  for (const [i, { signature, transaction }] of (signed ?? []).entries()) {
+    const isLast = i === (signed?.length ?? 0) - 1
+    const tracked = isLast && built?.tracked_resource !== undefined ? { tracked_resource: built.tracked_resource } : {}
+    if (!(await isKnown(session, signature))) {
+      try {
+        await submitSigned(session, signature, { transaction, ...tracked })
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.code !== 'bad_request') throw error
+        if (await isKnown(session, signature)) continue
+        if (isExpiry(error)) return i
+        onFailed(i)
+        throw error
+      }
+    }
+    const one = await waitForTransaction(session, signature, 'confirmed').catch((error: unknown) => {
+      // It was never seen, and no block can take it any more.
+      if (error instanceof ApiError && error.code === 'not_found') return null
+      throw error
+    })
+    if (one === null || (one.lifecycle === 'failed' && one.err === BLOCKHASH_EXPIRED)) return i
+    if (one.lifecycle === 'failed') {
+      onFailed(i)
+      throw await transactionFailure(session, transaction, one)
+    }
+  }
+  return signed?.length ?? 0
+}
+
+async function isKnown({ client }: Session, signature: string): Promise<boolean> {
+  return (await client.transactions.get({ signature })).data.lifecycle !== 'unknown'
+}
+
+const isExpiry = ({ message, details }: ApiError) =>
+  /BlockhashNotFound/.test(`${message} ${JSON.stringify(details?.err)}`)
+
+const neverLanded = ({ pool, signatures }: LaunchedEntry) =>
+  failure(`the pool ${pool} did not land in ${MAX_LAUNCH_SIGNINGS} tries`, {
+    next: 'run the same command again; a higher priority-fee may help',
+    details: { signatures },
+  })

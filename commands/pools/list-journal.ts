@@ -1,0 +1,160 @@
+/** The journal of `svc pools create --from`: what each launch was built as and signed, on disk before anything is sent. */
+import type { PoolCreated } from '../../src/api/pools.ts'
+import { holdLock, isLocked } from '../../src/file-lock.ts'
+import { makeOwnDatabase } from '../../src/files.ts'
+import { RunJournal } from '../signing/journal.ts'
+import type { CompleteTransaction } from '../signing/signatures.ts'
+import { reason } from '../ui/files.ts'
+import { Problem, usage } from '../ui/problem.ts'
+
+/** The payer and cluster of a list, the same in every run. */
+export interface ListTerms {
+  payer: string
+  /** The cluster's label; null where only the API knows it. */
+  cluster: string | null
+}
+
+/** A launch that was begun; its pool never changes, so that it exists once at most. */
+export interface LaunchedEntry {
+  /** SHA-256 of the row in hex. */
+  sha256: string
+  pool: string
+  mint: string
+  /** Whether the pool was seen on chain; nothing else is kept then. */
+  isLive: boolean
+  /** What is not known to be confirmed, without the keypair's signature. */
+  built: Pick<PoolCreated, 'transactions' | 'generated_keys' | 'last_valid_block_height' | 'tracked_resource'> | null
+  /** The same, signed; null until then. */
+  signed: CompleteTransaction[] | null
+  signatures: string[]
+}
+
+/** Milliseconds; another run that only looks at the lock takes a moment of it. */
+const LOCK_WAIT_MS = 1_000
+
+interface ListRecord extends ListTerms {
+  version: 1
+  /** By the symbol in capitals. */
+  launches: Record<string, LaunchedEntry>
+}
+
+export class LaunchListJournal {
+  readonly #journal: RunJournal<ListRecord>
+  readonly #terms: ListTerms
+  #record: ListRecord
+
+  /** Reads the journal, and writes none. Throws a usage problem for that of another run. */
+  constructor(file: string, terms: ListTerms) {
+    this.#journal = new RunJournal<ListRecord>(file, {
+      parse: listRecordOf,
+      refuseContent() {
+        throw usage(`${file} is no journal of \`svc pools create --from\``, {
+          param: '--journal',
+          next: 'restore it: without it nothing tells what was launched, and another --journal launches every row anew',
+        })
+      },
+      refuseFile: (_, error) => {
+        throw notKept(file, error)
+      },
+    })
+    this.#terms = terms
+    this.#record = this.#journal.read() ?? { version: 1, ...terms, launches: {} }
+    refuseOtherTerms(file, this.#record, terms)
+  }
+
+  get file(): string {
+    return this.#journal.file
+  }
+
+  entry(symbol: string): LaunchedEntry | null {
+    const key = symbol.toUpperCase()
+    return Object.hasOwn(this.#record.launches, key) ? (this.#record.launches[key] ?? null) : null
+  }
+
+  /** Symbols of the launches that were begun. */
+  symbols(): string[] {
+    return Object.keys(this.#record.launches)
+  }
+
+  /** Throws conflict while another run launches by this journal. */
+  refuseWhileHeld(): void {
+    if (isLocked(this.#lockFile)) throw held(this.file)
+  }
+
+  /**
+   * Keeps the journal to this run until the returned function is called or the process ends, and reads it again. Throws
+   * conflict while another run has it: each would overwrite what the other has signed.
+   */
+  async begin(): Promise<() => void> {
+    const release = await this.#hold()
+    try {
+      this.#record = this.#journal.begin(this.#record)
+      refuseOtherTerms(this.file, this.#record, this.#terms)
+    } catch (error) {
+      release()
+      throw error
+    }
+    return release
+  }
+
+  /** The lock's file stays: of two runs that held files of one name, one might have been removed. */
+  get #lockFile(): string {
+    return `${this.file}.lock`
+  }
+
+  async #hold(): Promise<() => void> {
+    let release: (() => void) | undefined
+    try {
+      makeOwnDatabase(this.#lockFile)
+      release = await holdLock(this.#lockFile, LOCK_WAIT_MS)
+    } catch (error) {
+      throw notKept(this.file, error)
+    }
+    if (release === undefined) throw held(this.file)
+    return release
+  }
+
+  /** The entry is on disk when this returns. */
+  write(symbol: string, entry: LaunchedEntry): void {
+    const launches = { ...this.#record.launches, [symbol.toUpperCase()]: entry }
+    this.#record = { ...this.#record, launches }
+    this.#journal.write(this.#record)
+  }
+}
+
+const notKept = (file: string, error: unknown) =>
+  usage(`the journal ${file} cannot be kept: ${reason(error)}`, {
+    param: '--journal',
+    next: 'name a place for it with --journal FILE',
+  })
+
+const held = (file: string) =>
+  new Problem('conflict', `another run is launching by the journal ${file}`, {
+    next: 'run the same command again when that one has ended',
+  })
+
+function listRecordOf(value: unknown): ListRecord | null {
+  const record = value as Partial<ListRecord> | null
+  const isRecord =
+    record?.version === 1 &&
+    typeof record.payer === 'string' &&
+    typeof record.launches === 'object' &&
+    record.launches !== null &&
+    Object.values(record.launches).every(
+      (entry) =>
+        typeof entry?.sha256 === 'string' && typeof entry.pool === 'string' && typeof entry.isLive === 'boolean',
+    )
+  return isRecord ? (value as ListRecord) : null
+}
+
+function refuseOtherTerms(file: string, record: ListTerms, terms: ListTerms): void {
+  const other = (['payer', 'cluster'] as const).find(
+    (name) => record[name] !== null && terms[name] !== null && record[name] !== terms[name],
+  )
+  if (other === undefined) return
+  const what = { payer: 'the keypair', cluster: 'the cluster' }[other]
+  throw usage(`${file} was begun with ${what} ${record[other]}, not ${terms[other]}`, {
+    param: '--journal',
+    next: 'go on with that one, or name another --journal to launch the list as a new one',
+  })
+}

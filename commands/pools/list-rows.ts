@@ -1,0 +1,250 @@
+/** Reads the list of `svc pools create --from`: a CSV or JSON with a launch in each row, and every fault with its place. */
+import { createHash } from 'node:crypto'
+import { realpath, stat } from 'node:fs/promises'
+import { dirname, extname, resolve, sep } from 'node:path'
+import { CsvScanner, locate } from '../../src/merkle/csv-scanner.ts'
+import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
+import { type NftRowFault, nftCellText, otherSeparator, rowsProblem } from '../nfts/rows.ts'
+import { readBytes, reason } from '../ui/files.ts'
+import { type Problem, usage } from '../ui/problem.ts'
+import { type PoolBody, solNumber } from './launch-body.ts'
+import { JsonFault, type PlacedObject, type PlacedValue, readPlacedList } from './list-json.ts'
+
+/** Columns by the fields of a launch's body. */
+const LIST_COLUMNS = {
+  name: 'name',
+  symbol: 'symbol',
+  image: 'image',
+  type: 'type',
+  preset: 'preset',
+  buy: 'buy_amount',
+  description: 'description',
+  website: 'website',
+  twitter: 'twitter_url',
+  telegram: 'telegram',
+  unlocked_liquidity: 'lock_liquidity',
+} as const
+type ListColumn = keyof typeof LIST_COLUMNS
+const NEEDED_COLUMNS: readonly ListColumn[] = ['name', 'symbol', 'image']
+const MAX_LAUNCHES = 500
+const MAX_LIST_BYTES = 4 * 1024 * 1024
+/** Bytes of an image; with the rest of its body in base64 it fits into a request. */
+const MAX_IMAGE_BYTES = 11 * 1024 * 1024
+/** A body of the least image, for the checks of everything else. */
+const CHECKED_WITH = { creator: WRAPPED_SOL, image: 'AAAA' }
+
+export interface LaunchRow {
+  line: number
+  /** What the request says of it, without image and creator. */
+  fields: Omit<PoolBody, 'image'>
+  /** Path of the image, below the folder of the list. */
+  image: string
+  /** SHA-256 of the fields and the image, in hex: another launch under the same symbol has another. */
+  sha256: string
+  /** Offset of the cell that a field of the request came from. */
+  offsetOf(field: string | undefined): number
+}
+
+export interface LaunchList {
+  file: string
+  rows: LaunchRow[]
+  /** The usage problem of faults in these rows, which names their places. */
+  problem(faults: readonly { row: LaunchRow; field: string | undefined; message: string }[]): Problem
+}
+
+/** Throws a usage problem with one line `FILE:LINE:COLUMN: what` for each of the first hundred faults. */
+export async function readLaunchList(file: string): Promise<LaunchList> {
+  const bytes = await readBytes(file)
+  const faults: NftRowFault[] = []
+  if (bytes.length > MAX_LIST_BYTES) {
+    throw rowsProblem(file, bytes, [{ offset: 0, message: `the file has more than ${MAX_LIST_BYTES} bytes` }])
+  }
+  const placed = extname(file).toLowerCase() === '.json' ? jsonRows(file, bytes) : csvRows(file, bytes, faults)
+  if (placed.length > MAX_LAUNCHES) {
+    faults.push({
+      offset: placed[MAX_LAUNCHES]?.offset ?? 0,
+      message: `more than ${MAX_LAUNCHES} launches; split the list`,
+    })
+  }
+  if (placed.length === 0 && faults.length === 0) faults.push({ offset: 0, message: 'no launches' })
+  if (placed.length > MAX_LAUNCHES) throw rowsProblem(file, bytes, faults)
+  const rows = await launchRows(file, placed, faults)
+  if (faults.length > 0) throw rowsProblem(file, bytes, faults)
+  const lines = locate(
+    bytes,
+    rows.map(({ offset }) => offset),
+  )
+  return {
+    file,
+    rows: rows.map(({ offset, ...row }) => ({ ...row, line: lines.get(offset)?.line ?? 0 })),
+    problem: (found) =>
+      rowsProblem(
+        file,
+        bytes,
+        found.map(({ row, field, message }) => ({ offset: row.offsetOf(field), message })),
+      ),
+  }
+}
+
+function jsonRows(file: string, bytes: Uint8Array): PlacedObject[] {
+  try {
+    return readPlacedList(bytes)
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error
+    throw rowsProblem(file, bytes, [{ offset: error.offset, message: error.message }])
+  }
+}
+
+function csvRows(file: string, bytes: Uint8Array, faults: NftRowFault[]): PlacedObject[] {
+  const scanner = new CsvScanner(bytes, { comments: false })
+  const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)
+  if (isUtf16) throw rowsProblem(file, bytes, [{ offset: 0, message: 'the file is UTF-16; save it as "CSV UTF-8"' }])
+  let names: string[] | undefined
+  const rows: PlacedObject[] = []
+  while (scanner.next()) {
+    if (scanner.fault !== undefined) {
+      faults.push(scanner.fault)
+      continue
+    }
+    const cells = Array.from({ length: scanner.cells }, (_, i) => i)
+    if (names === undefined) {
+      const separator = otherSeparator(scanner)
+      if (separator !== null) throw rowsProblem(file, bytes, [separator])
+      names = headerNames(
+        cells.map((i) => ({ name: scanner.text(i).toLowerCase(), offset: scanner.starts[i] ?? 0 })),
+        (found) => rowsProblem(file, bytes, [found]),
+      )
+      continue
+    }
+    if (cells.every((i) => scanner.isEmpty(i))) continue
+    if (scanner.cells > names.length) {
+      const message = `${scanner.cells} cells where there are ${names.length} columns; put a text with a comma in quotes`
+      faults.push({ offset: scanner.starts[names.length] ?? 0, message })
+      continue
+    }
+    const fields = new Map<string, PlacedValue>()
+    for (const i of cells) {
+      const value = nftCellText(scanner, i, bytes)
+      if (value !== '') fields.set(names[i] ?? '', { value, offset: scanner.starts[i] ?? 0 })
+    }
+    rows.push({ fields, offset: scanner.recordStart })
+  }
+  return rows
+}
+
+/** The columns of the first record, which must be a header. */
+function headerNames(
+  cells: readonly { name: string; offset: number }[],
+  problem: (fault: NftRowFault) => Problem,
+): string[] {
+  const known = Object.keys(LIST_COLUMNS).join(', ')
+  for (const [i, { name, offset }] of cells.entries()) {
+    if (!Object.hasOwn(LIST_COLUMNS, name))
+      throw problem({ offset, message: `"${name}" is no column; they are ${known}` })
+    if (cells.findIndex((other) => other.name === name) < i)
+      throw problem({ offset, message: `the column ${name} stands twice` })
+  }
+  const missing = NEEDED_COLUMNS.find((column) => !cells.some(({ name }) => name === column))
+  if (missing !== undefined) {
+    throw problem({ offset: cells[0]?.offset ?? 0, message: `the header has no column ${missing}; they are ${known}` })
+  }
+  return cells.map(({ name }) => name)
+}
+
+type OffsetRow = Omit<LaunchRow, 'line'> & { offset: number }
+
+async function launchRows(file: string, placed: readonly PlacedObject[], faults: NftRowFault[]): Promise<OffsetRow[]> {
+  const { pools } = await import('../../src/api/pools.ts')
+  const folder = await realpath(dirname(resolve(file)))
+  const symbols = new Map<string, number>()
+  const rows: OffsetRow[] = []
+  for (const { fields, offset } of placed) {
+    const before = faults.length
+    const offsetOf = (field: string | undefined) => {
+      const column = Object.entries(LIST_COLUMNS).find(([, name]) => name === field)?.[0]
+      return (column === undefined ? undefined : fields.get(column)?.offset) ?? offset
+    }
+    const refuse = (field: string | undefined, message: string) =>
+      void faults.push({ offset: offsetOf(field), message })
+    const strange = [...fields].find(([name]) => !Object.hasOwn(LIST_COLUMNS, name))
+    if (strange !== undefined) {
+      const [name, { offset }] = strange
+      faults.push({ offset, message: `"${name}" is no field; they are ${Object.keys(LIST_COLUMNS).join(', ')}` })
+      continue
+    }
+    for (const column of NEEDED_COLUMNS) if (!fields.has(column)) refuse(undefined, `the ${column} is missing`)
+    if (faults.length > before) continue
+    const body = bodyOf(fields, refuse)
+    const issues = pools.create.body?.safeParse({ ...CHECKED_WITH, ...body }).error?.issues ?? []
+    for (const { path, message } of issues) refuse(String(path[0] ?? ''), `the ${columnOf(path[0])} ${message}`)
+    const symbol = String(body.symbol).toUpperCase()
+    if (symbols.has(symbol)) refuse('symbol', `the symbol ${symbol} stands twice, and a ticker is taken once`)
+    symbols.set(symbol, offset)
+    const image = await imageBelow(folder, fields.get('image'), (message) => refuse('image', message))
+    if (faults.length > before || image === null) continue
+    const launched = body as unknown as LaunchRow['fields']
+    const sha256 = createHash('sha256').update(JSON.stringify(launched)).update(image.bytes).digest('hex')
+    rows.push({ fields: launched, image: image.path, sha256, offsetOf, offset })
+  }
+  return rows
+}
+
+const columnOf = (field: PropertyKey | undefined): string =>
+  Object.entries(LIST_COLUMNS).find(([, name]) => name === field)?.[0] ?? String(field ?? 'launch')
+
+/** The fields of the request; a value of another kind stays as it is, and is refused by the schema. */
+function bodyOf(fields: PlacedObject['fields'], refuse: (field: string, message: string) => void) {
+  const body: Record<string, unknown> = {}
+  for (const [column, { value }] of fields) {
+    if (column === 'image') continue
+    const field = LIST_COLUMNS[column as ListColumn]
+    if (column === 'unlocked_liquidity') {
+      if (value !== true && value !== false && value !== 'true' && value !== 'false') {
+        refuse(field, 'the unlocked_liquidity must be true or false')
+      } else if (String(value) === 'true') body[field] = false
+    } else if (column === 'buy') {
+      try {
+        body[field] = solNumber(String(value), 'the buy')
+      } catch (error) {
+        refuse(field, (error as Error).message)
+      }
+    } else body[field] = value
+  }
+  return body
+}
+
+/** Reads the image of a row; a list that came from elsewhere reaches no file outside of its folder. */
+async function imageBelow(
+  folder: string,
+  given: PlacedValue | undefined,
+  refuse: (message: string) => void,
+): Promise<{ path: string; bytes: Uint8Array } | null> {
+  if (typeof given?.value !== 'string') {
+    refuse('the image must be a path')
+    return null
+  }
+  try {
+    const path = await realpath(resolve(folder, given.value))
+    const { size } = await stat(path)
+    if (!path.startsWith(folder.endsWith(sep) ? folder : folder + sep)) {
+      refuse('the image is not below the folder of the list')
+      return null
+    }
+    if (!(await stat(path)).isFile()) refuse('the image is no file')
+    else if (size === 0) refuse('the image is empty: it is PNG, JPEG, GIF or WebP')
+    else if (size > MAX_IMAGE_BYTES) refuse(`the image has ${size} bytes, and may have ${MAX_IMAGE_BYTES}`)
+    else return { path, bytes: await readBytes(path) }
+  } catch (error) {
+    refuse(`the image cannot be read: ${reason(error)}`)
+  }
+  return null
+}
+
+/** The whole body of a row, with its image as it is now. Throws a usage problem where that has changed. */
+export async function bodyOfRow({ fields, image, sha256 }: LaunchRow): Promise<PoolBody> {
+  const bytes = await readBytes(image)
+  if (createHash('sha256').update(JSON.stringify(fields)).update(bytes).digest('hex') !== sha256) {
+    throw usage(`${image} has changed since the list was read`, { next: 'run the same command again' })
+  }
+  return { ...fields, image: Buffer.from(bytes).toString('base64') }
+}

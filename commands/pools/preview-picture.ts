@@ -1,0 +1,104 @@
+/** Draws a preview as an SVG file: the price over what was raised, and below it what each party has of the fees. */
+import type { PoolPreview } from '../../src/api/pool-previews.ts'
+import { pricePoints, quoteName, ratioOf, shortly, shortText } from './preview-figures.ts'
+
+const [WIDTH, HEIGHT] = [800, 520]
+const [LEFT, RIGHT] = [110, 780]
+const PRICE = { top: 60, bottom: 290 }
+const SHARES = { top: 350, bottom: 470 }
+const INK = '#222'
+const FAINT = '#bbb'
+/** In the order in which the shares lie on each other. */
+const PARTIES = [
+  ['creator', '#2a9d8f'],
+  ['partner', '#e9a23b'],
+  ['protocol', '#8d99ae'],
+] as const
+
+interface Place {
+  x: number
+  y: number
+}
+
+/** The same preview makes the same bytes. Nothing is fetched to show it: texts are in the reader's own font. */
+export function previewSvg(preview: PoolPreview): string {
+  const unit = quoteName(preview)
+  const { points, quote_decimals: digits } = preview
+  const [first, last] = [points[0], points.at(-1)]
+  const across = (x: number) => LEFT + (RIGHT - LEFT) * x
+  const line = pricePoints(preview).map(({ x, y }) => ({ x: across(x), y: upIn(PRICE, y) }))
+  const bought = points.findIndex(({ at }) => at === 'first_buy')
+  const mark = bought < 0 ? undefined : line[bought]
+  const parts = [
+    text(LEFT, 30, `${preview.preset}: ${unit} for one token`, 'start', 16),
+    frame(PRICE),
+    `<polyline points="${line.map(pair).join(' ')}" fill="none" stroke="${INK}" stroke-width="2"/>`,
+    text(LEFT - 8, PRICE.top + 4, shortText(last?.price ?? '0'), 'end'),
+    text(LEFT - 8, PRICE.bottom + 4, shortText(first?.price ?? '0'), 'end'),
+    text(LEFT, PRICE.bottom + 20, '0'),
+    text(RIGHT, PRICE.bottom + 20, `${shortly(preview.threshold, digits)} ${unit} raised`, 'end'),
+    ...(mark === undefined
+      ? []
+      : [
+          `<circle cx="${fixed(mark.x)}" cy="${fixed(mark.y)}" r="4" fill="${INK}"/>`,
+          text(mark.x - 4, mark.y - 14, `first buy, ${shortly(preview.buy, digits)} ${unit}`),
+        ]),
+    ...sharesOf(preview, across),
+  ]
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif">`,
+    `<rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>`,
+    ...parts,
+    '</svg>',
+    '',
+  ].join('\n')
+}
+
+function sharesOf(preview: PoolPreview, across: (x: number) => number): string[] {
+  const { points, threshold, quote_decimals: digits } = preview
+  const unit = quoteName(preview)
+  const total = ({ fees: { quote } }: (typeof points)[number]) =>
+    PARTIES.reduce((sum, [party]) => sum + BigInt(quote[party]), 0n)
+  const most = points.reduce((highest, point) => (total(point) > highest ? total(point) : highest), 0n)
+  const places = points.map(({ quote_reserve }) =>
+    across(Math.min(1, ratioOf(BigInt(quote_reserve), BigInt(threshold)))),
+  )
+  let below = points.map(() => 0n)
+  const areas = PARTIES.map(([party, color]) => {
+    const above = points.map(({ fees }, i) => (below[i] ?? 0n) + BigInt(fees.quote[party]))
+    const edge = (sums: readonly bigint[]): Place[] =>
+      sums.map((sum, i) => ({ x: places[i] ?? LEFT, y: upIn(SHARES, ratioOf(sum, most)) }))
+    const outline = [...edge(above), ...edge(below).reverse()]
+    below = above
+    return `<polygon points="${outline.map(pair).join(' ')}" fill="${color}"/>`
+  })
+  const legend = PARTIES.flatMap(([party, color], i) => {
+    const x = LEFT + 10 + i * 190
+    const held = shortly(points.at(-1)?.fees.quote[party] ?? '0', digits)
+    return [
+      `<rect x="${x}" y="${SHARES.bottom + 22}" width="12" height="12" fill="${color}"/>`,
+      text(x + 18, SHARES.bottom + 33, `${party} ${held} ${unit}`),
+    ]
+  })
+  return [
+    text(LEFT, SHARES.top - 14, `Trading fees so far, ${unit}`),
+    ...areas,
+    frame(SHARES),
+    text(LEFT - 8, SHARES.top + 4, shortly(String(most), digits), 'end'),
+    text(LEFT - 8, SHARES.bottom + 4, '0', 'end'),
+    ...legend,
+  ]
+}
+
+const upIn = ({ top, bottom }: typeof PRICE, y: number): number => bottom - (bottom - top) * y
+
+const frame = ({ top, bottom }: typeof PRICE) =>
+  `<path d="M${LEFT} ${top}V${bottom}H${RIGHT}" fill="none" stroke="${FAINT}"/>`
+
+const fixed = (value: number): string => String(Number(value.toFixed(2)))
+const pair = ({ x, y }: Place): string => `${fixed(x)},${fixed(y)}`
+
+const text = (x: number, y: number, content: string, anchor: 'start' | 'end' = 'start', size = 12): string =>
+  `<text x="${fixed(x)}" y="${fixed(y)}" text-anchor="${anchor}" font-size="${size}" fill="${INK}">${escaped(content)}</text>`
+
+const escaped = (content: string) => content.replace(/&/g, '&amp;').replace(/</g, '&lt;')

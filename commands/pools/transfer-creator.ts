@@ -1,0 +1,47 @@
+/** `svc pools transfer-creator`: hands the role of a pool's creator over, signed by the present one. */
+import type { PoolCreatorTransfer } from '../../src/api/creator-transfers.ts'
+import { paths } from '../../src/api/paths.ts'
+import { required, text, verb } from '../command.ts'
+import { amountTexts } from '../fees/amounts.ts'
+import { buildFields, SIGNING, WALLET_ADDRESS } from '../signing/flags.ts'
+import { previewLine } from '../signing/preview.ts'
+import { runSigned } from '../signing/run.ts'
+
+const { submit, get, simulate } = paths.transactions
+
+export const transferCreatorVerb = verb({
+  about: "Hand the role of a pool's creator over",
+  details:
+    'The present creator signs. What it has not claimed yet moves along: claim it before with `svc fees claim --as creator`. Vested tokens and positions of the migrated pool stay where they are.',
+  calls: [paths.pools.transferCreator, simulate, submit, get],
+  args: { address: required(text('Address of the pool')) },
+  flags: { to: required(text('Wallet that becomes the creator', WALLET_ADDRESS)), ...SIGNING },
+  examples: ['svc pools transfer-creator <address> --to <address> -k creator.json'],
+  run: ({ address, to, ...flags }, session) =>
+    runSigned<PoolCreatorTransfer & { transaction: string; last_valid_block_height: number }>(session, flags, {
+      what: `Make ${to} the creator of ${address}`,
+      async build(payer) {
+        const { data } = await session.client.pools.transferCreator({
+          address,
+          payer,
+          new_creator: to,
+          ...buildFields(flags),
+        })
+        const { transaction, last_valid_block_height } = data.tx
+        return { data: { ...data, transaction, last_valid_block_height } }
+      },
+      preview: ({ creator, unclaimed_quote, unclaimed_base, ...mints }) => [
+        previewLine('creator', creator),
+        ...amountTexts({ ...mints, estimated_quote: unclaimed_quote, estimated_base: unclaimed_base }).map((amount) =>
+          previewLine('unclaimed', `${amount}, moves along`),
+        ),
+      ],
+      show: ({ pool_address, creator, new_creator, unclaimed_quote, unclaimed_base }) => ({
+        pool_address,
+        creator,
+        new_creator,
+        unclaimed_quote,
+        unclaimed_base,
+      }),
+    }),
+})

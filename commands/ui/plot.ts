@@ -1,0 +1,78 @@
+/** Draws a rising line as text: in dots of braille, or in ASCII where the terminal has nothing else. */
+import { terminal } from '../terminal.ts'
+
+export interface PlotPoint {
+  /** Both from 0 to 1. */
+  x: number
+  y: number
+}
+
+export interface PlotLabels {
+  title: string
+  highest: string
+  lowest: string
+  /** At the left and at the right end of the axis. */
+  first: string
+  last: string
+}
+
+/** The dots of a cell of braille, two columns of four, from the top. */
+const DOTS = [
+  [0x01, 0x08],
+  [0x02, 0x10],
+  [0x04, 0x20],
+  [0x40, 0x80],
+] as const
+const BRAILLE = 0x2800
+const PLOT_ROWS = 10
+const [NARROWEST_PLOT, WIDEST_PLOT] = [20, 100]
+const ROOM_FOR_AXIS = 2
+
+/** Whether the terminal says that it shows more than ASCII. */
+export function showsBraille(env: Readonly<Record<string, string | undefined>> = terminal().env): boolean {
+  const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || ''
+  return env.TERM !== 'dumb' && !/^(C|POSIX)$/.test(locale)
+}
+
+/** Returns lines of at most `width` columns. The points are joined by straight lines, from left to right. */
+export function plotLines(points: readonly PlotPoint[], labels: PlotLabels, width: number, braille: boolean): string[] {
+  const margin = Math.max(labels.highest.length, labels.lowest.length)
+  const columns = Math.max(NARROWEST_PLOT, Math.min(width, WIDEST_PLOT) - margin - ROOM_FOR_AXIS)
+  const [wide, high] = braille ? [2, 4] : [1, 1]
+  const cells = Array.from({ length: PLOT_ROWS }, () => new Array<number>(columns).fill(0))
+  const [lastX, lastY] = [columns * wide - 1, PLOT_ROWS * high - 1]
+  let above: number | null = null
+  for (let x = 0; x <= lastX; x++) {
+    const y = Math.round(heightAt(points, x / lastX) * lastY)
+    // A steep part is drawn as a column, so that the line has no gaps.
+    for (let dot = Math.min(above === null ? y : above + 1, y); dot <= y; dot++) {
+      const fromTop = lastY - dot
+      const row = cells[Math.floor(fromTop / high)]
+      const column = Math.floor(x / wide)
+      if (row !== undefined) row[column] = (row[column] ?? 0) | (DOTS[fromTop % high]?.[x % wide] ?? 0)
+    }
+    above = y
+  }
+  const [corner, bar, tick, line] = braille ? ['└', '│', '┤', '─'] : ['+', '|', '|', '-']
+  const drawn = cells.map((row, i) => {
+    const label = i === 0 ? labels.highest : i === PLOT_ROWS - 1 ? labels.lowest : ''
+    const text = row.map((dots) => (dots === 0 ? ' ' : braille ? String.fromCharCode(BRAILLE + dots) : '*')).join('')
+    return `${label.padStart(margin)} ${label === '' ? bar : tick}${text}`.trimEnd()
+  })
+  const indent = ' '.repeat(margin + 1)
+  const room = Math.max(1, columns - labels.first.length - labels.last.length)
+  return [
+    labels.title,
+    ...drawn,
+    `${indent}${corner}${line.repeat(columns)}`,
+    `${indent} ${labels.first}${' '.repeat(room)}${labels.last}`,
+  ]
+}
+
+function heightAt(points: readonly PlotPoint[], x: number): number {
+  const next = points.findIndex((point) => point.x >= x)
+  const [from, to] = [points[next - 1], points[next]]
+  if (to === undefined) return points.at(-1)?.y ?? 0
+  if (from === undefined || to.x === from.x) return to.y
+  return from.y + ((to.y - from.y) * (x - from.x)) / (to.x - from.x)
+}
