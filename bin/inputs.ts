@@ -8,7 +8,10 @@ import { flagName, type ParsedCommand } from './parse.ts'
 export async function readInputs({ verb, raw, command }: ParsedCommand, ui: Ui): Promise<Record<string, unknown>> {
   const inputs: Record<string, unknown> = {}
   for (const [key, input] of declared(verb)) inputs[key] = readInput(key, input, raw[key], shownName(verb, key))
-  const missing = declared(verb).filter(([key, { required }]) => required && inputs[key] === undefined)
+  const missing = declared(verb).filter(
+    ([key, { required, unless }]) =>
+      required && inputs[key] === undefined && (unless === undefined || inputs[unless] === undefined),
+  )
   for (const [key, input] of missing) {
     const shown = shownName(verb, key)
     if (!ui.interactive) {

@@ -74,6 +74,11 @@ export const NOUNS: readonly NounEntry[] = [
     load: async () => (await import('../commands/fees/index.ts')).feesNoun,
   },
   {
+    name: 'ledger',
+    summary: 'The books: what was moved, added up, proven, exported',
+    load: async () => (await import('../commands/ledger/index.ts')).ledgerNoun,
+  },
+  {
     name: 'tokens',
     summary: 'Create and read tokens, give up their authorities',
     load: async () => (await import('../commands/tokens.ts')).tokensNoun,

@@ -76,12 +76,13 @@ function createProgram(ownUrl: boolean): Command {
 /** The help of a noun and of its verbs, as the build writes it. */
 export function nounHelp(name: string, noun: Noun): NounHelp {
   const models: Record<string, HelpModel> = {}
-  const verbs = 'verbs' in noun ? Object.keys(noun.verbs) : []
+  const verbs = 'verbs' in noun ? [...Object.keys(noun.groups ?? {}), ...Object.keys(noun.verbs)] : []
   for (const verb of ['', ...verbs]) {
     const program = createProgram(hasOwnUrl(noun, [verb]))
     const command = program.command(name).description(NOUNS.find((entry) => entry.name === name)?.summary ?? '')
     addNoun(command, noun, () => undefined)
-    const shown = verb === '' ? command : command.commands.find((own) => own.name() === verb)
+    let shown: Command | undefined = command
+    for (const word of verb === '' ? [] : verb.split(' ')) shown = shown?.commands.find((own) => own.name() === word)
     if (shown !== undefined) models[verb] = helpModel(shown, shown.createHelp())
   }
   return models
@@ -136,9 +137,15 @@ function addNoun(command: Command, noun: Noun, onChosen: OnChosen): void {
   if ('verb' in noun) addVerb(command, noun.verb, command.name(), onChosen)
   else {
     for (const [name, verb] of Object.entries(noun.verbs)) {
-      addVerb(command.command(name), verb, `${command.name()} ${name}`, onChosen)
+      const [first = '', second] = name.split(' ')
+      const parent = second === undefined ? command : groupOf(command, first, noun.groups?.[first])
+      addVerb(parent.command(second ?? first), verb, `${command.name()} ${name}`, onChosen)
     }
   }
+}
+
+function groupOf(command: Command, name: string, about = ''): Command {
+  return command.commands.find((own) => own.name() === name) ?? command.command(name).description(about)
 }
 
 /** Declares every input as optional to commander, because missing ones are prompted for or reported later by name. */
@@ -183,8 +190,8 @@ export function usageOf([key, { required, kind }]: [string, CommandInput]): stri
   return required ? ` <${name}>` : ` [${name}]`
 }
 
-function inputHelp({ about, required, choices = [] }: CommandInput): string {
+function inputHelp({ about, required, unless, choices = [] }: CommandInput): string {
   const [first] = choices
   const listed = first !== undefined && !about.includes(first) ? ` (${choices.join(', ')})` : ''
-  return `${about}${listed}${required ? ' (required)' : ''}`
+  return `${about}${listed}${required ? ` (required${unless === undefined ? '' : ` without --${unless}`})` : ''}`
 }

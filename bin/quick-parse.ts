@@ -56,8 +56,11 @@ export function quickParse(argv: readonly string[], nounName: string, noun: Noun
   const takeWord = (word: string, index: number): boolean => {
     if (index === 0) return word === nounName && ('verbs' in noun || choose(noun.verb))
     if ('verb' in noun || verb !== undefined) return operands.push(word) > 0
-    command = `${nounName} ${word}`
-    return Object.hasOwn(noun.verbs, word) && choose(noun.verbs[word])
+    if (word.includes(' ')) return false
+    command = `${command} ${word}`
+    const name = command.slice(nounName.length + 1)
+    if (noun.groups !== undefined && Object.hasOwn(noun.groups, name)) return true
+    return Object.hasOwn(noun.verbs, name) && choose(noun.verbs[name])
   }
   let words = 0
   for (let i = 0; i < argv.length; i++) {

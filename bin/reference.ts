@@ -11,10 +11,10 @@ const FILE = 'docs/cli.md'
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
 const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``
 
-function inputRow(name: string, { about, required, choices, kind }: CommandInput): string {
+function inputRow(name: string, { about, required, unless, choices, kind }: CommandInput): string {
   const allowed = choices && !choices.every((word) => about.includes(word)) ? `: ${choices.map(code).join(', ')}` : ''
   const notes = [
-    ...(required ? ['required'] : []),
+    ...(required ? [unless === undefined ? 'required' : `required without \`--${unless}\``] : []),
     ...(kind === 'list' && name.includes('--') ? ['comma-separated or repeated'] : []),
   ]
   return `| ${code(name)} | ${cell(about)}${allowed}${notes.length > 0 ? ` (${notes.join(', ')})` : ''} |`

@@ -75,6 +75,7 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
       'src/api',
       'src/errors.ts',
       'src/files.ts',
+      'src/file-lock.ts',
       'src/native-modules.ts',
       'src/timing.ts',
       'src/urls.ts',

@@ -8,8 +8,10 @@ import { NOUNS } from './nouns.ts'
 export function writtenHelp(argv: readonly string[], columns: () => number | undefined): string | undefined {
   const last = argv.at(-1)
   const words = argv[0] === 'help' ? argv.slice(1) : last === '--help' || last === '-h' ? argv.slice(0, -1) : []
-  const [name, verb = '', ...more] = words
-  if (more.length > 0 || words.includes('') || !NOUNS.some((noun) => noun.name === name)) return undefined
+  const [name, ...verbs] = words
+  const verb = verbs.join(' ')
+  if (words.some((word) => word === '' || word.includes(' ')) || !NOUNS.some((noun) => noun.name === name))
+    return undefined
   try {
     const help: NounHelp = JSON.parse(readFileSync(builtHelp(`${name}.json`), 'utf8'))
     const model = Object.hasOwn(help, verb) ? help[verb] : undefined

@@ -9,6 +9,8 @@ export interface CommandInput<T = unknown> {
   /** The name of the value in help. */
   placeholder: string
   required: boolean
+  /** Key of the flag with which a required input is not needed. */
+  unless?: string
   choices?: readonly string[]
   min?: number
   max?: number
@@ -68,6 +70,13 @@ export const choiceOf = <const C extends readonly string[]>(
 export const required = <T>(input: CommandInput<T>): CommandInput<NonNullable<T>> =>
   ({ ...input, required: true }) as CommandInput<NonNullable<T>>
 
+/** Marks an input as required unless the flag of that key is given. */
+export const requiredUnless = <T>(unless: string, input: CommandInput<T>): CommandInput<T> => ({
+  ...input,
+  required: true,
+  unless,
+})
+
 export interface Rows {
   columns: readonly string[]
   rows: readonly (readonly unknown[])[]
@@ -101,8 +110,11 @@ export interface Verb {
   run(input: never, session: Session): Promise<CommandOutcome>
 }
 
-/** A noun with verbs, or a command of one word. */
-export type Noun = { verbs: Record<string, Verb> } | { verb: Verb }
+/**
+ * A noun with verbs, or a command of one word. A verb of two words, as `schedule create`, belongs to the group that its
+ * first word names; `groups` says what each is for.
+ */
+export type Noun = { verbs: Record<string, Verb>; groups?: Record<string, string> } | { verb: Verb }
 
 /** Declares a command; `run` receives arguments and flags in one typed object. */
 export function verb<

@@ -1,4 +1,4 @@
-/** `svc audit`: every signature of the platform wallet and every change of its policy and of API keys, in a verifiable log. */
+/** `svc audit`: every signature of the platform wallet and every change of its policy, of API keys and of fee schedules, in a verifiable log. */
 import { AUDIT_ACTIONS } from '../../src/api/audit-actions.ts'
 import type { AuditEntry, AuditVerification } from '../../src/api/audit-entries.ts'
 import { paths } from '../../src/api/paths.ts'

@@ -15,7 +15,7 @@ const NFT_COLUMNS = ['name', 'uri', 'owner'] as const
 type NftColumn = (typeof NFT_COLUMNS)[number]
 const MAX_FAULTS = 100
 
-interface NftRowFault {
+export interface NftRowFault {
   offset: number
   message: string
 }
@@ -81,7 +81,7 @@ async function nftRowChecks(): Promise<NftRowChecks> {
 }
 
 /** The fault of a file with another separator, which spreadsheets write in many countries. */
-function otherSeparator(scanner: CsvScanner): NftRowFault | null {
+export function otherSeparator(scanner: CsvScanner): NftRowFault | null {
   if (scanner.cells > 1) return null
   const separator = [';', '\t', '|'].find((separator) => scanner.text(0).includes(separator))
   if (separator === undefined) return null
@@ -152,7 +152,7 @@ function readRow(
 }
 
 /** The text of a cell; doubled quotes within a quoted cell stand for one. */
-function nftCellText(scanner: CsvScanner, cell: number, bytes: Uint8Array): string {
+export function nftCellText(scanner: CsvScanner, cell: number, bytes: Uint8Array): string {
   const text = scanner.text(cell)
   return isQuotedCell(scanner, cell, bytes) ? text.replaceAll('""', '"') : text
 }
@@ -164,7 +164,7 @@ function isQuotedCell({ starts }: CsvScanner, cell: number, bytes: Uint8Array): 
   return bytes[at] === 34
 }
 
-function rowsProblem(file: string, bytes: Uint8Array, faults: readonly NftRowFault[]) {
+export function rowsProblem(file: string, bytes: Uint8Array, faults: readonly NftRowFault[]) {
   const sorted = [...faults].sort((a, b) => a.offset - b.offset)
   const shown = sorted.slice(0, MAX_FAULTS)
   const places = locate(
