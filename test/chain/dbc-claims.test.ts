@@ -4,12 +4,13 @@ import * as spl from '@solana/spl-token'
 import { ComputeBudgetProgram, type Keypair, SystemProgram } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import {
-  buildPartnerFeeClaim,
-  buildSurplusClaim,
+  buildQuoteWithdrawal,
+  buildTradingFeeClaim,
   curveOf,
   type DbcPool,
-  FEE_CLAIM_UNITS,
   maxRecipients,
+  TRADING_FEE_CLAIM_UNITS,
+  WITHDRAWAL_UNITS,
 } from '../../src/chain/programs/dbc/index.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
@@ -38,15 +39,16 @@ const recipients = (count: number) => Array.from({ length: count }, (_, i) => ad
 const sharedEvenly = (lamports: bigint, count: number) =>
   recipients(count).map((recipient, i) => ({
     recipient,
-    lamports: lamports / BigInt(count) + (BigInt(i) < lamports % BigInt(count) ? 1n : 0n),
+    amount: lamports / BigInt(count) + (BigInt(i) < lamports % BigInt(count) ? 1n : 0n),
   }))
 
-const claimOf = (pool: DbcPool, payer: Keypair, lamports: bigint, count: number) => ({
+const claimOf = (pool: DbcPool, payer: Keypair, amount: bigint, count: number) => ({
   pool,
-  feeClaimer: addressOf(PARTNER),
+  beneficiary: 'partner' as const,
+  claimer: addressOf(PARTNER),
   payer: addressOf(payer),
-  lamports,
-  splits: sharedEvenly(lamports, count),
+  amount,
+  splits: sharedEvenly(amount, count),
   recentBlockhash: GOLDEN_BLOCKHASH,
 })
 
@@ -75,10 +77,10 @@ describe.skipIf(lacksDbc)('a claim on chain (needs DBC, DAMM v2, Metaplex and Lo
             lamports(each),
           ]),
         )
-        expect(land(await buildPartnerFeeClaim(claim)), opened.logs.join('\n')).toBeNull()
+        expect(land(await buildTradingFeeClaim(claim)), opened.logs.join('\n')).toBeNull()
         most = Math.max(most, opened.units)
         for (const share of claim.splits) {
-          expect(lamports(share.recipient) - before.get(share.recipient)!).toBe(share.lamports)
+          expect(lamports(share.recipient) - before.get(share.recipient)!).toBe(share.amount)
         }
         const change = (key: Keypair) => lamports(addressOf(key)) - before.get(addressOf(key))!
         const fees = payer === PARTNER ? FEE : 2n * FEE
@@ -90,7 +92,7 @@ describe.skipIf(lacksDbc)('a claim on chain (needs DBC, DAMM v2, Metaplex and Lo
       }
     }
     await annotate(`claim with 10 recipients: ${most}`, 'units')
-    expect(most).toBeLessThan(FEE_CLAIM_UNITS.claim)
+    expect(most).toBeLessThan(TRADING_FEE_CLAIM_UNITS)
   })
 
   it('goes to the fee claimer where another pays, who pays for the account of the token too', async () => {
@@ -98,9 +100,28 @@ describe.skipIf(lacksDbc)('a claim on chain (needs DBC, DAMM v2, Metaplex and Lo
     const { lamports, land } = opened
     const pool = await withFees(opened)
     const [claimer, payer] = [lamports(addressOf(PARTNER)), lamports(addressOf(KEEPER))]
-    expect(land(await buildPartnerFeeClaim(claimOf(pool, KEEPER, pool.partnerQuoteFee, 0)))).toBe(null)
+    expect(land(await buildTradingFeeClaim(claimOf(pool, KEEPER, pool.partnerQuoteFee, 0)))).toBe(null)
     expect(lamports(addressOf(PARTNER)) - claimer).toBe(pool.partnerQuoteFee)
     expect(payer - lamports(addressOf(KEEPER))).toBe(2n * FEE + ACCOUNT_RENT)
+  })
+
+  it('closes the account of the token again where it opened it for nothing, whoever pays', async () => {
+    const opened = await openDbcChain()
+    const { lamports, land } = opened
+    let pool = await withFees(opened)
+    for (const payer of [PARTNER, KEEPER]) {
+      for (const count of [0, 7]) {
+        const claimed = 10_000_003n + BigInt(count)
+        const before = [PARTNER, KEEPER].map((key) => lamports(addressOf(key)))
+        const claim = { ...claimOf(pool, payer, claimed, count), isTokenMissing: true }
+        expect(land(await buildTradingFeeClaim(claim)), opened.logs.join('\n')).toBeNull()
+        expect(opened.units).toBeLessThan(TRADING_FEE_CLAIM_UNITS)
+        const [partner, keeper] = [PARTNER, KEEPER].map((key, i) => lamports(addressOf(key)) - before[i]!)
+        const kept = count === 0 ? claimed : 0n
+        expect([partner, keeper]).toEqual(payer === PARTNER ? [kept - FEE, 0n] : [kept, -2n * FEE])
+        pool = await opened.read(pool.address)
+      }
+    }
   })
 
   it('takes the fees of sells too, and nothing of the creator’s share', async () => {
@@ -110,7 +131,7 @@ describe.skipIf(lacksDbc)('a claim on chain (needs DBC, DAMM v2, Metaplex and Lo
     pool = await opened.trade(pool, 'sell', 10n ** 13n)
     expect(pool.creatorQuoteFee).toBeGreaterThan(0n)
     const before = opened.lamports(addressOf(PARTNER))
-    expect(opened.land(await buildPartnerFeeClaim(claimOf(pool, PARTNER, pool.partnerQuoteFee, 0)))).toBeNull()
+    expect(opened.land(await buildTradingFeeClaim(claimOf(pool, PARTNER, pool.partnerQuoteFee, 0)))).toBeNull()
     expect(opened.lamports(addressOf(PARTNER)) - before).toBe(pool.partnerQuoteFee - FEE - ACCOUNT_RENT)
     const after = await opened.read(pool.address)
     expect(after.partnerQuoteFee).toBe(0n)
@@ -120,13 +141,13 @@ describe.skipIf(lacksDbc)('a claim on chain (needs DBC, DAMM v2, Metaplex and Lo
   it('never pays a split from what the claimer had before: the second of two same claims fails whole', async () => {
     const opened = await openDbcChain()
     const pool = await withFees(opened)
-    const claim = await buildPartnerFeeClaim(claimOf(pool, PARTNER, pool.partnerQuoteFee, 10))
+    const claim = await buildTradingFeeClaim(claimOf(pool, PARTNER, pool.partnerQuoteFee, 10))
     expect(opened.land(claim)).toBeNull()
     const before = [addressOf(PARTNER), ...recipients(10)].map(opened.lamports)
     expect(opened.land(claim)).toEqual({ InstructionError: [5, { Custom: 1 }] })
     expect([addressOf(PARTNER), ...recipients(10)].map(opened.lamports)).toEqual(before)
     const one = claimOf(await opened.read(pool.address), PARTNER, 1n, 2)
-    expect(opened.land(await buildPartnerFeeClaim(one))).not.toBeNull()
+    expect(opened.land(await buildTradingFeeClaim(one))).not.toBeNull()
   })
 
   it.each([0, 2])(
@@ -134,7 +155,7 @@ describe.skipIf(lacksDbc)('a claim on chain (needs DBC, DAMM v2, Metaplex and Lo
     async (count) => {
       const opened = await openDbcChain()
       const pool = await withFees(opened)
-      const claim = await buildPartnerFeeClaim(claimOf(pool, PARTNER, pool.partnerQuoteFee, count))
+      const claim = await buildTradingFeeClaim(claimOf(pool, PARTNER, pool.partnerQuoteFee, count))
       expect(opened.land(claim)).toBeNull()
       const wrapped = spl.getAssociatedTokenAddressSync(spl.NATIVE_MINT, PARTNER.publicKey)
       const put = [
@@ -156,8 +177,8 @@ describe.skipIf(lacksDbc)('a claim on chain (needs DBC, DAMM v2, Metaplex and Lo
   it('needs the fee claimer of the config', async () => {
     const opened = await openDbcChain()
     const pool = await withFees(opened)
-    const stranger = { ...claimOf(pool, CREATOR, 1_000n, 0), feeClaimer: addressOf(CREATOR) }
-    expect(opened.land(await buildPartnerFeeClaim(stranger))).toMatchObject({
+    const stranger = { ...claimOf(pool, CREATOR, 1_000n, 0), claimer: addressOf(CREATOR) }
+    expect(opened.land(await buildTradingFeeClaim(stranger))).toMatchObject({
       InstructionError: [4, { Custom: expect.any(Number) }],
     })
   })
@@ -168,9 +189,11 @@ describe.skipIf(lacksDbc)('a claim on chain (needs DBC, DAMM v2, Metaplex and Lo
     const curve = await curveOf(presetWith({ creator_fee_percentage: 30 }))
     let pool = await opened.launch({ curve })
     const claimOfSurplus = async () =>
-      buildSurplusClaim({
+      buildQuoteWithdrawal({
+        kind: 'surplus',
+        beneficiary: 'partner',
         pool,
-        feeClaimer: addressOf(PARTNER),
+        claimer: addressOf(PARTNER),
         payer: addressOf(KEEPER),
         recentBlockhash: GOLDEN_BLOCKHASH,
       })
@@ -184,7 +207,7 @@ describe.skipIf(lacksDbc)('a claim on chain (needs DBC, DAMM v2, Metaplex and Lo
     const before = opened.lamports(addressOf(PARTNER))
     expect(opened.land(await claimOfSurplus()), opened.logs.join('\n')).toBeNull()
     await annotate(`surplus: ${opened.units}`, 'units')
-    expect(opened.units).toBeLessThan(FEE_CLAIM_UNITS.surplus)
+    expect(opened.units).toBeLessThan(WITHDRAWAL_UNITS.surplus)
     expect(opened.lamports(addressOf(PARTNER)) - before).toBe(pool.surplus.claimable)
     pool = await opened.read(pool.address)
     expect(pool.surplus).toEqual({ claimable: 0n, withdrawn: true })
@@ -198,8 +221,9 @@ describe('a claim', () => {
     const pool = await goldenPool()
     for (const payer of [PARTNER, KEEPER]) {
       const most = maxRecipients(payer === PARTNER)
-      const { transaction, requiredSigners } = await buildPartnerFeeClaim({
+      const { transaction, requiredSigners } = await buildTradingFeeClaim({
         ...claimOf(pool, payer, 10n ** 9n, most),
+        isTokenMissing: true,
         before: budget,
       })
       expect(requiredSigners).toEqual(payer === PARTNER ? [addressOf(PARTNER)] : [KEEPER, PARTNER].map(addressOf))
@@ -207,9 +231,11 @@ describe('a claim', () => {
         `${most} recipients, ${requiredSigners.length} signers, limit and price: ${transaction.length} bytes`,
         'size',
       )
+      const seven = { ...claimOf(pool, payer, 10n ** 9n, 7), isTokenMissing: true, before: budget }
+      expect((await buildTradingFeeClaim(seven)).transaction.length).toBeLessThan(MAX_TRANSACTION_BYTES)
       // A recipient takes an address and a transfer.
       expect(transaction.length + 32 + 17).toBeGreaterThan(MAX_TRANSACTION_BYTES)
-      const tooMany = buildPartnerFeeClaim({ ...claimOf(pool, payer, 10n ** 9n, most + 1), before: budget })
+      const tooMany = buildTradingFeeClaim({ ...claimOf(pool, payer, 10n ** 9n, most + 1), before: budget })
       await expect(tooMany).rejects.toMatchObject({
         code: 'bad_request',
         param: 'splits',
@@ -223,30 +249,25 @@ describe('a claim', () => {
     const pool = await goldenPool()
     for (const payer of [PARTNER, KEEPER]) {
       const claimFor = (count: number) =>
-        buildPartnerFeeClaim({ ...claimOf(pool, payer, 10n ** 9n, count), messageConfig: GOLDEN_CONFIG })
+        buildTradingFeeClaim({ ...claimOf(pool, payer, 10n ** 9n, count), messageConfig: GOLDEN_CONFIG })
       const { message, raw } = decodeWireTransaction((await claimFor(38)).transaction)
       await annotate(`38 recipients: ${raw.length} bytes, ${message.keys.length} accounts`, 'size')
       expect([message.keys.length, raw.length]).toEqual(payer === PARTNER ? [53, 2_609] : [54, 2_705])
       await expect(claimFor(39)).rejects.toMatchObject({ code: 'bad_request', param: 'splits' })
     }
-    const nine = buildPartnerFeeClaim(claimOf(pool, KEEPER, 10n ** 9n, 9))
+    const nine = buildTradingFeeClaim(claimOf(pool, KEEPER, 10n ** 9n, 9))
     await expect(nine).rejects.toThrow('tx_version 1, which has room for 38')
   })
 
-  it('of nothing, of splits beyond it, or of another quote than SOL is refused', async () => {
+  it('of nothing, or of splits beyond it, is refused', async () => {
     const pool = await goldenPool()
     const claim = claimOf(pool, PARTNER, 1_000n, 2)
-    await expect(buildPartnerFeeClaim({ ...claim, lamports: 0n, splits: [] })).rejects.toMatchObject({
+    await expect(buildTradingFeeClaim({ ...claim, amount: 0n, splits: [] })).rejects.toMatchObject({
       code: 'bad_request',
     })
-    await expect(buildPartnerFeeClaim({ ...claim, lamports: 999n })).rejects.toMatchObject({
+    await expect(buildTradingFeeClaim({ ...claim, amount: 999n })).rejects.toMatchObject({
       code: 'bad_request',
       param: 'splits',
-    })
-    const foreign = { ...pool, quoteMint: addressOf(KEEPER) }
-    await expect(buildPartnerFeeClaim({ ...claim, pool: foreign })).rejects.toMatchObject({
-      code: 'bad_request',
-      param: 'address',
     })
   })
 
@@ -263,7 +284,7 @@ describe('a claim', () => {
       const lamports = name === 'v1-most' ? 100_000_005n : 10_000_005n
       const terms = name.startsWith('v1') ? { messageConfig: GOLDEN_CONFIG } : { before: budget }
       const claim = { ...claimOf(await goldenPool(), payer, lamports, count), ...terms }
-      const { transaction } = await buildPartnerFeeClaim(claim)
+      const { transaction } = await buildTradingFeeClaim(claim)
       const bytes = await expectGolden(`dbc-claim-${name}`, transaction, async () => {
         const opened = await openDbcChain()
         await withFees(opened)
@@ -277,12 +298,14 @@ describe('a claim', () => {
     const payer = addressOf(PARTNER)
     const claim = {
       pool: await goldenPool(),
-      feeClaimer: payer,
+      kind: 'surplus' as const,
+      beneficiary: 'partner' as const,
+      claimer: payer,
       payer,
       recentBlockhash: GOLDEN_BLOCKHASH,
       before: budget,
     }
-    const { transaction } = await buildSurplusClaim(claim)
+    const { transaction } = await buildQuoteWithdrawal(claim)
     const bytes = await expectGolden('dbc-claim-surplus', transaction, async () => {
       const opened = await openDbcChain()
       await opened.fill(await opened.launch())

@@ -6,8 +6,8 @@ import {
   buildDbcLaunch,
   buildDbcSwap,
   buildMigrationStep,
-  buildPartnerFeeClaim,
-  buildSurplusClaim,
+  buildQuoteWithdrawal,
+  buildTradingFeeClaim,
   curveOf,
   dbcChangesIn,
   MIGRATION_UNITS,
@@ -67,12 +67,13 @@ describe.skipIf(lacksDbc)('a migration on chain (needs DBC, DAMM v2, Metaplex an
       // Fees that were not claimed before stay claimable.
       const claim = {
         pool,
-        feeClaimer: addressOf(PARTNER),
+        beneficiary: 'partner' as const,
+        claimer: addressOf(PARTNER),
         payer: addressOf(PARTNER),
-        lamports: pool.partnerQuoteFee,
+        amount: pool.partnerQuoteFee,
         splits: [],
       }
-      expect(opened.land(await buildPartnerFeeClaim({ ...claim, recentBlockhash: GOLDEN_BLOCKHASH }))).toBeNull()
+      expect(opened.land(await buildTradingFeeClaim({ ...claim, recentBlockhash: GOLDEN_BLOCKHASH }))).toBeNull()
     })
   }
 
@@ -174,21 +175,29 @@ describe('a transaction shows', () => {
 
   it('a claim with those of its transfers that the claimer pays', async () => {
     const pool = await goldenPool()
-    const splits = [60, 61, 62].map((seed, i) => ({ recipient: addressOf(goldenKey(seed)), lamports: BigInt(i + 1) }))
+    const splits = [60, 61, 62].map((seed, i) => ({ recipient: addressOf(goldenKey(seed)), amount: BigInt(i + 1) }))
     const pays = (from: Keypair, lamports: bigint) =>
       SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: goldenKey(63).publicKey, lamports })
-    const claim = { pool, feeClaimer: claimer, payer: addressOf(KEEPER), lamports: 2n ** 63n, splits, recentBlockhash }
-    const told = { kind: 'claim', pool: pool.address, feeClaimer: claimer, lamports: 2n ** 63n, recipients: splits }
+    const party = { beneficiary: 'partner' as const, claimer }
+    const claim = { pool, ...party, payer: addressOf(KEEPER), amount: 2n ** 63n, splits, recentBlockhash }
+    const told = {
+      kind: 'claim',
+      pool: pool.address,
+      ...party,
+      lamports: 2n ** 63n,
+      recipients: splits.map(({ recipient, amount }) => ({ recipient, lamports: amount })),
+    }
     expect(
-      changes(await buildPartnerFeeClaim({ ...claim, before: [pays(PARTNER, 9n)], after: [pays(KEEPER, 9n)] })),
+      changes(await buildTradingFeeClaim({ ...claim, before: [pays(PARTNER, 9n)], after: [pays(KEEPER, 9n)] })),
     ).toEqual([told])
-    expect(changes(await buildPartnerFeeClaim({ ...claim, splits: [] }))).toEqual([{ ...told, recipients: [] }])
+    expect(changes(await buildTradingFeeClaim({ ...claim, splits: [] }))).toEqual([{ ...told, recipients: [] }])
   })
 
   it('a surplus and both steps of a migration', async () => {
     const pool = await goldenPool()
-    const surplus = await buildSurplusClaim({ pool, feeClaimer: claimer, payer: claimer, recentBlockhash })
-    expect(changes(surplus)).toEqual([{ kind: 'surplus', pool: pool.address, feeClaimer: claimer }])
+    const party = { kind: 'surplus', beneficiary: 'partner', claimer } as const
+    const surplus = await buildQuoteWithdrawal({ ...party, pool, payer: claimer, recentBlockhash })
+    expect(changes(surplus)).toEqual([{ kind: 'surplus', pool: pool.address, beneficiary: 'partner', claimer }])
     const step = (migrationProgress: number) => buildMigrationStep({ ...common, pool: { ...pool, migrationProgress } })
     const [lock, migrate] = [await step(1), await step(2)]
     const migration = { kind: 'migration', pool: pool.address }
@@ -233,9 +242,21 @@ describe('a transaction shows', () => {
       },
       swap: { kind: 'swap', pool: 'pool', trader: 'payer' },
       swap2: { kind: 'swap', pool: 'pool', trader: 'payer' },
-      claim_trading_fee: { kind: 'claim', pool: 'pool', feeClaimer: 'fee_claimer' },
-      claim_trading_fee2: { kind: 'claim', pool: 'pool', feeClaimer: 'fee_claimer' },
-      partner_withdraw_surplus: { kind: 'surplus', pool: 'virtual_pool', feeClaimer: 'fee_claimer' },
+      claim_trading_fee: { kind: 'claim', pool: 'pool', claimer: 'fee_claimer' },
+      claim_trading_fee2: { kind: 'claim', pool: 'pool', claimer: 'fee_claimer' },
+      claim_creator_trading_fee: { kind: 'claim', pool: 'pool', claimer: 'creator' },
+      claim_creator_trading_fee2: { kind: 'claim', pool: 'pool', claimer: 'creator' },
+      partner_withdraw_surplus: { kind: 'surplus', pool: 'virtual_pool', claimer: 'fee_claimer' },
+      creator_withdraw_surplus: { kind: 'surplus', pool: 'virtual_pool', claimer: 'creator' },
+      withdraw_migration_fee: { kind: 'migration_fee', pool: 'virtual_pool', claimer: 'sender' },
+      withdraw_leftover: { kind: 'leftover', pool: 'virtual_pool', claimer: 'leftover_receiver' },
+      claim_partner_pool_creation_fee: { kind: 'pool_creation_fee', pool: 'pool', claimer: 'fee_claimer' },
+      transfer_pool_creator: {
+        kind: 'creator_transferred',
+        pool: 'virtual_pool',
+        creator: 'creator',
+        newCreator: 'new_creator',
+      },
       create_locker: { kind: 'migration', pool: 'virtual_pool' },
       migration_damm_v2: { kind: 'migration', pool: 'virtual_pool', dammPool: 'pool' },
     }

@@ -190,11 +190,6 @@ describe('a swap', () => {
       await annotate(`${name}: ${bytes} bytes`, 'size')
     })
   }
-
-  it('of a pool in another token than SOL is refused', async () => {
-    const pool = await goldenPool({ quoteMint: addressOf(KEEPER) })
-    await expect(buildDbcSwap(order(pool, 'buy', 1n))).rejects.toMatchObject({ code: 'bad_request', param: 'address' })
-  })
 })
 
 /** All that the pool holds and has paid out of fees, whoever they belong to. */

@@ -194,6 +194,7 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
       claimed: 0n,
       startTime: BigInt(NOW),
       cancelledAt: 0n,
+      frequency: 1n,
     })
     expect([scheduleMismatch(escrow), isPaidOut(escrow)]).toEqual([null, false])
 
@@ -501,12 +502,12 @@ describe('the account of a lock', () => {
         data.set([254, updateRecipientMode, cancelMode, flag], 136)
         for (const [i, number] of numbers.entries()) data.writeBigUInt64LE(number, 144 + i * 8)
         const text = (bytes: Uint8Array) => new PublicKey(bytes).toBase58()
-        const [cliffTime, , cliffAmount, amountPerPeriod, periods, claimed, startTime, cancelledAt] = numbers
+        const [cliffTime, frequency, cliffAmount, amountPerPeriod, periods, claimed, startTime, cancelledAt] = numbers
         expect(decodeEscrow('place', { lamports: 1n, owner: PROGRAMS.lock.id, data, executable: false })).toEqual({
           address: 'place',
           ...{ recipient: text(recipient), mint: text(mint), creator: text(creator), base: text(base) },
           ...{ updateRecipientMode, cancelMode, tokenProgram: flag === 0 ? 'spl' : 'token2022' },
-          ...{ cliffTime, cliffAmount, amountPerPeriod, periods, claimed, startTime, cancelledAt },
+          ...{ cliffTime, frequency, cliffAmount, amountPerPeriod, periods, claimed, startTime, cancelledAt },
         })
       }),
     )
