@@ -3,8 +3,8 @@ import { deriveDbcTokenVaultAddress } from '@meteora-ag/dynamic-bonding-curve-sd
 import { getAssociatedTokenAddressSync, NATIVE_MINT } from '@solana/spl-token'
 import { Connection, Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
 import { expect } from 'vitest'
-import type { CurvePreset } from '../../src/api/pools.ts'
-import { curvePreset } from '../../src/api/pools.ts'
+import type { CurvePreset } from '../../src/api/pool-presets.ts'
+import { curvePreset } from '../../src/api/pool-presets.ts'
 import {
   buildDbcLaunch,
   buildDbcSwap,
@@ -52,6 +52,7 @@ export const LOCKED = { amount: '100000000', periods: 10, duration_seconds: 864_
 /** The pool of the fixed keys as it would be read, for builders without a chain. */
 export async function goldenPool(changes: Partial<DbcPool> = {}): Promise<DbcPool> {
   const address = await dbcPoolAddress({ mint: addressOf(MINT), config: addressOf(CONFIG) })
+  const nothing = { claimable: 0n, withdrawn: false }
   const vault = (mint: PublicKey) => deriveDbcTokenVaultAddress(new PublicKey(address), mint).toBase58()
   return {
     address,
@@ -62,7 +63,9 @@ export async function goldenPool(changes: Partial<DbcPool> = {}): Promise<DbcPoo
     baseVault: vault(MINT.publicKey),
     quoteVault: vault(NATIVE_MINT),
     baseProgram: 'spl',
+    quoteProgram: 'spl',
     decimals: 6,
+    quoteDecimals: 9,
     baseReserve: 0n,
     quoteReserve: 0n,
     threshold: 1n,
@@ -74,6 +77,9 @@ export async function goldenPool(changes: Partial<DbcPool> = {}): Promise<DbcPoo
     partnerBaseFee: 0n,
     creatorQuoteFee: 0n,
     creatorBaseFee: 0n,
+    protocolQuoteFee: 0n,
+    protocolBaseFee: 0n,
+    protocolMigrationBaseFee: 0n,
     isMigrated: false,
     migrationProgress: 0,
     finishedAt: null,
@@ -81,11 +87,26 @@ export async function goldenPool(changes: Partial<DbcPool> = {}): Promise<DbcPoo
     leftoverReceiver: addressOf(PARTNER),
     migrationOption: 1,
     migrationFeeOption: 2,
-    surplus: { claimable: 0n, withdrawn: false },
+    surplus: nothing,
+    creatorSurplus: nothing,
+    migrationFee: nothing,
+    creatorMigrationFee: nothing,
+    creationFee: nothing,
+    leftover: { isPossible: true, withdrawn: false },
+    earned: {
+      tradingFees: { quote: 0n, base: 0n },
+      protocolFees: { quote: 0n, base: 0n },
+      creatorPercentage: 0,
+      surplus: { partner: 0n, creator: 0n, protocol: 0n },
+      migrationFee: { partner: 0n, creator: 0n },
+      protocolMigration: { quote: 0n, base: 0n },
+      creationFee: { partner: 0n, protocol: 0n },
+      protocolTookSurplus: false,
+    },
     hasVesting: false,
     activatedAt: 0,
     swapShowsInstructions: false,
-    raw: { pool: null, config: null },
+    raw: { pool: null, config: null, quote_decimals: 9 },
     ...changes,
   }
 }
@@ -166,7 +187,7 @@ export async function openDbcChain() {
       for (const transaction of await buildDbcLaunch(launch)) {
         expect(opened.land(transaction), opened.logs.join('\n')).toBeNull()
       }
-      return opened.read(await dbcPoolAddress(launch))
+      return opened.read(await dbcPoolAddress({ ...launch, quoteMint: launch.curve.quoteMint }))
     },
     async read(address: string): Promise<DbcPool> {
       const pool = await readDbcPool(connection, address)
