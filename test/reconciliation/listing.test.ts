@@ -1,6 +1,6 @@
 /** A listing proves that nothing is missing before it moves on: a short history or a late index loses nothing. */
 import { describe, expect, it } from 'vitest'
-import { hashAfter } from '../../src/following/reconciliation/state-hashes.ts'
+import { awaitedHash, awaitedSlot, hashAfter } from '../../src/following/reconciliation/state-hashes.ts'
 import { followAccounts } from '../../src/store/followed-accounts.ts'
 import { lacksCore } from '../support/assets.ts'
 import { type Lie, onLyingNode } from './lying-node.ts'
@@ -81,5 +81,14 @@ describe('the hash that is kept of an account', () => {
       stored = after.stored
     }
     expect(hashAfter(stored, 'b', false)).toEqual({ stored: 'b', tries: 0, isGivenUp: true })
+  })
+
+  it('waits for the slot in which a change was first read, until another follows', () => {
+    const awaited = awaitedHash('a', 'b', 7)
+    expect(awaited).toBe('@7:b')
+    expect(awaitedHash(awaited, 'b', 9)).toBe('@7:b')
+    expect(awaitedHash(awaited, 'c', 9)).toBe('@9:c')
+    expect([awaitedSlot(awaited, 'b'), awaitedSlot(awaited, 'c'), awaitedSlot('3:b', 'b')]).toEqual([7, null, null])
+    expect(hashAfter(awaited, 'b', false)).toEqual({ stored: 'b', tries: 0, isGivenUp: false })
   })
 })

@@ -6,7 +6,7 @@ import { Connection, Keypair, PublicKey, SystemProgram, type Transaction } from 
 import BN from 'bn.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { cosignedBy } from '../../src/chain/cosign.ts'
-import { buildPartnerFeeClaim, readDbcPool } from '../../src/chain/programs/dbc/index.ts'
+import { buildTradingFeeClaim, readDbcPool } from '../../src/chain/programs/dbc/index.ts'
 import { localFetch } from '../../src/localnet/fetch.ts'
 import { SOL } from '../support/local-chain.ts'
 import {
@@ -82,12 +82,13 @@ describe.skipIf(lackingPrograms.length > 0)(`pools (${lackingPrograms.join(', ')
       })
     await send(await claim(), base.wallet)
     await send(await trade(5n * SOL), trader)
-    const split = await buildPartnerFeeClaim({
+    const split = await buildTradingFeeClaim({
       pool: (await readDbcPool(connection, pool.address))!,
-      feeClaimer: addressOf(base.wallet),
+      beneficiary: 'partner',
+      claimer: addressOf(base.wallet),
       payer: addressOf(base.wallet),
-      lamports: 1_000n,
-      splits: [creator, trader].map((key, n) => ({ recipient: addressOf(key), lamports: 400n + 200n * BigInt(n) })),
+      amount: 1_000n,
+      splits: [creator, trader].map((key, n) => ({ recipient: addressOf(key), amount: 400n + 200n * BigInt(n) })),
       recentBlockhash: base.chain.latestBlockhash().blockhash,
     })
     await acts.send(cosignedBy(split.transaction, [base.wallet.secretKey]).transaction)

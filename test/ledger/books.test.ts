@@ -1,0 +1,314 @@
+/** The ledger of real transactions: launches, trades, claims with splits, airdrops and failures, to the lamport. */
+import { Keypair, SystemProgram } from '@solana/web3.js'
+import { describe, expect, it } from 'vitest'
+import type { LedgerEntry } from '../../src/api/ledger.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
+import { IMAGES } from '../storage/images.ts'
+import {
+  addressOf,
+  airdropsOn,
+  claimBody,
+  createBody,
+  DAY_S,
+  entriesFor,
+  lacksDistributor,
+} from '../support/airdrops.ts'
+import { signed } from '../support/local-chain.ts'
+import { startPlatform } from '../support/platform-wallet.ts'
+import { hasProgram } from '../support/programs.ts'
+
+const SOL = 1_000_000_000n
+const lacksDbc = [PROGRAMS.dbc, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
+const sumOf = (amounts: readonly string[]) => amounts.reduce((sum, amount) => sum + BigInt(amount), 0n)
+
+async function opened() {
+  const service = await startPlatform({
+    lamports_per_transaction: String(50n * SOL),
+    lamports_per_day: String(500n * SOL),
+  })
+  const all = await airdropsOn(service)
+  const entries = async (query = ''): Promise<LedgerEntry[]> => {
+    const found: LedgerEntry[] = []
+    for (let cursor = ''; ; ) {
+      const { status, json, text } = await all.request('GET', `/v2/ledger?limit=100${query}${cursor}`)
+      expect(status, text).toBe(200)
+      found.push(...json.data)
+      if (!json.meta.next_cursor) return found
+      cursor = `&cursor=${json.meta.next_cursor}`
+    }
+  }
+  return {
+    ...all,
+    platform: service.wallet,
+    entries,
+    /** Everything is final, and its entries are written. */
+    async booked(signature: string): Promise<LedgerEntry[]> {
+      await all.settle()
+      all.pass(20)
+      const own = await entries(`&signature=${signature}`)
+      expect(own.length).toBeGreaterThan(0)
+      const tokens = new Set(own.map(({ token }) => token))
+      for (const token of tokens) {
+        expect(sumOf(own.filter((each) => each.token === token).map(({ amount }) => amount)), token).toBe(0n)
+      }
+      return own
+    },
+    /** What the kinds of entries of an owner sum to, by kind and token. */
+    kindsOf: (own: readonly LedgerEntry[], owner: Keypair | string) => {
+      const address = typeof owner === 'string' ? owner : addressOf(owner)
+      const sums: Record<string, bigint> = {}
+      for (const { kind, token, amount } of own.filter((each) => each.owner === address)) {
+        const key = token === 'SOL' ? kind : `${kind} tokens`
+        sums[key] = (sums[key] ?? 0n) + BigInt(amount)
+      }
+      return sums
+    },
+    async verified() {
+      const found = {
+        faults: [] as object[],
+        unread: [] as object[],
+        accounts: [] as object[],
+        transactions: 0,
+        waiting: 0,
+      }
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const { status, json, text } = await all.request(
+          'GET',
+          `/v2/ledger/verification${cursor && `?cursor=${cursor}`}`,
+        )
+        expect(status, text).toBe(200)
+        for (const name of ['faults', 'unread', 'accounts'] as const) found[name].push(...json.data[name])
+        found.transactions += json.data.transactions
+        found.waiting += json.data.waiting
+        cursor = json.data.next_cursor
+      }
+      return found
+    },
+  }
+}
+type Books = Awaited<ReturnType<typeof opened>>
+
+async function launched(books: Books) {
+  const { ok, request, wallet, submit } = books
+  const creator = wallet(100n * SOL)
+  const image = Buffer.from(IMAGES.png).toString('base64')
+  const body = { creator: addressOf(creator), name: 'My Token', symbol: 'MTK', image }
+  const { status, json, text } = await request('POST', '/v2/pools', { body })
+  expect(status, text).toBe(201)
+  const { data } = json
+  const keys = [data.required_signers.base_mint_secret_key, data.required_signers.config_secret_key].map((bytes) =>
+    Keypair.fromSecretKey(Uint8Array.from(bytes)),
+  )
+  const signatures: string[] = []
+  for (const transaction of data.transactions) signatures.push(await submit({ transaction }, creator, ...keys))
+  const pool: string = data.pool.address
+  const trade = async (trader: Keypair, side: 'buy' | 'sell', amount: bigint) => {
+    const swap = await ok('POST', `/v2/pools/${pool}/swaps`, { payer: addressOf(trader), side, amount: String(amount) })
+    return submit(swap.tx, trader)
+  }
+  return { creator, pool, mint: data.pool.base_mint as string, signatures, trade }
+}
+
+describe.skipIf(lacksDbc)('the ledger of a launch (needs Meteora DBC)', () => {
+  it('has every lamport and token of launch, trades and a claim with splits, and the chain bears it out', async () => {
+    const books = await opened()
+    const { chain, wallet, ok, booked, kindsOf, platform } = books
+    const { creator, pool, mint, signatures, trade } = await launched(books)
+    const trader = wallet(50n * SOL)
+    const launch = await booked(signatures.at(-1)!)
+    expect(
+      launch
+        .filter(({ token }) => token === mint)
+        .map(({ kind }) => kind)
+        .sort(),
+    ).toEqual(['launch', 'mint'])
+    expect(launch.find(({ token, kind }) => token === mint && kind === 'mint')).toMatchObject({
+      party: 'mint',
+      account: mint,
+    })
+    expect(new Set(launch.filter(({ kind }) => kind === 'rent_paid').map(({ owner }) => owner)).size).toBeGreaterThan(2)
+    expect(launch.find(({ owner }) => owner === addressOf(creator))).toMatchObject({ party: 'creator' })
+
+    const buying = await booked(await trade(trader, 'buy', 5n * SOL))
+    expect(kindsOf(buying, trader)).toMatchObject({
+      trade: -5n * SOL,
+      network_fee: expect.any(BigInt),
+      'trade tokens': expect.any(BigInt),
+    })
+    expect(
+      buying.find(({ party, kind, token }) => party === 'pool' && kind === 'trade' && token === 'SOL'),
+    ).toMatchObject({
+      ...{ amount: String(5n * SOL), pool, counterparty: addressOf(trader) },
+    })
+    expect(buying.find(({ owner }) => owner === addressOf(trader))).toMatchObject({ party: 'trader' })
+
+    const [first, second] = [wallet(SOL), wallet(SOL)]
+    const splits = [first, second].map((key, i) => ({ recipient: addressOf(key), bps: i === 0 ? 3_333 : 6_667 }))
+    const before = [first, second].map((key) => chain.account(addressOf(key))!.lamports)
+    const body = { mode: 'signed', payer: addressOf(platform), splits }
+    const claim = await ok('POST', `/v2/pools/${pool}/fee-claims`, body)
+    const claimed = await booked(claim.tx.signature)
+    const quote = BigInt(claim.estimated_quote)
+    const got = [first, second].map((key, i) => chain.account(addressOf(key))!.lamports - before[i]!)
+    expect(got[0]! + got[1]!).toBe(quote)
+    expect(kindsOf(claimed, first)).toEqual({ split_share: got[0] })
+    expect(kindsOf(claimed, second)).toEqual({ split_share: got[1] })
+    expect(kindsOf(claimed, platform)).toMatchObject({ claim: quote, split_share: -quote })
+    expect(claimed.find(({ kind }) => kind === 'split_share')).toMatchObject({ pool, detail: 'dbc' })
+    expect(claimed.find(({ kind, party }) => kind === 'claim' && party === 'pool')).toMatchObject({
+      amount: String(-quote),
+    })
+    expect(claimed.find(({ owner }) => owner === addressOf(platform))).toMatchObject({ party: 'partner' })
+
+    const [record] = await ok('GET', '/v2/fee-claims')
+    expect(record).toMatchObject({ quote: String(quote), base: '0', sol: String(quote) })
+    expect(
+      record.received.map(({ wallet: to, amount }: { wallet: string; amount: string }) => [to, amount]).sort(),
+    ).toEqual(
+      [
+        [addressOf(first), String(got[0])],
+        [addressOf(second), String(got[1])],
+      ].sort(),
+    )
+
+    const { faults, unread, accounts, transactions } = await books.verified()
+    expect([faults, unread]).toEqual([[], []])
+    expect(transactions).toBe(4)
+    const balance = String(chain.account(addressOf(platform))!.lamports)
+    expect(accounts).toEqual([
+      expect.objectContaining({ account: addressOf(platform), opening: '0', balance, change: balance }),
+    ])
+  })
+
+  it('keeps the fee of a failed transaction, and the balances of every account of it', async () => {
+    const books = await opened()
+    const { chain, wallet, request, booked, settle } = books
+    const payer = wallet(SOL)
+    const poor = SystemProgram.transfer({
+      fromPubkey: payer.publicKey,
+      toPubkey: Keypair.generate().publicKey,
+      lamports: Number(5n * SOL),
+    })
+    const raw = signed([poor], [payer], { blockhash: chain.latestBlockhash().blockhash })
+    const body = { transaction: Buffer.from(raw).toString('base64'), skip_preflight: true }
+    const { status, json, text } = await request('POST', '/v2/transactions', { body })
+    expect(status, text).toBe(200)
+    await settle()
+    const entries = await booked(json.data.signature)
+    expect(entries.map(({ kind, account, amount }) => [kind, account, amount]).sort()).toEqual(
+      [
+        ['network_fee', addressOf(payer), '-5000'],
+        ['network_fee', 'network', '5000'],
+      ].sort(),
+    )
+  })
+})
+
+describe.skipIf(lacksDistributor)('the ledger of an airdrop (needs the Jito merkle distributor)', () => {
+  it('has funding, claims and the withdrawal of the vault', async () => {
+    const books = await opened()
+    const { ok, wallet, mintFor, storeTree, submit, pass, booked, kindsOf } = books
+    const payer = wallet()
+    const claimer = wallet()
+    const mint = mintFor(payer, 10_000n)
+    const tree = await storeTree(
+      mint,
+      entriesFor([claimer, wallet()], () => 1_000n),
+    )
+    const funded = await booked(
+      await submit(await ok('POST', '/v2/airdrops', createBody(payer, mint, tree.root)), payer),
+    )
+    expect(kindsOf(funded, payer)['airdrop_funding tokens']).toBe(-2_000n)
+    expect(funded.find(({ party, token }) => party === 'airdrop' && token === mint)).toMatchObject({
+      amount: '2000',
+      kind: 'airdrop_funding',
+    })
+    expect(kindsOf(funded, payer).rent_paid).toBeLessThan(0n)
+    const proof = await ok('GET', `/v2/merkle-trees/${tree.id}/proofs/${addressOf(claimer)}`)
+    const claim = await ok(
+      'POST',
+      `/v2/airdrops/${tree.id}/claims`,
+      claimBody(claimer, { amount: '1000', platform_fee: 7_000_000, proof: proof.proof }),
+    )
+    const claimed = await booked(await submit(claim, claimer))
+    expect(kindsOf(claimed, claimer)).toMatchObject({ 'airdrop_claim tokens': 1_000n, platform_fee: -7_000_000n })
+    expect(kindsOf(claimed, books.platform)).toEqual({ platform_fee: 7_000_000n })
+    pass(31 * DAY_S)
+    const { signature } = await ok('POST', `/v2/airdrops/${tree.id}/vault-withdrawals`, { amount: '1000' })
+    const withdrawn = await booked(signature)
+    expect(kindsOf(withdrawn, payer)['withdrawal tokens']).toBe(1_000n)
+    expect((await books.verified()).faults).toEqual([])
+  })
+})
+
+describe('what takes place past this service', () => {
+  it('keeps the balance of the platform wallet whole: payments to it, from it, and failures', async () => {
+    const books = await opened()
+    const { chain, wallet, platform, run, settle, pass, verified, entries } = books
+    const stranger = wallet()
+    const pay = (from: Keypair, to: Keypair, lamports: bigint) =>
+      SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to.publicKey, lamports: Number(lamports) })
+    run([pay(stranger, platform, SOL)], [stranger])
+    run([pay(platform, stranger, 2n * SOL)], [platform])
+    const failing = signed([pay(platform, stranger, 5_000n * SOL)], [platform], {
+      blockhash: chain.latestBlockhash().blockhash,
+    })
+    expect(chain.send(failing).err).not.toBeNull()
+    await books.submit(
+      {
+        transaction: Buffer.from(
+          signed([pay(stranger, platform, 7n)], [stranger], { blockhash: chain.latestBlockhash().blockhash }),
+        ).toString('base64'),
+      },
+      stranger,
+    )
+    for (let round = 0; round < 4; round++) {
+      await settle()
+      pass(20)
+      await entries()
+    }
+    const { faults, accounts } = await verified()
+    expect(faults).toEqual([])
+    const balance = String(chain.account(addressOf(platform))!.lamports)
+    expect(accounts).toEqual([expect.objectContaining({ balance, expected: balance })])
+    const fees = await entries(`&kind=network_fee&account=${addressOf(platform)}`)
+    expect(fees.map(({ amount }) => amount)).toEqual(['-5000', '-5000'])
+  })
+
+  it('leaves out what only names the platform wallet, and keeps what moves it or what it signs', async () => {
+    const books = await opened()
+    const { chain, wallet, platform, run, settle, pass, verified, entries } = books
+    const stranger = wallet()
+    const naming = (lamports: bigint) => {
+      const paying = SystemProgram.transfer({
+        ...{ fromPubkey: stranger.publicKey, toPubkey: Keypair.generate().publicKey },
+        lamports: Number(lamports),
+      })
+      paying.keys.push({ pubkey: platform.publicKey, isSigner: false, isWritable: false })
+      return paying
+    }
+    const pay = (from: Keypair, to: Keypair, lamports: bigint) =>
+      SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to.publicKey, lamports: Number(lamports) })
+    const paid = signed([pay(stranger, platform, 7n)], [stranger], { blockhash: chain.latestBlockhash().blockhash })
+    await books.submit({ transaction: Buffer.from(paid).toString('base64') }, stranger)
+    run([naming(SOL)], [stranger])
+    const failing = signed([naming(5_000n * SOL)], [stranger], { blockhash: chain.latestBlockhash().blockhash })
+    expect(chain.send(failing).err).not.toBeNull()
+    run([pay(stranger, platform, SOL)], [stranger])
+    run([pay(stranger, stranger, 1n), pay(platform, platform, 1n)], [stranger, platform])
+    for (let round = 0; round < 4; round++) {
+      await settle()
+      pass(20)
+      await entries()
+    }
+    const fees = await entries(`&kind=network_fee&account=${addressOf(stranger)}`)
+    expect(fees.map(({ amount }) => amount).sort()).toEqual(['-10000', '-5000', '-5000'])
+    expect((await verified()).faults).toEqual([])
+    // What only named the wallet long ago is not missing while a payment is on its way into the ledger.
+    pass(180)
+    run([pay(stranger, platform, 5n)], [stranger])
+    pass(20)
+    const step = await books.ok('GET', '/v2/ledger/verification?cursor=accounts.0')
+    expect(step).toMatchObject({ faults: [], waiting: 1, accounts: [{}] })
+  })
+})

@@ -1,0 +1,365 @@
+/** Every kind of claim that strangers' clients make past the service has a record and an event, each once, with whose share it was. */
+import { Connection, Keypair, PublicKey, SystemProgram, Transaction } from '@solana/web3.js'
+import BN from 'bn.js'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { EarnedAmountsRecord, PoolEarnings } from '../../src/api/pool-earnings.ts'
+import { readDbcPool } from '../../src/chain/programs/dbc/index.ts'
+import { localFetch } from '../../src/localnet/fetch.ts'
+import { createRpc } from '../../src/localnet/rpc/index.ts'
+import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
+import { reconcileRecords } from '../../src/operations/transactions/reconcile-records.ts'
+import { insertPool } from '../../src/store/pools.ts'
+import { addSurplus } from '../support/dbc.ts'
+import { openForeignCurve } from '../support/foreign-curve.ts'
+import { SOL } from '../support/local-chain.ts'
+import {
+  addressOf,
+  type ChainAndNode,
+  lackingPrograms,
+  openChainAndNode,
+  openPlatform,
+} from '../support/pool-platform.ts'
+import { actsOn } from './acts.ts'
+
+interface ClaimRecord {
+  pool_address: string
+  kind: string
+  beneficiary: string | null
+  claimer: string
+  signature: string
+}
+
+describe.skipIf(lackingPrograms.length > 0)(`claims past the service (${lackingPrograms.join(', ')})`, () => {
+  let base: ChainAndNode
+  beforeEach(async () => {
+    base = await openChainAndNode()
+  })
+  afterEach(() => base.close())
+
+  async function scene() {
+    const platform = await openPlatform(base, { settings: { 'pools.crank': false } })
+    const { services, request } = platform
+    const local = async () => base.chain
+    const acts = await actsOn(
+      { request, services: { ...services, chain: { ...services.chain, local } }, clock: base.clock },
+      'past',
+    )
+    const rpc = createRpc(base.chain, { onError: () => undefined })
+    const connection = new Connection('http://embedded.test', {
+      fetch: localFetch(rpc) as typeof fetch,
+      commitment: 'processed',
+    })
+    const [creator, trader] = [Keypair.generate(), Keypair.generate()]
+    for (const key of [creator, trader]) base.chain.airdrop(addressOf(key), 1_000n * SOL)
+    const partner = base.wallet
+    const curve = await openForeignCurve(base.chain, connection, { partner, creator, trader })
+    const row = {
+      ...({ type: 'dbc', status: 'live' } as const),
+      ...{ address: curve.pool, config: curve.config, creator: addressOf(creator) },
+      ...{ base_mint: curve.mint.toBase58(), quote_mint: 'So11111111111111111111111111111111111111112' },
+      ...{ name: 'Coin', symbol: 'COIN', metadata_uri: null, preset: null, migrated_to: null, dbc_pool: null },
+      ...{ crank_signing: null, crank_signature: null, crank_failures: 0, submitted_at: null, external_uid: null },
+      ...{ genesis: await services.chain.genesisHash(), next_check_at: base.clock.now(), metadata_json: null },
+    } as const
+    await services.store.write((tx) => insertPool(tx, { ...row, created_at: base.clock.now() }))
+    await acts.settle(2)
+    const claims = async (query = ''): Promise<ClaimRecord[]> =>
+      (await request('GET', `/v2/fee-claims?limit=100${query}`)).json.data
+    const told = async () => {
+      const parties = {
+        [addressOf(partner)]: 'PARTNER',
+        [addressOf(creator)]: 'CREATOR',
+        [addressOf(trader)]: 'TRADER',
+      }
+      const pools = { [curve.pool]: 'curve', [curve.dammPool]: 'pool' }
+      return (await claims())
+        .map(
+          ({ pool_address, kind, beneficiary, claimer }) =>
+            `${pools[pool_address]} ${kind} of ${beneficiary} by ${parties[claimer] ?? claimer}`,
+        )
+        .reverse()
+    }
+    const verify = async () => {
+      const missing: object[] = []
+      const extra: object[] = []
+      for (let cursor = ''; ; ) {
+        const { data } = (await request('GET', `/v2/event-verification?since=0&until=99999999999${cursor}`)).json
+        missing.push(...data.missing)
+        extra.push(...data.extra)
+        if (data.next_cursor === null) return { missing, extra }
+        cursor = `&cursor=${data.next_cursor}`
+      }
+    }
+    return { platform, request, acts, connection, partner, creator, trader, curve, claims, told, verify }
+  }
+
+  it('are told once each, of every kind and for whom, and verify clean', async () => {
+    const { platform, request, acts, connection, partner, creator, trader, curve, claims, told, verify } = await scene()
+    const { land, trade, claims: of } = curve
+    await trade(SOL / 10n)
+    await acts.settle(1)
+    land(await of.creatorFees(), creator)
+    await acts.settle(1)
+    // Nothing is left, and such a claim is none.
+    land(await of.creatorFees(), creator)
+    await trade(SOL / 10n)
+    const both = new Transaction().add(
+      ...(await of.partnerFees()).instructions,
+      ...(await of.creatorFees()).instructions,
+    )
+    const { signature } = land(both, partner, creator)
+    land(await of.creationFee(), partner)
+    await trade(5n * SOL)
+    addSurplus(base, (await readDbcPool(connection, curve.pool))!, SOL)
+    land(await of.partnerSurplus(), partner)
+    land(await of.creatorSurplus(), creator)
+    land(await of.partnerMigrationFee(), partner)
+    land(await of.creatorMigrationFee(), creator)
+    await curve.migrate()
+    await acts.settle(2)
+    land(await of.leftover(), trader)
+    await curve.tradeMigrated(SOL)
+    land(await of.positions(partner), partner)
+    land(await of.positions(creator), creator)
+    acts.pass(3 * 86_400)
+    land(of.vested(), creator)
+    await acts.settle(6)
+    expect(new Set(await told())).toEqual(
+      new Set([
+        'curve dbc of creator by CREATOR',
+        'curve dbc of partner by PARTNER',
+        'curve pool_creation_fee of partner by PARTNER',
+        'curve surplus of partner by PARTNER',
+        'curve surplus of creator by CREATOR',
+        'curve migration_fee of partner by PARTNER',
+        'curve migration_fee of creator by CREATOR',
+        'curve leftover of partner by PARTNER',
+        'pool damm_v2 of partner by PARTNER',
+        'pool damm_v2 of creator by CREATOR',
+        'curve vesting of creator by CREATOR',
+      ]),
+    )
+    const all = await claims()
+    expect(all).toHaveLength(12)
+    expect(
+      all
+        .filter((each) => each.signature === signature)
+        .map(({ beneficiary }) => beneficiary)
+        .sort(),
+    ).toEqual(['creator', 'partner'])
+    expect(await claims('&beneficiary=creator')).toHaveLength(6)
+    expect(await claims('&kind=dbc&beneficiary=creator')).toHaveLength(2)
+    expect((await request('GET', `/v2/pools/${curve.pool}/fee-claims?kind=vesting`)).json.data).toHaveLength(1)
+    const events = (await acts.events()).filter(({ type }) => type.startsWith('fee_claim.'))
+    expect(events).toHaveLength(12)
+    expect(events.find(({ data }) => data.object.kind === 'vesting')!.data.object).toMatchObject({
+      ...{ beneficiary: 'creator', claimer: addressOf(creator), source: 'chain', resource_id: curve.pool },
+    })
+    await acts.settle(3)
+    expect(await claims()).toHaveLength(12)
+    expect(await verify()).toEqual({ missing: [], extra: [] })
+    await platform.close()
+  })
+
+  it('follow the role of the creator, which the record of the pool names', async () => {
+    const { platform, request, acts, creator, curve, told, verify } = await scene()
+    const next = Keypair.generate()
+    base.chain.airdrop(addressOf(next), SOL)
+    const { land, trade, client, claims: of } = curve
+    await trade(SOL / 10n)
+    land(await of.creatorFees(new BN(1_000)), creator)
+    const handing = { pool: new PublicKey(curve.pool), creator: creator.publicKey, newCreator: next.publicKey }
+    land(await client.creator.transferPoolCreator(handing), creator)
+    await acts.settle(2)
+    expect((await request('GET', `/v2/pools/${curve.pool}`)).json.data.creator).toBe(addressOf(next))
+    land(await of.creatorFees(new BN(2_000), next), next)
+    await trade(SOL / 10n)
+    await acts.settle(4)
+    expect(await told()).toEqual(['curve dbc of creator by CREATOR', `curve dbc of creator by ${addressOf(next)}`])
+    expect(await verify()).toEqual({ missing: [], extra: [] })
+    await platform.close()
+  })
+
+  it('follow the role of the creator when its hand-overs are seen out of order', async () => {
+    const { platform, request, acts, creator, curve } = await scene()
+    const [second, third] = [Keypair.generate(), Keypair.generate()]
+    for (const key of [second, third]) base.chain.airdrop(addressOf(key), SOL)
+    const handing = (from: Keypair, to: Keypair) =>
+      curve.client.creator.transferPoolCreator({
+        ...{ pool: new PublicKey(curve.pool), creator: from.publicKey, newCreator: to.publicKey },
+      })
+    const recorded = async () => (await request('GET', `/v2/pools/${curve.pool}`)).json.data.creator
+    // The service follows what it has sent within seconds, and finds later what was sent past it.
+    curve.land(await handing(creator, second), creator)
+    const sent = await handing(second, third)
+    sent.feePayer = second.publicKey
+    sent.recentBlockhash = base.chain.latestBlockhash().blockhash
+    sent.sign(second)
+    await acts.submit(sent.serialize())
+    acts.pass(3)
+    await followTransactions(acts.services)
+    expect(await recorded()).toBe(addressOf(third))
+    await acts.settle(4)
+    expect(await recorded()).toBe(addressOf(third))
+    await platform.close()
+  })
+
+  it("are the partner's where they are the signer's that no round has followed yet", async () => {
+    const { platform, acts, request, curve, partner, claims } = await scene()
+    await curve.trade(5n * SOL)
+    await curve.migrate()
+    await acts.settle(2)
+    await curve.tradeMigrated(SOL)
+    await platform.services.store.write((tx) => tx.deleteFrom('followed_accounts').execute())
+    const made = await curve.claims.positions(partner)
+    const transaction = Array.isArray(made) ? new Transaction().add(...made) : made
+    transaction.feePayer = partner.publicKey
+    transaction.recentBlockhash = base.chain.latestBlockhash().blockhash
+    transaction.sign(partner)
+    await acts.submit(transaction.serialize())
+    acts.pass(3)
+    await followTransactions(acts.services)
+    expect((await request('GET', '/v2/fee-claims')).status).toBe(200)
+    expect((await claims('&kind=damm_v2')).map(({ beneficiary }) => beneficiary)).toEqual(['partner'])
+    await platform.close()
+  })
+
+  it('of two parties in one submitted transaction are two, and stay so when the chain shows it again', async () => {
+    const { platform, request, acts, partner, creator, curve, claims, verify } = await scene()
+    await curve.trade(SOL / 10n)
+    const { partnerFees, creatorFees } = curve.claims
+    const both = new Transaction().add(...(await partnerFees()).instructions, ...(await creatorFees()).instructions)
+    both.feePayer = partner.publicKey
+    both.recentBlockhash = base.chain.latestBlockhash().blockhash
+    both.sign(partner, creator)
+    const related_events = ['fee_claim.executed']
+    const tracked_resource = { resource_type: 'pool', resource_id: curve.pool, related_events }
+    const body = { transaction: both.serialize().toString('base64'), tracked_resource }
+    expect((await request('POST', '/v2/transactions', { body })).status).toBe(200)
+    await acts.settle(4)
+    expect((await claims()).map(({ beneficiary }) => beneficiary)).toEqual(['creator', 'partner'])
+    const events = (await acts.events()).filter(({ type }) => type.startsWith('fee_claim.'))
+    expect(events.map(({ data }) => [data.object.beneficiary, data.object.source])).toEqual([
+      ['partner', 'chain'],
+      ['creator', 'chain'],
+    ])
+    // Once the ledger has read them, each party's share is known for itself, as the records add up to the counters.
+    const { claimed } = (await earned(request, curve.pool)).trading_fees!.quote
+    const before = await Promise.all(['partner', 'creator'].map((party) => tradingFeesOf(request, curve.pool, party)))
+    expect(before.map((amounts) => amounts.claimed)).toEqual([null, null])
+    expect((await request('GET', '/v2/ledger')).status).toBe(200)
+    const after = await Promise.all(['partner', 'creator'].map((party) => tradingFeesOf(request, curve.pool, party)))
+    expect(after.map((amounts) => amounts.claimable)).toEqual(['0', '0'])
+    expect(after.map((amounts) => amounts.accrued)).toEqual(after.map((amounts) => amounts.claimed))
+    expect(String(after.reduce((sum, amounts) => sum + BigInt(amounts.claimed!), 0n))).toBe(claimed)
+    expect(BigInt(after[1]!.claimed!)).toBe((BigInt(claimed!) * 37n) / 100n)
+    expect(await verify()).toEqual({ missing: [], extra: [] })
+    await platform.close()
+  })
+
+  /** A transfer to the creator, which any stranger can send at any rate. */
+  const floodOf =
+    ({ curve, creator, trader }: Pick<Awaited<ReturnType<typeof scene>>, 'curve' | 'creator' | 'trader'>) =>
+    (transfers: number) => {
+      for (let n = 0; n < transfers; n++) {
+        const lamports = 1_000_000 + n
+        const to = { fromPubkey: trader.publicKey, toPubkey: creator.publicKey, lamports }
+        curve.land(new Transaction().add(SystemProgram.transfer(to)), trader)
+      }
+    }
+  const callsOf = (method: string) => base.node.asked.get(method) ?? 0
+
+  it('of the partner read nothing of a creator that never rests, and its own are still found', async () => {
+    const all = await scene()
+    const { platform, acts, partner, creator, curve, claims, verify } = all
+    const flood = floodOf(all)
+    const rounds = async (n: number) => {
+      for (let i = 0; i < n; i++) {
+        acts.pass(6)
+        // Of what takes place all the time the newest is never final.
+        flood(8)
+        await acts.round()
+      }
+    }
+    await curve.trade(SOL / 10n)
+    await rounds(2)
+    const before = callsOf('getTransaction')
+    curve.land(await curve.claims.partnerFees(), partner)
+    await rounds(14)
+    expect(await claims()).toHaveLength(1)
+    expect(callsOf('getTransaction') - before).toBeLessThanOrEqual(3)
+    const listed = callsOf('getSignaturesForAddress')
+    await rounds(4)
+    // Only the platform wallet is listed still.
+    expect(callsOf('getSignaturesForAddress') - listed).toBeLessThanOrEqual(4)
+    const read = callsOf('getTransaction')
+    curve.land(await curve.claims.creatorFees(), creator)
+    await rounds(10)
+    expect((await claims()).map(({ beneficiary }) => beneficiary)).toEqual(['creator', 'partner'])
+    expect(callsOf('getTransaction') - read).toBeLessThanOrEqual(3)
+    await acts.settle(3)
+    expect(await verify()).toEqual({ missing: [], extra: [] })
+    await platform.close()
+  })
+
+  it("are given up in a creator's history that is too long, which the verification then names", async () => {
+    const all = await scene()
+    const { platform, acts, creator, curve, claims, verify } = all
+    await curve.trade(SOL / 10n)
+    await acts.settle(2)
+    curve.land(await curve.claims.creatorFees(), creator)
+    floodOf(all)(70)
+    const before = callsOf('getSignaturesForAddress')
+    const round = async () => {
+      acts.pass(20)
+      await reconcileRecords(acts.services, { pageSize: 6 })
+    }
+    await round()
+    await round()
+    // Ten pages of the wallet, one of the curve for each, and those of the platform wallet.
+    expect(callsOf('getSignaturesForAddress') - before).toBeLessThanOrEqual(22)
+    const listed = callsOf('getSignaturesForAddress')
+    for (let n = 0; n < 4; n++) await round()
+    expect(callsOf('getSignaturesForAddress') - listed).toBeLessThanOrEqual(4)
+    expect(await claims()).toEqual([])
+    expect((await verify()).missing).toMatchObject([{ type: 'fee_claim.executed', resource_id: curve.pool }])
+    await platform.close()
+  })
+
+  it("are looked for in a busy creator's history only where the curve shows a claim", async () => {
+    const { platform, acts, creator, trader, curve, claims } = await scene()
+    const transfer = () =>
+      new Transaction().add(
+        SystemProgram.transfer({ fromPubkey: trader.publicKey, toPubkey: creator.publicKey, lamports: 1_000_000 }),
+      )
+    const asked = () => ['getSignaturesForAddress', 'getTransaction'].map((method) => base.node.asked.get(method) ?? 0)
+    for (let n = 0; n < 20; n++) curve.land(transfer(), trader)
+    await curve.trade(SOL / 10n)
+    await acts.settle(1)
+    const [listings, reads] = asked()
+    for (let n = 0; n < 5; n++) {
+      curve.land(transfer(), trader)
+      await curve.trade(SOL / 100n)
+      await acts.settle(2)
+    }
+    // Only the platform wallet's history is listed, which none of these name.
+    expect(asked()[0]! - listings!).toBeLessThanOrEqual(10)
+    expect(asked()[1]).toBe(reads)
+    curve.land(await curve.claims.creatorFees(), creator)
+    await acts.settle(2)
+    expect(await claims()).toHaveLength(1)
+    // What happened before the last look that showed nothing is not read.
+    expect(asked()[1]! - reads!).toBeLessThanOrEqual(8)
+    await platform.close()
+  })
+})
+
+type Requests = Awaited<ReturnType<typeof openPlatform>>['request']
+
+const earned = async (request: Requests, pool: string): Promise<PoolEarnings> =>
+  (await request('GET', `/v2/pools/${pool}/earnings`)).json.data
+
+async function tradingFeesOf(request: Requests, pool: string, party: string): Promise<EarnedAmountsRecord> {
+  const { sources } = (await earned(request, pool)).parties.find((each) => each.party === party)!
+  return sources.find(({ kind }) => kind === 'dbc')!.quote!
+}
