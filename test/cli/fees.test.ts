@@ -83,7 +83,11 @@ describe('svc fees claim', () => {
     [[A, '--split', `${B}:5000`, '--split-file', 'x'], 'give either --split or --split-file'],
     [[A, '--split-file', 'nowhere.csv'], 'nowhere.csv cannot be read: there is no such file'],
     [[A, '--split', `${B}:5000,${C}:4000`], 'bps must sum to exactly 10000'],
-    [[A, '--kind', 'all'], '--kind must be dbc or damm_v2 or surplus'],
+    [[A, '--kind', 'all'], '--kind must be dbc or damm_v2 or surplus or migration_fee'],
+    [[A, '--as', 'protocol'], '--as must be partner or creator'],
+    [[A, '--kind', 'leftover', '--as', 'creator'], '--kind leftover pays the partner alone'],
+    [[A, '--kind', 'vesting', '--as', 'partner'], '--kind vesting pays the creator alone'],
+    [[A, '--owner', B], '--owner is for --kind damm_v2'],
   ])('%j is refused before anything is asked', async (args, message) => {
     const id = cli.file('id.json', JSON.stringify([...Keypair.generate().secretKey]), 0o600)
     const { exitCode, stdout, stderr } = await cli.svc([
@@ -96,7 +100,12 @@ describe('svc fees claim', () => {
 })
 
 /** Pools of an API of a few lines; `claims` is what the signed claim of each comes to. */
-function owed(claims: Record<string, string | Error>, fees: Record<string, unknown>[]) {
+function owed(
+  claims: Record<string, string | Error>,
+  fees: Record<string, unknown>[],
+  /** Positions with fees of each pool, of which a claim takes six. */
+  left: Record<string, number> = {},
+) {
   const asked: string[] = []
   const lifecycles: string[] = []
   const pools = fees.map((more, i) => ({ address: `pool${i}`, symbol: `P${i}`, type: 'dbc', status: 'live', ...more }))
@@ -131,7 +140,8 @@ function owed(claims: Record<string, string | Error>, fees: Record<string, unkno
         signer: { get: async () => ({ data: { address: 'platform' } }) },
         pools: {
           // Two to a page.
-          async list({ cursor = '0' }: { cursor?: string }) {
+          async list({ cursor = '0', creator }: { cursor?: string; creator?: string }) {
+            if (creator !== undefined) asked.push(`pools of ${creator}`)
             const at = Number(cursor)
             const next_cursor = at + 2 < pools.length ? String(at + 2) : null
             return { data: pools.slice(at, at + 2), meta: { next_cursor } }
@@ -145,12 +155,17 @@ function owed(claims: Record<string, string | Error>, fees: Record<string, unkno
           },
         },
         feeClaims: {
-          async create({ address, kind, mode = 'unsigned' }: { address: string; kind: string; mode?: string }) {
+          async create(body: { address: string; kind: string; mode?: string; beneficiary?: string; owner?: string }) {
+            const { address, kind, mode = 'unsigned', beneficiary, owner } = body
             const fate = claims[address] ?? claims[`${address} ${kind}`]
-            if (mode === 'signed') asked.push(`${address} ${kind}`)
-            if (fate instanceof Error && (mode === 'signed' || /nothing/i.test(fate.message))) throw fate
+            const whose = [beneficiary, owner].flatMap((each) => (each === undefined ? [] : [` ${each}`])).join('')
+            if (mode === 'signed') asked.push(`${address} ${kind}${whose}`)
+            if (fate instanceof ApiError && (mode === 'signed' || fate.details !== undefined)) throw fate
             const tx = mode === 'signed' ? { mode, signature: `sig-${address}` } : { mode, transaction: 'AA==' }
-            return { data: { pool_address: address, kind, estimated_quote: typeof fate === 'string' ? fate : '7', tx } }
+            const remaining = mode === 'signed' ? Math.max(0, (left[address] ?? 0) - 6) : 0
+            if (mode === 'signed' && left[address] !== undefined) left[address] = remaining
+            const amounts = { estimated_quote: typeof fate === 'string' ? fate : '7', remaining_positions: remaining }
+            return { data: { pool_address: address, kind, ...amounts, tx } }
           },
         },
       }
@@ -182,7 +197,11 @@ const holding = (lamports: string, surplus_status = 'unknown') => ({
 describe('svc fees claim --all', () => {
   it('goes through every page and kind, and leaves out what holds nothing', async () => {
     const { run, asked } = owed(
-      { 'pool3 surplus': '9', pool4: '11', pool5: new ApiError('bad_request', 'There is nothing to claim from pool5') },
+      {
+        'pool3 surplus': '9',
+        pool4: '11',
+        pool5: new ApiError('bad_request', 'Nothing is there', { details: { reason: 'nothing_to_claim' } }),
+      },
       [
         holding('5'),
         holding('0'),
@@ -199,8 +218,42 @@ describe('svc fees claim --all', () => {
     expect([exitCode, notes?.[0]]).toEqual([0, expect.stringMatching(/^4 claimed, 0\.000000034 SOL\.$/)])
   })
 
+  it('goes on until no position of a pool is left, each claim in its own row', async () => {
+    const { run, asked } = owed({}, [{ type: 'damm_v2', fee_metrics: null }, holding('5')], { pool0: 15 })
+    const { table, data } = await run()
+    expect(asked).toEqual(['pool0 damm_v2', 'pool0 damm_v2', 'pool0 damm_v2', 'pool1 dbc'])
+    expect(table.toSorted()).toEqual([...Array(3).fill('pool0 damm_v2 claimed'), 'pool1 dbc claimed'])
+    expect(data).toMatchObject({ claimed: 4, failed: 0 })
+  })
+
+  it('as the creator goes through the pools of the signing wallet, and every kind that may hold something', async () => {
+    const state = (held: object, config: object = {}) => ({ state: { pool: { poolState: held }, config } })
+    const vesting = { lockedVestingConfig: { cliffUnlockAmount: '0', amountPerPeriod: '5' } }
+    const { run, asked } = owed(
+      {
+        'pool2 migration_fee': new ApiError('bad_request', 'It is paid', { details: { reason: 'withdrawn' } }),
+        pool3: new ApiError('bad_request', 'Wait', { details: { reason: 'too_early' } }),
+      },
+      [
+        { ...holding('9'), ...state({ creatorQuoteFee: '0', creatorBaseFee: '0' }) },
+        { ...holding('9'), ...state({ creatorQuoteFee: '4', creatorBaseFee: '0' }) },
+        {
+          ...holding('0'),
+          status: 'migrated',
+          ...state({ creatorQuoteFee: '0' }, { ...vesting, migrationFeePercentage: 5, creatorTradingFeePercentage: 0 }),
+        },
+        { ...holding('0'), status: 'migrated', ...state({}, vesting) },
+        { type: 'damm_v2', fee_metrics: null },
+      ],
+    )
+    await run({ as: 'creator' })
+    expect(asked.slice(0, 3)).toEqual(Array(3).fill('pools of platform'))
+    expect(asked.slice(3)).toEqual(['pool1 dbc creator', 'pool2 vesting creator', 'pool4 damm_v2 creator platform'])
+  })
+
   it('goes on after a failure, tells which, and says that it failed', async () => {
-    const setting = owed({ pool1: new ApiError('bad_request', 'the policy lets nothing pass') }, [
+    const details = { rule: 'limits' }
+    const setting = owed({ pool1: new ApiError('bad_request', 'the policy lets nothing pass', { details }) }, [
       holding('5'),
       holding('6'),
       holding('7'),
@@ -323,7 +376,7 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc fees', () => {
     expect(first.claims.map(({ pool_address }: { pool_address: string }) => pool_address).sort()).toEqual(
       pools.slice(0, 2).sort(),
     )
-    expect(await lamportsOf(platform.publicKey.toBase58())).toBe(wallet + 24_000_000n - 2n * (5_000n + 2_039_280n))
+    expect(await lamportsOf(platform.publicKey.toBase58())).toBe(wallet + 24_000_000n - 2n * 5_000n)
     const rest = await run(['fees', 'claim', '--all', '-k', files.platform])
     expect(rest.claims).toMatchObject([{ pool_address: pools[2], estimated_quote: '80000', status: 'claimed' }])
     const none = await cli.svc(['fees', 'claim', '--all', '--signed'])

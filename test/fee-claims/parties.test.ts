@@ -1,0 +1,357 @@
+/** Claims over HTTP for everybody: every kind for partner and creator, in SOL and in another quote, and what is refused with its way out. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { getAssociatedTokenAddressSync, TOKEN_2022_PROGRAM_ID, TOKEN_PROGRAM_ID } from '@solana/spl-token'
+import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { claimableShares } from '../../src/operations/fee-schedules/claimable.ts'
+import { followPools } from '../../src/operations/pools/follow-pools.ts'
+import { readPools } from '../../src/operations/pools/on-chain.ts'
+import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
+import { IMAGES } from '../storage/images.ts'
+import { createMint, give, type Mint, unitsIn } from '../support/gold.ts'
+import { keypairFile } from '../support/platform-wallet.ts'
+import { hasProgram } from '../support/programs.ts'
+import { openService, removeFolder, type Service } from '../support/service.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
+
+const SOL = 1_000_000_000n
+const NEEDED = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata, PROGRAMS.lock]
+const lacking = NEEDED.filter(({ id }) => !hasProgram(id))
+const addressOf = (key: Keypair) => key.publicKey.toBase58()
+const EARNING = {
+  total_supply: '1000000000',
+  decimals: 6,
+  initial_market_cap: 30,
+  migration_market_cap: 400,
+  fee: { starting_bps: 100, ending_bps: 100 },
+  leftover: '1000',
+  creator_fee_percentage: 20,
+  pool_creation_fee: 0.01,
+  migration_fee: { percentage: 5, creator_percentage: 40 },
+  locked_vesting: { amount: '100000000', periods: 10, duration_seconds: 864_000, cliff_seconds: 3_600 },
+  liquidity: { partner: 10, partner_locked: 50, creator: 10, creator_locked: 30 },
+}
+
+describe.skipIf(lacking.length > 0)('claims for everybody', () => {
+  const folders = [makeSharedFolder('svc-'), makeSharedFolder('svc-')]
+  const [platform, creator, trader, payer, quote] = Array.from({ length: 5 }, () => Keypair.generate()) as [
+    Keypair,
+    Keypair,
+    Keypair,
+    Keypair,
+    Keypair,
+  ]
+  const [vault] = PublicKey.findProgramAddressSync([Buffer.from('vault')], platform.publicKey)
+  let service: Service
+  let chain: Awaited<ReturnType<Service['services']['chain']['local']>>
+  let pool: { address: string; base_mint: string }
+  let dollars: Mint
+
+  const lamportsOf = (owner: Keypair) => chain.account(addressOf(owner))?.lamports ?? 0n
+  const tokensOf = (owner: PublicKey, mint: string, program = TOKEN_PROGRAM_ID) =>
+    unitsIn(chain, getAssociatedTokenAddressSync(new PublicKey(mint), owner, true, program)) ?? 0n
+  const request = async (path: string, body: object) => service.request('POST', path, { body })
+  const land = (transaction: string, ...keys: Keypair[]) => {
+    const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
+    const needed = signed.message.staticAccountKeys.slice(0, signed.message.header.numRequiredSignatures)
+    signed.sign(keys.filter(({ publicKey }) => needed.some((key) => key.equals(publicKey))))
+    const { err, logs } = chain.send(signed.serialize())
+    expect(err, logs.join('\n')).toBeNull()
+    chain.advance(1)
+  }
+  const launch = async (preset: string, symbol: string) => {
+    const image = Buffer.from(IMAGES.png).toString('base64')
+    const body = { creator: addressOf(creator), name: 'My Token', symbol, image, preset }
+    const { status, json } = await request('/v2/pools', body)
+    expect([status, json.error]).toEqual([201, undefined])
+    const secrets = [json.data.required_signers.base_mint_secret_key, json.data.required_signers.config_secret_key]
+    const keys = secrets.map((bytes) => Keypair.fromSecretKey(Uint8Array.from(bytes)))
+    for (const text of json.data.transactions) land(text, creator, ...keys)
+    return json.data.pool as typeof pool
+  }
+  const buy = async (address: string, amount: bigint) => {
+    const { json } = await request(`/v2/pools/${address}/swaps`, {
+      payer: addressOf(trader),
+      side: 'buy',
+      amount: String(amount),
+    })
+    expect(json.error).toBeUndefined()
+    land(json.data.tx.transaction, trader)
+  }
+  const claim = (body: object, address = pool.address) =>
+    request(`/v2/pools/${address}/fee-claims`, { payer: addressOf(payer), ...body })
+  const built = async (body: object, address = pool.address) => {
+    const { status, json } = await claim(body, address)
+    expect([status, json.error]).toEqual([200, undefined])
+    return json.data
+  }
+  const refused = async (body: object, address = pool.address) => {
+    const { status, json } = await claim(body, address)
+    expect([status, json.error?.code]).toEqual([400, 'bad_request'])
+    return json.error as { param: string; message: string; details: Record<string, unknown> }
+  }
+  const settle = async () => {
+    for (let i = 0; i < 3; i++) {
+      chain.advance(3)
+      service.clock.advance(15_000)
+      await followTransactions(service.services)
+      await followPools(service.services)
+    }
+  }
+
+  beforeAll(async () => {
+    const presets = join(folders[1]!, 'presets.json')
+    const dollar = {
+      ...EARNING,
+      quote_mint: addressOf(quote),
+      token_program: 'token2022',
+      fee_claimer: vault.toBase58(),
+      locked_vesting: undefined,
+    }
+    writeFileSync(presets, JSON.stringify({ earning: EARNING, dollar }))
+    service = await openService({
+      dataDir: folders[0]!,
+      settings: {
+        signer: 'keypair',
+        'signer.keypair': keypairFile(folders[1]!, platform),
+        'pools.presets': presets,
+        'pools.crank': true,
+      },
+    })
+    chain = await service.services.chain.local()
+    for (const key of [platform, creator, trader, payer]) chain.airdrop(addressOf(key), 1_000n * SOL)
+    await service.request('PATCH', '/v2/signer/policy', {
+      body: {
+        lamports_per_transaction: String(10n * SOL),
+        lamports_per_day: String(100n * SOL),
+        max_fee_lamports: '10000000',
+      },
+    })
+    dollars = createMint(chain, payer, { key: quote })
+    give(chain, payer, dollars, trader.publicKey, 1_000n * SOL)
+    pool = await launch('earning', 'ERN')
+    await buy(pool.address, 20n * SOL)
+    return async () => {
+      await service.close()
+      for (const folder of folders) removeFolder(folder)
+    }
+  })
+
+  it('pay the creator its trading fees exactly, signed by it, whoever pays', async () => {
+    const data = await built({ beneficiary: 'creator' })
+    expect(data).toMatchObject({
+      kind: 'dbc',
+      beneficiary: 'creator',
+      claimer: addressOf(creator),
+      quote_decimals: 9,
+      base_mint: pool.base_mint,
+      base_decimals: 6,
+    })
+    // 1 % of 20 SOL, less a fifth for Meteora, and a fifth of the rest.
+    expect(data.estimated_quote).toBe('32000000')
+    expect(data.tx.requiredSigners.toSorted()).toEqual([payer, creator].map(addressOf).toSorted())
+    const before = lamportsOf(creator)
+    land(data.tx.transaction, payer, creator)
+    expect(lamportsOf(creator) - before).toBe(32_000_000n)
+    expect((await refused({ beneficiary: 'creator' })).details).toEqual({ reason: 'nothing_to_claim' })
+    expect((await built({})).claimer).toBe(addressOf(platform))
+  })
+
+  it('split what the creator gets, exact to the lamport, in SOL and in another quote', async () => {
+    const recipients = [1, 2, 3].map(() => Keypair.generate())
+    for (const key of recipients) chain.airdrop(addressOf(key), SOL)
+    const bps = [3_333, 3_333, 3_334]
+    const splits = recipients.map((key, i) => ({ recipient: addressOf(key), bps: bps[i] }))
+    await buy(pool.address, SOL + 1_234_567n)
+    const before = recipients.map(lamportsOf)
+    const data = await built({ beneficiary: 'creator', splits })
+    land(data.tx.transaction, payer, creator)
+    const shares = recipients.map((key, i) => lamportsOf(key) - before[i]!)
+    expect(shares.reduce((sum, share) => sum + share, 0n)).toBe(BigInt(data.estimated_quote))
+
+    const other = await launch('dollar', 'DLR')
+    await buy(other.address, SOL + 1_234_567n)
+    const inQuote = await built({ beneficiary: 'creator', splits }, other.address)
+    expect(inQuote).toMatchObject({ quote_mint: addressOf(quote), quote_decimals: 9 })
+    land(inQuote.tx.transaction, payer, creator)
+    const paid = recipients.map((key) => tokensOf(key.publicKey, addressOf(quote)))
+    expect(paid.reduce((sum, share) => sum + share, 0n)).toBe(BigInt(inQuote.estimated_quote))
+
+    // The partner is a vault: its claim is built for it, and never signed here.
+    const forVault = await built({ splits }, other.address)
+    expect(forVault.tx.requiredSigners).toEqual([addressOf(payer), vault.toBase58()])
+    const { param, details } = await refused({ mode: 'signed' }, other.address)
+    expect([param, details]).toEqual(['mode', { claimer: vault.toBase58(), fee_claimer: vault.toBase58() }])
+  })
+
+  it('name the recipient of a split that cannot be paid in another quote', async () => {
+    const other = await launch('dollar', 'DLS')
+    await buy(other.address, SOL)
+    const [good, bad] = [addressOf(trader), quote.publicKey.toBase58()]
+    const splits = [good, bad].map((recipient) => ({ recipient, bps: 5_000 }))
+    const { param, message } = await refused({ beneficiary: 'creator', splits }, other.address)
+    expect([param, message]).toEqual(['splits.1.recipient', expect.stringContaining('is no wallet')])
+  })
+
+  it('are not signed by the platform wallet for another, and say whose they are', async () => {
+    await buy(pool.address, SOL)
+    const { param, message, details } = await refused({ beneficiary: 'creator', mode: 'signed' })
+    expect([param, details]).toEqual(['mode', { claimer: addressOf(creator) }])
+    expect(message).toContain(`pays the creator, ${addressOf(creator)}`)
+  })
+
+  it('wait for the end of the curve and for the migration, and say so', async () => {
+    for (const beneficiary of ['partner', 'creator']) {
+      for (const kind of ['surplus', 'migration_fee']) {
+        const { param, message, details } = await refused({ kind, beneficiary })
+        expect([param, message]).toEqual(['kind', expect.stringContaining('its curve is not full')])
+        expect(details).toEqual({ reason: 'too_early' })
+      }
+    }
+    for (const [kind, message] of [
+      ['leftover', 'has not migrated'],
+      ['vesting', 'not locked yet'],
+      ['damm_v2', 'has not migrated'],
+    ]) {
+      const early = await refused({ kind, beneficiary: kind === 'leftover' ? 'partner' : 'creator' })
+      expect([early.message, early.details.reason]).toEqual([expect.stringContaining(message!), 'too_early'])
+    }
+  })
+
+  it('pay the platform wallet the pool creation fee, signed by it, once', async () => {
+    const before = lamportsOf(platform)
+    const { estimated_lamports, tx } = await built({ kind: 'pool_creation_fee', mode: 'signed' })
+    expect(estimated_lamports).toBe('9000000')
+    expect(lamportsOf(platform) - before).toBe(9_000_000n - chain.transaction(tx.signature)!.fee)
+    const { message, details } = await refused({ kind: 'pool_creation_fee' })
+    expect([message, details.reason]).toEqual([expect.stringContaining('is withdrawn already'), 'withdrawn'])
+  })
+
+  const transfer = (new_creator: string, by = creator) =>
+    request(`/v2/pools/${pool.address}/creator-transfers`, { payer: addressOf(by), new_creator })
+
+  it('do not hand the creator over to nobody, nor while the curve waits for its migration', async () => {
+    const nobodies = ['11111111111111111111111111111111', addressOf(creator), pool.address, pool.base_mint]
+    for (const nobody of nobodies) {
+      const { status, json } = await transfer(nobody)
+      expect([nobody, status, json.error?.param]).toEqual([nobody, 400, 'new_creator'])
+    }
+    await buy(pool.address, 900n * SOL)
+    const { status, json } = await transfer(addressOf(payer))
+    expect([status, json.error?.param]).toEqual([400, 'address'])
+    expect(json.error.message).toContain('full and has not migrated')
+  })
+
+  it('pay both parties the migration fee, and the leftover to its receiver, once each', async () => {
+    await settle()
+    const half = await built({ kind: 'migration_fee', beneficiary: 'creator' })
+    const before = lamportsOf(creator)
+    land(half.tx.transaction, payer, creator)
+    expect(lamportsOf(creator) - before).toBe(BigInt(half.estimated_quote))
+    expect((await refused({ kind: 'migration_fee', beneficiary: 'creator' })).details).toEqual({ reason: 'withdrawn' })
+    const own = lamportsOf(platform)
+    const partner = await built({ kind: 'migration_fee', mode: 'signed' })
+    expect(lamportsOf(platform) - own).toBe(
+      BigInt(partner.estimated_quote) - chain.transaction(partner.tx.signature)!.fee,
+    )
+    const left = await built({ kind: 'leftover', mode: 'signed' })
+    expect(left.claimer).toBe(addressOf(platform))
+    expect(tokensOf(platform.publicKey, pool.base_mint)).toBe(BigInt(left.estimated_base))
+    expect((await refused({ kind: 'leftover' })).details).toEqual({ reason: 'withdrawn' })
+  })
+
+  it('pay vested tokens when they unlock, and say when the next ones do', async () => {
+    // A schedule sees the lock's own recipient and what is vested, also once another wallet is the creator.
+    const seen = async (newCreator?: string) => {
+      const { chain } = service.services
+      const [read] = await readPools(chain, [pool.address])
+      if (read?.type !== 'dbc') throw new Error('the curve is gone')
+      const chainPool = newCreator === undefined ? read : { ...read, pool: { ...read.pool, creator: newCreator } }
+      const target = { place: 1, address: pool.address, migrated_to: null }
+      const at = { target, chainPool, wallet: addressOf(creator) }
+      const [share] = await claimableShares(chain, { kinds: ['vesting'], beneficiary: null }, at)
+      return [share?.owner, share?.isAny]
+    }
+    expect(await seen()).toEqual([addressOf(creator), false])
+    const early = await refused({ kind: 'vesting' })
+    expect(early.message).toMatch(/^There is nothing to claim from \w+ yet: the next \d+ raw units of \w+ unlock at 20/)
+    chain.advance(3_600 + 2 * 86_400)
+    expect(await seen(addressOf(trader))).toEqual([addressOf(creator), true])
+    const data = await built({ kind: 'vesting' })
+    expect(data).toMatchObject({ beneficiary: 'creator', claimer: addressOf(creator) })
+    expect(data.estimated_quote).toBeUndefined()
+    land(data.tx.transaction, payer, creator)
+    expect(tokensOf(creator.publicKey, pool.base_mint)).toBe(BigInt(data.estimated_base))
+    expect((await refused({ kind: 'vesting' })).message).toMatch(/unlock at 20/)
+    expect(await seen(addressOf(trader))).toEqual([addressOf(creator), false])
+  })
+
+  it('pay the fees of any owner’s positions in the migrated pool, by either address', async () => {
+    await settle()
+    const [after] = (await service.request('GET', '/v2/pools?type=damm_v2')).json.data
+    for (const [address, body] of [
+      [pool.address, { beneficiary: 'creator' }],
+      [after.address, { beneficiary: 'creator' }],
+      [after.address, { owner: addressOf(creator) }],
+    ] as const) {
+      await buy(after.address, SOL)
+      const data = await built({ kind: 'damm_v2', ...body }, address)
+      expect(data).toMatchObject({ pool_address: after.address, claimer: addressOf(creator), remaining_positions: 0 })
+      const before = lamportsOf(creator)
+      land(data.tx.transaction, payer, creator)
+      expect(lamportsOf(creator) - before).toBe(BigInt(data.estimated_quote))
+    }
+    const nothing = await refused({ kind: 'damm_v2', owner: addressOf(trader) })
+    expect(nothing.message).toMatch(`for ${addressOf(trader)}`)
+    await buy(after.address, SOL)
+    const signed = await refused({ kind: 'damm_v2', beneficiary: 'creator', mode: 'signed' })
+    expect(signed.message).toContain(`pays the creator, ${addressOf(creator)}`)
+    const own = lamportsOf(platform)
+    const { estimated_quote, tx } = await built({ kind: 'damm_v2', mode: 'signed' })
+    expect(lamportsOf(platform) - own).toBe(BigInt(estimated_quote) - chain.transaction(tx.signature)!.fee)
+  })
+
+  it('follow the creator: what is unclaimed moves along with the role', async () => {
+    const claimed = await built({ beneficiary: 'creator' })
+    const { status, json } = await transfer(addressOf(payer))
+    expect([status, json.error]).toEqual([200, undefined])
+    expect(json.data).toMatchObject({
+      creator: addressOf(creator),
+      new_creator: addressOf(payer),
+      unclaimed_quote: claimed.estimated_quote,
+      unclaimed_base: '0',
+    })
+    land(json.data.tx.transaction, creator)
+    const after = await built({ beneficiary: 'creator' })
+    expect(after).toMatchObject({ claimer: addressOf(payer), estimated_quote: claimed.estimated_quote })
+    // The positions stay with the wallet that they were made for.
+    const positions = await refused({ kind: 'damm_v2', beneficiary: 'creator' })
+    expect(positions.message).toContain(`There is nothing to claim`)
+  })
+
+  it('of a Token-2022 launch in another quote pay every kind too', async () => {
+    const other = await launch('dollar', 'DLT')
+    await buy(other.address, 900n * SOL)
+    await settle()
+    const mint = addressOf(quote)
+    for (const kind of ['dbc', 'migration_fee']) {
+      const data = await built({ kind, beneficiary: 'creator' }, other.address)
+      const before = tokensOf(creator.publicKey, mint)
+      land(data.tx.transaction, payer, creator)
+      expect(tokensOf(creator.publicKey, mint) - before).toBe(BigInt(data.estimated_quote))
+    }
+    const left = await built({ kind: 'leftover' }, other.address)
+    expect(left.claimer).toBe(addressOf(platform))
+    land(left.tx.transaction, payer)
+    expect(tokensOf(platform.publicKey, other.base_mint, TOKEN_2022_PROGRAM_ID)).toBe(BigInt(left.estimated_base))
+    const found = (await service.request('GET', '/v2/pools?type=damm_v2')).json.data
+    const { address } = found.find(({ base_mint }: { base_mint: string }) => base_mint === other.base_mint)
+    await buy(address, SOL)
+    const data = await built({ kind: 'damm_v2', beneficiary: 'creator' }, address)
+    const before = tokensOf(creator.publicKey, mint)
+    land(data.tx.transaction, payer, creator)
+    expect(tokensOf(creator.publicKey, mint) - before).toBe(BigInt(data.estimated_quote))
+  })
+})
