@@ -2,13 +2,13 @@
 import { Keypair } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { dbcChangesIn } from '../src/chain/programs/dbc/index.ts'
-import { type Signer, SignerUnavailable } from '../src/chain/signer/index.ts'
+import { SignerUnavailable } from '../src/chain/signer/index.ts'
 import type { Services } from '../src/context.ts'
 import { followPools } from '../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { decodeWireTransaction } from '../src/solana/messages.ts'
-import type { Store } from '../src/store/store.ts'
 import { startPostgres } from './store/postgres-server.ts'
+import { endingOnceSigned, signingBy } from './support/dying-signer.ts'
 import { SOL } from './support/local-chain.ts'
 import {
   addressOf,
@@ -165,18 +165,6 @@ describe.skipIf(lackingPrograms.length > 0)(`the crank (${lackingPrograms.join('
     expect((await two.request('GET', '/v2/audit-verification')).json.data.intact).toBe(true)
   })
 
-  /** The services with another signer, made of the real one. */
-  async function signingBy(services: Services, sign: (signer: Signer, message: Uint8Array) => Promise<Uint8Array>) {
-    const real = (await services.signer())!
-    const signer: Signer = {
-      provider: real.provider,
-      address: real.address,
-      sign: (message) => sign(real, message),
-      check: () => real.check(),
-    }
-    return { ...services, signer: async () => signer }
-  }
-
   it.each([
     ['at once', 0],
     ['after its blockhash has expired', 5 * MINUTE_MS],
@@ -207,28 +195,9 @@ describe.skipIf(lackingPrograms.length > 0)(`the crank (${lackingPrograms.join('
     const platform = await daemon()
     await allow(platform)
     const { address } = await full(platform, 'KILL')
-    let isKilled = false
-    const made: string[] = []
-    const dying = await signingBy(platform.services, async (signer, message) => {
-      const signature = await signer.sign(message)
-      made.push(Buffer.from(signature).toString('hex'))
-      isKilled = true
-      return signature
-    })
-    const write: Store['write'] = async (work) => {
-      if (isKilled) throw new Error('the process has ended')
-      return platform.services.store.write(work)
-    }
-    const store = new Proxy(platform.services.store, {
-      get: (target, name) => (name === 'write' ? write : Reflect.get(target, name, target)),
-    })
-    for (let i = 0; i < 5 && !isKilled; i++) await tick({ ...dying, store }).catch(() => undefined)
-    expect([isKilled, migrationsOf(address)]).toEqual([true, []])
-    const living = await signingBy(platform.services, async (signer, message) => {
-      const signature = await signer.sign(message)
-      made.push(Buffer.from(signature).toString('hex'))
-      return signature
-    })
+    const { made, isKilled, dying, living } = await endingOnceSigned(platform.services)
+    for (let i = 0; i < 5 && !isKilled(); i++) await tick(dying).catch(() => undefined)
+    expect([isKilled(), migrationsOf(address)]).toEqual([true, []])
     await until(platform, address, 'migrated', { services: living })
     expect(migrationsOf(address)).toEqual([['migrate', null]])
     expect(made.length).toBe(2)

@@ -245,6 +245,7 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
     expect([old.status, old.json.error.code, old.json.error.param]).toEqual([404, 'not_found', 'address'])
     expect(old.json.error.details).toEqual({ migrated_to: after.address })
     for (const kind of ['damm_v2', 'dbc', 'surplus']) expect(old.json.error.message).toContain(`kind ${kind}`)
+    expect(old.json.error.message).toContain(`(GET /v2/pools/${pool}/earnings, \`svc pools earnings\`)`)
     const other = await service.request('GET', `/v2/pools/${after.address}/fee-metrics`)
     expect([other.status, other.json.error.code]).toEqual([404, 'not_found'])
     expect(other.json.error.message).toContain('kind damm_v2')

@@ -3,6 +3,7 @@ import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { keyRows, mintJournal } from '../../commands/nfts/mint-journal.ts'
+import { type LaunchedEntry, LaunchListJournal } from '../../commands/pools/list-journal.ts'
 import { RunJournal } from '../../commands/signing/journal.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 
@@ -21,6 +22,39 @@ describe('a journal', () => {
     first.remove()
     expect([second.read(), second.touchedAt()]).toEqual([null, 0])
     expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('of a list of launches is one run’s at a time, and read again by the next', async () => {
+    const file = join(folder, 'launches.csv.launch.json')
+    const terms = { payer: 'payer', cluster: 'embedded' }
+    const entry: LaunchedEntry = {
+      sha256: '',
+      pool: 'pool',
+      mint: 'mint',
+      isLive: false,
+      built: null,
+      signed: null,
+      signatures: ['signed'],
+    }
+    const [first, second] = [new LaunchListJournal(file, terms), new LaunchListJournal(file, terms)]
+    second.refuseWhileHeld()
+    const release = await first.begin()
+    first.write('abc', entry)
+    const inUse = expect.objectContaining({ code: 'conflict', message: expect.stringContaining('another run') })
+    expect(() => second.refuseWhileHeld()).toThrow(inUse)
+    await expect(second.begin()).rejects.toThrow(inUse)
+    release()
+
+    const end = await second.begin()
+    expect(second.entry('ABC')).toEqual(entry)
+    second.write('def', entry)
+    end()
+    expect(new LaunchListJournal(file, terms).symbols()).toEqual(['ABC', 'DEF'])
+    const other = new LaunchListJournal(join(folder, 'later.json'), { ...terms, payer: 'other' })
+    writeFileSync(other.file, JSON.stringify({ version: 1, ...terms, launches: {} }))
+    await expect(other.begin()).rejects.toThrow('was begun with the keypair payer, not other')
+    await (await new LaunchListJournal(other.file, terms).begin())()
+    expect(statSync(`${file}.lock`).mode & 0o777).toBe(0o600)
   })
 
   it('counts as none where the file holds something else', () => {

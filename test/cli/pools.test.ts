@@ -11,6 +11,7 @@ import { quoteLines } from '../../commands/pools/swap.ts'
 import type { Session } from '../../commands/session.ts'
 import { runSigned } from '../../commands/signing/run.ts'
 import { drawCurve, priceOf, raisedInAll, shortOf, sqrtPriceAt, sqrtPriceFromText } from '../../commands/ui/curve.ts'
+import { plotLines } from '../../commands/ui/plot.ts'
 import { ApiError } from '../../src/errors.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { png } from '../storage/images.ts'
@@ -172,6 +173,7 @@ describe('the state of a pool', () => {
           { sqrtPrice: Q / 8n, liquidity: 5n },
           { sqrtPrice: Q / 5n, liquidity: 6n },
         ],
+        quote: { decimals: 9, unit: 'SOL' },
       },
     })
   })
@@ -398,6 +400,10 @@ describe('svc pools', () => {
     ['--buy has more digits than can be sent exactly', () => [...create, logo(), '--buy', '18446744073.123456789']],
     ['--keypair is for launches that your own keypair signs', () => [...create, logo(), '--signed', '-k', 'id.json']],
     ['--bundle is for launches of several', () => [...create, logo(), '--bundle', '--tx-version', '1']],
+    [
+      'pays and',
+      () => [...create, logo(), '--creator', someone().toBase58(), '--payer', someone().toBase58(), '--buy', '1'],
+    ],
     ['--tx-version must be', () => [...create, logo(), '--tx-version', '2']],
     ['--dry-run is for launches', () => [...create, logo(), '--signed', '--dry-run']],
     ['no signer is configured', () => [...create, logo(), '--signed']],
@@ -421,6 +427,68 @@ describe('svc pools', () => {
     const drawn = await cli.svc(['pools', 'presets', '--curve'])
     expect(drawn.stdout).toMatch(/^ +0\.0000004 ┤ +·+$/m)
     expect((await cli.svc(['pools', 'presets', '-o', 'plain'])).stdout).toMatch(/^standard\t1000000000\t6\t30\t400\t/)
+  })
+})
+
+describe('svc pools preview', () => {
+  it('is a table and a drawing within 80 columns, in ASCII where the terminal has no more', async () => {
+    const { stdout } = await cli.svc(['pools', 'preview', '--buy', '0.5'])
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
+    expect(stdout).toMatch(/^start +0 +0\.00000003 +30 +0\.0 % +1 % +0 +0 +0\.326$/m)
+    expect(stdout).toMatch(/^buy +0\.495 /m)
+    expect(stdout).toMatch(/^end +85\.99 +0\.0000004 +400 /m)
+    expect(stdout).toMatch(/^ 0\.0000004 ┤ +[\u2800-\u28ff]+$/m)
+    expect(stdout).toMatch(/^Migrates at 0\.0000004 SOL a token, a market cap of 400 SOL$/m)
+    for (const env of [{ TERM: 'dumb' }, { LC_ALL: 'C' }]) {
+      const plain = await cli.svc(['pools', 'preview', '--points', '3'], { env })
+      expect(plain.stdout).toMatch(/^ 0\.0000004 \| +\*+$/m)
+    }
+  })
+
+  it('has every figure as JSON and in tab-separated fields', async () => {
+    const json = JSON.parse((await cli.svc(['pools', 'preview', '--points', '2', '--after', '60', '--json'])).stdout)
+    expect(json).toMatchObject({ preset: 'standard', buy: '0', after_seconds: 60 })
+    expect(json.points.map(({ at }: { at: string }) => at)).toEqual(['start', 'curve', 'end'])
+    const { stdout } = await cli.svc(['pools', 'preview', '--points', '2', '-o', 'plain'])
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => line.split('\t').length),
+    ).toEqual([19, 19, 19])
+  })
+
+  it('writes the same picture for the same preview, which loads nothing', async () => {
+    const pictures = []
+    for (const name of ['a.svg', 'b.svg']) {
+      const file = join(cli.home, name)
+      const { exitCode, stderr } = await cli.svc(['pools', 'preview', '--buy', '2', '--svg', file])
+      expect([exitCode, stderr]).toEqual([0, expect.stringContaining(file)])
+      pictures.push(readFileSync(file, 'utf8'))
+    }
+    expect(pictures[0]).toBe(pictures[1])
+    expect(pictures[0]).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"/)
+    expect(pictures[0]!.replace(/xmlns="[^"]*"/, '')).not.toMatch(/https?:|@import|url\(|<script|<image/)
+    const wrong = await cli.svc(['pools', 'preview', '--svg', join(cli.home, 'none/a.svg')])
+    expect(wrong).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('cannot be written') })
+  })
+})
+
+describe('a plot', () => {
+  it('joins its points without gaps, and labels its ends', () => {
+    const labels = { title: 'SOL', highest: '4', lowest: '1', first: '0', last: '1 SOL' }
+    const points = [
+      { x: 0, y: 0 },
+      { x: 0.5, y: 0.1 },
+      { x: 1, y: 1 },
+    ]
+    const drawn = plotLines(points, labels, 24, false)
+    expect(drawn[0]).toBe('SOL')
+    expect(drawn.at(-1)).toMatch(/^ {3}0 +1 SOL$/)
+    const rows = drawn.slice(1, -2)
+    for (let column = 3; column < 23; column++) expect(rows.some((row) => row[column] === '*')).toBe(true)
+    for (const row of rows) expect(row).toContain('*')
+    expect(plotLines(points, labels, 24, true).join('')).toMatch(/[\u2801-\u28ff]/)
   })
 })
 
@@ -596,6 +664,23 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc pools', () => {
     const transactions: string[] = []
     for (const one of built.transactions) transactions.push((await run(['tx', 'sign', one, '-k', keypair])).transaction)
     await run(['tx', 'submit', '--bundle', ...transactions])
+    expect(await run(['pools', 'verify', built.address])).toMatchObject({ verified: true, pool: { status: 'live' } })
+  })
+
+  it('prints a sponsored launch, which goes once creator and sponsor have signed it', async () => {
+    const sponsor = Keypair.generate()
+    const file = cli.file('sponsor.json', JSON.stringify([...sponsor.secretKey]), 0o600)
+    await run(['localnet', 'airdrop', sponsor.publicKey.toBase58(), '10'])
+    const payer = ['--payer', sponsor.publicKey.toBase58(), '--build-only']
+    const built = await run(launched('SPON', '--buy', '0.1', ...payer))
+    const both = [sponsor, creator].map(({ publicKey }) => publicKey.toBase58())
+    expect(built.missing_signers.toSorted()).toEqual(both.toSorted())
+    // The creator signs the pool with the first buy; the config before it takes the sponsor alone.
+    for (const [i, keys] of [[file], [file, keypair]].entries()) {
+      let signed = built.transactions[i]
+      for (const key of keys) signed = (await run(['tx', 'sign', signed, '-k', key])).transaction
+      await run(['tx', 'submit', signed])
+    }
     expect(await run(['pools', 'verify', built.address])).toMatchObject({ verified: true, pool: { status: 'live' } })
   })
 

@@ -54,7 +54,7 @@ const lines = fc.constantFrom(...nouns).chain(({ name, noun }) =>
       word.map((word) => [word]),
     )
     const parts = fc.array(part, { maxLength: 5 }).map((parts) => parts.flat())
-    const head = [name, ...(verbName === '' ? [] : [verbName])]
+    const head = [name, ...(verbName === '' ? [] : verbName.split(' '))]
     return fc.tuple(fc.array(part, { maxLength: 1 }), parts).map(([before, after]) => ({
       name,
       noun,
@@ -85,7 +85,12 @@ describe('a command line', () => {
     for (const [verbName, { args, flags }] of verbsOf(noun)) {
       // Its `--url` is not that of every command, which commander sorts out.
       if ('url' in flags) continue
-      const argv = ['--json', name, ...(verbName === '' ? [] : [verbName]), ...Object.keys(args).map(() => 'x')]
+      const argv = [
+        '--json',
+        name,
+        ...(verbName === '' ? [] : verbName.split(' ')),
+        ...Object.keys(args).map(() => 'x'),
+      ]
       const quick = quickParse(argv, name, noun)
       expect(quick, argv.join(' ')).toBeDefined()
       expect(await readCommand(argv)).toEqual(quick)
@@ -95,8 +100,9 @@ describe('a command line', () => {
 
 describe('help', () => {
   it.each(nouns)('of $name as the build wrote it is what the parser shows', async ({ name, noun }) => {
-    for (const [verb] of 'verbs' in noun ? [[''], ...verbsOf(noun)] : [['']]) {
-      const words = [name, ...(verb ? [verb] : [])]
+    const groups = 'verbs' in noun ? Object.keys(noun.groups ?? {}).map((group) => [group]) : []
+    for (const [verb] of 'verbs' in noun ? [[''], ...groups, ...verbsOf(noun)] : [['']]) {
+      const words = [name, ...(verb ? verb.split(' ') : [])]
       const { text } = (await parseCommand([...words, '--help'])) as { text: string }
       expect(writtenHelp([...words, '--help'], toFile), words.join(' ')).toBe(text)
       expect(writtenHelp([...words, '-h'], toFile)).toBe(text)

@@ -1,0 +1,212 @@
+/** Lists of launches: what is wrong with one is said by its place, nothing outside of its folder is read, and each row is launched once. */
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Keypair } from '@solana/web3.js'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { CreateFlags } from '../../commands/pools/launch-flags.ts'
+import { costOf } from '../../commands/pools/list-forecast.ts'
+import { LaunchListJournal } from '../../commands/pools/list-journal.ts'
+import { JsonFault, readPlacedList } from '../../commands/pools/list-json.ts'
+import { readLaunchList } from '../../commands/pools/list-rows.ts'
+import type { Session } from '../../commands/session.ts'
+import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
+import { png } from '../storage/images.ts'
+import { lacksDbc } from '../support/dbc.ts'
+import { PROGRAMS_DIR } from '../support/programs.ts'
+import { commandLine } from './command-line.ts'
+
+const cli = commandLine()
+const folder = join(cli.home, 'list')
+const keypair = join(cli.home, 'creator.json')
+const [payer, platform] = [Keypair.generate(), Keypair.generate()]
+const env: Record<string, string> = { SVC_PROGRAMS_DIR: PROGRAMS_DIR, SVC_SIGNER: 'keypair' }
+
+beforeAll(() => {
+  mkdirSync(folder)
+  writeFileSync(keypair, JSON.stringify([...payer.secretKey]), { mode: 0o600 })
+  writeFileSync(join(cli.home, 'platform.json'), JSON.stringify([...platform.secretKey]), { mode: 0o600 })
+  env.SVC_SIGNER_KEYPAIR = join(cli.home, 'platform.json')
+  writeFileSync(join(folder, 'logo.png'), png())
+  writeFileSync(join(cli.home, 'secret.png'), png())
+  symlinkSync(join(cli.home, 'secret.png'), join(folder, 'link.png'))
+})
+
+const file = (name: string, text: string) => {
+  writeFileSync(join(folder, name), text)
+  return join(folder, name)
+}
+const create = (args: string[]) => cli.svc(['pools', 'create', ...args, '-k', keypair], { env })
+/** The lines of faults, without the path of the list. */
+async function faultsOf(name: string, text: string) {
+  const path = file(name, text)
+  const { exitCode, stderr } = await create(['--from', path])
+  expect([exitCode, statSync(`${path}.launch.json`, { throwIfNoEntry: false })]).toEqual([2, undefined])
+  return stderr.split('\n').flatMap((line) => (line.includes(`${path}:`) ? [line.replace(`${path}:`, '')] : []))
+}
+
+describe('a list of launches', () => {
+  it('in CSV has its faults named by line and column', async () => {
+    const text = [
+      'name,symbol,image,buy,type',
+      'Alpha!,ALP,logo.png,0.1,',
+      'Beta,alp,../secret.png,x,',
+      ',GAM,logo.png,,',
+      'Delta,DEL,link.png,,',
+      'Echo,ECH,none.png,,curve',
+      'Fox,FOX,logo.png,,,more',
+      'Golf,GOL,/etc/passwd,,',
+    ]
+    expect(await faultsOf('bad.csv', text.join('\n'))).toEqual([
+      '2:1: the name must be 1 to 20 letters, digits or spaces',
+      '3:6: the symbol ALP stands twice, and a ticker is taken once',
+      '3:10: the image is not below the folder of the list',
+      '3:24: the buy must be an amount like 1.5, not "x"',
+      '4:1: the name is missing',
+      '5:11: the image is not below the folder of the list',
+      '6:10: the image cannot be read: there is no such file',
+      expect.stringMatching(/^6:20: the type /),
+      expect.stringContaining('7:20: 6 cells where there are 5 columns'),
+      '8:10: the image is not below the folder of the list',
+    ])
+    expect(await faultsOf('strange.csv', 'name,symbol,picture\n')).toEqual([expect.stringContaining('1:13: "picture"')])
+    expect(await faultsOf('short.csv', 'name,symbol\n')).toEqual([expect.stringContaining('no column image')])
+    expect(await faultsOf('empty.csv', '')).toEqual(['1:1: no launches'])
+  })
+
+  it('in JSON too', async () => {
+    const row = (more: string) => `{"name": "A", "symbol": "A", "image": "logo.png"${more}}`
+    expect(await faultsOf('a.json', `[\n${row(', "colour": 1')}\n]`)).toEqual([
+      expect.stringMatching(/^2:61: "colour" is no field/),
+    ])
+    expect(await faultsOf('b.json', `[\n${row(', "buy": 1e-12')},\n${row('')} ]`)).toEqual([
+      expect.stringContaining('2:58: the buy must be an amount'),
+      expect.stringContaining('3:25: the symbol A stands twice'),
+    ])
+    expect(await faultsOf('c.json', `[${row('')} ${row('')}]`)).toEqual([
+      expect.stringContaining('a comma or "]" is missing'),
+    ])
+    expect(await faultsOf('d.json', '{}')).toEqual([expect.stringContaining('1:1: the "[" of a list')])
+    expect(await faultsOf('e.json', `[${row(', "name": "B"')}]`)).toEqual([
+      expect.stringContaining('the field name stands twice'),
+    ])
+  })
+
+  it('of a hundred thousand faults shows a hundred, in a moment', async () => {
+    const rows = Array.from({ length: 400 }, (_, i) => `Name!,S${i},logo.png`)
+    expect(await faultsOf('many.csv', `name,symbol,image\n${rows.join('\n')}`)).toHaveLength(100)
+    const began = performance.now()
+    expect(() => readPlacedList(Buffer.from(`[${'{"é":1},'.repeat(100_000)}`))).toThrow(JsonFault)
+    expect(performance.now() - began).toBeLessThan(5_000)
+  })
+
+  it('is forecast by a rehearsal for each preset, with a first buy and without, each buy in its own quote', async () => {
+    const rows = ['A,A,logo.png,0.5,', 'B,B,logo.png,1,', 'C,C,logo.png,,', 'D,D,logo.png,,rich']
+    const quoted = ['E,E,logo.png,100,usdc', 'F,F,logo.png,50.5,usdc']
+    const path = file('mixed.csv', ['name,symbol,image,buy,preset', ...rows, ...quoted].join('\n'))
+    const rehearsed: string[] = []
+    const totals: Record<string, string> = { A: '520000000', C: '18000000', D: '5020000000', E: '21000000' }
+    const session = {
+      clock: { sleep: async () => undefined },
+      client: {
+        accounts: { get: async () => ({ data: { lamports: '7' } }) },
+        pools: {
+          async rehearse({ symbol, preset }: { symbol: string; preset?: string }) {
+            rehearsed.push(symbol)
+            const quote = { mint: preset === 'usdc' ? 'dollars' : WRAPPED_SOL, decimals: 6 }
+            return { data: { steps: [], cost: { total: totals[symbol] }, quote } }
+          },
+        },
+      },
+    } as unknown as Session
+    const list = await readLaunchList(path)
+    const planned = list.rows.map((row) => ({ row, entry: null, status: 'to launch' as const, error: null }))
+    const flags = { from: path } as CreateFlags
+    expect(await costOf(session, flags, { payer: 'payer', rows: planned })).toEqual({
+      text: '0.018 to 5.02 SOL a launch, 6.62 SOL or so in all',
+      buys: ['1.5 SOL', '150.5 of dollars'],
+      lamports: 6_620_000_000n,
+      held: 7n,
+    })
+    expect(rehearsed).toEqual(['A', 'C', 'D', 'E'])
+    const ofDollars = await costOf(session, flags, { payer: 'payer', rows: planned.slice(4) })
+    expect([ofDollars.text, ofDollars.buys]).toEqual([
+      '0.021 SOL a launch, 0.042 SOL or so in all',
+      ['150.5 of dollars'],
+    ])
+  })
+
+  it('takes no flags of a single launch beside it', async () => {
+    for (const flag of ['--name', '--symbol', '--buy']) {
+      const { exitCode, stderr } = await create(['--from', 'x.csv', flag, '1'])
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`give either --from or ${flag}`)])
+    }
+    for (const flag of ['--build-only', '--bundle', '--signed']) {
+      expect(await create(['--from', 'x.csv', flag])).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining(flag),
+      })
+    }
+    expect((await create(['--journal', 'x', '--name', 'A', '--symbol', 'A', '--image', 'x'])).stderr).toContain(
+      '--journal goes with --from',
+    )
+    expect((await create([])).stderr).toContain('missing --name, --symbol, --image')
+  })
+})
+
+describe.skipIf(lacksDbc)('a list of launches on a chain', () => {
+  it('is rehearsed, tried and launched, each row once; a row that was launched cannot become another', async () => {
+    for (const key of [payer, platform])
+      await cli.svc(['localnet', 'airdrop', key.publicKey.toBase58(), '100'], { env })
+    const list = (second: string) =>
+      file('launches.csv', `name,symbol,image,buy,description\nAlpha,ALP,logo.png,0.1,"One, two"\n${second}\n`)
+    const path = list('Beta,BET,logo.png,,')
+    const journal = `${path}.launch.json`
+    const json = async (...more: string[]) => JSON.parse((await create(['--from', path, '--json', ...more])).stdout)
+
+    const rehearsed = await json('--rehearse')
+    expect(rehearsed).toMatchObject({ total: 2, failed: 0, rehearsals: [{ symbol: 'ALP' }, { symbol: 'BET' }] })
+    expect(await json('--dry-run')).toMatchObject({ total: 2, to_launch: 2, launched: 0 })
+    expect(statSync(journal, { throwIfNoEntry: false })).toBeUndefined()
+
+    const release = await new LaunchListJournal(journal, { payer: payer.publicKey.toBase58(), cluster: null }).begin()
+    const second = await create(['--from', path])
+    expect([second.exitCode, second.stderr]).toEqual([5, expect.stringContaining('another run is launching')])
+    release()
+
+    const launched = await json()
+    expect(launched).toMatchObject({ total: 2, launched: 2, failed: 0 })
+    expect(statSync(journal).mode & 0o777).toBe(0o600)
+    // Neither a key nor a signed transaction stays once the pool is live.
+    const kept = Object.values(JSON.parse(readFileSync(journal, 'utf8')).launches)
+    expect(kept).toMatchObject([
+      { isLive: true, built: null, signed: null },
+      { isLive: true, built: null },
+    ])
+    expect(await json()).toMatchObject({
+      launched: 0,
+      launched_already: 2,
+      pools: launched.pools.map(({ pool }: { pool: string }) => ({ pool })),
+    })
+
+    list('Better,BET,logo.png,,')
+    const { exitCode, stderr } = await create(['--from', path])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(':3:8: BET was begun with another row')])
+    list('Gamma,GAM,logo.png,,')
+    expect(await json()).toMatchObject({ launched: 1, launched_already: 1 })
+    const other = join(cli.home, 'other.json')
+    writeFileSync(other, JSON.stringify([...Keypair.generate().secretKey]), { mode: 0o600 })
+    const stranger = await cli.svc(['pools', 'create', '--from', path, '-k', other], { env })
+    expect([stranger.exitCode, stranger.stderr]).toEqual([2, expect.stringContaining('was begun with the keypair')])
+  })
+
+  it('that the API refuses is refused as a whole, by its places, before anything is sent', async () => {
+    const text = 'name,symbol,image,preset\nDelta,DEL,logo.png,\nEcho,ECH,logo.png,none\n'
+    expect(await faultsOf('refused.csv', text)).toEqual([expect.stringContaining('3:19: There is no preset none')])
+    const poor = join(cli.home, 'poor.json')
+    writeFileSync(poor, JSON.stringify([...Keypair.generate().secretKey]), { mode: 0o600 })
+    const path = file('poor.csv', 'name,symbol,image\nDelta,DEL,logo.png\n')
+    const { exitCode, stderr } = await cli.svc(['pools', 'create', '--from', path, '-k', poor], { env })
+    expect([exitCode, statSync(`${path}.launch.json`, { throwIfNoEntry: false })]).toEqual([1, undefined])
+    expect(stderr).toContain('DEL would fail, so nothing was sent')
+  })
+})

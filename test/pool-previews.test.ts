@@ -1,0 +1,195 @@
+/** GET /v2/pool-presets/{name}/preview, and the trial of a preset before its first launch on a cluster. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Keypair, VersionedTransaction } from '@solana/web3.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { launchTrialOf, requireTakenPreset, validationOf } from '../src/operations/pools/preset-trials.ts'
+import { curveNamed } from '../src/operations/pools/presets.ts'
+import { lacksDbc } from './support/dbc.ts'
+import { startPlatform } from './support/platform-wallet.ts'
+import { addressOf, type ChainAndNode, IMAGE, openChainAndNode, openPlatform } from './support/pool-platform.ts'
+import { PROGRAMS_DIR } from './support/programs.ts'
+import { temporaryFolder } from './support/service.ts'
+
+const SOL = 1_000_000_000n
+const AT = '/v2/pool-presets/standard/preview'
+
+describe('a preview', () => {
+  it('refuses what it cannot compute, naming the parameter', async () => {
+    const { request } = await startPlatform(null)
+    const faults = [
+      ['buy=-1', 'buy'],
+      ['buy=1e3', 'buy'],
+      ['buy=0.0000000001', 'buy'],
+      ['buy=99999999999', 'buy'],
+      ['points=0', 'points'],
+      ['points=101', 'points'],
+      ['points=x', 'points'],
+      ['after=-1', 'after'],
+      ['steps=3', 'steps'],
+    ]
+    for (const [query, param] of faults) {
+      const { status, json } = await request('GET', `${AT}?${query}`)
+      expect([query, status, json.error.param]).toEqual([query, 400, param])
+    }
+    const { status, json } = await request('GET', '/v2/pool-presets/none/preview')
+    expect([status, json.error.param]).toEqual([404, 'name'])
+  })
+
+  it('without programs in the cache has the curve and no cost, and says that nobody was asked', async () => {
+    const { request } = await startPlatform(null, { settings: { 'programs-dir': '/nonexistent' } })
+    const { data } = (await request('GET', `${AT}?points=4`)).json
+    expect(data.points.map(({ at }: { at: string }) => at)).toEqual(['start', 'curve', 'curve', 'curve', 'end'])
+    expect(data.cost).toBeNull()
+    expect(data.validation).toMatchObject({ status: 'unknown', program_sha256: null })
+    expect(data.validation.reason).not.toBeNull()
+  })
+})
+
+describe.skipIf(lacksDbc)('a preview of a preset (needs DBC, DAMM v2, Metaplex and Lock in the cache)', () => {
+  it.each([0, 0.5])('with a first buy of %d SOL costs to the lamport what the launch then takes', async (buy) => {
+    const { request, services } = await startPlatform(null)
+    const chain = await services.chain.local()
+    const creator = Keypair.generate()
+    chain.airdrop(addressOf(creator), 100n * SOL)
+    const { data } = (await request('GET', `${AT}?buy=${buy}&points=5`)).json
+    expect(data.validation).toMatchObject({ status: 'accepted', by: 'embedded_chain', reason: null })
+    const body = { creator: addressOf(creator), name: 'My Token', symbol: 'MTK', image: IMAGE, buy_amount: buy }
+    const launch = (await request('POST', '/v2/pools', { body })).json.data
+    const keys = Object.values<number[]>(launch.required_signers).filter(({ length }) => length > 0)
+    let fees = 0n
+    for (const text of launch.transactions) {
+      const transaction = VersionedTransaction.deserialize(Buffer.from(text, 'base64'))
+      const signers = transaction.message.staticAccountKeys.slice(0, transaction.message.header.numRequiredSignatures)
+      const known = [creator, ...keys.map((key) => Keypair.fromSecretKey(Uint8Array.from(key)))]
+      transaction.sign(known.filter(({ publicKey }) => signers.some((signer) => signer.equals(publicKey))))
+      const { err, fee } = chain.send(transaction.serialize())
+      expect(err).toBeNull()
+      fees += fee
+    }
+    const { cost } = data
+    expect(BigInt(cost.network_fee)).toBe(fees)
+    expect(100n * SOL - chain.account(addressOf(creator))!.lamports).toBe(BigInt(cost.total))
+    const parts = [cost.rent, cost.metadata_fee, cost.pool_creation_fee, cost.network_fee, cost.first_buy].map(BigInt)
+    expect(parts.reduce((sum, part) => sum + part, 0n)).toBe(BigInt(cost.total))
+    expect([cost.transactions, cost.tx_version]).toEqual([launch.transactions.length, 0])
+    const pool = (await request('GET', `/v2/pools/${launch.pool.address}`)).json.data
+    const point = data.points[buy === 0 ? 0 : 1]
+    expect(point.at).toBe(buy === 0 ? 'start' : 'first_buy')
+    expect(pool.state.pool.poolState.quoteReserve).toBe(point.quote_reserve)
+    expect(pool.state.pool.poolState.sqrtPrice).toBe(point.sqrt_price)
+  })
+
+  it('is tried with another quote and a Token-2022 token, at the fee of the first buy', async () => {
+    const presets = join(temporaryFolder(), 'presets.json')
+    const preset = {
+      total_supply: '1000000',
+      decimals: 6,
+      token_program: 'token2022',
+      quote_mint: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+      quote_decimals: 6,
+      initial_market_cap: 5_000,
+      migration_market_cap: 50_000,
+      fee: { starting_bps: 5_000, ending_bps: 100, periods: 10, duration_seconds: 600 },
+      first_swap_min_fee: true,
+      pool_creation_fee: 0.01,
+      migration_fee: { percentage: 5, creator_percentage: 40 },
+      leftover: '1',
+      liquidity: { partner: 50, partner_locked: 50 },
+    }
+    writeFileSync(presets, JSON.stringify({ usdc: preset }))
+    const { request } = await startPlatform(null, { settings: { 'pools.presets': presets } })
+    const { data } = (await request('GET', '/v2/pool-presets/usdc/preview?buy=100&points=4&after=600')).json
+    expect(data).toMatchObject({ quote_decimals: 6, buy: '100000000', validation: { status: 'accepted' } })
+    // The least fee, a hundredth, in spite of the schedule.
+    expect(data.points[0].fee_bps).toBe(100)
+    expect(data.points[1]).toMatchObject({ at: 'first_buy', quote_reserve: '99000000', fee_bps: 100 })
+    const { cost, migration } = data
+    const parts = [cost.rent, cost.metadata_fee, cost.pool_creation_fee, cost.network_fee].map(BigInt)
+    expect(parts.reduce((sum, part) => sum + part, 0n)).toBe(BigInt(cost.total))
+    expect([cost.first_buy, cost.pool_creation_fee, cost.metadata_fee]).toEqual(['0', '10000000', '0'])
+    const fee = BigInt(migration.migration_fee.creator) + BigInt(migration.migration_fee.partner)
+    expect(fee).toBe((BigInt(data.threshold) * 5n) / 100n)
+    expect(BigInt(migration.leftover_base)).toBeGreaterThanOrEqual(1_000_000n)
+  })
+
+  describe('on another cluster than the embedded chain', () => {
+    let world: ChainAndNode
+    beforeAll(async () => {
+      world = await openChainAndNode()
+    })
+    afterAll(() => world.close())
+
+    const bodyOf = (creator: Keypair) => ({
+      creator: addressOf(creator),
+      name: 'My Token',
+      symbol: 'MTK',
+      image: IMAGE,
+      preset: 'tiny',
+    })
+
+    it('is tried in memory before its first launch, once', async ({ annotate }) => {
+      const { services, request, logged } = await openPlatform(world, { settings: { 'programs-dir': PROGRAMS_DIR } })
+      const named = await curveNamed(services.config, 'tiny')
+      const times: number[] = []
+      for (let run = 0; run < 2; run++) {
+        const begun = process.hrtime.bigint()
+        await requireTakenPreset(services, named, addressOf(world.wallet))
+        times.push(Number(process.hrtime.bigint() - begun) / 1e6)
+      }
+      await annotate(`first ${times[0]!.toFixed()} ms, then ${times[1]!.toFixed(1)} ms`, 'time')
+      expect((await request('POST', '/v2/pools', { body: bodyOf(world.wallet) })).status).toBe(201)
+      expect(logged.filter(({ message }) => message.includes('could not be asked'))).toEqual([])
+      expect(await validationOf(services, named, null)).toMatchObject({ status: 'accepted', by: 'embedded_chain' })
+    })
+
+    it('is refused by the name of the preset with what the program says', async () => {
+      const { services } = await openPlatform(world, { settings: { 'programs-dir': PROGRAMS_DIR } })
+      const { preset, curve } = await curveNamed(services.config, 'tiny')
+      // The supply has nothing left for the liquidity of a curve that is a little longer.
+      const parameters = { ...curve.parameters, creatorTradingFeePercentage: 101 }
+      const named = { name: 'broken', preset, curve: { ...curve, parameters } }
+      const refused = { code: 'bad_request', param: 'preset', details: expect.objectContaining({ status: 'refused' }) }
+      await expect(requireTakenPreset(services, named, addressOf(world.wallet))).rejects.toMatchObject(refused)
+      await expect(requireTakenPreset(services, named, addressOf(world.wallet))).rejects.toThrow(
+        /The program refuses the preset broken \(run in memory\): InvalidCreatorTradingFeePercentage/,
+      )
+      expect((await launchTrialOf(services, named, 0n))?.cost).toBeNull()
+    })
+
+    it('is tried at the node where the cache lacks the program, and what cannot be tried is logged', async () => {
+      const { services, logged } = await openPlatform(world, { settings: { 'programs-dir': '/nonexistent' } })
+      const { preset, curve } = await curveNamed(services.config, 'tiny')
+      const payer = addressOf(world.wallet)
+      expect(await validationOf(services, { name: 'tiny', preset, curve }, payer)).toMatchObject({
+        status: 'accepted',
+        by: 'node',
+        program_sha256: null,
+      })
+      const parameters = { ...curve.parameters, creatorTradingFeePercentage: 101 }
+      const broken = { name: 'broken', preset, curve: { ...curve, parameters } }
+      await expect(requireTakenPreset(services, broken, payer)).rejects.toMatchObject({
+        param: 'preset',
+        message: expect.stringContaining('(at the RPC node): InvalidCreatorTradingFeePercentage'),
+      })
+      const poor = addressOf(Keypair.generate())
+      await requireTakenPreset(services, { name: 'untried', preset, curve: { ...curve } }, poor)
+      expect(logged.filter(({ level }) => level === 'warn')).toEqual([
+        expect.objectContaining({ message: expect.stringContaining('could not be asked about') }),
+      ])
+    })
+
+    it('passes with a cache whose program is older or broken, once the node has taken it', async () => {
+      const folder = temporaryFolder()
+      for (const id of ['dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN', 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s']) {
+        writeFileSync(join(folder, `${id}.so`), Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 1, 2, 3]))
+      }
+      const { services } = await openPlatform(world, { settings: { 'programs-dir': folder } })
+      const named = await curveNamed(services.config, 'tiny')
+      expect(await validationOf(services, named, addressOf(world.wallet))).toMatchObject({
+        status: 'accepted',
+        by: 'node',
+      })
+    })
+  })
+})

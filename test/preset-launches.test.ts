@@ -1,0 +1,181 @@
+/** Launches of presets that say more: other quotes, Token-2022, receivers of their own, sponsors; from request to record. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Keypair } from '@solana/web3.js'
+import { describe, expect, it } from 'vitest'
+import { followPools } from '../src/operations/pools/follow-pools.ts'
+import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
+import { PROGRAMS } from '../src/solana/programs.ts'
+import { IMAGES } from './storage/images.ts'
+import { type Limits, startPlatform } from './support/platform-wallet.ts'
+import { hasProgram } from './support/programs.ts'
+import { putMint, putTokens, QUOTES, type QuoteMint } from './support/quotes.ts'
+import { temporaryFolder } from './support/service.ts'
+import { signV1 } from './support/version1.ts'
+
+const SOL = 1_000_000_000n
+const RICH: Limits = {
+  lamports_per_transaction: String(100n * SOL),
+  lamports_per_day: String(1_000n * SOL),
+  max_fee_lamports: '10000000',
+}
+const lacking = [PROGRAMS.dbc, PROGRAMS.dammV2, PROGRAMS.tokenMetadata].filter(({ id }) => !hasProgram(id))
+const image = Buffer.from(IMAGES.png).toString('base64')
+const address = (key: Keypair) => key.publicKey.toBase58()
+const [DOLLARS, , WITH_FEE] = QUOTES as [QuoteMint, QuoteMint, QuoteMint]
+/** No wallet's address: nobody has its key. */
+const VAULT = 'FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM'
+
+const BASE = {
+  total_supply: '1000000000',
+  decimals: 6,
+  initial_market_cap: 30,
+  migration_market_cap: 400,
+  fee: { starting_bps: 100, ending_bps: 100 },
+  liquidity: { partner: 50, partner_locked: 50 },
+}
+const dollars = {
+  ...BASE,
+  quote_mint: DOLLARS.mint,
+  quote_decimals: 6,
+  initial_market_cap: 5_000,
+  migration_market_cap: 69_000,
+}
+const PRESETS = {
+  dollars,
+  wrong: { ...dollars, quote_decimals: 8 },
+  badge: { ...dollars, quote_mint: WITH_FEE.mint },
+  token2022: { ...BASE, token_program: 'token2022' },
+  vault: { ...BASE, fee_claimer: VAULT, leftover_receiver: VAULT },
+  shared: { ...BASE, fee_claimer: VAULT, shared_config: true },
+  paid: { ...BASE, pool_creation_fee: 1 },
+}
+
+async function setting(limits: Limits | null = RICH) {
+  const presets = join(temporaryFolder(), 'presets.json')
+  writeFileSync(presets, JSON.stringify(PRESETS))
+  const service = await startPlatform(limits, { settings: { 'pools.presets': presets } })
+  const chain = await service.services.chain.local()
+  const [creator, sponsor] = [Keypair.generate(), Keypair.generate()]
+  for (const key of [creator, sponsor]) chain.airdrop(address(key), 100n * SOL)
+  for (const quote of QUOTES) putMint(chain, quote)
+  putTokens(chain, DOLLARS, { owner: creator, amount: 10n ** 9n })
+  const body = { creator: address(creator), name: 'My Token', symbol: 'MTK', image }
+  const post = (more: object = {}) => service.request('POST', '/v2/pools', { body: { ...body, ...more } })
+  /** Signs with every key at hand, and sends. */
+  const land = (transactions: string[], required: Record<string, number[]> = {}) => {
+    const keys = Object.values(required).filter(({ length }) => length > 0)
+    const all = [creator, sponsor, ...keys.map((bytes) => Keypair.fromSecretKey(Uint8Array.from(bytes)))]
+    for (const text of transactions) {
+      const { err, logs } = chain.send(signV1(Buffer.from(text, 'base64'), all))
+      expect(err, logs.join('\n')).toBeNull()
+      chain.advance(1)
+    }
+  }
+  const settle = async () => {
+    for (let i = 0; i < 2; i++) {
+      chain.advance(3)
+      service.clock.advance(15_000)
+      await followTransactions(service.services)
+      await followPools(service.services)
+    }
+  }
+  const get = async (path: string) => (await service.request('GET', path)).json
+  const refusal = async (more: object) => {
+    const { status, json } = await post(more)
+    return [status, json.error?.param, json.error?.message]
+  }
+  return { ...service, chain, creator, sponsor, post, land, settle, get, refusal }
+}
+
+describe.skipIf(lacking.length > 0)('a launch of a preset that says more', () => {
+  it('in dollars buys with dollars, and is recorded and read in them', async () => {
+    const { post, land, settle, get, request, creator } = await setting()
+    const { data } = (await post({ preset: 'dollars', buy_amount: 250.5 })).json
+    expect(data.pool.quote_mint).toBe(DOLLARS.mint)
+    land(data.transactions, data.required_signers)
+    await settle()
+    const pool = (await get(`/v2/pools/${data.pool.address}`)).data
+    expect(pool).toMatchObject({ status: 'live', quote_mint: DOLLARS.mint })
+    const metrics = (await get(`/v2/pools/${data.pool.address}/fee-metrics`)).data
+    // A hundredth is the fee, a fifth of which is Meteora's.
+    expect(metrics.partner_quote_fee).toBe(String((250_500_000 * 8) / 1_000))
+    const swap = await request('POST', `/v2/pools/${data.pool.address}/swaps`, {
+      body: { payer: address(creator), side: 'buy', amount: '1000000' },
+    })
+    expect(swap.json.data).toMatchObject({ amount_in: '1000000', fee: '10000' })
+    land([swap.json.data.tx.transaction])
+    expect((await get('/v2/pool-presets')).data.find(({ name }: { name: string }) => name === 'dollars')).toMatchObject(
+      {
+        quote_mint: DOLLARS.mint,
+        quote_decimals: 6,
+        initial_price: '0.000005',
+        shape: { kind: 'market_cap' },
+      },
+    )
+  })
+
+  it('is refused where the chain or the request says otherwise', async () => {
+    const { refusal, sponsor } = await setting()
+    const says = (text: string) => expect.stringContaining(text)
+    expect(await refusal({ preset: 'wrong' })).toEqual([400, 'preset', says('has 6 decimals')])
+    expect(await refusal({ preset: 'badge' })).toEqual([400, 'preset', says('token badge')])
+    expect(await refusal({ preset: 'dollars', buy_amount: 1_000.1 })).toEqual([400, 'buy_amount', says('holds')])
+    expect(await refusal({ preset: 'dollars', buy_amount: 0.0000001 })).toEqual([400, 'buy_amount', says('at most 6')])
+    for (const preset of ['dollars', 'token2022']) {
+      expect(await refusal({ preset, type: 'damm_v2' })).toEqual([400, 'preset', says('type dbc')])
+    }
+    expect(await refusal({ type: 'damm_v2', payer: address(sponsor) })).toEqual([400, 'payer', says('type dbc')])
+    const { wallet, refusal: refused } = await setting()
+    const signed = { mode: 'signed', creator: address(wallet), payer: address(sponsor) }
+    expect(await refused(signed)).toEqual([400, 'payer', says('leave payer out')])
+  })
+
+  it('of a Token-2022 token is live like any other', async () => {
+    const { post, land, settle, get } = await setting()
+    const { data } = (await post({ preset: 'token2022', buy_amount: 1 })).json
+    land(data.transactions, data.required_signers)
+    await settle()
+    expect((await get(`/v2/pools/${data.pool.address}`)).data).toMatchObject({ status: 'live', symbol: 'MTK' })
+    expect((await get(`/v2/tokens/${data.pool.base_mint}`)).data).toMatchObject({
+      status: 'fully_immutable',
+      raw: { token_program: 'token2022', metadata: { name: 'My Token' } },
+    })
+  })
+
+  it('names who claims and who receives, a vault as well', async () => {
+    const { post, land, settle, get } = await setting()
+    const { data } = (await post({ preset: 'vault' })).json
+    land(data.transactions, data.required_signers)
+    await settle()
+    const { config } = (await get(`/v2/pools/${data.pool.address}`)).data.state
+    expect(config).toMatchObject({ feeClaimer: VAULT, leftoverReceiver: VAULT })
+  })
+
+  it('over a shared config has that of its own fee claimer', async () => {
+    const { post, land, settle, get, request, sponsor, wallet } = await setting()
+    const built = await request('POST', '/v2/pool-presets/shared/shared-config', { body: { payer: address(sponsor) } })
+    land([built.json.data.transaction])
+    const { data } = (await post({ preset: 'shared', payer: address(sponsor), buy_amount: 1 })).json
+    expect(data.transactions).toHaveLength(1)
+    land(data.transactions, data.required_signers)
+    await settle()
+    const { state } = (await get(`/v2/pools/${data.pool.address}`)).data
+    expect(state.config).toMatchObject({ feeClaimer: VAULT, leftoverReceiver: address(wallet) })
+  })
+
+  for (const tx_version of [0, 1]) {
+    it(`that is sponsored costs its creator the first buy alone, in version ${tx_version}`, async () => {
+      const { post, land, chain, creator, sponsor } = await setting()
+      const { data } = (await post({ preset: 'paid', payer: address(sponsor), buy_amount: 2, tx_version })).json
+      expect([data.payer, data.pool.creator]).toEqual([address(sponsor), address(creator)])
+      const held = (key: Keypair) => chain.account(address(key))!.lamports
+      const before = [creator, sponsor].map(held)
+      land(data.transactions, data.required_signers)
+      const [paid, sponsored] = [creator, sponsor].map((key, i) => before[i]! - held(key))
+      expect(paid).toBe(2n * SOL)
+      expect(sponsored).toBeGreaterThan(SOL)
+      expect(sponsored).toBeLessThan(SOL + SOL / 20n)
+    })
+  }
+})
