@@ -50,13 +50,15 @@ describe('the architecture', () => {
     expect(circlesOf(IMPORTS.filter(({ kind }) => kind === 'static'))).toEqual([])
   })
 
-  it('reaches into the embedded chain from few places: the connection, who serves it, and who looks at its journal', () => {
+  it('reaches into the embedded chain from few places: the connection, trials and rehearsals, who serves it, who looks at its journal', () => {
     expect([...new Set(importsOfLocalnet.map(({ from }) => from))].sort()).toEqual([
       'bin/localnet.ts',
       'daemon/localnet.ts',
       'src/chain/connection.ts',
+      'src/chain/copied-chain.ts',
+      'src/chain/programs/dbc/launch-trial.ts',
     ])
-    expect(importsOfLocalnet.length).toBeLessThanOrEqual(7)
+    expect(importsOfLocalnet.length).toBeLessThanOrEqual(14)
   })
 
   it('asks the database in the store only', () => {

@@ -14,9 +14,17 @@ import { finishRemovals } from '../src/operations/webhook-deliveries/removals.ts
 import { advanceReplays } from '../src/operations/webhook-deliveries/replay.ts'
 import { dueAirdrops } from '../src/store/airdrops.ts'
 import { waitingTransactions } from '../src/store/chain-transactions.ts'
+import {
+  dueFeeScheduleRuns,
+  feeScheduleClaimsOf,
+  findRunUnderWay,
+  poolsToClaim,
+} from '../src/store/fee-schedule-runs.ts'
+import { dueFeeSchedules, feeSchedulesPlannedAfter } from '../src/store/fee-schedules.ts'
 import { readQueueFigures } from '../src/store/figures.ts'
 import { dueAccounts } from '../src/store/followed-accounts.ts'
 import { dueGoldLocks, isAnyGoldLockLive, nextGoldLocks } from '../src/store/gold-locks.ts'
+import { balancesAfter, dueUnread, isAnyUnledgered, ledgerTransactionsAfter, unledgered } from '../src/store/ledger.ts'
 import { duePools, isAnyPoolDue, lastTracked, poolsOfMint } from '../src/store/pools.ts'
 import type { Store } from '../src/store/store.ts'
 import { dueSends, dueTransactions, isAnyTransactionDue, unconfirmedTransactions } from '../src/store/transactions.ts'
@@ -34,8 +42,10 @@ const address = () => base58.encode(randomBytes(32))
 
 /** What each filter is asked for, by list; a list or a filter that is not here fails. */
 const FILTERS: Record<string, Record<string, string>> = {
-  'feeClaims.listByPool': {},
-  'feeClaims.list': {},
+  'feeClaims.listByPool': { kind: 'dbc', beneficiary: 'creator' },
+  'feeClaims.list': { kind: 'dbc', beneficiary: 'creator' },
+  'feeSchedules.list': { active: 'true' },
+  'feeSchedules.runs': {},
   'airdrops.list': { mint: address() },
   'merkleTrees.list': {},
   'pools.list': { status: 'pending', type: 'dbc', creator: address() },
@@ -54,6 +64,17 @@ const FILTERS: Record<string, Record<string, string>> = {
   'webhookSubscriptions.deliveries': {},
   'auditEntries.list': { action: 'signer.paused', order: 'asc' },
   'apiKeys.list': {},
+  'ledger.list': {
+    pool: address(),
+    mint: address(),
+    party: 'creator',
+    kind: 'claim',
+    account: address(),
+    signature: base58.encode(randomBytes(64)),
+    created_after: new Date(100).toISOString(),
+    created_before: new Date(9_000).toISOString(),
+  },
+  'ledger.summary': { by: 'month', pool: address(), mint: 'SOL', party: 'creator', kind: 'claim', month: '2026-11' },
   // Of stored trees, and of one stored tree's leaves.
   'airdrops.lookup': {},
   'merkleTrees.entries': {},
@@ -82,12 +103,32 @@ const WANTED = {
   token_status: 'fully_immutable',
   mint: FILTERS['airdrops.list']!.mint!,
   pool_address: POOL,
+  claim_kind: 'dbc',
+  beneficiary: 'creator',
+  ledger_pool: FILTERS['ledger.list']!.pool!,
+  ledger_token: FILTERS['ledger.list']!.mint!,
+  ledger_owner: FILTERS['ledger.list']!.account!,
   subscription_id: 'whs-100',
 }
 /** In the path, by name. */
 const PATH: Record<string, string> = { address: POOL, id: 'whs-100', wallet: address() }
 /** Columns by the name of what is sent for them, where that is another one. */
 const LEADS: Record<string, string | null> = { created_after: 'sequence', order: null }
+
+/** The filters of the ledger are too many for an index of each combination: of several, one leads. */
+const LEDGER_LEADS: Record<string, string | null> = {
+  mint: 'token',
+  account: 'owner',
+  created_after: 'seq',
+  created_before: null,
+}
+
+/** Columns that the path of a list leads to. */
+const IN_PATH: Record<string, readonly string[]> = {
+  'feeClaims.listByPool': ['pool_address'],
+  'webhookSubscriptions.deliveries': ['subscription_id'],
+  'feeSchedules.runs': ['schedule_id'],
+}
 
 const lists = Object.entries(api).flatMap(([resource, routes]) =>
   Object.entries(routes as Record<string, AnyRoute>).flatMap(([verb, route]) =>
@@ -129,13 +170,14 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       'retention.transaction-bytes-days': 1,
       'retention.trees-days': 1,
       'retention.signings-days': 1,
+      'retention.schedule-runs-days': 1,
     }
     service = await openService({ dataDir: folder, settings })
-    await fill(service.services.store, WANTED)
+    await fill(service.services.store, { ...WANTED, genesis: await service.services.chain.genesisHash() })
     const seen = watched(service.services.store)
     store = seen.store
     statements = seen.statements
-    const app = await createApp({ ...service.services, store })
+    const app = await createApp({ ...service.services, store, role: 'all' })
     request = requester(ORIGIN, app.fetch, service.operator, { documented: false })
   })
   afterAll(async () => {
@@ -170,18 +212,20 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       expect(values, `${list} is new: give values for its filters`).toBeDefined()
       const names = Object.keys(route.query?.shape ?? {}).filter((field) => field !== 'limit' && field !== 'cursor')
       expect(names.toSorted(), 'filters without a value here').toEqual(Object.keys(values!).toSorted())
-      if (list === 'merkleTrees.entries') return
+      // Sums are of totals, of which there are few however many entries there are.
+      if (list === 'merkleTrees.entries' || list === 'ledger.summary') return
       const table = TABLES[list]
       const path = route.path.replace(/\{(\w+)\}/g, (_, parameter: string) => PATH[parameter]!)
-      const inPath =
-        list === 'feeClaims.listByPool' ? ['pool_address'] : list.endsWith('.deliveries') ? ['subscription_id'] : []
+      const inPath = IN_PATH[list] ?? []
       const found: string[] = []
-      for (const set of subsets(names)) {
+      const isLedger = list === 'ledger.list'
+      const leadNames = isLedger ? LEDGER_LEADS : LEADS
+      for (const set of subsets(names).filter(({ length }) => !isLedger || length <= 1)) {
         const query = new URLSearchParams(Object.fromEntries(set.map((field) => [field, values![field]!])))
         query.set('limit', '1')
         const leads = [
           ...inPath,
-          ...set.map((field) => (field in LEADS ? LEADS[field]! : field)).filter((lead) => lead !== null),
+          ...set.map((field) => (field in leadNames ? leadNames[field]! : field)).filter((lead) => lead !== null),
         ]
         statements.splice(0)
         const first = await request('GET', `${path}?${query}`)
@@ -204,6 +248,13 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       'any pool': () => isAnyPoolDue(store.db, now),
       'pools of a mint': () => poolsOfMint(store.db, 'mint-7', genesis),
       'what tracks a pool': () => lastTracked(store.db, 'pool-7'),
+      'fee schedules': () => dueFeeSchedules(store.db, now, limit),
+      'fee schedules of a fast clock': () => feeSchedulesPlannedAfter(store.db, 9_990, limit),
+      'runs of fee schedules': () => dueFeeScheduleRuns(store.db, now, limit),
+      'the run under way': () => findRunUnderWay(store.db, 'whs-100'),
+      'pools of a preset': () => poolsToClaim(store.db, { preset: 'x' }, { genesis, after: 5_000, limit }),
+      'pools of a creator': () => poolsToClaim(store.db, { creator: WANTED.creator }, { genesis, after: 5_000, limit }),
+      'claims of a run': () => feeScheduleClaimsOf(store.db, 'run-7', ['pool-7']),
       airdrops: () => dueAirdrops(store.db, now, limit),
       'gold locks': () => dueGoldLocks(store.db, { genesis, chainNow: now, now, limit }),
       'next gold locks': () => nextGoldLocks(store.db, genesis),
@@ -215,6 +266,15 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       'unseen transactions': () => unconfirmedTransactions(store.db, genesis, now),
       'followed accounts': () => dueAccounts(store.db, { genesis, watch: 'state', now, limit }),
       'transactions to be read': () => waitingTransactions(store.db, { genesis, watch: 'state', now, limit }),
+      'transactions for the ledger': () => unledgered(store.db, { genesis, limit }),
+      'new transactions for the ledger': () => unledgered(store.db, { genesis, since: 100, limit }),
+      'anything for the ledger': () => isAnyUnledgered(store.db, now),
+      'transactions to be tried again': () => dueUnread(store.db, { genesis, now, limit }),
+      'balances of an account': async () => {
+        const own = await service.services.chain.genesisHash()
+        return balancesAfter(store.db, { genesis: own, account: 'account-7', token: '', slot: 0, limit })
+      },
+      'transactions to compare': () => ledgerTransactionsAfter(store.db, { genesis, after: 100, limit }),
       'final deliveries': () => unfinalDeliveries(store.db, 0, limit),
       subscriptions: () => subscriptionsWithDue(store.db, now),
       'figures for the metrics': () => readQueueFigures(store.db, now),
@@ -266,6 +326,8 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
 const TABLES: Record<string, string> = {
   'feeClaims.listByPool': 'fee_claims',
   'feeClaims.list': 'fee_claims',
+  'feeSchedules.list': 'fee_schedules',
+  'feeSchedules.runs': 'fee_schedule_runs',
   'airdrops.list': 'merkle_trees',
   'airdrops.lookup': 'merkle_trees',
   'merkleTrees.list': 'merkle_trees',
@@ -273,6 +335,7 @@ const TABLES: Record<string, string> = {
   'stakes.list': 'stakes',
   'nfts.list': 'nfts',
   'goldLocks.list': 'gold_locks',
+  'ledger.list': 'ledger_entries',
   'tokens.list': 'tokens',
   'events.list': 'events',
   'webhookSubscriptions.list': 'webhook_subscriptions',

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { PoolRehearsal } from '../src/api/index.ts'
 import { AIRDROP_CLAIM_UNITS } from '../src/chain/programs/merkle-distributor/index.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { routes } from './api/bodies.ts'
@@ -222,6 +223,10 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
     land('second buy', (await ask('pools.swap', `/v2/pools/${address}/swaps`, swap)).tx.transaction, [other])
     const signed = await ask('feeClaims.create', at, { payer: addressOf(wallet), mode: 'signed' })
     landedOf(signed.tx.signature)
+
+    const transfer = { payer: addressOf(user), new_creator: addressOf(other) }
+    const handed = await ask('pools.transferCreator', `/v2/pools/${address}/creator-transfers`, transfer)
+    land('creator transfer', handed.tx.transaction, [user])
   })
 
   it('a claim with the sale of what was claimed, which cannot be tried before the claim has landed', async () => {
@@ -236,6 +241,13 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
     const claimed = await ask('airdrops.claim', `/v2/airdrops/${tree.id}/claims`, claim)
     land('claim', claimed.transaction, [other])
     land('sale', claimed.swap_transaction, [other])
+  })
+
+  it('a rehearsal, whose transactions are of that version too', async () => {
+    const report = await ask('pools.rehearse', '/v2/pool-rehearsals', { ...launch(user), symbol: 'REH' })
+    const ran = report.steps.filter(({ stage, bytes }: PoolRehearsal['steps'][number]) => stage === 'launch' && bytes)
+    expect(ran).toMatchObject([{ label: 'launch', status: 'done' }])
+    expect(ran[0].bytes).toBeGreaterThan(1_232)
   })
 
   it('a launch of the platform wallet, which signs one transaction', async () => {

@@ -26,17 +26,22 @@ export async function meteoraKinds(stage: Stage): Promise<BuildKind[]> {
   return [...(await dbcKinds(stage)), ...(await dammV2Kinds(stage))]
 }
 
-const launchInput = (stage: Stage, creator: Keypair, more: Partial<LaunchInput>): LaunchInput => ({
-  ...LAUNCH,
-  type: 'dbc',
-  creator: creator.publicKey.toBase58(),
-  lockLiquidity: true,
-  buyLamports: 0n,
-  partner: stage.platform.publicKey.toBase58(),
-  sharedConfig: null,
-  isBundled: false,
-  ...more,
-})
+const launchInput = (stage: Stage, creator: Keypair, more: Partial<LaunchInput>): LaunchInput => {
+  const partner = stage.platform.publicKey.toBase58()
+  return {
+    ...LAUNCH,
+    type: 'dbc',
+    creator: creator.publicKey.toBase58(),
+    lockLiquidity: true,
+    buyLamports: 0n,
+    receivers: { feeClaimer: partner, leftoverReceiver: partner },
+    quoteProgram: 'spl',
+    partner,
+    sharedConfig: null,
+    isBundled: false,
+    ...more,
+  }
+}
 
 /** Lands a launch and one buy, of which its partner has a fee. */
 async function landedPool(stage: Stage, creator: Keypair, more: Partial<LaunchInput>): Promise<string> {

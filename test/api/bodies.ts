@@ -29,10 +29,16 @@ export const lists = routes.filter(([, { list }]) => list)
 /** The least that each write accepts. */
 export const MINIMAL: Record<string, Record<string, unknown>> = {
   'pools.create': { creator: A, name: 'My Token', symbol: 'MTK', image: TX },
+  'pools.rehearse': { creator: A, name: 'My Token', symbol: 'MTK', image: TX },
   'pools.verify': {},
   'pools.share': { payer: A },
   'pools.swap': { payer: A, side: 'buy', amount: '1' },
+  'pools.transferCreator': { payer: A, new_creator: B },
   'feeClaims.create': { payer: A },
+  'feeSchedules.create': { cron: '0 6 * * *' },
+  'feeSchedules.update': {},
+  'feeSchedules.delete': {},
+  'feeSchedules.run': {},
   'airdrops.create': { payer: A, platform_id: 'p', mint: A, airdrop_count: 0, merkle_root: HASH },
   'airdrops.claim': { claimer: A, platform_id: 'p', amount: '1' },
   'airdrops.withdraw': { amount: '1' },

@@ -1,6 +1,7 @@
 /** Every limit that the documents state, at both edges. */
 import { describe, expect, it } from 'vitest'
 import { EVENT_TYPES } from '../../src/api/event-types.ts'
+import { FEE_CLAIM_KINDS } from '../../src/api/fee-claims.ts'
 import { A, bodyFault, DID, HASH, TX, U64_MAX } from './bodies.ts'
 
 /** Base64 of 4,096 bytes, as many as a transaction of version 1 has, and of more. */
@@ -20,7 +21,8 @@ const LIMITS: [string, string, unknown[], (unknown | [unknown, string])[]][] = [
   ['pools.create', 'telegram', ['https://t.me/a'], ['t.me/a']],
   ['pools.create', 'loot_from', ['', 'x'.repeat(100)], ['x'.repeat(101)]],
   ['pools.verify', 'transactions', [[], [TX]], [[['!'], 'transactions.0'], [[TX_BEYOND], 'transactions.0'], 'AQID']],
-  ['feeClaims.create', 'kind', ['dbc', 'damm_v2', 'surplus'], ['all']],
+  ['feeClaims.create', 'kind', [...FEE_CLAIM_KINDS], ['all']],
+  ['feeClaims.create', 'beneficiary', ['partner', 'creator', undefined], ['protocol', null]],
   ['airdrops.create', 'airdrop_count', [0, 65535], [-1, 65536, 0.5, '0']],
   ['airdrops.create', 'platform_id', ['x', 'x'.repeat(64)], ['', 'x'.repeat(65)]],
   ['airdrops.create', 'merkle_root', [HASH, `0x${HASH}`, HASH.toUpperCase()], ['ab', `${HASH}0`, `0X${HASH}`]],

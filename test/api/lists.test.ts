@@ -23,8 +23,10 @@ describe('a list', () => {
     ])
     expect(Object.fromEntries(filters)).toEqual({
       'pools.list': ['status', 'type', 'creator'],
-      'feeClaims.listByPool': [],
-      'feeClaims.list': [],
+      'feeClaims.listByPool': ['kind', 'beneficiary'],
+      'feeClaims.list': ['kind', 'beneficiary'],
+      'feeSchedules.list': ['active'],
+      'feeSchedules.runs': [],
       'airdrops.list': ['mint'],
       'airdrops.lookup': ['mint'],
       'merkleTrees.list': ['mint'],
@@ -32,6 +34,8 @@ describe('a list', () => {
       'stakes.list': ['owner', 'collection', 'status'],
       'nfts.list': ['owner', 'collection'],
       'goldLocks.list': ['user', 'status'],
+      'ledger.list': ['pool', 'mint', 'party', 'kind', 'account', 'created_after', 'created_before', 'signature'],
+      'ledger.summary': ['by', 'pool', 'mint', 'party', 'kind', 'month'],
       'tokens.list': ['status'],
       'events.list': ['type', 'resource_type', 'resource_id', 'created_after', 'order'],
       'webhookSubscriptions.list': ['active'],

@@ -18,15 +18,26 @@ describe('the routes', () => {
       GET /v2/pools
       GET /v2/pools/{address}
       GET /v2/pools/{address}/curve-progress
+      GET /v2/pools/{address}/earnings
       GET /v2/pools/{address}/fee-metrics
       POST /v2/pools/{address}/fee-claims
       GET /v2/pools/{address}/fee-claims
       POST /v2/pools/{address}/verifications
       POST /v2/pools/{address}/swaps
+      POST /v2/pools/{address}/creator-transfers
       GET /v2/pool-presets
+      GET /v2/pool-presets/{name}/preview
       GET /v2/pool-presets/{name}/shared-config
       POST /v2/pool-presets/{name}/shared-config
+      POST /v2/pool-rehearsals
       GET /v2/fee-claims
+      POST /v2/fee-schedules
+      GET /v2/fee-schedules
+      GET /v2/fee-schedules/{id}
+      PATCH /v2/fee-schedules/{id}
+      DELETE /v2/fee-schedules/{id}
+      GET /v2/fee-schedules/{id}/runs
+      POST /v2/fee-schedules/{id}/runs
       GET /v2/airdrops
       POST /v2/airdrops
       GET /v2/airdrops/{id}
@@ -84,6 +95,9 @@ describe('the routes', () => {
       POST /v2/signer/resets
       POST /v2/signer/tests
       GET /v2/event-verification
+      GET /v2/ledger
+      GET /v2/ledger/summary
+      GET /v2/ledger/verification
       GET /v2/audit-entries
       GET /v2/audit-verification
       POST /v2/audit-cuts
@@ -125,6 +139,7 @@ describe('the routes', () => {
     expect(by(({ signed }) => signed)).toEqual({
       'pools.create': '*',
       'pools.swap': 'refused',
+      'pools.transferCreator': 'refused',
       'pools.share': 'refused',
       'feeClaims.create': 'fees:claim',
       'airdrops.create': 'airdrop:admin',
@@ -140,6 +155,10 @@ describe('the routes', () => {
       'tokens.revokeAuthority': 'refused',
     })
     expect(by(({ scope }) => scope)).toEqual({
+      'feeSchedules.create': 'fees:claim',
+      'feeSchedules.update': 'fees:claim',
+      'feeSchedules.delete': 'fees:claim',
+      'feeSchedules.run': 'fees:claim',
       'airdrops.withdraw': 'airdrop:admin',
       'merkleTrees.create': 'airdrop:write',
       'storage.delegate': 'storage:delegate',
@@ -164,6 +183,8 @@ describe('the routes', () => {
     const created = routes.filter(([, { status }]) => status === 201).map(([name]) => name)
     expect(created.toSorted()).toEqual([
       'apiKeys.create',
+      'feeSchedules.create',
+      'feeSchedules.run',
       'merkleTrees.create',
       'pools.create',
       'webhookSubscriptions.create',
@@ -232,6 +253,7 @@ describe('the event catalogue', () => {
       'pool.failed',
       'airdrop.fully_claimed',
       'gold.unlock_eligible',
+      'fee_claim.scheduled_run',
     ])
     expect(by('tx_confirmed')).toHaveLength(22)
   })

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { EVENT_TYPES } from '../../src/api/event-types.ts'
-import { api, PDA_ARGS, PDA_KINDS, pdaRequest } from '../../src/api/index.ts'
+import { api, BENEFICIARIES, FEE_CLAIM_KINDS, PDA_ARGS, PDA_KINDS, pdaRequest } from '../../src/api/index.ts'
 import { trackedResource } from '../../src/api/payloads.ts'
 import { A, B, bodyFault, bodyOf, fault, routes, TX, U64_MAX } from './bodies.ts'
 
@@ -43,6 +43,19 @@ describe('splits', () => {
     expect(bodyFault('feeClaims.create', { kind: 'damm_v2', ...splits(5000, 5000) })).toBe('splits')
     expect(bodyFault('feeClaims.create', { kind: 'surplus', ...splits(5000, 5000) })).toBe('splits')
     expect(bodyFault('feeClaims.create', { kind: 'dbc', ...splits(5000, 5000) })).toBeUndefined()
+  })
+
+  it('name an owner for positions alone, and a beneficiary that the kind pays', () => {
+    const claimFault = (body: Record<string, unknown>) => bodyFault('feeClaims.create', body)
+    expect(claimFault({ kind: 'damm_v2', owner: B, beneficiary: 'creator' })).toBeUndefined()
+    expect(claimFault({ owner: B })).toBe('owner')
+    expect(claimFault({ kind: 'vesting', owner: B })).toBe('owner')
+    for (const kind of FEE_CLAIM_KINDS) {
+      const refused = BENEFICIARIES.filter((beneficiary) => claimFault({ kind, beneficiary }) === 'beneficiary')
+      expect(refused).toEqual(
+        { leftover: ['creator'], pool_creation_fee: ['creator'], vesting: ['partner'] }[kind as string] ?? [],
+      )
+    }
   })
 })
 
@@ -143,7 +156,7 @@ describe('texts', () => {
     )
 
   /** Kept as JSON, which escapes them: in a column of JSON text, or in the metadata file of a token. */
-  const isJson = (text: string) => / metadata\.x$|^pools\.create (?:description|loot_from)$/.test(text)
+  const isJson = (text: string) => / metadata\.x$|^pools\.(?:create|rehearse) (?:description|loot_from)$/.test(text)
 
   it('hold no NUL, as PostgreSQL keeps none, and no half of a character, but where they are kept as JSON', () => {
     for (const text of ['ipfs://a\0b', 'a\0b', 'a\ud800b'])

@@ -38,6 +38,7 @@ describe('a write', () => {
   it.each([
     ['pools.create', { type: 'dbc', buy_amount: 0, mode: 'unsigned' }],
     ['feeClaims.create', { kind: 'dbc' }],
+    ['feeSchedules.create', { timezone: 'UTC', kinds: ['dbc'], threshold: '0', filter: {}, active: true }],
     ['airdrops.create', { clawback_after_days: 30 }],
     ['airdrops.claim', { platform_fee: 0, swap_to_sol: false }],
     ['merkleTrees.create', { airdrop_count: 0, persist: true, duplicates: 'reject', replace: false }],

@@ -63,10 +63,10 @@ describe('a body of whom is refused anyway', () => {
 })
 
 describe('the largest body', () => {
-  it('of every write is 256 KiB, but 16 MiB for trees and pools; one that declares or sends more is told the limit', async () => {
+  it('of every write is 256 KiB, but 16 MiB for trees, pools and rehearsals of pools; one that declares or sends more is told the limit', async () => {
     const service = await startService()
     const authorization = `Bearer ${service.operator}`
-    const large = ['merkleTrees.create', 'pools.create']
+    const large = ['merkleTrees.create', 'pools.create', 'pools.rehearse']
     expect(routes.filter(([, route]) => route.large).map(([name]) => name)).toEqual(expect.arrayContaining(large))
     for (const [name, route] of writes) {
       const limit = (large.includes(name) ? 16 * KIB : 256) * KIB

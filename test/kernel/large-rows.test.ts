@@ -18,6 +18,9 @@ const HOOK = 'whs_large'
 
 const recorded = (n: number, metadata_json: string) => ({ external_uid: null, metadata_json, created_at: n })
 
+const TERMS = JSON.stringify({ kinds: ['dbc'], beneficiary: 'partner', threshold: '0', splits: null, filter: {} })
+const SCHEDULE = { cron: '0 6 * * *', timezone: 'UTC', terms_json: TERMS, active: 0, created_by: 'k', updated_by: 'k' }
+
 /** What an earlier version may have stored: `text` is a JSON object of that size, `n` tells the rows apart. */
 const ROWS: Record<string, { path: string; insert(tx: Tx, n: number, text: string): Promise<unknown> }> = {
   'pools.list': {
@@ -31,6 +34,26 @@ const ROWS: Record<string, { path: string; insert(tx: Tx, n: number, text: strin
   },
   'feeClaims.list': { path: '/v2/fee-claims', insert: feeClaim },
   'feeClaims.listByPool': { path: `/v2/pools/${MINT}/fee-claims`, insert: feeClaim },
+  'feeSchedules.list': {
+    path: '/v2/fee-schedules?active=false',
+    insert: (tx, n, text) => {
+      const times = { next_run_at: null, planned_at: n, updated_at: n }
+      return tx
+        .insertInto('fee_schedules')
+        .values({ ...SCHEDULE, id: `fsc_${n}`, ...times, ...recorded(n, text) })
+        .execute()
+    },
+  },
+  'feeSchedules.runs': {
+    path: `/v2/fee-schedules/fsc_0/runs`,
+    insert: (tx, n, text) => {
+      const about = { schedule_id: 'fsc_0', scheduled_at: n, status: 'done' as const, reason: null, terms_json: null }
+      return tx
+        .insertInto('fee_schedule_runs')
+        .values({ id: `fsr_${n}`, ...about, next_step_at: null, ...recorded(n, text) })
+        .execute()
+    },
+  },
   'airdrops.list': { path: '/v2/airdrops', insert: async () => {} },
   'airdrops.lookup': { path: `/v2/wallets/${wallet(1)}/airdrops`, insert: async () => {} },
   'merkleTrees.list': {
@@ -184,7 +207,9 @@ describe('of rows of many MiB, stored by an earlier version,', () => {
     removeFolder(folder)
   })
 
-  const open = lists.filter(([name]) => name !== 'merkleTrees.entries')
+  /** Their rows hold no text of any length that a request or the chain may choose. */
+  const bounded = ['merkleTrees.entries', 'ledger.list', 'ledger.summary']
+  const open = lists.filter(([name]) => !bounded.includes(name))
 
   it.each(open.map(([name]) => name))(
     '%s answers every page, none much over 8 MiB, and is walked to its end',

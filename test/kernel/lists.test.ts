@@ -33,10 +33,15 @@ async function listPaths(service: Service): Promise<string[]> {
   const claim = { id: 'fc_1', type: 'fee_claim.executed' as const, pool_address: A, ...recorded, ...UNSIGNED }
   await service.services.store.write((tx) => tx.insertInto('fee_claims').values(claim).execute())
   const [hook] = await subscribe(service, 1)
+  const schedule = await service.request('POST', '/v2/fee-schedules', { body: { cron: '0 6 * * *' } })
   const { json } = await service.request('POST', '/v2/merkle-trees', { body: { mint: A, entries: entries(3) } })
+  const ids: Record<string, string> = {
+    'merkleTrees.entries': json.data.id,
+    'feeSchedules.runs': schedule.json.data.id,
+  }
   return lists.map(([name, { path }]) =>
     path
-      .replace('{id}', name === 'merkleTrees.entries' ? json.data.id : hook)
+      .replace('{id}', ids[name] ?? hook!)
       .replace('{address}', A)
       .replace('{wallet}', A),
   )

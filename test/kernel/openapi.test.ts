@@ -71,10 +71,10 @@ describe('the document', () => {
     expect(mounted.filter((route) => !refusals.includes(route)).toSorted()).toEqual(documented.toSorted())
   })
 
-  it('has all 31 event types as webhooks, with their payload', async () => {
+  it('has all 32 event types as webhooks, with their payload', async () => {
     const { webhooks } = await served()
     expect(Object.keys(webhooks).toSorted()).toEqual(Object.keys(DETECTION).toSorted())
-    expect(Object.keys(webhooks)).toHaveLength(31)
+    expect(Object.keys(webhooks)).toHaveLength(32)
     for (const [type, { post }] of Object.entries<Document>(webhooks)) {
       expect(post.requestBody.content['application/json'].schema, type).toEqual({
         $ref: '#/components/schemas/WebhookPayload',
@@ -125,7 +125,7 @@ describe('the document', () => {
     })
     expect(bodies).toHaveLength(routes.filter(([, { method }]) => method !== 'get').length)
     const optional = bodies.filter(({ required }) => required !== true)
-    expect(optional.map(({ operation }) => operation)).toEqual(['post /v2/pools'])
+    expect(optional.map(({ operation }) => operation)).toEqual(['post /v2/pools', 'post /v2/pool-rehearsals'])
     expect(Object.keys(optional[0]!.content)).toEqual(['application/json', 'multipart/form-data'])
   })
 

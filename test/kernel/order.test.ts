@@ -266,7 +266,7 @@ describe('mode signed', () => {
       const unsigned = await request(method, path, { body })
       expect(unsigned.json.error?.param, path).not.toBe('mode')
     }
-    expect(routes.filter(([, { signed }]) => signed === 'refused')).toHaveLength(12)
+    expect(routes.filter(([, { signed }]) => signed === 'refused')).toHaveLength(13)
   })
 })
 

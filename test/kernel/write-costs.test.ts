@@ -40,10 +40,24 @@ const hookPath = (path: string) => (hook: string) => path.replace('{id}', hook)
 /** Every write; one that is added without its cost fails. */
 const COSTS: Record<string, Cost> = {
   'pools.create': { largest: { image: base64(15.9 * MIB), description: 'd'.repeat(500) }, stores: 64 },
+  // Stores nothing. One that runs holds the event loop for a tenth of a second at a time, and some 40 MiB until it ends.
+  'pools.rehearse': { largest: { image: base64(15.9 * MIB), description: 'd'.repeat(500) }, stores: 1 },
   'pools.verify': { largest: { transactions: repeat(10, () => TRANSACTION) }, stores: 64 },
   'pools.share': { largest: {}, stores: 64 },
   'pools.swap': { largest: { amount: U64_MAX }, stores: 64 },
+  'pools.transferCreator': { largest: {}, stores: 64 },
   'feeClaims.create': { largest: { splits: repeat(10, (n) => ({ recipient: wallet(n), bps: 1000 })) }, stores: 64 },
+  'feeSchedules.create': {
+    largest: {
+      cron: '0 6 * * *',
+      splits: repeat(10, (n) => ({ recipient: wallet(n), bps: 1000 })),
+      filter: { pools: repeat(100, wallet) },
+    },
+    stores: 64,
+  },
+  'feeSchedules.update': { largest: { filter: { pools: repeat(100, wallet) } }, stores: 64 },
+  'feeSchedules.delete': { largest: {}, stores: 64 },
+  'feeSchedules.run': { largest: {}, stores: 64 },
   'airdrops.create': { largest: { platform_id: 'p'.repeat(64), fund_amount: U64_MAX }, stores: 64 },
   'airdrops.claim': { largest: { proof: repeat(64, () => HASH) }, stores: 64 },
   'airdrops.withdraw': { largest: { admin: A, amount: U64_MAX }, stores: 64 },

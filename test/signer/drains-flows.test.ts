@@ -1,6 +1,6 @@
 /** What the platform does with pools itself, run for real: it passes, and counts as what it costs and no more. */
 import { NATIVE_MINT } from '@solana/spl-token'
-import { Keypair, VersionedTransaction } from '@solana/web3.js'
+import { ComputeBudgetProgram, Keypair, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import {
   buildPositionClaim,
@@ -11,18 +11,27 @@ import {
   buildDammV2Swap as swapInDammV2,
 } from '../../src/chain/programs/damm-v2/index.ts'
 import {
+  buildCreationFeeWithdrawal,
   buildDbcLaunch,
   buildDbcSwap,
-  buildPartnerFeeClaim,
+  buildLeftoverWithdrawal,
+  buildQuoteWithdrawal,
+  buildTradingFeeClaim,
   curveOf,
   type DbcPool,
   dbcPoolAddress,
+  type LaunchCurve,
+  MIGRATION_UNITS,
+  migratedPoolAddress,
   readDbcPool,
+  vestingEscrowAddress,
 } from '../../src/chain/programs/dbc/index.ts'
 import { buildMigrationStep } from '../../src/chain/programs/dbc/migration.ts'
+import { buildVestingClaim, readLocks } from '../../src/chain/programs/jupiter-lock/index.ts'
 import { spendOf } from '../../src/policy/rules/spend.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { presetWith } from '../support/dbc.ts'
+import { earningCurve } from '../support/earning-curves.ts'
 import { hasProgram } from '../support/programs.ts'
 import { openScene, type Scene, SOL, text } from './movements-support.ts'
 
@@ -57,7 +66,7 @@ async function passes(scene: Scene, built: Built, keys: Keypair[] = []) {
 }
 
 describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('with the programs of pools', () => {
-  async function launched() {
+  async function launched(curve?: LaunchCurve) {
     const scene = await openScene({ programs: true })
     const connection = await scene.chain.connection()
     const [mint, config] = [Keypair.generate(), Keypair.generate()]
@@ -67,7 +76,7 @@ describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('with the programs of
       creator: scene.address,
       feeClaimer: scene.address,
       leftoverReceiver: scene.address,
-      curve: await curveOf(presetWith()),
+      curve: curve ?? (await curveOf(presetWith())),
       name: 'Test Coin',
       symbol: 'TST',
       uri: 'https://example.com/coin.json',
@@ -111,14 +120,58 @@ describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('with the programs of
       const pool = await read()
       const lamports = pool.partnerQuoteFee
       expect(lamports).toBeGreaterThan(0n)
-      const splits = recipients.map(({ part, recipient }) => ({ recipient, lamports: lamports / part }))
+      const splits = recipients.map(({ part, recipient }) => ({ recipient, amount: lamports / part }))
       const split = lamports / 3n + lamports / 4n
-      const claim = { payer: scene.address, pool, feeClaimer: scene.address, lamports, splits }
-      const made = await passes(scene, await buildPartnerFeeClaim({ ...claim, recentBlockhash: blockhashOf(scene) }))
+      const party = { beneficiary: 'partner' as const, claimer: scene.address }
+      const claim = { payer: scene.address, pool, ...party, amount: lamports, splits }
+      const made = await passes(scene, await buildTradingFeeClaim({ ...claim, recentBlockhash: blockhashOf(scene) }))
       expect(made.movement.lamports_to_others).toBe(split)
       expect(made.lamports).toBe(split + FEE)
       expect(made.tokens).toEqual([])
     }
+  })
+
+  it('claims of every kind by the wallet, as partner and as creator, cost the fee and the rents alone', async () => {
+    const { scene, connection, read } = await launched(await earningCurve({ bothTokens: true }))
+    const trader = scene.funded(1_000n * SOL)
+    await buy(scene, trader, await read(), 900n * SOL)
+    const claims = async (build: (pool: DbcPool) => Promise<Built>, rent = 0n) => {
+      const made = await passes(scene, await build(await read()))
+      expect([made.lamports, made.tokens]).toEqual([FEE + rent, []])
+      expect(made.movement.lamports_to_others).toBe(0n)
+    }
+    const payer = scene.address
+    const terms = () => ({ payer, recentBlockhash: blockhashOf(scene) })
+    await claims((pool) => buildCreationFeeWithdrawal({ ...terms(), pool }))
+    for (const beneficiary of ['partner', 'creator'] as const) {
+      for (const kind of ['surplus', 'migration_fee'] as const) {
+        const party = { kind, beneficiary, claimer: payer }
+        await claims((pool) => buildQuoteWithdrawal({ ...terms(), ...party, pool }))
+      }
+    }
+    while (!(await read()).isMigrated) {
+      const before = [ComputeBudgetProgram.setComputeUnitLimit({ units: MIGRATION_UNITS.migrate })]
+      const step = await buildMigrationStep({ ...terms(), pool: await read(), before })
+      const keys = step.secretKeys.map((secret) => Keypair.fromSecretKey(secret))
+      await passes(scene, step, keys)
+    }
+    await claims((pool) => buildLeftoverWithdrawal({ ...terms(), pool }))
+    for (const beneficiary of ['partner', 'creator'] as const) {
+      const party = { beneficiary, claimer: payer, splits: [] }
+      const owed = (pool: DbcPool) => (beneficiary === 'creator' ? pool.creatorQuoteFee : pool.partnerQuoteFee)
+      await claims((pool) => buildTradingFeeClaim({ ...terms(), ...party, pool, amount: owed(pool) }))
+    }
+    scene.local.advance(30 * 86_400)
+    const { escrows } = await readLocks(connection, [await vestingEscrowAddress((await read()).address)])
+    await claims(() => buildVestingClaim({ ...terms(), escrow: escrows[0]!, amount: 10n ** 14n }))
+    const pool = (await readDammV2Pool(connection, await migratedPoolAddress(await read())))!
+    const order = { payer: text(trader.publicKey), pool, side: 'buy' as const, amount: SOL, minimumOut: 0n }
+    scene.sendBuilt(await swapInDammV2({ ...order, recentBlockhash: blockhashOf(scene) }), [trader])
+    scene.local.advance(1)
+    const positions = await positionsOf(connection, pool.address, payer)
+    expect(positions).toHaveLength(2)
+    const owned = { owner: payer, pool, positions, recentBlockhash: blockhashOf(scene) }
+    await claims(async () => (await buildPositionClaim(owned))[0]!)
   })
 
   it('a migration that the wallet pays', async () => {

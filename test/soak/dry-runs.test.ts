@@ -65,15 +65,18 @@ const RUNS: Record<string, () => string[][]> = {
     ['--name', 'Dry', '--symbol', 'DRYA', '--image', world.logo!, '--buy', '0.1'],
     ['--name', 'Dry', '--symbol', 'DRYA', '--image', world.logo!, '--type', 'damm_v2'],
     ['--name', 'Dry', '--symbol', 'DRYA', '--image', world.logo!, '--buy', '0.1', '--tx-version', '1'],
+    ['--from', world.launches!],
     // A ticker of their own that was built and not submitted.
     ['--name', 'Dry', '--symbol', 'BUILT', '--image', world.logo!],
   ],
   'pools share': () => [['shared'], ['shared', '--tx-version', '1']],
+  'pools transfer-creator': () => [[world.pool!, '--to', address(other)]],
   'pools swap': () => [[world.pool!, '--buy', '0.1']],
   'fees claim': () => [
     [world.pool!, '-k', world.platform!],
     [world.pool!, '--signed'],
     ['--all', '--signed'],
+    ['--all', '--as', 'creator'],
   ],
   'airdrops init': () => [[world.stored!], [world.stored!, '--signed']],
   'airdrops launch': () => [[world.list!, '--mint', world.mint!, '--decimals', '6', '--airdrop-count', '9', '--again']],
@@ -189,6 +192,7 @@ describe.skipIf(lacking.length > 0)('a dry run', () => {
     world.staked = (await done([...mint, '--name', 'Two'])).asset!
     await done(['stakes', 'create', world.staked])
     world.rows = cli.file('rows.csv', 'name,uri\nA,https://example.com/a.json\nB,https://example.com/b.json\n')
+    world.launches = cli.file('launches.csv', 'name,symbol,image,buy\nDry,DRYB,logo.png,0.1\nDry,DRYC,logo.png,\n')
     const list = [user, other, platform].map((key) => `${address(key)},1\n`).join('')
     world.list = cli.file('list.csv', list)
     const airdrop = ['--mint', world.mint, '--decimals', '6']

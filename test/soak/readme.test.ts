@@ -137,11 +137,45 @@ describe('the README', () => {
       const [wallet, logo] = [join(home, 'creator.json'), join(home, 'logo.png')]
       writeFileSync(logo, png())
       const found = `$(svc pools list --json | node -p 'JSON.parse(require("fs").readFileSync(0)).find((pool) => pool.symbol === "MYL").address')`
-      const given = block.replaceAll('creator.json', wallet).replace('logo.png', logo).replaceAll('<pool>', found)
+      const picture = join(home, 'curve.svg')
+      const files = block.replaceAll('creator.json', wallet).replaceAll('logo.png', logo).replace('curve.svg', picture)
+      const given = files.replaceAll('<pool>', found)
       const { exitCode, stdout, stderr } = await paste(given)
       expect(exitCode, stderr).toBe(0)
       expect(stdout).toContain('My Launch')
-      expect(stdout).toContain('fee_claim.executed')
+      // The line of the claim in the history of fees: its kind and who claimed.
+      expect(stdout).toMatch(/dbc +partner/)
+      expect(readFileSync(picture, 'utf8')).toContain('</svg>')
+    },
+  )
+
+  it.each(blocksOf('docs/fee-schedules.md', 'On the command line').map((block) => [block]))(
+    'shows a fee schedule: %s',
+    async (block) => {
+      const found = `$(svc fees schedule list --json | node -p 'JSON.parse(require("fs").readFileSync(0))[0].id')`
+      const { exitCode, stdout, stderr } = await paste(block.replaceAll('<id>', found))
+      expect(exitCode, stderr).toBe(0)
+      expect(stdout).toContain('0 6 * * *')
+      expect(stdout).toContain('stopped: schedule_paused')
+    },
+  )
+
+  it.skipIf(lacksDbc).each(blocksOf('docs/fees.md', 'On the command line').map((block) => [block]))(
+    'shows claims of a creator: %s',
+    async (block) => {
+      const [wallet, logo, presets] = ['sharer.json', 'shared.png', 'presets.json'].map((name) => join(home, name))
+      writeFileSync(logo!, png())
+      const [, preset] = /```json\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/fees.md'), 'utf8'))!
+      writeFileSync(presets!, preset!)
+      const found = `$(svc pools list --json | node -p 'JSON.parse(require("fs").readFileSync(0)).find((pool) => pool.symbol === "SHR").address')`
+      const given = block
+        .replaceAll('creator.json', wallet!)
+        .replaceAll('logo.png', logo!)
+        .replaceAll('"$PWD/presets.json"', presets!)
+        .replaceAll('<pool>', found)
+      const { exitCode, stdout, stderr } = await paste(given)
+      expect(exitCode, stderr).toBe(0)
+      expect(stdout).toMatch(/KIND +migration_fee/)
     },
   )
 
@@ -213,6 +247,17 @@ describe('the README', () => {
       expect(stderr).toMatch(/Locked for another (29 days 23 hours|30 days)/)
       expect(stdout).toMatch(/ {2}100 +unlocked /)
       expect(stdout).not.toContain('100000000')
+    },
+  )
+
+  it.each(blocksOf('docs/ledger.md', 'On the command line').map((block) => [block]))(
+    'shows the books: %s',
+    async (block) => {
+      const { exitCode, stdout, stderr } = await paste(block.replace('november.csv', join(home, 'november.csv')))
+      expect(exitCode, stderr).toBe(0)
+      expect(stdout).toContain('key,party,token,received,paid,net,entries')
+      expect(stdout).toMatch(/Compared [1-9]\d* transactions with \d+ entries: all equal/)
+      expect(readFileSync(join(home, 'november.csv'), 'utf8')).toMatch(/^date,signature,account,/)
     },
   )
 

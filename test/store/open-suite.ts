@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { previousSecrets } from '../../src/operations/webhook-subscriptions/secret.ts'
 import { pageEvents } from '../../src/store/events.ts'
+import { claimsOfSignature } from '../../src/store/fee-claims.ts'
 import { claimKey, findIdempotencyKey } from '../../src/store/idempotency.ts'
 import { sealedWith } from '../../src/store/installation.ts'
 import { insertToken, pageTokens } from '../../src/store/tokens.ts'
@@ -90,6 +91,41 @@ export function openSuite(database: TestDatabase): void {
         const { rows } = await pageEvents(store.db, { limit: 9, order: 'asc', created_after: moment })
         expect(rows.map((row) => row.created_at)).toEqual(moments.filter((at) => at > moment))
       }
+    })
+
+    test('gives fee claims of an earlier version their kind and claimer from their events', async () => {
+      const options = await database.fresh()
+      const claim = (id: string) => ({
+        ...{ id, type: 'fee_claim.executed' as const, pool_address: 'pool', signature: 's', recipients_json: null },
+        ...{ occurred_at: 1, created_at: 1, external_uid: null, metadata_json: null },
+      })
+      await earlier(options, '0031-shared-configs', async (db) => {
+        for (const id of ['1', '2', '3']) await db.insertInto('fee_claims').values(claim(id)).execute()
+        const pool = { address: 'pool', type: 'damm_v2', status: 'live', creator: 'owner', base_mint: 'm' } as const
+        const empty = { external_uid: null, metadata_json: null, created_at: 1 }
+        await db
+          .insertInto('pools')
+          .values({ ...pool, quote_mint: 'q', ...empty })
+          .execute()
+        for (const [n, object] of [
+          { id: '1', kind: 'surplus', claimer: 'partner', pool_address: 'pool' },
+          { id: '2', kind: 'damm_v2', claimer: 'owner', pool_address: 'pool' },
+        ].entries()) {
+          const about = { type: 'fee_claim.executed', resource_type: 'pool', resource_id: 'pool' } as const
+          const row = { sequence: n + 1, id: `evt_${n}`, dedupe_key: `${n}`, object_json: JSON.stringify(object) }
+          await db
+            .insertInto('events')
+            .values({ ...about, ...row, ...empty, latest_at: 1 })
+            .execute()
+        }
+      })
+      const store = await opened(options)
+      const rows = await claimsOfSignature(store.db, 's')
+      expect(rows.map(({ kind, beneficiary, claimer }) => [kind, beneficiary, claimer])).toEqual([
+        ['surplus', 'partner', 'partner'],
+        ['damm_v2', 'creator', 'owner'],
+        [null, null, null],
+      ])
     })
 
     test('keeps the signings that idempotency keys of before are bound to, under the name of what they are', async () => {

@@ -1,12 +1,48 @@
 /** Suite: what only PostgreSQL can do wrong. */
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
+import { insertEntries, latestEntryAt, lockLedger, type NewLedgerEntry } from '../../src/store/ledger.ts'
 import { openStore } from '../../src/store/open.ts'
 import { insertToken, updateToken } from '../../src/store/tokens.ts'
 import { openVault } from '../../src/store/vault.ts'
 import { opened, postgres, temporaryFolder, twoStores } from './databases.ts'
 import type { PostgresServer } from './postgres-server.ts'
 import { token } from './rows.ts'
+
+function gate(): [open: () => void, opened: Promise<void>] {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return [open, opened]
+}
+
+const ledgerEntry = (at: number): NewLedgerEntry => ({
+  genesis: 'g',
+  signature: 's',
+  slot: 1,
+  occurred_at: at,
+  latest_at: at,
+  month: '2026-11',
+  account: 'a',
+  owner: 'a',
+  token: '',
+  symbol: null,
+  decimals: 9,
+  amount: '1',
+  amount_high: 0,
+  amount_low: 1,
+  balance_after: null,
+  kind: 'other',
+  detail: null,
+  party: 'other',
+  counterparty: null,
+  pool: null,
+  price: null,
+  price_currency: null,
+  price_source: null,
+  created_at: at,
+})
 
 export function postgresSuite(server: PostgresServer): void {
   const database = postgres(server)
@@ -46,6 +82,30 @@ export function postgresSuite(server: PostgresServer): void {
       })
       await expect(always).rejects.toThrow('again')
       expect(attempts).toBe(4)
+    })
+
+    test('has writers of the ledger take turns, so that each begins where the one before has ended', async () => {
+      const stores = await twoStores(database)
+      const [holds, held] = gate()
+      const [begins, begun] = gate()
+      const first = stores[0].write(async (tx) => {
+        await lockLedger(tx)
+        holds()
+        await begun
+        await insertEntries(tx, [ledgerEntry(100)])
+      })
+      await held
+      let isRead = false
+      const second = stores[1].write(async (tx) => {
+        await lockLedger(tx)
+        isRead = true
+        return latestEntryAt(tx)
+      })
+      const waiting = sql<{ n: number }>`select count(*)::int as n from pg_locks where not granted`
+      while (!isRead && (await waiting.execute(stores[0].db)).rows[0]?.n === 0) await new Promise(setImmediate)
+      begins()
+      await first
+      expect(await second).toBe(100)
     })
 
     test('says nothing of the URL or the password when it cannot open', async () => {

@@ -108,12 +108,18 @@ export function recordsSuite(database: TestDatabase): void {
       }
       expect(await store.write((tx) => addTransaction(tx, row))).toBe(true)
       const found = await findTransaction(store.db, 's')
-      expect(found).toEqual({ ...row, seq: 1, raw_removed_at: null })
+      expect(found).toEqual({ ...row, seq: 1, raw_removed_at: null, ledger_at: null })
       expect(Buffer.isBuffer(found?.raw)).toBe(true)
       expect(await store.write((tx) => addTransaction(tx, row))).toBe(false)
       const failed = { lifecycle: 'failed', err_json: '"x"' } as const
       expect(await store.write((tx) => moveTransaction(tx, found!, { ...found!, ...failed }))).toBe(true)
-      expect(await findTransaction(store.db, 's')).toEqual({ ...row, seq: 1, raw_removed_at: null, ...failed })
+      expect(await findTransaction(store.db, 's')).toEqual({
+        ...row,
+        seq: 1,
+        raw_removed_at: null,
+        ledger_at: null,
+        ...failed,
+      })
       const confirmed = { ...found!, lifecycle: 'confirmed' } as const
       const late = await store.write((tx) => moveTransaction(tx, found!, confirmed))
       expect([late, (await findTransaction(store.db, 's'))?.lifecycle]).toEqual([false, 'failed'])
