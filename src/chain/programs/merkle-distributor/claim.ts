@@ -1,4 +1,5 @@
 /** Builds a wallet's claim, which pays the amount of its leaf into its own token account. */
+import type { TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
@@ -33,15 +34,23 @@ export function requireRoomForProof(hashes: number, version: 0 | 1): void {
 
 /** The payer is the claimer and the only signer. */
 export async function buildAirdropClaim(input: DistributorClaim): Promise<UnsignedTransaction> {
+  return compileUnsigned(input, await claimInstructions(input, input.payer))
+}
+
+/** Returns the instructions of the claim by `claimer`, whose token account is opened at the cost of the payer. */
+export async function claimInstructions(
+  input: Omit<DistributorClaim, Exclude<keyof Envelope, 'payer'>>,
+  claimer: string,
+): Promise<TransactionInstruction[]> {
   const [web3, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
   const key = (address: string) => new web3.PublicKey(address)
-  const [claimant, mint] = [key(input.payer), key(input.mint)]
-  const account = key(await tokenAccountAddress(input.mint, input.payer))
+  const [claimant, mint] = [key(claimer), key(input.mint)]
+  const account = key(await tokenAccountAddress(input.mint, claimer))
   const claim = new web3.TransactionInstruction({
     programId: key(PROGRAMS.distributor.id),
     keys: [
       { pubkey: key(input.distributor), isSigner: false, isWritable: true },
-      { pubkey: key(await claimStatusAddress(input.distributor, input.payer)), isSigner: false, isWritable: true },
+      { pubkey: key(await claimStatusAddress(input.distributor, claimer)), isSigner: false, isWritable: true },
       { pubkey: key(await tokenAccountAddress(input.mint, input.distributor)), isSigner: false, isWritable: true },
       { pubkey: account, isSigner: false, isWritable: true },
       { pubkey: claimant, isSigner: true, isWritable: true },
@@ -51,9 +60,9 @@ export async function buildAirdropClaim(input: DistributorClaim): Promise<Unsign
     data: claimData(input),
   })
   const opening = input.opensAccount
-    ? [spl.createAssociatedTokenAccountIdempotentInstruction(claimant, account, claimant, mint)]
+    ? [spl.createAssociatedTokenAccountIdempotentInstruction(key(input.payer), account, claimant, mint)]
     : []
-  return compileUnsigned(input, [...opening, claim])
+  return [...opening, claim]
 }
 
 /** Encodes the unlocked amount, the locked amount (always 0 here), then the proof with its length. */
