@@ -1,7 +1,7 @@
 /** The record of a locally built tree, in the shape of the API's record of a stored one. */
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { keyFromBase58, walletFault } from '../../src/merkle/base58.ts'
-import { type EntryList, listHash, totalAmount } from '../../src/merkle/entry-list.ts'
+import { type EntryList, listHash, totalAmount, totalLocked } from '../../src/merkle/entry-list.ts'
 import { toHex } from '../../src/merkle/tree.ts'
 import { encodeTreeId } from '../../src/merkle/tree-id.ts'
 import { usage } from '../ui/problem.ts'
@@ -23,6 +23,7 @@ export function builtTreeRecord(tree: RootedList, mint: string, airdropCount: nu
     root_hex: `0x${root}`,
     leaf_count: tree.list.count,
     total: String(totalAmount(tree.list)),
+    total_locked: String(totalLocked(tree.list)),
     list_sha256: listHash(tree.list),
     persisted: false,
     created_at: null,

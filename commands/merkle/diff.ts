@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { paths } from '../../src/api/paths.ts'
 import { MAX_DECIMALS } from '../../src/merkle/amounts.ts'
 import { diffLists } from '../../src/merkle/diff.ts'
-import { type EntryList, totalAmount } from '../../src/merkle/entry-list.ts'
+import { type EntryList, type ListEntry, totalAmount } from '../../src/merkle/entry-list.ts'
 import { recipientRoot } from '../../src/merkle/recipient-tree.ts'
 import { toHex } from '../../src/merkle/tree.ts'
 import { decodeTreeId } from '../../src/merkle/tree-id.ts'
@@ -16,11 +16,16 @@ import { fetchStoredList } from './stored-list.ts'
 
 /** The differences between two lists; amounts are raw units. */
 export interface ListComparison {
-  added: { wallet: string; amount: string }[]
-  removed: { wallet: string; amount: string }[]
-  changed: { wallet: string; before: string; after: string }[]
+  added: ListedAmounts[]
+  removed: ListedAmounts[]
+  changed: { wallet: string; before: string; after: string; before_locked: string; after_locked: string }[]
   unchanged: number
   reordered: boolean
+}
+interface ListedAmounts {
+  wallet: string
+  amount: string
+  amount_locked: string
 }
 export interface ListSummary {
   source: string
@@ -74,11 +79,21 @@ async function readSide(source: string, csv: CsvChoices, session: Session): Prom
 
 export function compareLists(before: EntryList, after: EntryList): ListComparison {
   const { added, removed, changed, unchanged, reordered } = diffLists(before, after)
-  const plain = ({ wallet, amount }: { wallet: string; amount: bigint }) => ({ wallet, amount: String(amount) })
+  const plain = ({ wallet, amount, locked }: ListEntry) => ({
+    wallet,
+    amount: String(amount),
+    amount_locked: String(locked),
+  })
   return {
     added: added.map(plain),
     removed: removed.map(plain),
-    changed: changed.map(({ wallet, before, after }) => ({ wallet, before: String(before), after: String(after) })),
+    changed: changed.map(({ wallet, before, after, lockedBefore, lockedAfter }) => ({
+      wallet,
+      before: String(before),
+      after: String(after),
+      before_locked: String(lockedBefore),
+      after_locked: String(lockedAfter),
+    })),
     unchanged,
     reordered,
   }
@@ -123,13 +138,20 @@ function diffOutcome(
 
 /** One row for each wallet that differs; amounts are in whole tokens where the decimals are known. */
 export function differenceRows({ removed, changed, added }: ListComparison, decimals?: number): Rows {
-  const shown = (amount: string) => amountText(amount, decimals)
+  // A locked part stands behind a plus, and a list without any shows none.
+  const shown = (amount: string, locked: string) =>
+    locked === '0' ? amountText(amount, decimals) : `${amountText(amount, decimals)} + ${amountText(locked, decimals)}`
   return {
     columns: ['', 'wallet', 'before', 'after'],
     rows: [
-      ...removed.map(({ wallet, amount }) => ['-', wallet, shown(amount), null]),
-      ...changed.map(({ wallet, before, after }) => ['~', wallet, shown(before), shown(after)]),
-      ...added.map(({ wallet, amount }) => ['+', wallet, null, shown(amount)]),
+      ...removed.map(({ wallet, amount, amount_locked }) => ['-', wallet, shown(amount, amount_locked), null]),
+      ...changed.map(({ wallet, before, after, before_locked, after_locked }) => [
+        '~',
+        wallet,
+        shown(before, before_locked),
+        shown(after, after_locked),
+      ]),
+      ...added.map(({ wallet, amount, amount_locked }) => ['+', wallet, null, shown(amount, amount_locked)]),
     ],
   }
 }

@@ -29,9 +29,9 @@ export async function storeTree(
 }
 
 /** The entries with amounts as digit strings of raw units, whatever --decimals is. */
-function entriesOf(list: EntryList): { wallet: string; amount: string }[] {
+function entriesOf(list: EntryList): { wallet: string; amount: string; amount_locked?: string }[] {
   return Array.from({ length: list.count }, (_, i) => {
-    const { wallet, amount } = entryAt(list, i)
-    return { wallet, amount: String(amount) }
+    const { wallet, amount, locked } = entryAt(list, i)
+    return { wallet, amount: String(amount), ...(locked === 0n ? {} : { amount_locked: String(locked) }) }
   })
 }

@@ -1,13 +1,13 @@
 /** Fetches the whole list of a stored tree, page by page. */
-import { type EntryList, listFromEntries } from '../../src/merkle/entry-list.ts'
+import { type EntryList, type ListEntry, listFromEntries } from '../../src/merkle/entry-list.ts'
 import type { Session } from '../session.ts'
 
 const ENTRIES_PER_PAGE = '100'
 
-/** Reads every wallet and amount of the tree, in leaf order. */
+/** Reads every wallet and its amounts of the tree, in leaf order. */
 export async function fetchStoredList({ client, ui }: Session, id: string, leafCount: number): Promise<EntryList> {
   const bar = ui.progress(`Reading ${id}`)
-  const entries: { wallet: string; amount: bigint }[] = []
+  const entries: ListEntry[] = []
   let cursor: string | undefined
   do {
     const page = await client.merkleTrees.entries({
@@ -15,7 +15,9 @@ export async function fetchStoredList({ client, ui }: Session, id: string, leafC
       limit: ENTRIES_PER_PAGE,
       ...(cursor === undefined ? {} : { cursor }),
     })
-    for (const { wallet, amount } of page.data) entries.push({ wallet, amount: BigInt(amount) })
+    for (const { wallet, amount, amount_locked } of page.data) {
+      entries.push({ wallet, amount: BigInt(amount), locked: BigInt(amount_locked) })
+    }
     bar(entries.length, leafCount)
     cursor = page.meta.next_cursor ?? undefined
   } while (cursor !== undefined)

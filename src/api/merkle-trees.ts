@@ -17,28 +17,37 @@ export const merkleTree = z
       .regex(/^0x[0-9a-f]{64}$/)
       .meta({ description: 'Hex with 0x prefix' }),
     leaf_count: z.int().min(0),
-    total: digits.meta({ description: 'Sum of all amounts in raw units' }),
-    list_sha256: z
-      .string()
-      .meta({ description: 'SHA-256 of the canonical list (wallet 32 bytes, amount u64 LE, in leaf order), hex' }),
+    total: digits.meta({ description: 'Sum of all amounts, locked ones included, in raw units' }),
+    total_locked: digits.meta({ description: 'Sum of the locked amounts in raw units; 0 without vesting' }),
+    list_sha256: z.string().meta({
+      description:
+        'SHA-256 of the canonical list (wallet 32 bytes, amount u64 LE, and locked amount u64 LE in a list that has any, in leaf order), hex',
+    }),
     persisted: z.boolean(),
     created_at: timestamp.nullable(),
   })
   .openapi('MerkleTree')
 
 export const merkleEntry = z
-  .object({ wallet: address, amount: digits.meta({ description: 'Raw units' }) })
+  .object({
+    wallet: address,
+    amount: digits.meta({ description: 'What can be claimed at once, raw units' }),
+    amount_locked: digits.meta({ description: 'What vests over time, raw units; 0 without vesting' }),
+  })
   .openapi('MerkleEntry')
 
 export const merkleProof = z
   .object({
     wallet: address,
     mint: address,
-    amount: digits,
+    amount: digits.meta({ description: 'What can be claimed at once, raw units' }),
+    amount_locked: digits.meta({ description: 'What vests over time, raw units; 0 without vesting' }),
     root: hex32,
     proof: z.array(hex32).meta({ description: 'Sibling hashes in hex, leaf to root' }),
   })
   .openapi('MerkleProof')
+
+const entryAmount = z.union([digits, z.number().min(0)])
 
 export type TreeRecord = z.output<typeof merkleTree>
 export type MerkleEntry = z.output<typeof merkleEntry>
@@ -56,7 +65,15 @@ export const merkleTrees = {
       airdrop_count: airdropCount.default(0),
       decimals: z.int().min(0).max(18).optional(),
       entries: z
-        .array(z.strictObject({ wallet: address, amount: z.union([digits, z.number().min(0)]) }))
+        .array(
+          z.strictObject({
+            wallet: address,
+            amount: entryAmount,
+            amount_locked: entryAmount
+              .optional()
+              .meta({ description: 'What vests over time, beside `amount`; written as `amount` is. Default 0' }),
+          }),
+        )
         .min(1)
         .max(50000),
       persist: z.boolean().default(true),

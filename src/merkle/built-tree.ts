@@ -1,7 +1,7 @@
 /** Builds everything that the store requires from raw bytes; the worker thread runs it and sends back the result. */
 import type { CsvOptions } from './csv.ts'
 import { bytesSource } from './csv-source.ts'
-import { listHash, totalAmount } from './entry-list.ts'
+import { listHash, totalAmount, totalLocked } from './entry-list.ts'
 import { readRecipientCsv, recipientTree } from './recipient-tree.ts'
 import type { SettledRows } from './row-builder.ts'
 import { type EncodedTree, encodeTree } from './stored-tree.ts'
@@ -15,9 +15,11 @@ export interface BuiltTree {
   leafCount: number
   /** Merkle root in hex without a prefix. */
   root: string
-  /** Sum of all amounts in base units, which can exceed u64. */
+  /** Sum of all amounts, locked ones included, in base units, which can exceed u64. */
   total: bigint
-  /** SHA-256 of the records in leaf order, in hex. */
+  /** Sum of the locked amounts in base units. */
+  totalLocked: bigint
+  /** SHA-256 of the canonical list in hex. */
   listHash: string
   merged: number
   zeroAmounts: number
@@ -44,6 +46,7 @@ function treeOf(fields: Record<string, unknown>, rows: SettledRows, encode: bool
     leafCount: list.count,
     root: toHex(tree.root),
     total: totalAmount(list),
+    totalLocked: totalLocked(list),
     listHash: listHash(list),
     merged,
     zeroAmounts,

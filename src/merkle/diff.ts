@@ -1,5 +1,5 @@
 /** Differences between two recipient lists: added and removed wallets, changed amounts, and a changed order. */
-import { amountAt, type EntryList, entryAt, type ListEntry, RECORD_BYTES } from './entry-list.ts'
+import { amountAt, type EntryList, entryAt, type ListEntry, lockedAt, RECORD_BYTES } from './entry-list.ts'
 
 export interface ListDiff {
   /** Entries only in the later list, in its order. */
@@ -7,10 +7,19 @@ export interface ListDiff {
   /** Entries only in the earlier list, in its order. */
   removed: ListEntry[]
   /** Wallets with different amounts, in the order of the later list. */
-  changed: { wallet: string; before: bigint; after: bigint }[]
+  changed: ChangedEntry[]
   unchanged: number
   /** Whether the common wallets have a different order; then the roots differ even without other changes. */
   reordered: boolean
+}
+
+/** One wallet's amounts in both lists: what can be claimed at once, and what is locked. */
+export interface ChangedEntry {
+  wallet: string
+  before: bigint
+  after: bigint
+  lockedBefore: bigint
+  lockedAfter: bigint
 }
 
 /** Compares two lists of distinct wallets; amounts in base units. */
@@ -29,10 +38,10 @@ export function diffLists(before: EntryList, after: EntryList): ListDiff {
     places.delete(key)
     if (place < last) diff.reordered = true
     last = place
-    const amount = amountAt(after, i)
-    const earlier = amountAt(before, place)
-    if (amount === earlier) diff.unchanged++
-    else diff.changed.push({ wallet: entryAt(after, i).wallet, before: earlier, after: amount })
+    const amounts = { before: amountAt(before, place), after: amountAt(after, i) }
+    const locked = { lockedBefore: lockedAt(before, place), lockedAfter: lockedAt(after, i) }
+    if (amounts.before === amounts.after && locked.lockedBefore === locked.lockedAfter) diff.unchanged++
+    else diff.changed.push({ wallet: entryAt(after, i).wallet, ...amounts, ...locked })
   }
   for (const place of places.values()) diff.removed.push(entryAt(before, place))
   return diff

@@ -1,11 +1,14 @@
-/** A recipient list in one buffer of 40 bytes per leaf (wallet 32 ‖ amount u64 LE) in leaf order, for hashing, storing and transferring. */
-import { hash } from 'node:crypto'
+/** A recipient list in one buffer of 40 bytes per leaf (wallet 32 ‖ amount u64 LE) in leaf order, and one of its locked amounts where it has any. */
+import { createHash, hash } from 'node:crypto'
+import { MAX_U64 } from '../solana/u64.ts'
 import { amountFrom, writeAmount } from './amounts.ts'
 import { keyFromBase58, keyToBase58, walletFault } from './base58.ts'
 import { MerkleInputError } from './errors.ts'
 
 /** Size of one leaf record in bytes. */
 export const RECORD_BYTES = 40
+/** Size of one locked amount in bytes. */
+export const LOCKED_BYTES = 8
 /** Maximum number of leaves of one stored tree. */
 export const MAX_STORED_LEAVES = 50_000
 
@@ -14,27 +17,48 @@ export interface EntryList {
   readonly count: number
   /** Records of 40 bytes each, `count` in total. */
   readonly bytes: Uint8Array
-  /** The sum of all amounts, where the reader of the list has added them up already. */
+  /**
+   * Locked amounts of 8 bytes each (u64 LE), `count` in total; absent where all are 0, so that such a list has the same
+   * root, hash and stored form as one that never had the column.
+   */
+  readonly locked?: Uint8Array
+  /** The sum of all amounts, locked ones included, where the reader of the list has added them up already. */
   readonly total?: bigint
 }
 
+/** One recipient; both amounts are base units. */
 export interface ListEntry {
   wallet: string
+  /** What can be claimed at once. */
   amount: bigint
+  /** What is released over the vesting period. */
+  locked: bigint
 }
 
-/** Creates a list over packed records. Throws RangeError when the length is not a multiple of 40. */
-export function listFromBytes(bytes: Uint8Array): EntryList {
+/** A recipient as a caller gives it; without a locked amount it is 0. */
+export type GivenEntry = Omit<ListEntry, 'locked'> & { locked?: bigint }
+
+/** Creates a list over packed records. Throws RangeError when the lengths are not those of whole records. */
+export function listFromBytes(bytes: Uint8Array, locked?: Uint8Array): EntryList {
   if (bytes.length % RECORD_BYTES !== 0)
     throw new RangeError(`${bytes.length} bytes are not records of ${RECORD_BYTES}`)
-  return { count: bytes.length / RECORD_BYTES, bytes }
+  const count = bytes.length / RECORD_BYTES
+  if (locked !== undefined && locked.length !== count * LOCKED_BYTES)
+    throw new RangeError(`${locked.length} bytes are not the locked amounts of ${count} entries`)
+  return { count, bytes, ...lockedColumn(locked) }
+}
+
+/** The locked amounts as a list has them: absent where all of them are 0. */
+export function lockedColumn(locked: Uint8Array | undefined): { locked?: Uint8Array } {
+  return locked?.some((byte) => byte !== 0) ? { locked } : {}
 }
 
 /** Creates a list from entries with amounts in base units. Throws MerkleInputError for invalid or repeated wallets. */
-export function listFromEntries(entries: readonly ListEntry[]): EntryList {
+export function listFromEntries(entries: readonly GivenEntry[]): EntryList {
   const bytes = new Uint8Array(entries.length * RECORD_BYTES)
+  const column = entries.some(({ locked = 0n }) => locked !== 0n) ? new Uint8Array(entries.length * LOCKED_BYTES) : null
   const positions = new Map<string, number>()
-  entries.forEach(({ wallet, amount }, i) => {
+  entries.forEach(({ wallet, amount, locked = 0n }, i) => {
     const key = keyFromBase58(wallet)
     if (key === undefined)
       throw new MerkleInputError([{ position: `entries.${i}.wallet`, message: walletFault(wallet) }])
@@ -46,8 +70,11 @@ export function listFromEntries(entries: readonly ListEntry[]): EntryList {
     positions.set(wallet, i)
     bytes.set(key, i * RECORD_BYTES)
     writeAmount(bytes, i * RECORD_BYTES + 32, amount)
+    if (column !== null) writeAmount(column, i * LOCKED_BYTES, locked)
+    const both = amount + locked
+    if (both > MAX_U64) throw new RangeError(`amount and locked amount of ${wallet} add up to ${both}, not a u64`)
   })
-  return { count: entries.length, bytes }
+  return { count: entries.length, bytes, ...lockedColumn(column ?? undefined) }
 }
 
 /** Returns the 32 bytes of a leaf's wallet as a view. */
@@ -55,29 +82,42 @@ export function walletAt(list: EntryList, index: number): Uint8Array {
   return list.bytes.subarray(index * RECORD_BYTES, index * RECORD_BYTES + 32)
 }
 
-/** Returns a leaf's amount in base units. */
+/** Returns the amount of a leaf that can be claimed at once, in base units. */
 export function amountAt(list: EntryList, index: number): bigint {
   return amountFrom(list.bytes, index * RECORD_BYTES + 32)
 }
 
+/** Returns the locked amount of a leaf in base units. */
+export function lockedAt({ locked }: EntryList, index: number): bigint {
+  return locked === undefined ? 0n : amountFrom(locked, index * LOCKED_BYTES)
+}
+
 /** Returns a leaf with its wallet as base58 text. */
 export function entryAt(list: EntryList, index: number): ListEntry {
-  return { wallet: keyToBase58(list.bytes, index * RECORD_BYTES), amount: amountAt(list, index) }
+  const wallet = keyToBase58(list.bytes, index * RECORD_BYTES)
+  return { wallet, amount: amountAt(list, index), locked: lockedAt(list, index) }
 }
 
 /**
- * Returns the sum of all amounts in base units; it can exceed u64, the maximum of a single vault. Throws RangeError
- * for a truncated list.
+ * Returns the sum of all amounts, locked ones included, in base units; it can exceed u64, the maximum of a single
+ * vault. Throws RangeError for a truncated list.
  */
 export function totalAmount(list: EntryList): bigint {
-  if (list.total !== undefined) return list.total
+  return list.total ?? sumOf(list.bytes, RECORD_BYTES, list.count) + totalLocked(list)
+}
+
+/** Returns the sum of the locked amounts in base units. Throws RangeError for a truncated list. */
+export function totalLocked({ locked, count }: EntryList): bigint {
+  return locked === undefined ? 0n : sumOf(locked, LOCKED_BYTES, count)
+}
+
+/** Adds up the u64 LE at the end of each of `count` rows. */
+function sumOf(bytes: Uint8Array, rowBytes: number, count: number): bigint {
   let total = 0n
   let low = 0
   let high = 0
-  const { bytes } = list
-  if (list.count * RECORD_BYTES > bytes.length)
-    throw new RangeError(`${bytes.length} bytes hold no ${list.count} entries`)
-  for (let i = 0, at = 32; i < list.count; i++, at += RECORD_BYTES) {
+  if (count * rowBytes > bytes.length) throw new RangeError(`${bytes.length} bytes hold no ${count} entries`)
+  for (let i = 0, at = rowBytes - 8; i < count; i++, at += rowBytes) {
     low +=
       (bytes[at] ?? 0) + (bytes[at + 1] ?? 0) * 256 + (bytes[at + 2] ?? 0) * 65536 + (bytes[at + 3] ?? 0) * 16777216
     high +=
@@ -92,10 +132,28 @@ export function totalAmount(list: EntryList): bigint {
   return total + (BigInt(high) << 32n) + BigInt(low)
 }
 
-/** SHA-256 in hex over the records in leaf order, each wallet32 ‖ amount u64 LE; equal lists have equal hashes. */
-export function listHash(list: EntryList): string {
-  return hash('sha256', list.bytes.subarray(0, list.count * RECORD_BYTES), 'hex')
+/**
+ * SHA-256 in hex over the records in leaf order, each wallet32 ‖ amount u64 LE, and the locked amount u64 LE in a list
+ * that has any; equal lists have equal hashes.
+ */
+export function listHash({ bytes, count, locked }: EntryList): string {
+  if (locked === undefined) return hash('sha256', bytes.subarray(0, count * RECORD_BYTES), 'hex')
+  const digest = createHash('sha256')
+  const rows = new Uint8Array(HASHED_ROWS * LOCKED_RECORD_BYTES)
+  for (let from = 0; from < count; from += HASHED_ROWS) {
+    const part = Math.min(HASHED_ROWS, count - from)
+    for (let i = 0; i < part; i++) {
+      const [record, amount, at] = [(from + i) * RECORD_BYTES, (from + i) * LOCKED_BYTES, i * LOCKED_RECORD_BYTES]
+      rows.set(bytes.subarray(record, record + RECORD_BYTES), at)
+      rows.set(locked.subarray(amount, amount + LOCKED_BYTES), at + RECORD_BYTES)
+    }
+    digest.update(rows.subarray(0, part * LOCKED_RECORD_BYTES))
+  }
+  return digest.digest('hex')
 }
+
+const LOCKED_RECORD_BYTES = RECORD_BYTES + LOCKED_BYTES
+const HASHED_ROWS = 1024
 
 /**
  * Returns the leaf index of a wallet (32 bytes), or -1. It is a linear scan that takes about 1 ms per million leaves.
@@ -118,7 +176,9 @@ export function shardList(list: EntryList, size = MAX_STORED_LEAVES): EntryList[
   const shards: EntryList[] = []
   for (let from = 0; from < list.count; from += size) {
     const to = Math.min(list.count, from + size)
-    shards.push({ count: to - from, bytes: list.bytes.subarray(from * RECORD_BYTES, to * RECORD_BYTES) })
+    const bytes = list.bytes.subarray(from * RECORD_BYTES, to * RECORD_BYTES)
+    const locked = list.locked?.subarray(from * LOCKED_BYTES, to * LOCKED_BYTES)
+    shards.push({ count: to - from, bytes, ...lockedColumn(locked) })
   }
   return shards
 }

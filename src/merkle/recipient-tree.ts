@@ -2,7 +2,7 @@
 import { type CsvOptions, type CsvRows, readCsv } from './csv.ts'
 import type { CsvSource } from './csv-source.ts'
 import { readCsvInEngine } from './engine/csv-reader.ts'
-import { treeHasher } from './engine/tree-hasher.ts'
+import { type TreeHasher, treeHasher } from './engine/tree-hasher.ts'
 import type { EntryList } from './entry-list.ts'
 import type { BuildProgress } from './progress.ts'
 import { buildTree, type MerkleTree, NODE_BYTES } from './tree.ts'
@@ -17,9 +17,14 @@ export function readRecipientCsv(source: CsvSource, options: CsvOptions = {}): C
   return read ?? readCsv(source.all(), options)
 }
 
+/** The hasher of this list; undefined where TypeScript hashes it: short lists, and locked amounts, which the engine has not. */
+function hasherOf(list: EntryList): TreeHasher | undefined {
+  return list.count < ENGINE_FROM_LEAVES || list.locked !== undefined ? undefined : treeHasher()
+}
+
 /** Builds the tree of a list with all its nodes, like `buildTree`. */
 export function recipientTree(list: EntryList, options: { onProgress?: BuildProgress } = {}): MerkleTree {
-  const hasher = list.count < ENGINE_FROM_LEAVES ? undefined : treeHasher()
+  const hasher = hasherOf(list)
   if (hasher === undefined) return buildTree(list, options)
   const levels = hasher.levels(list, options.onProgress)
   return { list, ...levels, root: levels.nodes.subarray(levels.nodes.length - NODE_BYTES) }
@@ -27,6 +32,6 @@ export function recipientTree(list: EntryList, options: { onProgress?: BuildProg
 
 /** Returns the root of a list's tree without keeping its nodes. Throws RangeError for an empty list. */
 export function recipientRoot(list: EntryList, options: { onProgress?: BuildProgress } = {}): Uint8Array {
-  const hasher = list.count < ENGINE_FROM_LEAVES ? undefined : treeHasher()
+  const hasher = hasherOf(list)
   return hasher?.root(list, options.onProgress) ?? buildTree(list, options).root
 }

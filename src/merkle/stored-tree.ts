@@ -1,7 +1,14 @@
-/** Stored form of a tree: leaves and a sorted wallet index in chunks of 256, and a head that verifies both. */
+/** Stored form of a tree: leaves, locked amounts and a sorted wallet index in chunks of 256, and a head that verifies them. */
 import { hash } from 'node:crypto'
-import { amountFrom } from './amounts.ts'
-import { type EntryList, listFromBytes, RECORD_BYTES } from './entry-list.ts'
+import {
+  amountAt,
+  type EntryList,
+  LOCKED_BYTES,
+  listFromBytes,
+  lockedAt,
+  RECORD_BYTES,
+  walletAt,
+} from './entry-list.ts'
 import { LeafLayoutError } from './errors.ts'
 import {
   hashLeaf,
@@ -20,29 +27,38 @@ export const CHUNK_LEAVES = 256
 const CHUNK_LEVELS = 8
 /** Size of a directory row in the head: first wallet of an index chunk ‖ first 8 bytes of the chunk's SHA-256. */
 const DIRECTORY_BYTES = 40
+/** How a head begins: of a tree without locked amounts, and of one that stores them. */
 const TREE_MAGIC = 'MTR1'
+const LOCKED_MAGIC = 'MTR2'
 const HEADER_BYTES = 8
 
-export type BlobKind = 'head' | 'leaves' | 'index'
+export type BlobKind = 'head' | 'leaves' | 'locked' | 'index'
 
-/** A row in the store; the only `head` has n = 0, the other kinds have n from 0 to ceil(leaves / 256) - 1. */
+/**
+ * A row in the store; the only `head` has n = 0, the other kinds have n from 0 to ceil(leaves / 256) - 1. A tree without
+ * locked amounts has no `locked`.
+ */
 export interface StoredBlob {
   kind: BlobKind
   n: number
   bytes: Buffer
 }
 
-/** The three parts in one buffer each, which holds nothing else, for transfer between threads. */
+/** The parts in one buffer each, which holds nothing else, for transfer between threads. */
 export interface EncodedTree {
   head: Uint8Array
   leaves: Uint8Array
   index: Uint8Array
+  /** Locked amounts of 8 bytes each; absent where all are 0. */
+  locked?: Uint8Array
 }
 
 /** A decoded head: the tree levels above the chunks, and the directory of the index. */
 export interface TreeHead {
   readonly count: number
   readonly chunks: number
+  /** Whether the leaves have locked amounts, in chunks of their own. */
+  readonly hasLocked: boolean
   readonly levels: TreeLevels
   /** Merkle root of 32 bytes. */
   readonly root: Uint8Array
@@ -58,8 +74,10 @@ export interface LeafChunk {
 
 export interface StoredProof {
   index: number
-  /** Amount in base units. */
+  /** Amount that can be claimed at once, in base units. */
   amount: bigint
+  /** Locked amount in base units. */
+  locked: bigint
   /** Sibling hashes from leaf to root. */
   proof: Uint8Array[]
 }
@@ -71,7 +89,7 @@ export function encodeTree(tree: MerkleTree): EncodedTree {
   const chunks = Math.ceil(list.count / CHUNK_LEAVES)
   const upper = nodes.subarray(offsets[Math.min(CHUNK_LEVELS, offsets.length - 1)] ?? 0)
   const head = Buffer.alloc(HEADER_BYTES + upper.length + chunks * DIRECTORY_BYTES + NODE_BYTES)
-  head.write(TREE_MAGIC, 'latin1')
+  head.write(list.locked === undefined ? TREE_MAGIC : LOCKED_MAGIC, 'latin1')
   head.writeUInt32LE(list.count, 4)
   head.set(upper, HEADER_BYTES)
   let at = HEADER_BYTES + upper.length
@@ -82,7 +100,9 @@ export function encodeTree(tree: MerkleTree): EncodedTree {
   }
   head.set(hash('sha256', head.subarray(0, at), 'buffer'), at)
   // A copy, because the list lies in a buffer for as many leaves as the text could have had.
-  return { head, leaves: new Uint8Array(list.bytes.subarray(0, list.count * RECORD_BYTES)), index }
+  const leaves = new Uint8Array(list.bytes.subarray(0, list.count * RECORD_BYTES))
+  const locked = list.locked && new Uint8Array(list.locked.subarray(0, list.count * LOCKED_BYTES))
+  return { head, leaves, index, ...(locked === undefined ? {} : { locked }) }
 }
 
 /** Yields the rows to store as views of the encoded buffers. */
@@ -90,6 +110,7 @@ export function* blobsOf(tree: EncodedTree): Generator<StoredBlob> {
   yield { kind: 'head', n: 0, bytes: bufferOf(tree.head) }
   for (let n = 0; n * CHUNK_LEAVES * RECORD_BYTES < tree.leaves.length; n++) {
     yield { kind: 'leaves', n, bytes: bufferOf(chunkOf(tree.leaves, n, RECORD_BYTES)) }
+    if (tree.locked !== undefined) yield { kind: 'locked', n, bytes: bufferOf(chunkOf(tree.locked, n, LOCKED_BYTES)) }
     yield { kind: 'index', n, bytes: bufferOf(chunkOf(tree.index, n, INDEX_BYTES)) }
   }
 }
@@ -97,7 +118,8 @@ export function* blobsOf(tree: EncodedTree): Generator<StoredBlob> {
 /** Decodes a head. Throws LeafLayoutError when it is truncated, altered, or not of the tree with this root. */
 export function openHead(bytes: Uint8Array, root?: Uint8Array): TreeHead {
   const head = bufferOf(bytes)
-  if (head.length < HEADER_BYTES || head.toString('latin1', 0, 4) !== TREE_MAGIC)
+  const magic = head.toString('latin1', 0, 4)
+  if (head.length < HEADER_BYTES || (magic !== TREE_MAGIC && magic !== LOCKED_MAGIC))
     throw new LeafLayoutError('the head is not of a tree')
   const count = head.readUInt32LE(4)
   const chunks = Math.ceil(count / CHUNK_LEAVES)
@@ -116,7 +138,8 @@ export function openHead(bytes: Uint8Array, root?: Uint8Array): TreeHead {
   if (root !== undefined && !own.equals(root)) {
     throw new LeafLayoutError(`the stored root is ${toHex(own)}, expected ${toHex(root)}`)
   }
-  return { count, chunks, levels, root: own, directory: head.subarray(nodesEnd, end) }
+  const hasLocked = magic === LOCKED_MAGIC
+  return { count, chunks, hasLocked, levels, root: own, directory: head.subarray(nodesEnd, end) }
 }
 
 /** Returns the number of the leaf chunk that contains a leaf. */
@@ -144,21 +167,25 @@ function findInIndex(head: TreeHead, n: number, bytes: Uint8Array, wallet: Uint8
 }
 
 /**
- * Decodes leaf chunk `n` and rehashes its leaves (about 0.5 ms). Throws LeafLayoutError when they do not lead to the
- * root, so that a wrong proof is never returned.
+ * Decodes leaf chunk `n`, with `locked` where the head says so, and rehashes its leaves (about 0.5 ms). Throws
+ * LeafLayoutError when they do not lead to the root, so that a wrong proof is never returned.
  */
-export function openChunk(head: TreeHead, n: number, bytes: Uint8Array): LeafChunk {
+export function openChunk(head: TreeHead, n: number, bytes: Uint8Array, locked?: Uint8Array): LeafChunk {
   const leaves = leavesIn(head, n)
   if (bytes.length !== leaves * RECORD_BYTES) throw new LeafLayoutError(`leaf chunk ${n} has ${bytes.length} bytes`)
+  const lockedBytes = locked?.length ?? 0
+  if (lockedBytes !== (head.hasLocked ? leaves * LOCKED_BYTES : 0))
+    throw new LeafLayoutError(`locked chunk ${n} has ${lockedBytes} bytes`)
+  const list = listFromBytes(bytes, locked)
   const counts = levelCounts(leaves, head.chunks > 1 ? CHUNK_LEVELS : undefined)
   const nodes = Buffer.allocUnsafeSlow(NODE_BYTES * counts.reduce((sum, level) => sum + level, 0))
-  for (let i = 0; i < leaves; i++) hashLeaf(bytes, i * RECORD_BYTES, nodes, i * NODE_BYTES)
+  for (let i = 0; i < leaves; i++) hashLeaf(list, i, nodes, i * NODE_BYTES)
   const levels = { nodes, counts, offsets: hashLevels(nodes, counts) }
   const expected = head.levels.nodes.subarray(n * NODE_BYTES, (n + 1) * NODE_BYTES)
   if (!expected.equals(nodes.subarray(nodes.length - NODE_BYTES))) {
     throw new LeafLayoutError(`leaf chunk ${n} does not hash to its node`)
   }
-  return { n, list: listFromBytes(bytes), levels }
+  return { n, list, levels }
 }
 
 /** Returns the proof of leaf `index`. Throws RangeError when this chunk does not contain it. */
@@ -169,16 +196,16 @@ export function proofFromChunk(head: TreeHead, chunk: LeafChunk, index: number):
   }
   const lower = siblings(chunk.levels, place, chunk.levels.counts.length - 1)
   const upper = siblings(head.levels, chunk.n, head.levels.counts.length - 1)
-  const amount = amountFrom(chunk.list.bytes, place * RECORD_BYTES + 32)
-  return { index, amount, proof: [...lower, ...upper] }
+  const { list } = chunk
+  return { index, amount: amountAt(list, place), locked: lockedAt(list, place), proof: [...lower, ...upper] }
 }
 
 /** Reads a stored blob; undefined when the row is missing. */
 export type ReadBlob = (kind: BlobKind, n: number) => Promise<Uint8Array | undefined> | Uint8Array | undefined
 
 /**
- * Returns amount and proof of a wallet (32 bytes), or undefined when the tree does not contain it; it reads two blobs.
- * Throws LeafLayoutError when a blob is missing or altered, or when index and leaves disagree.
+ * Returns amounts and proof of a wallet (32 bytes), or undefined when the tree does not contain it; it reads two blobs,
+ * or three with locked amounts. Throws LeafLayoutError when a blob is missing or altered, or when index and leaves disagree.
  */
 export async function lookUpProof(
   head: TreeHead,
@@ -191,23 +218,29 @@ export async function lookUpProof(
   if (index < 0) return undefined
   const n = leafChunkOf(index)
   if (n >= head.chunks) throw new LeafLayoutError(`the index names leaf ${index} of ${head.count}`)
-  const chunk = openChunk(head, n, await requireBlob(read, 'leaves', n))
-  const place = (index - n * CHUNK_LEAVES) * RECORD_BYTES
-  if (Buffer.compare(chunk.list.bytes.subarray(place, place + 32), wallet) !== 0) {
+  const chunk = await readChunk(head, n, read)
+  if (Buffer.compare(walletAt(chunk.list, index - n * CHUNK_LEAVES), wallet) !== 0) {
     throw new LeafLayoutError(`leaf ${index} is another wallet than the index says`)
   }
   return proofFromChunk(head, chunk, index)
 }
 
+/** Reads and verifies leaf chunk `n`. Throws LeafLayoutError when a blob is missing or altered. */
+export async function readChunk(head: TreeHead, n: number, read: ReadBlob): Promise<LeafChunk> {
+  const leaves = await requireBlob(read, 'leaves', n)
+  return openChunk(head, n, leaves, head.hasLocked ? await requireBlob(read, 'locked', n) : undefined)
+}
+
 /** Returns the whole list of a stored tree after verifying every chunk. */
 export async function readStoredList(head: TreeHead, read: ReadBlob): Promise<EntryList> {
   const bytes = new Uint8Array(head.count * RECORD_BYTES)
+  const column = head.hasLocked ? new Uint8Array(head.count * LOCKED_BYTES) : undefined
   for (let n = 0; n < head.chunks; n++) {
-    const chunk = await requireBlob(read, 'leaves', n)
-    openChunk(head, n, chunk)
-    bytes.set(chunk, n * CHUNK_LEAVES * RECORD_BYTES)
+    const { list } = await readChunk(head, n, read)
+    bytes.set(list.bytes, n * CHUNK_LEAVES * RECORD_BYTES)
+    if (list.locked !== undefined) column?.set(list.locked, n * CHUNK_LEAVES * LOCKED_BYTES)
   }
-  return { count: head.count, bytes }
+  return listFromBytes(bytes, column)
 }
 
 async function requireBlob(read: ReadBlob, kind: BlobKind, n: number): Promise<Uint8Array> {

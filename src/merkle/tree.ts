@@ -2,7 +2,8 @@
 
 import { hash } from 'node:crypto'
 import { MAX_U64 } from '../solana/u64.ts'
-import { type EntryList, RECORD_BYTES } from './entry-list.ts'
+import { writeAmount } from './amounts.ts'
+import { type EntryList, LOCKED_BYTES, RECORD_BYTES } from './entry-list.ts'
 import { type BuildProgress, PROGRESS_ROWS } from './progress.ts'
 
 /** Size of a node in bytes. */
@@ -28,9 +29,12 @@ const innerInput = Buffer.alloc(33)
 const nodeInput = new Uint8Array(65)
 nodeInput[0] = 1
 
-/** Writes the leaf hash sha256(0x00 ‖ sha256(wallet ‖ amount u64 LE ‖ 0 u64 LE)) of the record at `record`. */
-export function hashLeaf(records: Uint8Array, record: number, out: Buffer, at: number): void {
-  for (let i = 0; i < RECORD_BYTES; i++) leafInput[i] = records[record + i] ?? 0
+/** Writes the leaf hash sha256(0x00 ‖ sha256(wallet ‖ amount u64 LE ‖ locked u64 LE)) of leaf `index`. */
+export function hashLeaf({ bytes, locked }: EntryList, index: number, out: Buffer, at: number): void {
+  const record = index * RECORD_BYTES
+  for (let i = 0; i < RECORD_BYTES; i++) leafInput[i] = bytes[record + i] ?? 0
+  const lockedStart = index * LOCKED_BYTES
+  for (let i = 0; i < LOCKED_BYTES; i++) leafInput[RECORD_BYTES + i] = locked?.[lockedStart + i] ?? 0
   innerInput.write(hash('sha256', leafInput, 'binary'), 1, NODE_BYTES, 'latin1')
   out.write(hash('sha256', innerInput, 'binary'), at, NODE_BYTES, 'latin1')
 }
@@ -87,7 +91,7 @@ export function buildTree(list: EntryList, options: { onProgress?: BuildProgress
   const counts = levelCounts(list.count)
   const nodes = Buffer.allocUnsafeSlow(NODE_BYTES * counts.reduce((sum, count) => sum + count, 0))
   for (let i = 0; i < list.count; i++) {
-    hashLeaf(list.bytes, i * RECORD_BYTES, nodes, i * NODE_BYTES)
+    hashLeaf(list, i, nodes, i * NODE_BYTES)
     if (onProgress && i % PROGRESS_ROWS === PROGRESS_ROWS - 1) onProgress(i + 1, list.count, 'hash')
   }
   const offsets = hashLevels(nodes, counts)
@@ -118,25 +122,29 @@ export function siblings(levels: TreeLevels, index: number, depth: number): Uint
   return proof
 }
 
-/** Whether `proof` (leaf to root) leads from this wallet (32 bytes) and amount (base units, u64) to `root`. */
+/** Whether `proof` (leaf to root) leads from this wallet (32 bytes) and its amounts (base units, u64) to `root`. */
 export function verifyProof(
   wallet: Uint8Array,
   amount: bigint,
   proof: readonly Uint8Array[],
   root: Uint8Array,
+  locked = 0n,
 ): boolean {
-  if (wallet.length !== 32 || root.length !== NODE_BYTES || amount < 0n || amount > MAX_U64) return false
-  const record = new Uint8Array(RECORD_BYTES)
-  record.set(wallet)
-  new DataView(record.buffer).setBigUint64(32, amount, true)
+  if (wallet.length !== 32 || root.length !== NODE_BYTES || !isAmount(amount) || !isAmount(locked)) return false
+  const leaf = { count: 1, bytes: new Uint8Array(RECORD_BYTES), locked: new Uint8Array(LOCKED_BYTES) }
+  leaf.bytes.set(wallet)
+  writeAmount(leaf.bytes, 32, amount)
+  writeAmount(leaf.locked, 0, locked)
   const node = Buffer.alloc(NODE_BYTES)
-  hashLeaf(record, 0, node, 0)
+  hashLeaf(leaf, 0, node, 0)
   for (const sibling of proof) {
     if (sibling.length !== NODE_BYTES) return false
     hashPair(node, 0, sibling, 0, node, 0)
   }
   return node.equals(root)
 }
+
+const isAmount = (amount: bigint) => amount >= 0n && amount <= MAX_U64
 
 /** Returns lower-case hex without a prefix. */
 export function toHex(bytes: Uint8Array): string {

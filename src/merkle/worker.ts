@@ -28,6 +28,6 @@ function answerMessage(request: WorkerRequest): WorkerAnswer {
 parentPort?.on('message', (request: WorkerRequest) => {
   const reply = answerMessage(request)
   const encoded = 'built' in reply ? reply.built.encoded : undefined
-  const buffers = encoded ? [encoded.head, encoded.leaves, encoded.index].map((bytes) => bytes.buffer) : []
+  const buffers = encoded ? Object.values<Uint8Array>({ ...encoded }).map(({ buffer }) => buffer) : []
   parentPort?.postMessage(reply, buffers as ArrayBuffer[])
 })

@@ -82,6 +82,7 @@ export const merkleTreeRecord = (row: TreeRow): TreeRecord => ({
   root_hex: `0x${row.root}`,
   leaf_count: row.leaf_count,
   total: row.total,
+  total_locked: row.total_locked,
   list_sha256: row.list_sha256,
   persisted: true,
   created_at: isoTime(row.created_at),

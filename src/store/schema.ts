@@ -234,8 +234,10 @@ export interface MerkleTreesTable extends Recorded {
   /** Merkle root in hex without a prefix. */
   root: string
   leaf_count: number
-  /** Sum of all amounts as decimal digits. */
+  /** Sum of all amounts, locked ones included, as decimal digits. */
   total: string
+  /** Sum of the locked amounts as decimal digits. */
+  total_locked: Generated<string>
   list_sha256: string
   /** Airdrop lifecycle; `tree_built` until a distributor is found on chain. */
   status: 'tree_built' | 'initialized' | 'claiming' | 'fully_claimed' | 'vault_drained'

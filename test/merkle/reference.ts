@@ -6,6 +6,7 @@ import fc from 'fast-check'
 export interface Recipient {
   wallet: string
   amount: bigint
+  locked?: bigint
 }
 
 export const sha256 = (...parts: Uint8Array[]): Buffer => {
@@ -20,8 +21,8 @@ export const u64 = (value: bigint): Buffer => {
   return bytes
 }
 
-export const naiveLeaf = ({ wallet, amount }: Recipient): Buffer =>
-  sha256(Buffer.from([0]), sha256(base58.decode(wallet), u64(amount), u64(0n)))
+export const naiveLeaf = ({ wallet, amount, locked = 0n }: Recipient): Buffer =>
+  sha256(Buffer.from([0]), sha256(base58.decode(wallet), u64(amount), u64(locked)))
 
 const naiveNode = (a: Buffer, b: Buffer): Buffer =>
   sha256(Buffer.from([1]), ...(Buffer.compare(a, b) <= 0 ? [a, b] : [b, a]))
@@ -64,6 +65,10 @@ export const recipientsOf = (count: number): Recipient[] =>
 export const anyKey = fc.uint8Array({ minLength: 32, maxLength: 32 })
 export const anyWallet = anyKey.map((key) => base58.encode(key))
 export const anyAmount = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
+/** Amounts of one leaf, whose sum is a u64: often equal, often without a locked part. */
+export const anyAmounts = fc
+  .tuple(fc.oneof(fc.bigInt(0n, 2n), anyAmount), fc.oneof(fc.constant(0n), fc.bigInt(1n, 2n), anyAmount))
+  .map(([amount, locked]) => ({ amount, locked: amount + locked < 2n ** 64n ? locked : 2n ** 64n - 1n - amount }))
 export const anyRecipients = (maxLength: number): fc.Arbitrary<Recipient[]> =>
   fc.uniqueArray(fc.record({ wallet: anyWallet, amount: anyAmount }), {
     minLength: 1,

@@ -29,7 +29,7 @@ describe('a scaled list', () => {
         expect(scaled !== null).toBe(fits)
         if (scaled === null) return
         after.forEach((amount, i) => {
-          expect(entryAt(scaled, i)).toEqual({ wallet: walletOf(i), amount })
+          expect(entryAt(scaled, i)).toEqual({ wallet: walletOf(i), amount, locked: 0n })
         })
       }),
       { numRuns: 500 },

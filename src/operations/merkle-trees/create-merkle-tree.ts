@@ -59,6 +59,7 @@ export async function createMerkleTree(context: Context, input: TreeInput): Prom
     root: built.root,
     leaf_count: built.leafCount,
     total: built.total.toString(),
+    total_locked: built.totalLocked.toString(),
     list_sha256: built.listHash,
     status: 'tree_built',
     external_uid: context.externalUid ?? null,

@@ -18,6 +18,7 @@ export function getProof(context: Context, { id, wallet }: Input<GetProofRoute>)
       wallet,
       mint: row.mint,
       amount: proof.amount.toString(),
+      amount_locked: proof.locked.toString(),
       root: row.root,
       proof: proof.proof.map((sibling) => toHex(sibling)),
     }

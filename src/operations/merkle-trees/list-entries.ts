@@ -3,8 +3,7 @@ import type { Api, MerkleEntry } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { entryAt } from '../../merkle/entry-list.ts'
-import { LeafLayoutError } from '../../merkle/errors.ts'
-import { CHUNK_LEAVES, type LeafChunk, leafChunkOf, openChunk } from '../../merkle/stored-tree.ts'
+import { CHUNK_LEAVES, type LeafChunk, leafChunkOf, readChunk } from '../../merkle/stored-tree.ts'
 import { decodeCursor, encodeCursor } from '../../store/paging.ts'
 import { withTree } from './open-tree.ts'
 
@@ -23,13 +22,9 @@ export function listEntries(
     let chunk: LeafChunk | undefined
     for (let index = from; index < to; index++) {
       const n = leafChunkOf(index)
-      if (chunk?.n !== n) {
-        const bytes = await read('leaves', n)
-        if (bytes === undefined) throw new LeafLayoutError(`leaf chunk ${n} is missing`)
-        chunk = openChunk(head, n, bytes)
-      }
-      const { wallet, amount } = entryAt(chunk.list, index - n * CHUNK_LEAVES)
-      items.push({ wallet, amount: amount.toString() })
+      if (chunk?.n !== n) chunk = await readChunk(head, n, read)
+      const { wallet, amount, locked } = entryAt(chunk.list, index - n * CHUNK_LEAVES)
+      items.push({ wallet, amount: amount.toString(), amount_locked: locked.toString() })
     }
     return { items, next_cursor: to < head.count ? encodeCursor(list, to) : null }
   })

@@ -30,6 +30,7 @@ import { chainReconciliation } from './0030-chain-reconciliation.ts'
 import { sharedConfigs } from './0031-shared-configs.ts'
 import { ledgerTables } from './0032-ledger.ts'
 import { feeClaimKinds } from './0033-fee-claim-kinds.ts'
+import { lockedAmounts } from './0034-locked-amounts.ts'
 import { feeScheduleTables } from './0036-fee-schedules.ts'
 import type { SchemaDialect } from './dialect.ts'
 
@@ -63,6 +64,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0031-shared-configs': sharedConfigs,
   '0032-ledger': ledgerTables,
   '0033-fee-claim-kinds': feeClaimKinds,
+  '0034-locked-amounts': lockedAmounts,
   '0036-fee-schedules': feeScheduleTables,
 }
 
