@@ -14,7 +14,7 @@ import { shardFile, writeTreeFile } from './tree-file.ts'
 export const buildTreeOfCsv = verb({
   about: 'Build the tree of a CSV; no network or database unless --persist',
   details:
-    'FILE has one wallet,amount a line (header optional; - reads standard input). Every fault is printed as FILE:LINE:COLUMN: what, the first 100 of them.',
+    'FILE has one wallet,amount a line (header optional; with vesting wallet,amount,locked under such a header; - reads standard input). Every fault is printed as FILE:LINE:COLUMN: what, the first 100 of them.',
   calls: [paths.merkleTrees.create],
   args: { file: required(text('The CSV, or - for standard input')) },
   flags: {
@@ -67,7 +67,7 @@ export const buildTreeOfCsv = verb({
 
 const treeOutcome = (record: TreeRecord, decimals: number | undefined): CommandOutcome => ({
   data: record,
-  ...(decimals === undefined ? {} : { record: inWhole({ ...record }, { total: decimals }) }),
+  ...(decimals === undefined ? {} : { record: inWhole({ ...record }, { total: decimals, total_locked: decimals }) }),
 })
 
 function shardsOutcome(records: readonly TreeRecord[], decimals: number | undefined): CommandOutcome {

@@ -1,6 +1,6 @@
 /** `svc merkle proof`: the proof of one wallet, from a CSV or from a stored tree. */
 import { paths } from '../../src/api/paths.ts'
-import { amountAt, findWallet } from '../../src/merkle/entry-list.ts'
+import { entryAt, findWallet } from '../../src/merkle/entry-list.ts'
 import { proofAt, toHex } from '../../src/merkle/tree.ts'
 import { inWhole } from '../amounts.ts'
 import { required, text, verb } from '../command.ts'
@@ -34,8 +34,11 @@ export const proof = verb({
     const index = findWallet(list, key)
     if (index < 0) throw new Problem('not_found', `${wallet} is not among the ${list.count} wallets of ${file}`)
     const tree = hashTree(list, ui)
-    const amount = String(amountAt(list, index))
-    const data = { wallet, mint, amount, root: toHex(tree.root), proof: proofAt(tree, index).map(toHex) }
-    return { data, ...(csv.decimals === undefined ? {} : { record: inWhole(data, { amount: csv.decimals }) }) }
+    const { amount, locked } = entryAt(list, index)
+    const amounts = { amount: String(amount), amount_locked: String(locked) }
+    const data = { wallet, mint, ...amounts, root: toHex(tree.root), proof: proofAt(tree, index).map(toHex) }
+    const { decimals } = csv
+    if (decimals === undefined) return { data }
+    return { data, record: inWhole(data, { amount: decimals, amount_locked: decimals }) }
   },
 })

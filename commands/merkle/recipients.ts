@@ -122,6 +122,8 @@ function isTreeFile(source: CsvSource): boolean {
   }
 }
 
+const isRawAmount = (value: unknown): value is string => typeof value === 'string' && /^\d{1,20}$/.test(value)
+
 function readTreeFile(bytes: Uint8Array, name: string): Recipients {
   const wrong = (what: string) => usage(`${name}: ${what}; expected a CSV or the file of \`svc merkle build --out\``)
   let claims: unknown
@@ -131,12 +133,11 @@ function readTreeFile(bytes: Uint8Array, name: string): Recipients {
     throw wrong('it is not valid JSON')
   }
   if (!Array.isArray(claims) || claims.length === 0) throw wrong('it has no claims')
-  const entries = claims.map((claim: { wallet?: unknown; amount?: unknown } | null, i) => {
-    const { wallet, amount } = claim ?? {}
-    if (typeof wallet !== 'string' || typeof amount !== 'string' || !/^\d{1,20}$/.test(amount)) {
-      throw wrong(`claims.${i} has no wallet and amount`)
-    }
-    return { wallet, amount: BigInt(amount) }
+  const entries = claims.map((claim: { wallet?: unknown; amount?: unknown; amount_locked?: unknown } | null, i) => {
+    const { wallet, amount, amount_locked = '0' } = claim ?? {}
+    if (typeof wallet !== 'string' || !isRawAmount(amount)) throw wrong(`claims.${i} has no wallet and amount`)
+    if (!isRawAmount(amount_locked)) throw wrong(`claims.${i}.amount_locked must be raw units, digits only`)
+    return { wallet, amount: BigInt(amount), locked: BigInt(amount_locked) }
   })
   try {
     return { list: listFromEntries(entries), merged: 0, zeroAmounts: 0, hasDecimals: false }

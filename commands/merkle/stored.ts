@@ -23,6 +23,6 @@ export const listTreeEntries = listVerb({
   at: paths.merkleTrees.entries,
   args: { id: required(text('Id of the tree')) },
   filters: {},
-  columns: ['wallet', 'amount'],
+  columns: ['wallet', 'amount', 'amount_locked'],
   call: (client, query) => client.merkleTrees.entries(query),
 })

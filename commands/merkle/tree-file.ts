@@ -1,4 +1,4 @@
-/** Writes the file of `svc merkle build --out`: the tree's record and, for each leaf, wallet, amount and proof. */
+/** Writes the file of `svc merkle build --out`: the tree's record and, for each leaf, wallet, amounts and proof. */
 
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
@@ -44,8 +44,9 @@ function* treeFileChunks(tree: MerkleTree, record: TreeRecord): Generator<string
   for (let from = 0; from < count; from += ROWS_A_CHUNK) {
     let rows = ''
     for (let i = from; i < Math.min(count, from + ROWS_A_CHUNK); i++) {
-      const { wallet, amount } = entryAt(tree.list, i)
-      const claim = { index: i, wallet, amount: String(amount), proof: proofAt(tree, i).map(toHex) }
+      const { wallet, amount, locked } = entryAt(tree.list, i)
+      const amounts = { amount: String(amount), ...(tree.list.locked && { amount_locked: String(locked) }) }
+      const claim = { index: i, wallet, ...amounts, proof: proofAt(tree, i).map(toHex) }
       rows += `    ${JSON.stringify(claim)}${i + 1 < count ? ',' : ''}\n`
     }
     yield rows

@@ -28,6 +28,7 @@ export const verifyTree = verb({
     proof: text('JSON file of one proof, or -', { placeholder: 'FILE' }),
     wallet: text('Wallet of the proof', { placeholder: 'WALLET' }),
     amount: text('Amount of the proof in raw units', { placeholder: 'DIGITS' }),
+    amount_locked: text('Locked amount of the proof in raw units (default 0)', { placeholder: 'DIGITS' }),
     siblings: listOf('Hashes of the proof, leaf to root', { placeholder: 'HEX,…' }),
   },
   examples: [
@@ -35,8 +36,8 @@ export const verifyTree = verb({
     'svc merkle verify recipients.csv --decimals 6 --id ID',
     'svc merkle verify --proof proof.json --root HEX',
   ],
-  async run({ file, root, id, proof, wallet, amount, siblings, ...csv }, session) {
-    const single = proof !== undefined || wallet !== undefined || amount !== undefined || siblings !== undefined
+  async run({ file, root, id, proof, wallet, amount, amount_locked, siblings, ...csv }, session) {
+    const single = [proof, wallet, amount, amount_locked, siblings].some((given) => given !== undefined)
     if (file !== undefined) {
       if (single) throw usage('give a FILE, or a proof (--proof, or --wallet --amount --siblings), not both')
       return verifyList(file, { root, id }, csv, session)
@@ -45,7 +46,7 @@ export const verifyTree = verb({
     if (proof !== undefined)
       return verifyOne({ ...(await readProofFile(proof)), ...(root === undefined ? {} : { root }) })
     if (!single) throw usage('give the CSV as FILE, or --proof FILE')
-    return verifyOne({ wallet, amount, proof: siblings ?? [], root })
+    return verifyOne({ wallet, amount, amount_locked, proof: siblings ?? [], root })
   },
 })
 
@@ -127,26 +128,32 @@ function otherReading(list: EntryList, csvDecimals: number | undefined, expected
 interface ProofInput {
   wallet?: unknown
   amount?: unknown
+  amount_locked?: unknown
   proof?: unknown
   root?: unknown
 }
 
-function verifyOne({ wallet, amount, proof, root }: ProofInput): CommandOutcome {
+function verifyOne({ wallet, amount, amount_locked = '0', proof, root }: ProofInput): CommandOutcome {
   if (typeof wallet !== 'string') throw usage('the wallet is missing', { param: '--wallet' })
-  if (typeof amount !== 'string' || !/^\d{1,20}$/.test(amount)) {
-    throw usage('the amount must be raw units, digits only', { param: '--amount' })
-  }
+  const unlocked = readRawAmount(amount, 'amount', '--amount')
+  const locked = readRawAmount(amount_locked, 'locked amount', '--amount-locked')
   if (!Array.isArray(proof)) throw usage('the proof must be a list of hashes', { param: '--siblings' })
   const hashes = proof.map((hash, i) => readHash(hash, `proof.${i}`))
   const expected = readHash(root, '--root')
-  const valid = verifyProof(readKey(wallet, '--wallet'), BigInt(amount), hashes, expected)
+  const valid = verifyProof(readKey(wallet, '--wallet'), unlocked, hashes, expected, locked)
+  const claims = locked === 0n ? String(unlocked) : `${unlocked} and ${locked} locked`
   return {
-    data: { valid, wallet, amount, root: toHex(expected) },
+    data: { valid, wallet, amount: String(unlocked), amount_locked: String(locked), root: toHex(expected) },
     text: valid
-      ? `Yes: ${wallet} may claim ${amount} under the root ${toHex(expected)}.`
-      : `No: this proof does not lead from ${wallet} with ${amount} to the root ${toHex(expected)}.`,
+      ? `Yes: ${wallet} may claim ${claims} under the root ${toHex(expected)}.`
+      : `No: this proof does not lead from ${wallet} with ${claims} to the root ${toHex(expected)}.`,
     exitCode: valid ? EXIT.done : EXIT.failed,
   }
+}
+
+function readRawAmount(value: unknown, name: string, param: string): bigint {
+  if (typeof value === 'string' && /^\d{1,20}$/.test(value)) return BigInt(value)
+  throw usage(`the ${name} must be raw units, digits only`, { param })
 }
 
 /** Reads a proof file, which holds the bare proof or a whole answer of the API. */

@@ -1,10 +1,10 @@
 /** Reads a recipient CSV into a packed list, and collects every error with its line and column. */
 import { MAX_U64 } from '../solana/u64.ts'
-import { AMOUNT_STATUS, readAmount } from './amounts.ts'
+import { AMOUNT_STATUS, amountFrom, readAmount } from './amounts.ts'
 import { decodeKey, keyToBase58, walletFault } from './base58.ts'
 import { type CsvColumns, readColumns } from './csv-columns.ts'
 import { CsvScanner, locate } from './csv-scanner.ts'
-import { RECORD_BYTES } from './entry-list.ts'
+import { LOCKED_BYTES, RECORD_BYTES } from './entry-list.ts'
 import { MAX_ISSUES, MerkleInputError, type MerkleIssue, quoted } from './errors.ts'
 import { type BuildProgress, PROGRESS_ROWS } from './progress.ts'
 import { type DuplicateMode, RowBuilder, type SettledRows } from './row-builder.ts'
@@ -73,6 +73,7 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
   const needed = Math.max(columns.wallet, columns.amount) + 1
   let more = columns.header ? scanner.next() : true
   let rowCount = 0
+  const locked = new Uint8Array(LOCKED_BYTES)
   for (; more; more = scanner.next()) {
     rowCount++
     if (onProgress && rowCount % PROGRESS_ROWS === 0) {
@@ -97,8 +98,13 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
     if (status !== AMOUNT_STATUS.ok) {
       refuse(amountStart, () => cellFault(scanner.text(columns.amount), status, decimals))
     }
-    if (columns.locked >= 0 && columns.locked < scanner.cells) requireNoLock(scanner, columns.locked, refuse)
-    if (wallet) rows.append(walletStart)
+    const isLockedRead = readLocked(scanner, columns.locked, decimals, locked, refuse)
+    if (!wallet) continue
+    if (isLockedRead && status === AMOUNT_STATUS.ok && !rows.lock(rows.count, locked)) {
+      const sum = amountFrom(rows.bytes, at + 32) + amountFrom(locked, 0)
+      refuse(starts[columns.locked] ?? 0, () => `amount and locked amount add up to ${sum}, more than u64 holds`)
+    }
+    rows.append(walletStart)
   }
   onProgress?.(rowCount, rowCount, 'read')
   if (rowCount === 0) refuse(0, () => NO_ROWS)
@@ -148,18 +154,29 @@ function shapeFault(scanner: CsvScanner, columns: CsvColumns, needed: number): t
   return undefined
 }
 
-function requireNoLock(scanner: CsvScanner, cell: number, refuse: RefuseAt): void {
-  if (scanner.isEmpty(cell)) return
+/** Reads the locked amount of a row, 0 where it has none, into `out`; false where it is wrong, which is refused. */
+function readLocked(
+  scanner: CsvScanner,
+  cell: number,
+  decimals: number | undefined,
+  out: Uint8Array,
+  refuse: RefuseAt,
+): boolean {
+  out.fill(0)
+  if (cell < 0 || cell >= scanner.cells || scanner.isEmpty(cell)) return true
+  const start = scanner.starts[cell] ?? 0
+  const status = readAmount(scanner.bytes, start, scanner.ends[cell] ?? 0, decimals, out, 0)
+  if (status === AMOUNT_STATUS.ok) return true
   const text = scanner.text(cell)
-  if (/^0+(\.0*)?$/.test(text)) return
-  refuse(scanner.starts[cell] ?? 0, () => {
-    return `amount_locked is ${quoted(text)}; locked amounts are not supported, use 0 and a separate lock`
-  })
+  // Lists of other tools write a zero with a fraction, in raw units too.
+  if (/^0+(\.0*)?$/.test(text)) return true
+  refuse(start, () => cellFault(text, status, decimals, 'locked amount'))
+  return false
 }
 
 /** Explains why an amount cell cannot be read, and what to write instead. */
-function cellFault(text: string, status: number, decimals: number | undefined): string {
-  const shown = `amount ${quoted(text)}`
+function cellFault(text: string, status: number, decimals: number | undefined, name = 'amount'): string {
+  const shown = `${name} ${quoted(text)}`
   if (text === '') return 'the amount is empty'
   if (status === AMOUNT_STATUS.overflow)
     return `${shown} is more than a token account holds (u64, ${MAX_U64} base units)`

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { MAX_U64 } from '../solana/u64.ts'
 import { amountFrom, writeAmount } from './amounts.ts'
-import { type EntryList, RECORD_BYTES } from './entry-list.ts'
+import { type EntryList, LOCKED_BYTES, lockedAt, lockedColumn, RECORD_BYTES } from './entry-list.ts'
 
 /** Handling of repeated wallets: an error, or one leaf with the sum of the amounts. */
 export type DuplicateMode = 'reject' | 'sum'
@@ -12,14 +12,14 @@ export interface SettledRows {
   list: EntryList
   /** Number of rows whose amount was added to an earlier row (`sum`). */
   merged: number
-  /** Number of leaves with an amount of zero; they are valid, but claiming them is pointless. */
+  /** Number of leaves with neither an amount nor a locked one; they are valid, but claiming them is pointless. */
   zeroAmounts: number
 }
 
 export interface DuplicateFaults {
   /** Reports a wallet at `source` that already occurred at `earlier`. */
   repeated(source: number, earlier: number, record: number): void
-  /** Reports that the sum for the wallet of `source` exceeds u64. */
+  /** Reports that the sum for the wallet of `source`, locked amounts included, exceeds u64. */
   overflowed(source: number, earlier: number, sum: bigint): void
 }
 
@@ -27,6 +27,8 @@ export interface DuplicateFaults {
 export class RowBuilder {
   readonly bytes: Uint8Array<ArrayBuffer>
   private readonly sources: Uint32Array
+  /** Locked amounts of 8 bytes each; made with the first that is not 0. */
+  private locked: Uint8Array<ArrayBuffer> | undefined
   count = 0
 
   /**
@@ -43,13 +45,24 @@ export class RowBuilder {
     return this.count * RECORD_BYTES
   }
 
+  /**
+   * Gives a record, whose amount is written, its locked amount (u64 LE); false where the two exceed u64 together.
+   */
+  lock(record: number, locked: Uint8Array): boolean {
+    if (locked.every((byte) => byte === 0)) return true
+    if (amountFrom(this.bytes, record * RECORD_BYTES + 32) + amountFrom(locked, 0) > MAX_U64) return false
+    this.locked ??= new Uint8Array((this.bytes.length / RECORD_BYTES) * LOCKED_BYTES)
+    this.locked.set(locked, record * LOCKED_BYTES)
+    return true
+  }
+
   append(source: number): void {
     this.sources[this.count++] = source
   }
 
   /** Merges or reports duplicates and returns the list in the order of first occurrence. */
   settle(mode: DuplicateMode, faults: DuplicateFaults): SettledRows {
-    const { bytes, sources } = this
+    const { bytes, sources, locked } = this
     const words = new Int32Array(bytes.buffer)
     let slots = 16
     while (slots < 2 * this.count) slots *= 2
@@ -76,10 +89,8 @@ export class RowBuilder {
         const source = sources[i] ?? 0
         if (mode === 'reject') faults.repeated(source, sources[earlier] ?? 0, i)
         else {
-          const at = earlier * RECORD_BYTES + 32
-          const sum = amountFrom(bytes, at) + amountFrom(bytes, i * RECORD_BYTES + 32)
+          const sum = this.merge(earlier, i)
           if (sum > MAX_U64) faults.overflowed(source, sources[earlier] ?? 0, sum)
-          else writeAmount(bytes, at, sum)
         }
         continue
       }
@@ -87,14 +98,31 @@ export class RowBuilder {
       if (distinct !== i) {
         for (let w = 0; w < 10; w++) words[distinct * 10 + w] = words[row + w] ?? 0
         sources[distinct] = sources[i] ?? 0
+        locked?.copyWithin(distinct * LOCKED_BYTES, i * LOCKED_BYTES, (i + 1) * LOCKED_BYTES)
       }
       distinct++
     }
     const merged = this.count - distinct
     this.count = distinct
+    const column = lockedColumn(locked?.subarray(0, distinct * LOCKED_BYTES))
+    const list = { count: distinct, bytes: bytes.subarray(0, distinct * RECORD_BYTES), ...column }
     let zeroAmounts = 0
-    for (let i = 0; i < distinct; i++) if (words[i * 10 + 8] === 0 && words[i * 10 + 9] === 0) zeroAmounts++
-    return { list: { count: distinct, bytes: bytes.subarray(0, distinct * RECORD_BYTES) }, merged, zeroAmounts }
+    for (let i = 0; i < distinct; i++) {
+      if (words[i * 10 + 8] === 0 && words[i * 10 + 9] === 0 && lockedAt(list, i) === 0n) zeroAmounts++
+    }
+    return { list, merged, zeroAmounts }
+  }
+
+  /** Adds the amounts of a record to those of an earlier one; returns what the wallet has in all, adding none past u64. */
+  private merge(earlier: number, record: number): bigint {
+    const { bytes, locked } = this
+    const at = earlier * RECORD_BYTES + 32
+    const amount = amountFrom(bytes, at) + amountFrom(bytes, record * RECORD_BYTES + 32)
+    const both = locked ? amountFrom(locked, earlier * LOCKED_BYTES) + amountFrom(locked, record * LOCKED_BYTES) : 0n
+    if (amount + both > MAX_U64) return amount + both
+    writeAmount(bytes, at, amount)
+    if (locked) writeAmount(locked, earlier * LOCKED_BYTES, both)
+    return amount + both
   }
 }
 

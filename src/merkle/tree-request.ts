@@ -1,8 +1,9 @@
 /** Reads the body of POST /v2/merkle-trees: entries become a packed list with exact amounts, the rest plain fields. */
+import type { Refuse } from './amount-cells.ts'
 import { MAX_DECIMALS } from './amounts.ts'
 import { keyToBase58 } from './base58.ts'
 import { MAX_STORED_LEAVES, RECORD_BYTES } from './entry-list.ts'
-import { EntryScanner, fieldName, type Refuse } from './entry-scanner.ts'
+import { EntryScanner, fieldName } from './entry-scanner.ts'
 import { MAX_ISSUES, MerkleInputError, type MerkleIssue } from './errors.ts'
 import { JsonScanner } from './json-scanner.ts'
 import type { DuplicateMode, SettledRows } from './row-builder.ts'
