@@ -207,6 +207,7 @@ describe('svc merkle verify and proof', () => {
       wallet,
       mint: MINT,
       amount: String(amount),
+      amount_locked: '0',
       root: naiveRoot(five),
       proof: naiveProof(naiveLevels(five), 4),
     }

@@ -24,6 +24,7 @@ describe('a tree', () => {
       root_hex: `0x${root}`,
       leaf_count: 300,
       total: recipients.reduce((sum, { amount }) => sum + amount, 0n).toString(),
+      total_locked: '0',
       list_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
       persisted: true,
       created_at: new Date(clock.now()).toISOString(),
@@ -37,7 +38,7 @@ describe('a tree', () => {
       const recipient = recipients[n]!
       const { status, json } = await request('GET', `${TREES}/${id}/proofs/${recipient.wallet}`)
       expect(status).toBe(200)
-      expect(Object.keys(json.data).sort()).toEqual(['amount', 'mint', 'proof', 'root', 'wallet'])
+      expect(Object.keys(json.data).sort()).toEqual(['amount', 'amount_locked', 'mint', 'proof', 'root', 'wallet'])
       expect(json.data).toMatchObject({ wallet: recipient.wallet, mint: MINT, amount: `${recipient.amount}`, root })
       expect(naiveVerify(recipient, json.data.proof, root)).toBe(true)
       expect(naiveVerify({ ...recipient, amount: recipient.amount ^ 1n }, json.data.proof, root)).toBe(false)
@@ -260,7 +261,9 @@ describe('the entries of a tree', () => {
       if (!json.meta.has_more) break
       cursor = `&cursor=${json.meta.next_cursor}`
     }
-    expect(found).toEqual(entries(300, (n) => (n === 7 ? '108' : String(n + 1))))
+    expect(found).toEqual(
+      entries(300, (n) => (n === 7 ? '108' : String(n + 1))).map((entry) => ({ ...entry, amount_locked: '0' })),
+    )
   })
 
   it('of no tree are not found, and a cursor of another tree is refused', async () => {

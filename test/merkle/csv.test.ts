@@ -199,14 +199,6 @@ describe('a recipient CSV', () => {
     expect(lines[0]).toMatch(what)
   })
 
-  it('refuses a locked amount by its name, with and without a header', () => {
-    const rows = `${A},5,0,Staker\n${B},6,7,Staker\n`
-    const what = /amount_locked is "7"; locked amounts are not supported/
-    expect(linesOf(`pubkey,amount_unlocked,amount_locked,category\n${rows}`)).toEqual([expect.stringMatching(what)])
-    expect(linesOf(rows)).toEqual([expect.stringMatching(what)])
-    expect(linesOf(`wallet,amount,amount_locked\n${A},5,0.1\n`, { decimals: 1 })[0]).toMatch(/amount_locked is "0\.1"/)
-  })
-
   it('refuses UTF-16, which spreadsheets call Unicode', () => {
     expect(linesOf(Buffer.from(`\ufeffwallet,amount\n${A},5\n`, 'utf16le'))[0]).toContain('UTF-16')
   })
