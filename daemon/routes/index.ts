@@ -24,6 +24,7 @@ const RESOURCES: Record<Resource, () => Promise<MountResource>> = {
   signer: async () => (await import('./signer.ts')).signerRoutes,
   stakes: async () => (await import('./stakes.ts')).stakesRoutes,
   storage: async () => (await import('./storage.ts')).storageRoutes,
+  tokenTransfers: async () => (await import('./token-transfers.ts')).tokenTransfersRoutes,
   tokens: async () => (await import('./tokens.ts')).tokensRoutes,
   transactions: async () => (await import('./transactions.ts')).transactionsRoutes,
   webhookSubscriptions: async () => (await import('./webhook-subscriptions.ts')).webhookSubscriptionsRoutes,

@@ -19,6 +19,7 @@ import { service } from './service.ts'
 import { signer } from './signer.ts'
 import { stakes } from './stakes.ts'
 import { storage } from './storage.ts'
+import { tokenTransfers } from './token-transfers.ts'
 import { tokens } from './tokens.ts'
 import { transactions } from './transactions.ts'
 import { webhookSubscriptions } from './webhook-subscriptions.ts'
@@ -35,6 +36,7 @@ export const api = {
   collections,
   goldLocks,
   tokens,
+  tokenTransfers,
   transactions,
   accounts,
   pdas,
@@ -73,6 +75,7 @@ export * from './service.ts'
 export * from './signer.ts'
 export * from './stakes.ts'
 export * from './storage.ts'
+export * from './token-transfers.ts'
 export * from './tokens.ts'
 export * from './transactions.ts'
 export * from './webhook-subscriptions.ts'

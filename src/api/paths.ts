@@ -85,6 +85,10 @@ export const paths = {
     get: ['get', '/v2/tokens/{mint}'],
     revokeAuthority: ['delete', '/v2/tokens/{mint}/authorities/{type}'],
   },
+  tokenTransfers: {
+    create: ['post', '/v2/token-transfers'],
+    plan: ['post', '/v2/token-transfer-plans'],
+  },
   transactions: {
     submit: ['post', '/v2/transactions'],
     get: ['get', '/v2/transactions/{signature}'],

@@ -27,3 +27,5 @@ export const MAX_LOADED_BYTES = 64 * 1024 * 1024
 export const LOADED_ACCOUNT_BYTES = 64
 /** Compute units that one transaction can use at most, whatever limit it sets. */
 export const MAX_COMPUTE_UNITS = 1_400_000
+/** Instructions that one transaction can execute at most, calls between programs included. */
+export const MAX_INSTRUCTION_TRACE = 64

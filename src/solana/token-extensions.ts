@@ -7,14 +7,26 @@ const TYPE = {
   transferFeeConfig: 1,
   transferFeeAmount: 2,
   defaultAccountState: 6,
+  memoTransfer: 8,
   nonTransferable: 9,
   interestBearing: 10,
   permanentDelegate: 12,
   transferHook: 14,
+  confidentialTransferFee: 16,
   scaledUiAmount: 25,
   pausable: 26,
 } as const
 const FROZEN = 2
+/** Bytes that an extension of a mint adds to each new token account, its type and length included. */
+const ACCOUNT_BYTES: ReadonlyMap<number, number> = new Map([
+  [TYPE.transferFeeConfig, 12],
+  [TYPE.nonTransferable, 4],
+  [TYPE.transferHook, 5],
+  [TYPE.confidentialTransferFee, 68],
+  [TYPE.pausable, 4],
+])
+/** Bytes of a Token-2022 account whose owner cannot change, as associated ones are. */
+const IMMUTABLE_ACCOUNT_BYTES = 170
 /** Extensions follow the base layout, padded to that of an account, and a byte for the kind of account. */
 const EXTENSIONS_AT = TOKEN_ACCOUNT_SIZE + 1
 
@@ -43,6 +55,8 @@ export interface MintExtensions {
   interestBasisPoints: number | null
   /** Factor by which wallets multiply what they show of the raw amount: the present one, and the next one's Unix time. */
   uiMultiplier: { before: number; effectiveAt: bigint; after: number } | null
+  /** Bytes of a new associated token account. */
+  accountBytes: number
 }
 
 /** Returns the extensions of a mint's data. What is cut off or absent counts as not set, as the program reads it. */
@@ -77,6 +91,10 @@ export function readMintExtensions(data: Uint8Array): MintExtensions {
       reader.take(32)
       return { before: reader.f64(), effectiveAt: reader.i64(), after: reader.f64() }
     }),
+    accountBytes: [...parts.keys()].reduce(
+      (bytes, type) => bytes + (ACCOUNT_BYTES.get(type) ?? 0),
+      IMMUTABLE_ACCOUNT_BYTES,
+    ),
   }
 }
 
@@ -84,6 +102,12 @@ export function readMintExtensions(data: Uint8Array): MintExtensions {
 export function withheldFee(data: Uint8Array): bigint {
   const part = extensionsIn(data).get(TYPE.transferFeeAmount)
   return part === undefined ? 0n : (unlessShort(() => new ByteReader(part).u64()) ?? 0n)
+}
+
+/** Whether a token account takes transfers only behind a memo in the same transaction. */
+export function requiresMemo(data: Uint8Array): boolean {
+  const part = extensionsIn(data).get(TYPE.memoTransfer)
+  return part !== undefined && (unlessShort(() => new ByteReader(part).bool()) ?? false)
 }
 
 function transferFee(reader: ByteReader): TransferFee {

@@ -9,8 +9,23 @@ export {
 } from './creation.ts'
 export { metadataFrozenIn } from './metadata-changes.ts'
 export { metadataAddress, metadataAddressOf } from './metaplex.ts'
+export {
+  type ReceivingFault,
+  type ReceivingTerms,
+  readReceivers,
+  receivingFault,
+  type TokenReceiver,
+} from './receivers.ts'
 export { type AuthorityRevocation, buildAuthorityRevocation } from './revocation.ts'
 export { decodeTokenState, readTokenState, readTokens, tokenReadCalls, tokenStatus } from './state.ts'
+export {
+  buildTokenTransfers,
+  failedRecipient,
+  MOST_RECIPIENTS,
+  type TokenTransfers,
+  type TransferRecipient,
+  transferUnits,
+} from './transfers.ts'
 export type {
   AuthorityStatus,
   OnChainMetadata,

@@ -1,0 +1,139 @@
+/** Token transfers: amounts of one token to many wallets, as many as one transaction has room for. */
+import { z } from '@hono/zod-openapi'
+import { address, digits, treeId, u64Digits } from './chain-scalars.ts'
+import { buildBody, writeBody } from './envelope.ts'
+import { paths } from './paths.ts'
+import { signedPayload, unsignedPayload } from './payloads.ts'
+import { defineRoute } from './route.ts'
+
+/** Why a wallet is left out. */
+export const TRANSFER_FAULTS = [
+  'sender',
+  'token_account',
+  'off_curve',
+  'program_owned',
+  'account_taken',
+  'account_frozen',
+  'new_accounts_frozen',
+  'memo_required',
+  'claimed',
+] as const
+export type TransferFault = (typeof TRANSFER_FAULTS)[number]
+
+/** More than version 1 has room for. */
+const MOST_IN_REQUEST = 64
+const MOST_IN_PLAN = 500
+
+const transferAmount = u64Digits.refine((text) => /[1-9]/.test(text), 'must be more than 0')
+
+/** A wallet may stand in the list once, so that none is paid twice by a mistake. */
+const recipientsOf = (most: number) =>
+  z
+    .array(z.strictObject({ wallet: address, amount: transferAmount }))
+    .min(1)
+    .max(most)
+    .superRefine((recipients, context) => {
+      const places = new Map<string, number>()
+      for (const [i, { wallet }] of recipients.entries()) {
+        const earlier = places.get(wallet)
+        if (earlier === undefined) places.set(wallet, i)
+        else context.addIssue({ code: 'custom', path: [i, 'wallet'], message: `is already at recipients.${earlier}` })
+      }
+    })
+
+const transferFields = {
+  payer: address.meta({ description: 'Wallet that sends, and pays for token accounts that are missing' }),
+  mint: address,
+  allow_programs: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Whether addresses of programs may receive: a vault of a multisig is one' }),
+  accept_transfer_fee: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Whether to send a token that keeps a part of every transfer, so that less arrives' }),
+  airdrop_id: treeId.optional().meta({
+    description:
+      'Airdrop of this token whose list is sent: wallets that have claimed get nothing, and nothing is built while its vault can pay claims',
+  }),
+}
+
+const rent = digits.meta({ description: 'Lamports that the token accounts which are opened cost the payer' })
+
+const transferShape = {
+  recipients: z.array(
+    z.object({
+      wallet: address,
+      token_account: address,
+      amount: digits,
+      opens: z.boolean().meta({ description: 'Whether the token account is opened' }),
+    }),
+  ),
+  total: digits.meta({ description: 'Raw units' }),
+  rent,
+}
+
+export const tokenTransfer = z
+  .discriminatedUnion('mode', [unsignedPayload(transferShape), signedPayload(transferShape)])
+  .openapi('TokenTransfer')
+export type TokenTransfer = z.output<typeof tokenTransfer>
+
+const roomOf = (version: number) =>
+  z
+    .object({
+      ready: z.int().meta({ description: 'Wallets that have their token accounts' }),
+      to_open: z.int().meta({ description: 'Wallets whose token accounts are opened' }),
+    })
+    .meta({ description: `Most recipients of one transaction of version ${version}` })
+
+export const tokenTransferPlan = z
+  .object({
+    mint: address,
+    token_program: z.enum(['spl', 'token2022']),
+    decimals: z.int(),
+    source: address.meta({ description: "The payer's token account" }),
+    held: digits.meta({ description: 'Raw units in it' }),
+    lamports: digits.meta({ description: 'What the payer holds' }),
+    rent_per_account: digits.meta({ description: 'Lamports that opening one token account costs' }),
+    transfer_fee: z
+      .object({ basis_points: z.int(), maximum_fee: digits })
+      .nullable()
+      .meta({ description: 'What the token keeps of each transfer' }),
+    fits: z.object({ v0: roomOf(0), v1: roomOf(1) }),
+    recipients: z.array(
+      z.object({
+        wallet: address,
+        amount: digits,
+        token_account: address,
+        status: z.enum(['ready', 'to_open', 'left_out']),
+        reason: z.enum(TRANSFER_FAULTS).nullable().meta({ description: 'Why it is left out' }),
+        note: z.string().nullable().meta({ description: 'The same in words' }),
+      }),
+    ),
+    total: digits.meta({ description: 'Raw units for all that are not left out' }),
+    rent,
+  })
+  .openapi('TokenTransferPlan')
+export type TokenTransferPlan = z.output<typeof tokenTransferPlan>
+
+export const tokenTransfers = {
+  create: defineRoute({
+    at: paths.tokenTransfers.create,
+    tag: 'Tokens',
+    summary: 'Build one transaction that sends a token to many wallets',
+    description:
+      'Missing token accounts are opened. More recipients than fit are refused with `details.fits`, the number of the first that do; `tx_version: 1` has room for more. Signed, the platform wallet sends, whatever `payer` says.',
+    body: buildBody({ ...transferFields, recipients: recipientsOf(MOST_IN_REQUEST) }),
+    data: tokenTransfer,
+    signed: 'airdrop:admin',
+  }),
+  plan: defineRoute({
+    at: paths.tokenTransfers.plan,
+    tag: 'Tokens',
+    summary: 'Tell which wallets can receive a token, and what sending it costs',
+    description: 'Reads the chain and builds nothing. Longer lists are asked about in parts.',
+    body: writeBody({ ...transferFields, recipients: recipientsOf(MOST_IN_PLAN) }),
+    data: tokenTransferPlan,
+    dry: true,
+  }),
+}

@@ -1,0 +1,101 @@
+/** Reads whether wallets can receive a token: their token accounts, and what stands at the wallets' own addresses. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Connection } from '@solana/web3.js'
+import type { ChainAccount } from '../../../solana/accounts.ts'
+import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
+import { readTokenAccount, type TokenAccountState } from '../../../solana/token-accounts.ts'
+import { requiresMemo } from '../../../solana/token-extensions.ts'
+import { isTokenProgram } from '../../../solana/token-programs.ts'
+import { addressOfKey, openDeriver } from '../../derived-addresses.ts'
+import { accountsAt } from '../../runs.ts'
+import type { TokenProgram } from './types.ts'
+
+/** What stands at the addresses of one wallet. */
+export interface TokenReceiver {
+  wallet: string
+  tokenAccount: string
+  /** Whether the wallet's address can be a public key. */
+  isOnCurve: boolean
+  /** Program that owns the account at the wallet's address; the System program's where there is none. */
+  ownerProgram: string
+  /** Whether the token account has to be opened first. */
+  isMissing: boolean
+  /** Whether lamports lie at the address of a missing one. */
+  hasLamports: boolean
+  /** Null for a missing one, and for an account that is no token account. */
+  state: TokenAccountState | null
+  requiresMemo: boolean
+}
+
+export type ReceivingFault =
+  | 'sender'
+  | 'token_account'
+  | 'off_curve'
+  | 'program_owned'
+  | 'account_taken'
+  | 'account_frozen'
+  | 'new_accounts_frozen'
+  | 'memo_required'
+
+export interface ReceivingTerms {
+  /** The wallet that sends. */
+  payer: string
+  mint: string
+  /** Whether wallets may be addresses of programs. */
+  allowsPrograms: boolean
+  /** Whether a new token account of the mint is frozen until somebody thaws it. */
+  opensFrozen: boolean
+}
+
+/** Wallets whose addresses are derived before other requests have their turn. */
+const WALLETS_PER_TURN = 20
+
+/** Takes two accounts a wallet, a hundred accounts per call. Throws internal_error when the node fails. */
+export async function readReceivers(
+  connection: Connection,
+  { mint, tokenProgram, wallets }: { mint: string; tokenProgram: TokenProgram; wallets: readonly string[] },
+): Promise<TokenReceiver[]> {
+  const [{ PublicKey }, deriver] = await Promise.all([import('@solana/web3.js'), openDeriver()])
+  const [token, program] = [new PublicKey(mint), new PublicKey(tokenProgramId(tokenProgram))]
+  const derived: Pick<TokenReceiver, 'wallet' | 'tokenAccount' | 'isOnCurve'>[] = []
+  for (const [i, wallet] of wallets.entries()) {
+    if (i > 0 && i % WALLETS_PER_TURN === 0) await nextTurn()
+    const key = new PublicKey(wallet)
+    const tokenAccount = addressOfKey(deriver.tokenAccount(token, key, program))
+    derived.push({ wallet, tokenAccount, isOnCurve: PublicKey.isOnCurve(key.toBytes()) })
+  }
+  const accounts = await accountsAt(
+    connection,
+    derived.flatMap(({ wallet, tokenAccount }) => [wallet, tokenAccount]),
+  )
+  return derived.map((each, i) => ({ ...each, ...receiving(accounts[2 * i] ?? null, accounts[2 * i + 1] ?? null) }))
+}
+
+const tokenProgramId = (program: TokenProgram) => (program === 'spl' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM)
+
+/** Lamports that were sent to the address of a token account do not open it. */
+function receiving(wallet: ChainAccount | null, tokens: ChainAccount | null) {
+  return {
+    ownerProgram: wallet?.owner ?? SYSTEM_PROGRAM,
+    isMissing: tokens === null || tokens.owner === SYSTEM_PROGRAM,
+    hasLamports: tokens !== null && tokens.owner === SYSTEM_PROGRAM,
+    state: tokens === null ? null : readTokenAccount(tokens),
+    requiresMemo: tokens !== null && requiresMemo(tokens.data),
+  }
+}
+
+/** Returns why tokens should not or cannot be sent to the wallet; null where they can. */
+export function receivingFault(
+  { wallet, isOnCurve, ownerProgram, isMissing, state, ...receiver }: TokenReceiver,
+  { payer, mint, allowsPrograms, opensFrozen }: ReceivingTerms,
+): ReceivingFault | null {
+  if (wallet === payer) return 'sender'
+  // Nobody could move what a mint or a token account held: neither can sign, whatever its own owner does.
+  if (wallet === mint || isTokenProgram(ownerProgram)) return 'token_account'
+  if (!allowsPrograms && !isOnCurve) return 'off_curve'
+  if (!allowsPrograms && ownerProgram !== SYSTEM_PROGRAM) return 'program_owned'
+  if (isMissing) return opensFrozen ? 'new_accounts_frozen' : null
+  if (state === null || state.owner !== wallet || state.mint !== mint) return 'account_taken'
+  if (state.state === 'frozen') return 'account_frozen'
+  return receiver.requiresMemo ? 'memo_required' : null
+}

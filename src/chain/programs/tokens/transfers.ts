@@ -1,0 +1,145 @@
+/** Builds the transaction that sends amounts of one token to many wallets, opening the token accounts that are missing. */
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
+import { ApiError, badRequest } from '../../../errors.ts'
+import { MAX_COMPUTE_UNITS, MAX_INSTRUCTION_TRACE } from '../../../solana/constants.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import type { TokenProgram } from './types.ts'
+
+/** One wallet of a transfer, and its associated token account. */
+export interface TransferRecipient {
+  wallet: string
+  tokenAccount: string
+  /** Raw units. */
+  amount: bigint
+  /** Whether the transaction opens the token account, at the payer's cost. */
+  opens: boolean
+  /** Whether lamports lie at the address of a missing token account already, which takes more calls to open. */
+  hasLamports: boolean
+}
+
+export interface TokenTransfers extends Envelope {
+  mint: string
+  tokenProgram: TokenProgram
+  decimals: number
+  /** The payer's token account. */
+  source: string
+  recipients: readonly TransferRecipient[]
+}
+
+/**
+ * Most recipients of one transaction with a compute limit and a price, by its version: wallets whose token accounts are
+ * `ready`, and wallets whose accounts it opens. Version 0 is bounded by its bytes; version 1 by its 64 accounts, and for
+ * openings by the 64 instructions that a transaction can execute.
+ */
+export const MOST_RECIPIENTS = {
+  0: { ready: 19, opened: 9 },
+  1: { ready: 60, opened: 10 },
+} as const
+
+/** Instructions that are executed for a transfer, and for the opening before it: the program's own and its calls. */
+const TRANSFER_TRACE = 1
+const OPENING_TRACE = { plain: 5, withLamports: 7 }
+
+/** Twice the most that a transfer and an opening were measured to use; the search for an address varies by wallet. */
+const [TRANSFER_UNITS, OPENING_UNITS] = [15_000, 60_000]
+
+/** Returns the compute limit of transfers that cannot be simulated. */
+export const transferUnits = (recipients: readonly Pick<TransferRecipient, 'opens'>[]): number =>
+  Math.min(
+    MAX_COMPUTE_UNITS,
+    recipients.reduce((sum, { opens }) => sum + TRANSFER_UNITS + (opens ? OPENING_UNITS : 0), 0),
+  )
+
+/** Throws bad_request with `details.fits` for more recipients than one transaction has room for. */
+export async function buildTokenTransfers(input: TokenTransfers): Promise<UnsignedTransaction> {
+  const groups = await transferInstructions(input)
+  const built = await compiledWithin(input, groups)
+  if (built !== null) return built
+  throw tooManyRecipients(groups.length, await mostThatFit(input, groups), input.messageConfig === undefined)
+}
+
+/** The instructions of each recipient, in order; which of them failed tells whose they were. */
+async function transferInstructions({
+  payer,
+  mint,
+  tokenProgram,
+  decimals,
+  source,
+  recipients,
+}: TokenTransfers): Promise<TransactionInstruction[][]> {
+  const [{ PublicKey }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
+  const program = tokenProgram === 'spl' ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
+  // Compiling is faster where equal keys are the same object.
+  const [owner, token, from] = [payer, mint, source].map((address) => new PublicKey(address)) as [
+    PublicKey,
+    PublicKey,
+    PublicKey,
+  ]
+  return recipients.map(({ wallet, tokenAccount, amount, opens }) => {
+    const to = new PublicKey(tokenAccount)
+    const transfer = spl.createTransferCheckedInstruction(from, token, to, owner, amount, decimals, [], program)
+    if (!opens) return [transfer]
+    const holder = new PublicKey(wallet)
+    return [spl.createAssociatedTokenAccountIdempotentInstruction(owner, to, holder, token, program), transfer]
+  })
+}
+
+/** Returns null for more than one transaction has room for. */
+async function compiledWithin(
+  input: TokenTransfers,
+  groups: readonly TransactionInstruction[][],
+): Promise<UnsignedTransaction | null> {
+  const trace = input.recipients.slice(0, groups.length).reduce((sum, recipient) => sum + traceOf(recipient), 0)
+  const others = (input.before?.length ?? 0) + (input.after?.length ?? 0)
+  if (trace + others > MAX_INSTRUCTION_TRACE) return null
+  try {
+    return await compileUnsigned(input, groups.flat())
+  } catch (error) {
+    if (error instanceof ApiError) return null
+    throw error
+  }
+}
+
+function traceOf({ opens, hasLamports }: TransferRecipient): number {
+  if (!opens) return TRANSFER_TRACE
+  return TRANSFER_TRACE + (hasLamports ? OPENING_TRACE.withLamports : OPENING_TRACE.plain)
+}
+
+/** The number of the first recipients that fit, by halving. */
+async function mostThatFit(input: TokenTransfers, groups: readonly TransactionInstruction[][]): Promise<number> {
+  let [fits, fails] = [0, groups.length]
+  while (fails - fits > 1) {
+    const middle = Math.floor((fits + fails) / 2)
+    if ((await compiledWithin(input, groups.slice(0, middle))) === null) fails = middle
+    else fits = middle
+  }
+  return fits
+}
+
+function tooManyRecipients(count: number, fits: number, isVersion0: boolean) {
+  const next = isVersion0 ? `, or send tx_version 1, which has room for more` : ''
+  return badRequest(
+    `recipients: ${count} do not fit into one transaction, the first ${fits} do: send those, then the others${next}`,
+    { param: 'recipients', details: { recipients: count, fits } },
+  )
+}
+
+/**
+ * Returns the place of the recipient whose instruction failed; null where the failure is of no single one. `others` are
+ * the instructions before the transfers.
+ */
+export function failedRecipient(
+  err: unknown,
+  recipients: readonly Pick<TransferRecipient, 'opens'>[],
+  others: number,
+): number | null {
+  const failed = (err as { InstructionError?: unknown } | null)?.InstructionError
+  const index = Array.isArray(failed) ? Number(failed[0]) - others : Number.NaN
+  if (!Number.isInteger(index) || index < 0) return null
+  let end = 0
+  for (const [i, { opens }] of recipients.entries()) {
+    end += opens ? 2 : 1
+    if (index < end) return i
+  }
+  return null
+}

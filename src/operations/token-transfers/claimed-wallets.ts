@@ -1,0 +1,53 @@
+/** Keeps a list that is sent from being paid twice: by a transfer, and by a claim from its airdrop. */
+import { claimStatusAddress, decodeClaimStatus } from '../../chain/programs/merkle-distributor/index.ts'
+import { accountsAt } from '../../chain/runs.ts'
+import type { Context } from '../../context.ts'
+import { badRequest, notFound } from '../../errors.ts'
+import { findTree } from '../../store/merkle-trees.ts'
+import { readAirdrop } from '../airdrops/on-chain.ts'
+
+/**
+ * Returns which of the wallets have claimed. Throws bad_request while the vault can pay claims: whoever is sent tokens
+ * could claim them too. Throws not_found for an airdrop that is not stored.
+ */
+export async function claimedWallets(
+  context: Pick<Context, 'chain' | 'store'>,
+  { id, mint, wallets }: { id: string; mint: string; wallets: readonly string[] },
+): Promise<ReadonlySet<string>> {
+  const tree = await findTree(context.store.db, id)
+  if (tree === null) {
+    throw notFound(
+      `There is no merkle tree ${id}: list those that are stored (GET /v2/merkle-trees, \`svc merkle list\`)`,
+      {
+        param: 'airdrop_id',
+      },
+    )
+  }
+  if (tree.mint !== mint) {
+    throw badRequest(`airdrop_id: ${id} is an airdrop of ${tree.mint}, not of ${mint}`, {
+      param: 'airdrop_id',
+      details: { mint: tree.mint },
+    })
+  }
+  const { distributor, vault, vaultAddress, address } = await readAirdrop(context.chain, id)
+  // Nobody can claim this list from a distributor with another root.
+  if (distributor === null || distributor.root !== tree.root) return new Set()
+  const balance = vault?.amount ?? 0n
+  if (balance > 0n && !distributor.isClawedBack) {
+    throw badRequest(
+      `airdrop_id: the vault of ${id} holds ${balance} raw units, from which the same wallets can claim: who is sent tokens too would be paid twice. Send them once the vault is withdrawn (POST /v2/airdrops/{id}/vault-withdrawals, \`svc airdrops withdraw\`), which the program lets happen after the clawback time`,
+      {
+        param: 'airdrop_id',
+        details: {
+          reason: 'funded',
+          vault: vaultAddress,
+          vault_balance: String(balance),
+          clawback_at: String(distributor.clawbackAt),
+        },
+      },
+    )
+  }
+  const records = await Promise.all(wallets.map((wallet) => claimStatusAddress(address, wallet)))
+  const accounts = await accountsAt(await context.chain.connection(), records)
+  return new Set(wallets.filter((_, i) => decodeClaimStatus(accounts[i] ?? null) !== null))
+}
