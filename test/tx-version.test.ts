@@ -172,6 +172,23 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
     landedOf(rest.signature)
   })
 
+  it('transfers: to as many wallets as fit, sent by a wallet and by the platform wallet', async () => {
+    const texts = { name: 'Sent', symbol: 'SNT', uri: 'https://example.com/s.json', initial_supply: '1000000' }
+    const token = await ask('tokens.create', '/v2/tokens', { ...texts, payer: addressOf(user) })
+    land('token', token.transaction, [user, ...keysOf(token.required_signers)])
+    const { mint } = token
+    const strangers = Array.from({ length: 10 }, () => ({ wallet: addressOf(Keypair.generate()), amount: '3' }))
+    const body = { payer: addressOf(user), mint, recipients: strangers }
+    land('transfers', (await ask('tokenTransfers.create', '/v2/token-transfers', body)).transaction, [user])
+    const toPlatform = { ...body, recipients: [{ wallet: addressOf(wallet), amount: '100' }] }
+    land('transfer', (await ask('tokenTransfers.create', '/v2/token-transfers', toPlatform)).transaction, [user])
+    await service.request('PATCH', '/v2/signer/policy', {
+      body: { tokens: [{ mint, per_transaction: '100', per_day: '100' }] },
+    })
+    const signed = await ask('tokenTransfers.create', '/v2/token-transfers', { ...body, mode: 'signed' })
+    landedOf(signed.signature)
+  })
+
   it('claims by a proof of 21 to 64 hashes, which version 0 has no room for', async ({ annotate }) => {
     const texts = { name: 'Many', symbol: 'MNY', uri: 'https://example.com/m.json', initial_supply: '1000000' }
     const token = await ask('tokens.create', '/v2/tokens', { ...texts, payer: addressOf(user) })

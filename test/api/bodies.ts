@@ -52,6 +52,8 @@ export const MINIMAL: Record<string, Record<string, unknown>> = {
   'goldLocks.unlock': { platform_id: 'p' },
   'tokens.create': { payer: A, name: 'n', symbol: 's', initial_supply: '0', uri: 'ipfs://x' },
   'tokens.revokeAuthority': { payer: A },
+  'tokenTransfers.create': { payer: A, mint: A, recipients: [{ wallet: B, amount: '1' }] },
+  'tokenTransfers.plan': { payer: A, mint: A, recipients: [{ wallet: B, amount: '1' }] },
   'transactions.submit': { transaction: TX },
   'transactions.refresh': { transactions: [TX] },
   'transactions.simulate': { transaction: TX },

@@ -2,10 +2,14 @@
 import { describe, expect, it } from 'vitest'
 import { EVENT_TYPES } from '../../src/api/event-types.ts'
 import { FEE_CLAIM_KINDS } from '../../src/api/fee-claims.ts'
+import { wallet } from '../support/trees.ts'
 import { A, bodyFault, DID, HASH, TX, U64_MAX } from './bodies.ts'
 
 /** Base64 of 4,096 bytes, as many as a transaction of version 1 has, and of more. */
 const [TX_LARGEST, TX_BEYOND] = [4_096, 4_099].map((bytes) => Buffer.alloc(bytes, 7).toString('base64'))
+
+/** Recipients of a transfer, each another wallet. */
+const many = (count: number) => Array.from({ length: count }, (_, i) => ({ wallet: wallet(i + 1), amount: '1' }))
 
 /** Route, field, values that pass, values that do not (and where the fault is, unless at the field). */
 const LIMITS: [string, string, unknown[], (unknown | [unknown, string])[]][] = [
@@ -60,6 +64,20 @@ const LIMITS: [string, string, unknown[], (unknown | [unknown, string])[]][] = [
   ['goldLocks.create', 'lock_duration_days', [1, 1460], [0, 1461, 1.5, '1']],
   ['goldLocks.create', 'amount', ['1', U64_MAX], ['0', '', 'a', '18446744073709551616', 1]],
   ['goldLocks.unlock', 'platform_id', ['x', 'x'.repeat(64)], ['', 'x'.repeat(65)]],
+  [
+    'tokenTransfers.create',
+    'recipients',
+    [many(1), many(64)],
+    [
+      [],
+      many(65),
+      [[...many(2), ...many(1)], 'recipients.2.wallet'],
+      [[{ wallet: A, amount: '0' }], 'recipients.0.amount'],
+      [[{ wallet: A, amount: 1 }], 'recipients.0.amount'],
+    ],
+  ],
+  ['tokenTransfers.plan', 'recipients', [many(1), many(500)], [many(501)]],
+  ['tokenTransfers.plan', 'airdrop_id', ['A'.repeat(46), undefined], ['A'.repeat(45)]],
   ['tokens.create', 'name', ['x', 'x'.repeat(20)], ['', 'x'.repeat(21), 'x-y']],
   ['tokens.create', 'symbol', ['x', 'x'.repeat(10), '$'], ['', 'x'.repeat(11), '€€€€']],
   ['tokens.create', 'decimals', [0, 9], [-1, 10, '6']],

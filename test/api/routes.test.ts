@@ -69,6 +69,8 @@ describe('the routes', () => {
       GET /v2/tokens
       GET /v2/tokens/{mint}
       DELETE /v2/tokens/{mint}/authorities/{type}
+      POST /v2/token-transfers
+      POST /v2/token-transfer-plans
       POST /v2/transactions
       GET /v2/transactions/{signature}
       POST /v2/transaction-simulations
@@ -153,6 +155,7 @@ describe('the routes', () => {
       'goldLocks.unlock': 'refused',
       'tokens.create': 'refused',
       'tokens.revokeAuthority': 'refused',
+      'tokenTransfers.create': 'airdrop:admin',
     })
     expect(by(({ scope }) => scope)).toEqual({
       'feeSchedules.create': 'fees:claim',

@@ -18,6 +18,8 @@ const TREE = 'A'.repeat(46)
 /** Text in base64 of so many characters. */
 const base64 = (characters: number) => 'QUJD'.repeat(Math.floor(characters / 4))
 const repeat = <T>(count: number, make: (n: number) => T) => Array.from({ length: count }, (_, n) => make(n))
+/** Wallets that have no account, so that an address is searched for each. */
+const recipients = (count: number) => repeat(count, (n) => ({ wallet: wallet(n + 1_000), amount: '1' }))
 
 /** One of version 1, as large and with as many signatures as there can be. None fits, which all are checked for. */
 const TRANSACTION = (() => {
@@ -75,6 +77,8 @@ const COSTS: Record<string, Cost> = {
   'goldLocks.unlock': { largest: { platform_id: 'p'.repeat(64) }, stores: 64 },
   'tokens.create': { largest: { uri: `https://example.com/${'u'.repeat(180)}` }, stores: 64 },
   'tokens.revokeAuthority': { largest: {}, stores: 64 },
+  'tokenTransfers.create': { largest: { recipients: recipients(64) }, stores: 64 },
+  'tokenTransfers.plan': { largest: { recipients: recipients(500) }, stores: 1 },
   'transactions.submit': {
     largest: { transaction: undefined, bundle: true, signed_transactions: repeat(5, () => TRANSACTION) },
     stores: 64,
