@@ -29,6 +29,12 @@ export async function claimedWallets(
       details: { mint: tree.mint },
     })
   }
+  if (tree.total_locked !== '0') {
+    throw badRequest(
+      `airdrop_id: the list of ${id} has locked amounts, which become claimable over time; a transfer would pay them at once: make a list of what is to be sent (\`svc airdrops send\`)`,
+      { param: 'airdrop_id', details: { reason: 'locked_amounts', total_locked: tree.total_locked } },
+    )
+  }
   const { distributor, vault, vaultAddress, address } = await readAirdrop(context.chain, id)
   // Nobody can claim this list from a distributor with another root.
   if (distributor === null || distributor.root !== tree.root) return new Set()
