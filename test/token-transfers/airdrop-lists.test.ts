@@ -44,8 +44,10 @@ describe('a list that has an airdrop', () => {
     onTestFinished(() => removeFolder(files))
     const platform = Keypair.generate()
     const all = await opened({ signer: 'keypair', 'signer.keypair': keypairFile(files, platform) })
-    const { ok, refused, body, payer, wallets, mint, submit, tree, pass, chain, land, tokensOf } = all
+    const { ok, request, refused, body, payer, wallets, mint, submit, tree, pass, chain, land, tokensOf } = all
     chain.airdrop(addressOf(platform), 1_000_000_000n)
+    const limits = { lamports_per_transaction: '10000000', lamports_per_day: '10000000' }
+    await request('PATCH', '/v2/signer/policy', { body: limits })
     const make = createBody(payer, mint, tree.root, { clawback_after_days: 1 })
     await submit(await ok('POST', '/v2/airdrops', make), payer)
     await submit(await ok('POST', `/v2/airdrops/${tree.id}/claims`, claimBody(wallets[1]!)), wallets[1]!)
