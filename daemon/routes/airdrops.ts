@@ -3,6 +3,7 @@ import { airdrops } from '../../src/api/airdrops.ts'
 import { claimAirdrop } from '../../src/operations/airdrops/claim-airdrop.ts'
 import { createAirdrop } from '../../src/operations/airdrops/create-airdrop.ts'
 import { getAirdrop } from '../../src/operations/airdrops/get-airdrop.ts'
+import { getEntitlement } from '../../src/operations/airdrops/get-entitlement.ts'
 import { listAirdrops } from '../../src/operations/airdrops/list-airdrops.ts'
 import { lookUpAirdrops } from '../../src/operations/airdrops/look-up-airdrops.ts'
 import { withdrawVault } from '../../src/operations/airdrops/withdraw-vault.ts'
@@ -13,6 +14,7 @@ export function airdropsRoutes(mount: Mount): void {
   mount.stored(airdrops.list, listAirdrops)
   mount(airdrops.get, getAirdrop)
   mount(airdrops.claim, claimAirdrop)
+  mount(airdrops.entitlement, getEntitlement)
   mount(airdrops.withdraw, withdrawVault)
   mount(airdrops.lookup, lookUpAirdrops)
 }

@@ -37,7 +37,10 @@ export const airdrop = z
     leaf_count: z.int().min(0),
     status: z.enum(AIRDROP_STATUSES),
     created_at: timestamp.nullable(),
-    total: digits.nullable().meta({ description: 'Sum of the stored tree, raw units; null where none is stored' }),
+    total: digits
+      .nullable()
+      .meta({ description: 'Sum of the stored tree, raw units, locked amounts included; null where none is stored' }),
+    total_locked: digits.nullable().meta({ description: 'The part of it that vests, raw units; 0 without vesting' }),
     distributor: fromChain(address, 'Account of the airdrop; derived, so known before it is there'),
     on_chain_root: fromChain(
       hex32,
@@ -52,7 +55,11 @@ export const airdrop = z
     ),
     claimed_count: fromChain(z.int().min(0), 'Wallets that have claimed'),
     claimed_amount: fromChain(digits, 'Raw units'),
-    starts_at: fromChain(timestamp, 'Start that its maker set; a formality where it is minutes after the making'),
+    starts_at: fromChain(
+      timestamp,
+      'Locked amounts vest from then on; without any a formality, minutes after the making',
+    ),
+    ends_at: fromChain(timestamp, 'All locked amounts have vested by then'),
     clawback_at: fromChain(timestamp, 'From then on what is left can be withdrawn'),
     clawback_receiver: fromChain(address, 'Token account that a withdrawal goes to'),
     clawed_back: fromChain(z.boolean(), 'Whether the vault was withdrawn: nothing can be claimed any more'),
@@ -65,6 +72,7 @@ export const CLAIM_FAULTS = [
   'not_initialized',
   'other_root',
   'already_claimed',
+  'nothing_vested',
   'clawed_back',
   'not_started',
   'cap_reached',
@@ -79,9 +87,21 @@ export const airdropEntitlement = z
     id: treeId,
     mint: address,
     airdrop_count: airdropCount,
-    amount: digits.meta({ description: 'What the wallet is entitled to, raw units' }),
+    amount: digits.meta({ description: 'What the wallet is entitled to at once, raw units' }),
+    amount_locked: digits.meta({ description: 'What vests for it beside that, raw units; 0 without vesting' }),
     status: z.enum(AIRDROP_STATUSES).meta({ description: 'Of the airdrop' }),
-    claimed: z.boolean(),
+    claimed: z.boolean().meta({ description: 'Whether the wallet has claimed; with vesting, more may be to come' }),
+    claimed_amount: digits.meta({ description: 'What it has claimed of both amounts, raw units' }),
+    claimable_amount: digits.meta({ description: 'What a claim would pay now, raw units' }),
+    vested: digits.meta({ description: 'What has vested of `amount_locked` so far, claimed or not, raw units' }),
+    next_vesting_at: timestamp
+      .nullable()
+      .meta({ description: 'When more vests than is claimable now; null where nothing is left to vest' }),
+    starts_at: timestamp.nullable().meta({ description: 'Start of the vesting; null without vesting' }),
+    ends_at: timestamp.nullable().meta({ description: 'End of the vesting; null without vesting' }),
+    clawback_at: timestamp
+      .nullable()
+      .meta({ description: 'From then on what is not claimed can be withdrawn by the maker, vested or not' }),
     claimable: z.boolean().meta({ description: 'Whether POST /v2/airdrops/{id}/claims would build a claim now' }),
     reason: z.enum(CLAIM_FAULTS).nullable().meta({ description: 'Why it is not claimable' }),
     note: z.string().nullable().meta({ description: 'The same in words' }),
@@ -93,7 +113,10 @@ export const airdropClaimCreated = unsignedPayload({
     .nullable()
     .meta({ description: 'Auxiliary swap to SOL; null unless `swap_to_sol` was asked for' }),
 })
-  .extend({ tracked_resource: trackedResource })
+  .extend({
+    tracked_resource: trackedResource,
+    amount: digits.meta({ description: 'What the claim pays, raw units; more where more has vested when it lands' }),
+  })
   .openapi('AirdropClaimCreated')
 
 export const vaultWithdrawal = signedPayload({ mint: address, amount: digits }).openapi('VaultWithdrawal')
@@ -128,8 +151,17 @@ export const airdrops = {
         .min(1)
         .max(3650)
         .default(30)
-        .meta({ description: 'Days until what is left can be withdrawn' }),
-    }).superRefine(({ fund, fund_amount }, context) => {
+        .meta({ description: 'Days until what is left can be withdrawn, from `ends_at` where amounts vest' }),
+      starts_at: timestamp.optional().meta({
+        description: 'Start of the vesting of locked amounts; in five minutes by default, which is the earliest',
+      }),
+      ends_at: timestamp.optional().meta({
+        description: 'End of the vesting; required where the stored tree has locked amounts, refused where it has none',
+      }),
+    }).superRefine(({ fund, fund_amount, starts_at, ends_at }, context) => {
+      if (starts_at !== undefined && ends_at === undefined) {
+        context.addIssue({ code: 'custom', path: ['ends_at'], message: 'is required beside starts_at' })
+      }
       if (fund === false && fund_amount !== undefined) {
         context.addIssue({ code: 'custom', path: ['fund_amount'], message: 'fund_amount contradicts fund: false' })
       }
@@ -164,6 +196,9 @@ export const airdrops = {
       amount: z
         .union([z.string(), z.number()], { error: 'must be a string of digits or a whole number' })
         .meta({ description: 'Raw units, digits; ignored when `proof` is omitted', example: '1000000' }),
+      amount_locked: u64Digits
+        .optional()
+        .meta({ description: 'The locked amount of the leaf beside `proof`, raw units; 0 by default', example: '0' }),
       proof: z
         .array(hash32)
         .max(64)
@@ -180,6 +215,13 @@ export const airdrops = {
     }),
     data: airdropClaimCreated,
     signed: 'refused',
+  }),
+  entitlement: defineRoute({
+    at: paths.airdrops.entitlement,
+    tag: 'Airdrops',
+    summary: 'Read what one wallet may claim, has claimed and can claim now',
+    params: z.object({ id: treeId, wallet: address }),
+    data: airdropEntitlement,
   }),
   withdraw: defineRoute({
     at: paths.airdrops.withdraw,

@@ -45,6 +45,7 @@ export const paths = {
     list: ['get', '/v2/airdrops'],
     get: ['get', '/v2/airdrops/{id}'],
     claim: ['post', '/v2/airdrops/{id}/claims'],
+    entitlement: ['get', '/v2/airdrops/{id}/claims/{wallet}'],
     withdraw: ['post', '/v2/airdrops/{id}/vault-withdrawals'],
     lookup: ['get', '/v2/wallets/{wallet}/airdrops'],
   },

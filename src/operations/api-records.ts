@@ -90,7 +90,7 @@ export const merkleTreeRecord = (row: TreeRow): TreeRecord => ({
 
 type AirdropBase = Pick<
   Airdrop,
-  'id' | 'mint' | 'airdrop_count' | 'root' | 'leaf_count' | 'status' | 'created_at' | 'total'
+  'id' | 'mint' | 'airdrop_count' | 'root' | 'leaf_count' | 'status' | 'created_at' | 'total' | 'total_locked'
 >
 
 /** Returns the stored part of an airdrop, as its events contain it. */
@@ -103,6 +103,7 @@ export const storedAirdrop = (row: Row<'merkle_trees'>): AirdropBase => ({
   status: row.status,
   created_at: isoTime(row.created_at),
   total: row.total,
+  total_locked: row.total_locked,
 })
 
 /** Returns a stored airdrop as lists contain it. Fields that only the chain has are null until they are read there. */
@@ -117,6 +118,7 @@ export const airdropRecord = (row: Row<'merkle_trees'>): Airdrop => ({
   claimed_count: null,
   claimed_amount: null,
   starts_at: null,
+  ends_at: null,
   clawback_at: null,
   clawback_receiver: null,
   clawed_back: null,

@@ -104,6 +104,7 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
     for (const [n, amount] of ['0', 'many', '-1', 1.5].entries()) {
       const built = await ok('POST', path, claimBody(wallets[n]!, { amount }))
       expect(Object.keys(built).sort()).toEqual([
+        'amount',
         'last_valid_block_height',
         'mode',
         'requiredSigners',

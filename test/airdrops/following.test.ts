@@ -280,8 +280,8 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
         recentBlockhash: chain.latestBlockhash().blockhash,
         distributor,
         mint,
-        amount: BigInt(leaf.amount),
-        proof: leaf.proof.map((hash: string) => hashFromHex(hash)!),
+        leaf: { amount: BigInt(leaf.amount), locked: 0n, proof: leaf.proof.map((hash: string) => hashFromHex(hash)!) },
+        takesVested: false,
         opensAccount: true,
       })
       instructions.push(

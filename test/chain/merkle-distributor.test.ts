@@ -92,8 +92,8 @@ const claimOf = (changes: Partial<Parameters<typeof buildAirdropClaim>[0]> = {})
     recentBlockhash: GOLDEN_BLOCKHASH,
     distributor,
     mint: addressOf(MINT),
-    amount: AMOUNT,
-    proof,
+    leaf: { amount: AMOUNT, locked: 0n, proof },
+    takesVested: false,
     opensAccount: true,
     ...changes,
   })
@@ -149,6 +149,34 @@ const made = async () => {
   return opened
 }
 
+const LOCKED = 1_000_003n
+/** One of three wallets has a locked amount, which vests in 1,000 seconds. */
+const vestingTree = buildTree(
+  listFromEntries(
+    [0, 1, 2].map((n) => ({
+      wallet: n === 1 ? addressOf(CLAIMER) : walletOf(n),
+      amount: n === 1 ? AMOUNT : 1n,
+      locked: n === 1 ? LOCKED : 0n,
+    })),
+  ),
+)
+const vestingDistributor = await distributorAddress({ mint: addressOf(MINT), airdropCount: 9 })
+const vestingClaimOf = (changes: Partial<Parameters<typeof buildAirdropClaim>[0]>) =>
+  claimOf({
+    distributor: vestingDistributor,
+    leaf: { amount: AMOUNT, locked: LOCKED, proof: proofAt(vestingTree, 1) },
+    takesVested: true,
+    ...changes,
+  })
+const vestingHalfway = async () => {
+  const opened = await openChain()
+  const schedule = { startsAt: START, endsAt: START + 1_000n, clawbackAt: START + 1_000n + DAY }
+  const creation = { airdropCount: 9, root: toHex(vestingTree.root), maxNodes: 3n, ...schedule }
+  opened.land(await creationOf(creation), ADMIN)
+  opened.chain.advance(800)
+  return opened
+}
+
 describe('every builder', () => {
   it('makes the transaction that the real program took once, within the size that the chain takes', async ({
     annotate,
@@ -171,6 +199,26 @@ describe('every builder', () => {
         'airdrops/claim-longest',
         (await claimOf({ before: [budget[0]!], after: fee })).transaction,
         made,
+      ),
+      'airdrops/claim-first-vested': await expectGolden(
+        'airdrops/claim-first-vested',
+        (await vestingClaimOf({})).transaction,
+        vestingHalfway,
+      ),
+      'airdrops/claim-vested': await expectGolden(
+        'airdrops/claim-vested',
+        (await vestingClaimOf({ leaf: null, opensAccount: false })).transaction,
+        async () => {
+          const opened = await vestingHalfway()
+          opened.land(await vestingClaimOf({}), CLAIMER)
+          opened.chain.advance(100)
+          return opened
+        },
+      ),
+      'airdrops/v1-claim-vested': await expectGolden(
+        'airdrops/v1-claim-vested',
+        (await vestingClaimOf({ ...version1, after: fee })).transaction,
+        vestingHalfway,
       ),
       'airdrops/clawback': await expectGolden('airdrops/clawback', (await clawbackOf()).transaction, afterwards),
       'airdrops/v1-create': await expectGolden(
@@ -199,7 +247,8 @@ describe('every builder', () => {
 
   it('fits with the longest legal inputs, a compute limit and a price', async ({ annotate }) => {
     const siblings = (count: number) => Array.from({ length: count }, (_, n) => new Uint8Array(32).fill(n))
-    const most = { before: budget, after: fee, amount: MAX_U64 }
+    const leafWith = (proof: Uint8Array[]) => ({ amount: MAX_U64, locked: MAX_U64, proof })
+    const most = { before: budget, after: fee }
     const built = {
       creation: await creationOf({
         before: budget,
@@ -210,14 +259,20 @@ describe('every builder', () => {
         deposit: MAX_U64,
       }),
       'claim of 50,000': await claimOf(most),
-      'claim with most siblings': await claimOf({ ...most, proof: siblings(MOST_SIBLINGS) }),
+      'claim with most siblings': await claimOf({ ...most, leaf: leafWith(siblings(MOST_SIBLINGS)) }),
+      'claim with most siblings and what has vested': await claimOf({
+        ...most,
+        leaf: leafWith(siblings(MOST_SIBLINGS - 1)),
+        takesVested: true,
+      }),
+      'claim of what has vested': await claimOf({ ...most, leaf: null, takesVested: true }),
       clawback: await clawbackOf({ before: budget, opensReceiverFor: addressOf(ADMIN) }),
     }
     const sizes = Object.entries(built).map(([name, { transaction }]) => [name, transaction.length] as const)
     await annotate(JSON.stringify(Object.fromEntries(sizes)), 'bytes')
     for (const [name, size] of sizes) expect([name, size <= MAX_TRANSACTION_BYTES]).toEqual([name, true])
     expect(proof).toHaveLength(16)
-    await expect(claimOf({ ...most, proof: siblings(MOST_SIBLINGS + 1) })).rejects.toMatchObject({
+    await expect(claimOf({ ...most, leaf: leafWith(siblings(MOST_SIBLINGS + 1)) })).rejects.toMatchObject({
       code: 'bad_request',
     })
   })
@@ -308,22 +363,25 @@ describe('a message', () => {
       payer: key,
       distributor: key,
       mint: key,
-      amount: u64,
-      proof: fc.array(hash, { maxLength: MOST_SIBLINGS }),
+      leaf: fc.record({ amount: u64, locked: u64, proof: fc.array(hash, { maxLength: MOST_SIBLINGS - 1 }) }),
+      takesVested: fc.boolean(),
       opensAccount: fc.boolean(),
     })
     await fc.assert(
       fc.asyncProperty(arbitrary, async (claim) => {
         const { transaction } = await buildAirdropClaim({ ...claim, recentBlockhash: GOLDEN_BLOCKHASH })
+        const { distributor, payer: claimer } = claim
+        const status = await claimStatusAddress(distributor, claimer)
+        const vested = { kind: 'vested_claimed', distributor, claimer, status }
         expect(distributorChangesIn(decodeWireTransaction(transaction).message)).toEqual([
           {
             kind: 'claimed',
             distributor: claim.distributor,
             claimer: claim.payer,
-            amount: claim.amount,
-            locked: 0n,
-            proof: claim.proof.map((sibling) => Uint8Array.from(sibling)),
+            ...claim.leaf,
+            proof: claim.leaf.proof.map((sibling) => Uint8Array.from(sibling)),
           },
+          ...(claim.takesVested ? [vested] : []),
         ])
       }),
       { numRuns: 60 },

@@ -15,16 +15,17 @@ export async function claimAirdrop(
 ): Promise<Result<ClaimAirdropRoute>> {
   const { id, claimer } = input
   const leaf = input.proof === undefined ? await storedLeaf(context, id, claimer) : requestLeaf(input, input.proof)
-  const { claim, mint } = await requireClaim(context, { id, claimer, leaf })
+  const { claim, mint, amount } = await requireClaim(context, { id, claimer, leaf })
   const built = await buildTransaction(context, {
     payer: claimer,
     platformFee: input.platform_fee,
     fallbackUnits: AIRDROP_CLAIM_UNITS,
     build: (envelope) => buildAirdropClaim({ ...envelope, ...claim }),
   })
-  const swap = input.swap_to_sol ? await swapToSol(context, { mint, amount: leaf.amount, payer: claimer }, built) : null
+  const swap = input.swap_to_sol ? await swapToSol(context, { mint, amount, payer: claimer }, built) : null
   return {
     ...unsignedAnswer(built),
+    amount: String(amount),
     swap_transaction: swap === null ? null : unsignedAnswer(swap).transaction,
     tracked_resource: trackingOf('airdrop', id, ['airdrop.claimed']),
   }

@@ -2,7 +2,8 @@
 import type { ClaimFaultReason } from '../../api/airdrops.ts'
 import type { TokenAccountState } from '../../chain/balance-changes.ts'
 import type { ClaimStatus, Distributor } from '../../chain/programs/merkle-distributor/index.ts'
-import { describeUnixTime } from './unix-times.ts'
+import type { ClaimPayment } from './claim-payment.ts'
+import { describeUnixTime, isoOfUnixTime } from './unix-times.ts'
 
 /** A start at most this far ahead can be a formality. It exceeds the margin of any tool and the lag of any node. */
 const FORMAL_WITHIN_S = 3_600n
@@ -10,8 +11,10 @@ const FORMAL_WITHIN_S = 3_600n
 export interface ClaimQuestion {
   id: string
   claimer: string
-  /** Amount in raw units. */
-  amount: bigint
+  /** What a claim would pay now. */
+  payment: ClaimPayment
+  /** Whether amounts of the airdrop vest, so that its start and end are a schedule. */
+  vests: boolean
   /** Root of the stored tree in hex, or null when amount and proof were given and checked against the distributor. */
   root: string | null
   address: string
@@ -65,6 +68,7 @@ type ClaimCheck = (question: ClaimQuestion & { distributor: Distributor }) => Cl
 const CLAIM_CHECKS: readonly ClaimCheck[] = [
   alreadyClaimed,
   vaultClawedBack,
+  nothingVested,
   notStarted,
   capReached,
   vaultFrozen,
@@ -73,9 +77,26 @@ const CLAIM_CHECKS: readonly ClaimCheck[] = [
 ]
 
 function alreadyClaimed({ id, claimer, status }: ClaimQuestion): ClaimFault | null {
-  if (status === null) return null
-  const message = `${claimer} has claimed ${status.unlocked} from the airdrop ${id} already: a wallet claims once`
-  return { reason: 'already_claimed', message, param: 'claimer', details: { claimed: String(status.unlocked) } }
+  if (status === null || status.lockedWithdrawn < status.locked) return null
+  const claimed = status.unlocked + status.lockedWithdrawn
+  const rule = status.locked === 0n ? 'a wallet claims once' : 'all that was locked has vested and is claimed'
+  const message = `${claimer} has claimed ${claimed} from the airdrop ${id} already: ${rule}`
+  return { reason: 'already_claimed', message, param: 'claimer', details: { claimed: String(claimed) } }
+}
+
+/** A first claim that pays nothing yet would only cost the rent of its record. */
+function nothingVested({ id, claimer, payment, status }: Parameters<ClaimCheck>[0]): ClaimFault | null {
+  const { unlocked, vested, nextVestingAt } = payment
+  if (unlocked + vested > 0n || nextVestingAt === null) return null
+  const when = describeUnixTime(nextVestingAt)
+  const before = status === null ? '' : `, ${status.unlocked + status.lockedWithdrawn} were claimed before`
+  const message = `Nothing of the airdrop ${id} has vested for ${claimer} at the moment${before}: the next tokens vest at ${when}`
+  return {
+    reason: 'nothing_vested',
+    message,
+    param: 'claimer',
+    details: { next_vesting_at: isoOfUnixTime(nextVestingAt), claimed: String(status?.unlocked ?? 0n) },
+  }
 }
 
 function vaultClawedBack({ id, distributor }: Parameters<ClaimCheck>[0]): ClaimFault | null {
@@ -85,11 +106,12 @@ function vaultClawedBack({ id, distributor }: Parameters<ClaimCheck>[0]): ClaimF
 }
 
 /**
- * The program pays before the start too because nothing is locked, so the start is only the creator's intent. A start
+ * Unlocked amounts are paid before the start too. Where nothing vests, the start is only the creator's intent. A start
  * within the hour directly followed by its end is what the program requires of a new distributor, and is no real
  * schedule.
  */
-function notStarted({ id, distributor, now }: Parameters<ClaimCheck>[0]): ClaimFault | null {
+function notStarted({ id, distributor, now, vests }: Parameters<ClaimCheck>[0]): ClaimFault | null {
+  if (vests) return null
   const { startsAt, endsAt } = distributor
   const isFormal = endsAt - startsAt <= 1n && startsAt - now <= FORMAL_WITHIN_S
   if (startsAt <= now || isFormal) return null
@@ -97,9 +119,10 @@ function notStarted({ id, distributor, now }: Parameters<ClaimCheck>[0]): ClaimF
   return { reason: 'not_started', message, param: 'id', details: { seconds_left: String(startsAt - now) } }
 }
 
-function capReached({ id, amount, distributor }: Parameters<ClaimCheck>[0]): ClaimFault | null {
+function capReached({ id, payment, distributor, status }: Parameters<ClaimCheck>[0]): ClaimFault | null {
+  const amount = payment.unlocked + payment.vested
   const { claimedNodes, maxNodes, claimedTotal, maxTotal } = distributor
-  if (claimedNodes < maxNodes && claimedTotal + amount <= maxTotal) return null
+  if ((status !== null || claimedNodes < maxNodes) && claimedTotal + amount <= maxTotal) return null
   const message = `The airdrop ${id} has paid out ${claimedTotal} of at most ${maxTotal} to ${claimedNodes} of at most ${maxNodes} wallets: ${amount} more is beyond its caps`
   const details = { claimed: String(claimedTotal), max_total: String(maxTotal), max_claims: String(maxNodes) }
   return { reason: 'cap_reached', message, param: 'id', details }
@@ -112,7 +135,8 @@ function vaultFrozen({ id, vaultAddress, vault }: Parameters<ClaimCheck>[0]): Cl
 }
 
 /** The message suggests funding only if the unclaimed rest returns to the admin. */
-function unfunded({ id, amount, vaultAddress, vault, distributor, reasonsNotToFund }: Parameters<ClaimCheck>[0]) {
+function unfunded({ id, payment, vaultAddress, vault, distributor, reasonsNotToFund }: Parameters<ClaimCheck>[0]) {
+  const amount = payment.unlocked + payment.vested
   const vaultBalance = vault?.amount ?? 0n
   if (vaultBalance >= amount) return null
   const short = `The vault of the airdrop ${id} holds ${vaultBalance}, less than the ${amount} to claim`

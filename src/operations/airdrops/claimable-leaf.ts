@@ -6,7 +6,9 @@ import type { MaybeAccount } from '../../chain/plain-reads.ts'
 import {
   claimStatusAddress,
   type DistributorClaim,
+  type DistributorLeaf,
   decodeClaimStatus,
+  hasRoomForVested,
   requireRoomForProof,
   tokenAccountAddress,
 } from '../../chain/programs/merkle-distributor/index.ts'
@@ -20,6 +22,7 @@ import type { Row } from '../../store/schema.ts'
 import { withRow } from '../merkle-trees/open-tree.ts'
 import { hashBytesOf, keyBytesOf } from '../merkle-trees/tree-keys.ts'
 import { claimFault } from './claim-faults.ts'
+import { claimPayment } from './claim-payment.ts'
 import {
   airdropKeyOf,
   isOpen,
@@ -29,9 +32,8 @@ import {
   requireDistributor,
 } from './on-chain.ts'
 
-/** The amount and proof of a claim. `tree` is the stored tree, or null when amount and proof were in the request. */
-export interface ClaimLeaf {
-  amount: bigint
+/** The leaf of a claim. `tree` is the stored tree, or null when amounts and proof were in the request. */
+export interface ClaimLeaf extends DistributorLeaf {
   proof: Uint8Array[]
   tree: Row<'merkle_trees'> | null
 }
@@ -41,6 +43,8 @@ export interface PayableClaim {
   mint: string
   /** What the builder needs besides the envelope. */
   claim: Omit<DistributorClaim, keyof Envelope>
+  /** Raw units that the claim pays. */
+  amount: bigint
   /** The account that the claim creates, which may hold lamports already. */
   status: { address: string; account: MaybeAccount }
   /** The claimer's token account, which may be missing or hold lamports alone. */
@@ -63,25 +67,36 @@ export async function requireClaim(
   const airdrop = requireDistributor(chain, read)
   if (leaf.tree === null) requireProof(airdrop, claimer, leaf)
   const held = airdrop.accounts.get(account) ?? null
-  const status = airdrop.accounts.get(statusAddress) ?? null
+  const statusAccount = airdrop.accounts.get(statusAddress) ?? null
+  const status = decodeClaimStatus(statusAccount)
+  const payment = claimPayment(leaf, airdrop.distributor, status, airdrop.now)
   const fault = claimFault({
     ...airdrop,
     claimer,
-    amount: leaf.amount,
+    payment,
+    vests: leaf.locked > 0n || (leaf.tree !== null && leaf.tree.total_locked !== '0'),
     root: leaf.tree?.root ?? null,
     reasonsNotToFund: await reasonsNotToFund(mint, airdrop.distributor, leaf.tree),
-    status: decodeClaimStatus(status),
+    status,
     account: held === null ? null : decodeTokenAccount(held),
   })
   if (fault !== null) {
     const { reason, message, param, details } = fault
     throw badRequest(message, { param, details: { reason, ...details } })
   }
-  const { amount, proof } = leaf
+  // With the longest proofs what has vested is left to a second claim.
+  const takesVested = payment.vested > 0n && (status !== null || hasRoomForVested(leaf.proof.length, txVersion))
   return {
     mint,
-    claim: { distributor: airdrop.address, mint, amount, proof, opensAccount: !isOpen(held) },
-    status: { address: statusAddress, account: status },
+    amount: payment.unlocked + (takesVested ? payment.vested : 0n),
+    claim: {
+      distributor: airdrop.address,
+      mint,
+      leaf: status === null ? leaf : null,
+      takesVested,
+      opensAccount: !isOpen(held),
+    },
+    status: { address: statusAddress, account: statusAccount },
     tokens: { address: account, account: held },
   }
 }
@@ -96,7 +111,7 @@ export async function storedLeaf(context: Pick<Context, 'store'>, id: string, cl
   }
   return withRow(context, tree, async ({ row, head, read }) => {
     const leaf = await lookUpProof(head, keyBytesOf(claimer), read)
-    if (leaf !== undefined) return { amount: leaf.amount, proof: leaf.proof, tree: row }
+    if (leaf !== undefined) return { amount: leaf.amount, locked: leaf.locked, proof: leaf.proof, tree: row }
     throw notFound(`The wallet ${claimer} is not in the merkle tree ${id}: it has nothing to claim`, {
       param: 'claimer',
     })
@@ -104,17 +119,22 @@ export async function storedLeaf(context: Pick<Context, 'store'>, id: string, cl
 }
 
 export function requestLeaf(
-  { amount }: Pick<Input<Api['airdrops']['claim']>, 'amount'>,
+  { amount, amount_locked }: Pick<Input<Api['airdrops']['claim']>, 'amount' | 'amount_locked'>,
   proof: readonly string[],
 ): ClaimLeaf {
-  return { amount: BigInt(amount), proof: proof.map(hashBytesOf), tree: null }
+  return { amount: BigInt(amount), locked: BigInt(amount_locked ?? 0), proof: proof.map(hashBytesOf), tree: null }
 }
 
 /** Checks the proof by the root that the program will check it with. Throws bad_request when it does not match. */
-function requireProof({ distributor, id }: PresentAirdrop, claimer: string, { amount, proof }: ClaimLeaf): void {
-  if (verifyProof(keyBytesOf(claimer), amount, proof, hashBytesOf(distributor.root))) return
+function requireProof({ distributor, id }: PresentAirdrop, claimer: string, leaf: ClaimLeaf): void {
+  const { amount, locked, proof } = leaf
+  if (verifyProof(keyBytesOf(claimer), amount, proof, hashBytesOf(distributor.root), locked)) return
+  const amounts = locked === 0n ? `the amount ${amount}` : `the amounts ${amount} and ${locked} (locked)`
   throw badRequest(
-    `proof: it does not lead from ${claimer} and the amount ${amount} to the root ${distributor.root} of the airdrop ${id}: claim with the amount and proof that were made for this wallet`,
-    { param: 'proof', details: { root: distributor.root, claimer, amount: String(amount) } },
+    `proof: it does not lead from ${claimer} and ${amounts} to the root ${distributor.root} of the airdrop ${id}: claim with the amount and proof that were made for this wallet`,
+    {
+      param: 'proof',
+      details: { root: distributor.root, claimer, amount: String(amount), amount_locked: String(locked) },
+    },
   )
 }

@@ -76,11 +76,18 @@ function foreignAirdrop(airdrop: ChainAirdrop): Airdrop {
     root,
     leaf_count,
     status: statusOnChain(
-      { root, leaf_count: leaf_count || Number.MAX_SAFE_INTEGER, total: String(maxTotal) },
+      // Where a schedule is set, amounts may vest, so that wallets which have claimed may have more to come.
+      {
+        root,
+        leaf_count: leaf_count || Number.MAX_SAFE_INTEGER,
+        total: String(maxTotal),
+        total_locked: distributor.endsAt - distributor.startsAt > 1n ? String(maxTotal) : '0',
+      },
       distributor,
     ),
     created_at: null,
     total: null,
+    total_locked: null,
     distributor: airdrop.address,
     ...airdropStateOf(airdrop, distributor),
     vault_lacks: null,
@@ -99,6 +106,7 @@ function airdropStateOf({ vaultAddress, vault }: ChainAirdrop, distributor: Dist
     claimed_count: Number(distributor.claimedNodes),
     claimed_amount: String(distributor.claimedTotal),
     starts_at: isoOfUnixTime(distributor.startsAt),
+    ends_at: isoOfUnixTime(distributor.endsAt),
     clawback_at: isoOfUnixTime(distributor.clawbackAt),
     clawback_receiver: distributor.clawbackReceiver,
     clawed_back: distributor.isClawedBack,

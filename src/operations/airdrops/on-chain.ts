@@ -91,7 +91,7 @@ export function requireDistributor(chain: Chain, airdrop: ChainAirdrop): Present
   )
 }
 
-type AirdropTree = Pick<Row<'merkle_trees'>, 'root' | 'leaf_count' | 'total'>
+type AirdropTree = Pick<Row<'merkle_trees'>, 'root' | 'leaf_count' | 'total' | 'total_locked'>
 
 /**
  * Returns reasons not to send tokens to the vault, as sentences that name the receiver of the rest: it is not the
@@ -125,12 +125,17 @@ export function statusOnChain(tree: AirdropTree, distributor: Distributor | null
     : statusOfFacts(factsOf(tree, distributor))
 }
 
-/** Returns the facts that a distributor with the tree's root shows about the tree. */
+/**
+ * Returns the facts that a distributor with the tree's root shows about the tree. Where amounts vest, a wallet that has
+ * claimed has more to come, so only the total tells that all is claimed.
+ */
 export const factsOf = (
-  { leaf_count, total }: Pick<AirdropTree, 'leaf_count' | 'total'>,
+  { leaf_count, total, total_locked }: Omit<AirdropTree, 'root'>,
   { claimedNodes, claimedTotal, isClawedBack }: Distributor,
 ): AirdropFacts => ({
   isClaimed: claimedNodes > 0n,
-  isFull: claimedNodes >= BigInt(leaf_count) || (claimedNodes > 0n && claimedTotal >= BigInt(total)),
+  isFull:
+    (total_locked === '0' && claimedNodes >= BigInt(leaf_count)) ||
+    (claimedNodes > 0n && claimedTotal >= BigInt(total)),
   isDrained: isClawedBack,
 })

@@ -14,11 +14,12 @@ import { readMint } from '../../solana/token-accounts.ts'
 import { MAX_U64 } from '../../solana/u64.ts'
 import { findTree } from '../../store/merkle-trees.ts'
 import type { Row } from '../../store/schema.ts'
-import { DAY_SECONDS } from '../../timing.ts'
+import { DAY_SECONDS, SECOND_MS } from '../../timing.ts'
 import { type BuiltTransaction, buildTransaction } from '../building.ts'
 import { treeIdOf } from '../merkle-trees/tree-keys.ts'
 import { requireFreeCount } from './free-count.ts'
 import { isOpen, readAirdrop } from './on-chain.ts'
+import { describeUnixTime } from './unix-times.ts'
 
 type CreateAirdropInput = Input<Api['airdrops']['create']>
 type StoredTree = Row<'merkle_trees'> | null
@@ -28,6 +29,8 @@ type StoredTree = Row<'merkle_trees'> | null
  * the life of a blockhash, for clusters whose clock lags.
  */
 const START_DELAY_S = 300n
+/** Longest vesting, a hundred years, so that a mistyped year is noticed. */
+const MOST_VESTING_DAYS = 36_525
 
 export interface AirdropCreationPlan {
   id: string
@@ -54,8 +57,7 @@ export async function planCreation(
   const tokens = airdrop.accounts.get(account) ?? null
   const held = isOpen(tokens) ? tokens : null
   requireDepositTokens(input, { payer, account, held, deposit })
-  const startsAt = airdrop.now + START_DELAY_S
-  const endsAt = startsAt + 1n
+  const { startsAt, endsAt } = scheduleOf(input, tree, airdrop.now)
   const creation = {
     mint,
     airdropCount,
@@ -76,6 +78,43 @@ export async function planCreation(
   })
   return { id, built }
 }
+
+/**
+ * Returns the start and the end of the vesting in Unix seconds. Without locked amounts they are a formality of the
+ * program. Throws bad_request naming the field.
+ */
+function scheduleOf(
+  { starts_at, ends_at }: CreateAirdropInput,
+  tree: StoredTree,
+  now: bigint,
+): { startsAt: bigint; endsAt: bigint } {
+  const soonest = now + START_DELAY_S
+  const refuse = (param: string, message: string) => badRequest(`${param}: ${message}`, { param })
+  if (ends_at === undefined) {
+    if (tree === null || tree.total_locked === '0') return { startsAt: soonest, endsAt: soonest + 1n }
+    throw refuse('ends_at', `the stored tree ${tree.id} has locked amounts, so send when the last of them has vested`)
+  }
+  if (tree?.total_locked === '0') {
+    const list = 'store a list whose entries have amount_locked'
+    throw refuse(
+      'ends_at',
+      `no amount of the stored tree ${tree.id} is locked, so nothing vests: leave it out, or ${list}`,
+    )
+  }
+  const startsAt = starts_at === undefined ? soonest : unixSecondsOf(starts_at)
+  const endsAt = unixSecondsOf(ends_at)
+  if (startsAt < soonest) {
+    const earliest = describeUnixTime(soonest)
+    throw refuse('starts_at', `the program takes a start in the future alone, so that it must be ${earliest} or later`)
+  }
+  if (endsAt <= startsAt) throw refuse('ends_at', `must be after the start, ${describeUnixTime(startsAt)}`)
+  if (endsAt - startsAt > BigInt(MOST_VESTING_DAYS * DAY_SECONDS)) {
+    throw refuse('ends_at', `must be at most ${MOST_VESTING_DAYS} days after the start`)
+  }
+  return { startsAt, endsAt }
+}
+
+const unixSecondsOf = (time: string): bigint => BigInt(Math.floor(Date.parse(time) / SECOND_MS))
 
 function rootOf({ merkle_root }: CreateAirdropInput, tree: StoredTree): string {
   const root = merkle_root.replace(/^0x/i, '').toLowerCase()

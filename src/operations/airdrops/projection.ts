@@ -174,7 +174,7 @@ async function lookNow(tx: Tx, { services }: AirdropEffects, { id, next_check_at
 }
 
 function isOfTree({ root }: AirdropRow, { claimer, amount, locked, proof }: DistributorChangeOf<'claimed'>): boolean {
-  return locked === 0n && verifyProof(keyBytesOf(claimer), amount, proof, hashBytesOf(root))
+  return verifyProof(keyBytesOf(claimer), amount, proof, hashBytesOf(root), locked)
 }
 
 /**

@@ -160,7 +160,7 @@ function distributorActs(message: DecodedMessage, known: KnownAddresses): Ledger
       const party = partyOr(change.admin, known, 'other')
       return { ...NOTHING, kind: 'airdrop_funding', holder, actor: change.admin, party }
     }
-    if (change.kind === 'claimed') {
+    if (change.kind === 'claimed' || change.kind === 'vested_claimed') {
       return { ...NOTHING, kind: 'airdrop_claim', holder, actor: change.claimer, party: 'claimant' }
     }
     return { ...NOTHING, kind: 'withdrawal', holder, party: 'platform' }

@@ -18,12 +18,15 @@ export type DistributorChange =
       kind: 'claimed'
       distributor: string
       claimer: string
-      /** Amount in raw units. */
+      /** Paid by this instruction, in raw units. */
       amount: bigint
+      /** Vests later, in raw units. */
       locked: bigint
       /** Hashes of 32 bytes each, from leaf to root. */
       proof: Uint8Array[]
     }
+  /** A wallet takes what has vested. How much, only its claim status (an address) tells afterwards. */
+  | { kind: 'vested_claimed'; distributor: string; claimer: string; status: string }
   | { kind: 'clawed_back'; distributor: string; receiver: string }
 
 /**
@@ -61,6 +64,11 @@ function distributorChangeOf(
     const proof = Array.from({ length: siblings }, (_, i) => Uint8Array.from(data.subarray(28 + 32 * i, 60 + 32 * i)))
     const [amount, locked] = [data.readBigUInt64LE(8), data.readBigUInt64LE(16)]
     return { kind: 'claimed', distributor, claimer, amount, locked, proof }
+  }
+  if (is('claimLocked')) {
+    const [status, claimer] = [account(1), account(4)]
+    if (status === undefined || claimer === undefined) return null
+    return { kind: 'vested_claimed', distributor, claimer, status }
   }
   const receiver = account(2)
   return is('clawback') && receiver !== undefined ? { kind: 'clawed_back', distributor, receiver } : null

@@ -1,4 +1,4 @@
-/** Builds a wallet's claim, which pays the amount of its leaf into its own token account. */
+/** Builds a wallet's claim, which pays into its own token account: the unlocked amount of its leaf, and what has vested of the locked one. */
 import type { TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
@@ -6,13 +6,23 @@ import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../
 import { claimStatusAddress, tokenAccountAddress } from './addresses.ts'
 import { DISTRIBUTOR_INSTRUCTIONS, u32, u64Bytes } from './layout.ts'
 
+/** A wallet's part of an airdrop, with amounts in raw units. */
+export interface DistributorLeaf {
+  /** Paid by the first claim. */
+  amount: bigint
+  /** Vests from the distributor's start to its end. */
+  locked: bigint
+  /** Sibling hashes of 32 bytes, from leaf to root. */
+  proof: readonly Uint8Array[]
+}
+
 export interface DistributorClaim extends Envelope {
   distributor: string
   mint: string
-  /** Amount in raw units. */
-  amount: bigint
-  /** Sibling hashes of 32 bytes, from leaf to root. */
-  proof: readonly Uint8Array[]
+  /** The leaf, which the first claim of a wallet names; null for a later one. */
+  leaf: DistributorLeaf | null
+  /** Whether what has vested of the locked amount is paid too; after the first claim that is all there is to pay. */
+  takesVested: boolean
   /** Whether the claimer's token account is opened too, at the claimer's cost. */
   opensAccount: boolean
 }
@@ -21,6 +31,12 @@ export interface DistributorClaim extends Envelope {
 export const AIRDROP_CLAIM_UNITS = 90_000
 /** Siblings that fit beside a new token account, a platform fee and the compute budget, by version. */
 export const [MOST_SIBLINGS, MOST_V1_SIBLINGS] = [20, 64]
+/** Of these, the siblings that leave room for a claim of vested tokens in the same transaction. */
+const LEFT_FOR_VESTED = 1
+
+/** Whether a first claim with a proof of so many hashes has room for what has vested too. */
+export const hasRoomForVested = (hashes: number, version: 0 | 1): boolean =>
+  hashes <= (version === 0 ? MOST_SIBLINGS : MOST_V1_SIBLINGS) - LEFT_FOR_VESTED
 
 /** Throws bad_request for a proof of more hashes than a transaction of the version has room for. */
 export function requireRoomForProof(hashes: number, version: 0 | 1): void {
@@ -46,26 +62,37 @@ export async function claimInstructions(
   const key = (address: string) => new web3.PublicKey(address)
   const [claimant, mint] = [key(claimer), key(input.mint)]
   const account = key(await tokenAccountAddress(input.mint, claimer))
-  const claim = new web3.TransactionInstruction({
-    programId: key(PROGRAMS.distributor.id),
-    keys: [
-      { pubkey: key(input.distributor), isSigner: false, isWritable: true },
-      { pubkey: key(await claimStatusAddress(input.distributor, claimer)), isSigner: false, isWritable: true },
-      { pubkey: key(await tokenAccountAddress(input.mint, input.distributor)), isSigner: false, isWritable: true },
-      { pubkey: account, isSigner: false, isWritable: true },
-      { pubkey: claimant, isSigner: true, isWritable: true },
-      { pubkey: spl.TOKEN_PROGRAM_ID, isSigner: false, isWritable: false },
-      { pubkey: web3.SystemProgram.programId, isSigner: false, isWritable: false },
-    ],
-    data: claimData(input),
-  })
-  const opening = input.opensAccount
-    ? [spl.createAssociatedTokenAccountIdempotentInstruction(key(input.payer), account, claimant, mint)]
-    : []
-  return [...opening, claim]
+  const accounts = [
+    { pubkey: key(input.distributor), isSigner: false, isWritable: true },
+    { pubkey: key(await claimStatusAddress(input.distributor, claimer)), isSigner: false, isWritable: true },
+    { pubkey: key(await tokenAccountAddress(input.mint, input.distributor)), isSigner: false, isWritable: true },
+    { pubkey: account, isSigner: false, isWritable: true },
+    { pubkey: claimant, isSigner: true, isWritable: true },
+    { pubkey: spl.TOKEN_PROGRAM_ID, isSigner: false, isWritable: false },
+  ]
+  const systemProgram = { pubkey: web3.SystemProgram.programId, isSigner: false, isWritable: false }
+  const programId = key(PROGRAMS.distributor.id)
+  const { leaf, takesVested, opensAccount } = input
+  return [
+    ...(opensAccount
+      ? [spl.createAssociatedTokenAccountIdempotentInstruction(key(input.payer), account, claimant, mint)]
+      : []),
+    ...(leaf === null
+      ? []
+      : [new web3.TransactionInstruction({ programId, keys: [...accounts, systemProgram], data: newClaimData(leaf) })]),
+    ...(takesVested
+      ? [new web3.TransactionInstruction({ programId, keys: accounts, data: DISTRIBUTOR_INSTRUCTIONS.claimLocked })]
+      : []),
+  ]
 }
 
-/** Encodes the unlocked amount, the locked amount (always 0 here), then the proof with its length. */
-function claimData({ amount, proof }: Pick<DistributorClaim, 'amount' | 'proof'>): Buffer {
-  return Buffer.concat([DISTRIBUTOR_INSTRUCTIONS.newClaim, u64Bytes(amount), u64Bytes(0n), u32(proof.length), ...proof])
+/** Encodes both amounts, then the proof with its length. */
+function newClaimData({ amount, locked, proof }: DistributorLeaf): Buffer {
+  return Buffer.concat([
+    DISTRIBUTOR_INSTRUCTIONS.newClaim,
+    u64Bytes(amount),
+    u64Bytes(locked),
+    u32(proof.length),
+    ...proof,
+  ])
 }

@@ -5,6 +5,8 @@ export {
   AIRDROP_CLAIM_UNITS,
   buildAirdropClaim,
   type DistributorClaim,
+  type DistributorLeaf,
+  hasRoomForVested,
   MOST_SIBLINGS,
   MOST_V1_SIBLINGS,
   requireRoomForProof,
@@ -18,3 +20,4 @@ export {
   decodeDistributor,
   readDistributors,
 } from './state.ts'
+export { nextVestingAt, type VestingSchedule, vestedAt } from './vesting.ts'

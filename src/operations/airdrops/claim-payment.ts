@@ -1,0 +1,32 @@
+/** What a claim of a wallet pays at a time: the unlocked amount of its leaf once, and what has vested of the locked one. */
+import {
+  type ClaimStatus,
+  type Distributor,
+  nextVestingAt,
+  vestedAt,
+} from '../../chain/programs/merkle-distributor/index.ts'
+
+/** Amounts in raw units. */
+export interface ClaimPayment {
+  /** The unlocked amount, 0 once the wallet has claimed. */
+  unlocked: bigint
+  /** What has vested and was not withdrawn yet. */
+  vested: bigint
+  /** Unix second at which more vests than this; null where nothing is left to vest. */
+  nextVestingAt: bigint | null
+}
+
+/** `now` is in Unix seconds. After the first claim the program's own record counts, whatever leaf is named. */
+export function claimPayment(
+  leaf: { amount: bigint; locked: bigint },
+  distributor: Distributor | null,
+  status: ClaimStatus | null,
+  now: bigint,
+): ClaimPayment {
+  const [locked, withdrawn] = status === null ? [leaf.locked, 0n] : [status.locked, status.lockedWithdrawn]
+  const unlocked = status === null ? leaf.amount : 0n
+  if (distributor === null || locked === 0n) return { unlocked, vested: 0n, nextVestingAt: null }
+  const vested = vestedAt(distributor, locked, now)
+  const due = vested > withdrawn ? vested - withdrawn : 0n
+  return { unlocked, vested: due, nextVestingAt: nextVestingAt(distributor, locked, withdrawn + due) }
+}

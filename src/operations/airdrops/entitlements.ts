@@ -1,0 +1,111 @@
+/** Reads what wallets can claim of stored airdrops: leaves come from the store, the rest from the chain in one call. */
+import type { AirdropEntitlement } from '../../api/index.ts'
+import { decodeTokenAccount } from '../../chain/balance-changes.ts'
+import {
+  claimStatusAddress,
+  decodeClaimStatus,
+  decodeDistributor,
+  distributorAddress,
+  tokenAccountAddress,
+  vestedAt,
+} from '../../chain/programs/merkle-distributor/index.ts'
+import { accountsAt } from '../../chain/runs.ts'
+import type { Context } from '../../context.ts'
+import { CLOCK_SYSVAR } from '../../solana/program-ids.ts'
+import type { Row } from '../../store/schema.ts'
+import { claimFault } from './claim-faults.ts'
+import { claimPayment } from './claim-payment.ts'
+import { currentStatus } from './get-airdrop.ts'
+import { nowOf, reasonsNotToFund } from './on-chain.ts'
+import { isoOfUnixTime } from './unix-times.ts'
+
+/** A wallet's leaf of a stored tree, with amounts in raw units. */
+export interface Entitled {
+  row: Row<'merkle_trees'>
+  amount: bigint
+  locked: bigint
+}
+
+/** Accounts of one airdrop: distributor, vault, claim status and token account. */
+const ACCOUNTS_PER_AIRDROP = 4
+
+export async function readEntitlements(
+  { chain }: Pick<Context, 'chain'>,
+  wallet: string,
+  entitled: readonly Entitled[],
+): Promise<AirdropEntitlement[]> {
+  if (entitled.length === 0) return []
+  const placed = await Promise.all(
+    entitled.map(async (each) => ({ ...each, addresses: await airdropAddressesOf(each.row, wallet) })),
+  )
+  const [genesis, [clock = null, ...accounts]] = await Promise.all([
+    chain.genesisHash(),
+    accountsAt(await chain.connection(), [CLOCK_SYSVAR, ...placed.flatMap(({ addresses }) => addresses)]),
+  ])
+  const now = await nowOf(clock)
+  const entitlement = async (
+    { row, amount, locked, addresses: [address, vaultAddress] }: (typeof placed)[number],
+    i: number,
+  ): Promise<AirdropEntitlement> => {
+    const own = accounts.slice(i * ACCOUNTS_PER_AIRDROP, (i + 1) * ACCOUNTS_PER_AIRDROP)
+    const [vault, held] = [own[1] ?? null, own[3] ?? null]
+    const distributor = decodeDistributor(own[0] ?? null)
+    const status = decodeClaimStatus(own[2] ?? null)
+    const payment = claimPayment({ amount, locked }, distributor, status, now)
+    const fault = claimFault({
+      id: row.id,
+      claimer: wallet,
+      payment,
+      vests: row.total_locked !== '0',
+      root: row.root,
+      address,
+      distributor,
+      vaultAddress,
+      vault: vault === null ? null : decodeTokenAccount(vault),
+      reasonsNotToFund: distributor === null ? [] : await reasonsNotToFund(row.mint, distributor, row),
+      status,
+      account: held === null ? null : decodeTokenAccount(held),
+      now,
+    })
+    // Nothing of another airdrop's distributor is this wallet's.
+    const claimed = fault?.reason === 'other_root' ? null : status
+    const schedule = fault?.reason === 'other_root' || locked === 0n ? null : distributor
+    return {
+      id: row.id,
+      mint: row.mint,
+      airdrop_count: row.airdrop_count,
+      amount: String(amount),
+      amount_locked: String(locked),
+      status: currentStatus(row, distributor, genesis),
+      claimed: claimed !== null,
+      claimed_amount: String(claimed === null ? 0n : claimed.unlocked + claimed.lockedWithdrawn),
+      claimable_amount: String(fault === null ? payment.unlocked + payment.vested : 0n),
+      vested: String(schedule === null ? 0n : vestedAt(schedule, locked, now)),
+      next_vesting_at:
+        schedule === null || payment.nextVestingAt === null ? null : isoOfUnixTime(payment.nextVestingAt),
+      starts_at: schedule === null ? null : isoOfUnixTime(schedule.startsAt),
+      ends_at: schedule === null ? null : isoOfUnixTime(schedule.endsAt),
+      clawback_at:
+        distributor === null || fault?.reason === 'other_root' ? null : isoOfUnixTime(distributor.clawbackAt),
+      claimable: fault === null,
+      reason: fault?.reason ?? null,
+      note: fault?.message ?? null,
+    }
+  }
+  return Promise.all(placed.map(entitlement))
+}
+
+async function airdropAddressesOf(
+  { mint, airdrop_count: airdropCount, distributor: known }: Row<'merkle_trees'>,
+  wallet: string,
+): Promise<[distributor: string, vault: string, status: string, account: string]> {
+  const distributor = known ?? (await distributorAddress({ mint, airdropCount }))
+  return [
+    distributor,
+    ...(await Promise.all([
+      tokenAccountAddress(mint, distributor),
+      claimStatusAddress(distributor, wallet),
+      tokenAccountAddress(mint, wallet),
+    ])),
+  ]
+}
