@@ -10,7 +10,10 @@ export const airdropEligibilityVerb = listVerb({
   at: [paths.airdrops.lookup, paths.accounts.get],
   args: { wallet: required(text('Address of the wallet')) },
   filters: { mint: text('Only those of this token', { placeholder: 'MINT' }) },
-  columns: ['id', 'mint', 'airdrop_count', 'amount', 'status', 'claimed', 'claimable', 'note'],
+  columns: [
+    ...(['id', 'mint', 'airdrop_count', 'amount', 'status', 'claimed', 'claimable', 'note'] as const),
+    ...(['amount_locked', 'vested', 'claimed_amount', 'claimable_amount', 'next_vesting_at'] as const),
+  ],
   async table(airdrops, session) {
     const decimals = new Map<string, number | null>()
     for (const mint of new Set(airdrops.map(({ mint }) => mint))) decimals.set(mint, await mintDecimals(session, mint))
@@ -19,9 +22,10 @@ export const airdropEligibilityVerb = listVerb({
       return digits === null ? `${amount} raw units` : decimalOf(BigInt(amount), digits)
     }
     return {
-      columns: ['id', 'mint', 'airdrop_count', 'amount', 'status', 'claimed', 'claimable', 'note'],
-      rows: airdrops.map(({ id, mint, airdrop_count, amount, status, claimed, claimable, note }) => [
-        ...[id, mint, airdrop_count, shown(mint, amount), status, claimed, claimable, note],
+      columns: ['id', 'mint', 'airdrop_count', 'amount', 'locked', 'claimed', 'claimable', 'status', 'note'],
+      rows: airdrops.map(({ id, mint, airdrop_count, amount, status, note, ...of }) => [
+        ...[id, mint, airdrop_count, shown(mint, amount), shown(mint, of.amount_locked)],
+        ...[shown(mint, of.claimed_amount), shown(mint, of.claimable_amount), status, note],
       ]),
     }
   },

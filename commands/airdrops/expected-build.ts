@@ -9,6 +9,7 @@ import { ASSOCIATED_TOKEN_PROGRAM, COMPUTE_BUDGET_PROGRAM, TOKEN_PROGRAM } from 
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import type { TransactionContent } from '../signing/wallet.ts'
 import { failure } from '../ui/problem.ts'
+import type { VestingTimes } from './vesting-flags.ts'
 
 type BuiltInstruction = TransactionContent['instructions'][number]
 
@@ -19,6 +20,8 @@ export interface AgreedAirdrop extends Pick<TreeRecord, 'airdrop_count' | 'root'
   leaf_count: number | null
   /** Raw units of the deposit: the total where this is left out, any where it is null. */
   deposit?: string | null
+  /** When locked amounts vest, as far as that was agreed to. */
+  vesting?: VestingTimes
 }
 
 /** The highest priority fee that is signed, in lamports. */
@@ -42,7 +45,7 @@ export function requireExpected(
   if (fee_payer !== payer || signers.length !== 1) throw unexpectedBuild(`${payer} would not be its only signer`)
   if (of(PROGRAMS.distributor.id).length !== 1 || creation === undefined)
     throw unexpectedBuild('it does not make one distributor')
-  if (!createsDistributor(creation, record)) throw unexpectedBuild('its count, root or caps are others')
+  if (!createsDistributor(creation, record)) throw unexpectedBuild('its count, root, caps or times are others')
   if (of(ASSOCIATED_TOKEN_PROGRAM).length > 1) throw unexpectedBuild('it opens more than one token account')
   // In a transaction of version 1, the instructions have no effect and the message states the fee (SIMD-0385).
   const priority = config === null ? budgetFeeOf(of(COMPUTE_BUDGET_PROGRAM)) : BigInt(config.priority_fee ?? 0)
@@ -62,9 +65,14 @@ function createsDistributor({ data }: BuiltInstruction, record: AgreedAirdrop): 
     distributor.version === BigInt(record.airdrop_count) &&
     distributor.root === record.root &&
     (record.total === null || distributor.maxTotal === BigInt(record.total)) &&
-    (record.leaf_count === null || distributor.maxNodes === BigInt(record.leaf_count))
+    (record.leaf_count === null || distributor.maxNodes === BigInt(record.leaf_count)) &&
+    isAgreedTime(distributor.startsAt, record.vesting?.starts_at) &&
+    isAgreedTime(distributor.endsAt, record.vesting?.ends_at)
   )
 }
+
+const isAgreedTime = (unixSeconds: bigint, agreed: string | undefined): boolean =>
+  agreed === undefined || unixSeconds === BigInt(Math.floor(Date.parse(agreed) / 1000))
 
 function requireDeposit(
   { program, data, accounts }: BuiltInstruction,

@@ -10,6 +10,7 @@ import { runSigned } from '../signing/run.ts'
 import { refuseNamedWallet } from '../signing/signing-wallet.ts'
 import { failure, usage } from '../ui/problem.ts'
 import type { AgreedAirdrop } from './expected-build.ts'
+import { VESTING_FLAGS, vestingLines, vestingOf } from './vesting-flags.ts'
 
 const { submit, get, simulate } = paths.transactions
 
@@ -20,6 +21,7 @@ const initFlags = {
   unfunded: toggle('Deposit nothing: whoever claims before you do finds an empty vault'),
   fund_amount: text('Deposit so many raw units instead of the total of the tree', { placeholder: 'UNITS' }),
   clawback_after_days: integer('Days until what is left can be withdrawn (default 30)', { min: 1, max: 3650 }),
+  ...VESTING_FLAGS,
   signed: toggle('The platform wallet pays and signs, instead of your keypair'),
   idempotency_key: text('With --signed: repeat under this key what an earlier run began', { placeholder: 'KEY' }),
   platform_id: PLATFORM_ID,
@@ -37,10 +39,12 @@ export const airdropInitVerb = verb({
   examples: [
     'svc airdrops init <id>',
     'svc airdrops init <id> --signed --clawback-after-days 90 --yes',
+    'svc airdrops init <id> --ends-at 2027-12-31T00:00:00Z',
     'svc airdrops init --mint <mint> --airdrop-count 3 --root HEX --fund-amount 1000000',
   ],
   async run({ id, ...input }, session) {
     checkInitFlags(id, input)
+    const vesting = vestingOf(input)
     const agreed = id === undefined ? agreedByFlags(input) : await storedAirdrop(session, id, input)
     const tree = { mint: agreed.mint, airdrop_count: agreed.airdrop_count, merkle_root: agreed.root }
     const what = `Initialize airdrop ${tree.airdrop_count} of ${tree.mint}`
@@ -50,6 +54,7 @@ export const airdropInitVerb = verb({
       ...(input.unfunded ? { fund: false } : {}),
       ...(input.fund_amount === undefined ? {} : { fund_amount: input.fund_amount }),
       ...(input.clawback_after_days === undefined ? {} : { clawback_after_days: input.clawback_after_days }),
+      ...vesting,
     }
     const shown = { mint: tree.mint, airdrop_count: tree.airdrop_count, root: tree.merkle_root }
     return runSigned(session, input, {
@@ -64,9 +69,9 @@ export const airdropInitVerb = verb({
       async requireExpected(content, signer) {
         // This import is dynamic because the module decodes addresses, and help must not load base58.
         const { requireExpected } = await import('./expected-build.ts')
-        requireExpected(content, signer, { ...agreed, root: agreed.root.toLowerCase().replace(/^0x/, '') })
+        requireExpected(content, signer, { ...agreed, vesting, root: agreed.root.toLowerCase().replace(/^0x/, '') })
       },
-      preview: () => [previewLine('root', tree.merkle_root)],
+      preview: () => [previewLine('root', tree.merkle_root), ...vestingLines(vesting)],
       show: () => shown,
       platform: (payer) => ({
         what,

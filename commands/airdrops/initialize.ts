@@ -6,6 +6,7 @@ import { failure } from '../ui/problem.ts'
 import { type LaunchTerms, launchJournal } from './launch-journal.ts'
 import { ownOnChain, type Payer } from './own.ts'
 import { chainStateOf, type LaunchPart, type PartState } from './parts.ts'
+import type { VestingTimes } from './vesting-flags.ts'
 
 export interface LaunchOptions {
   payer: Payer
@@ -14,6 +15,7 @@ export interface LaunchOptions {
   keypair: string | undefined
   platform_id: string
   clawback_after_days: number | undefined
+  vesting: VestingTimes
 }
 
 /**
@@ -46,7 +48,7 @@ export async function initializeAirdrop(
 }
 
 export const launchTermsOf = (
-  { payer, platform_id, clawback_after_days, signed }: LaunchOptions,
+  { payer, platform_id, clawback_after_days, signed, vesting }: LaunchOptions,
   { root }: Pick<TreeRecord, 'root'>,
 ): LaunchTerms => ({
   payer: payer.address,
@@ -54,6 +56,8 @@ export const launchTermsOf = (
   platform_id,
   clawback_after_days: clawback_after_days ?? null,
   signed,
+  // Left out without vesting, as journals of earlier versions have it.
+  ...(vesting.ends_at === undefined ? {} : { vesting }),
 })
 
 /** Who signs the launch: the user's keypair, which signs only what it agreed to, or the platform wallet. */
@@ -80,13 +84,13 @@ function signerOf(session: Session, options: LaunchOptions, record: TreeRecord):
     async requireExpected(content) {
       // This import is dynamic because the module decodes addresses, and help must not load base58.
       const { requireExpected } = await import('./expected-build.ts')
-      requireExpected(content, address, record)
+      requireExpected(content, address, { ...record, vesting: options.vesting })
     },
   }
 }
 
 const launchBody = (
-  { payer, platform_id, clawback_after_days }: LaunchOptions,
+  { payer, platform_id, clawback_after_days, vesting }: LaunchOptions,
   { mint, airdrop_count, root }: TreeRecord,
 ) => ({
   payer: payer.address,
@@ -95,4 +99,5 @@ const launchBody = (
   airdrop_count,
   merkle_root: root,
   ...(clawback_after_days === undefined ? {} : { clawback_after_days }),
+  ...vesting,
 })

@@ -8,6 +8,7 @@ import type { RequestedEntry, ResumableEntry, ResumableJournal, SignedEntry } fr
 import { makeStateFolder, sourceOf, stateFile, stateFolder } from '../state-file.ts'
 import { reason } from '../ui/files.ts'
 import { failure, usage } from '../ui/problem.ts'
+import type { VestingTimes } from './vesting-flags.ts'
 
 /** The terms that the user agreed to; a change of any of them results in another transaction. */
 export interface LaunchTerms {
@@ -18,6 +19,8 @@ export interface LaunchTerms {
   clawback_after_days: number | null
   /** Whether the platform wallet signs instead of the user's keypair. */
   signed: boolean
+  /** When locked amounts vest, where they do. */
+  vesting?: VestingTimes
 }
 
 export type LaunchEntry = ResumableEntry & { terms: LaunchTerms }

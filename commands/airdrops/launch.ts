@@ -1,6 +1,6 @@
 /** `svc airdrops launch`: from a CSV to funded airdrops in one command, which continues after an interruption when run again. */
 import { paths } from '../../src/api/paths.ts'
-import { MAX_STORED_LEAVES, shardList } from '../../src/merkle/entry-list.ts'
+import { MAX_STORED_LEAVES, shardList, totalLocked } from '../../src/merkle/entry-list.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
 import { decimalOf } from '../amounts.ts'
 import { type InputValues, integer, listOf, required, text, toggle, verb } from '../command.ts'
@@ -26,6 +26,7 @@ import {
   refuseLaunchedTwice,
   requireLaunchTokens,
 } from './parts.ts'
+import { requireVestingFits, VESTING_FLAGS, vestingLines, vestingOf } from './vesting-flags.ts'
 
 const { submit, get, simulate } = paths.transactions
 
@@ -38,6 +39,7 @@ const launchFlags = {
   counts: listOf('Airdrop counts instead of consecutive ones, one for each tree', { placeholder: 'N,N' }),
   ...csvFlags,
   clawback_after_days: integer('Days until what is left can be withdrawn (default 30)', { min: 1, max: 3650 }),
+  ...VESTING_FLAGS,
   again: toggle('Launch a list that is another airdrop of this mint already: everybody is paid twice'),
   replace: toggle('Replace a stored tree of another root that is not on chain yet'),
   signed: toggle('The platform wallet pays and signs, instead of your keypair'),
@@ -66,6 +68,7 @@ export const airdropLaunchVerb = verb({
   flags: launchFlags,
   examples: [
     'svc airdrops launch recipients.csv --mint <mint> --decimals 6',
+    'svc airdrops launch vesting.csv --mint <mint> --decimals 6 --ends-at 2027-12-31T00:00:00Z',
     'svc airdrops launch recipients.csv --mint <mint> --decimals 6 --signed --yes -o json',
   ],
   async run({ file, ...input }, session) {
@@ -78,11 +81,13 @@ export const airdropLaunchVerb = verb({
     if (platform_id.length < 1 || platform_id.length > 64) {
       throw usage('--platform-id must have 1 to 64 characters', { param: '--platform-id' })
     }
+    const vesting = vestingOf(input)
     if (!input.dry_run) requireLaunchFolder()
     const { list: recipients, merged, zeroAmounts } = await readRecipients(file, input, ui)
     if (merged > 0) ui.warn(`${merged} rows were added to an earlier row of the same wallet`)
     if (zeroAmounts > 0) ui.warn(`${zeroAmounts} wallets have an amount of 0`)
     const lists = recipients.count > MAX_STORED_LEAVES ? shardList(recipients) : [recipients]
+    requireVestingFits(vesting, String(totalLocked(recipients)))
     const counts = countsOf(input, lists.length)
     const address = input.signed ? await platformAddress(session) : await wallet.address(input.keypair)
     const payer = await payerOf(session, address, input.mint)
@@ -166,6 +171,7 @@ async function launchAll(
     keypair: input.keypair,
     platform_id: input.platform_id ?? DEFAULT_PLATFORM,
     clawback_after_days: input.clawback_after_days,
+    vesting: vestingOf(input),
   }
   // This check precedes the replacement of a tree, because a launch that was signed for the older tree may still be
   // confirmed.
@@ -206,17 +212,21 @@ interface LaunchPreview {
   decimals: number
 }
 
-function planLines(
-  { mint, clawback_after_days = 30 }: LaunchFlags,
-  { payer, file, parts, decimals }: LaunchPreview,
-): string[] {
+function planLines(input: LaunchFlags, { payer, file, parts, decimals }: LaunchPreview): string[] {
+  const { mint, clawback_after_days = 30, ends_at } = input
   return [
     previewLine('list', file),
     previewLine('mint', mint),
     previewLine('payer', payer.address),
+    ...vestingLines(vestingOf(input)),
     ...(parts.every(({ isOnChain }) => isOnChain)
       ? []
-      : [previewLine('left over', `back to the payer's token account after ${clawback_after_days} days`)]),
+      : [
+          previewLine(
+            'left over',
+            `back to the payer's token account after ${clawback_after_days} days${ends_at === undefined ? '' : ' from the end of the vesting'}`,
+          ),
+        ]),
     ...parts.map((part) =>
       previewLine(
         `  ${part.record.airdrop_count}`,

@@ -28,6 +28,7 @@ const how: LaunchOptions = {
   keypair: undefined,
   platform_id: 'svc',
   clawback_after_days: undefined,
+  vesting: {},
 }
 
 let folder = ''

@@ -391,9 +391,9 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     const [creation, transfer, budget] = [at('distributor'), at('SPL Token'), at('Compute Budget')]
     const address = someone().toBase58()
     expect(check(() => undefined)).not.toThrow()
-    expect(check(() => undefined, { root: HEX })).toThrow('its count, root or caps are others')
-    expect(check(() => undefined, { airdrop_count: 31 })).toThrow('its count, root or caps are others')
-    expect(check(() => undefined, { total: '8' })).toThrow('its count, root or caps are others')
+    expect(check(() => undefined, { root: HEX })).toThrow('its count, root, caps or times are others')
+    expect(check(() => undefined, { airdrop_count: 31 })).toThrow('its count, root, caps or times are others')
+    expect(check(() => undefined, { total: '8' })).toThrow('its count, root, caps or times are others')
     expect(check(() => undefined, { deposit: '8' })).toThrow('it does not deposit 8')
     expect(check(() => undefined, { deposit: '0' })).toThrow('it makes a deposit, and none was agreed to')
     expect(check(() => undefined, { total: null, leaf_count: null, deposit: null })).not.toThrow()

@@ -10,6 +10,9 @@ export interface NewDistributor {
   maxTotal: bigint
   /** Maximum number of wallets that can claim. */
   maxNodes: bigint
+  /** Unix seconds between which locked amounts vest. */
+  startsAt: bigint
+  endsAt: bigint
 }
 
 /** First eight bytes of SHA-256 of `global:new_distributor`, hex. */
@@ -22,7 +25,8 @@ export function decodeNewDistributor(data: Uint8Array): NewDistributor | null {
     if (Buffer.from(reader.take(8)).toString('hex') !== NEW_DISTRIBUTOR) return null
     const version = reader.u64()
     const root = Buffer.from(reader.take(32)).toString('hex')
-    return { version, root, maxTotal: reader.u64(), maxNodes: reader.u64() }
+    const [maxTotal, maxNodes] = [reader.u64(), reader.u64()]
+    return { version, root, maxTotal, maxNodes, startsAt: reader.i64(), endsAt: reader.i64() }
   } catch (error) {
     if (error instanceof ShortData) return null
     throw error

@@ -20,4 +20,4 @@ export {
   decodeDistributor,
   readDistributors,
 } from './state.ts'
-export { nextVestingAt, type VestingSchedule, vestedAt } from './vesting.ts'
+export { nextVestingAt, type UnlockSchedule, vestedAt } from './vesting.ts'

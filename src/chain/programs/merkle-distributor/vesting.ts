@@ -1,7 +1,7 @@
 /** What has vested of a locked amount at a time, as the program reckons it. */
 
 /** Unix seconds between which locked amounts vest. */
-export interface VestingSchedule {
+export interface UnlockSchedule {
   startsAt: bigint
   endsAt: bigint
 }
@@ -10,7 +10,7 @@ export interface VestingSchedule {
  * Returns the raw units of `locked` that have vested at `now` (Unix seconds): nothing before the start, all from the
  * end on, between them in proportion, rounded down. Source: the merkle distributor's `claim_locked`.
  */
-export function vestedAt({ startsAt, endsAt }: VestingSchedule, locked: bigint, now: bigint): bigint {
+export function vestedAt({ startsAt, endsAt }: UnlockSchedule, locked: bigint, now: bigint): bigint {
   if (now < startsAt) return 0n
   if (now >= endsAt) return locked
   return (locked * (now - startsAt)) / (endsAt - startsAt)
@@ -20,7 +20,7 @@ export function vestedAt({ startsAt, endsAt }: VestingSchedule, locked: bigint, 
  * Returns the Unix second at which more than `withdrawn` raw units of `locked` have vested, or null where nothing is
  * left to vest.
  */
-export function nextVestingAt(schedule: VestingSchedule, locked: bigint, withdrawn: bigint): bigint | null {
+export function nextVestingAt(schedule: UnlockSchedule, locked: bigint, withdrawn: bigint): bigint | null {
   if (withdrawn >= locked) return null
   const { startsAt, endsAt } = schedule
   const span = endsAt - startsAt

@@ -1,0 +1,66 @@
+/** The flags that say from when to when locked amounts vest. */
+import { text } from '../command.ts'
+import { previewLine } from '../signing/preview.ts'
+import { usage } from '../ui/problem.ts'
+
+export const VESTING_FLAGS = {
+  starts_at: text('Where amounts are locked: when they begin to vest, ISO 8601 (default in five minutes)', {
+    placeholder: 'TIME',
+  }),
+  ends_at: text('Where amounts are locked: when all of them have vested, ISO 8601', { placeholder: 'TIME' }),
+}
+
+/** Times in ISO 8601; one that is left out was not given. */
+export interface VestingTimes {
+  starts_at?: string
+  ends_at?: string
+}
+
+/** Returns the times in UTC. Throws a usage problem naming the flag. */
+export function vestingOf({
+  starts_at,
+  ends_at,
+}: {
+  starts_at?: string | undefined
+  ends_at?: string | undefined
+}): VestingTimes {
+  if (starts_at !== undefined && ends_at === undefined) {
+    throw usage('--ends-at is required beside --starts-at', { param: '--ends-at' })
+  }
+  return {
+    ...(starts_at === undefined ? {} : { starts_at: isoMoment(starts_at, '--starts-at') }),
+    ...(ends_at === undefined ? {} : { ends_at: isoMoment(ends_at, '--ends-at') }),
+  }
+}
+
+/** Throws a usage problem where a list with locked amounts has no end, or one without has one. */
+export function requireVestingFits({ ends_at }: VestingTimes, totalLocked: string): void {
+  if (totalLocked !== '0' && ends_at === undefined) {
+    throw usage('the list has locked amounts: say when all of them have vested', {
+      param: '--ends-at',
+      next: 'for example --ends-at 2027-12-31T00:00:00Z',
+    })
+  }
+  if (totalLocked === '0' && ends_at !== undefined) {
+    throw usage('no amount of the list is locked, so nothing vests', {
+      param: '--ends-at',
+      next: 'leave it out, or add a column `locked` to the list',
+    })
+  }
+}
+
+/** The line of a preview that says when locked amounts vest; none without. */
+export const vestingLines = ({ starts_at, ends_at }: VestingTimes): string[] =>
+  ends_at === undefined ? [] : [previewLine('vests', `from ${starts_at ?? 'five minutes on'} to ${ends_at}`)]
+
+/** A date alone is its beginning in UTC; a time without a zone would be another moment on each machine. */
+function isoMoment(given: string, flag: string): string {
+  const hasZone = /^\d{4}-\d{2}-\d{2}(?:T.+(?:Z|[+-]\d{2}:?\d{2}))?$/i.test(given)
+  const at = hasZone ? Date.parse(given) : Number.NaN
+  if (Number.isNaN(at)) {
+    throw usage(`${flag} must be a time in ISO 8601 with a zone, as 2027-12-31T00:00:00Z, not "${given}"`, {
+      param: flag,
+    })
+  }
+  return new Date(at).toISOString()
+}
