@@ -69,6 +69,7 @@ describe('the routes', () => {
       GET /v2/tokens
       GET /v2/tokens/{mint}
       DELETE /v2/tokens/{mint}/authorities/{type}
+      GET /v2/airdrops/{id}/claims/{wallet}
       POST /v2/token-transfers
       POST /v2/token-transfer-plans
       POST /v2/transactions
