@@ -1,15 +1,21 @@
 /** `svc merkle build`: builds the tree of a CSV and prints it, writes it to a file with its proofs, or stores it through the API. */
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { paths } from '../../src/api/paths.ts'
-import { MAX_STORED_LEAVES, shardList } from '../../src/merkle/entry-list.ts'
+import { MAX_STORED_LEAVES, shardList, totalAmount } from '../../src/merkle/entry-list.ts'
+import type { MerkleTree } from '../../src/merkle/tree.ts'
+import { CATEGORY_FIELDS } from '../../src/merkle/tree-files/jito-reader.ts'
+import { jitoTreeChunks } from '../../src/merkle/tree-files/jito-writer.ts'
+import { streamflowCsvChunks } from '../../src/merkle/tree-files/streamflow.ts'
+import type { JitoDetail, TreeFormat } from '../../src/merkle/tree-files/tree-file.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
+import { MAX_U64 } from '../../src/solana/u64.ts'
 import { inWhole } from '../amounts.ts'
-import { type CommandOutcome, integer, required, text, toggle, verb } from '../command.ts'
+import { type CommandOutcome, choiceOf, integer, required, text, toggle, verb } from '../command.ts'
 import { usage } from '../ui/problem.ts'
 import { builtTreeRecord, readKey } from './built-record.ts'
-import { csvFlags, hashRoot, hashTree, readRecipients } from './recipients.ts'
+import { csvFlags, hashRoot, hashTree, type Recipients, readRecipients } from './recipients.ts'
 import { storeTree } from './store-tree.ts'
-import { shardFile, writeTreeFile } from './tree-file.ts'
+import { shardFile, svcTreeChunks, writeTreeFile } from './tree-file.ts'
 
 export const buildTreeOfCsv = verb({
   about: 'Build the tree of a CSV; no network or database unless --persist',
@@ -28,17 +34,23 @@ export const buildTreeOfCsv = verb({
     replace: toggle('With --persist: replace a stored tree of the same id and another root'),
     shard: toggle(`Cut the list into consecutive trees of at most ${MAX_STORED_LEAVES} leaves`),
     out: text('Write the whole tree with every proof as JSON', { placeholder: 'FILE' }),
+    format: choiceOf(
+      ['svc', 'jito', 'streamflow'],
+      "Form of --out: svc (default), jito for the distributor's merkle_tree.json, streamflow for the CSV that its service takes",
+    ),
   },
   examples: [
     'svc merkle build recipients.csv --mint MINT --decimals 6',
     'svc merkle build recipients.csv --mint MINT --persist -o json',
     'svc merkle build huge.csv --mint MINT --shard --persist',
   ],
-  async run({ file, mint, airdrop_count: first = 0, persist, replace, shard, out, ...csv }, session) {
+  async run({ file, mint, airdrop_count: first = 0, persist, replace, shard, out, format, ...csv }, session) {
     const { ui } = session
     readKey(mint, '--mint')
     if (replace && !persist) throw usage('--replace goes with --persist')
-    const { list, merged, zeroAmounts } = await readRecipients(file, csv, ui)
+    if (format !== undefined && out === undefined) throw usage('--format goes with --out', { param: '--format' })
+    const recipients = await readRecipients(file, csv, ui)
+    const { list, merged, zeroAmounts } = recipients
     if (merged > 0) ui.warn(`${merged} rows were added to an earlier row of the same wallet`)
     if (zeroAmounts > 0) ui.warn(`${zeroAmounts} wallets have an amount of 0`)
     if (persist && !shard && list.count > MAX_STORED_LEAVES) {
@@ -48,6 +60,9 @@ export const buildTreeOfCsv = verb({
     if (first + parts.length - 1 > MAX_AIRDROP_COUNT) {
       throw usage(`${parts.length} trees from --airdrop-count ${first} go past ${MAX_AIRDROP_COUNT}`)
     }
+    if (format === 'jito' && parts.some((part) => totalAmount(part) > MAX_U64)) {
+      throw usage(`the amounts add up to more than ${MAX_U64}, which a distributor cannot hold`, { param: '--format' })
+    }
     const records: TreeRecord[] = []
     for (const [i, part] of parts.entries()) {
       // Only the file holds proofs, and so needs more of the tree than its root.
@@ -56,7 +71,8 @@ export const buildTreeOfCsv = verb({
       let record = builtTreeRecord(rooted, mint, first + i)
       if (persist) record = await storeTree(session, rooted, record, replace)
       if (out !== undefined && tree !== undefined) {
-        await writeTreeFile(shard ? shardFile(out, first + i) : out, tree, record)
+        const chunks = chunksOf(format, tree, record, jitoPart(recipients, i))
+        await writeTreeFile(shard ? shardFile(out, first + i) : out, chunks)
       }
       records.push(record)
     }
@@ -64,6 +80,22 @@ export const buildTreeOfCsv = verb({
     return shard || record === undefined ? shardsOutcome(records, csv.decimals) : treeOutcome(record, csv.decimals)
   },
 })
+
+function chunksOf(
+  format: TreeFormat | undefined,
+  tree: MerkleTree,
+  record: TreeRecord,
+  jito: JitoDetail | undefined,
+): Iterable<string> {
+  if (format === 'jito') return jitoTreeChunks(tree, jito)
+  return format === 'streamflow' ? streamflowCsvChunks(tree.list) : svcTreeChunks(tree, record)
+}
+
+/** What a file of Jito says of the leaves in one part of its list, so that it is written again as it was. */
+function jitoPart({ jito }: Recipients, part: number): JitoDetail | undefined {
+  const from = part * MAX_STORED_LEAVES * CATEGORY_FIELDS.length
+  return jito && { ...jito, amounts: jito.amounts.slice(from) }
+}
 
 const treeOutcome = (record: TreeRecord, decimals: number | undefined): CommandOutcome => ({
   data: record,

@@ -2,7 +2,7 @@
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { keyFromBase58, walletFault } from '../../src/merkle/base58.ts'
 import { type EntryList, listHash, totalAmount, totalLocked } from '../../src/merkle/entry-list.ts'
-import { toHex } from '../../src/merkle/tree.ts'
+import { hashFromHex, toHex } from '../../src/merkle/tree.ts'
 import { encodeTreeId } from '../../src/merkle/tree-id.ts'
 import { usage } from '../ui/problem.ts'
 
@@ -35,4 +35,11 @@ export function readKey(text: string, where: string): Uint8Array {
   const key = keyFromBase58(text)
   if (key === undefined) throw usage(`${where}: ${walletFault(text)}`, { param: where })
   return key
+}
+
+/** The 32 bytes of a hash in hex; throws a usage problem that names `where`. */
+export function readHash(text: unknown, where: string): Uint8Array {
+  const hash = typeof text === 'string' ? hashFromHex(text.trim()) : undefined
+  if (hash === undefined) throw usage(`${where} must be 32 bytes in hex`, { param: where })
+  return hash
 }

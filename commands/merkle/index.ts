@@ -1,7 +1,8 @@
-/** `svc merkle`: from a CSV of recipients to a tree and its proofs, and the differences between two lists. */
+/** `svc merkle`: from a CSV of recipients, or the tree of another tool, to a tree and its proofs, and the differences between two lists. */
 import type { Noun } from '../command.ts'
 import { buildTreeOfCsv } from './build.ts'
 import { diff } from './diff.ts'
+import { importTree } from './import.ts'
 import { proof } from './proof.ts'
 import { getTreeVerb, listTreeEntries, listTrees } from './stored.ts'
 import { verifyTree } from './verify.ts'
@@ -11,6 +12,7 @@ export const merkleNoun: Noun = {
     build: buildTreeOfCsv,
     verify: verifyTree,
     proof,
+    import: importTree,
     diff,
     list: listTrees,
     get: getTreeVerb,

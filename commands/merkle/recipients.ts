@@ -1,13 +1,20 @@
-/** Reads a recipient list for the merkle commands: a CSV, or the JSON of `svc merkle build --out`. */
+/** Reads a recipient list for the merkle commands: a CSV, or the file of a tree. */
 import { closeSync, openSync, statSync } from 'node:fs'
 import { MAX_DECIMALS } from '../../src/merkle/amounts.ts'
 import { bytesSource, type CsvSource, fileSource } from '../../src/merkle/csv-source.ts'
 import { takeStoredCode } from '../../src/merkle/engine/module.ts'
-import { type EntryList, listFromEntries } from '../../src/merkle/entry-list.ts'
-import { issueLine, MerkleInputError } from '../../src/merkle/errors.ts'
+import type { EntryList } from '../../src/merkle/entry-list.ts'
+import { issueLine, MerkleInputError, type MerkleIssue } from '../../src/merkle/errors.ts'
 import type { BuildProgress } from '../../src/merkle/progress.ts'
 import { readRecipientCsv, recipientRoot, recipientTree } from '../../src/merkle/recipient-tree.ts'
 import type { MerkleTree } from '../../src/merkle/tree.ts'
+import { readTreeFile } from '../../src/merkle/tree-files/read-tree-file.ts'
+import {
+  type CheckedTreeFile,
+  checkTreeFile,
+  type JitoDetail,
+  type TreeFile,
+} from '../../src/merkle/tree-files/tree-file.ts'
 import { choiceOf, integer } from '../command.ts'
 import { readBytes, unreadable } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
@@ -35,6 +42,8 @@ export interface Recipients {
   zeroAmounts: number
   /** Whether --decimals applies to its amounts; those of a tree file are raw units. */
   hasDecimals: boolean
+  /** What Jito's file has beside the list; undefined for another file. */
+  jito?: JitoDetail
 }
 
 /** Reads the recipients; throws a usage problem with one line `FILE:LINE:COLUMN: what` for each fault. */
@@ -43,7 +52,7 @@ export async function readRecipients(file: string, { decimals, duplicates }: Csv
   const name = file === '-' ? 'stdin' : file
   const { source, close } = await openRecipients(file)
   try {
-    if (isTreeFile(source)) return readTreeFile(source.all(), name)
+    if (isTreeFile(source)) return treeFileRecipients(source.all(), name)
     const options = { name, decimals, duplicates: duplicates ?? 'reject', onProgress: treeProgress(ui) } as const
     return { ...readRecipientCsv(source, options), hasDecimals: true }
   } catch (error) {
@@ -111,38 +120,50 @@ function inputProblem(error: MerkleInputError) {
   return usage(lines[0] ?? error.message, { lines, details: { issue_count: error.issueCount, issues: error.issues } })
 }
 
-/** Whether the file is a tree's JSON; a CSV never starts with a brace. */
+/** The leaves of a tree file. Those of other tools are taken only where their proofs and root are those of the leaves. */
+function treeFileRecipients(bytes: Uint8Array, name: string): Recipients {
+  const file = parseTreeFile(bytes, name)
+  if (file.format !== 'svc') requireWhole(name, checkTreeFile(file))
+  const { list, jito } = file
+  return { list, merged: 0, zeroAmounts: 0, hasDecimals: false, ...(jito === undefined ? {} : { jito }) }
+}
+
+/** Reads a tree file; throws a usage problem with one line for each fault of its form. */
+export async function openTreeFile(file: string): Promise<TreeFile> {
+  return parseTreeFile(await readBytes(file), file === '-' ? 'stdin' : file)
+}
+
+function parseTreeFile(bytes: Uint8Array, name: string): TreeFile {
+  try {
+    return readTreeFile(bytes)
+  } catch (error) {
+    if (error instanceof MerkleInputError) throw inputProblem(inFile(name, error.issues, error.issueCount))
+    throw error
+  }
+}
+
+/** Throws a usage problem with a line for each node, or other field, that does not belong to the rest of the file. */
+export function requireWhole(name: string, { faults, faultCount }: CheckedTreeFile): void {
+  if (faultCount > 0) throw inputProblem(inFile(name, faults, faultCount))
+}
+
+/** The faults of a tree file, with its name before their position. */
+const inFile = (name: string, issues: readonly MerkleIssue[], count: number) =>
+  new MerkleInputError(
+    issues.map(({ position, message }) => ({
+      position: position === '' ? name : `${name}: ${position}`,
+      message,
+    })),
+    count,
+  )
+
+/** Whether the file is a tree's JSON; a CSV never starts with a brace or a bracket. */
 function isTreeFile(source: CsvSource): boolean {
   const piece = new Uint8Array(4096)
   for (let at = 0; ; ) {
     const read = source.read(piece, at)
     const first = piece.subarray(0, read).find((byte) => byte > 32)
-    if (read === 0 || first !== undefined) return first === 0x7b
+    if (read === 0 || first !== undefined) return first === 0x7b || first === 0x5b
     at += read
-  }
-}
-
-const isRawAmount = (value: unknown): value is string => typeof value === 'string' && /^\d{1,20}$/.test(value)
-
-function readTreeFile(bytes: Uint8Array, name: string): Recipients {
-  const wrong = (what: string) => usage(`${name}: ${what}; expected a CSV or the file of \`svc merkle build --out\``)
-  let claims: unknown
-  try {
-    claims = JSON.parse(Buffer.from(bytes).toString('utf8')).claims
-  } catch {
-    throw wrong('it is not valid JSON')
-  }
-  if (!Array.isArray(claims) || claims.length === 0) throw wrong('it has no claims')
-  const entries = claims.map((claim: { wallet?: unknown; amount?: unknown; amount_locked?: unknown } | null, i) => {
-    const { wallet, amount, amount_locked = '0' } = claim ?? {}
-    if (typeof wallet !== 'string' || !isRawAmount(amount)) throw wrong(`claims.${i} has no wallet and amount`)
-    if (!isRawAmount(amount_locked)) throw wrong(`claims.${i}.amount_locked must be raw units, digits only`)
-    return { wallet, amount: BigInt(amount), locked: BigInt(amount_locked) }
-  })
-  try {
-    return { list: listFromEntries(entries), merged: 0, zeroAmounts: 0, hasDecimals: false }
-  } catch (error) {
-    if (error instanceof RangeError) throw wrong(error.message)
-    throw error
   }
 }

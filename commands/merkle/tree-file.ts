@@ -1,4 +1,4 @@
-/** Writes the file of `svc merkle build --out`: the tree's record and, for each leaf, wallet, amounts and proof. */
+/** Writes the file of `svc merkle build --out`: in its own form the tree's record and, for each leaf, wallet, amounts and proof. */
 
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
@@ -13,13 +13,13 @@ import { failure } from '../ui/problem.ts'
 const ROWS_A_CHUNK = 1000
 
 /** Streams to a temporary file next to `file` and renames it, so that `file` is complete or unchanged. */
-export async function writeTreeFile(file: string, tree: MerkleTree, record: TreeRecord): Promise<void> {
+export async function writeTreeFile(file: string, chunks: Iterable<string>): Promise<void> {
   try {
     await replaceWith(file, async (draft) => {
       const stream = createWriteStream(draft, { flags: 'wx' })
       const done = finished(stream)
       done.catch(() => {})
-      for (const chunk of treeFileChunks(tree, record)) {
+      for (const chunk of chunks) {
         if (!stream.write(chunk)) await Promise.race([once(stream, 'drain'), done])
       }
       stream.end()
@@ -37,7 +37,8 @@ export function shardFile(file: string, airdropCount: number): string {
   return `${file.slice(0, at)}.${airdropCount}${file.slice(at)}`
 }
 
-function* treeFileChunks(tree: MerkleTree, record: TreeRecord): Generator<string> {
+/** Yields the text of the file in its own form. */
+export function* svcTreeChunks(tree: MerkleTree, record: TreeRecord): Generator<string> {
   const head = JSON.stringify({ format: 'svc-merkle-tree/1', ...record }, undefined, 2)
   yield `${head.slice(0, -2)},\n  "claims": [\n`
   const { count } = tree.list

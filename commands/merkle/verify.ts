@@ -3,25 +3,29 @@ import { paths } from '../../src/api/paths.ts'
 import { type EntryList, listHash } from '../../src/merkle/entry-list.ts'
 import { recipientRoot } from '../../src/merkle/recipient-tree.ts'
 import { scaledList } from '../../src/merkle/scaled-list.ts'
-import { hashFromHex, toHex, verifyProof } from '../../src/merkle/tree.ts'
+import { toHex, verifyProof } from '../../src/merkle/tree.ts'
 import { type CommandOutcome, listOf, text, verb } from '../command.ts'
 import type { Session } from '../session.ts'
 import { readText } from '../ui/files.ts'
 import { EXIT, usage } from '../ui/problem.ts'
-import { readKey } from './built-record.ts'
+import { readHash, readKey } from './built-record.ts'
 import { compareLists, differenceRows, type ListComparison } from './diff.ts'
 import { type CsvChoices, csvFlags, hashRoot, readRecipients } from './recipients.ts'
 import { fetchStoredList } from './stored-list.ts'
+import { type Against, verifyTreeFile } from './verify-tree-file.ts'
 
 export const verifyTree = verb({
   about: 'Check a list against a root, or one proof; exit 0 yes, 1 no',
   details:
-    'With FILE: builds its tree and compares the root with --root. Without: checks one proof, given as --proof FILE (the JSON that `svc merkle proof -o json` prints) or as --wallet, --amount and --siblings. Give --root from a source you trust: a proof file proves nothing about its own root.',
+    'With FILE: builds its tree and compares the root with --root. With --tree: compares every proof, the root and the sums of a file with its leaves, and with --root where given. Without: checks one proof, given as --proof FILE (the JSON that `svc merkle proof -o json` prints) or as --wallet, --amount and --siblings. Give --root from a source you trust: a proof file proves nothing about its own root.',
   calls: [paths.merkleTrees.get, paths.merkleTrees.entries],
   args: { file: text('The CSV, or - for standard input') },
   flags: {
+    tree: text("A tree's file, of `svc merkle build --out`, the Jito distributor or Streamflow, in place of FILE", {
+      placeholder: 'FILE',
+    }),
     root: text('The root, hex with or without 0x', { placeholder: 'HEX' }),
-    id: text('With FILE: a stored tree, whose root is taken and of which is told where the list differs', {
+    id: text('With FILE or --tree: a stored tree, whose root is taken and of which is told where the list differs', {
       placeholder: 'ID',
     }),
     ...csvFlags,
@@ -32,12 +36,17 @@ export const verifyTree = verb({
     siblings: listOf('Hashes of the proof, leaf to root', { placeholder: 'HEX,…' }),
   },
   examples: [
+    'svc merkle verify --tree merkle_tree.json',
     'svc merkle verify recipients.csv --root "$(cat root.txt)"',
     'svc merkle verify recipients.csv --decimals 6 --id ID',
     'svc merkle verify --proof proof.json --root HEX',
   ],
-  async run({ file, root, id, proof, wallet, amount, amount_locked, siblings, ...csv }, session) {
+  async run({ file, tree, root, id, proof, wallet, amount, amount_locked, siblings, ...csv }, session) {
     const single = [proof, wallet, amount, amount_locked, siblings].some((given) => given !== undefined)
+    if (tree !== undefined) {
+      if (file !== undefined || single) throw usage('give --tree, or a FILE, or a proof', { param: '--tree' })
+      return verifyTreeFile(tree, { root, id }, session)
+    }
     if (file !== undefined) {
       if (single) throw usage('give a FILE, or a proof (--proof, or --wallet --amount --siblings), not both')
       return verifyList(file, { root, id }, csv, session)
@@ -49,11 +58,6 @@ export const verifyTree = verb({
     return verifyOne({ wallet, amount, amount_locked, proof: siblings ?? [], root })
   },
 })
-
-interface Against {
-  root: string | undefined
-  id: string | undefined
-}
 
 async function verifyList(file: string, against: Against, csv: CsvChoices, session: Session): Promise<CommandOutcome> {
   const { ui, client } = session
@@ -166,10 +170,4 @@ async function readProofFile(file: string): Promise<ProofInput> {
     if (!(error instanceof SyntaxError)) throw error
   }
   throw usage(`${file} is not the JSON of a proof`, { next: 'make one with: svc merkle proof … -o json' })
-}
-
-function readHash(text: unknown, where: string): Uint8Array {
-  const hash = typeof text === 'string' ? hashFromHex(text.trim()) : undefined
-  if (hash === undefined) throw usage(`${where} must be 32 bytes in hex`, { param: where })
-  return hash
 }

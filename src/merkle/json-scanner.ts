@@ -200,3 +200,22 @@ export class JsonScanner {
     return at + 2
   }
 }
+
+/**
+ * Iterates over the object at the cursor: `named` gets the offset of each name, then `member` gets the name and must
+ * skip the value.
+ */
+export function eachMember(scanner: JsonScanner, named: (start: number) => void, member: (name: string) => void): void {
+  scanner.expect(OPEN_BRACE)
+  if (scanner.take(CLOSE_BRACE)) return
+  do {
+    scanner.peek()
+    const start = scanner.position
+    scanner.skipString()
+    named(start)
+    const name = scanner.value(start, scanner.position) as string
+    scanner.expect(COLON)
+    member(name)
+  } while (scanner.take(COMMA))
+  scanner.expect(CLOSE_BRACE)
+}

@@ -5,7 +5,7 @@ import { keyToBase58 } from './base58.ts'
 import { MAX_STORED_LEAVES, RECORD_BYTES } from './entry-list.ts'
 import { EntryScanner, fieldName } from './entry-scanner.ts'
 import { MAX_ISSUES, MerkleInputError, type MerkleIssue } from './errors.ts'
-import { JsonScanner } from './json-scanner.ts'
+import { eachMember, JsonScanner } from './json-scanner.ts'
 import type { DuplicateMode, SettledRows } from './row-builder.ts'
 
 /** All fields of the body except `entries`. */
@@ -121,23 +121,4 @@ export function readTreeRequest(body: Uint8Array): TreeRequest {
 
 function inRange(decimals: number): boolean {
   return decimals >= 0 && decimals <= MAX_DECIMALS
-}
-
-/**
- * Iterates over the object at the cursor: `named` gets the offset of each name, then `member` gets the name and must
- * skip the value.
- */
-function eachMember(scanner: JsonScanner, named: (start: number) => void, member: (name: string) => void): void {
-  scanner.expect(123)
-  if (scanner.take(125)) return
-  do {
-    scanner.peek()
-    const start = scanner.position
-    scanner.skipString()
-    named(start)
-    const name = scanner.value(start, scanner.position) as string
-    scanner.expect(58)
-    member(name)
-  } while (scanner.take(44))
-  scanner.expect(125)
 }

@@ -40,7 +40,7 @@ export function hashLeaf({ bytes, locked }: EntryList, index: number, out: Buffe
 }
 
 /** Writes the node sha256(0x01 ‖ min ‖ max) of the nodes at `a[x]` and `b[y]`; `out` may be one of them. */
-function hashPair(a: Uint8Array, x: number, b: Uint8Array, y: number, out: Buffer, at: number): void {
+export function hashPair(a: Uint8Array, x: number, b: Uint8Array, y: number, out: Buffer, at: number): void {
   let difference = 0
   for (let i = 0; i < NODE_BYTES && difference === 0; i++) difference = (a[x + i] ?? 0) - (b[y + i] ?? 0)
   const [aAt, bAt] = difference <= 0 ? [1, 33] : [33, 1]
@@ -135,13 +135,15 @@ export function verifyProof(
   leaf.bytes.set(wallet)
   writeAmount(leaf.bytes, 32, amount)
   writeAmount(leaf.locked, 0, locked)
+  return proof.every((sibling) => sibling.length === NODE_BYTES) && provenRoot(leaf, 0, proof).equals(root)
+}
+
+/** The root to which a proof, of hashes of 32 bytes from leaf to root, leads from a leaf. */
+export function provenRoot(list: EntryList, index: number, proof: readonly Uint8Array[]): Buffer {
   const node = Buffer.alloc(NODE_BYTES)
-  hashLeaf(leaf, 0, node, 0)
-  for (const sibling of proof) {
-    if (sibling.length !== NODE_BYTES) return false
-    hashPair(node, 0, sibling, 0, node, 0)
-  }
-  return node.equals(root)
+  hashLeaf(list, index, node, 0)
+  for (const sibling of proof) hashPair(node, 0, sibling, 0, node, 0)
+  return node
 }
 
 const isAmount = (amount: bigint) => amount >= 0n && amount <= MAX_U64

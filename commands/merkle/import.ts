@@ -1,0 +1,78 @@
+/** `svc merkle import`: stores the tree of another tool under its own root, or writes its list as a CSV. */
+import { paths } from '../../src/api/paths.ts'
+import { type EntryList, entryAt, MAX_STORED_LEAVES } from '../../src/merkle/entry-list.ts'
+import { toHex } from '../../src/merkle/tree.ts'
+import { checkTreeFile } from '../../src/merkle/tree-files/tree-file.ts'
+import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
+import { integer, required, text, toggle, verb } from '../command.ts'
+import { usage } from '../ui/problem.ts'
+import { builtTreeRecord, readHash, readKey } from './built-record.ts'
+import { openTreeFile, requireWhole } from './recipients.ts'
+import { storeTree } from './store-tree.ts'
+import { writeTreeFile } from './tree-file.ts'
+import { requireRoot, treeFileRecord } from './verify-tree-file.ts'
+
+const ROWS_A_CHUNK = 1000
+
+export const importTree = verb({
+  about: 'Store the tree of another tool under its own root, or write its list as a CSV',
+  details:
+    'FILE is the merkle_tree.json of the Jito distributor, a JSON of claimants as Streamflow answers them, or a file of `svc merkle build --out`. Its leaves keep their order; a file whose proofs, sums or root are not those of its leaves is refused, naming the node.',
+  calls: [paths.merkleTrees.create],
+  args: { file: required(text('The file of the tree, or - for standard input')) },
+  flags: {
+    mint: text('Mint of the token, required without --csv', { placeholder: 'MINT' }),
+    airdrop_count: integer('Which airdrop of this mint (default 0); that of a distributor is its version', {
+      min: 0,
+      max: MAX_AIRDROP_COUNT,
+    }),
+    root: text('Root that the tree must have; required where the file names none', { placeholder: 'HEX' }),
+    csv: text('Write the list in raw units in place of storing the tree', { placeholder: 'FILE' }),
+    replace: toggle('Replace a stored tree of the same id and another root'),
+  },
+  examples: [
+    'svc merkle import merkle_tree.json --mint MINT --airdrop-count 1',
+    'svc merkle import merkle_tree.json --csv recipients.csv',
+  ],
+  async run({ file, mint, airdrop_count = 0, root, csv, replace }, session) {
+    if (mint !== undefined && csv !== undefined) {
+      throw usage('give --mint to store the tree, or --csv', { param: '--csv' })
+    }
+    if (mint !== undefined) readKey(mint, '--mint')
+    const expected = root === undefined ? undefined : toHex(readHash(root, '--root'))
+    const read = await openTreeFile(file)
+    requireRoot(file, read, expected)
+    const checked = checkTreeFile(read)
+    requireWhole(file, checked)
+    const data = treeFileRecord(read, checked)
+    if (expected !== undefined && data.root !== expected) {
+      throw usage(`the tree of ${file} has the root ${data.root}, expected ${expected}`, { param: '--root' })
+    }
+    if (csv !== undefined) {
+      await writeTreeFile(csv, csvChunks(read.list))
+      return { data: { ...data, csv } }
+    }
+    if (mint === undefined)
+      throw usage('--mint is required to store the tree; --csv writes its list', { param: '--mint' })
+    if (read.list.count > MAX_STORED_LEAVES) {
+      throw usage(`${read.list.count} leaves do not fit in one stored tree of ${MAX_STORED_LEAVES}`, {
+        next: 'cut in parts they have other roots; --csv writes the list',
+      })
+    }
+    const { tree } = checked
+    return { data: await storeTree(session, tree, builtTreeRecord(tree, mint, airdrop_count), replace) }
+  },
+})
+
+/** The list in the product's own CSV; without locked amounts it has no column of them. */
+function* csvChunks(list: EntryList): Generator<string> {
+  yield list.locked === undefined ? 'wallet,amount\n' : 'wallet,amount,locked\n'
+  for (let from = 0; from < list.count; from += ROWS_A_CHUNK) {
+    let rows = ''
+    for (let i = from; i < Math.min(list.count, from + ROWS_A_CHUNK); i++) {
+      const { wallet, amount, locked } = entryAt(list, i)
+      rows += list.locked === undefined ? `${wallet},${amount}\n` : `${wallet},${amount},${locked}\n`
+    }
+    yield rows
+  }
+}

@@ -1,0 +1,212 @@
+/** Reads the merkle_tree.json of Jito's distributor: byte arrays, and amounts as exact u64. */
+import { MAX_U64 } from '../../solana/u64.ts'
+import { writeAmount } from '../amounts.ts'
+import { keyToBase58 } from '../base58.ts'
+import { LOCKED_BYTES, listFromBytes, RECORD_BYTES } from '../entry-list.ts'
+import { fieldName } from '../entry-scanner.ts'
+import { MerkleInputError } from '../errors.ts'
+import { eachMember, JsonScanner } from '../json-scanner.ts'
+import { NODE_BYTES } from '../tree.ts'
+import type { JitoDetail, TreeFile } from './tree-file.ts'
+
+/** Amounts of a node in the order of the file: unlocked and locked of each of three allocations. */
+export const CATEGORY_FIELDS = [
+  'total_unlocked_staker',
+  'total_locked_staker',
+  'total_unlocked_searcher',
+  'total_locked_searcher',
+  'total_unlocked_validator',
+  'total_locked_validator',
+] as const
+/** Amounts of a node in the first files. */
+export const PLAIN_FIELDS = ['amount_unlocked', 'amount_locked'] as const
+/** Most siblings of a leaf: the distributor's trees have at most 2^32 leaves. */
+const MAX_SIBLINGS = 32
+
+const NAMES = { root: 'merkle_root', count: 'max_num_nodes', total: 'max_total_claim', nodes: 'tree_nodes' }
+
+/** Reads the file (UTF-8 JSON). Throws MerkleInputError for another form, naming the field or node. */
+export function readJitoTree(bytes: Uint8Array): TreeFile {
+  return new JitoReader(bytes).read()
+}
+
+class JitoReader {
+  private readonly scanner: JsonScanner
+  private readonly records: Uint8Array[] = []
+  private readonly lockedAmounts: Uint8Array[] = []
+  private readonly amounts: bigint[] = []
+  /** Where the proof of each node begins in the text. */
+  private readonly proofs: number[] = []
+  private layout: JitoDetail['layout'] | undefined
+
+  constructor(bytes: Uint8Array) {
+    this.scanner = new JsonScanner(bytes)
+  }
+
+  read(): TreeFile {
+    const { scanner } = this
+    let root: Uint8Array | undefined
+    let count: bigint | undefined
+    let total: bigint | undefined
+    let hasNodes = false
+    this.eachField('', (name) => {
+      if (name === NAMES.root) root = this.hash(name)
+      else if (name === NAMES.count) count = this.u64(name)
+      else if (name === NAMES.total) total = this.u64(name)
+      else if (name === NAMES.nodes) {
+        hasNodes = true
+        this.nodes()
+      } else refuse(fieldName(name), 'is not a field of a tree of the distributor')
+    })
+    scanner.expectEnd()
+    if (root === undefined) refuse(NAMES.root, 'is missing')
+    if (count === undefined) refuse(NAMES.count, 'is missing')
+    if (total === undefined) refuse(NAMES.total, 'is missing')
+    if (!hasNodes) refuse(NAMES.nodes, 'is missing')
+    if (this.records.length === 0) refuse(NAMES.nodes, 'is empty; a tree has at least one node')
+    const list = listFromBytes(Buffer.concat(this.records), Buffer.concat(this.lockedAmounts))
+    this.requireDistinct(list.bytes)
+    const { layout = 'categories', amounts } = this
+    const proofOf = (index: number) => this.proofAt(index)
+    return { format: 'jito', list, root, count, total, names: NAMES, proofOf, jito: { layout, amounts } }
+  }
+
+  private nodes(): void {
+    const { scanner } = this
+    scanner.expect(91)
+    if (scanner.take(93)) return
+    do this.node()
+    while (scanner.take(44))
+    scanner.expect(93)
+  }
+
+  private node(): void {
+    const { scanner } = this
+    const at = `${NAMES.nodes}.${this.records.length}`
+    const record = new Uint8Array(RECORD_BYTES)
+    const values = new Map<string, bigint>()
+    let hasClaimant = false
+    let proof: number | undefined
+    this.eachField(at, (name) => {
+      if (name === 'claimant') {
+        record.set(this.hash(`${at}.claimant`))
+        hasClaimant = true
+      } else if (name === 'proof') {
+        scanner.peek()
+        proof = scanner.position
+        this.proof(`${at}.proof`)
+      } else if (isAmountField(name)) values.set(name, this.u64(`${at}.${name}`))
+      else refuse(`${at}.${fieldName(name)}`, 'is not a field of a node of the distributor')
+    })
+    if (!hasClaimant) refuse(`${at}.claimant`, 'is missing')
+    if (proof === undefined) refuse(`${at}.proof`, 'is missing')
+    const layout = values.has(PLAIN_FIELDS[0]) || values.has(PLAIN_FIELDS[1]) ? 'plain' : 'categories'
+    this.layout ??= layout
+    const fields = this.layout === 'plain' ? PLAIN_FIELDS : CATEGORY_FIELDS
+    const sums = [0n, 0n]
+    fields.forEach((field, i) => {
+      const value = values.get(field)
+      if (value === undefined) refuse(`${at}.${field}`, 'is missing')
+      sums[i % 2] = (sums[i % 2] ?? 0n) + value
+      if (fields === CATEGORY_FIELDS) this.amounts.push(value)
+    })
+    if (values.size !== fields.length) refuse(at, 'has the amounts of two kinds of nodes')
+    const [amount = 0n, locked = 0n] = sums
+    if (amount + locked > MAX_U64) refuse(at, `its amounts add up to ${amount + locked}, more than u64 holds`)
+    writeAmount(record, 32, amount)
+    const column = new Uint8Array(LOCKED_BYTES)
+    writeAmount(column, 0, locked)
+    this.records.push(record)
+    this.lockedAmounts.push(column)
+    this.proofs.push(proof)
+  }
+
+  /** Iterates over the object at the cursor, whose fields may stand in any order, but once. */
+  private eachField(at: string, field: (name: string) => void): void {
+    const { scanner } = this
+    const seen = new Set<string>()
+    if (scanner.peek() !== 123) refuse(at, 'must be an object')
+    const named = () => {}
+    eachMember(scanner, named, (name) => {
+      if (seen.has(name)) refuse(at === '' ? fieldName(name) : `${at}.${fieldName(name)}`, 'is there twice')
+      seen.add(name)
+      field(name)
+    })
+  }
+
+  /** Skips a proof at the cursor, which is an array of hashes. */
+  private proof(at: string): Uint8Array[] {
+    const { scanner } = this
+    const siblings: Uint8Array[] = []
+    if (scanner.peek() !== 91) refuse(at, 'must be an array of hashes; a tree is written with its proofs')
+    scanner.expect(91)
+    if (scanner.take(93)) return siblings
+    do {
+      if (siblings.length === MAX_SIBLINGS) refuse(at, `has more than ${MAX_SIBLINGS} hashes`)
+      siblings.push(this.hash(`${at}.${siblings.length}`))
+    } while (scanner.take(44))
+    scanner.expect(93)
+    return siblings
+  }
+
+  private proofAt(index: number): Uint8Array[] {
+    this.scanner.position = this.proofs[index] ?? 0
+    return this.proof(`${NAMES.nodes}.${index}.proof`)
+  }
+
+  /** Reads an array of 32 bytes at the cursor. */
+  private hash(at: string): Uint8Array {
+    const { scanner } = this
+    const wrong = 'must be an array of 32 numbers from 0 to 255'
+    if (scanner.peek() !== 91) refuse(at, wrong)
+    scanner.expect(91)
+    const out = new Uint8Array(NODE_BYTES)
+    for (let i = 0; i < NODE_BYTES; i++) {
+      if (i > 0 && !scanner.take(44)) refuse(at, wrong)
+      scanner.peek()
+      const { bytes, position } = scanner
+      let p = position
+      let value = 0
+      for (; p < position + 3; p++) {
+        const digit = (bytes[p] ?? 0) - 48
+        if (!(digit >= 0 && digit <= 9)) break
+        value = value * 10 + digit
+      }
+      if (p === position || value > 255 || (bytes[position] === 48 && p > position + 1)) refuse(at, wrong)
+      out[i] = value
+      scanner.position = p
+    }
+    if (!scanner.take(93)) refuse(at, wrong)
+    return out
+  }
+
+  private u64(at: string): bigint {
+    const { scanner } = this
+    scanner.peek()
+    const start = scanner.position
+    scanner.skipValue()
+    const text = scanner.position - start > 20 ? '' : scanner.text(start, scanner.position)
+    if (!/^\d+$/.test(text) || BigInt(text) > MAX_U64)
+      refuse(at, `must be a whole number of raw units, at most ${MAX_U64}`)
+    return BigInt(text)
+  }
+
+  private requireDistinct(records: Uint8Array): void {
+    const places = new Map<string, number>()
+    for (let i = 0; i < this.records.length; i++) {
+      const wallet = keyToBase58(records, i * RECORD_BYTES)
+      const earlier = places.get(wallet)
+      if (earlier !== undefined) {
+        refuse(`${NAMES.nodes}.${i}.claimant`, `${wallet} is already at ${NAMES.nodes}.${earlier}`)
+      }
+      places.set(wallet, i)
+    }
+  }
+}
+
+const isAmountField = (name: string) =>
+  (CATEGORY_FIELDS as readonly string[]).includes(name) || (PLAIN_FIELDS as readonly string[]).includes(name)
+
+function refuse(position: string, message: string): never {
+  throw new MerkleInputError([{ position, message }])
+}

@@ -1,0 +1,85 @@
+/** Reads the claims of a tree file whose amounts are digit strings: wallet, both amounts and, where it has one, a proof. */
+import { MAX_U64 } from '../../solana/u64.ts'
+import { type EntryList, type ListEntry, listFromEntries } from '../entry-list.ts'
+import { MerkleInputError } from '../errors.ts'
+import { NODE_BYTES } from '../tree.ts'
+
+/** How the claims of one format are named and their hashes written. */
+export interface ClaimForm {
+  /** The array of claims; empty for a file that is that array. */
+  readonly claims: string
+  readonly wallet: string
+  readonly amount: string
+  readonly locked: string
+  /** Whether a claim without a locked amount has one of 0. */
+  readonly isLockedOptional: boolean
+  /** A hash of 32 bytes; undefined for anything else. */
+  hash(value: unknown): Uint8Array | undefined
+  /** What `hash` takes, for a message. */
+  readonly hashes: string
+}
+
+export interface ListedClaims {
+  list: EntryList
+  proofs: (Uint8Array[] | undefined)[]
+}
+
+/** Most siblings of a leaf: the distributor's trees have at most 2^32 leaves. */
+const MAX_SIBLINGS = 32
+
+/** Reads the claims in their order. Throws MerkleInputError that names the claim and its field. */
+export function readClaims(claims: unknown, form: ClaimForm): ListedClaims {
+  const at = (index: number) => (form.claims === '' ? String(index) : `${form.claims}.${index}`)
+  if (!Array.isArray(claims)) refuse(form.claims, 'must be an array')
+  if (claims.length === 0) refuse(form.claims, 'is empty; a tree has at least one leaf')
+  const proofs: ListedClaims['proofs'] = []
+  const entries = claims.map((claim: unknown, i): ListEntry => {
+    if (typeof claim !== 'object' || claim === null) refuse(at(i), 'must be an object')
+    const fields = claim as Record<string, unknown>
+    const wallet = fields[form.wallet]
+    if (typeof wallet !== 'string') refuse(`${at(i)}.${form.wallet}`, 'must be a string, the base58 address')
+    const amount = rawAmount(fields[form.amount], `${at(i)}.${form.amount}`)
+    const given = fields[form.locked]
+    const isAbsent = given === undefined && form.isLockedOptional
+    const locked = isAbsent ? 0n : rawAmount(given, `${at(i)}.${form.locked}`)
+    if (amount + locked > MAX_U64) refuse(at(i), `its amounts add up to ${amount + locked}, more than u64 holds`)
+    proofs.push(fields.proof === undefined ? undefined : readProof(fields.proof, `${at(i)}.proof`, form))
+    return { wallet, amount, locked }
+  })
+  try {
+    return { list: listFromEntries(entries), proofs }
+  } catch (error) {
+    if (!(error instanceof MerkleInputError)) throw error
+    const named = (text: string) => text.replace(/\bentries\.(\d+)/g, (_, index: string) => at(Number(index)))
+    const issues = error.issues.map(({ position, message }) => ({
+      position: named(position).replace(/wallet$/, form.wallet),
+      message: named(message),
+    }))
+    throw new MerkleInputError(issues, error.issueCount)
+  }
+}
+
+function rawAmount(value: unknown, at: string): bigint {
+  const isRaw = typeof value === 'string' && /^\d{1,20}$/.test(value) && BigInt(value) <= MAX_U64
+  if (!isRaw) refuse(at, `must be a string of raw units, digits only, at most ${MAX_U64}`)
+  return BigInt(value)
+}
+
+function readProof(value: unknown, at: string, form: ClaimForm): Uint8Array[] {
+  if (!Array.isArray(value) || value.length > MAX_SIBLINGS)
+    refuse(at, `must be an array of at most ${MAX_SIBLINGS} hashes`)
+  return value.map((sibling: unknown, d) => form.hash(sibling) ?? refuse(`${at}.${d}`, `must be ${form.hashes}`))
+}
+
+/** The 32 bytes of an array of numbers; undefined for anything else. */
+export function hashFromNumbers(value: unknown): Uint8Array | undefined {
+  const isHash =
+    Array.isArray(value) &&
+    value.length === NODE_BYTES &&
+    value.every((byte) => Number.isInteger(byte) && byte >= 0 && byte <= 255)
+  return isHash ? Uint8Array.from(value as number[]) : undefined
+}
+
+function refuse(position: string, message: string): never {
+  throw new MerkleInputError([{ position, message }])
+}

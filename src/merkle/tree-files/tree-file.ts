@@ -1,0 +1,86 @@
+/** A tree in the file of a tool, and whether its leaves, proofs and root belong together. */
+import { type EntryList, entryAt, totalAmount } from '../entry-list.ts'
+import { MAX_ISSUES, type MerkleIssue } from '../errors.ts'
+import { recipientTree } from '../recipient-tree.ts'
+import { type MerkleTree, NODE_BYTES, proofAt, provenRoot, toHex } from '../tree.ts'
+
+export type TreeFormat = 'svc' | 'jito' | 'streamflow'
+
+/** What a file in Jito's form says beyond the list, so that it can be written again as it was. */
+export interface JitoDetail {
+  /** Six amounts of each node as its file of today has them, or the two amounts of the first files. */
+  layout: 'categories' | 'plain'
+  /** The six amounts of each node, in the order of the fields; only with `categories`. */
+  amounts: readonly bigint[]
+}
+
+/** What a file says; nothing of it is checked but its form. */
+export interface TreeFile {
+  readonly format: TreeFormat
+  /** The leaves in the order of the file, with distinct wallets. */
+  readonly list: EntryList
+  /** Merkle root of 32 bytes; undefined where the file names none. */
+  readonly root: Uint8Array | undefined
+  /** Number of leaves and sum of both amounts, where the file names them. */
+  readonly count?: bigint
+  readonly total?: bigint
+  /** Names of its root, count, total, and of its array of nodes. */
+  readonly names: { root: string; count: string; total: string; nodes: string }
+  /** The siblings of a node as the file has them, leaf to root; undefined where it has none. */
+  proofOf(index: number): Uint8Array[] | undefined
+  readonly jito?: JitoDetail
+}
+
+export interface CheckedTreeFile {
+  /** The tree of the leaves in the order of the file. */
+  readonly tree: MerkleTree
+  /** What does not belong together, by field or node; the first hundred. */
+  readonly faults: readonly MerkleIssue[]
+  readonly faultCount: number
+}
+
+/** Hashes the leaves of a file, and compares root, proofs, count and total with what it says. */
+export function checkTreeFile(file: TreeFile): CheckedTreeFile {
+  const { list, names } = file
+  const tree = recipientTree(list)
+  const root = file.root ?? tree.root
+  const faults: MerkleIssue[] = []
+  let faultCount = 0
+  const refuse = (position: string, message: () => string) => {
+    faultCount++
+    if (faults.length < MAX_ISSUES) faults.push({ position, message: message() })
+  }
+  if (file.count !== undefined && file.count !== BigInt(list.count))
+    refuse(names.count, () => `is ${file.count}, the file has ${list.count} nodes`)
+  const total = totalAmount(list)
+  if (file.total !== undefined && file.total !== total)
+    refuse(names.total, () => `is ${file.total}, its nodes add up to ${total}`)
+  const isRoot = Buffer.compare(tree.root, root) === 0
+  if (!isRoot)
+    refuse(names.root, () => `${toHex(root)} is not the root of the nodes in this order, ${toHex(tree.root)}`)
+  const wrong: number[] = []
+  for (let i = 0; i < list.count; i++) {
+    const proof = file.proofOf(i)
+    const isRight = isRoot
+      ? proof && sameProof(proof, proofAt(tree, i))
+      : proof && provenRoot(list, i, proof).equals(root)
+    if (isRight === false) wrong.push(i)
+  }
+  // Where no proof at all leads to the root, the root alone is wrong.
+  const nodes = isRoot || wrong.length < list.count ? wrong : []
+  for (const i of nodes) refuse(`${names.nodes}.${i}`, () => nodeFault(list, i, root))
+  return { tree, faults, faultCount }
+}
+
+function nodeFault(list: EntryList, index: number, root: Uint8Array): string {
+  const { wallet, amount, locked } = entryAt(list, index)
+  return `the proof does not lead from ${wallet} with ${amount} and ${locked} locked to the root ${toHex(root)}`
+}
+
+function sameProof(a: readonly Uint8Array[], b: readonly Uint8Array[]): boolean {
+  if (a.length !== b.length) return false
+  for (let d = 0; d < a.length; d++) {
+    for (let i = 0; i < NODE_BYTES; i++) if (a[d]?.[i] !== b[d]?.[i]) return false
+  }
+  return true
+}
