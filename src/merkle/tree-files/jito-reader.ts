@@ -157,27 +157,38 @@ class JitoReader {
   /** Reads an array of 32 bytes at the cursor. */
   private hash(at: string): Uint8Array {
     const { scanner } = this
-    const wrong = 'must be an array of 32 numbers from 0 to 255'
-    if (scanner.peek() !== 91) refuse(at, wrong)
+    if (scanner.peek() !== 91) this.noHash(at, scanner.position)
     scanner.expect(91)
     const out = new Uint8Array(NODE_BYTES)
+    const { bytes } = scanner
+    let p = scanner.position
     for (let i = 0; i < NODE_BYTES; i++) {
-      if (i > 0 && !scanner.take(44)) refuse(at, wrong)
-      scanner.peek()
-      const { bytes, position } = scanner
-      let p = position
+      if (i > 0) {
+        p = afterSpace(bytes, p)
+        if (bytes[p++] !== 44) this.noHash(at, p - 1)
+      }
+      p = afterSpace(bytes, p)
+      const start = p
       let value = 0
-      for (; p < position + 3; p++) {
+      for (; p < start + 3; p++) {
         const digit = (bytes[p] ?? 0) - 48
         if (!(digit >= 0 && digit <= 9)) break
         value = value * 10 + digit
       }
-      if (p === position || value > 255 || (bytes[position] === 48 && p > position + 1)) refuse(at, wrong)
+      if (p === start || value > 255 || (bytes[start] === 48 && p > start + 1)) this.noHash(at, start)
       out[i] = value
-      scanner.position = p
     }
-    if (!scanner.take(93)) refuse(at, wrong)
+    scanner.position = p
+    if (!scanner.take(93)) this.noHash(at, scanner.position)
     return out
+  }
+
+  /** A file that ends here is not JSON; otherwise this is another value than a hash. */
+  private noHash(at: string, position: number): never {
+    const { scanner } = this
+    scanner.position = position
+    if (position >= scanner.bytes.length) scanner.fail('expected a number of a hash')
+    return refuse(at, 'must be an array of 32 numbers from 0 to 255')
   }
 
   private u64(at: string): bigint {
@@ -206,6 +217,13 @@ class JitoReader {
 
 const isAmountField = (name: string) =>
   (CATEGORY_FIELDS as readonly string[]).includes(name) || (PLAIN_FIELDS as readonly string[]).includes(name)
+
+/** The next byte that is not white space of JSON. Most of a long file are such bytes. */
+function afterSpace(bytes: Uint8Array, from: number): number {
+  let p = from
+  while (bytes[p] === 32 || bytes[p] === 10 || bytes[p] === 13 || bytes[p] === 9) p++
+  return p
+}
 
 function refuse(position: string, message: string): never {
   throw new MerkleInputError([{ position, message }])

@@ -1,11 +1,11 @@
 /** Tells by its fields which tool a tree file is from, and reads it. */
 import { MerkleInputError } from '../errors.ts'
-import { eachMember, JsonScanner } from '../json-scanner.ts'
+import { JsonScanner } from '../json-scanner.ts'
 import { hashFromHex } from '../tree.ts'
 import { readJitoTree } from './jito-reader.ts'
 import { readClaims } from './listed-claims.ts'
 import { readStreamflowClaimants } from './streamflow.ts'
-import type { TreeFile } from './tree-file.ts'
+import type { TreeFile, TreeFormat } from './tree-file.ts'
 
 /** What is read, for a message about another file. */
 export const TREE_FILES =
@@ -13,31 +13,49 @@ export const TREE_FILES =
 
 /** Reads a tree file (UTF-8 JSON). Throws MerkleInputError that names the field or node. */
 export function readTreeFile(bytes: Uint8Array): TreeFile {
-  const names = fieldsOf(bytes)
-  if (names.includes('tree_nodes') || names.includes('merkle_root')) return readJitoTree(bytes)
+  const format = formatOf(bytes)
+  if (format === 'jito') return readJitoTree(bytes)
   const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'))
-  if (Array.isArray(value) || names.includes('items')) return readStreamflowClaimants(value)
-  if (names.includes('claims')) return readSvcTree(value as Record<string, unknown>)
-  throw new MerkleInputError([{ position: '', message: `is no tree: expected ${TREE_FILES}` }])
+  return format === 'svc' ? readSvcTree(value as Record<string, unknown>) : readStreamflowClaimants(value)
 }
 
-/** The names of the fields of an object; none for an array. Throws for what is not JSON. */
-function fieldsOf(bytes: Uint8Array): string[] {
+/** Fields of an object that only one format has. */
+const FORMAT_OF_FIELD: Readonly<Record<string, TreeFormat>> = {
+  merkle_root: 'jito',
+  max_num_nodes: 'jito',
+  max_total_claim: 'jito',
+  tree_nodes: 'jito',
+  claims: 'svc',
+  items: 'streamflow',
+}
+
+/** Tells the format by the first field that only one has; a long file is not read for that. */
+function formatOf(bytes: Uint8Array): TreeFormat {
   const scanner = new JsonScanner(bytes)
-  const names: string[] = []
-  if (scanner.peek() === 123) {
-    eachMember(
-      scanner,
-      () => {},
-      (name) => {
-        names.push(name)
-        scanner.peek()
-        scanner.skipValue()
-      },
-    )
-  } else scanner.skipValue()
+  if (scanner.peek() === 91) {
+    scanner.skipValue()
+    scanner.expectEnd()
+    return 'streamflow'
+  }
+  let format: TreeFormat | undefined
+  scanner.expect(123)
+  if (scanner.peek() !== 125) {
+    do {
+      scanner.peek()
+      const start = scanner.position
+      scanner.skipString()
+      const name = scanner.value(start, scanner.position) as string
+      if (Object.hasOwn(FORMAT_OF_FIELD, name)) format = FORMAT_OF_FIELD[name]
+      scanner.expect(58)
+      if (format === 'jito') return format
+      scanner.peek()
+      scanner.skipValue()
+    } while (scanner.take(44))
+  }
+  scanner.expect(125)
   scanner.expectEnd()
-  return names
+  if (format !== undefined) return format
+  throw new MerkleInputError([{ position: '', message: `is no tree: expected ${TREE_FILES}` }])
 }
 
 function readSvcTree(value: Record<string, unknown>): TreeFile {

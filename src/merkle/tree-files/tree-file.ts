@@ -2,7 +2,7 @@
 import { type EntryList, entryAt, totalAmount } from '../entry-list.ts'
 import { MAX_ISSUES, type MerkleIssue } from '../errors.ts'
 import { recipientTree } from '../recipient-tree.ts'
-import { type MerkleTree, NODE_BYTES, proofAt, provenRoot, toHex } from '../tree.ts'
+import { type MerkleTree, proofAt, provenRoot, toHex } from '../tree.ts'
 
 export type TreeFormat = 'svc' | 'jito' | 'streamflow'
 
@@ -78,9 +78,5 @@ function nodeFault(list: EntryList, index: number, root: Uint8Array): string {
 }
 
 function sameProof(a: readonly Uint8Array[], b: readonly Uint8Array[]): boolean {
-  if (a.length !== b.length) return false
-  for (let d = 0; d < a.length; d++) {
-    for (let i = 0; i < NODE_BYTES; i++) if (a[d]?.[i] !== b[d]?.[i]) return false
-  }
-  return true
+  return a.length === b.length && a.every((sibling, d) => Buffer.compare(sibling, b[d] ?? sibling) === 0)
 }
