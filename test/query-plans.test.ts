@@ -8,10 +8,13 @@ import { housekeepingWorker } from '../daemon/workers/housekeeping.ts'
 import { releaseDeadLeases } from '../daemon/workers/lease.ts'
 import { api } from '../src/api/index.ts'
 import type { AnyRoute } from '../src/api/route.ts'
+import { encodeTreeId } from '../src/merkle/tree-id.ts'
 import { repairMoments } from '../src/operations/clock-repair.ts'
 import { fanOut } from '../src/operations/webhook-deliveries/fan-out.ts'
 import { finishRemovals } from '../src/operations/webhook-deliveries/removals.ts'
 import { advanceReplays } from '../src/operations/webhook-deliveries/replay.ts'
+import { claimFigures, claimWindows } from '../src/store/airdrop-claim-figures.ts'
+import { recordAirdropClaim } from '../src/store/airdrop-claims.ts'
 import { dueAirdrops } from '../src/store/airdrops.ts'
 import { waitingTransactions } from '../src/store/chain-transactions.ts'
 import {
@@ -47,6 +50,7 @@ const FILTERS: Record<string, Record<string, string>> = {
   'feeSchedules.list': { active: 'true' },
   'feeSchedules.runs': {},
   'airdrops.list': { mint: address() },
+  'airdrops.claims': {},
   'merkleTrees.list': {},
   'pools.list': { status: 'pending', type: 'dbc', creator: address() },
   'stakes.list': { owner: address(), collection: address(), status: 'staked' },
@@ -87,6 +91,8 @@ Object.assign(FILTERS['nfts.list']!, {
 })
 
 const POOL = address()
+/** An id as the routes take it, of which there is no tree. */
+const TREE = encodeTreeId(randomBytes(32), 7)
 const WANTED = {
   type: 'pool.live',
   resource_type: 'pool',
@@ -109,6 +115,7 @@ const WANTED = {
   ledger_token: FILTERS['ledger.list']!.mint!,
   ledger_owner: FILTERS['ledger.list']!.account!,
   subscription_id: 'whs-100',
+  tree_id: TREE,
 }
 /** In the path, by name. */
 const PATH: Record<string, string> = { address: POOL, id: 'whs-100', wallet: address() }
@@ -127,6 +134,7 @@ const LEDGER_LEADS: Record<string, string | null> = {
 const IN_PATH: Record<string, readonly string[]> = {
   'feeClaims.listByPool': ['pool_address'],
   'webhookSubscriptions.deliveries': ['subscription_id'],
+  'airdrops.claims': ['genesis', 'airdrop_id'],
   'feeSchedules.runs': ['schedule_id'],
 }
 
@@ -215,7 +223,9 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       // Sums are of totals, of which there are few however many entries there are.
       if (list === 'merkleTrees.entries' || list === 'ledger.summary') return
       const table = TABLES[list]
-      const path = route.path.replace(/\{(\w+)\}/g, (_, parameter: string) => PATH[parameter]!)
+      const path = route.path
+        .replace('/airdrops/{id}', `/airdrops/${TREE}`)
+        .replace(/\{(\w+)\}/g, (_, parameter: string) => PATH[parameter]!)
       const inPath = IN_PATH[list] ?? []
       const found: string[] = []
       const isLedger = list === 'ledger.list'
@@ -256,6 +266,18 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       'pools of a creator': () => poolsToClaim(store.db, { creator: WANTED.creator }, { genesis, after: 5_000, limit }),
       'claims of a run': () => feeScheduleClaimsOf(store.db, 'run-7', ['pool-7']),
       airdrops: () => dueAirdrops(store.db, now, limit),
+      'figures of claims': async () => {
+        const of = { genesis: await service.services.chain.genesisHash(), airdrop_id: TREE }
+        await claimFigures(store.db, { ...of, airdrop_id: 'tree-7' })
+        await claimWindows(store.db, of, { since: 0, hours: 1 })
+      },
+      'another claim': async () => {
+        const of = { genesis: await service.services.chain.genesisHash(), airdrop_id: TREE }
+        const claim = { ...of, wallet: address(), kind: 'claim' as const, amount: 7n, amount_locked: 0n }
+        const at = { signature: 'x', slot: 1, claimed_at: 1 }
+        for (const wallet of ['a', 'b', 'c'])
+          await store.write((tx) => recordAirdropClaim(tx, { ...claim, wallet, ...at }))
+      },
       'gold locks': () => dueGoldLocks(store.db, { genesis, chainNow: now, now, limit }),
       'next gold locks': () => nextGoldLocks(store.db, genesis),
       'any gold lock': () => isAnyGoldLockLive(store.db),
@@ -330,6 +352,7 @@ const TABLES: Record<string, string> = {
   'feeSchedules.runs': 'fee_schedule_runs',
   'airdrops.list': 'merkle_trees',
   'airdrops.lookup': 'merkle_trees',
+  'airdrops.claims': 'airdrop_claims',
   'merkleTrees.list': 'merkle_trees',
   'pools.list': 'pools',
   'stakes.list': 'stakes',

@@ -4,8 +4,10 @@ import { claimAirdrop } from '../../src/operations/airdrops/claim-airdrop.ts'
 import { createAirdrop } from '../../src/operations/airdrops/create-airdrop.ts'
 import { getAirdrop } from '../../src/operations/airdrops/get-airdrop.ts'
 import { getEntitlement } from '../../src/operations/airdrops/get-entitlement.ts'
+import { listAirdropClaims } from '../../src/operations/airdrops/list-airdrop-claims.ts'
 import { listAirdrops } from '../../src/operations/airdrops/list-airdrops.ts'
 import { lookUpAirdrops } from '../../src/operations/airdrops/look-up-airdrops.ts'
+import { readAirdropStats } from '../../src/operations/airdrops/read-airdrop-stats.ts'
 import { withdrawVault } from '../../src/operations/airdrops/withdraw-vault.ts'
 import type { Mount } from '../mount.ts'
 
@@ -13,6 +15,8 @@ export function airdropsRoutes(mount: Mount): void {
   mount(airdrops.create, createAirdrop)
   mount.stored(airdrops.list, listAirdrops)
   mount(airdrops.get, getAirdrop)
+  mount(airdrops.stats, readAirdropStats)
+  mount(airdrops.claims, listAirdropClaims)
   mount(airdrops.claim, claimAirdrop)
   mount(airdrops.entitlement, getEntitlement)
   mount(airdrops.withdraw, withdrawVault)

@@ -1,5 +1,6 @@
 /** Airdrops: distributors on chain for a merkle root, their claims, and the withdrawal of unclaimed tokens. */
 import { z } from '@hono/zod-openapi'
+import { airdropClaim, airdropStats, statsQuery } from './airdrop-claims.ts'
 import {
   address,
   airdropCount,
@@ -184,6 +185,27 @@ export const airdrops = {
     description: 'Also one whose tree is not stored here, as long as its distributor is on chain.',
     params: airdropParams,
     data: airdrop,
+  }),
+  stats: defineRoute({
+    at: paths.airdrops.stats,
+    tag: 'Airdrops',
+    summary: 'Read what was claimed of an airdrop by hour and day, and what is left',
+    description:
+      'What was claimed in all and what is left are read from the chain. Hours, days and the median are of the claims that are recorded here; `recorded.missing_count` says how many are not.',
+    params: airdropParams,
+    query: statsQuery,
+    data: airdropStats,
+  }),
+  claims: defineRoute({
+    at: paths.airdrops.claims,
+    tag: 'Airdrops',
+    summary: 'List the claims of an airdrop that are recorded here, newest first',
+    description:
+      'Claims that were submitted here, and those of stored trees that were found on the chain since it is followed.',
+    params: airdropParams,
+    query: listQuery({}),
+    data: airdropClaim,
+    list: true,
   }),
   claim: defineRoute({
     at: paths.airdrops.claim,

@@ -52,6 +52,7 @@ export const api = {
 export type Api = typeof api
 
 export * from './accounts.ts'
+export * from './airdrop-claims.ts'
 export * from './airdrops.ts'
 export * from './api-keys.ts'
 export * from './audit-entries.ts'

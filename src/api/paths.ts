@@ -44,6 +44,8 @@ export const paths = {
     create: ['post', '/v2/airdrops'],
     list: ['get', '/v2/airdrops'],
     get: ['get', '/v2/airdrops/{id}'],
+    stats: ['get', '/v2/airdrops/{id}/stats'],
+    claims: ['get', '/v2/airdrops/{id}/claims'],
     claim: ['post', '/v2/airdrops/{id}/claims'],
     entitlement: ['get', '/v2/airdrops/{id}/claims/{wallet}'],
     withdraw: ['post', '/v2/airdrops/{id}/vault-withdrawals'],

@@ -1,6 +1,5 @@
 /** Reads what a final transaction changed about the balances of its accounts, as the node recorded them before and after it. */
 import { isAddress } from '../solana/addresses.ts'
-import { SECOND_MS } from '../timing.ts'
 import type { Chain } from './connection.ts'
 import { executedOf, type HistoricTransaction, readAnswer } from './history.ts'
 
@@ -25,8 +24,6 @@ export interface AccountBalances {
 }
 
 export interface ExecutedBalances extends HistoricTransaction {
-  /** Time of the block in Unix milliseconds; null where the node has none. */
-  at: number | null
   /** Network fee in lamports, which the first account paid. */
   fee: bigint
   accounts: AccountBalances[]
@@ -45,13 +42,12 @@ export const readBalances = (node: Pick<Chain, 'call'>, signature: string): Prom
 /** The same from an answer of getTransaction in base64. Throws for one that has parts missing. */
 export function balancesIn(answer: unknown, signature: string): ExecutedBalances {
   const executed = executedOf(answer, signature)
-  const { meta, blockTime } = answer as { meta: Record<string, unknown>; blockTime?: unknown }
+  const { meta } = answer as { meta: Record<string, unknown> }
   const { keys } = executed.message
   const [before, after] = [lamportsIn(meta.preBalances, keys), lamportsIn(meta.postBalances, keys)]
   const holdings = holdingsIn(executed, meta)
   return {
     ...executed,
-    at: Number.isSafeInteger(blockTime) ? (blockTime as number) * SECOND_MS : null,
     fee: BigInt(safeCount(meta.fee)),
     accounts: keys.map((address, i) => ({
       address,

@@ -55,13 +55,19 @@ function listedSignature(row: unknown): ListedSignature {
     throw new Error('it answers with parts missing')
   }
   const isFinal = confirmationStatus === 'finalized' || confirmationStatus === null || confirmationStatus === undefined
-  const at = Number.isSafeInteger(blockTime) ? (blockTime as number) * SECOND_MS : null
+  const at = millisecondsOf(blockTime)
   return { signature, slot: slot as number, at, isFinal, isFailed: err !== null && err !== undefined }
 }
+
+/** The chain's time of a block in Unix milliseconds, or null where the node has none. */
+const millisecondsOf = (blockTime: unknown): number | null =>
+  Number.isSafeInteger(blockTime) ? (blockTime as number) * SECOND_MS : null
 
 /** A transaction as the chain has executed it. */
 export interface HistoricTransaction {
   slot: number
+  /** Unix milliseconds by the chain's clock, or null where the node has none. */
+  at: number | null
   isFailed: boolean
   /** The message with the accounts of its lookup tables behind its own keys. */
   message: DecodedMessage
@@ -114,7 +120,7 @@ export async function readAnswer<T>(
 
 /** Decodes a node's answer for one transaction. Throws where it is another one, or has parts missing. */
 export function executedOf(answer: unknown, wanted: string): HistoricTransaction {
-  const { slot, transaction, meta } = fieldsIn(answer)
+  const { slot, transaction, meta, blockTime } = fieldsIn(answer)
   const text = Array.isArray(transaction) ? transaction[0] : undefined
   if (typeof text !== 'string' || !Number.isSafeInteger(slot)) throw new Error('it answers with parts missing')
   const { signature, message } = decodeWireTransaction(Buffer.from(text, 'base64'))
@@ -124,6 +130,7 @@ export function executedOf(answer: unknown, wanted: string): HistoricTransaction
   const keys = [...message.keys, ...addressesIn(writable), ...addressesIn(readonly)]
   return {
     slot: slot as number,
+    at: millisecondsOf(blockTime),
     isFailed: err !== null && err !== undefined,
     message: { ...message, keys },
     inner: innerIn(innerInstructions, keys.length),

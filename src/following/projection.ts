@@ -21,7 +21,10 @@ export interface SubmissionContext {
 export type SourceTransaction = Pick<
   FollowedTransaction,
   'seq' | 'signature' | 'genesis' | 'external_uid' | 'metadata_json'
->
+> & {
+  /** The chain's time of its block in Unix milliseconds, where it was read: of transactions that were found. */
+  occurred_at?: number | null
+}
 
 /** What one confirmed transaction did to the resources of one projection. */
 export interface Effects<Changes, State> {

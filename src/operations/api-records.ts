@@ -1,6 +1,7 @@
 /** Converts rows of the store to the records of the API. */
 import type {
   Airdrop,
+  AirdropClaimRecord,
   ApiKey,
   AuditEntry,
   Event,
@@ -253,4 +254,14 @@ export const webhookDeliveryRecord = (row: Row<'webhook_deliveries'>): WebhookDe
   error: row.error,
   next_attempt_at: isoTimeOrNull(row.next_attempt_at),
   created_at: isoTime(row.created_at),
+})
+
+export const airdropClaimRecord = (row: Row<'airdrop_claims'>): AirdropClaimRecord => ({
+  airdrop_id: row.airdrop_id,
+  wallet: row.wallet,
+  amount: row.amount,
+  amount_locked: row.amount_locked,
+  signature: row.signature,
+  slot: row.slot,
+  claimed_at: isoTime(row.claimed_at),
 })

@@ -11,6 +11,7 @@ import { type TableName, type TableSize, type Whole, withWhole } from './whole.t
 
 /** What a row of a table comes with, for the tables that grow with use. */
 const GROWS_WITH: Partial<Record<TableName, string>> = {
+  airdrop_claims: 'claims of airdrops',
   audit_entries: 'signings, API keys',
   events: 'changes of resources',
   fee_claims: 'fee claims',

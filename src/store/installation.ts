@@ -58,6 +58,9 @@ const HOLDS: Record<keyof Tables, boolean> = {
   ledger_transactions: true,
   ledger_entries: true,
   ledger_totals: true,
+  airdrop_claims: true,
+  airdrop_claim_totals: true,
+  airdrop_claim_figures: true,
 }
 
 /** Every table, those that others refer to first. */

@@ -1,7 +1,8 @@
 /** Totals of the ledger by month, pool, kind, party and token, which are kept as entries are written, and sums of them. */
 import { type SqlBool, sql } from 'kysely'
 import { badRequest } from '../errors.ts'
-import { AMOUNT_PART, amountParts, type NewLedgerEntry } from './ledger.ts'
+import { addedColumn, addedParts, amountOfParts, highAndLow } from './amount-parts.ts'
+import type { NewLedgerEntry } from './ledger.ts'
 import type { PageRequest } from './paging.ts'
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
@@ -30,33 +31,28 @@ async function addTotal(
   amounts: readonly bigint[],
 ): Promise<void> {
   const sumOf = (isReceived: boolean) =>
-    amountParts(amounts.reduce((sum, amount) => (amount > 0n === isReceived ? sum + amount : sum), 0n))
+    highAndLow(amounts.reduce((sum, amount) => (amount > 0n === isReceived ? sum + amount : sum), 0n))
   const [received, paid] = [sumOf(true), sumOf(false)]
-  const part = Number(AMOUNT_PART)
   await tx
     .insertInto('ledger_totals')
     .values({
       ...row,
       entries: amounts.length,
-      received_high: received.amount_high,
-      received_low: received.amount_low,
-      paid_high: -paid.amount_high,
-      paid_low: -paid.amount_low,
+      received_high: received.high,
+      received_low: received.low,
+      paid_high: -paid.high,
+      paid_low: -paid.low,
     })
     .onConflict((conflict) =>
       conflict.columns(['genesis', 'month', 'pool', 'kind', 'party', 'token']).doUpdateSet((of) => {
-        const added = (column: string) =>
-          sql<number>`${sql.ref(`ledger_totals.${column}`)} + ${sql.ref(`excluded.${column}`)}`
-        const high = (side: string) =>
-          sql<number>`${added(`${side}_high`)} + (${added(`${side}_low`)}) / ${sql.lit(part)}`
-        const low = (side: string) => sql<number>`(${added(`${side}_low`)}) % ${sql.lit(part)}`
+        const [received, paid] = [addedParts('ledger_totals', 'received'), addedParts('ledger_totals', 'paid')]
         return {
           symbol: of.ref('excluded.symbol'),
-          entries: added('entries'),
-          received_high: high('received'),
-          received_low: low('received'),
-          paid_high: high('paid'),
-          paid_low: low('paid'),
+          entries: addedColumn('ledger_totals', 'entries'),
+          received_high: received.high,
+          received_low: received.low,
+          paid_high: paid.high,
+          paid_low: paid.low,
         }
       }),
     )
@@ -138,8 +134,8 @@ export async function pageSums(
       symbol: row.symbol,
       decimals: Number(row.decimals),
       entries: Number(row.entries),
-      received: BigInt(row.received_high) * AMOUNT_PART + BigInt(row.received_low),
-      paid: BigInt(row.paid_high) * AMOUNT_PART + BigInt(row.paid_low),
+      received: amountOfParts({ high: row.received_high, low: row.received_low }),
+      paid: amountOfParts({ high: row.paid_high, low: row.paid_low }),
     })),
     next_cursor: rows.length > limit && last !== undefined ? cursorAt(by, last.place) : null,
   }

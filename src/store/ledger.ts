@@ -1,5 +1,6 @@
 /** Storage of the ledger: which final transactions are to be read, what they moved, and pages of it. */
 import { type SelectQueryBuilder, sql } from 'kysely'
+import { highAndLow } from './amount-parts.ts'
 import { type PageRequest, pageOf, type StoredPage } from './paging.ts'
 import type { NewRow, Row, Tables } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
@@ -29,8 +30,6 @@ export interface UnledgeredQuery {
 const ENTRIES_PER_INSERT = 100
 /** The row of `counters` that writers of entries hold. */
 const COUNTER = 'ledger'
-/** Part of an amount that a database adds up without overflow. */
-export const AMOUNT_PART = 1_000_000_000_000n
 
 /**
  * Returns transactions of one chain that are final on it and were not read, each once, and those that have ended without
@@ -155,11 +154,10 @@ export async function addUnread(
 }
 
 /** An amount as the parts in which it is stored for adding up. */
-export const amountParts = (amount: bigint) => ({
-  amount: String(amount),
-  amount_high: Number(amount / AMOUNT_PART),
-  amount_low: Number(amount % AMOUNT_PART),
-})
+export function amountParts(amount: bigint) {
+  const { high, low } = highAndLow(amount)
+  return { amount: String(amount), amount_high: high, amount_low: low }
+}
 
 /** Blocks other writers of entries until the commit, so that `latest_at` never decreases along the sequence. */
 export async function lockLedger(tx: Tx): Promise<void> {
@@ -283,10 +281,6 @@ export function balancesAfter(
     .limit(limit)
     .execute()
 }
-
-/** The amount of parts that a database has added up. */
-export const amountOfParts = ({ high, low }: { high: string; low: string }): bigint =>
-  BigInt(high) * AMOUNT_PART + BigInt(low)
 
 /** Of final transactions of one chain, how many the ledger has not read; at most `most` of each kind are counted. */
 export async function countUnledgered(reader: Reader, genesis: string, most: number): Promise<number> {

@@ -711,6 +711,51 @@ export interface LedgerTotalsTable {
   paid_low: number
 }
 
+/** A claim that a confirmed transaction has made. */
+export interface AirdropClaimsTable {
+  seq: Generated<number>
+  genesis: string
+  airdrop_id: string
+  wallet: string
+  /** `claim` is the first of a wallet, `claim_locked` each later one of what has vested. */
+  kind: 'claim' | 'claim_locked'
+  /** Raw units that were not locked, and those that were; the claim has paid both. */
+  amount: string
+  amount_locked: string
+  /** Both together in 20 digits, so that text has the order of numbers. */
+  size: string
+  signature: string
+  slot: number
+  claimed_at: number
+  /** Empty for the first claim, of which a wallet has one; the signature of a later one. */
+  dedupe_by: string
+}
+
+/** What the claims of an airdrop in one hour (counted from 1970) sum to, in parts as amounts are. */
+export interface AirdropClaimTotalsTable {
+  genesis: string
+  airdrop_id: string
+  hour: number
+  claims: number
+  /** First claims, each of another wallet. */
+  wallets: number
+  amount_high: number
+  amount_low: number
+  locked_high: number
+  locked_low: number
+}
+
+/** What is known of all claims of an airdrop; the median is the claim at the lower middle of the order by size and place. */
+export interface AirdropClaimFiguresTable {
+  genesis: string
+  airdrop_id: string
+  claims: number
+  median_size: string | null
+  median_seq: number | null
+  first_at: number | null
+  last_at: number | null
+}
+
 export interface Tables {
   api_keys: ApiKeysTable
   rate_hits: RateHitsTable
@@ -752,6 +797,9 @@ export interface Tables {
   ledger_transactions: LedgerTransactionsTable
   ledger_entries: LedgerEntriesTable
   ledger_totals: LedgerTotalsTable
+  airdrop_claims: AirdropClaimsTable
+  airdrop_claim_totals: AirdropClaimTotalsTable
+  airdrop_claim_figures: AirdropClaimFiguresTable
 }
 
 export type Row<T extends keyof Tables> = Selectable<Tables[T]>

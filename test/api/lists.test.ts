@@ -29,6 +29,7 @@ describe('a list', () => {
       'feeSchedules.runs': [],
       'airdrops.list': ['mint'],
       'airdrops.lookup': ['mint'],
+      'airdrops.claims': [],
       'merkleTrees.list': ['mint'],
       'merkleTrees.entries': [],
       'stakes.list': ['owner', 'collection', 'status'],

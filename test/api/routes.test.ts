@@ -41,6 +41,8 @@ describe('the routes', () => {
       GET /v2/airdrops
       POST /v2/airdrops
       GET /v2/airdrops/{id}
+      GET /v2/airdrops/{id}/stats
+      GET /v2/airdrops/{id}/claims
       POST /v2/airdrops/{id}/claims
       POST /v2/airdrops/{id}/vault-withdrawals
       GET /v2/wallets/{wallet}/airdrops

@@ -37,6 +37,7 @@ async function listPaths(service: Service): Promise<string[]> {
   const { json } = await service.request('POST', '/v2/merkle-trees', { body: { mint: A, entries: entries(3) } })
   const ids: Record<string, string> = {
     'merkleTrees.entries': json.data.id,
+    'airdrops.claims': json.data.id,
     'feeSchedules.runs': schedule.json.data.id,
   }
   return lists.map(([name, { path }]) =>

@@ -187,11 +187,11 @@ async function changesOf(
   own: FollowedTransaction | undefined,
 ): Promise<ReadTransaction> {
   const { genesis, signature } = found
-  const { slot } = executed
+  const { slot, at: occurred_at } = executed
   const source: SourceTransaction =
     own === undefined
-      ? { seq: FOUND_ORDER, signature, genesis, external_uid: null, metadata_json: null }
-      : { ...own, genesis }
+      ? { seq: FOUND_ORDER, signature, genesis, external_uid: null, metadata_json: null, occurred_at }
+      : { ...own, genesis, occurred_at }
   const tracked: TrackedResource | null =
     own === undefined || own.tracked_resource_json === null ? null : JSON.parse(own.tracked_resource_json)
   const message = own === undefined ? executionOrder(executed) : ownFirst(executed)

@@ -16,6 +16,7 @@ import { newTrees } from '../../store/newcomers.ts'
 import type { Tx } from '../../store/store.ts'
 import { storedAirdrop } from '../api-records.ts'
 import { hashBytesOf, keyBytesOf, treeIdOf } from '../merkle-trees/tree-keys.ts'
+import { recordClaim } from './record-claim.ts'
 import {
   type AirdropEvidence,
   type AirdropRow,
@@ -109,6 +110,7 @@ async function writeClaim(
   claimedIds.add(id)
   const claim = { distributor, claimer, amount: String(amount) }
   if (tree === null) {
+    await recordClaim(tx, effects, id, firstClaim(change))
     const started = { ...keyOf(id), status: 'claiming', distributor }
     const states = [
       initializedBefore(effects, id, distributor),
@@ -120,6 +122,7 @@ async function writeClaim(
     ]
   }
   if (!isOfTree(tree, change)) return []
+  await recordClaim(tx, effects, id, firstClaim(change))
   const advanced = await advanceAirdrop(tx, tree, distributor, { isClaimed: true }, evidenceOf(effects))
   const object = { ...storedAirdrop(advanced.row), ...claim }
   await lookNow(tx, effects, advanced.row)
@@ -134,6 +137,9 @@ async function writeClaim(
     }),
   ]
 }
+
+const firstClaim = ({ claimer, amount }: DistributorChangeOf<'claimed'>) =>
+  ({ kind: 'claim', wallet: claimer, amount, amount_locked: 0n }) as const
 
 async function writeClawback(
   tx: Tx,

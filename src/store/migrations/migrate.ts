@@ -32,6 +32,7 @@ import { ledgerTables } from './0032-ledger.ts'
 import { feeClaimKinds } from './0033-fee-claim-kinds.ts'
 import { lockedAmounts } from './0034-locked-amounts.ts'
 import { feeScheduleTables } from './0036-fee-schedules.ts'
+import { airdropClaimTables } from './0038-airdrop-claims.ts'
 import type { SchemaDialect } from './dialect.ts'
 
 /** Migrations in order. A released name is never changed, removed or moved. */
@@ -66,6 +67,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0033-fee-claim-kinds': feeClaimKinds,
   '0034-locked-amounts': lockedAmounts,
   '0036-fee-schedules': feeScheduleTables,
+  '0038-airdrop-claims': airdropClaimTables,
 }
 
 /** Names of all migrations of this program, in order. */
