@@ -5,11 +5,13 @@ import { type Noun, required, text, verb } from '../command.ts'
 import { listVerb } from '../reads.ts'
 import { mintDecimals } from '../token-state.ts'
 import { airdropClaimVerb } from './claim.ts'
+import { airdropClaimsVerb } from './claims.ts'
 import { airdropEligibilityVerb } from './eligibility.ts'
 import { airdropExportVerb } from './export.ts'
 import { airdropInitVerb } from './init.ts'
 import { airdropLaunchVerb } from './launch.ts'
 import { airdropStatusVerb } from './status.ts'
+import { airdropWatchVerb } from './watch.ts'
 import { airdropWithdrawVerb } from './withdraw.ts'
 
 const airdropListVerb = listVerb({
@@ -41,6 +43,8 @@ export const airdropsNoun: Noun = {
     claim: airdropClaimVerb,
     withdraw: airdropWithdrawVerb,
     status: airdropStatusVerb,
+    watch: airdropWatchVerb,
+    claims: airdropClaimsVerb,
     eligibility: airdropEligibilityVerb,
     export: airdropExportVerb,
     list: airdropListVerb,

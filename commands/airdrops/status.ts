@@ -1,29 +1,38 @@
 /** `svc airdrops status`: the progress of an airdrop on chain, in figures and sentences. */
+import type { AirdropStats } from '../../src/api/airdrop-claims.ts'
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import { paths } from '../../src/api/paths.ts'
-import { decimalOf } from '../amounts.ts'
 import { required, text, verb } from '../command.ts'
 import { mintDecimals } from '../token-state.ts'
 import { fieldLines } from '../ui/field-lines.ts'
+import { nullIfNotFound } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { zonedTime } from '../ui/times.ts'
+import { claimFields, tokensText } from './figures.ts'
 
 export const airdropStatusVerb = verb({
   about: 'How far an airdrop has come: funded, claimed, what is left and when it can be withdrawn',
-  calls: [paths.airdrops.get, paths.accounts.get],
+  details: 'With the figures of its claims, which `svc airdrops watch` follows.',
+  calls: [paths.airdrops.get, paths.airdrops.stats, paths.accounts.get],
   args: { id: required(text('Id of the airdrop')) },
   examples: ['svc airdrops status <id>', 'svc airdrops status <id> -o json'],
   async run({ id }, session) {
     const { data } = await session.client.airdrops.get({ id })
+    // A daemon of an earlier version has no figures.
+    const stats = (await nullIfNotFound(session.client.airdrops.stats({ id })))?.data ?? null
     const decimals = await mintDecimals(session, data.mint)
-    return { data, text: fieldLines(statusFields(data, decimals)).join('\n') }
+    return { data: { ...data, stats }, text: fieldLines(statusFields(data, stats, decimals)).join('\n') }
   },
 })
 
-function statusFields(airdrop: Airdrop, decimals: number | null): [name: string, value: string][] {
-  const { status, total, claimed_amount, claimed_count, leaf_count, vault_balance, clawback_at, note } = airdrop
-  const amount = (raw: string | null) =>
-    raw === null ? '-' : decimals === null ? `${raw} raw units` : decimalOf(BigInt(raw), decimals)
+function statusFields(
+  airdrop: Airdrop,
+  stats: AirdropStats | null,
+  decimals: number | null,
+): [name: string, value: string][] {
+  const { status, total, claimed_amount, claimed_count, leaf_count, vault_balance, clawback_at } = airdrop
+  const note = stats?.note ?? airdrop.note
+  const amount = (raw: string | null) => tokensText(raw, decimals)
   // Claims from the distributor of another list are no share of the stored list.
   const isOther = airdrop.on_chain_root !== airdrop.root
   const share = (part: string | number | null, whole: string | number | null) =>
@@ -40,12 +49,16 @@ function statusFields(airdrop: Airdrop, decimals: number | null): [name: string,
     ['TOTAL', amount(total)],
     ['CLAIMED BY', claimed_count === null ? '-' : `${claimed_count} wallets${share(claimed_count, leaf_count)}`],
     ['CLAIMED', `${amount(claimed_amount)}${share(claimed_amount, total)}`],
+    ['LEFT', stats === null ? '-' : `${amount(stats.left_amount)}${leftWallets(stats)}`],
+    ...(stats === null ? [] : claimFields(stats, decimals)),
     ['IN THE VAULT', amount(vault_balance)],
     ['LEFT OVER FROM', clawback_at === null ? '-' : zonedTime(clawback_at)],
     ['GOES TO', airdrop.clawback_receiver ?? '-'],
     ...(note === null ? [] : ([['NOTE', printable(note)]] as [string, string][])),
   ]
 }
+
+const leftWallets = ({ left_count }: AirdropStats) => (left_count === null ? '' : ` for ${left_count} wallets`)
 
 /** A percentage, rounded down so that 100 % means all. */
 function percent(part: bigint, whole: bigint): string {

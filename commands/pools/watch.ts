@@ -3,9 +3,9 @@ import { paths } from '../../src/api/paths.ts'
 import type { Pool } from '../../src/api/pools.ts'
 import type { Client } from '../../src/client.ts'
 import { required, text, verb } from '../command.ts'
-import type { Output } from '../standard-output.ts'
 import { terminal } from '../terminal.ts'
 import { drawingWidth, shortOf } from '../ui/curve.ts'
+import { liveScreen } from '../ui/live-screen.ts'
 import { EXIT, isTransient } from '../ui/problem.ts'
 import { progressLines } from './progress.ts'
 import { percentOf, poolState } from './state.ts'
@@ -86,21 +86,4 @@ async function nextPool(client: Client, { status, base_mint, creator }: Pool): P
   const { data } = await client.pools.list({ type: 'damm_v2', limit: '100', ...(creator === null ? {} : { creator }) })
   const next = data.find((pool) => pool.base_mint === base_mint)
   return next === undefined ? [] : [`It trades in ${next.address} now.`]
-}
-
-/** A block of lines on a terminal, each drawing of which replaces the one before. */
-function liveScreen(stream: Output) {
-  let height = 0
-  const up = () => (height === 0 ? '' : `\u001b[${height}A\r\u001b[J`)
-  return {
-    draw(lines: readonly string[]) {
-      // A line that wraps would be counted as one, and its second part would not be erased.
-      const cut = lines.map((line) => line.slice(0, Math.max(1, drawingWidth(stream) - 1)))
-      stream.write(`${up()}${cut.join('\n')}\n`)
-      height = cut.length
-    },
-    end() {
-      height = 0
-    },
-  }
 }

@@ -35,12 +35,18 @@ export function showsBraille(env: Readonly<Record<string, string | undefined>> =
 }
 
 /** Returns lines of at most `width` columns. The points are joined by straight lines, from left to right. */
-export function plotLines(points: readonly PlotPoint[], labels: PlotLabels, width: number, braille: boolean): string[] {
+export function plotLines(
+  points: readonly PlotPoint[],
+  labels: PlotLabels,
+  width: number,
+  braille: boolean,
+  rows = PLOT_ROWS,
+): string[] {
   const margin = Math.max(labels.highest.length, labels.lowest.length)
   const columns = Math.max(NARROWEST_PLOT, Math.min(width, WIDEST_PLOT) - margin - ROOM_FOR_AXIS)
   const [wide, high] = braille ? [2, 4] : [1, 1]
-  const cells = Array.from({ length: PLOT_ROWS }, () => new Array<number>(columns).fill(0))
-  const [lastX, lastY] = [columns * wide - 1, PLOT_ROWS * high - 1]
+  const cells = Array.from({ length: rows }, () => new Array<number>(columns).fill(0))
+  const [lastX, lastY] = [columns * wide - 1, rows * high - 1]
   let above: number | null = null
   for (let x = 0; x <= lastX; x++) {
     const y = Math.round(heightAt(points, x / lastX) * lastY)
@@ -55,7 +61,7 @@ export function plotLines(points: readonly PlotPoint[], labels: PlotLabels, widt
   }
   const [corner, bar, tick, line] = braille ? ['└', '│', '┤', '─'] : ['+', '|', '|', '-']
   const drawn = cells.map((row, i) => {
-    const label = i === 0 ? labels.highest : i === PLOT_ROWS - 1 ? labels.lowest : ''
+    const label = i === 0 ? labels.highest : i === rows - 1 ? labels.lowest : ''
     const text = row.map((dots) => (dots === 0 ? ' ' : braille ? String.fromCharCode(BRAILLE + dots) : '*')).join('')
     return `${label.padStart(margin)} ${label === '' ? bar : tick}${text}`.trimEnd()
   })

@@ -545,6 +545,9 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     expect(shown.stdout).toMatch(/CLAIMED BY +2 wallets \(0\.9 %\)/)
     expect(shown.stdout).toMatch(/CLAIMED +4 \(1\.8 %\)/)
     expect(shown.stdout).toMatch(/IN THE VAULT +208/)
+    expect(shown.stdout).toMatch(/LEFT +208 for \d+ wallets/)
+    expect(shown.stdout).toMatch(/RECORDED +2 claims\n/)
+    expect(shown.stdout).toMatch(/MEDIAN CLAIM +2\n/)
     const owner = payer.publicKey.toBase58()
     const early = await cli.svc(['airdrops', 'withdraw', id, '--admin', owner, '--yes'])
     expect([early.exitCode, early.stderr]).toEqual([2, expect.stringMatching(/clawback|withdrawn/i)])
@@ -558,6 +561,33 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     expect(await ok(['airdrops', 'status', id])).toMatchObject({ status: 'vault_drained', vault_balance: '0' })
     const late = await cli.svc(['airdrops', 'claim', id, '-k', keyFile('third.json', claimers[2]!), '--yes'])
     expect(late.exitCode).toBe(2)
+  })
+
+  it('lists who has claimed, writes it as CSV, and is watched until its end', async () => {
+    const wallets = [claimers[1]!, claimers[0]!].map(({ publicKey }) => publicKey.toBase58())
+    const claims = await ok(['airdrops', 'claims', id])
+    expect(claims.map(({ wallet, amount }: { wallet: string; amount: string }) => [wallet, amount])).toEqual([
+      [wallets[0], '2500000'],
+      [wallets[1], '1500000'],
+    ])
+    expect((await cli.svc(['airdrops', 'claims', id])).stdout).toMatch(new RegExp(`${wallets[0]} +2\\.5 +\\w{80,}`))
+    const file = join(cli.home, 'claims.csv')
+    expect(await ok(['airdrops', 'claims', id, '--csv', file])).toEqual({ file, claims: 2 })
+    const lines = readFileSync(file, 'utf8').split('\r\n')
+    expect(lines[0]).toBe('claimed_at,wallet,amount,amount_locked,amount_raw,amount_locked_raw,signature,slot')
+    const { claimed_at, signature, slot } = claims[0]
+    expect(lines[1]).toBe(`${claimed_at},${wallets[0]},2.5,0,2500000,0,${signature},${slot}`)
+    expect(lines).toHaveLength(4)
+    expect((await cli.svc(['airdrops', 'claims', id, '--csv', '-'])).stdout).toBe(readFileSync(file, 'utf8'))
+    const both = await cli.svc(['airdrops', 'claims', id, '--csv', file, '--limit', '1'])
+    expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('--csv writes all claims')])
+
+    const watched = await cli.svc(['airdrops', 'watch', id])
+    expect(watched.stdout).toMatch(/^\S+Z {2}vault_drained {2}2 of \d+ wallets {2}4 claimed \(1\.8 %\) {2}208 left\n$/)
+    const json = await cli.svc(['airdrops', 'watch', id, '--json'])
+    expect(JSON.parse(json.stdout)).toMatchObject({ id, status: 'vault_drained', recorded: { claims: 2 } })
+    const unknown = await cli.svc(['airdrops', 'watch', ID])
+    expect(unknown.exitCode).not.toBe(0)
   })
 
   it('puts more than 50,000 rows into several airdrops, and goes on with what is open', async () => {

@@ -1,0 +1,81 @@
+/** `svc airdrops claims`: who has claimed, as a table or as a CSV with signatures. */
+import type { AirdropClaimRecord } from '../../src/api/airdrop-claims.ts'
+import { paths } from '../../src/api/paths.ts'
+import { decodeTreeId } from '../../src/merkle/tree-id.ts'
+import { decimalOf } from '../amounts.ts'
+import { type CommandInputs, required, text, type Verb } from '../command.ts'
+import { csvLine, writePieces } from '../ledger/csv.ts'
+import { pagesOf } from '../ledger/entries.ts'
+import { listVerb } from '../reads.ts'
+import type { Session } from '../session.ts'
+import { mintDecimals } from '../token-state.ts'
+import { usage } from '../ui/problem.ts'
+
+const list = listVerb({
+  about: 'List the claims of an airdrop that are recorded, newest first',
+  at: [paths.airdrops.claims, paths.accounts.get],
+  args: { id: required(text('Id of the airdrop')) },
+  columns: ['claimed_at', 'wallet', 'amount', 'amount_locked', 'signature', 'slot'],
+  async table(claims: readonly AirdropClaimRecord[], session) {
+    const shown = amountsOf(await decimalsFor(session, claims[0]?.airdrop_id ?? ''))
+    const hasLocked = claims.some(({ amount_locked }) => amount_locked !== '0')
+    return {
+      columns: ['claimed_at', 'wallet', 'amount', ...(hasLocked ? ['amount_locked'] : []), 'signature'],
+      rows: claims.map(({ claimed_at, wallet, amount, amount_locked, signature }) => [
+        ...[claimed_at, wallet, shown(amount)],
+        ...(hasLocked ? [shown(amount_locked)] : []),
+        signature,
+      ]),
+    }
+  },
+  call: (client, query) => client.airdrops.claims(query),
+})
+
+const CSV_FLAG = {
+  csv: text('Write all claims as CSV to this file (0600), or - for standard output', { placeholder: 'FILE' }),
+} as const
+
+const CLAIM_COLUMNS = ['claimed_at', 'wallet', 'amount', 'amount_locked', 'amount_raw', 'amount_locked_raw'] as const
+
+export const airdropClaimsVerb: Verb = {
+  ...list,
+  details:
+    'The claims that were submitted here, and those of stored trees that were found on the chain. In the CSV amounts are in whole tokens where the chain has the mint, and in raw units; times are UTC.',
+  flags: { ...(list.flags as CommandInputs), ...CSV_FLAG },
+  examples: ['svc airdrops claims <id>', 'svc airdrops claims <id> --csv claims.csv'],
+  async run({ csv, ...input }: { csv?: string; id: string; limit?: number; cursor?: string; all?: boolean }, session) {
+    if (csv === undefined) return list.run(input as never, session)
+    if (input.limit !== undefined || input.cursor !== undefined) {
+      throw usage('--csv writes all claims: leave --limit and --cursor out', { param: '--csv' })
+    }
+    const written = { claims: 0 }
+    await writePieces(csv, csvPieces(session, input.id, written))
+    if (csv === '-') return { data: undefined, rows: { columns: [], rows: [] } }
+    return { data: { file: csv, ...written }, text: `Wrote ${written.claims} claims to ${csv}.` }
+  },
+}
+
+async function* csvPieces(session: Session, id: string, written: { claims: number }): AsyncGenerator<string> {
+  const { client, ui } = session
+  const decimals = await decimalsFor(session, id)
+  const whole = (raw: string) => (decimals === null ? null : decimalOf(BigInt(raw), decimals))
+  yield csvLine([...CLAIM_COLUMNS, 'signature', 'slot'])
+  for await (const claims of pagesOf((paging) => client.airdrops.claims({ id, ...paging }))) {
+    written.claims += claims.length
+    ui.progress('Reading')(written.claims, 0)
+    const line = ({ claimed_at, wallet, amount, amount_locked, signature, slot }: AirdropClaimRecord) =>
+      csvLine([claimed_at, wallet, whole(amount), whole(amount_locked), amount, amount_locked, signature, slot])
+    yield claims.map(line).join('')
+  }
+}
+
+/** The decimals of the mint that the id names; null where the chain has no such mint. */
+async function decimalsFor(session: Session, id: string): Promise<number | null> {
+  const key = decodeTreeId(id)
+  if (key === undefined) return null
+  const { keyToBase58 } = await import('../../src/merkle/base58.ts')
+  return mintDecimals(session, keyToBase58(key.mint))
+}
+
+const amountsOf = (decimals: number | null) => (raw: string) =>
+  decimals === null ? raw : decimalOf(BigInt(raw), decimals)

@@ -1,0 +1,60 @@
+/** Shows the figures of an airdrop: what was claimed, how fast, and what is left. */
+import type { AirdropStats } from '../../src/api/airdrop-claims.ts'
+import { decimalOf } from '../amounts.ts'
+import { plotLines, showsBraille } from '../ui/plot.ts'
+import { zonedTime } from '../ui/times.ts'
+
+/** A raw amount in whole tokens, or in raw units where the decimals are not known; a dash for none. */
+export const tokensText = (raw: string | null, decimals: number | null): string =>
+  raw === null ? '-' : decimals === null ? `${raw} raw units` : decimalOf(BigInt(raw), decimals)
+
+/** A share as a percentage, rounded down so that 100 % means all. */
+export const shareText = (share: number | null): string =>
+  share === null ? 'unknown' : `${(Math.floor(share * 1_000 + 1e-6) / 10).toFixed(1)} %`
+
+/** The fields of the recorded claims, for `svc airdrops status`. */
+export function claimFields({ recorded }: AirdropStats, decimals: number | null): [name: string, value: string][] {
+  const { claims, median_amount, claims_per_hour, last_claim_at, missing_count } = recorded
+  const missing = missing_count ? `, ${missing_count} not recorded` : ''
+  return [
+    ['RECORDED', `${claims} claims${missing}`],
+    ['MEDIAN CLAIM', tokensText(median_amount, decimals)],
+    ['CLAIMS AN HOUR', String(claims_per_hour)],
+    ['LAST CLAIM', last_claim_at === null ? '-' : zonedTime(last_claim_at)],
+  ]
+}
+
+/** One line of how far it has come, which is printed when any of it changes. */
+export function figuresLine(stats: AirdropStats, decimals: number | null): string {
+  const { status, claimed_count, leaf_count, claimed_amount, claimed_amount_share, left_amount } = stats
+  return [
+    status,
+    `${claimed_count ?? '?'} of ${leaf_count || '?'} wallets`,
+    `${tokensText(claimed_amount, decimals)} claimed (${shareText(claimed_amount_share)})`,
+    `${tokensText(left_amount, decimals)} left`,
+  ].join('  ')
+}
+
+const FILLED = ['█', '░'] as const
+const FILLED_ASCII = ['#', '.'] as const
+
+/** A bar of the share of the tokens that was claimed; full only when all of them were. */
+export function shareBar(share: number | null, width: number, braille = showsBraille()): string {
+  const [full, empty] = braille ? FILLED : FILLED_ASCII
+  const filled = Math.floor((share ?? 0) * width)
+  return full.repeat(filled) + empty.repeat(Math.max(0, width - filled))
+}
+
+const PLOT_HEIGHT = 6
+
+/** The claims of each hour as a small plot; nothing before the first claim. */
+export function claimPlot({ hours }: Pick<AirdropStats, 'hours'>, width: number, braille = showsBraille()): string[] {
+  const most = Math.max(0, ...hours.map(({ claims }) => claims))
+  if (most === 0 || hours.length < 2) return []
+  const points = hours.map(({ claims }, i) => ({ x: i / (hours.length - 1), y: claims / most }))
+  const labels = {
+    ...{ title: `Claims an hour, the last ${hours.length} hours`, highest: String(most), lowest: '0' },
+    ...{ first: `${hours.length - 1} h ago`, last: 'now' },
+  }
+  return plotLines(points, labels, width, braille, PLOT_HEIGHT)
+}

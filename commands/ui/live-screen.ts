@@ -1,0 +1,20 @@
+/** Draws lines that change in place, on a terminal. */
+import type { Output } from '../standard-output.ts'
+import { drawingWidth } from './curve.ts'
+
+/** A block of lines on a terminal, each drawing of which replaces the one before. */
+export function liveScreen(stream: Output) {
+  let height = 0
+  const up = () => (height === 0 ? '' : `\u001b[${height}A\r\u001b[J`)
+  return {
+    draw(lines: readonly string[]) {
+      // A line that wraps would be counted as one, and its second part would not be erased.
+      const cut = lines.map((line) => line.slice(0, Math.max(1, drawingWidth(stream) - 1)))
+      stream.write(`${up()}${cut.join('\n')}\n`)
+      height = cut.length
+    },
+    end() {
+      height = 0
+    },
+  }
+}
