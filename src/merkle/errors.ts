@@ -46,3 +46,8 @@ export function quoted(text: string): string {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
   })
 }
+
+/** Throws for one thing that is wrong with a list or a tree. */
+export function refuseInput(position: string, message: string): never {
+  throw new MerkleInputError([{ position, message }])
+}

@@ -4,10 +4,10 @@ import { writeAmount } from '../amounts.ts'
 import { keyToBase58 } from '../base58.ts'
 import { LOCKED_BYTES, listFromBytes, RECORD_BYTES } from '../entry-list.ts'
 import { fieldName } from '../entry-scanner.ts'
-import { MerkleInputError } from '../errors.ts'
+import { refuseInput } from '../errors.ts'
 import { eachMember, JsonScanner } from '../json-scanner.ts'
 import { NODE_BYTES } from '../tree.ts'
-import type { JitoDetail, TreeFile } from './tree-file.ts'
+import { type JitoDetail, MAX_SIBLINGS, type TreeFile } from './tree-file.ts'
 
 /** Amounts of a node in the order of the file: unlocked and locked of each of three allocations. */
 export const CATEGORY_FIELDS = [
@@ -20,8 +20,6 @@ export const CATEGORY_FIELDS = [
 ] as const
 /** Amounts of a node in the first files. */
 export const PLAIN_FIELDS = ['amount_unlocked', 'amount_locked'] as const
-/** Most siblings of a leaf: the distributor's trees have at most 2^32 leaves. */
-const MAX_SIBLINGS = 32
 
 const NAMES = { root: 'merkle_root', count: 'max_num_nodes', total: 'max_total_claim', nodes: 'tree_nodes' }
 
@@ -56,14 +54,14 @@ class JitoReader {
       else if (name === NAMES.nodes) {
         hasNodes = true
         this.nodes()
-      } else refuse(fieldName(name), 'is not a field of a tree of the distributor')
+      } else refuseInput(fieldName(name), 'is not a field of a tree of the distributor')
     })
     scanner.expectEnd()
-    if (root === undefined) refuse(NAMES.root, 'is missing')
-    if (count === undefined) refuse(NAMES.count, 'is missing')
-    if (total === undefined) refuse(NAMES.total, 'is missing')
-    if (!hasNodes) refuse(NAMES.nodes, 'is missing')
-    if (this.records.length === 0) refuse(NAMES.nodes, 'is empty; a tree has at least one node')
+    if (root === undefined) refuseInput(NAMES.root, 'is missing')
+    if (count === undefined) refuseInput(NAMES.count, 'is missing')
+    if (total === undefined) refuseInput(NAMES.total, 'is missing')
+    if (!hasNodes) refuseInput(NAMES.nodes, 'is missing')
+    if (this.records.length === 0) refuseInput(NAMES.nodes, 'is empty; a tree has at least one node')
     const list = listFromBytes(Buffer.concat(this.records), Buffer.concat(this.lockedAmounts))
     this.requireDistinct(list.bytes)
     const { layout = 'categories', amounts } = this
@@ -96,23 +94,23 @@ class JitoReader {
         proof = scanner.position
         this.proof(`${at}.proof`)
       } else if (isAmountField(name)) values.set(name, this.u64(`${at}.${name}`))
-      else refuse(`${at}.${fieldName(name)}`, 'is not a field of a node of the distributor')
+      else refuseInput(`${at}.${fieldName(name)}`, 'is not a field of a node of the distributor')
     })
-    if (!hasClaimant) refuse(`${at}.claimant`, 'is missing')
-    if (proof === undefined) refuse(`${at}.proof`, 'is missing')
+    if (!hasClaimant) refuseInput(`${at}.claimant`, 'is missing')
+    if (proof === undefined) refuseInput(`${at}.proof`, 'is missing')
     const layout = values.has(PLAIN_FIELDS[0]) || values.has(PLAIN_FIELDS[1]) ? 'plain' : 'categories'
     this.layout ??= layout
     const fields = this.layout === 'plain' ? PLAIN_FIELDS : CATEGORY_FIELDS
     const sums = [0n, 0n]
     fields.forEach((field, i) => {
       const value = values.get(field)
-      if (value === undefined) refuse(`${at}.${field}`, 'is missing')
+      if (value === undefined) refuseInput(`${at}.${field}`, 'is missing')
       sums[i % 2] = (sums[i % 2] ?? 0n) + value
       if (fields === CATEGORY_FIELDS) this.amounts.push(value)
     })
-    if (values.size !== fields.length) refuse(at, 'has the amounts of two kinds of nodes')
+    if (values.size !== fields.length) refuseInput(at, 'has the amounts of two kinds of nodes')
     const [amount = 0n, locked = 0n] = sums
-    if (amount + locked > MAX_U64) refuse(at, `its amounts add up to ${amount + locked}, more than u64 holds`)
+    if (amount + locked > MAX_U64) refuseInput(at, `its amounts add up to ${amount + locked}, more than u64 holds`)
     writeAmount(record, 32, amount)
     const column = new Uint8Array(LOCKED_BYTES)
     writeAmount(column, 0, locked)
@@ -125,10 +123,10 @@ class JitoReader {
   private eachField(at: string, field: (name: string) => void): void {
     const { scanner } = this
     const seen = new Set<string>()
-    if (scanner.peek() !== 123) refuse(at, 'must be an object')
+    if (scanner.peek() !== 123) refuseInput(at, 'must be an object')
     const named = () => {}
     eachMember(scanner, named, (name) => {
-      if (seen.has(name)) refuse(at === '' ? fieldName(name) : `${at}.${fieldName(name)}`, 'is there twice')
+      if (seen.has(name)) refuseInput(at === '' ? fieldName(name) : `${at}.${fieldName(name)}`, 'is there twice')
       seen.add(name)
       field(name)
     })
@@ -138,11 +136,11 @@ class JitoReader {
   private proof(at: string): Uint8Array[] {
     const { scanner } = this
     const siblings: Uint8Array[] = []
-    if (scanner.peek() !== 91) refuse(at, 'must be an array of hashes; a tree is written with its proofs')
+    if (scanner.peek() !== 91) refuseInput(at, 'must be an array of hashes; a tree is written with its proofs')
     scanner.expect(91)
     if (scanner.take(93)) return siblings
     do {
-      if (siblings.length === MAX_SIBLINGS) refuse(at, `has more than ${MAX_SIBLINGS} hashes`)
+      if (siblings.length === MAX_SIBLINGS) refuseInput(at, `has more than ${MAX_SIBLINGS} hashes`)
       siblings.push(this.hash(`${at}.${siblings.length}`))
     } while (scanner.take(44))
     scanner.expect(93)
@@ -188,7 +186,7 @@ class JitoReader {
     const { scanner } = this
     scanner.position = position
     if (position >= scanner.bytes.length) scanner.fail('expected a number of a hash')
-    return refuse(at, 'must be an array of 32 numbers from 0 to 255')
+    return refuseInput(at, 'must be an array of 32 numbers from 0 to 255')
   }
 
   private u64(at: string): bigint {
@@ -198,7 +196,7 @@ class JitoReader {
     scanner.skipValue()
     const text = scanner.position - start > 20 ? '' : scanner.text(start, scanner.position)
     if (!/^\d+$/.test(text) || BigInt(text) > MAX_U64)
-      refuse(at, `must be a whole number of raw units, at most ${MAX_U64}`)
+      refuseInput(at, `must be a whole number of raw units, at most ${MAX_U64}`)
     return BigInt(text)
   }
 
@@ -208,7 +206,7 @@ class JitoReader {
       const wallet = keyToBase58(records, i * RECORD_BYTES)
       const earlier = places.get(wallet)
       if (earlier !== undefined) {
-        refuse(`${NAMES.nodes}.${i}.claimant`, `${wallet} is already at ${NAMES.nodes}.${earlier}`)
+        refuseInput(`${NAMES.nodes}.${i}.claimant`, `${wallet} is already at ${NAMES.nodes}.${earlier}`)
       }
       places.set(wallet, i)
     }
@@ -223,8 +221,4 @@ function afterSpace(bytes: Uint8Array, from: number): number {
   let p = from
   while (bytes[p] === 32 || bytes[p] === 10 || bytes[p] === 13 || bytes[p] === 9) p++
   return p
-}
-
-function refuse(position: string, message: string): never {
-  throw new MerkleInputError([{ position, message }])
 }

@@ -1,8 +1,9 @@
 /** Reads the claims of a tree file whose amounts are digit strings: wallet, both amounts and, where it has one, a proof. */
 import { MAX_U64 } from '../../solana/u64.ts'
 import { type EntryList, type ListEntry, listFromEntries } from '../entry-list.ts'
-import { MerkleInputError } from '../errors.ts'
+import { MerkleInputError, refuseInput } from '../errors.ts'
 import { NODE_BYTES } from '../tree.ts'
+import { MAX_SIBLINGS } from './tree-file.ts'
 
 /** How the claims of one format are named and their hashes written. */
 export interface ClaimForm {
@@ -24,25 +25,22 @@ export interface ListedClaims {
   proofs: (Uint8Array[] | undefined)[]
 }
 
-/** Most siblings of a leaf: the distributor's trees have at most 2^32 leaves. */
-const MAX_SIBLINGS = 32
-
 /** Reads the claims in their order. Throws MerkleInputError that names the claim and its field. */
 export function readClaims(claims: unknown, form: ClaimForm): ListedClaims {
   const at = (index: number) => (form.claims === '' ? String(index) : `${form.claims}.${index}`)
-  if (!Array.isArray(claims)) refuse(form.claims, 'must be an array')
-  if (claims.length === 0) refuse(form.claims, 'is empty; a tree has at least one leaf')
+  if (!Array.isArray(claims)) refuseInput(form.claims, 'must be an array')
+  if (claims.length === 0) refuseInput(form.claims, 'is empty; a tree has at least one leaf')
   const proofs: ListedClaims['proofs'] = []
   const entries = claims.map((claim: unknown, i): ListEntry => {
-    if (typeof claim !== 'object' || claim === null) refuse(at(i), 'must be an object')
+    if (typeof claim !== 'object' || claim === null) refuseInput(at(i), 'must be an object')
     const fields = claim as Record<string, unknown>
     const wallet = fields[form.wallet]
-    if (typeof wallet !== 'string') refuse(`${at(i)}.${form.wallet}`, 'must be a string, the base58 address')
+    if (typeof wallet !== 'string') refuseInput(`${at(i)}.${form.wallet}`, 'must be a string, the base58 address')
     const amount = rawAmount(fields[form.amount], `${at(i)}.${form.amount}`)
     const given = fields[form.locked]
     const isAbsent = given === undefined && form.isLockedOptional
     const locked = isAbsent ? 0n : rawAmount(given, `${at(i)}.${form.locked}`)
-    if (amount + locked > MAX_U64) refuse(at(i), `its amounts add up to ${amount + locked}, more than u64 holds`)
+    if (amount + locked > MAX_U64) refuseInput(at(i), `its amounts add up to ${amount + locked}, more than u64 holds`)
     proofs.push(fields.proof === undefined ? undefined : readProof(fields.proof, `${at(i)}.proof`, form))
     return { wallet, amount, locked }
   })
@@ -61,14 +59,14 @@ export function readClaims(claims: unknown, form: ClaimForm): ListedClaims {
 
 function rawAmount(value: unknown, at: string): bigint {
   const isRaw = typeof value === 'string' && /^\d{1,20}$/.test(value) && BigInt(value) <= MAX_U64
-  if (!isRaw) refuse(at, `must be a string of raw units, digits only, at most ${MAX_U64}`)
+  if (!isRaw) refuseInput(at, `must be a string of raw units, digits only, at most ${MAX_U64}`)
   return BigInt(value)
 }
 
 function readProof(value: unknown, at: string, form: ClaimForm): Uint8Array[] {
   if (!Array.isArray(value) || value.length > MAX_SIBLINGS)
-    refuse(at, `must be an array of at most ${MAX_SIBLINGS} hashes`)
-  return value.map((sibling: unknown, d) => form.hash(sibling) ?? refuse(`${at}.${d}`, `must be ${form.hashes}`))
+    refuseInput(at, `must be an array of at most ${MAX_SIBLINGS} hashes`)
+  return value.map((sibling: unknown, d) => form.hash(sibling) ?? refuseInput(`${at}.${d}`, `must be ${form.hashes}`))
 }
 
 /** The 32 bytes of an array of numbers; undefined for anything else. */
@@ -78,8 +76,4 @@ export function hashFromNumbers(value: unknown): Uint8Array | undefined {
     value.length === NODE_BYTES &&
     value.every((byte) => Number.isInteger(byte) && byte >= 0 && byte <= 255)
   return isHash ? Uint8Array.from(value as number[]) : undefined
-}
-
-function refuse(position: string, message: string): never {
-  throw new MerkleInputError([{ position, message }])
 }

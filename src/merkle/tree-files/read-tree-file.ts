@@ -1,5 +1,5 @@
 /** Tells by its fields which tool a tree file is from, and reads it. */
-import { MerkleInputError } from '../errors.ts'
+import { refuseInput } from '../errors.ts'
 import { JsonScanner } from '../json-scanner.ts'
 import { hashFromHex } from '../tree.ts'
 import { readJitoTree } from './jito-reader.ts'
@@ -55,7 +55,7 @@ function formatOf(bytes: Uint8Array): TreeFormat {
   scanner.expect(125)
   scanner.expectEnd()
   if (format !== undefined) return format
-  throw new MerkleInputError([{ position: '', message: `is no tree: expected ${TREE_FILES}` }])
+  return refuseInput('', `is no tree: expected ${TREE_FILES}`)
 }
 
 function readSvcTree(value: Record<string, unknown>): TreeFile {
@@ -71,7 +71,7 @@ function readSvcTree(value: Record<string, unknown>): TreeFile {
   const { root, leaf_count, total } = value
   const named = typeof root === 'string' ? hashFromHex(root) : undefined
   if (root !== undefined && named === undefined) {
-    throw new MerkleInputError([{ position: 'root', message: 'must be 32 bytes in hex' }])
+    refuseInput('root', 'must be 32 bytes in hex')
   }
   return {
     format: 'svc',

@@ -4,6 +4,9 @@ import { MAX_ISSUES, type MerkleIssue } from '../errors.ts'
 import { recipientTree } from '../recipient-tree.ts'
 import { type MerkleTree, proofAt, provenRoot, toHex } from '../tree.ts'
 
+/** Most siblings of a leaf: the distributor's trees have at most 2^32 leaves. */
+export const MAX_SIBLINGS = 32
+
 export type TreeFormat = 'svc' | 'jito' | 'streamflow'
 
 /** What a file in Jito's form says beyond the list, so that it can be written again as it was. */
