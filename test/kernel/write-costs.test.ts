@@ -64,7 +64,7 @@ const COSTS: Record<string, Cost> = {
   'airdrops.claim': { largest: { proof: repeat(64, () => HASH) }, stores: 64 },
   'airdrops.withdraw': { largest: { admin: A, amount: U64_MAX }, stores: 64 },
   'merkleTrees.create': {
-    largest: { entries: entries(50_000) },
+    largest: { entries: entries(50_000).map((entry) => ({ ...entry, amount_locked: '7' })) },
     vary: (run) => ({ airdrop_count: run }),
     stores: 12 * KIB,
   },
