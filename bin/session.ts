@@ -185,6 +185,7 @@ function lazyWallet(load: () => Promise<Wallet>, beforeSigning: () => Promise<vo
       return (await wallet()).sign(transaction, keys)
     },
     combine: async (copies) => (await wallet()).combine(copies),
+    tokenAccounts: async (mint, program, wallets) => (await wallet()).tokenAccounts(mint, program, wallets),
     differsInBlockhashAlone: async (one, other) => (await wallet()).differsInBlockhashAlone(one, other),
     decode: async (transaction) => (await wallet()).decode(transaction),
     describe: async (transaction) => (await wallet()).describe(transaction),

@@ -7,6 +7,7 @@ import type {
   Wallet,
 } from '../commands/signing/wallet.ts'
 import { failure, usage } from '../commands/ui/problem.ts'
+import { addressOfKey, openDeriver } from '../src/chain/derived-addresses.ts'
 import { explainTransactionError } from '../src/chain/errors/index.ts'
 import { KNOWN_PROGRAMS } from '../src/chain/errors/programs.ts'
 import { keyPairFrom } from '../src/chain/signer/keypair-file.ts'
@@ -47,6 +48,11 @@ export function createWallet(): Wallet {
     combine: async (copies) => combineSignatures(copies),
     async differsInBlockhashAlone(one, other) {
       return isSameButBlockhash(decodeTransaction(one), decodeTransaction(other))
+    },
+    async tokenAccounts(mint, tokenProgram, wallets) {
+      const [{ PublicKey }, deriver] = await Promise.all([import('@solana/web3.js'), openDeriver()])
+      const [token, program] = [new PublicKey(mint), new PublicKey(tokenProgram)]
+      return wallets.map((wallet) => addressOfKey(deriver.tokenAccount(token, new PublicKey(wallet), program)))
     },
     decode: async (transaction) => contentOf(decodeTransaction(transaction)),
     async describe(transaction) {

@@ -25,7 +25,7 @@ export interface AgreedAirdrop extends Pick<TreeRecord, 'airdrop_count' | 'root'
 }
 
 /** The highest priority fee that is signed, in lamports. */
-const MAX_PRIORITY_FEE = 100_000_000n
+export const MAX_PRIORITY_FEE = 100_000_000n
 
 /**
  * Requires the distributor of this count, root and caps, whose clawback receiver is the account that the deposit comes
@@ -98,7 +98,7 @@ function requireDeposit(
  * The priority fee in lamports. A build with a price and no limit counts with the largest limit, as what the runtime
  * takes instead depends on its instructions.
  */
-function budgetFeeOf(instructions: readonly BuiltInstruction[]): bigint {
+export function budgetFeeOf(instructions: readonly BuiltInstruction[]): bigint {
   let [units, microLamports]: [bigint | null, bigint | null] = [null, null]
   for (const { data } of instructions) {
     const bytes = bytesFromHex(data)
@@ -110,9 +110,9 @@ function budgetFeeOf(instructions: readonly BuiltInstruction[]): bigint {
   return priorityFee(units ?? BigInt(MAX_COMPUTE_UNITS), microLamports ?? 0n)
 }
 
-const bytesFromHex = (hex: string) => Buffer.from(hex, 'hex')
+export const bytesFromHex = (hex: string) => Buffer.from(hex, 'hex')
 
-const unexpectedBuild = (difference: string) =>
+export const unexpectedBuild = (difference: string) =>
   failure(`the API built another transaction than was agreed to: ${difference}; nothing was signed`, {
     next: 'check which API answers: `svc config list`',
   })

@@ -10,6 +10,9 @@ import { airdropEligibilityVerb } from './eligibility.ts'
 import { airdropExportVerb } from './export.ts'
 import { airdropInitVerb } from './init.ts'
 import { airdropLaunchVerb } from './launch.ts'
+import { airdropPageVerb } from './page.ts'
+import { airdropPushVerb } from './push.ts'
+import { airdropSendVerb } from './send.ts'
 import { airdropStatusVerb } from './status.ts'
 import { airdropWatchVerb } from './watch.ts'
 import { airdropWithdrawVerb } from './withdraw.ts'
@@ -42,6 +45,8 @@ export const airdropsNoun: Noun = {
     init: airdropInitVerb,
     claim: airdropClaimVerb,
     withdraw: airdropWithdrawVerb,
+    send: airdropSendVerb,
+    push: airdropPushVerb,
     status: airdropStatusVerb,
     watch: airdropWatchVerb,
     claims: airdropClaimsVerb,

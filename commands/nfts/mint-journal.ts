@@ -1,7 +1,7 @@
 /** The journal of `svc nfts mint --from`: the seed from which every asset's address is derived, on disk before anything is sent. */
 import { createHmac, randomBytes } from 'node:crypto'
 import { RunJournal } from '../signing/journal.ts'
-import { reason } from '../ui/files.ts'
+import { journalNotKept, refuseOtherTerms } from '../signing/journal-lock.ts'
 import { usage } from '../ui/problem.ts'
 import type { NftRow } from './rows.ts'
 
@@ -53,10 +53,7 @@ export const mintJournal = (file: string): MintJournal =>
       })
     },
     refuseFile(_, error) {
-      throw usage(`the journal ${file} cannot be kept: ${reason(error)}`, {
-        param: '--journal',
-        next: 'name a place for it with --journal FILE',
-      })
+      throw journalNotKept(file, error)
     },
   })
 
@@ -115,14 +112,11 @@ function mintRecordOf(value: unknown): MintRecord | null {
   return isRecord ? (value as MintRecord) : null
 }
 
-function refuseOtherRun(file: string, record: MintRecord, terms: MintTerms): void {
-  const other = (['collection', 'payer', 'cluster'] as const).find(
-    (name) => record[name] !== null && terms[name] !== null && record[name] !== terms[name],
-  )
-  if (other === undefined) return
-  const what = { collection: 'the collection', payer: 'the keypair', cluster: 'the cluster' }[other]
-  throw usage(`${file} was begun with ${what} ${record[other]}, not ${terms[other]}`, {
-    param: '--journal',
-    next: 'go on with that one, or name another --journal to mint the list as a new one',
+function refuseOtherRun(file: string, record: MintRecord, { collection, payer, cluster }: MintTerms): void {
+  refuseOtherTerms(file, {
+    begun: { collection: record.collection, payer: record.payer, cluster: record.cluster },
+    terms: { collection, payer, cluster },
+    names: { collection: 'the collection', payer: 'the keypair', cluster: 'the cluster' },
+    anew: 'mint the list as a new one',
   })
 }

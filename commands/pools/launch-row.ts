@@ -1,12 +1,9 @@
 /** Launches one row of a list once, however often its run is interrupted: what is signed is in the journal first. */
-import { ApiError } from '../../src/errors.ts'
 import type { Session } from '../session.ts'
 import { type SigningFlags, txVersionField } from '../signing/flags.ts'
-import { waitForTransaction } from '../signing/following.ts'
 import { withFreshBlockhash } from '../signing/fresh-blockhash.ts'
-import { submitSigned } from '../signing/requests.ts'
-import { transactionFailure } from '../signing/run-failures.ts'
 import { type CompleteTransaction, signCompletely, signReturnedKeys } from '../signing/signatures.ts'
+import { untilEnded } from '../signing/until-ended.ts'
 import { failure } from '../ui/problem.ts'
 import { secretKeysOf } from './launch-body.ts'
 import type { LaunchedEntry, LaunchListJournal } from './list-journal.ts'
@@ -15,7 +12,6 @@ import { untilLive } from './verify.ts'
 
 /** Times that a row is signed; it may expire without being executed, but after so many another fault is likely. */
 const MAX_LAUNCH_SIGNINGS = 4
-const BLOCKHASH_EXPIRED = 'BlockhashExpired'
 
 export interface RowRun {
   payer: string
@@ -36,6 +32,7 @@ export async function launchRow(session: Session, run: RowRun, row: LaunchRow): 
   entry ??= keep(await buildRow(session, run, row))
   for (let signings = 0; ; ) {
     if (entry.isLive) return entry
+    const isNew = entry.signed === null
     if (entry.built !== null && entry.signed === null) {
       if (signings++ >= MAX_LAUNCH_SIGNINGS) throw neverLanded(entry)
       const built = isFresh ? entry.built : await withFreshBlockhash(session, entry.built)
@@ -49,7 +46,7 @@ export async function launchRow(session: Session, run: RowRun, row: LaunchRow): 
     isFresh = false
     const sent = entry
     // What failed on chain cannot land any more, so the next run signs it anew.
-    const landed: number = await sendSigned(session, sent, (before) => keep(unsigned(sent, before)))
+    const landed: number = await sendSigned(session, { ...sent, isNew }, (before) => keep(unsigned(sent, before)))
     if (landed < (entry.signed?.length ?? 0)) {
       entry = keep(unsigned(entry, landed))
       continue
@@ -92,43 +89,21 @@ function unsigned(entry: LaunchedEntry, landed: number): LaunchedEntry {
  */
 async function sendSigned(
   session: Session,
-  { signed, built }: LaunchedEntry,
+  { signed, built, isNew }: LaunchedEntry & { isNew: boolean },
   onFailed: (landed: number) => void,
 ): Promise<number> {
-  for (const [i, { signature, transaction }] of (signed ?? []).entries()) {
+  for (const [i, one] of (signed ?? []).entries()) {
     const isLast = i === (signed?.length ?? 0) - 1
     const tracked = isLast && built?.tracked_resource !== undefined ? { tracked_resource: built.tracked_resource } : {}
-    if (!(await isKnown(session, signature))) {
-      try {
-        await submitSigned(session, signature, { transaction, ...tracked })
-      } catch (error) {
-        if (!(error instanceof ApiError) || error.code !== 'bad_request') throw error
-        if (await isKnown(session, signature)) continue
-        if (isExpiry(error)) return i
-        onFailed(i)
-        throw error
-      }
-    }
-    const one = await waitForTransaction(session, signature, 'confirmed').catch((error: unknown) => {
-      // It was never seen, and no block can take it any more.
-      if (error instanceof ApiError && error.code === 'not_found') return null
-      throw error
-    })
-    if (one === null || (one.lifecycle === 'failed' && one.err === BLOCKHASH_EXPIRED)) return i
-    if (one.lifecycle === 'failed') {
-      onFailed(i)
-      throw await transactionFailure(session, transaction, one)
-    }
+    const { last_valid_block_height } = built ?? {}
+    const end = await untilEnded(session, { ...one, ...tracked, last_valid_block_height, isNew })
+    if (end.kind === 'expired') return i
+    if (end.kind === 'confirmed') continue
+    onFailed(i)
+    throw end.error
   }
   return signed?.length ?? 0
 }
-
-async function isKnown({ client }: Session, signature: string): Promise<boolean> {
-  return (await client.transactions.get({ signature })).data.lifecycle !== 'unknown'
-}
-
-const isExpiry = ({ message, details }: ApiError) =>
-  /BlockhashNotFound/.test(`${message} ${JSON.stringify(details?.err)}`)
 
 const neverLanded = ({ pool, signatures }: LaunchedEntry) =>
   failure(`the pool ${pool} did not land in ${MAX_LAUNCH_SIGNINGS} tries`, {

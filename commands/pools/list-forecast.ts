@@ -6,16 +6,13 @@ import { decimalOf, LAMPORT_DECIMALS, rawUnits, solOf } from '../amounts.ts'
 import type { CommandOutcome } from '../command.ts'
 import type { Session } from '../session.ts'
 import { txVersionField } from '../signing/flags.ts'
-import { RATE_LIMIT_PAUSE_MS } from '../signing/following.ts'
+import { patiently } from '../signing/patience.ts'
 import { failure } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import type { CreateFlags } from './launch-flags.ts'
 import { type PlannedRow, rehearsedListOutcome } from './list-outcome.ts'
 import { bodyOfRow, type LaunchList, type LaunchRow } from './list-rows.ts'
 import { rehearseBody } from './rehearse.ts'
-
-/** Pauses in milliseconds before a row is tried again after a fault that may pass. */
-const LAUNCH_PAUSES_MS = [1_000, 3_000, 10_000] as const
 
 export interface OpenRows {
   payer: string
@@ -151,19 +148,4 @@ export async function rehearseAll(
   session.ui.clear()
   if (faults.length > 0) throw list.problem(faults)
   return rehearsedListOutcome(done)
-}
-
-/** Tries again after a fault that may pass, and waits where the rate limit is used up. */
-export async function patiently<T>({ clock }: Session, work: () => Promise<T>): Promise<T> {
-  for (let tries = 0; ; ) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      const pause = error.code === 'rate_limited' ? RATE_LIMIT_PAUSE_MS : LAUNCH_PAUSES_MS[tries++]
-      const isPassing = error.code === 'rate_limited' || error.code === 'internal_error' || error.code === 'conflict'
-      if (pause === undefined || !isPassing) throw error
-      await clock.sleep(pause)
-    }
-  }
 }

@@ -1,14 +1,12 @@
 /** The journal of `svc pools create --from`: what each launch was built as and signed, on disk before anything is sent. */
 import type { PoolCreated } from '../../src/api/pools.ts'
-import { holdLock, isLocked } from '../../src/file-lock.ts'
-import { makeOwnDatabase } from '../../src/files.ts'
 import { RunJournal } from '../signing/journal.ts'
+import { JournalLock, journalNotKept, refuseOtherTerms } from '../signing/journal-lock.ts'
 import type { CompleteTransaction } from '../signing/signatures.ts'
-import { reason } from '../ui/files.ts'
-import { Problem, usage } from '../ui/problem.ts'
+import { usage } from '../ui/problem.ts'
 
 /** The payer and cluster of a list, the same in every run. */
-export interface ListTerms {
+export type ListTerms = {
   payer: string
   /** The cluster's label; null where only the API knows it. */
   cluster: string | null
@@ -29,10 +27,7 @@ export interface LaunchedEntry {
   signatures: string[]
 }
 
-/** Milliseconds; another run that only looks at the lock takes a moment of it. */
-const LOCK_WAIT_MS = 1_000
-
-interface ListRecord extends ListTerms {
+type ListRecord = ListTerms & {
   version: 1
   /** By the symbol in capitals. */
   launches: Record<string, LaunchedEntry>
@@ -40,6 +35,7 @@ interface ListRecord extends ListTerms {
 
 export class LaunchListJournal {
   readonly #journal: RunJournal<ListRecord>
+  readonly #lock: JournalLock
   readonly #terms: ListTerms
   #record: ListRecord
 
@@ -54,12 +50,13 @@ export class LaunchListJournal {
         })
       },
       refuseFile: (_, error) => {
-        throw notKept(file, error)
+        throw journalNotKept(file, error)
       },
     })
+    this.#lock = new JournalLock(file, 'launching')
     this.#terms = terms
     this.#record = this.#journal.read() ?? { version: 1, ...terms, launches: {} }
-    refuseOtherTerms(file, this.#record, terms)
+    refuseOtherList(file, this.#record, terms)
   }
 
   get file(): string {
@@ -78,7 +75,7 @@ export class LaunchListJournal {
 
   /** Throws conflict while another run launches by this journal. */
   refuseWhileHeld(): void {
-    if (isLocked(this.#lockFile)) throw held(this.file)
+    this.#lock.refuseWhileHeld()
   }
 
   /**
@@ -86,31 +83,14 @@ export class LaunchListJournal {
    * conflict while another run has it: each would overwrite what the other has signed.
    */
   async begin(): Promise<() => void> {
-    const release = await this.#hold()
+    const release = await this.#lock.hold()
     try {
       this.#record = this.#journal.begin(this.#record)
-      refuseOtherTerms(this.file, this.#record, this.#terms)
+      refuseOtherList(this.file, this.#record, this.#terms)
     } catch (error) {
       release()
       throw error
     }
-    return release
-  }
-
-  /** The lock's file stays: of two runs that held files of one name, one might have been removed. */
-  get #lockFile(): string {
-    return `${this.file}.lock`
-  }
-
-  async #hold(): Promise<() => void> {
-    let release: (() => void) | undefined
-    try {
-      makeOwnDatabase(this.#lockFile)
-      release = await holdLock(this.#lockFile, LOCK_WAIT_MS)
-    } catch (error) {
-      throw notKept(this.file, error)
-    }
-    if (release === undefined) throw held(this.file)
     return release
   }
 
@@ -121,17 +101,6 @@ export class LaunchListJournal {
     this.#journal.write(this.#record)
   }
 }
-
-const notKept = (file: string, error: unknown) =>
-  usage(`the journal ${file} cannot be kept: ${reason(error)}`, {
-    param: '--journal',
-    next: 'name a place for it with --journal FILE',
-  })
-
-const held = (file: string) =>
-  new Problem('conflict', `another run is launching by the journal ${file}`, {
-    next: 'run the same command again when that one has ended',
-  })
 
 function listRecordOf(value: unknown): ListRecord | null {
   const record = value as Partial<ListRecord> | null
@@ -147,14 +116,11 @@ function listRecordOf(value: unknown): ListRecord | null {
   return isRecord ? (value as ListRecord) : null
 }
 
-function refuseOtherTerms(file: string, record: ListTerms, terms: ListTerms): void {
-  const other = (['payer', 'cluster'] as const).find(
-    (name) => record[name] !== null && terms[name] !== null && record[name] !== terms[name],
-  )
-  if (other === undefined) return
-  const what = { payer: 'the keypair', cluster: 'the cluster' }[other]
-  throw usage(`${file} was begun with ${what} ${record[other]}, not ${terms[other]}`, {
-    param: '--journal',
-    next: 'go on with that one, or name another --journal to launch the list as a new one',
+function refuseOtherList(file: string, record: ListRecord, { payer, cluster }: ListTerms): void {
+  refuseOtherTerms(file, {
+    begun: { payer: record.payer, cluster: record.cluster },
+    terms: { payer, cluster },
+    names: { payer: 'the keypair', cluster: 'the cluster' },
+    anew: 'launch the list as a new one',
   })
 }

@@ -16,6 +16,8 @@ export interface Wallet {
   combine(copies: readonly NamedTransaction[]): Promise<SignedTransaction>
   /** Whether two transactions have the same message but for the 32 bytes of its blockhash. */
   differsInBlockhashAlone(one: string, other: string): Promise<boolean>
+  /** The associated token accounts of the wallets, derived here and not asked of the API. */
+  tokenAccounts(mint: string, tokenProgram: string, wallets: readonly string[]): Promise<string[]>
   decode(transaction: string): Promise<TransactionContent>
   describe(transaction: string): Promise<DescribedContent>
   /** Explains the `err` of a simulation or of a status. */

@@ -1,0 +1,58 @@
+/** `svc airdrops push`: transfers from the list of a stored tree, because nobody can claim for another wallet. */
+import { paths } from '../../src/api/paths.ts'
+import { toHex } from '../../src/merkle/tree.ts'
+import { required, text, verb } from '../command.ts'
+import { hashRoot } from '../merkle/recipients.ts'
+import { fetchStoredList } from '../merkle/stored-list.ts'
+import { makeStateFolder, stateFile } from '../state-file.ts'
+import { failure } from '../ui/problem.ts'
+import { sendFlags } from './sending/flags.ts'
+import { sendList } from './sending/list.ts'
+
+const { submit, get, simulate } = paths.transactions
+const { create, plan } = paths.tokenTransfers
+const PUSHES_FOLDER = 'pushes'
+
+export const airdropPushVerb = verb({
+  about: 'Send the list of a stored airdrop, instead of having it claimed',
+  details:
+    'The program takes claims from the claimant alone, so these are transfers from your wallet, as `svc airdrops send` makes them. Wallets that have claimed are left out. Refused while the vault can pay claims, because a wallet could then be paid twice: withdraw it first.',
+  calls: [
+    create,
+    plan,
+    submit,
+    get,
+    simulate,
+    paths.service.cluster,
+    paths.signer.get,
+    paths.merkleTrees.get,
+    paths.merkleTrees.entries,
+  ],
+  args: { id: required(text('Id of the stored tree')) },
+  flags: {
+    journal: text('File that knows who was paid (default: one of this airdrop in the state folder)', {
+      placeholder: 'FILE',
+    }),
+    ...sendFlags,
+  },
+  examples: ['svc airdrops push <id> --dry-run', 'svc airdrops push <id> -k payer.json --out paid.csv'],
+  async run({ id, journal, ...flags }, session) {
+    const { data: record } = await session.client.merkleTrees.get({ id })
+    const list = await fetchStoredList(session, id, record.leaf_count)
+    const root = toHex(hashRoot(list, session.ui))
+    if (root !== record.root) {
+      throw failure(`the entries of ${id} lead to the root ${root}, its record says ${record.root}`, {
+        next: 'it was replaced meanwhile, or the server runs another version: run it again',
+      })
+    }
+    if (journal === undefined && !flags.dry_run) makeStateFolder(PUSHES_FOLDER)
+    return sendList(session, flags, {
+      name: id,
+      mint: record.mint,
+      list,
+      journal: journal ?? `${stateFile(PUSHES_FOLDER, [await session.cluster(), id])}l`,
+      airdrop_id: id,
+      decimals: undefined,
+    })
+  },
+})

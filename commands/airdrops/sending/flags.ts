@@ -1,0 +1,14 @@
+/** The flags of both commands that send a list. */
+import { text, toggle } from '../../command.ts'
+import { KEYPAIR, TX_VERSION } from '../../signing/flags.ts'
+
+export const sendFlags = {
+  out: text('Write every wallet with its signature to this CSV', { placeholder: 'FILE' }),
+  signed: toggle('The platform wallet sends and pays, instead of your keypair'),
+  allow_programs: toggle('Send to addresses of programs too, as to the vault of a multisig'),
+  accept_transfer_fee: toggle('Send a token that keeps a part of each transfer, so that less arrives'),
+  again: toggle('Pay everybody once more, although the same list was sent by another journal'),
+  keypair: KEYPAIR,
+  tx_version: TX_VERSION,
+  dry_run: toggle('Tell what it would cost and whom it would leave out: nothing is signed, sent or stored'),
+}

@@ -1,0 +1,292 @@
+/** Sends a token to every wallet of a list once, however often the command is interrupted and run again. */
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { ApiError } from '../../../src/errors.ts'
+import { type EntryList, listHash } from '../../../src/merkle/entry-list.ts'
+import { decimalOf, solOf } from '../../amounts.ts'
+import type { CommandOutcome } from '../../command.ts'
+import { type Session, sessionWith } from '../../session.ts'
+import { confirmOn, refuseUnconfirmable } from '../../signing/confirm.ts'
+import { txVersionField } from '../../signing/flags.ts'
+import { platformAddress } from '../../signing/platform-wallet.ts'
+import { previewLine } from '../../signing/preview.ts'
+import { forecastOf, wouldFail } from '../../signing/run-failures.ts'
+import { signingWallet } from '../../signing/signing-wallet.ts'
+import { stateFile, writeStateFile } from '../../state-file.ts'
+import { EXIT, failure, usage } from '../../ui/problem.ts'
+import { type SendRun, sendBatch, settleBatch, tryBatch } from './batch.ts'
+import { SendJournal } from './journal.ts'
+import { sendOutcome, writeSentRows } from './outcome.ts'
+import { batchesOf, planRows, rowsOf, type SendForecast, type SendRow, type SendTermsOfList } from './rows.ts'
+
+export interface ListToSend {
+  /** The file, or the airdrop, as messages name it. */
+  name: string
+  mint: string
+  list: EntryList
+  journal: string
+  airdrop_id?: string
+  /** The decimals that its amounts were read with; undefined for raw units. */
+  decimals: number | undefined
+}
+
+export interface SendFlags {
+  keypair?: string | undefined
+  tx_version?: '0' | '1' | undefined
+  dry_run: boolean
+  signed: boolean
+  again: boolean
+  allow_programs: boolean
+  accept_transfer_fee: boolean
+  out?: string | undefined
+}
+
+/** Batches that are under way at the same time; each waits for its transaction most of the time. */
+const CONCURRENT_BATCHES = 8
+const SENDS_FOLDER = 'sends'
+
+export async function sendList(session: Session, flags: SendFlags, list: ListToSend): Promise<CommandOutcome> {
+  if (flags.signed && flags.keypair !== undefined) {
+    throw usage('--keypair is for what your own keypair signs, not for --signed', { param: '--keypair' })
+  }
+  const payer = flags.signed ? await platformAddress(session) : await signingWallet(session, flags)
+  const cluster = await session.cluster()
+  if (!flags.dry_run) refuseUnconfirmable(session, cluster)
+  const journal = new SendJournal(list.journal, { mint: list.mint, payer, cluster })
+  journal.lock.refuseWhileHeld()
+  const known = stateFile(SENDS_FOLDER, [cluster, list.mint, payer, listHash(list.list)])
+  if (!flags.again) refuseOtherJournal(known, list)
+
+  const rows = rowsOf(list.list, journal, list.name)
+  const terms: SendTermsOfList = {
+    payer,
+    mint: list.mint,
+    allow_programs: flags.allow_programs,
+    accept_transfer_fee: flags.accept_transfer_fee,
+    ...(list.airdrop_id === undefined ? {} : { airdrop_id: list.airdrop_id }),
+  }
+  const run = { terms, txVersion: txVersionField(flags), keypair: flags.keypair, signed: flags.signed, journal }
+  const pending = journal.open.reduce((count, { recipients }) => count + recipients.length, 0)
+  // What an earlier run has sent may have landed, so it is not counted among what is to be sent.
+  const opened = new Set(journal.open.flatMap(({ recipients }) => recipients.map(([wallet]) => wallet)))
+  const fresh = rows.filter(({ wallet }) => !opened.has(wallet))
+  const forecast = await planRows(session, terms, fresh)
+  if (forecast !== null) requireDecimals(forecast, list)
+  const done = async (notes: readonly string[] = []) => {
+    if (flags.out !== undefined) await writeSentRows(flags.out, rows)
+    return sendOutcome(
+      rows,
+      { list, journal: journal.file, decimals: forecast?.decimals ?? list.decimals ?? 0, out: flags.out },
+      notes,
+    )
+  }
+  const isOpen = fresh.some(({ status }) => status === 'to send')
+  if (!isOpen && pending === 0) return done()
+
+  const question = `Send ${list.mint} to ${countOf(fresh) + pending} wallets`
+  if (forecast !== null && isOpen)
+    await previewSending(session, { question, run, rows: fresh, forecast, pending, flags })
+  if (flags.dry_run) {
+    const outcome = await done(['Nothing was signed, and nothing was sent.'])
+    return { ...outcome, exitCode: EXIT.done }
+  }
+  await confirmOn(session, question, cluster)
+  const release = await journal.begin()
+  try {
+    writeStateFile(known, { journal: resolve(journal.file) })
+    // Another run may have sent during the confirmation.
+    const now = rowsOf(list.list, journal, list.name)
+    for (const [i, row] of rows.entries()) {
+      if (now[i]?.status === 'sent already') Object.assign(row, { status: 'sent already', signature: now[i].signature })
+    }
+    await sendOpen(session, { ...run, forecast: forecast ?? (await readToken(session, terms, rows)) }, rows)
+  } finally {
+    release()
+  }
+  return done()
+}
+
+/** A list whose amounts were read with other decimals than the token has would pay a multiple of what is meant. */
+function requireDecimals({ decimals }: SendForecast, list: ListToSend): void {
+  if (list.decimals === undefined || list.decimals === decimals) return
+  throw usage(`${list.mint} has ${decimals} decimals, and the amounts were read with ${list.decimals}`, {
+    param: '--decimals',
+    next: `give --decimals ${decimals}, or none for amounts in raw units`,
+  })
+}
+
+/** The same list under another journal would pay everybody a second time. */
+function refuseOtherJournal(known: string, { journal, name }: ListToSend): void {
+  let earlier: unknown
+  try {
+    earlier = (JSON.parse(readFileSync(known, 'utf8')) as { journal?: unknown }).journal
+  } catch {
+    return
+  }
+  if (typeof earlier !== 'string') return
+  const isSame = earlier === resolve(journal)
+  if (isSame && existsSync(journal)) return
+  const lost = existsSync(earlier) ? '' : ', which is gone'
+  throw usage(`the list of ${name} was sent before, by the journal ${earlier}${lost}`, {
+    param: '--journal',
+    next: `${lost === '' ? `go on with --journal ${earlier}` : 'restore it'}; --again pays every wallet of the list once more`,
+  })
+}
+
+interface Preview {
+  question: string
+  run: Omit<SendRun, 'forecast'>
+  rows: readonly SendRow[]
+  forecast: SendForecast
+  pending: number
+  flags: SendFlags
+}
+
+/** Shows what it costs, measured by a trial of the first batch. Throws where sender or token do not allow it. */
+async function previewSending(session: Session, preview: Preview): Promise<void> {
+  const { question, run, rows, forecast, pending, flags } = preview
+  const fits = flags.tx_version === '1' ? forecast.fits.v1 : forecast.fits.v0
+  const [first] = batchesOf(rows, fits)
+  const tried = first === undefined ? null : await tryTokens(session, preview, first)
+  const open = rows.filter(({ status }) => status === 'to send')
+  const count = batchesOf(rows, fits).length
+  const openings = open.filter(({ opens }) => opens).length
+  const rent = forecast.rentPerAccount * BigInt(openings)
+  const fee = tried === null ? null : BigInt((await session.wallet.describe(tried)).fee)
+  const lamports = rent + (fee ?? 0n) * BigInt(count)
+  const { decimals, transferFee } = forecast
+  const left = rows.filter(({ status }) => status === 'left out' || status === 'unknown').length
+  const cluster = await session.cluster()
+  await session.ui.preview([
+    question,
+    previewLine('cluster', cluster ?? 'only the API knows'),
+    previewLine('signer', run.terms.payer),
+    previewLine('wallets', `${rows.length}, of which ${open.length} are to be sent to and ${left} are left out`),
+    ...(pending === 0
+      ? []
+      : [previewLine('first', `${pending} wallets of an earlier run, whose transactions may land yet`)]),
+    previewLine(
+      'tokens',
+      `${decimalOf(totalOf(open), decimals)}, of ${decimalOf(forecast.held, decimals)} that are held`,
+    ),
+    ...(transferFee === null
+      ? []
+      : [
+          previewLine(
+            'kept',
+            `${transferFee.basis_points / 100} % of each transfer stays with the token, at most ${decimalOf(BigInt(transferFee.maximum_fee), decimals)}`,
+          ),
+        ]),
+    previewLine(
+      'sending',
+      `${count} transactions, of ${fits.ready} wallets, or ${fits.to_open} without a token account`,
+    ),
+    previewLine('rent', `${solOf(rent)} SOL for ${openings} token accounts that are missing`),
+    previewLine(
+      'fees',
+      fee === null ? 'not known' : `${solOf(fee * BigInt(count))} SOL, ${solOf(fee)} SOL a transaction`,
+    ),
+    previewLine('cost', `${solOf(lamports)} SOL in all, of ${solOf(forecast.lamports)} SOL that are held`),
+    previewLine('journal', run.journal.file),
+  ])
+  requireHeld(run.terms, { need: totalOf(open), lamports }, forecast)
+}
+
+const totalOf = (rows: readonly SendRow[]) => rows.reduce((sum, { amount }) => sum + amount, 0n)
+const countOf = (rows: readonly SendRow[]) => rows.filter(({ status }) => status === 'to send').length
+
+function requireHeld(
+  { payer, mint }: SendTermsOfList,
+  { need, lamports }: { need: bigint; lamports: bigint },
+  { held, lamports: has, decimals, source }: SendForecast,
+): void {
+  if (held < need) {
+    const missing = decimalOf(need - held, decimals)
+    throw failure(
+      `${payer} holds ${decimalOf(held, decimals)} of ${mint}, and ${decimalOf(need, decimals)} are to be sent`,
+      {
+        next: `send ${missing} more to ${payer} (token account ${source})`,
+        details: { have: String(held), need: String(need) },
+      },
+    )
+  }
+  if (has >= lamports) return
+  throw failure(`${payer} has ${solOf(has)} SOL, and this takes ${solOf(lamports)} SOL`, {
+    next: `send SOL to ${payer}`,
+    details: { have: String(has), need: String(lamports) },
+  })
+}
+
+/** The first batch as a transaction, tried without sending; null where the sender cannot pay for a trial. */
+async function tryTokens(
+  session: Session,
+  { run, forecast }: Preview,
+  first: readonly SendRow[],
+): Promise<string | null> {
+  const rent = forecast.rentPerAccount * BigInt(first.filter(({ opens }) => opens).length)
+  if (forecast.held < totalOf(first) || forecast.lamports <= rent) return null
+  const tried = await tryBatch(session, run, first)
+  if (tried === null) return null
+  const { transaction } = tried.data
+  const trial = await forecastOf(session, transaction, run.terms.payer)
+  if (trial.fault !== null) throw wouldFail(trial, trial.fault)
+  return transaction
+}
+
+/** What is known of the token where all that is left is batches of an earlier run. */
+async function readToken(session: Session, terms: SendTermsOfList, rows: readonly SendRow[]): Promise<SendForecast> {
+  const [first] = rows
+  const forecast = first && (await planRows(session, terms, [{ ...first, status: 'to send', amount: 1n }]))
+  if (!forecast) throw new Error('a list without rows was begun')
+  return forecast
+}
+
+/** Ends what an earlier run has begun, and sends the rest; after a batch has failed for good, no other is started. */
+async function sendOpen(
+  session: Session,
+  run: SendRun & { forecast: SendForecast },
+  rows: readonly SendRow[],
+): Promise<void> {
+  const byWallet = new Map(rows.map((row) => [row.wallet, row]))
+  const { journal, forecast, txVersion } = run
+  const fits = txVersion.tx_version === 1 ? forecast.fits.v1 : forecast.fits.v0
+  const bar = session.ui.progress('Sending')
+  // The whole list has one preview, one progress bar and one note for Ctrl-C.
+  const quiet = sessionWith(session, {
+    ui: { ...session.ui, preview: async () => undefined, waiting: () => undefined },
+    setInterruptNote: () => undefined,
+  })
+  const begun = journal.open.map((entry) => ({
+    rows: entry.recipients.flatMap(([wallet]) => byWallet.get(wallet) ?? []),
+    work: (part: readonly SendRow[]) => settleBatch(quiet, run, entry, part),
+  }))
+  const inBegun = new Set(begun.flatMap((each) => each.rows))
+  const batch = (part: SendRow[]) => ({ rows: part, work: (each: readonly SendRow[]) => sendBatch(quiet, run, each) })
+  const fresh = batchesOf(
+    rows.filter((row) => !inBegun.has(row)),
+    fits,
+  ).map(batch)
+  const waiting = [...begun, ...fresh]
+  let isStopped = false
+  const worker = async () => {
+    for (let next = waiting.shift(); next !== undefined && !isStopped; next = waiting.shift()) {
+      try {
+        const later = await next.work(next.rows)
+        if (later.length > 0) waiting.push(batch(later))
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        isStopped = true
+        for (const row of next.rows)
+          if (row.status === 'to send') Object.assign(row, { status: 'failed', note: error.message })
+      }
+      bar(rows.length - countOf(rows), rows.length)
+    }
+  }
+  session.setInterruptNote('What was sent may have landed; run the same command again for the rest')
+  try {
+    await Promise.all(Array.from({ length: CONCURRENT_BATCHES }, worker))
+  } finally {
+    session.setInterruptNote(null)
+    session.ui.clear()
+  }
+}

@@ -1,0 +1,145 @@
+/** The rows of a list that is sent: what an earlier run has paid, who can receive, and in which batches. */
+import type { TransferFault } from '../../../src/api/token-transfers.ts'
+import { type EntryList, entryAt } from '../../../src/merkle/entry-list.ts'
+import type { Session } from '../../session.ts'
+import { patiently } from '../../signing/patience.ts'
+import { usage } from '../../ui/problem.ts'
+import type { SendJournal } from './journal.ts'
+
+export interface SendRow {
+  wallet: string
+  /** Raw units. */
+  amount: bigint
+  /** `unknown`: the platform wallet was asked so long ago that nothing tells whether it has signed. */
+  status: 'to send' | 'sent' | 'sent already' | 'claimed' | 'left out' | 'unknown' | 'failed'
+  /** Why it is left out, in words. */
+  note: string | null
+  signature: string | null
+  /** Whether its token account is opened; known once it was planned. */
+  opens: boolean
+}
+
+/** What is sent, and how. */
+export interface SendTermsOfList {
+  payer: string
+  mint: string
+  allow_programs: boolean
+  accept_transfer_fee: boolean
+  airdrop_id?: string
+}
+
+/** What the API says of the token and the sender; sums are over all rows that are to be sent. */
+export interface SendForecast {
+  tokenProgram: 'spl' | 'token2022'
+  decimals: number
+  source: string
+  held: bigint
+  lamports: bigint
+  rentPerAccount: bigint
+  transferFee: { basis_points: number; maximum_fee: string } | null
+  fits: { v0: { ready: number; to_open: number }; v1: { ready: number; to_open: number } }
+}
+
+/** The most recipients of one plan. */
+const ROWS_PER_PLAN = 500
+
+/** Throws a usage problem where a wallet was paid, or may be paid yet, and the list has another amount for it now. */
+export function rowsOf(list: EntryList, journal: SendJournal, listName: string): SendRow[] {
+  if (list.locked !== undefined) {
+    throw usage(`${listName} has locked amounts, which a transfer would pay at once`, {
+      next: 'make a list of what is to be sent now; what vests is claimed from an airdrop (svc airdrops launch)',
+    })
+  }
+  const open = new Map(journal.open.flatMap(({ recipients }) => recipients))
+  const rows = Array.from({ length: list.count }, (_, i): SendRow => {
+    const { wallet, amount } = entryAt(list, i)
+    const paid = journal.paid.get(wallet)
+    const before = paid?.amount ?? open.get(wallet)
+    if (before !== undefined && before !== String(amount)) throw changedAmount(journal, { wallet, amount, before })
+    open.delete(wallet)
+    const rest = { wallet, amount, note: null, signature: paid?.signature ?? null, opens: false }
+    if (paid !== undefined) return { ...rest, status: 'sent already' }
+    return amount === 0n ? { ...rest, status: 'left out', note: 'its amount is 0' } : { ...rest, status: 'to send' }
+  })
+  const [gone] = open.keys()
+  if (gone === undefined) return rows
+  throw usage(
+    `${gone} was sent ${open.get(gone)} raw units in an earlier run, which may land yet, and is not in ${listName} any more`,
+    {
+      next: `put the row back as it was; ${journal.file} knows it`,
+    },
+  )
+}
+
+function changedAmount(
+  journal: SendJournal,
+  { wallet, amount, before }: { wallet: string; amount: bigint; before: string },
+) {
+  const signature = journal.paid.get(wallet)?.signature
+  const by = signature === undefined ? 'and that may land yet' : `by ${signature}`
+  return usage(`${wallet} was sent ${before} raw units in an earlier run, ${by}; the list has ${amount} for it now`, {
+    next: 'put the amount back; what is owed beyond it goes into a list of its own, with another --journal',
+    details: { wallet, sent: before, listed: String(amount) },
+  })
+}
+
+/** Asks who can receive, marks who cannot, and returns what is known of token and sender. Null where nothing is to be sent. */
+export async function planRows(
+  session: Session,
+  terms: SendTermsOfList,
+  rows: readonly SendRow[],
+): Promise<SendForecast | null> {
+  const open = rows.filter(({ status }) => status === 'to send')
+  const bar = session.ui.progress('Reading the chain')
+  let forecast: SendForecast | null = null
+  for (let at = 0; at < open.length; at += ROWS_PER_PLAN) {
+    const part = open.slice(at, at + ROWS_PER_PLAN)
+    const recipients = part.map(({ wallet, amount }) => ({ wallet, amount: String(amount) }))
+    const { data } = await patiently(session, () => session.client.tokenTransfers.plan({ ...terms, recipients }))
+    for (const [i, row] of part.entries()) {
+      const { status, reason, note } = data.recipients[i] ?? { status: 'left_out', reason: null, note: null }
+      if (status === 'left_out') leaveOut(row, reason, note)
+      row.opens = status === 'to_open'
+    }
+    forecast = {
+      tokenProgram: data.token_program,
+      decimals: data.decimals,
+      source: data.source,
+      held: BigInt(data.held),
+      lamports: BigInt(data.lamports),
+      rentPerAccount: BigInt(data.rent_per_account),
+      transferFee: data.transfer_fee,
+      fits: data.fits,
+    }
+    bar(at + part.length, open.length)
+  }
+  session.ui.clear()
+  return forecast
+}
+
+export function leaveOut(row: SendRow, reason: TransferFault | string | null, note: string | null): void {
+  Object.assign(row, {
+    status: reason === 'claimed' ? 'claimed' : 'left out',
+    note: note ?? 'the API does not say why',
+  })
+}
+
+/** Batches of wallets that have their token accounts, which many fit into, and then of wallets that have none. */
+export function batchesOf(rows: readonly SendRow[], fits: { ready: number; to_open: number }): SendRow[][] {
+  const open = rows.filter(({ status }) => status === 'to send')
+  return [
+    ...chunked(
+      open.filter(({ opens }) => !opens),
+      fits.ready,
+    ),
+    ...chunked(
+      open.filter(({ opens }) => opens),
+      fits.to_open,
+    ),
+  ]
+}
+
+function chunked<T>(items: readonly T[], size: number): T[][] {
+  const step = Math.max(1, size)
+  return Array.from({ length: Math.ceil(items.length / step) }, (_, i) => items.slice(i * step, (i + 1) * step))
+}

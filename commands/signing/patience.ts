@@ -1,0 +1,22 @@
+/** Repeats requests of long runs: after a fault that may pass, and where the rate limit is used up. */
+import { ApiError } from '../../src/errors.ts'
+import type { Session } from '../session.ts'
+import { RATE_LIMIT_PAUSE_MS } from './following.ts'
+
+/** Pauses in milliseconds before another try after a fault that may pass. */
+const PASSING_PAUSES_MS = [1_000, 3_000, 10_000] as const
+
+/** Tries again after a fault that may pass, and waits where the rate limit is used up. */
+export async function patiently<T>({ clock }: Pick<Session, 'clock'>, work: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; ) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      const pause = error.code === 'rate_limited' ? RATE_LIMIT_PAUSE_MS : PASSING_PAUSES_MS[tries++]
+      const isPassing = error.code === 'rate_limited' || error.code === 'internal_error' || error.code === 'conflict'
+      if (pause === undefined || !isPassing) throw error
+      await clock.sleep(pause)
+    }
+  }
+}

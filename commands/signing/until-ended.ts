@@ -1,0 +1,82 @@
+/** Sends signed bytes until it is proven how they ended: confirmed, failed, or expired so that others may be signed. */
+import type { TrackedResource } from '../../src/api/payloads.ts'
+import { ApiError } from '../../src/errors.ts'
+import type { Session } from '../session.ts'
+import { trackedField } from './built-transactions.ts'
+import { waitForTransaction } from './following.ts'
+import { submitSigned } from './requests.ts'
+import { transactionFailure } from './run-failures.ts'
+import type { CompleteTransaction } from './signatures.ts'
+
+/** A signed transaction, and what its build said of it. */
+export interface SignedBuild extends CompleteTransaction {
+  /** Block height after which it cannot land; without it, a node that does not know its blockhash is proof enough. */
+  last_valid_block_height?: number | undefined
+  tracked_resource?: TrackedResource | undefined
+  /** Whether this run has signed it, so that nobody can have sent it before. */
+  isNew: boolean
+}
+
+export type SignedEnd =
+  | { kind: 'confirmed'; slot: number }
+  /** Its blockhash is over, and it was never executed. */
+  | { kind: 'expired' }
+  /** It failed on chain, or was refused before it was sent. */
+  | { kind: 'failed'; error: ApiError }
+
+const BLOCKHASH_EXPIRED = 'BlockhashExpired'
+/** Milliseconds between two looks at a transaction that is refused, and could still land if somebody had sent it. */
+const LANDING_PAUSE_MS = 2_000
+
+/** Sends the same bytes again where the API does not know them. Throws where the end cannot be told now. */
+export async function untilEnded(session: Session, signed: SignedBuild): Promise<SignedEnd> {
+  for (;;) {
+    const refusal = await refusalOf(session, signed)
+    if (refusal === null) break
+    if (signed.isNew && !isExpiry(refusal)) return { kind: 'failed', error: refusal }
+    if (await canStillLand(session, signed)) await session.clock.sleep(LANDING_PAUSE_MS)
+    // The status is read behind the height, so that what landed in the last block counts.
+    else if (!(await isKnown(session, signed.signature))) return { kind: 'expired' }
+    else break
+  }
+  return endOfSent(session, signed)
+}
+
+/** Waits for what was submitted; without its bytes, the error of a failure is not explained. */
+export async function endOfSent(
+  session: Session,
+  { signature, transaction }: { signature: string; transaction?: string },
+): Promise<SignedEnd> {
+  const end = await waitForTransaction(session, signature, 'confirmed').catch((error: unknown) => {
+    // It was never seen, and no block can take it any more.
+    if (error instanceof ApiError && error.code === 'not_found') return null
+    throw error
+  })
+  if (end === null || (end.lifecycle === 'failed' && end.err === BLOCKHASH_EXPIRED)) return { kind: 'expired' }
+  if (end.lifecycle === 'failed') return { kind: 'failed', error: await transactionFailure(session, transaction, end) }
+  return { kind: 'confirmed', slot: end.slot }
+}
+
+/** Submits what the API does not know; returns why it was not sent, or null where it is known. */
+async function refusalOf(session: Session, signed: SignedBuild): Promise<ApiError | null> {
+  const { signature, transaction } = signed
+  if (await isKnown(session, signature)) return null
+  try {
+    await submitSigned(session, signature, { transaction, ...trackedField(signed) })
+    return null
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'bad_request') throw error
+    return (await isKnown(session, signature)) ? null : error
+  }
+}
+
+async function isKnown({ client }: Session, signature: string): Promise<boolean> {
+  return (await client.transactions.get({ signature })).data.lifecycle !== 'unknown'
+}
+
+const isExpiry = ({ message, details }: ApiError) =>
+  /BlockhashNotFound/.test(`${message} ${JSON.stringify(details?.err)}`)
+
+async function canStillLand({ client }: Session, { last_valid_block_height: last }: SignedBuild): Promise<boolean> {
+  return last !== undefined && (await client.service.cluster()).data.block_height <= last
+}
