@@ -1,0 +1,197 @@
+/** Lists that are sent: everybody once, whoever cannot receive is named, and nobody is paid again by an oversight. */
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as spl from '@solana/spl-token'
+import { Keypair, PublicKey } from '@solana/web3.js'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { PROGRAMS_DIR } from '../support/programs.ts'
+import { commandLine } from './command-line.ts'
+
+const cli = commandLine()
+const payer = Keypair.generate()
+const platform = Keypair.generate()
+const keypair = join(cli.home, 'payer.json')
+const env: Record<string, string> = { SVC_PROGRAMS_DIR: PROGRAMS_DIR, SVC_SIGNER: 'keypair' }
+const address = (key: Keypair) => key.publicKey.toBase58()
+const strangers = (count: number) => Array.from({ length: count }, () => address(Keypair.generate()))
+let mint = ''
+
+const run = (args: string[]) => cli.svc(args, { env })
+async function json(args: string[], exitCode = 0) {
+  const { stdout, stderr, exitCode: code } = await run([...args, '--json'])
+  expect([code, code === exitCode ? '' : stderr], args.join(' ')).toEqual([exitCode, ''])
+  return JSON.parse(stdout)
+}
+
+beforeAll(async () => {
+  writeFileSync(keypair, JSON.stringify([...payer.secretKey]), { mode: 0o600 })
+  writeFileSync(join(cli.home, 'platform.json'), JSON.stringify([...platform.secretKey]), { mode: 0o600 })
+  env.SVC_SIGNER_KEYPAIR = join(cli.home, 'platform.json')
+  for (const key of [payer, platform]) await json(['localnet', 'airdrop', address(key), '100'])
+  const texts = ['--name', 'Sent', '--symbol', 'SNT', '--uri', 'https://example.com/s.json', '--decimals', '6']
+  const made = await json([
+    'tokens',
+    'create',
+    ...texts,
+    '--supply',
+    '1000',
+    '--token-program',
+    'token2022',
+    '-k',
+    keypair,
+  ])
+  mint = made.mint
+})
+
+const list = (name: string, rows: readonly string[]) => {
+  const file = join(cli.home, name)
+  writeFileSync(file, `wallet,amount\n${rows.join('\n')}\n`)
+  return file
+}
+const send = (file: string, ...more: string[]) => [
+  'airdrops',
+  'send',
+  file,
+  '--mint',
+  mint,
+  '--decimals',
+  '6',
+  '-k',
+  keypair,
+  ...more,
+]
+const held = async (wallet: string) => {
+  const account = spl
+    .getAssociatedTokenAddressSync(new PublicKey(mint), new PublicKey(wallet), true, spl.TOKEN_2022_PROGRAM_ID)
+    .toBase58()
+  const { stdout, exitCode } = await run(['accounts', 'get', account, '--json'])
+  return exitCode === 0 ? Buffer.from(JSON.parse(stdout).data, 'base64').readBigUInt64LE(64) : null
+}
+
+describe('svc airdrops send', () => {
+  it('pays everybody once; its dry run tells the cost and leaves nothing behind', async () => {
+    const wallets = strangers(25)
+    const file = list(
+      'all.csv',
+      wallets.map((wallet, i) => `${wallet},${i + 1}.5`),
+    )
+    const dry = await run(send(file, '--dry-run'))
+    expect(dry.exitCode).toBe(0)
+    expect(dry.stderr).toContain('337.5, of 1000 that are held')
+    expect(dry.stderr).toMatch(/0\.0518\d* SOL for 25 token accounts/)
+    expect(dry.stderr).toContain('3 transactions')
+    expect([existsSync(`${file}.send.jsonl`), await held(wallets[0]!)]).toEqual([false, null])
+
+    const out = join(cli.home, 'paid.csv')
+    const first = await json(send(file, '--out', out))
+    expect(first).toMatchObject({ total: 25, sent: 25, to_send: 0, failed: 0, amount: '337500000' })
+    const [head, ...lines] = readFileSync(out, 'utf8').trim().split('\r\n')
+    expect(head).toBe('wallet,amount,status,signature,note')
+    expect(lines.map((line) => line.split(',').slice(0, 3).join())).toEqual(
+      wallets.map((wallet, i) => `${wallet},${i + 1}500000,sent`),
+    )
+    expect(new Set(first.recipients.map(({ signature }: { signature: string }) => signature)).size).toBe(3)
+    expect(await Promise.all([0, 24].map((i) => held(wallets[i]!)))).toEqual([1_500_000n, 25_500_000n])
+
+    const again = await json(send(file))
+    expect(again).toMatchObject({ sent: 0, sent_already: 25 })
+    expect(await held(wallets[0]!)).toBe(1_500_000n)
+  })
+
+  it('adds rows to what was sent, and refuses another amount for who was paid', async () => {
+    const [one, two] = strangers(2) as [string, string]
+    const file = list('more.csv', [`${one},1`])
+    await json(send(file))
+    list('more.csv', [`${one},1`, `${two},2`])
+    expect(await json(send(file))).toMatchObject({ sent: 1, sent_already: 1 })
+    list('more.csv', [`${one},3`, `${two},2`])
+    const changed = await run(send(file))
+    expect(changed.exitCode).toBe(2)
+    expect(changed.stderr).toContain(`${one} was sent 1000000 raw units in an earlier run`)
+    expect(changed.stderr).toContain('the list has 3000000 for it now')
+  })
+
+  it('names and leaves out who cannot receive, pays the others, and says with its exit code that not all are paid', async () => {
+    const [fine] = strangers(1) as [string]
+    const file = list('faults.csv', [`${mint},1`, `${fine},2`, `${address(payer)},1`, `${strangers(1)[0]},0`])
+    const { exitCode, stderr } = await run(send(file))
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain(`${mint} is a mint or a token account and no wallet`)
+    expect(stderr).toContain(`${address(payer)} is the wallet that sends`)
+    expect(stderr).toContain('1 sent, 3 left out of 4')
+    expect(await held(fine)).toBe(2_000_000n)
+  })
+
+  it('refuses the same list under another journal, one that is gone, and one of another token', async () => {
+    const [one] = strangers(1) as [string]
+    const file = list('once.csv', [`${one},1`])
+    await json(send(file))
+    const copy = list('copy.csv', [`${one},1`])
+    const other = await run(send(copy))
+    expect(other.exitCode).toBe(2)
+    expect(other.stderr).toContain(`was sent before, by the journal ${file}.send.jsonl`)
+    rmSync(`${file}.send.jsonl`)
+    const lost = await run(send(file))
+    expect([lost.exitCode, lost.stderr]).toEqual([2, expect.stringContaining('which is gone')])
+    expect(await json(send(copy, '--again'))).toMatchObject({ sent: 1 })
+    expect(await held(one)).toBe(2_000_000n)
+    const wrong = await run(['airdrops', 'send', copy, '--mint', one, '-k', keypair])
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('was begun with the token')])
+  })
+
+  it('refuses other decimals than the token has, more than is held, and a list from standard input', async () => {
+    const [one] = strangers(1) as [string]
+    const file = list('wrong.csv', [`${one},1`])
+    const decimals = await run(['airdrops', 'send', file, '--mint', mint, '--decimals', '9', '-k', keypair])
+    expect([decimals.exitCode, decimals.stderr]).toEqual([2, expect.stringContaining(`${mint} has 6 decimals`)])
+    const much = await run(send(list('much.csv', [`${one},1000.5`])))
+    expect([much.exitCode, much.stderr]).toEqual([1, expect.stringContaining('and 1000.5 are to be sent')])
+    const none = await run(send('-'))
+    expect([none.exitCode, none.stderr]).toEqual([2, expect.stringContaining('standard input')])
+  })
+
+  it('goes on by a journal whose last line was cut off, and refuses one that is none', async () => {
+    const wallets = strangers(2) as [string, string]
+    const file = list('torn.csv', [`${wallets[0]},1`])
+    await json(send(file))
+    const journal = `${file}.send.jsonl`
+    const whole = readFileSync(journal, 'utf8')
+    appendFileSync(journal, '{"batch":9,"recipients":[["')
+    list(
+      'torn.csv',
+      wallets.map((wallet) => `${wallet},1`),
+    )
+    expect(await json(send(file))).toMatchObject({ sent: 1, sent_already: 1 })
+    const text = readFileSync(journal, 'utf8')
+    expect([text.startsWith(whole), text.includes('"batch":9'), text.endsWith('\n')]).toEqual([true, false, true])
+    writeFileSync(journal, `${whole}{"batch":1}\n`)
+    const broken = await run(send(file))
+    expect([broken.exitCode, broken.stderr]).toEqual([2, expect.stringContaining(`${journal}:4 is no journal`)])
+  })
+
+  it('lets the platform wallet send, under one key a batch', async () => {
+    const [receiver, wallets] = [list('platform.csv', [`${address(platform)},50`]), strangers(12)]
+    await json(send(receiver))
+    const file = list(
+      'signed.csv',
+      wallets.map((wallet) => `${wallet},1`),
+    )
+    const signed = ['airdrops', 'send', file, '--mint', mint, '--decimals', '6', '--signed']
+    const refused = await run(signed)
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining('lamports_per_transaction')])
+    await json([
+      'signer',
+      'policy',
+      '--per-transaction',
+      '1',
+      '--per-day',
+      '1',
+      '--token',
+      `${mint}:12000000:12000000`,
+      '--yes',
+    ])
+    expect(await json(signed)).toMatchObject({ sent: 12, failed: 0 })
+    expect(await held(wallets[11]!)).toBe(1_000_000n)
+    expect(await json(signed)).toMatchObject({ sent: 0, sent_already: 12 })
+  })
+})

@@ -1,0 +1,125 @@
+/** A list that is sent and killed at any moment, also with expired blockhashes: every wallet is paid exactly once. */
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import * as spl from '@solana/spl-token'
+import { Connection, Keypair, PublicKey } from '@solana/web3.js'
+import { execa } from 'execa'
+import { afterAll, describe, expect, it } from 'vitest'
+import { startDaemon } from '../support/daemon.ts'
+import { PROGRAMS_DIR } from '../support/programs.ts'
+import { removeFolder } from '../support/service.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
+
+/** SOAK_SEED=n kills at other moments. */
+const SEED = Number(process.env.SOAK_SEED ?? 5)
+const ROWS = 2_000
+/** Commands that have the chain in their own process, then clients of a daemon. */
+const KILLS = { alone: 10, served: 10 }
+const PROGRAM = resolve(import.meta.dirname, '../../dist/svc.js')
+
+let state = SEED
+/** Between 0 and 1, the same row for the same seed. */
+function random(): number {
+  state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+  return state / 2 ** 32
+}
+
+const home = makeSharedFolder('svc-send-kill-')
+afterAll(() => removeFolder(home))
+const dataDir = join(home, 'data')
+const env: Record<string, string> = {
+  PATH: process.env.PATH ?? '',
+  HOME: home,
+  SVC_DATA_DIR: dataDir,
+  SVC_PROGRAMS_DIR: PROGRAMS_DIR,
+}
+const svc = (args: string[]) =>
+  execa(process.execPath, [PROGRAM, ...args, '--json'], { cwd: home, env, extendEnv: false })
+const json = async (args: string[]) => JSON.parse((await svc(args)).stdout)
+
+/** Kills the command once its journal has grown so often: as a batch is signed, and as it has ended. */
+async function killAmongBatches(args: string[], journal: string, growths: number): Promise<void> {
+  const size = () => statSync(journal, { throwIfNoEntry: false })?.size
+  const child = spawn(process.execPath, [PROGRAM, ...args, '--json'], { cwd: home, env, stdio: 'ignore' })
+  const isKilled = new Promise<boolean>((settle) => child.once('exit', (code) => settle(code === null)))
+  for (let seen = 0, last = size(); seen < growths; seen++) {
+    await expect.poll(size, { timeout: 60_000, interval: 1 }).not.toBe(last)
+    last = size()
+  }
+  await delay(random() * 100)
+  child.kill('SIGKILL')
+  expect(await isKilled).toBe(true)
+}
+
+describe(`a list of ${ROWS} wallets that is killed ${KILLS.alone + KILLS.served} times, with SOAK_SEED=${SEED}`, () => {
+  it('is paid wallet by wallet, each exactly once', async ({ annotate }) => {
+    mkdirSync(dataDir)
+    const payer = Keypair.generate()
+    const keypair = join(home, 'payer.json')
+    writeFileSync(keypair, JSON.stringify([...payer.secretKey]), { mode: 0o600 })
+    await svc(['localnet', 'airdrop', payer.publicKey.toBase58(), '1000'])
+    const texts = ['--name', 'Sent', '--symbol', 'SNT', '--uri', 'https://example.com/s.json', '--decimals', '6']
+    const create = ['tokens', 'create', ...texts, '--supply', '1000000', '--token-program', 'token2022', '-k', keypair]
+    const { mint } = await json(create)
+    const file = join(home, 'list.csv')
+    const journal = `${file}.send.jsonl`
+    const amounts = new Map(
+      Array.from({ length: ROWS }, (_, i) => [Keypair.generate().publicKey.toBase58(), BigInt(i + 1)]),
+    )
+    writeFileSync(file, `wallet,amount\n${[...amounts].map(([wallet, amount]) => `${wallet},${amount}`).join('\n')}\n`)
+    const send = ['airdrops', 'send', file, '--mint', mint, '-k', keypair]
+
+    const progress: number[] = []
+    const lines = () => readFileSync(journal, 'utf8').trim().split('\n').slice(1)
+    const ends = (end: string) => lines().filter((line) => line.includes(`"end":"${end}"`)).length
+    const kill = async (times: number) => {
+      for (let n = 0; n < times; n++) {
+        await killAmongBatches(send, journal, 1 + Math.floor(random() * 16))
+        // What was signed before can land no more then.
+        if (random() < 0.5) await svc(['localnet', 'advance', '200'])
+        progress.push(ends('confirmed'))
+      }
+    }
+    await kill(KILLS.alone)
+    const daemon = await startDaemon({ dataDir, env: { SVC_PROGRAMS_DIR: PROGRAMS_DIR } })
+    try {
+      await kill(KILLS.served)
+      process.stdout.write(`  batches confirmed after each kill: ${progress}\n`)
+      expect(progress.some((count) => count > 0 && count < ROWS / 9)).toBe(true)
+      const before = performance.now()
+      const last = await json(send)
+      const seconds = (performance.now() - before) / 1000
+      await annotate(`${(last.sent / seconds).toFixed(0)} wallets a second, ${last.sent} of them`, 'rate')
+      expect(last).toMatchObject({ total: ROWS, failed: 0, to_send: 0, left_out: 0 })
+      expect(last.sent + last.sent_already).toBe(ROWS)
+      expect(await json(send)).toMatchObject({ sent: 0, sent_already: ROWS })
+      // Some were signed again, once those before them could land no more.
+      expect(ends('expired')).toBeGreaterThan(0)
+      process.stdout.write(
+        `  batches: ${ends('confirmed')} confirmed, ${ends('expired')} expired, ${ends('failed')} failed\n`,
+      )
+
+      const { rpc_url } = JSON.parse(readFileSync(join(dataDir, 'localnet.json'), 'utf8'))
+      const chain = new Connection(rpc_url, 'confirmed')
+      const accounts = await chain.getProgramAccounts(spl.TOKEN_2022_PROGRAM_ID, {
+        filters: [{ memcmp: { offset: 0, bytes: mint } }],
+      })
+      const held = new Map(
+        accounts.map(({ account }) => [
+          new PublicKey(account.data.subarray(32, 64)).toBase58(),
+          account.data.readBigUInt64LE(64),
+        ]),
+      )
+      const left = held.get(payer.publicKey.toBase58())
+      held.delete(payer.publicKey.toBase58())
+      expect(held.size).toBe(ROWS)
+      expect([...amounts].filter(([wallet, amount]) => held.get(wallet) !== amount)).toEqual([])
+      const sum = [...amounts.values()].reduce((total, amount) => total + amount, 0n)
+      expect(left).toBe(1_000_000_000_000n - sum)
+    } finally {
+      await daemon.stop()
+    }
+  })
+})
