@@ -150,6 +150,13 @@ describe('svc airdrops send', () => {
     expect([none.exitCode, none.stderr]).toEqual([2, expect.stringContaining('standard input')])
   })
 
+  it('refuses a list with locked amounts, which a transfer would pay at once', async () => {
+    const file = join(cli.home, 'locked.csv')
+    writeFileSync(file, `wallet,amount,locked\n${strangers(1)[0]},1,2\n`)
+    const locked = await run(send(file))
+    expect([locked.exitCode, locked.stderr]).toEqual([2, expect.stringContaining('has locked amounts')])
+  })
+
   it('goes on by a journal whose last line was cut off, and refuses one that is none', async () => {
     const wallets = strangers(2) as [string, string]
     const file = list('torn.csv', [`${wallets[0]},1`])
@@ -193,5 +200,43 @@ describe('svc airdrops send', () => {
     expect(await json(signed)).toMatchObject({ sent: 12, failed: 0 })
     expect(await held(wallets[11]!)).toBe(1_000_000n)
     expect(await json(signed)).toMatchObject({ sent: 0, sent_already: 12 })
+  })
+})
+
+describe('svc airdrops push', () => {
+  it('sends the list of a stored tree once, by the journal of its airdrop', async () => {
+    const made = await json([
+      'tokens',
+      'create',
+      '--name',
+      'Push',
+      '--symbol',
+      'PSH',
+      '--uri',
+      'https://example.com/p.json',
+      '--decimals',
+      '0',
+      '--supply',
+      '500',
+      '--token-program',
+      'token2022',
+      '-k',
+      keypair,
+    ])
+    const wallets = strangers(11)
+    const file = list(
+      'tree.csv',
+      wallets.map((wallet, i) => `${wallet},${i + 1}`),
+    )
+    const built = await json(['merkle', 'build', file, '--mint', made.mint, '--persist'])
+    const { id } = Array.isArray(built) ? built[0] : built
+    const push = ['airdrops', 'push', id, '-k', keypair]
+    const dry = await run([...push, '--dry-run'])
+    expect([dry.exitCode, dry.stderr]).toEqual([0, expect.stringContaining('66, of 500 that are held')])
+    expect(await json(push)).toMatchObject({ sent: 11, amount: '66' })
+    expect(await json(push)).toMatchObject({ sent: 0, sent_already: 11 })
+    // The same list as a file is the same list.
+    const sent = await run(['airdrops', 'send', file, '--mint', made.mint, '-k', keypair])
+    expect([sent.exitCode, sent.stderr]).toEqual([2, expect.stringContaining('was sent before, by the journal')])
   })
 })

@@ -91,7 +91,9 @@ describe(`a list of ${ROWS} wallets that is killed ${KILLS.alone + KILLS.served}
       const before = performance.now()
       const last = await json(send)
       const seconds = (performance.now() - before) / 1000
-      await annotate(`${(last.sent / seconds).toFixed(0)} wallets a second, ${last.sent} of them`, 'rate')
+      const rate = `${(last.sent / seconds).toFixed(0)} wallets a second, ${last.sent} of them`
+      process.stdout.write(`  ${rate}\n`)
+      await annotate(rate, 'rate')
       expect(last).toMatchObject({ total: ROWS, failed: 0, to_send: 0, left_out: 0 })
       expect(last.sent + last.sent_already).toBe(ROWS)
       expect(await json(send)).toMatchObject({ sent: 0, sent_already: ROWS })

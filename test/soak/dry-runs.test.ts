@@ -81,9 +81,15 @@ const RUNS: Record<string, () => string[][]> = {
   'airdrops init': () => [[world.stored!], [world.stored!, '--signed']],
   'airdrops launch': () => [[world.list!, '--mint', world.mint!, '--decimals', '6', '--airdrop-count', '9', '--again']],
   'airdrops claim': () => [[world.airdrop!], [world.airdrop!, '--swap-to-sol']],
+  'airdrops send': () => [
+    [world.list!, '--mint', world.mint!, '--decimals', '6'],
+    [world.list!, '--mint', world.mint!, '--decimals', '6', '--tx-version', '1'],
+    [world.list!, '--mint', world.mint!, '--decimals', '6', '--signed'],
+  ],
+  'airdrops push': () => [[world.stored!]],
 }
 /** Dry runs that fail as they should: a failure may leave nothing either. */
-const FAILING = ['airdrops init --signed', 'airdrops claim --swap-to-sol']
+const FAILING = ['airdrops init --signed', 'airdrops claim --swap-to-sol', 'airdrops send --mint --decimals --signed']
 
 async function run(
   args: string[],

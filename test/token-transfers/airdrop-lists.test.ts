@@ -29,7 +29,7 @@ async function opened(settings: Record<string, string> = {}) {
 
 describe('a list that has an airdrop', () => {
   it('is sent where it is not on chain; another airdrop and one that is not stored are refused', async () => {
-    const { ok, refused, body, land, payer, tokensOf, mint, wallets, mintFor } = await opened()
+    const { ok, refused, body, land, payer, tokensOf, mint, wallets, mintFor, storeTree } = await opened()
     land((await ok('POST', CREATE, body)).transaction, payer)
     expect(wallets.map((wallet) => tokensOf(mint, wallet))).toEqual([1_000n, 2_000n, 3_000n])
     const unknown = await refused('POST', CREATE, { ...body, airdrop_id: 'A'.repeat(46) })
@@ -37,6 +37,10 @@ describe('a list that has an airdrop', () => {
     const other = mintFor(payer, 100n)
     const mixed = await refused('POST', CREATE, { ...body, mint: other })
     expect([mixed.param, mixed.details]).toEqual(['airdrop_id', { mint }])
+    const vesting = [{ wallet: addressOf(Keypair.generate()), amount: '1', amount_locked: '1' }]
+    const locked = await storeTree(mint, vesting, 7)
+    const late = await refused('POST', PLAN, { ...body, airdrop_id: locked.id })
+    expect([late.param, late.details.reason]).toEqual(['airdrop_id', 'locked_amounts'])
   })
 
   it.skipIf(lacksDistributor)('is not sent while its vault can pay, and then not to who has claimed', async () => {
