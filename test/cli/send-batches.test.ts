@@ -1,0 +1,310 @@
+/** How a batch ends: nothing is signed for again until its first transaction is proven not to have landed. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as spl from '@solana/spl-token'
+import {
+  ComputeBudgetProgram,
+  Keypair,
+  type PublicKey,
+  SystemProgram,
+  type TransactionInstruction,
+} from '@solana/web3.js'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createWallet } from '../../bin/wallet.ts'
+import { type SendRun, sendBatch, settleBatch } from '../../commands/airdrops/sending/batch.ts'
+import { type AgreedTransfers, requireTransfers } from '../../commands/airdrops/sending/expected.ts'
+import { SendJournal } from '../../commands/airdrops/sending/journal.ts'
+import type { SendRow } from '../../commands/airdrops/sending/rows.ts'
+import type { Session } from '../../commands/session.ts'
+import { untilEnded } from '../../commands/signing/until-ended.ts'
+import { compileUnsigned } from '../../src/chain/unsigned.ts'
+import { ApiError } from '../../src/errors.ts'
+import { GOLDEN_BLOCKHASH, goldenKey } from '../support/golden.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-send-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const terms = { mint: 'mint', payer: 'payer', cluster: 'embedded' }
+const journalAt = (name = 'list.send.jsonl') => new SendJournal(join(folder, name), terms)
+const rowOf = (wallet: string, amount = 1n): SendRow => ({
+  wallet,
+  amount,
+  status: 'to send',
+  note: null,
+  signature: null,
+  opens: false,
+})
+
+const refusal = (message: string, extras = {}) => new ApiError('bad_request', message, extras)
+const noBlockhash = () => refusal('Simulation failed: BlockhashNotFound')
+
+/** An API whose answers are written down in order; the last of each is repeated. */
+function api(script: {
+  lifecycles: (string | [string, unknown])[]
+  heights?: number[]
+  submits?: (ApiError | null)[]
+  creates?: (ApiError | { mode: string; signature: string })[]
+}) {
+  const next = <T>(list: T[]): T => (list.length > 1 ? list.shift()! : list[0]!)
+  const calls: string[] = []
+  let now = 1_700_000_000_000
+  const session = {
+    clock: {
+      now: () => now,
+      async sleep(ms: number) {
+        now += ms
+      },
+    },
+    ui: { preview: async () => undefined, waiting: () => undefined },
+    setInterruptNote: () => undefined,
+    wallet: { explain: async () => ({ program: null, name: 'x', message: 'it failed', hint: null }) },
+    client: {
+      transactions: {
+        async get({ signature }: { signature: string }) {
+          const said = next(script.lifecycles)
+          const [lifecycle, err] = typeof said === 'string' ? [said, null] : said
+          calls.push(`get ${lifecycle}`)
+          return { data: { signature, lifecycle, err, slot: 7 } }
+        },
+        async submit({ transaction }: { transaction: string }) {
+          calls.push(`submit ${transaction}`)
+          const fault = next(script.submits ?? [null])
+          if (fault !== null) throw fault
+          return { data: { signature: 's' } }
+        },
+      },
+      service: {
+        async cluster() {
+          const block_height = next(script.heights ?? [0])
+          calls.push(`height ${block_height}`)
+          return { data: { block_height } }
+        },
+      },
+      accounts: { get: async () => ({ data: { slot: 1 } }) },
+      tokenTransfers: {
+        async create(body: { mode?: string }, options?: { idempotencyKey: string }) {
+          calls.push(`create ${body.mode ?? 'unsigned'} ${options?.idempotencyKey === undefined ? '' : 'key'}`.trim())
+          const answer = next(script.creates ?? [])
+          if (answer instanceof ApiError) throw answer
+          return { data: answer }
+        },
+      },
+    },
+  } as unknown as Session
+  return { session, calls }
+}
+const signed = { transaction: 'bytes', signature: 's', last_valid_block_height: 100, isNew: false }
+
+describe('signed bytes', () => {
+  it('are expired only when the height is past and they are still unknown', async () => {
+    const { session, calls } = api({ lifecycles: ['unknown'], submits: [noBlockhash()], heights: [90, 100, 101] })
+    expect(await untilEnded(session, signed)).toEqual({ kind: 'expired' })
+    expect(calls.filter((call) => call.startsWith('height'))).toEqual(['height 90', 'height 100', 'height 101'])
+    expect(calls.at(-1)).toBe('get unknown')
+    expect(calls.filter((call) => call === 'submit bytes')).toHaveLength(3)
+  })
+
+  it('that landed in the last block are confirmed, although nobody took them again', async () => {
+    const lifecycles = ['unknown', 'unknown', 'confirmed']
+    const { session } = api({ lifecycles, submits: [noBlockhash()], heights: [101] })
+    expect(await untilEnded(session, signed)).toEqual({ kind: 'confirmed', slot: 7 })
+  })
+
+  it('are not sent again where they are known, and expired where the API has proven it', async () => {
+    const known = api({ lifecycles: ['submitted', 'submitted', ['failed', 'BlockhashExpired']] })
+    expect(await untilEnded(known.session, signed)).toEqual({ kind: 'expired' })
+    expect(known.calls).not.toContain('submit bytes')
+    const failed = api({ lifecycles: ['submitted', ['failed', { InstructionError: [0, { Custom: 1 }] }]] })
+    expect(await untilEnded(failed.session, signed)).toMatchObject({ kind: 'failed' })
+  })
+
+  it('that are refused have failed where this run signed them, and else only once they can land no more', async () => {
+    const lacks = () => refusal('Simulation failed: insufficient funds')
+    const fresh = api({ lifecycles: ['unknown'], submits: [lacks()], heights: [1] })
+    expect(await untilEnded(fresh.session, { ...signed, isNew: true })).toMatchObject({ kind: 'failed' })
+    const earlier = api({ lifecycles: ['unknown'], submits: [lacks()], heights: [1, 2, 101] })
+    expect(await untilEnded(earlier.session, signed)).toEqual({ kind: 'expired' })
+  })
+})
+
+describe('a batch of the platform wallet', () => {
+  async function opened(script: Parameters<typeof api>[0]) {
+    const journal = journalAt()
+    const release = await journal.begin()
+    const { session, calls } = api(script)
+    const run: SendRun = {
+      terms: { payer: 'payer', mint: 'mint', allow_programs: false, accept_transfer_fee: false },
+      journal,
+      forecast: { source: 'source', tokenProgram: 'spl' },
+      keypair: undefined,
+      signed: true,
+      txVersion: {},
+    }
+    return { journal, release, session, calls, run }
+  }
+  const answer = { mode: 'signed', signature: 'sig' }
+
+  it('is asked for again under its key, and paid once', async () => {
+    const lost = new ApiError('internal_error', 'gone')
+    const { journal, session, calls, run, release } = await opened({
+      lifecycles: ['confirmed'],
+      creates: [lost, lost, lost, lost, answer],
+    })
+    const row = rowOf('a')
+    expect(await sendBatch(session, run, [row])).toEqual([])
+    expect([row.status, row.signature, journal.open]).toEqual(['sent', 'sig', []])
+    expect(calls.filter((call) => call === 'create signed key')).toHaveLength(5)
+    const keys = readFileSync(journal.file, 'utf8').match(/"key":"[^"]+"/g)
+    expect(keys).toHaveLength(1)
+    release()
+  })
+
+  it('stays open where the signer is paused, because an earlier request may have signed', async () => {
+    const paused = refusal('The signer is paused', { details: { rule: 'paused' } })
+    const { journal, session, run, release } = await opened({ lifecycles: ['unknown'], creates: [paused] })
+    await expect(sendBatch(session, run, [rowOf('a')])).rejects.toThrow('paused')
+    expect(journal.open).toHaveLength(1)
+    release()
+  })
+
+  it('leaves out who is refused and those who do not fit, and asks for the others under another key', async () => {
+    const fault = refusal('recipients.1.wallet: b is frozen', {
+      param: 'recipients.1.wallet',
+      details: { reason: 'account_frozen' },
+    })
+    const room = refusal('recipients: 3 do not fit', { param: 'recipients', details: { fits: 2 } })
+    const { journal, session, run, release } = await opened({
+      lifecycles: ['confirmed'],
+      creates: [fault, room, answer],
+    })
+    const rows = ['a', 'b', 'c', 'd'].map((wallet) => rowOf(wallet))
+    expect((await sendBatch(session, run, rows)).map(({ wallet }) => wallet)).toEqual(['d'])
+    expect(rows.map(({ status }) => status)).toEqual(['sent', 'left out', 'sent', 'to send'])
+    expect(rows[1]!.note).toBe('b is frozen')
+    expect([...journal.paid.keys()]).toEqual(['a', 'c'])
+    release()
+  })
+
+  it('whose answer was lost a day ago is not asked for again', async () => {
+    const { journal, session, calls, run, release } = await opened({ lifecycles: ['unknown'], creates: [answer] })
+    const sending = { key: 'k', at: session.clock.now() - 21 * 3_600_000, signature: null }
+    const entry = journal.begun([['a', '1']], { ...sending, body: { ...run.terms, mode: 'signed' } })
+    const row = rowOf('a')
+    expect(await settleBatch(session, run, entry, [row])).toEqual([])
+    expect([row.status, calls, journal.open.length]).toEqual(['unknown', [], 1])
+    expect(row.note).toContain('svc audit list')
+    release()
+  })
+})
+
+describe('the journal', () => {
+  it('cut off at any byte knows every wallet whose line was on disk', async () => {
+    const journal = journalAt()
+    const release = await journal.begin()
+    const sending = (n: number) => ({ transaction: `t${n}`, signature: `s${n}`, last_valid_block_height: n })
+    const one = journal.begun(
+      [
+        ['a', '1'],
+        ['b', '2'],
+      ],
+      sending(1),
+    )
+    const two = journal.begun([['c', '3']], sending(2))
+    journal.ended(one, 'confirmed')
+    journal.ended(two, 'expired')
+    const three = journal.begun([['c', '3']], sending(3))
+    release()
+    expect(three.batch).toBe(3)
+    const text = readFileSync(journal.file, 'utf8')
+    const ends = [...text.matchAll(/\n/g)].map(({ index }) => index! + 1)
+    const states = [
+      { paid: [], open: [] },
+      { paid: [], open: ['a', 'b'] },
+      { paid: [], open: ['a', 'b', 'c'] },
+      { paid: ['a', 'b'], open: ['c'] },
+      { paid: ['a', 'b'], open: [] },
+      { paid: ['a', 'b'], open: ['c'] },
+    ]
+    fc.assert(
+      fc.property(fc.integer({ min: ends[0]!, max: text.length }), (length) => {
+        writeFileSync(journal.file, text.slice(0, length))
+        const read = journalAt()
+        const open = read.open.flatMap(({ recipients }) => recipients.map(([wallet]) => wallet))
+        expect({ paid: [...read.paid.keys()], open }).toEqual(states[ends.filter((end) => end <= length).length - 1])
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it("is one run's at a time, and of one token, sender and cluster", async () => {
+    const journal = journalAt()
+    const release = await journal.begin()
+    await expect(journalAt().begin()).rejects.toThrow('another run is sending by the journal')
+    release()
+    for (const other of [{ mint: 'other' }, { payer: 'other' }, { cluster: 'mainnet-beta' }]) {
+      expect(() => new SendJournal(journal.file, { ...terms, ...other })).toThrow('was begun with')
+    }
+    expect(new SendJournal(journal.file, { ...terms, cluster: null }).open).toEqual([])
+  })
+})
+
+describe('what the API built', () => {
+  const [payer, mint] = [goldenKey(1).publicKey, goldenKey(2).publicKey]
+  const account = (wallet: PublicKey) => spl.getAssociatedTokenAddressSync(mint, wallet, true)
+  const wallets = [3, 4].map((seed) => goldenKey(seed).publicKey)
+  const agreed: AgreedTransfers = {
+    payer: payer.toBase58(),
+    mint: mint.toBase58(),
+    tokenProgram: spl.TOKEN_PROGRAM_ID.toBase58(),
+    source: account(payer).toBase58(),
+    recipients: wallets.map((wallet, i) => ({
+      wallet: wallet.toBase58(),
+      tokenAccount: account(wallet).toBase58(),
+      amount: BigInt(i + 1),
+    })),
+  }
+  const transfer = (to: PublicKey, amount: bigint, from = account(payer), token = mint, owner = payer) =>
+    spl.createTransferCheckedInstruction(from, token, account(to), owner, amount, 6)
+  const open = (wallet: PublicKey, at = account(wallet), by = payer) =>
+    spl.createAssociatedTokenAccountIdempotentInstruction(by, at, wallet, mint)
+  const own = [open(wallets[0]!), transfer(wallets[0]!, 1n), transfer(wallets[1]!, 2n)]
+  const check = async (instructions: TransactionInstruction[]) => {
+    const built = await compileUnsigned({ payer: agreed.payer, recentBlockhash: GOLDEN_BLOCKHASH }, instructions)
+    requireTransfers(await createWallet().decode(Buffer.from(built.transaction).toString('base64')), agreed)
+  }
+  const stranger = Keypair.generate().publicKey
+
+  it('is signed where it is what the list says', async () => {
+    await check(own)
+    await check([ComputeBudgetProgram.setComputeUnitLimit({ units: 200_000 }), ...own])
+  })
+
+  it.each<[string, TransactionInstruction[]]>([
+    ['another amount', [own[0]!, transfer(wallets[0]!, 2n), own[2]!]],
+    ['another receiver', [own[0]!, own[1]!, transfer(stranger, 2n)]],
+    ['one transfer more', [...own, transfer(stranger, 1n)]],
+    ['one transfer fewer', own.slice(0, 2)],
+    ['another order', [own[2]!, own[1]!]],
+    ['another token', [own[1]!, transfer(wallets[1]!, 2n, account(payer), stranger)]],
+    ['another source', [own[1]!, transfer(wallets[1]!, 2n, account(stranger))]],
+    ['an account for a stranger', [open(stranger), ...own]],
+    ['a payment of SOL', [...own, SystemProgram.transfer({ fromPubkey: payer, toPubkey: stranger, lamports: 1 })]],
+    ['a delegate', [...own, spl.createApproveInstruction(account(payer), stranger, payer, 1n)]],
+    [
+      'a fee beyond reason',
+      [
+        ComputeBudgetProgram.setComputeUnitLimit({ units: 1_000_000 }),
+        ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 200_000_000n }),
+        ...own,
+      ],
+    ],
+    ['another signer', [...own.slice(0, 2), transfer(wallets[1]!, 2n, account(payer), mint, stranger)]],
+  ])('is not signed with %s', async (_, instructions) => {
+    await expect(check(instructions)).rejects.toThrow('nothing was signed')
+  })
+})
