@@ -14,9 +14,11 @@ import { makeSharedFolder } from '../support/shared-folder.ts'
 
 /** SOAK_SEED=n kills at other moments. */
 const SEED = Number(process.env.SOAK_SEED ?? 5)
-const ROWS = 2_000
-/** Commands that have the chain in their own process, then clients of a daemon. */
-const KILLS = { alone: 10, served: 10 }
+/** Wallets, and kills of commands that have the chain in their own process, then of clients of a daemon. */
+const RUNS = [
+  { signer: 'your keypair', rows: 2_000, alone: 10, served: 10 },
+  { signer: 'the platform wallet', rows: 500, alone: 4, served: 6 },
+]
 const PROGRAM = resolve(import.meta.dirname, '../../dist/svc.js')
 
 let state = SEED
@@ -26,15 +28,11 @@ function random(): number {
   return state / 2 ** 32
 }
 
-const home = makeSharedFolder('svc-send-kill-')
-afterAll(() => removeFolder(home))
-const dataDir = join(home, 'data')
-const env: Record<string, string> = {
-  PATH: process.env.PATH ?? '',
-  HOME: home,
-  SVC_DATA_DIR: dataDir,
-  SVC_PROGRAMS_DIR: PROGRAMS_DIR,
-}
+const folder = makeSharedFolder('svc-send-kill-')
+afterAll(() => removeFolder(folder))
+/** The command line of each run, with a home of its own. */
+let home = ''
+let env: Record<string, string> = {}
 const svc = (args: string[]) =>
   execa(process.execPath, [PROGRAM, ...args, '--json'], { cwd: home, env, extendEnv: false })
 const json = async (args: string[]) => JSON.parse((await svc(args)).stdout)
@@ -53,12 +51,23 @@ async function killAmongBatches(args: string[], journal: string, growths: number
   expect(await isKilled).toBe(true)
 }
 
-describe(`a list of ${ROWS} wallets that is killed ${KILLS.alone + KILLS.served} times, with SOAK_SEED=${SEED}`, () => {
-  it('is paid wallet by wallet, each exactly once', async ({ annotate }) => {
+describe.each(RUNS)('a list of $rows wallets that $signer pays', ({ signer, rows, alone, served }) => {
+  it(`is paid wallet by wallet, each exactly once, with SOAK_SEED=${SEED}`, async ({ annotate }) => {
+    home = join(folder, signer.replaceAll(' ', '-'))
+    mkdirSync(home)
+    const dataDir = join(home, 'data')
     mkdirSync(dataDir)
     const payer = Keypair.generate()
     const keypair = join(home, 'payer.json')
     writeFileSync(keypair, JSON.stringify([...payer.secretKey]), { mode: 0o600 })
+    env = {
+      PATH: process.env.PATH ?? '',
+      HOME: home,
+      SVC_DATA_DIR: dataDir,
+      SVC_PROGRAMS_DIR: PROGRAMS_DIR,
+      SVC_SIGNER: 'keypair',
+      SVC_SIGNER_KEYPAIR: keypair,
+    }
     await svc(['localnet', 'airdrop', payer.publicKey.toBase58(), '1000'])
     const texts = ['--name', 'Sent', '--symbol', 'SNT', '--uri', 'https://example.com/s.json', '--decimals', '6']
     const create = ['tokens', 'create', ...texts, '--supply', '1000000', '--token-program', 'token2022', '-k', keypair]
@@ -66,10 +75,13 @@ describe(`a list of ${ROWS} wallets that is killed ${KILLS.alone + KILLS.served}
     const file = join(home, 'list.csv')
     const journal = `${file}.send.jsonl`
     const amounts = new Map(
-      Array.from({ length: ROWS }, (_, i) => [Keypair.generate().publicKey.toBase58(), BigInt(i + 1)]),
+      Array.from({ length: rows }, (_, i) => [Keypair.generate().publicKey.toBase58(), BigInt(i + 1)]),
     )
     writeFileSync(file, `wallet,amount\n${[...amounts].map(([wallet, amount]) => `${wallet},${amount}`).join('\n')}\n`)
-    const send = ['airdrops', 'send', file, '--mint', mint, '-k', keypair]
+    const isPlatform = signer !== 'your keypair'
+    const send = ['airdrops', 'send', file, '--mint', mint, ...(isPlatform ? ['--signed'] : ['-k', keypair])]
+    const limits = ['--per-transaction', '10', '--per-day', '100', '--token', `${mint}:1000000000:1000000000`]
+    await svc(['signer', 'policy', ...limits, '--yes'])
 
     const progress: number[] = []
     const lines = () => readFileSync(journal, 'utf8').trim().split('\n').slice(1)
@@ -82,23 +94,21 @@ describe(`a list of ${ROWS} wallets that is killed ${KILLS.alone + KILLS.served}
         progress.push(ends('confirmed'))
       }
     }
-    await kill(KILLS.alone)
-    const daemon = await startDaemon({ dataDir, env: { SVC_PROGRAMS_DIR: PROGRAMS_DIR } })
+    await kill(alone)
+    const daemon = await startDaemon({ dataDir, env })
     try {
-      await kill(KILLS.served)
+      await kill(served)
       process.stdout.write(`  batches confirmed after each kill: ${progress}\n`)
-      expect(progress.some((count) => count > 0 && count < ROWS / 9)).toBe(true)
+      expect(progress.some((count) => count > 0 && count < rows / 9)).toBe(true)
       const before = performance.now()
       const last = await json(send)
       const seconds = (performance.now() - before) / 1000
       const rate = `${(last.sent / seconds).toFixed(0)} wallets a second, ${last.sent} of them`
       process.stdout.write(`  ${rate}\n`)
       await annotate(rate, 'rate')
-      expect(last).toMatchObject({ total: ROWS, failed: 0, to_send: 0, left_out: 0 })
-      expect(last.sent + last.sent_already).toBe(ROWS)
-      expect(await json(send)).toMatchObject({ sent: 0, sent_already: ROWS })
-      // Some were signed again, once those before them could land no more.
-      expect(ends('expired')).toBeGreaterThan(0)
+      expect(last).toMatchObject({ total: rows, failed: 0, to_send: 0, left_out: 0 })
+      expect(last.sent + last.sent_already).toBe(rows)
+      expect(await json(send)).toMatchObject({ sent: 0, sent_already: rows })
       process.stdout.write(
         `  batches: ${ends('confirmed')} confirmed, ${ends('expired')} expired, ${ends('failed')} failed\n`,
       )
@@ -116,10 +126,12 @@ describe(`a list of ${ROWS} wallets that is killed ${KILLS.alone + KILLS.served}
       )
       const left = held.get(payer.publicKey.toBase58())
       held.delete(payer.publicKey.toBase58())
-      expect(held.size).toBe(ROWS)
+      expect(held.size).toBe(rows)
       expect([...amounts].filter(([wallet, amount]) => held.get(wallet) !== amount)).toEqual([])
       const sum = [...amounts.values()].reduce((total, amount) => total + amount, 0n)
       expect(left).toBe(1_000_000_000_000n - sum)
+      // Some were signed again, once those before them could land no more.
+      expect(ends('expired')).toBeGreaterThan(0)
     } finally {
       await daemon.stop()
     }
