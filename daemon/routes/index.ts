@@ -22,6 +22,7 @@ const RESOURCES: Record<Resource, () => Promise<MountResource>> = {
   pools: async () => (await import('./pools.ts')).poolsRoutes,
   service: async () => (await import('./service.ts')).serviceRoutes,
   signer: async () => (await import('./signer.ts')).signerRoutes,
+  sponsorships: async () => (await import('./sponsorships.ts')).sponsorshipsRoutes,
   stakes: async () => (await import('./stakes.ts')).stakesRoutes,
   storage: async () => (await import('./storage.ts')).storageRoutes,
   tokenTransfers: async () => (await import('./token-transfers.ts')).tokenTransfersRoutes,

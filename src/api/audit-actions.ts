@@ -15,6 +15,7 @@ export const AUDIT_ACTIONS = [
   'fee_schedule.updated',
   'fee_schedule.deleted',
   'fee_schedule.run_requested',
+  'sponsorship.changed',
   'audit.sealed',
   'audit.cut',
 ] as const

@@ -17,6 +17,7 @@ import { pools } from './pools.ts'
 import type { AnyRoute } from './route.ts'
 import { service } from './service.ts'
 import { signer } from './signer.ts'
+import { sponsorships } from './sponsorships.ts'
 import { stakes } from './stakes.ts'
 import { storage } from './storage.ts'
 import { tokenTransfers } from './token-transfers.ts'
@@ -30,6 +31,7 @@ export const api = {
   feeClaims,
   feeSchedules,
   airdrops,
+  sponsorships,
   merkleTrees,
   stakes,
   nfts,
@@ -74,6 +76,7 @@ export * from './pool-rehearsals.ts'
 export * from './pools.ts'
 export * from './service.ts'
 export * from './signer.ts'
+export * from './sponsorships.ts'
 export * from './stakes.ts'
 export * from './storage.ts'
 export * from './token-transfers.ts'

@@ -51,6 +51,12 @@ export const paths = {
     withdraw: ['post', '/v2/airdrops/{id}/vault-withdrawals'],
     lookup: ['get', '/v2/wallets/{wallet}/airdrops'],
   },
+  sponsorships: {
+    get: ['get', '/v2/airdrops/{id}/sponsorship'],
+    update: ['patch', '/v2/airdrops/{id}/sponsorship'],
+    build: ['post', '/v2/airdrops/{id}/sponsored-claims'],
+    submit: ['post', '/v2/airdrops/{id}/sponsored-claims/{claim}/submissions'],
+  },
   merkleTrees: {
     create: ['post', '/v2/merkle-trees'],
     list: ['get', '/v2/merkle-trees'],

@@ -18,6 +18,7 @@ export const SIGNING_RULES = [
   'authority',
   'delegate',
   'close',
+  'sponsorship',
   'fee',
   'destination',
   'lamports_per_transaction',

@@ -32,6 +32,8 @@ const HOLDS: Record<keyof Tables, boolean> = {
   fee_schedules: true,
   fee_schedule_runs: true,
   fee_schedule_claims: true,
+  sponsorships: true,
+  sponsored_claims: true,
   merkle_trees: true,
   merkle_blobs: true,
   tokens: true,

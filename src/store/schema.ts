@@ -754,6 +754,42 @@ export interface AirdropClaimFiguresTable {
   median_seq: number | null
   first_at: number | null
   last_at: number | null
+/** What the platform wallet may pay for the claims of one airdrop, and what of it is used. */
+export interface SponsorshipsTable {
+  seq: Generated<number>
+  airdrop_id: string
+  /** 1 while claims are paid for. */
+  enabled: number
+  /** Lamports that may leave in all. */
+  budget: string
+  /** Lamports of claims that are under way or have landed, and the fees of those that have failed. */
+  used: string
+  created_by: string
+  updated_by: string
+  created_at: number
+  updated_at: number
+}
+
+/** A claim that the platform wallet pays for, from its reservation on. */
+export interface SponsoredClaimsTable {
+  seq: Generated<number>
+  id: string
+  airdrop_id: string
+  wallet: string
+  genesis: string
+  signing_id: string
+  /** Null until the platform wallet has signed. */
+  signature: string | null
+  /** Lamports that leave the platform wallet: fee and rent. */
+  lamports: string
+  /** The network fee among them, which a failed transaction costs too. */
+  fee: string
+  status: 'signing' | 'submitted' | 'landed' | 'failed' | 'expired'
+  /** 1 while the wallet gets no other: until it has failed or expired. */
+  live: number
+  created_at: number
+  /** Null until its end is known. */
+  settled_at: number | null
 }
 
 export interface Tables {
@@ -771,6 +807,8 @@ export interface Tables {
   fee_schedules: FeeSchedulesTable
   fee_schedule_runs: FeeScheduleRunsTable
   fee_schedule_claims: FeeScheduleClaimsTable
+  sponsorships: SponsorshipsTable
+  sponsored_claims: SponsoredClaimsTable
   merkle_trees: MerkleTreesTable
   merkle_blobs: MerkleBlobsTable
   tokens: TokensTable

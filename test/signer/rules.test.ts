@@ -6,6 +6,7 @@ import type { Movement } from '../../src/policy/movement/movement.ts'
 import { DEFAULT_POLICY, DEFAULT_PROGRAMS, type SigningPolicy, type Spent } from '../../src/policy/policy.ts'
 import { checkPolicy, type PolicyRule } from '../../src/policy/rules/check-policy.ts'
 import { spendOf } from '../../src/policy/rules/spend.ts'
+import type { PolicyCheckOptions, SponsoredOutflow } from '../../src/policy/rules/violation.ts'
 
 const WALLET = 'So11111111111111111111111111111111111111112'
 const STRANGER = 'Vote111111111111111111111111111111111111111'
@@ -193,7 +194,21 @@ const mint = MINTS[0]!
 const allowed = { tokens: [{ mint, per_transaction: 1n, per_day: 0n }] }
 
 /** What breaks each rule alone. */
-const BREAKS: Record<PolicyRule, { movement?: Partial<Movement>; policy?: Partial<SigningPolicy> }> = {
+interface Broken {
+  movement?: Partial<Movement>
+  policy?: Partial<SigningPolicy>
+  options?: Partial<PolicyCheckOptions>
+}
+const CLAIM: SponsoredOutflow = {
+  distributor: 'Sysvar1111111111111111111111111111111111111',
+  claimer: STRANGER,
+  mint,
+  lent: 0n,
+  status: 'SysvarC1ock11111111111111111111111111111111',
+  account: 'SysvarRent111111111111111111111111111111111',
+  accountRent: 0n,
+}
+const BREAKS: Record<PolicyRule, Broken> = {
   paused: { policy: { paused: true } },
   simulation: { movement: { err: error } },
   unstable: { movement: { stable: false } },
@@ -204,6 +219,7 @@ const BREAKS: Record<PolicyRule, { movement?: Partial<Movement>; policy?: Partia
   authority: { movement: { authority_changes: [{ address: STRANGER, what: 'owner', to: STRANGER }] } },
   delegate: { movement: { delegates: [{ address: WALLET, kind: 'token account', delegate: STRANGER, amount: 1n }] } },
   close: { movement: { closes: [{ address: WALLET, what: 'token account', lamports: 1n, to: [WALLET, STRANGER] }] } },
+  sponsorship: { options: { sponsored: { ...CLAIM, lent: 1n } } },
   fee: { policy: { max_fee_lamports: 4999n } },
   destination: { movement: { destinations: [destination] }, policy: { destinations: [WALLET] } },
   lamports_per_transaction: { policy: { lamports_per_transaction: 4999n } },
@@ -224,7 +240,8 @@ describe('the rules', () => {
         const asked = Object.assign({}, ...parts.map((part) => part.movement ?? {}))
         if (broken.includes('tokens_per_transaction')) asked.tokens_out = [{ mint, amount: 2n }]
         const policy = Object.assign({}, OPEN, ...parts.map((part) => part.policy ?? {}))
-        const refusal = checkPolicy(movement(asked), policy, NOTHING, PAYS)
+        const options = Object.assign({}, PAYS, ...parts.map((part) => part.options ?? {}))
+        const refusal = checkPolicy(movement(asked), policy, NOTHING, options)
         expect(refusal?.rule).toBe(broken[0])
         expect(refusal?.message).toContain(`rule ${broken[0]}`)
       }),
@@ -234,8 +251,8 @@ describe('the rules', () => {
 
   it('give details that are JSON', () => {
     for (const rule of SIGNING_RULES) {
-      const { movement: asked = {}, policy = {} } = BREAKS[rule]
-      const refusal = checkPolicy(movement(asked), { ...OPEN, ...policy }, NOTHING, PAYS)
+      const { movement: asked = {}, policy = {}, options = {} } = BREAKS[rule]
+      const refusal = checkPolicy(movement(asked), { ...OPEN, ...policy }, NOTHING, { ...PAYS, ...options })
       expect(refusal?.rule).toBe(rule)
       expect(() => JSON.stringify(refusal)).not.toThrow()
     }
@@ -258,6 +275,46 @@ describe('the rules', () => {
     })
     expect(rule(asked(false))).toBeUndefined()
     expect(rule(asked(true))).toBe('program')
+  })
+
+  it('a sponsored claim costs fee and rent to the lamport, pays its own accounts alone, and no tokens of the wallet', () => {
+    const rich = policyOf({ lamports_per_transaction: 2n ** 64n, lamports_per_day: 2n ** 64n, tokens: allowed.tokens })
+    const sponsored = { ...CLAIM, lent: 1_336_320n, accountRent: 2_039_280n }
+    const out = 5000n + sponsored.lent + sponsored.accountRent
+    const gains = [
+      { ...destination, address: CLAIM.claimer, amount: sponsored.lent },
+      { ...destination, address: CLAIM.account, amount: sponsored.accountRent },
+      { ...destination, address: CLAIM.account, mint, amount: 77n },
+      { ...destination, address: CLAIM.status, amount: sponsored.lent },
+    ]
+    const rule = (parts: Partial<Movement>, policy = rich) => {
+      const asked = movement({ lamports_out: out, destinations: gains, ...parts })
+      return checkPolicy(asked, policy, NOTHING, { ...PAYS, uncapped: [mint], sponsored })?.rule
+    }
+    expect(rule({})).toBeUndefined()
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 8n }), (lamports_out) => {
+        expect(rule({ lamports_out })).toBe(lamports_out === out ? undefined : 'sponsorship')
+      }),
+    )
+    expect(rule({ tokens_out: [{ mint, amount: 1n }] })).toBe('sponsorship')
+    for (const [i, gain] of gains.entries()) {
+      const other = (parts: Partial<typeof destination>) =>
+        rule({ destinations: gains.with(i, { ...gain, ...parts } as (typeof gains)[number]) })
+      expect(other({ address: MINTS[1]! })).toBe('sponsorship')
+      // The claim status keeps what it gets, whatever others have sent to it.
+      if (i < 2) expect(other({ amount: gain.amount + 1n })).toBe('sponsorship')
+    }
+    // Where destinations are listed, the distributor stands for its claims.
+    expect(rule({}, { ...rich, destinations: [WALLET] })).toBe('destination')
+    expect(rule({}, { ...rich, destinations: [CLAIM.distributor] })).toBeUndefined()
+    const unsponsored = checkPolicy(
+      movement({ lamports_out: out, destinations: gains }),
+      { ...rich, destinations: [CLAIM.distributor] },
+      NOTHING,
+      PAYS,
+    )
+    expect(unsponsored?.rule).toBe('destination')
   })
 
   it('rent of a new account of an allowed program is no gain, what is above it is', () => {

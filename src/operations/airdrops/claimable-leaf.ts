@@ -114,6 +114,7 @@ export async function storedLeaf(context: Pick<Context, 'store'>, id: string, cl
     if (leaf !== undefined) return { amount: leaf.amount, locked: leaf.locked, proof: leaf.proof, tree: row }
     throw notFound(`The wallet ${claimer} is not in the merkle tree ${id}: it has nothing to claim`, {
       param: 'claimer',
+      details: { reason: 'not_listed' },
     })
   })
 }

@@ -34,7 +34,7 @@ export interface Reservation {
 export async function reserveSigning(
   context: SigningContext,
   signer: Signer,
-  { transaction: raw, cosigners = [], uncapped = [] }: SigningDraft,
+  { transaction: raw, cosigners = [], uncapped = [], sponsored }: SigningDraft,
   { id, operation, first }: Reservation,
 ): Promise<ReservedSigning> {
   const { store, chain, clock } = context
@@ -49,7 +49,7 @@ export async function reserveSigning(
   const signing = { id, operation, transaction: Buffer.from(raw), genesis, since_slot: movement.slot, created_at }
   const refusal = await store.write(async (tx) => {
     const state = await lockPolicyState(tx, clock, wallet)
-    const refusal = policyRefusal(state, movement, { role: 'pays', cosigners, uncapped })
+    const refusal = policyRefusal(state, movement, { role: 'pays', cosigners, uncapped, sponsored })
     if (refusal !== null) return refusal
     if (await isMessageKnown(tx, message_sha256)) throw messageKnown()
     const plan = first?.plan ?? null

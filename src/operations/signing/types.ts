@@ -1,6 +1,7 @@
 /** Types of what an operation passes to the platform's key, and of the parts of a request that a signing uses. */
 import type { TrackedResource } from '../../api/index.ts'
 import type { Context } from '../../context.ts'
+import type { SponsoredOutflow } from '../../policy/rules/violation.ts'
 import type { Tx } from '../../store/store.ts'
 
 /** The part of a request's context that signing uses. A worker that signs for itself makes its own. */
@@ -32,6 +33,8 @@ export interface SigningDraft {
   cosigners?: readonly string[]
   /** Mints without policy limits: this request creates them, or a program moves them between its own accounts. */
   uncapped?: readonly string[]
+  /** Set where the platform pays for the claim of another wallet, which is then all that may leave. */
+  sponsored?: SponsoredOutflow
 }
 
 /** The decisions of a request before its first signature. A retry after a crash continues from it. */

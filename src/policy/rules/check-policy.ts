@@ -12,6 +12,7 @@ import {
 } from './limit-rules.ts'
 import { checkPrograms, checkSigners } from './signature-rules.ts'
 import { checkCertain, checkPaused, checkSimulation } from './simulation-rules.ts'
+import { checkSponsorship } from './sponsorship-rule.ts'
 import type { PolicyCheck, PolicyCheckOptions, Violation } from './violation.ts'
 
 /** The rules in the order of checking, which is the order of the API's `SIGNING_RULES`. */
@@ -24,6 +25,7 @@ const RULES = [
   ['authority', checkAuthorities],
   ['delegate', checkDelegates],
   ['close', checkClosings],
+  ['sponsorship', checkSponsorship],
   ['fee', checkFeeLimit],
   ['destination', checkDestinations],
   ['lamports_per_transaction', checkLamportsPerTransaction],

@@ -16,10 +16,14 @@ export function checkDestinations(
   { destinations, fee_payer }: Movement,
   policy: SigningPolicy,
   _: Spent,
-  { role }: PolicyCheckOptions,
+  { role, sponsored }: PolicyCheckOptions,
 ): Violation | null {
   if (policy.destinations === null) return null
   const list = new Set(policy.destinations)
+  // Who lists a distributor agrees to its claims; the rule about sponsorships holds what a claimer gets.
+  if (sponsored !== undefined && list.has(sponsored.distributor)) {
+    for (const address of [sponsored.claimer, sponsored.account, sponsored.status]) list.add(address)
+  }
   // The payer gets back the rent of closed accounts. When the wallet only cosigns, none of it is the wallet's.
   if (role === 'cosigns') list.add(fee_payer)
   const stranger = destinations.find((each) => !isListed(each, list) && !isRent(each, policy.programs))

@@ -12,12 +12,29 @@ export interface Violation {
 /** With `cosigns`, another account pays for the transaction and nothing of the wallet may leave. */
 export type SigningRole = 'pays' | 'cosigns'
 
+/** What the wallet pays for the claim of another wallet, and nothing else. */
+export interface SponsoredOutflow {
+  /** Address of the airdrop's distributor, which pays the tokens. */
+  distributor: string
+  claimer: string
+  mint: string
+  /** Lamports that the claimer is given, all of which become rent of its claim status. */
+  lent: bigint
+  /** Address of the claim status. */
+  status: string
+  /** Address of the claimer's token account, and the lamports for its rent; 0 where it is open. */
+  account: string
+  accountRent: bigint
+}
+
 export interface PolicyCheckOptions {
   role: SigningRole
   /** Addresses that may sign beside a wallet that pays. */
   cosigners?: readonly string[]
   /** Mints without limits: the request creates them, or a program moves them between its own accounts. */
   uncapped?: readonly string[]
+  /** Set where the wallet pays for the claim of another wallet. */
+  sponsored?: SponsoredOutflow | undefined
 }
 
 /** `spent` is the spend of earlier movements as counted by `spendOf`. */

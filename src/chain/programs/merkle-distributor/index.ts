@@ -13,6 +13,7 @@ export {
 } from './claim.ts'
 export { buildClawback, CLAWBACK_UNITS, type Clawback } from './clawback.ts'
 export { buildCreation, CREATION_UNITS, type Creation } from './creation.ts'
+export { buildSponsoredClaim, claimRents, type SponsoredDistributorClaim } from './sponsored-claim.ts'
 export {
   type ClaimStatus,
   type Distributor,

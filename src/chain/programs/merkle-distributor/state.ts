@@ -36,7 +36,8 @@ export interface ClaimStatus {
 }
 
 const DISTRIBUTOR_BYTES = 234
-const CLAIM_STATUS_BYTES = 64
+/** Bytes of a claim status. */
+export const CLAIM_STATUS_BYTES = 64
 
 /** Returns null for an account that is no distributor of the program. */
 export function decodeDistributor(account: ChainAccount | null): Distributor | null {

@@ -1,0 +1,40 @@
+/** Builds a wallet's claim for which another wallet pays: fee, rent, and nothing that stays in the claimer's wallet. */
+import type { Connection } from '@solana/web3.js'
+import { TOKEN_ACCOUNT_SIZE } from '../../../solana/token-accounts.ts'
+import type { MaybeAccount } from '../../plain-reads.ts'
+import { rentFor } from '../../rpc-reads.ts'
+import { transferInstruction } from '../../transfers.ts'
+import { compileUnsigned, type UnsignedTransaction } from '../../unsigned.ts'
+import { claimInstructions, type DistributorClaim } from './claim.ts'
+import { CLAIM_STATUS_BYTES } from './state.ts'
+
+export interface SponsoredDistributorClaim extends DistributorClaim {
+  claimer: string
+  /** Lamports that the claimer lacks for the rent of its claim status, which the program takes from its wallet. */
+  lent: bigint
+}
+
+/** The payer signs beside the claimer, whose wallet holds afterwards what it held before. */
+export async function buildSponsoredClaim(input: SponsoredDistributorClaim): Promise<UnsignedTransaction> {
+  const { payer, claimer, lent } = input
+  const loan = lent === 0n ? [] : [await transferInstruction(payer, claimer, lent)]
+  return compileUnsigned(input, [...loan, ...(await claimInstructions(input, claimer))])
+}
+
+/** Returns the lamports that a claim status and, where it is opened, a token account lack for their rent. */
+export async function claimRents(
+  connection: Connection,
+  { status, tokens }: { status: MaybeAccount; tokens: MaybeAccount | undefined },
+): Promise<{ lent: bigint; accountRent: bigint }> {
+  const [statusRent, accountRent] = await Promise.all([
+    rentFor(connection, CLAIM_STATUS_BYTES),
+    tokens === undefined ? 0n : rentFor(connection, TOKEN_ACCOUNT_SIZE),
+  ])
+  return { lent: lacking(statusRent, status), accountRent: lacking(accountRent, tokens ?? null) }
+}
+
+/** Anybody can send lamports to an address before its account is there, and the programs take only what is missing. */
+function lacking(rent: bigint, account: MaybeAccount): bigint {
+  const held = account?.lamports ?? 0n
+  return held < rent ? rent - held : 0n
+}

@@ -1,0 +1,98 @@
+/** Builds a claim for which the platform wallet pays, to be signed by its claimer first. */
+
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { explainTransactionError } from '../../chain/errors/index.ts'
+import { AIRDROP_CLAIM_UNITS, buildSponsoredClaim, claimRents } from '../../chain/programs/merkle-distributor/index.ts'
+import { readWallets } from '../../chain/rpc-reads.ts'
+import { namesIn } from '../../chain/transactions.ts'
+import type { Context } from '../../context.ts'
+import { badRequest } from '../../errors.ts'
+import { feeOfMessage } from '../../solana/fees.ts'
+import { decodeWireTransaction } from '../../solana/messages.ts'
+import { type PayableClaim, requireClaim, storedLeaf } from '../airdrops/claimable-leaf.ts'
+import { type BuiltTransaction, buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
+import { requireCluster, requireSigner } from '../signing/require-signer.ts'
+import { sponsorUnavailable, wouldFail } from './refusals.ts'
+import { sponsoredClaimId } from './sponsored-claim-id.ts'
+import { requireBudget, requireSponsorship, requireUnpaused, requireUnsponsored } from './sponsorship-checks.ts'
+
+type BuildSponsoredClaimRoute = Api['sponsorships']['build']
+
+export const SPONSORED_CLAIM = 'airdrop.sponsored_claim'
+
+/** Reserves and stores nothing: anybody may ask for the claim of any listed wallet. */
+export async function buildSponsoredClaimFor(
+  context: Context,
+  { id, claimer }: Input<BuildSponsoredClaimRoute>,
+): Promise<Result<BuildSponsoredClaimRoute>> {
+  await requireSponsorship(context, id)
+  const signer = await requireSigner(context)
+  await requireUnpaused(context, signer)
+  if (claimer === signer.address) {
+    throw badRequest('claimer: the platform wallet pays for its own claim as any wallet does', { param: 'claimer' })
+  }
+  await requireUnsponsored(context, { airdrop_id: id, wallet: claimer, genesis: await requireCluster(context) })
+  const { payable, lent, accountRent } = await sponsoredClaimTerms(context, id, claimer)
+  const built = await buildPaid(context, signer.address, accountRent + lent, (envelope) =>
+    buildSponsoredClaim({ ...envelope, ...payable.claim, claimer, lent }),
+  )
+  const decoded = decodeWireTransaction(built.transaction)
+  const lamports = feeOfMessage(decoded.message) + lent + accountRent
+  await requireBudget(context, id, lamports)
+  return {
+    ...unsignedAnswer({ ...built, requiredSigners: [claimer] }),
+    id: sponsoredClaimId(context, id, decoded, built.lastValidBlockHeight),
+    fee_payer: signer.address,
+    lamports: String(lamports),
+    tracked_resource: trackingOf('airdrop', id, ['airdrop.claimed']),
+  }
+}
+
+/** A claim that may be paid for, with the lamports for its rent. */
+export interface SponsoredClaimTerms {
+  payable: PayableClaim
+  lent: bigint
+  accountRent: bigint
+}
+
+/** Throws like `requireClaim`, and not_found for a wallet that is not listed. */
+export async function sponsoredClaimTerms(
+  context: Pick<Context, 'store' | 'chain' | 'txVersion'>,
+  id: string,
+  claimer: string,
+): Promise<SponsoredClaimTerms> {
+  const leaf = await storedLeaf(context, id, claimer)
+  const payable = await requireClaim(context, { id, claimer, leaf })
+  const { status, tokens, claim } = payable
+  const opened = claim.opensAccount ? tokens.account : undefined
+  const rents = await claimRents(await context.chain.connection(), { status: status.account, tokens: opened })
+  return { payable, ...rents }
+}
+
+/** Throws bad_request for a claim that fails in its trial, and tells a wallet without funds from one that is not paid. */
+async function buildPaid(
+  context: Context,
+  wallet: string,
+  rent: bigint,
+  build: Parameters<typeof buildTransaction>[1]['build'],
+): Promise<BuiltTransaction> {
+  let failure: string | undefined
+  const built = await buildTransaction(context, {
+    payer: wallet,
+    fallbackUnits: AIRDROP_CLAIM_UNITS,
+    build,
+    onFailedTrial({ transaction, err, logs }) {
+      const { message } = decodeWireTransaction(transaction)
+      const { program, name, message: words } = explainTransactionError(err, { logs, ...namesIn(message) })
+      failure = `${program === null ? '' : `${program}: `}${name}: ${words}`
+    },
+  })
+  if (failure === undefined) return built
+  const [held] = await readWallets(await context.chain.connection(), [wallet])
+  if ((held?.lamports ?? 0n) >= rent + LEAST_HELD) throw wouldFail(failure)
+  throw sponsorUnavailable('it has too little SOL; send it some')
+}
+
+/** Lamports above the rent that a wallet needs, for its own rent exemption and any fee. */
+const LEAST_HELD = 3_000_000n

@@ -1,0 +1,101 @@
+/** Notes how sponsored claims have ended, and gives back to the budget what they did not cost. */
+import { readBlockhashEnd } from '../../chain/statuses.ts'
+import type { Services } from '../../context.ts'
+import { ENDED_BLOCKHASH_SLOTS } from '../../following/expiry.ts'
+import { lifetimeOf } from '../../solana/lifetimes.ts'
+import { decodeWireTransaction } from '../../solana/messages.ts'
+import { findSigning, supersedeSigning } from '../../store/signings.ts'
+import {
+  type EndedSponsoredClaim,
+  endedSponsoredClaims,
+  lockSponsorship,
+  moveSponsoredClaim,
+  type SponsoredClaimRow,
+  unsignedSponsoredClaims,
+  updateSponsorship,
+} from '../../store/sponsorships.ts'
+import type { Tx } from '../../store/store.ts'
+import { MINUTE_MS } from '../../timing.ts'
+
+type SettleServices = Pick<Services, 'store' | 'clock'>
+
+/** Claims that one transaction of the database settles, and all that one call does. */
+const [CLAIMS_PER_WRITE, MOST_CLAIMS] = [100, 1_000]
+/** Claims without a signature that one round of the worker looks at, and the age from which it does. */
+const [MOST_UNSIGNED, UNSIGNED_AGE_MS] = [20, 2 * MINUTE_MS]
+
+/** Settles claims whose transactions are final or have expired. It reads the database alone. */
+export async function settleSponsoredClaims(services: SettleServices, signal?: AbortSignal): Promise<void> {
+  const { store } = services
+  let after = 0
+  for (let settled = 0; settled < MOST_CLAIMS; settled += CLAIMS_PER_WRITE) {
+    signal?.throwIfAborted()
+    const ended = await endedSponsoredClaims(store.db, after, CLAIMS_PER_WRITE)
+    if (ended.length > 0) {
+      await store.write(async (tx) => {
+        // In one order everywhere, so that two processes cannot wait for each other.
+        const ordered = ended.toSorted((one, other) => (one.airdrop_id < other.airdrop_id ? -1 : 1))
+        for (const each of ordered) await settle(tx, services, each)
+      })
+    }
+    const last = ended.at(-1)
+    if (last === undefined || ended.length < CLAIMS_PER_WRITE) return
+    after = last.seq
+  }
+}
+
+const EXPIRED = JSON.stringify('BlockhashExpired')
+
+async function settle(tx: Tx, { clock }: SettleServices, ended: EndedSponsoredClaim): Promise<void> {
+  const { id, airdrop_id, lamports, fee, lifecycle, err_json } = ended
+  const isExpired = lifecycle === 'failed' && err_json === EXPIRED
+  const status = lifecycle !== 'failed' ? 'landed' : isExpired ? 'expired' : 'failed'
+  const returned = status === 'landed' ? 0n : isExpired ? BigInt(lamports) : BigInt(lamports) - BigInt(fee)
+  const changes = { status, live: status === 'landed' ? 1 : 0, settled_at: clock.now() } as const
+  const sponsorship = await lockSponsorship(tx, airdrop_id)
+  if (!(await moveSponsoredClaim(tx, { id, status: 'submitted' }, changes))) return
+  if (sponsorship === null || returned === 0n) return
+  await updateSponsorship(tx, airdrop_id, { used: String(BigInt(sponsorship.used) - returned) })
+}
+
+/**
+ * Frees claims that were reserved and never signed, as when a process dies, once their blockhash has ended: what may
+ * have been signed was never sent, and can no longer land. Throws internal_error when the node fails.
+ */
+export async function freeUnsignedClaims(
+  services: SettleServices & Pick<Services, 'chain'>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { store, clock, chain } = services
+  const rows = await unsignedSponsoredClaims(store.db, clock.now() - UNSIGNED_AGE_MS, MOST_UNSIGNED)
+  if (rows.length === 0) return
+  const genesis = await chain.genesisHash()
+  for (const row of rows) {
+    signal?.throwIfAborted()
+    if (row.genesis !== genesis || (await isOver(services, row))) await free(services, row)
+  }
+}
+
+async function isOver(
+  { store, chain }: SettleServices & Pick<Services, 'chain'>,
+  { signing_id }: SponsoredClaimRow,
+): Promise<boolean> {
+  const signing = await findSigning(store.db, signing_id)
+  if (signing?.state !== 'intended') return signing?.state !== 'signed'
+  const { blockhash } = lifetimeOf(decodeWireTransaction(signing.transaction).message)
+  const { slot, ended } = await readBlockhashEnd(chain, blockhash)
+  return ended[0] === true && slot >= (signing.since_slot ?? 0) + ENDED_BLOCKHASH_SLOTS
+}
+
+async function free({ store, clock }: SettleServices, row: SponsoredClaimRow): Promise<void> {
+  const { id, airdrop_id, signing_id, lamports } = row
+  await store.write(async (tx) => {
+    const sponsorship = await lockSponsorship(tx, airdrop_id)
+    const changes = { status: 'expired', live: 0, settled_at: clock.now() } as const
+    if (!(await moveSponsoredClaim(tx, { id, status: 'signing' }, changes))) return
+    // No process can sign it any more, so that what was freed is not sent after all.
+    await supersedeSigning(tx, signing_id)
+    if (sponsorship === null) return
+    await updateSponsorship(tx, airdrop_id, { used: String(BigInt(sponsorship.used) - BigInt(lamports)) })
+  })
+}

@@ -1,0 +1,81 @@
+/** Checks whether a sponsorship pays for one more claim of a wallet: it is on, has budget left, and the wallet had none yet. */
+import type { Signer } from '../../chain/signer/index.ts'
+import type { Services } from '../../context.ts'
+import {
+  findSponsorship,
+  lockSponsorship,
+  type SponsoredClaimRow,
+  type SponsorshipRow,
+  sponsoredClaimsOfWallet,
+} from '../../store/sponsorships.ts'
+import type { Reader, Tx } from '../../store/store.ts'
+import { readPolicyState } from '../signing/policy-state.ts'
+import {
+  attemptsExhausted,
+  budgetExhausted,
+  notSponsored,
+  sponsoredAlready,
+  sponsorshipPaused,
+  sponsorUnavailable,
+} from './refusals.ts'
+import { settleSponsoredClaims } from './settle-sponsored-claims.ts'
+import { lamportsLeft } from './sponsorship-record.ts'
+
+/** Sponsored claims of one wallet that may end without success; each that fails costs a fee. */
+export const MOST_ATTEMPTS = 3
+
+export type SponsoredWallet = Pick<SponsoredClaimRow, 'airdrop_id' | 'wallet' | 'genesis'>
+type CheckServices = Pick<Services, 'store' | 'clock'>
+
+/** Throws not_found where no claims of the airdrop are paid for. */
+export async function requireSponsorship({ store }: Pick<CheckServices, 'store'>, id: string): Promise<SponsorshipRow> {
+  return enabledOne(await findSponsorship(store.db, id), id)
+}
+
+function enabledOne(row: SponsorshipRow | null, id: string): SponsorshipRow {
+  if (row === null) throw notSponsored(id)
+  if (row.enabled !== 1) throw sponsorshipPaused(id)
+  return row
+}
+
+/** Throws bad_request while the signer is paused, without an entry of the audit log, which strangers could fill. */
+export async function requireUnpaused({ store, clock }: CheckServices, signer: Signer): Promise<void> {
+  const { policy } = await readPolicyState(store.db, clock, signer.address)
+  if (policy.paused) throw sponsorUnavailable('its signer is paused')
+}
+
+/** Throws conflict for a wallet whose claim is under way or has landed, and bad_request after too many attempts. */
+export async function requireUnsponsored(services: CheckServices, wallet: SponsoredWallet): Promise<void> {
+  const claims = await sponsoredClaimsOfWallet(services.store.db, wallet, MOST_ATTEMPTS)
+  // What has ended meanwhile is noted first, because the worker's next round may be seconds away.
+  if (claims.some(({ settled_at }) => settled_at === null)) await settleSponsoredClaims(services)
+  await requireFree(services.store.db, wallet)
+}
+
+async function requireFree(reader: Reader, wallet: SponsoredWallet): Promise<void> {
+  const claims = await sponsoredClaimsOfWallet(reader, wallet, MOST_ATTEMPTS)
+  const live = claims.find((claim) => claim.live === 1)
+  if (live !== undefined) throw sponsoredAlready(live)
+  if (claims.length >= MOST_ATTEMPTS) throw attemptsExhausted(wallet.wallet, claims.length)
+}
+
+/** Throws bad_request where the budget does not have this many lamports left. */
+export async function requireBudget(services: CheckServices, id: string, lamports: bigint): Promise<void> {
+  const before = await requireSponsorship(services, id)
+  if (lamportsLeft(before) >= lamports) return
+  await settleSponsoredClaims(services)
+  requireLeft(await requireSponsorship(services, id), lamports)
+}
+
+function requireLeft(row: SponsorshipRow, lamports: bigint): void {
+  const left = lamportsLeft(row)
+  if (left < lamports) throw budgetExhausted(row.airdrop_id, left, lamports)
+}
+
+/** Checks all of it under the lock of the sponsorship, so that claims that are reserved at once are counted in turn. */
+export async function lockForClaim(tx: Tx, wallet: SponsoredWallet, lamports: bigint): Promise<SponsorshipRow> {
+  const row = enabledOne(await lockSponsorship(tx, wallet.airdrop_id), wallet.airdrop_id)
+  await requireFree(tx, wallet)
+  requireLeft(row, lamports)
+  return row
+}

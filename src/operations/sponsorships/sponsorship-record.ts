@@ -1,0 +1,28 @@
+/** Shows a sponsorship as the API answers it. */
+import type { Sponsorship } from '../../api/sponsorships.ts'
+import { countSponsoredClaims, type SponsorshipRow } from '../../store/sponsorships.ts'
+import type { Reader } from '../../store/store.ts'
+
+export async function sponsorshipRecord(reader: Reader, row: SponsorshipRow): Promise<Sponsorship> {
+  const counts = await countSponsoredClaims(reader, row.airdrop_id)
+  const of = (status: 'signing' | 'submitted' | 'landed' | 'failed' | 'expired') => counts.get(status) ?? 0
+  return {
+    airdrop_id: row.airdrop_id,
+    enabled: row.enabled === 1,
+    budget: row.budget,
+    used: row.used,
+    left: String(lamportsLeft(row)),
+    pending: of('signing') + of('submitted'),
+    landed: of('landed'),
+    failed: of('failed'),
+    expired: of('expired'),
+    created_at: new Date(row.created_at).toISOString(),
+    updated_at: new Date(row.updated_at).toISOString(),
+  }
+}
+
+/** Lamports of the budget that are neither spent nor reserved. */
+export function lamportsLeft({ budget, used }: Pick<SponsorshipRow, 'budget' | 'used'>): bigint {
+  const left = BigInt(budget) - BigInt(used)
+  return left > 0n ? left : 0n
+}

@@ -1,0 +1,222 @@
+/** Signs a sponsored claim that its claimer has signed, once for each listed wallet, and submits it. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { readHeights } from '../../chain/heights.ts'
+import { decodeTransaction } from '../../chain/transactions.ts'
+import type { Context } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
+import { feeOfMessage } from '../../solana/fees.ts'
+import { decodeInstruction } from '../../solana/instructions/index.ts'
+import { type DecodedTransaction, decodeWireTransaction, keyAt } from '../../solana/messages.ts'
+import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
+import { signatureHolds } from '../../solana/signatures.ts'
+import {
+  deleteSponsoredClaim,
+  findSponsoredClaim,
+  insertSponsoredClaim,
+  lockSponsorship,
+  moveSponsoredClaim,
+  type SponsoredClaimRow,
+  updateSponsorship,
+} from '../../store/sponsorships.ts'
+import type { Tx } from '../../store/store.ts'
+import { findTransaction } from '../../store/transactions.ts'
+import { trackingOf } from '../building.ts'
+import { requireCluster, requireSigner } from '../signing/require-signer.ts'
+import { signAndSubmit } from '../signing/sign-and-submit.ts'
+import { openSigningRun, type SigningRun } from '../signing/signing-run.ts'
+import type { NewSigningPlan, SigningContext } from '../signing/types.ts'
+import { sendFirst } from '../transactions/send-first.ts'
+import { SPONSORED_CLAIM, sponsoredClaimTerms } from './build-sponsored-claim.ts'
+import {
+  asSponsorshipRefusal,
+  changedTransaction,
+  claimExpired,
+  sponsoredAlready,
+  sponsorUnavailable,
+  wouldFail,
+} from './refusals.ts'
+import { heightOfSponsoredClaim } from './sponsored-claim-id.ts'
+import {
+  lockForClaim,
+  requireBudget,
+  requireSponsorship,
+  requireUnpaused,
+  requireUnsponsored,
+} from './sponsorship-checks.ts'
+
+type SubmitSponsoredClaimRoute = Api['sponsorships']['submit']
+type Submission = Result<SubmitSponsoredClaimRoute>
+
+/** Blocks that must be left when the platform wallet signs, so that what it signs can still land. */
+const LEAST_BLOCKS = 30
+/** Retries by the node of a transaction that a request sends again. */
+const RESENT_MAX_RETRIES = 2
+
+/** A transaction that was built here, with its claimer's signature. */
+interface SignedBuild {
+  /** Id of the sponsored claim. */
+  claim: string
+  airdropId: string
+  claimer: string
+  transaction: DecodedTransaction
+  lastValidBlockHeight: number
+}
+
+/**
+ * The message itself is what the request is known by: the same one again, with or without an Idempotency-Key, goes on
+ * with its signing or answers its signature.
+ */
+export async function submitSponsoredClaim(
+  context: Context,
+  { id, claim, transaction }: Input<SubmitSponsoredClaimRoute>,
+): Promise<Submission> {
+  const build = requireBuild(context, { id, claim, transaction: decodeTransaction(transaction) })
+  const known = await findSponsoredClaim(context.store.db, claim)
+  if (known !== null && known.status !== 'signing') return answerAgain(context, known)
+  try {
+    return await signClaim(context, build, known)
+  } catch (error) {
+    // Another process may have signed the same message meanwhile.
+    const signed = isConflict(error) ? await findSponsoredClaim(context.store.db, claim) : null
+    if (signed === null || signed.signature === null) throw asSponsorshipRefusal(error)
+    return answerOf(signed, signed.signature)
+  }
+}
+
+const isConflict = (error: unknown) => error instanceof ApiError && error.code === 'conflict'
+
+/** Throws bad_request unless the message was built here for this airdrop, and its claimer has signed it. */
+function requireBuild(
+  context: Context,
+  { id, claim, transaction }: { id: string; claim: string; transaction: DecodedTransaction },
+): SignedBuild {
+  const lastValidBlockHeight = heightOfSponsoredClaim(context, claim, id, transaction)
+  if (lastValidBlockHeight === null) throw changedTransaction('it is not what was built under this id')
+  const { keys, signers } = transaction.message
+  const [, claimer] = keys
+  if (signers !== 2 || claimer === undefined) throw changedTransaction('it does not have two signers')
+  if (!signatureHolds(transaction, 1))
+    throw changedTransaction(`the signature of ${claimer} is missing or does not fit`)
+  return { claim, airdropId: id, claimer, transaction, lastValidBlockHeight }
+}
+
+/** Sends what was stored again while it was not seen. */
+async function answerAgain(context: Context, row: SponsoredClaimRow): Promise<Submission> {
+  if (row.status === 'expired') throw claimExpired()
+  if (row.signature === null) throw sponsoredAlready(row)
+  const stored = await findTransaction(context.store.db, row.signature)
+  if (stored?.lifecycle === 'submitted' && stored.raw.length > 0) {
+    await sendFirst(context, decodeWireTransaction(stored.raw), RESENT_MAX_RETRIES)
+  }
+  return answerOf(row, row.signature)
+}
+
+const answerOf = ({ id, wallet, lamports }: Pick<SponsoredClaimRow, 'id' | 'wallet' | 'lamports'>, signature: string) =>
+  ({ mode: 'signed', signature, id, claimer: wallet, lamports }) as const
+
+/** What the row of a claim says, apart from its place and its end. */
+type Reserved = Pick<
+  SponsoredClaimRow,
+  'id' | 'airdrop_id' | 'wallet' | 'genesis' | 'signing_id' | 'lamports' | 'fee' | 'created_at'
+>
+
+async function signClaim(context: Context, build: SignedBuild, known: SponsoredClaimRow | null): Promise<Submission> {
+  const signing = signingContext(context, known)
+  await requireUnpaused(context, await requireSigner(context))
+  const run = await openSigningRun<null>(signing, SPONSORED_CLAIM)
+  if (run.resumed !== null && known !== null) return signPlan(signing, run, run.resumed, known)
+  const { plan, reserved } = await planClaim(context, build, run)
+  return signPlan(signing, run, plan, reserved)
+}
+
+/** The claim's row takes the place of the Idempotency-Key: it names the signing that a repeated request goes on with. */
+const signingContext = (context: Context, known: SponsoredClaimRow | null): SigningContext => ({
+  ...context,
+  signing: { earlier: known?.signing_id ?? null, async bind() {}, unbind: async () => true },
+})
+
+async function signPlan(
+  context: SigningContext,
+  run: SigningRun<null>,
+  plan: Parameters<typeof signAndSubmit>[2],
+  row: Reserved,
+): Promise<Submission> {
+  const wallet = { airdrop_id: row.airdrop_id, wallet: row.wallet, genesis: row.genesis }
+  return signAndSubmit(context, run, plan, {
+    async reserve(tx) {
+      const { used } = await lockForClaim(tx, wallet, BigInt(row.lamports))
+      await updateSponsorship(tx, row.airdrop_id, { used: String(BigInt(used) + BigInt(row.lamports)) })
+      await insertSponsoredClaim(tx, { ...row, signature: null, status: 'signing', live: 1, settled_at: null })
+    },
+    release: (tx) => release(tx, row),
+    async record(tx, [signature]) {
+      const isOurs = await moveSponsoredClaim(tx, { id: row.id, status: 'signing' }, { status: 'submitted', signature })
+      if (!isOurs) throw claimExpired()
+    },
+    answer: ([signature]) => answerOf(row, signature),
+  })
+}
+
+/** Gives back what was reserved, where certainly nothing was signed. */
+async function release(tx: Tx, { id, airdrop_id, lamports }: Reserved): Promise<void> {
+  const sponsorship = await lockSponsorship(tx, airdrop_id)
+  if (!(await deleteSponsoredClaim(tx, id)) || sponsorship === null) return
+  await updateSponsorship(tx, airdrop_id, { used: String(BigInt(sponsorship.used) - BigInt(lamports)) })
+}
+
+/** Checks all that can be told before the platform wallet signs. What is refused here is neither counted nor stored. */
+async function planClaim(
+  context: Context,
+  { claim, airdropId, claimer, transaction, lastValidBlockHeight }: SignedBuild,
+  run: SigningRun<null>,
+): Promise<{ plan: NewSigningPlan<null>; reserved: Reserved }> {
+  const { message } = transaction
+  await requireSponsorship(context, airdropId)
+  if (message.keys[0] !== run.wallet)
+    throw sponsorUnavailable('it is another one since the build; build the claim again')
+  const genesis = await requireCluster(context)
+  await requireUnsponsored(context, { airdrop_id: airdropId, wallet: claimer, genesis })
+  const { block_height } = await readHeights(context.chain)
+  if (block_height + LEAST_BLOCKS > lastValidBlockHeight) throw claimExpired()
+  const versioned = { ...context, txVersion: message.config === null ? 0 : 1 } as const
+  const { payable, lent, accountRent } = await sponsoredClaimTerms(versioned, airdropId, claimer)
+  if (lentIn(transaction) !== lent) throw wouldFail('its accounts have changed since it was built')
+  const { claim: parts, status, tokens, mint } = payable
+  const fee = feeOfMessage(message)
+  const lamports = fee + lent + accountRent
+  await requireBudget(context, airdropId, lamports)
+  const { distributor } = parts
+  const sponsored = { distributor, claimer, mint, lent, status: status.address, account: tokens.address, accountRent }
+  return {
+    plan: {
+      // The program pays the claimer out of its vault, so none of the tokens are the wallet's.
+      first: { transaction: transaction.raw, cosigners: [claimer], uncapped: [mint], sponsored },
+      state: null,
+      tracked_resource: trackingOf('airdrop', airdropId, ['airdrop.claimed']),
+    },
+    reserved: {
+      id: claim,
+      airdrop_id: airdropId,
+      wallet: claimer,
+      genesis,
+      signing_id: run.id,
+      lamports: String(lamports),
+      fee: String(fee),
+      created_at: context.clock.now(),
+    },
+  }
+}
+
+/** Sums what the message's own transfers lend; a build has one at most. */
+function lentIn({ message }: DecodedTransaction): bigint {
+  let lent = 0n
+  for (const { programIdIndex, accounts, data } of message.instructions) {
+    if (keyAt(message, programIdIndex) !== SYSTEM_PROGRAM) continue
+    const addresses = [...accounts].map((index) => keyAt(message, index))
+    const decoded = decodeInstruction(SYSTEM_PROGRAM, addresses, data)
+    if (decoded?.program !== 'system' || decoded.instruction.type !== 'transfer') continue
+    lent += decoded.instruction.lamports
+  }
+  return lent
+}

@@ -1,0 +1,35 @@
+/** The rule about sponsored claims: fee and rent leave the wallet to the lamport, and only the claim's own accounts gain. */
+import type { Destination, Movement } from '../movement/movement.ts'
+import type { SigningPolicy, Spent } from '../policy.ts'
+import type { PolicyCheckOptions, SponsoredOutflow, Violation } from './violation.ts'
+
+export function checkSponsorship(
+  { fee, lamports_out, tokens_out, destinations }: Movement,
+  _: SigningPolicy,
+  __: Spent,
+  { sponsored }: PolicyCheckOptions,
+): Violation | null {
+  if (sponsored === undefined) return null
+  const expected = fee + sponsored.lent + sponsored.accountRent
+  if (lamports_out !== expected) {
+    const message = `${lamports_out} lamports would leave for the claim of ${sponsored.claimer}, and its fee and rent are ${expected}; build it again`
+    return { message, details: { asked: String(lamports_out), expected: String(expected) } }
+  }
+  const [token] = tokens_out
+  if (token !== undefined) {
+    const message = `${token.amount} units of ${token.mint} would leave, and a sponsored claim is paid by its airdrop alone`
+    return { message, details: { mint: token.mint, asked: String(token.amount) } }
+  }
+  const stranger = destinations.find((each) => !isOfClaim(each, sponsored))
+  if (stranger === undefined) return null
+  const { address, mint, amount } = stranger
+  const message = `${address} would receive ${amount} ${mint === null ? 'lamports' : `units of ${mint}`}, and is not part of the claim of ${sponsored.claimer}`
+  return { message, details: { address, mint, amount: String(amount) } }
+}
+
+function isOfClaim({ address, mint, amount }: Destination, sponsored: SponsoredOutflow): boolean {
+  const { claimer, lent, account, accountRent, status } = sponsored
+  if (address === account) return mint === sponsored.mint || (mint === null && amount === accountRent)
+  if (mint !== null) return false
+  return address === status || (address === claimer && amount === lent)
+}
