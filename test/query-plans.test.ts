@@ -29,6 +29,12 @@ import { dueAccounts } from '../src/store/followed-accounts.ts'
 import { dueGoldLocks, isAnyGoldLockLive, nextGoldLocks } from '../src/store/gold-locks.ts'
 import { balancesAfter, dueUnread, isAnyUnledgered, ledgerTransactionsAfter, unledgered } from '../src/store/ledger.ts'
 import { duePools, isAnyPoolDue, lastTracked, poolsOfMint } from '../src/store/pools.ts'
+import {
+  countSponsoredClaims,
+  endedSponsoredClaims,
+  sponsoredClaimsOfWallet,
+  unsignedSponsoredClaims,
+} from '../src/store/sponsorships.ts'
 import type { Store } from '../src/store/store.ts'
 import { dueSends, dueTransactions, isAnyTransactionDue, unconfirmedTransactions } from '../src/store/transactions.ts'
 import { sendable, sendableAlone, subscriptionsWithDue } from '../src/store/webhook-queue.ts'
@@ -265,6 +271,11 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       'pools of a preset': () => poolsToClaim(store.db, { preset: 'x' }, { genesis, after: 5_000, limit }),
       'pools of a creator': () => poolsToClaim(store.db, { creator: WANTED.creator }, { genesis, after: 5_000, limit }),
       'claims of a run': () => feeScheduleClaimsOf(store.db, 'run-7', ['pool-7']),
+      'sponsored claims of a wallet': () =>
+        sponsoredClaimsOfWallet(store.db, { airdrop_id: 'airdrop-7', wallet: 'wallet-7', genesis: 'x' }, limit),
+      'sponsored claims by status': () => countSponsoredClaims(store.db, 'airdrop-7'),
+      'sponsored claims that have ended': () => endedSponsoredClaims(store.db, 100, limit),
+      'sponsored claims without a signature': () => unsignedSponsoredClaims(store.db, now, limit),
       airdrops: () => dueAirdrops(store.db, now, limit),
       'figures of claims': async () => {
         const of = { genesis: await service.services.chain.genesisHash(), airdrop_id: TREE }

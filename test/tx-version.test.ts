@@ -160,13 +160,20 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
     const token = await ask('tokens.create', '/v2/tokens', { ...texts, payer: addressOf(user) })
     land('token', token.transaction, [user, ...keysOf(token.required_signers)])
     const { mint } = token
-    const entries = [user, other].map((key) => ({ wallet: addressOf(key), amount: '400' }))
+    const poor = Keypair.generate()
+    const entries = [user, other, poor].map((key) => ({ wallet: addressOf(key), amount: '400' }))
     const tree = (await service.request('POST', '/v2/merkle-trees', { body: { mint, entries } })).json.data
     const body = { payer: addressOf(user), platform_id, mint, airdrop_count: 0, merkle_root: tree.root }
     land('airdrop', (await ask('airdrops.create', '/v2/airdrops', body)).transaction, [user])
     const claim = { claimer: addressOf(other), platform_id, amount: '0', platform_fee: 5_000 }
     const claimed = await ask('airdrops.claim', `/v2/airdrops/${tree.id}/claims`, claim)
     land('airdrop claim', claimed.transaction, [other])
+    const at = `/v2/airdrops/${tree.id}`
+    await service.request('PATCH', `${at}/sponsorship`, { body: { budget: String(SOL) } })
+    const sponsored = await ask('sponsorships.build', `${at}/sponsored-claims`, { claimer: addressOf(poor) })
+    const transaction = Buffer.from(signV1(Buffer.from(sponsored.transaction, 'base64'), [poor])).toString('base64')
+    const path = `${at}/sponsored-claims/${sponsored.id}/submissions`
+    landedOf((await service.request('POST', path, { body: { transaction } })).json.data.signature)
     chain.advance(40 * DAY)
     const rest = await ask('airdrops.withdraw', `/v2/airdrops/${tree.id}/vault-withdrawals`, { amount: '400' })
     landedOf(rest.signature)

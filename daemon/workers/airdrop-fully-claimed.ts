@@ -1,10 +1,15 @@
-/** Follows airdrops: reports those that every wallet has claimed, and changes made to them with other tools. */
+/** Follows airdrops: reports those fully claimed and what other tools changed, and settles their sponsored claims. */
 import { followAirdrops } from '../../src/operations/airdrops/follow-airdrops.ts'
+import { freeUnsignedClaims, settleSponsoredClaims } from '../../src/operations/sponsorships/settle-sponsored-claims.ts'
 import type { WorkerDefinition } from './definition.ts'
 
 export const airdropFullyClaimedWorker: WorkerDefinition = {
   name: 'airdrop-fully-claimed',
   schedule: { everyMs: 10_000 },
   leaseMs: 60_000,
-  tick: (context) => followAirdrops(context, context.signal),
+  async tick(context) {
+    await settleSponsoredClaims(context, context.signal)
+    await followAirdrops(context, context.signal)
+    await freeUnsignedClaims(context, context.signal)
+  },
 }

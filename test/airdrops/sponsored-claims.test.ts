@@ -1,9 +1,13 @@
 /** Sponsored claims on the real program: a wallet without SOL claims, and the platform wallet pays fee and rent, once. */
-import { AddressLookupTableProgram, Keypair, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
+import { createApp } from '../../daemon/app.ts'
 import { claimStatusAddress, tokenAccountAddress } from '../../src/chain/programs/merkle-distributor/index.ts'
-import { settleSponsoredClaims } from '../../src/operations/sponsorships/settle-sponsored-claims.ts'
+import type { Services } from '../../src/context.ts'
+import { freeUnsignedClaims, settleSponsoredClaims } from '../../src/operations/sponsorships/settle-sponsored-claims.ts'
+import { SYSTEM_PROGRAM } from '../../src/solana/program-ids.ts'
 import { addressOf, airdropsOn, createBody, entriesFor, lacksDistributor } from '../support/airdrops.ts'
+import { endingOnceSigned, signingBy } from '../support/dying-signer.ts'
 import { GENEROUS, type Limits, startPlatform } from '../support/platform-wallet.ts'
 
 const STATUS_RENT = 1_336_320n
@@ -141,5 +145,315 @@ describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle dist
       'airdrop.claim_started',
       'airdrop.claimed',
     ])
+  })
+
+  it('leaves a wallet with exactly what it held, and pays only for what is missing', async () => {
+    const { claimers, claimBy, lamportsOf, chain, mint, vaultOf, platform } = await opened()
+    const [legacy, rich, dusted] = claimers as [Keypair, Keypair, Keypair]
+    const lamports = (held: bigint) => ({
+      lamports: held,
+      owner: SYSTEM_PROGRAM,
+      data: new Uint8Array(),
+      executable: false,
+    })
+    // Below rent exemption, as wallets of before 2022 may be.
+    chain.setAccount(addressOf(legacy), lamports(500_000n))
+    chain.airdrop(addressOf(rich), 2_000_000_000n)
+    const { distributor } = await vaultOf(mint)
+    chain.airdrop(await claimStatusAddress(distributor, addressOf(dusted)), 890_880n)
+    chain.airdrop(await tokenAccountAddress(mint, addressOf(dusted)), 1_000_000n)
+    const spentOn = async (claimer: Keypair) => {
+      const before = lamportsOf(platform)
+      const { lamports: told } = await claimBy(claimer)
+      expect(before - lamportsOf(platform)).toBe(BigInt(told))
+      return before - lamportsOf(platform)
+    }
+    expect([await spentOn(legacy), lamportsOf(legacy)]).toEqual([COST, 500_000n])
+    expect([await spentOn(rich), lamportsOf(rich)]).toEqual([COST, 2_000_000_000n])
+    expect(await spentOn(dusted)).toBe(COST - 890_880n - 1_000_000n)
+    expect(lamportsOf(dusted)).toBe(0n)
+  })
+
+  it('is not signed where the accounts have changed since it was built', async () => {
+    const { first, build, submitted, chain, mint, vaultOf, lamportsOf, platform, sponsorship } = await opened()
+    const built = await build(first)
+    const { distributor } = await vaultOf(mint)
+    chain.airdrop(await claimStatusAddress(distributor, addressOf(first)), 890_880n)
+    const before = lamportsOf(platform)
+    const { status, json } = await submitted(built, first)
+    expect([status, json.error.details.reason]).toEqual([400, 'would_fail'])
+    expect([lamportsOf(platform), (await sponsorship()).used]).toEqual([before, '0'])
+    expect((await submitted(await build(first), first)).status).toBe(200)
+  })
+
+  it('is paid for once: the same request has one answer, and no other is built', async () => {
+    const { first, build, submitted, lamportsOf, platform, settle, services, refused, id, sponsorship } = await opened()
+    const [one, other] = [await build(first), await build(first)]
+    const signature = (await submitted(one, first)).json.data.signature
+    const after = lamportsOf(platform)
+    const again = () => submitted(one, first)
+    const others = async () => {
+      const { status, json } = await submitted(other, first)
+      return [status, json.error?.details.reason, json.error?.details.signature]
+    }
+    const built = async () => {
+      const { status, details } = await refused('POST', buildsOf(id), { claimer: addressOf(first) })
+      return [status, details.reason, details.signature]
+    }
+    for (const passed of [false, true]) {
+      if (passed) {
+        await settle()
+        await settle()
+        await settleSponsoredClaims(services)
+      }
+      expect((await again()).json.data.signature).toBe(signature)
+      // Two builds of the same second are the same message.
+      if (other.id !== one.id) expect(await others()).toEqual([409, 'sponsored_already', signature])
+      expect(await built()).toEqual([409, 'sponsored_already', signature])
+      expect(await sponsorship()).toMatchObject({ used: String(COST), pending: passed ? 0 : 1, landed: passed ? 1 : 0 })
+    }
+    expect(lamportsOf(platform)).toBe(after)
+  })
+
+  it('of a wallet that is not listed, or has claimed by itself, is not built', async () => {
+    const { first, refused, id, chain, ok, submit } = await opened()
+    const stranger = await refused('POST', buildsOf(id), { claimer: addressOf(Keypair.generate()) })
+    expect([stranger.status, stranger.param, stranger.details.reason]).toEqual([404, 'claimer', 'not_listed'])
+    chain.airdrop(addressOf(first), 1_000_000_000n)
+    const body = { claimer: addressOf(first), platform_id: 'acme', amount: '0' }
+    await submit(await ok('POST', `/v2/airdrops/${id}/claims`, body), first)
+    const claimed = await refused('POST', buildsOf(id), { claimer: addressOf(first) })
+    expect([claimed.status, claimed.details.reason]).toEqual([400, 'already_claimed'])
+  })
+
+  it('is signed only as it was built, with its claimer’s own signature, for its own airdrop', async () => {
+    const { first, claimers, build, signedBy, submission, request, lamportsOf, platform, sponsorship, id } =
+      await opened()
+    const before = lamportsOf(platform)
+    const built = await build(first)
+    const bytes = Buffer.from(built.transaction, 'base64')
+    const send = async (transaction: string, path = submission(built)) => {
+      const { status, json } = await request('POST', path, { body: { transaction } })
+      return [status, json.error?.details?.reason]
+    }
+    const refusal = [400, 'changed_transaction']
+    expect(await send(built.transaction)).toEqual(refusal)
+    const stolen = VersionedTransaction.deserialize(bytes)
+    expect(() => stolen.sign([claimers[1]!])).toThrow()
+    // Every byte of the message, changed and signed anew by the claimer where it still is a transaction.
+    let tampered = 0
+    for (let at = 129; at < bytes.length; at += 3) {
+      const changed = Buffer.from(bytes)
+      changed[at] = changed[at]! ^ 1
+      const transaction = (() => {
+        try {
+          return signedBy({ transaction: changed.toString('base64') }, first)
+        } catch {
+          return changed.toString('base64')
+        }
+      })()
+      const [status, reason] = await send(transaction)
+      expect([at, status]).toEqual([at, 400])
+      if (reason === 'changed_transaction') tampered++
+    }
+    expect(tampered).toBeGreaterThan(100)
+    const signed = signedBy(built, first)
+    const elsewhere = `/v2/airdrops/${ABSENT}/sponsored-claims/${built.id}/submissions`
+    expect(await send(signed, elsewhere)).toEqual(refusal)
+    const [, height, mac] = /^spc_(\d+)_(.*)$/.exec(built.id)!
+    const later = `${buildsOf(id)}/spc_${Number(height) + 1}_${mac}/submissions`
+    expect(await send(signed, later)).toEqual(refusal)
+    expect([lamportsOf(platform), (await sponsorship()).used]).toEqual([before, '0'])
+    expect(await send(signed)).toEqual([200, undefined])
+  })
+
+  it('is refused where the budget does not have what it costs, at the build and at the signature', async () => {
+    const { claimers, build, claimBy, submitted, refused, id, ok, sponsorship } = await opened({
+      budget: String(2n * COST - 1n),
+    })
+    const [one, two] = claimers as [Keypair, Keypair]
+    const early = await build(two)
+    await claimBy(one)
+    const built = await refused('POST', buildsOf(id), { claimer: addressOf(two) })
+    const left = { reason: 'budget_exhausted', lamports_left: String(COST - 1n), lamports: String(COST) }
+    expect([built.status, built.details]).toEqual([400, left])
+    const late = await submitted(early, two)
+    expect([late.status, late.json.error.details]).toEqual([400, left])
+    await ok('PATCH', sponsorshipOf(id), { budget: String(2n * COST) })
+    expect((await submitted(early, two)).status).toBe(200)
+    expect(await sponsorship()).toMatchObject({ used: String(2n * COST), left: '0' })
+  })
+
+  it('never passes the budget when many are signed at once, nor pays a wallet twice', async () => {
+    const { claimers, build, submitted, lamportsOf, platform, sponsorship, tokensOf, mint, services } = await opened({
+      wallets: 20,
+      budget: String(7n * COST + COST / 2n),
+    })
+    const before = lamportsOf(platform)
+    const builds = await Promise.all(claimers.map((key) => build(key)))
+    // Each twice at once, as a page does whose answer was lost.
+    const answers = await Promise.all(
+      [...claimers, ...claimers].map(async (key, n) => (await submitted(builds[n % 20]!, key)).json),
+    )
+    const signatures = new Set(answers.flatMap(({ data }) => (data === undefined ? [] : [data.signature])))
+    const reasons = new Set(answers.flatMap(({ error }) => (error === undefined ? [] : [error.details?.reason])))
+    expect(signatures.size).toBe(7)
+    for (const reason of reasons) expect(['budget_exhausted', 'sponsored_already']).toContain(reason)
+    expect(before - lamportsOf(platform)).toBe(7n * COST)
+    expect(claimers.filter((key) => tokensOf(mint, key) !== null)).toHaveLength(7)
+    expect(await sponsorship()).toMatchObject({ used: String(7n * COST), pending: 7 })
+    const spends = await services.store.db.selectFrom('signer_spends').selectAll().execute()
+    expect(spends.filter(({ mint }) => mint === '').map(({ amount }) => amount)).toEqual(Array(7).fill(String(COST)))
+  })
+
+  it('of one wallet in many builds at once is signed once', async () => {
+    const { first, build, submitted, lamportsOf, platform, chain } = await opened()
+    const before = lamportsOf(platform)
+    const builds = []
+    for (let i = 0; i < 6; i++) {
+      builds.push(await build(first))
+      chain.advance(1)
+    }
+    expect(new Set(builds.map(({ id }) => id)).size).toBeGreaterThan(1)
+    const answers = await Promise.all(builds.map((built) => submitted(built, first)))
+    const signatures = new Set(answers.flatMap(({ json }) => json.data?.signature ?? []))
+    expect(signatures.size).toBe(1)
+    expect(before - lamportsOf(platform)).toBe(COST)
+  })
+
+  it('stays within the policy of the platform wallet, and what that refuses uses nothing of the budget', async () => {
+    const day = String(2n * COST - 1n)
+    const { claimers, build, claimBy, submitted, request, ok, sponsorship, vaultOf, mint } = await opened({
+      limits: { lamports_per_transaction: String(COST), lamports_per_day: day },
+    })
+    const [one, two] = claimers as [Keypair, Keypair]
+    await claimBy(one)
+    const over = await submitted(await build(two), two)
+    expect(over.json.error.details).toMatchObject({ rule: 'lamports_per_day', reason: 'sponsor_unavailable' })
+    await request('PATCH', '/v2/signer/policy', { body: { lamports_per_day: ENOUGH, destinations: [] } })
+    const unlisted = await submitted(await build(two), two)
+    expect(unlisted.json.error.details).toMatchObject({ rule: 'destination', reason: 'sponsor_unavailable' })
+    expect(await sponsorship()).toMatchObject({ used: String(COST), pending: 1 })
+    await ok('POST', '/v2/signer/pauses', { reason: 'lunch' })
+    const paused = await request('POST', buildsOf((await sponsorship()).airdrop_id), {
+      body: { claimer: addressOf(two) },
+    })
+    expect(paused.json.error.details).toEqual({ reason: 'sponsor_unavailable' })
+    await ok('POST', '/v2/signer/resumptions', {})
+    const { distributor } = await vaultOf(mint)
+    await request('PATCH', '/v2/signer/policy', { body: { destinations: [distributor] } })
+    await claimBy(two)
+    expect(await sponsorship()).toMatchObject({ used: String(2n * COST), pending: 2 })
+  })
+
+  it('needs SOL in the platform wallet, and says so', async () => {
+    const { first, chain, platform, refused, id } = await opened()
+    const held = chain.account(addressOf(platform))!
+    chain.setAccount(addressOf(platform), { ...held, lamports: 2_000_000n })
+    const poor = await refused('POST', buildsOf(id), { claimer: addressOf(first) })
+    expect([poor.status, poor.details.reason]).toEqual([400, 'sponsor_unavailable'])
+    expect(poor.message).toMatch(/too little SOL/)
+  })
+
+  it('is not signed so late that it may never land', async () => {
+    const { first, build, submitted, chain, sponsorship } = await opened()
+    const built = await build(first)
+    for (let i = 0; i < 130; i++) chain.advance(1)
+    const { status, json } = await submitted(built, first)
+    expect([status, json.error.details.reason, (await sponsorship()).used]).toEqual([400, 'expired', '0'])
+    expect((await submitted(await build(first), first)).status).toBe(200)
+  })
+})
+
+describe.skipIf(lacksDistributor)('what a sponsored claim costs (needs the Jito merkle distributor)', () => {
+  /** Sends to another app, which runs on these services. */
+  async function sendTo(services: Services, all: Awaited<ReturnType<typeof opened>>, built: Built, claimer: Keypair) {
+    const app = await createApp(services)
+    const answer = await app.fetch(
+      new Request(`http://localhost${all.submission(built)}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${all.operator}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ transaction: all.signedBy(built, claimer) }),
+      }),
+    )
+    await app.close()
+    return { status: answer.status, json: (await answer.json()) as { error?: object } }
+  }
+
+  it('is its fee where it fails on chain, and after three of them the wallet pays by itself', async () => {
+    const all = await opened()
+    const { first, services, settle, sponsorship, lamportsOf, platform, chain, id, refused, build } = all
+    const before = lamportsOf(platform)
+    for (let n = 1; n <= 3; n++) {
+      const vault = (await all.vaultOf(all.mint)).vault
+      const held = chain.account(vault)!
+      // The vault is emptied after the last look and before it lands.
+      const emptying = await signingBy(services, async (signer, message) => {
+        const data = Uint8Array.from(held.data)
+        data.fill(0, 64, 72)
+        chain.setAccount(vault, { ...held, data })
+        return signer.sign(message)
+      })
+      const { status, json } = await sendTo(emptying, all, await build(first), first)
+      expect([status, json.error]).toEqual([200, undefined])
+      chain.setAccount(vault, held)
+      expect(await sponsorship()).toMatchObject({ used: String(COST + FEE * BigInt(n - 1)), pending: 1 })
+      for (let i = 0; i < 3; i++) await settle()
+      await settleSponsoredClaims(services)
+      expect(await sponsorship()).toMatchObject({ used: String(FEE * BigInt(n)), pending: 0, failed: n })
+    }
+    expect(before - lamportsOf(platform)).toBe(3n * FEE)
+    const { status, details } = await refused('POST', buildsOf(id), { claimer: addressOf(first) })
+    expect([status, details.reason]).toEqual([400, 'attempts_exhausted'])
+  })
+
+  it('is nothing where the provider certainly did not sign', async () => {
+    const all = await opened()
+    const { first, services, build, sponsorship, submitted } = all
+    const { SignerUnavailable } = await import('../../src/chain/signer/index.ts')
+    const refusing = await signingBy(services, async () => {
+      throw new SignerUnavailable('the provider is closed', 'no')
+    })
+    const built = await build(first)
+    expect((await sendTo(refusing, all, built, first)).status).toBe(500)
+    expect(await sponsorship()).toMatchObject({ used: '0', pending: 0, expired: 0 })
+    expect((await submitted(built, first)).status).toBe(200)
+  })
+
+  it('is counted while a process has died over it; the same request ends it with the same signature', async () => {
+    const all = await opened()
+    const { first, services, build, submitted, sponsorship, lamportsOf, platform } = all
+    const before = lamportsOf(platform)
+    const { dying, living, made, isKilled } = await endingOnceSigned(services)
+    const built = await build(first)
+    await sendTo(dying, all, built, first)
+    expect([isKilled(), lamportsOf(platform)]).toEqual([true, before])
+    expect(await sponsorship()).toMatchObject({ used: String(COST), pending: 1 })
+    // Another build of the same wallet waits for this one.
+    all.chain.advance(1)
+    const other = await all.request('POST', buildsOf(all.id), { body: { claimer: addressOf(first) } })
+    expect([other.status, other.json.error.details]).toEqual([409, { reason: 'sponsored_already' }])
+    expect((await sendTo(living, all, built, first)).status).toBe(200)
+    expect([made.length, new Set(made).size]).toEqual([2, 1])
+    expect((await submitted(built, first)).status).toBe(200)
+    expect(before - lamportsOf(platform)).toBe(COST)
+    expect(await sponsorship()).toMatchObject({ used: String(COST), pending: 1 })
+  })
+
+  it('is given back where a process died over it and nobody comes back, once it can no longer land', async () => {
+    const all = await opened()
+    const { first, services, build, submitted, sponsorship, chain, pass } = all
+    const { dying } = await endingOnceSigned(services)
+    const built = await build(first)
+    await sendTo(dying, all, built, first)
+    await freeUnsignedClaims(services)
+    expect(await sponsorship()).toMatchObject({ used: String(COST), pending: 1 })
+    pass(600)
+    for (let i = 0; i < 400; i++) chain.advance(1)
+    await freeUnsignedClaims(services)
+    expect(await sponsorship()).toMatchObject({ used: '0', pending: 0, expired: 1 })
+    const late = await submitted(built, first)
+    expect([late.status, late.json.error.details.reason]).toEqual([400, 'expired'])
+    expect((await submitted(await build(first), first)).status).toBe(200)
   })
 })

@@ -45,6 +45,10 @@ describe('the routes', () => {
       GET /v2/airdrops/{id}/claims
       POST /v2/airdrops/{id}/claims
       POST /v2/airdrops/{id}/vault-withdrawals
+      GET /v2/airdrops/{id}/sponsorship
+      PATCH /v2/airdrops/{id}/sponsorship
+      POST /v2/airdrops/{id}/sponsored-claims
+      POST /v2/airdrops/{id}/sponsored-claims/{claim}/submissions
       GET /v2/wallets/{wallet}/airdrops
       GET /v2/merkle-trees
       POST /v2/merkle-trees
@@ -166,6 +170,9 @@ describe('the routes', () => {
       'feeSchedules.delete': 'fees:claim',
       'feeSchedules.run': 'fees:claim',
       'airdrops.withdraw': 'airdrop:admin',
+      'sponsorships.update': 'airdrop:admin',
+      'sponsorships.build': 'airdrop:admin',
+      'sponsorships.submit': 'airdrop:admin',
       'merkleTrees.create': 'airdrop:write',
       'storage.delegate': 'storage:delegate',
       'events.verify': '*',

@@ -62,6 +62,9 @@ const COSTS: Record<string, Cost> = {
   'feeSchedules.run': { largest: {}, stores: 64 },
   'airdrops.create': { largest: { platform_id: 'p'.repeat(64), fund_amount: U64_MAX }, stores: 64 },
   'airdrops.claim': { largest: { proof: repeat(64, () => HASH) }, stores: 64 },
+  'sponsorships.update': { largest: { budget: U64_MAX }, stores: 64 },
+  'sponsorships.build': { largest: {}, stores: 64 },
+  'sponsorships.submit': { largest: { transaction: TRANSACTION }, stores: 64 },
   'airdrops.withdraw': { largest: { admin: A, amount: U64_MAX }, stores: 64 },
   'merkleTrees.create': {
     largest: { entries: entries(50_000).map((entry) => ({ ...entry, amount_locked: '7' })) },

@@ -13,7 +13,7 @@ import { decodeWireTransaction } from '../../solana/messages.ts'
 import { type PayableClaim, requireClaim, storedLeaf } from '../airdrops/claimable-leaf.ts'
 import { type BuiltTransaction, buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { requireCluster, requireSigner } from '../signing/require-signer.ts'
-import { sponsorUnavailable, wouldFail } from './refusals.ts'
+import { claimWouldFail, sponsorUnavailable } from './refusals.ts'
 import { sponsoredClaimId } from './sponsored-claim-id.ts'
 import { requireBudget, requireSponsorship, requireUnpaused, requireUnsponsored } from './sponsorship-checks.ts'
 
@@ -90,7 +90,7 @@ async function buildPaid(
   })
   if (failure === undefined) return built
   const [held] = await readWallets(await context.chain.connection(), [wallet])
-  if ((held?.lamports ?? 0n) >= rent + LEAST_HELD) throw wouldFail(failure)
+  if ((held?.lamports ?? 0n) >= rent + LEAST_HELD) throw claimWouldFail(failure)
   throw sponsorUnavailable('it has too little SOL; send it some')
 }
 

@@ -55,7 +55,7 @@ export const claimExpired = () =>
     details: withReason('expired'),
   })
 
-export const wouldFail = (why: string) =>
+export const claimWouldFail = (why: string) =>
   badRequest(`The claim would fail, and was not signed: ${why}. Build it again`, {
     param: 'transaction',
     details: withReason('would_fail'),

@@ -22,7 +22,7 @@ import { settleSponsoredClaims } from './settle-sponsored-claims.ts'
 import { lamportsLeft } from './sponsorship-record.ts'
 
 /** Sponsored claims of one wallet that may end without success; each that fails costs a fee. */
-export const MOST_ATTEMPTS = 3
+export const MOST_SPONSORED_ATTEMPTS = 3
 
 export type SponsoredWallet = Pick<SponsoredClaimRow, 'airdrop_id' | 'wallet' | 'genesis'>
 type CheckServices = Pick<Services, 'store' | 'clock'>
@@ -46,17 +46,17 @@ export async function requireUnpaused({ store, clock }: CheckServices, signer: S
 
 /** Throws conflict for a wallet whose claim is under way or has landed, and bad_request after too many attempts. */
 export async function requireUnsponsored(services: CheckServices, wallet: SponsoredWallet): Promise<void> {
-  const claims = await sponsoredClaimsOfWallet(services.store.db, wallet, MOST_ATTEMPTS)
+  const claims = await sponsoredClaimsOfWallet(services.store.db, wallet, MOST_SPONSORED_ATTEMPTS)
   // What has ended meanwhile is noted first, because the worker's next round may be seconds away.
   if (claims.some(({ settled_at }) => settled_at === null)) await settleSponsoredClaims(services)
   await requireFree(services.store.db, wallet)
 }
 
 async function requireFree(reader: Reader, wallet: SponsoredWallet): Promise<void> {
-  const claims = await sponsoredClaimsOfWallet(reader, wallet, MOST_ATTEMPTS)
+  const claims = await sponsoredClaimsOfWallet(reader, wallet, MOST_SPONSORED_ATTEMPTS)
   const live = claims.find((claim) => claim.live === 1)
   if (live !== undefined) throw sponsoredAlready(live)
-  if (claims.length >= MOST_ATTEMPTS) throw attemptsExhausted(wallet.wallet, claims.length)
+  if (claims.length >= MOST_SPONSORED_ATTEMPTS) throw attemptsExhausted(wallet.wallet, claims.length)
 }
 
 /** Throws bad_request where the budget does not have this many lamports left. */

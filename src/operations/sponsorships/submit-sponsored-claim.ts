@@ -32,9 +32,9 @@ import {
   asSponsorshipRefusal,
   changedTransaction,
   claimExpired,
+  claimWouldFail,
   sponsoredAlready,
   sponsorUnavailable,
-  wouldFail,
 } from './refusals.ts'
 import { heightOfSponsoredClaim } from './sponsored-claim-id.ts'
 import {
@@ -77,14 +77,16 @@ export async function submitSponsoredClaim(
   try {
     return await signClaim(context, build, known)
   } catch (error) {
-    // Another process may have signed the same message meanwhile.
-    const signed = isConflict(error) ? await findSponsoredClaim(context.store.db, claim) : null
-    if (signed === null || signed.signature === null) throw asSponsorshipRefusal(error)
-    return answerOf(signed, signed.signature)
+    if (!isTaken(error)) throw asSponsorshipRefusal(error)
+    const row = await findSponsoredClaim(context.store.db, claim)
+    if (row?.signature) return answerOf(row, row.signature)
+    throw sponsoredAlready({ wallet: build.claimer, signature: null })
   }
 }
 
-const isConflict = (error: unknown) => error instanceof ApiError && error.code === 'conflict'
+/** Whether another request is signing the same message, or has just done so. */
+const isTaken = (error: unknown) =>
+  error instanceof ApiError && error.code === 'conflict' && error.details?.reason === undefined
 
 /** Throws bad_request unless the message was built here for this airdrop, and its claimer has signed it. */
 function requireBuild(
@@ -181,7 +183,7 @@ async function planClaim(
   if (block_height + LEAST_BLOCKS > lastValidBlockHeight) throw claimExpired()
   const versioned = { ...context, txVersion: message.config === null ? 0 : 1 } as const
   const { payable, lent, accountRent } = await sponsoredClaimTerms(versioned, airdropId, claimer)
-  if (lentIn(transaction) !== lent) throw wouldFail('its accounts have changed since it was built')
+  if (lentIn(transaction) !== lent) throw claimWouldFail('its accounts have changed since it was built')
   const { claim: parts, status, tokens, mint } = payable
   const fee = feeOfMessage(message)
   const lamports = fee + lent + accountRent
