@@ -9,6 +9,7 @@ import { DEFAULT_PLATFORM, PLATFORM } from '../signing/platform-flags.ts'
 import { runSigned } from '../signing/run.ts'
 import { readText } from '../ui/files.ts'
 import { failure, usage } from '../ui/problem.ts'
+import { claimSponsored } from './sponsored-claim.ts'
 
 const { submit, get, simulate } = paths.transactions
 
@@ -16,6 +17,7 @@ const claimAirdropFlags = {
   proof: text('JSON of `svc merkle proof -o json`, where no tree is stored; - for standard input', {
     placeholder: 'FILE',
   }),
+  sponsor: toggle('Have the platform wallet pay fee and rent, where it sponsors the airdrop'),
   swap_to_sol: toggle('Then sell what was claimed for SOL, through the pool of the token'),
   ...PLATFORM,
   ...SIGNING,
@@ -24,12 +26,17 @@ const claimAirdropFlags = {
 export const airdropClaimVerb = verb({
   about: 'Claim what your wallet is owed',
   details:
-    'The wallet is that of the keypair. Amount and proof come from the stored tree, or from --proof. With --swap-to-sol a second transaction follows once the claim has landed.',
-  calls: [paths.airdrops.claim, simulate, submit, get],
+    'The wallet is that of the keypair. Amount and proof come from the stored tree, or from --proof. With --swap-to-sol a second transaction follows once the claim has landed. With --sponsor the wallet needs no SOL, and the API key the scope airdrop:admin.',
+  calls: [paths.airdrops.claim, paths.sponsorships.build, paths.sponsorships.submit, simulate, submit, get],
   args: { id: required(text('Id of the airdrop')) },
   flags: claimAirdropFlags,
-  examples: ['svc airdrops claim <id> -k wallet.json', 'svc airdrops claim <id> --swap-to-sol --yes'],
-  async run({ id, ...input }, session) {
+  examples: [
+    'svc airdrops claim <id> -k wallet.json',
+    'svc airdrops claim <id> --sponsor -k poor.json',
+    'svc airdrops claim <id> --swap-to-sol --yes',
+  ],
+  async run({ id, sponsor, ...input }, session) {
+    if (sponsor) return claimSponsored(session, id, input)
     if (input.swap_to_sol && (input.build_only || input.wait === 'none')) {
       const shown = input.build_only ? '--build-only' : '--wait none'
       throw usage(`${shown} does not go with --swap-to-sol: the swap follows a claim that has landed`, { param: shown })
@@ -60,7 +67,7 @@ export const airdropClaimVerb = verb({
 /** Sells what was claimed. The claim is confirmed by now, so a failure reports that it was claimed but not sold. */
 async function sell(
   session: Session,
-  input: InputValues<typeof claimAirdropFlags>,
+  input: Omit<InputValues<typeof claimAirdropFlags>, 'sponsor'>,
   swap: string,
   claimed: CommandOutcome,
 ): Promise<CommandOutcome> {

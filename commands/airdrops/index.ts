@@ -13,6 +13,7 @@ import { airdropLaunchVerb } from './launch.ts'
 import { airdropPageVerb } from './page.ts'
 import { airdropPushVerb } from './push.ts'
 import { airdropSendVerb } from './send.ts'
+import { airdropSponsorVerb } from './sponsor.ts'
 import { airdropStatusVerb } from './status.ts'
 import { airdropWatchVerb } from './watch.ts'
 import { airdropWithdrawVerb } from './withdraw.ts'
@@ -44,6 +45,7 @@ export const airdropsNoun: Noun = {
     launch: airdropLaunchVerb,
     init: airdropInitVerb,
     claim: airdropClaimVerb,
+    sponsor: airdropSponsorVerb,
     withdraw: airdropWithdrawVerb,
     send: airdropSendVerb,
     push: airdropPushVerb,
