@@ -53,6 +53,10 @@ export async function createApp(services: Services, { metrics, access }: AppOpti
       await mountRoutes(mount)
       documentation(hono, (request, record) => refuseRoute(kernel, request, record, record.fault))
       assets(hono, kernel)
+      if (kernel.config.values['claim-pages']) {
+        const { claimSponsorship } = await import('./routes/claim-sponsorship.ts')
+        claimSponsorship(hono, kernel)
+      }
     }
     operations(hono, kernel, measured)
   })

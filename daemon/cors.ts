@@ -1,4 +1,4 @@
-/** Tells browsers which other origins may call the API: those of the setting `cors-origins`, and none without it. */
+/** Tells browsers which other origins may call the API and the claims of pages: those of their settings, none without. */
 import type { Env, Hono } from 'hono'
 import { cors } from 'hono/cors'
 import type { Config } from '../src/config.ts'
@@ -11,14 +11,25 @@ const PREFLIGHT_AGE_S = 7_200
  * play no part and are not allowed.
  */
 export function allowOrigins<E extends Env>(hono: Hono<E>, { values }: Config): void {
-  const origins = values['cors-origins']
-  if (origins === undefined || origins.length === 0) return
-  const answer = cors({
-    origin: origins.includes('*') ? '*' : [...origins],
+  allow(hono, '/v2/*', values['cors-origins'], {
     allowMethods: ['GET', 'POST', 'PATCH', 'DELETE'],
     allowHeaders: ['authorization', 'content-type', 'idempotency-key', 'x-request-id'],
     exposeHeaders: ['x-request-id', 'retry-after', 'ratelimit', 'ratelimit-policy', 'idempotent-replayed'],
-    maxAge: PREFLIGHT_AGE_S,
   })
-  hono.use('/v2/*', answer)
+  allow(hono, '/claim/*', values['claim-origins'], {
+    allowMethods: ['GET', 'POST'],
+    allowHeaders: ['content-type'],
+    exposeHeaders: ['x-request-id', 'retry-after'],
+  })
+}
+
+function allow<E extends Env>(
+  hono: Hono<E>,
+  path: string,
+  origins: readonly string[] | undefined,
+  options: { allowMethods: string[]; allowHeaders: string[]; exposeHeaders: string[] },
+): void {
+  if (origins === undefined || origins.length === 0) return
+  const origin = origins.includes('*') ? '*' : [...origins]
+  hono.use(path, cors({ ...options, origin, maxAge: PREFLIGHT_AGE_S }))
 }

@@ -5,6 +5,7 @@ import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono
 import type { Config } from '../src/config.ts'
 import { badRequest } from '../src/errors.ts'
 import type { App } from './app.ts'
+import { noteClientAddress } from './client-address.ts'
 import { readFromMessage } from './pipeline/body.ts'
 import { oneAtATime } from './pipelining.ts'
 
@@ -25,6 +26,7 @@ const SILENCE_MS = 300_000
 export function createHttpServer(app: App, { values }: Pick<Config, 'values'>, stopping?: AbortSignal): Server {
   const fetchApp = (request: Request, { incoming }: HttpBindings | Http2Bindings) => {
     if (incoming instanceof IncomingMessage) readFromMessage(request, incoming)
+    noteClientAddress(request, incoming.socket.remoteAddress)
     return app.fetch(request)
   }
   const listener = getRequestListener(fetchApp, {

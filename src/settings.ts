@@ -185,6 +185,26 @@ export const SETTINGS = define({
     about: 'Origins whose pages a browser lets call this API, or * for any; none unless set',
     project: 'it opens this API to web pages',
   },
+  'claim-pages': {
+    kind: 'boolean',
+    default: false,
+    about: 'Serve what claim pages need, without a key: the page of each stored airdrop, and its sponsored claims',
+    project: 'it opens this machine to everybody',
+  },
+  'claim-origins': {
+    kind: 'list',
+    pattern: { is: /^(?:\*|https?:\/\/[^/\s@?#]+)$/, about: 'origins like https://claim.example.com, or *' },
+    about: 'Origins of claim pages hosted elsewhere that may ask for sponsored claims, or * for any; none unless set',
+    project: 'it opens this machine to web pages',
+  },
+  'trusted-proxies': {
+    kind: 'integer',
+    default: 0,
+    min: 0,
+    max: 8,
+    about: 'Proxies in front of this daemon, whose X-Forwarded-For says who asks; 0 believes none',
+    project: 'it says whom this machine believes',
+  },
   'body-limit-mib': {
     kind: 'integer',
     default: 16,

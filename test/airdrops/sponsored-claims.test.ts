@@ -6,71 +6,19 @@ import { claimStatusAddress, tokenAccountAddress } from '../../src/chain/program
 import type { Services } from '../../src/context.ts'
 import { freeUnsignedClaims, settleSponsoredClaims } from '../../src/operations/sponsorships/settle-sponsored-claims.ts'
 import { SYSTEM_PROGRAM } from '../../src/solana/program-ids.ts'
-import { addressOf, airdropsOn, createBody, entriesFor, lacksDistributor } from '../support/airdrops.ts'
+import { addressOf, airdropsOn, entriesFor, lacksDistributor } from '../support/airdrops.ts'
 import { endingOnceSigned, signingBy } from '../support/dying-signer.ts'
-import { GENEROUS, type Limits, startPlatform } from '../support/platform-wallet.ts'
-
-const STATUS_RENT = 1_336_320n
-const TOKEN_RENT = 2_039_280n
-/** Two signatures, and no priority fee. */
-const FEE = 10_000n
-const COST = FEE + STATUS_RENT + TOKEN_RENT
-const ENOUGH = String(COST * 1_000n)
-const ABSENT = Buffer.concat([Buffer.alloc(32, 5), Buffer.alloc(2)]).toString('base64url')
-
-const sponsorshipOf = (id: string) => `/v2/airdrops/${id}/sponsorship`
-const buildsOf = (id: string) => `/v2/airdrops/${id}/sponsored-claims`
-
-interface Built {
-  id: string
-  transaction: string
-  lamports: string
-  fee_payer: string
-  requiredSigners: string[]
-}
-
-/** An airdrop on chain whose listed wallets have no SOL, with a sponsorship of `budget` lamports. */
-async function opened({ wallets = 3, budget = ENOUGH, limits = GENEROUS as Limits } = {}) {
-  const service = await startPlatform(limits)
-  const all = await airdropsOn(service)
-  const claimers = Array.from({ length: wallets }, () => Keypair.generate())
-  const maker = all.wallet()
-  const mint = all.mintFor(maker, 10_000_000n)
-  const tree = await all.storeTree(mint, entriesFor(claimers))
-  await all.submit(await all.ok('POST', '/v2/airdrops', createBody(maker, mint, tree.root)), maker)
-  const id = tree.id as string
-  if (budget !== '') await all.ok('PATCH', sponsorshipOf(id), { budget })
-  const lamportsOf = (key: Keypair | string) =>
-    all.chain.account(typeof key === 'string' ? key : addressOf(key))?.lamports ?? 0n
-  const build = (claimer: Keypair): Promise<Built> => all.ok('POST', buildsOf(id), { claimer: addressOf(claimer) })
-  const signedBy = ({ transaction }: Pick<Built, 'transaction'>, claimer: Keypair) => {
-    const decoded = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
-    decoded.sign([claimer])
-    return Buffer.from(decoded.serialize()).toString('base64')
-  }
-  const submission = (built: Built) => `${buildsOf(id)}/${built.id}/submissions`
-  const submitted = (built: Built, claimer: Keypair) =>
-    all.request('POST', submission(built), { body: { transaction: signedBy(built, claimer) } })
-  return {
-    ...all,
-    claimers,
-    first: claimers[0]!,
-    id,
-    mint,
-    platform: service.wallet,
-    lamportsOf,
-    build,
-    signedBy,
-    submission,
-    submitted,
-    async claimBy(claimer: Keypair) {
-      const answer = await submitted(await build(claimer), claimer)
-      expect([answer.status, answer.json.error]).toEqual([200, undefined])
-      return answer.json.data as { signature: string; lamports: string }
-    },
-    sponsorship: () => all.ok('GET', sponsorshipOf(id)),
-  }
-}
+import { startPlatform } from '../support/platform-wallet.ts'
+import {
+  ABSENT,
+  type BuiltSponsoredClaim,
+  buildsOf,
+  ENOUGH,
+  openSponsoredAirdrop,
+  SPONSORED_COST,
+  SPONSORED_FEE,
+  sponsorshipOf,
+} from '../support/sponsored-airdrop.ts'
 
 describe('a sponsorship', () => {
   it('needs its scope, a stored tree and a budget', async () => {
@@ -115,14 +63,14 @@ describe('a sponsorship', () => {
 describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle distributor)', () => {
   it('pays a wallet without a lamport, which ends as it was, and costs fee and rent to the lamport', async () => {
     const { first, build, submitted, lamportsOf, platform, tokensOf, mint, settle, eventsOf, id, sponsorship } =
-      await opened()
+      await openSponsoredAirdrop()
     const before = lamportsOf(platform)
     const built = await build(first)
     expect(built).toMatchObject({
       mode: 'unsigned',
       requiredSigners: [addressOf(first)],
       fee_payer: addressOf(platform),
-      lamports: String(COST),
+      lamports: String(SPONSORED_COST),
       tracked_resource: { resource_type: 'airdrop', resource_id: id, related_events: ['airdrop.claimed'] },
     })
     // A build reserves nothing, as anybody may ask for it.
@@ -133,11 +81,11 @@ describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle dist
       signature: expect.any(String),
       id: built.id,
       claimer: addressOf(first),
-      lamports: String(COST),
+      lamports: String(SPONSORED_COST),
     })
     expect([lamportsOf(first), tokensOf(mint, first)]).toEqual([0n, 1_000n])
-    expect(before - lamportsOf(platform)).toBe(COST)
-    expect(await sponsorship()).toMatchObject({ used: String(COST), pending: 1, landed: 0 })
+    expect(before - lamportsOf(platform)).toBe(SPONSORED_COST)
+    expect(await sponsorship()).toMatchObject({ used: String(SPONSORED_COST), pending: 1, landed: 0 })
     await settle()
     expect(await eventsOf(id)).toEqual([
       'airdrop.tree_built',
@@ -148,7 +96,7 @@ describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle dist
   })
 
   it('leaves a wallet with exactly what it held, and pays only for what is missing', async () => {
-    const { claimers, claimBy, lamportsOf, chain, mint, vaultOf, platform } = await opened()
+    const { claimers, claimBy, lamportsOf, chain, mint, vaultOf, platform } = await openSponsoredAirdrop()
     const [legacy, rich, dusted] = claimers as [Keypair, Keypair, Keypair]
     const lamports = (held: bigint) => ({
       lamports: held,
@@ -168,14 +116,15 @@ describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle dist
       expect(before - lamportsOf(platform)).toBe(BigInt(told))
       return before - lamportsOf(platform)
     }
-    expect([await spentOn(legacy), lamportsOf(legacy)]).toEqual([COST, 500_000n])
-    expect([await spentOn(rich), lamportsOf(rich)]).toEqual([COST, 2_000_000_000n])
-    expect(await spentOn(dusted)).toBe(COST - 890_880n - 1_000_000n)
+    expect([await spentOn(legacy), lamportsOf(legacy)]).toEqual([SPONSORED_COST, 500_000n])
+    expect([await spentOn(rich), lamportsOf(rich)]).toEqual([SPONSORED_COST, 2_000_000_000n])
+    expect(await spentOn(dusted)).toBe(SPONSORED_COST - 890_880n - 1_000_000n)
     expect(lamportsOf(dusted)).toBe(0n)
   })
 
   it('is not signed where the accounts have changed since it was built', async () => {
-    const { first, build, submitted, chain, mint, vaultOf, lamportsOf, platform, sponsorship } = await opened()
+    const { first, build, submitted, chain, mint, vaultOf, lamportsOf, platform, sponsorship } =
+      await openSponsoredAirdrop()
     const built = await build(first)
     const { distributor } = await vaultOf(mint)
     chain.airdrop(await claimStatusAddress(distributor, addressOf(first)), 890_880n)
@@ -187,7 +136,8 @@ describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle dist
   })
 
   it('is paid for once: the same request has one answer, and no other is built', async () => {
-    const { first, build, submitted, lamportsOf, platform, settle, services, refused, id, sponsorship } = await opened()
+    const { first, build, submitted, lamportsOf, platform, settle, services, refused, id, sponsorship } =
+      await openSponsoredAirdrop()
     const [one, other] = [await build(first), await build(first)]
     const signature = (await submitted(one, first)).json.data.signature
     const after = lamportsOf(platform)
@@ -210,13 +160,17 @@ describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle dist
       // Two builds of the same second are the same message.
       if (other.id !== one.id) expect(await others()).toEqual([409, 'sponsored_already', signature])
       expect(await built()).toEqual([409, 'sponsored_already', signature])
-      expect(await sponsorship()).toMatchObject({ used: String(COST), pending: passed ? 0 : 1, landed: passed ? 1 : 0 })
+      expect(await sponsorship()).toMatchObject({
+        used: String(SPONSORED_COST),
+        pending: passed ? 0 : 1,
+        landed: passed ? 1 : 0,
+      })
     }
     expect(lamportsOf(platform)).toBe(after)
   })
 
   it('of a wallet that is not listed, or has claimed by itself, is not built', async () => {
-    const { first, refused, id, chain, ok, submit } = await opened()
+    const { first, refused, id, chain, ok, submit } = await openSponsoredAirdrop()
     const stranger = await refused('POST', buildsOf(id), { claimer: addressOf(Keypair.generate()) })
     expect([stranger.status, stranger.param, stranger.details.reason]).toEqual([404, 'claimer', 'not_listed'])
     chain.airdrop(addressOf(first), 1_000_000_000n)
@@ -228,7 +182,7 @@ describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle dist
 
   it('is signed only as it was built, with its claimer’s own signature, for its own airdrop', async () => {
     const { first, claimers, build, signedBy, submission, request, lamportsOf, platform, sponsorship, id } =
-      await opened()
+      await openSponsoredAirdrop()
     const before = lamportsOf(platform)
     const built = await build(first)
     const bytes = Buffer.from(built.transaction, 'base64')
@@ -268,27 +222,32 @@ describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle dist
   })
 
   it('is refused where the budget does not have what it costs, at the build and at the signature', async () => {
-    const { claimers, build, claimBy, submitted, refused, id, ok, sponsorship } = await opened({
-      budget: String(2n * COST - 1n),
+    const { claimers, build, claimBy, submitted, refused, id, ok, sponsorship } = await openSponsoredAirdrop({
+      budget: String(2n * SPONSORED_COST - 1n),
     })
     const [one, two] = claimers as [Keypair, Keypair]
     const early = await build(two)
     await claimBy(one)
     const built = await refused('POST', buildsOf(id), { claimer: addressOf(two) })
-    const left = { reason: 'budget_exhausted', lamports_left: String(COST - 1n), lamports: String(COST) }
+    const left = {
+      reason: 'budget_exhausted',
+      lamports_left: String(SPONSORED_COST - 1n),
+      lamports: String(SPONSORED_COST),
+    }
     expect([built.status, built.details]).toEqual([400, left])
     const late = await submitted(early, two)
     expect([late.status, late.json.error.details]).toEqual([400, left])
-    await ok('PATCH', sponsorshipOf(id), { budget: String(2n * COST) })
+    await ok('PATCH', sponsorshipOf(id), { budget: String(2n * SPONSORED_COST) })
     expect((await submitted(early, two)).status).toBe(200)
-    expect(await sponsorship()).toMatchObject({ used: String(2n * COST), left: '0' })
+    expect(await sponsorship()).toMatchObject({ used: String(2n * SPONSORED_COST), left: '0' })
   })
 
   it('never passes the budget when many are signed at once, nor pays a wallet twice', async () => {
-    const { claimers, build, submitted, lamportsOf, platform, sponsorship, tokensOf, mint, services } = await opened({
-      wallets: 20,
-      budget: String(7n * COST + COST / 2n),
-    })
+    const { claimers, build, submitted, lamportsOf, platform, sponsorship, tokensOf, mint, services } =
+      await openSponsoredAirdrop({
+        wallets: 20,
+        budget: String(7n * SPONSORED_COST + SPONSORED_COST / 2n),
+      })
     const before = lamportsOf(platform)
     const builds = await Promise.all(claimers.map((key) => build(key)))
     // Each twice at once, as a page does whose answer was lost.
@@ -299,15 +258,17 @@ describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle dist
     const reasons = new Set(answers.flatMap(({ error }) => (error === undefined ? [] : [error.details?.reason])))
     expect(signatures.size).toBe(7)
     for (const reason of reasons) expect(['budget_exhausted', 'sponsored_already']).toContain(reason)
-    expect(before - lamportsOf(platform)).toBe(7n * COST)
+    expect(before - lamportsOf(platform)).toBe(7n * SPONSORED_COST)
     expect(claimers.filter((key) => tokensOf(mint, key) !== null)).toHaveLength(7)
-    expect(await sponsorship()).toMatchObject({ used: String(7n * COST), pending: 7 })
+    expect(await sponsorship()).toMatchObject({ used: String(7n * SPONSORED_COST), pending: 7 })
     const spends = await services.store.db.selectFrom('signer_spends').selectAll().execute()
-    expect(spends.filter(({ mint }) => mint === '').map(({ amount }) => amount)).toEqual(Array(7).fill(String(COST)))
+    expect(spends.filter(({ mint }) => mint === '').map(({ amount }) => amount)).toEqual(
+      Array(7).fill(String(SPONSORED_COST)),
+    )
   })
 
   it('of one wallet in many builds at once is signed once', async () => {
-    const { first, build, submitted, lamportsOf, platform, chain } = await opened()
+    const { first, build, submitted, lamportsOf, platform, chain } = await openSponsoredAirdrop()
     const before = lamportsOf(platform)
     const builds = []
     for (let i = 0; i < 6; i++) {
@@ -318,14 +279,16 @@ describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle dist
     const answers = await Promise.all(builds.map((built) => submitted(built, first)))
     const signatures = new Set(answers.flatMap(({ json }) => json.data?.signature ?? []))
     expect(signatures.size).toBe(1)
-    expect(before - lamportsOf(platform)).toBe(COST)
+    expect(before - lamportsOf(platform)).toBe(SPONSORED_COST)
   })
 
   it('stays within the policy of the platform wallet, and what that refuses uses nothing of the budget', async () => {
-    const day = String(2n * COST - 1n)
-    const { claimers, build, claimBy, submitted, request, ok, sponsorship, vaultOf, mint } = await opened({
-      limits: { lamports_per_transaction: String(COST), lamports_per_day: day },
-    })
+    const day = String(2n * SPONSORED_COST - 1n)
+    const { claimers, build, claimBy, submitted, request, ok, sponsorship, vaultOf, mint } = await openSponsoredAirdrop(
+      {
+        limits: { lamports_per_transaction: String(SPONSORED_COST), lamports_per_day: day },
+      },
+    )
     const [one, two] = claimers as [Keypair, Keypair]
     await claimBy(one)
     const over = await submitted(await build(two), two)
@@ -333,7 +296,7 @@ describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle dist
     await request('PATCH', '/v2/signer/policy', { body: { lamports_per_day: ENOUGH, destinations: [] } })
     const unlisted = await submitted(await build(two), two)
     expect(unlisted.json.error.details).toMatchObject({ rule: 'destination', reason: 'sponsor_unavailable' })
-    expect(await sponsorship()).toMatchObject({ used: String(COST), pending: 1 })
+    expect(await sponsorship()).toMatchObject({ used: String(SPONSORED_COST), pending: 1 })
     await ok('POST', '/v2/signer/pauses', { reason: 'lunch' })
     const paused = await request('POST', buildsOf((await sponsorship()).airdrop_id), {
       body: { claimer: addressOf(two) },
@@ -343,11 +306,11 @@ describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle dist
     const { distributor } = await vaultOf(mint)
     await request('PATCH', '/v2/signer/policy', { body: { destinations: [distributor] } })
     await claimBy(two)
-    expect(await sponsorship()).toMatchObject({ used: String(2n * COST), pending: 2 })
+    expect(await sponsorship()).toMatchObject({ used: String(2n * SPONSORED_COST), pending: 2 })
   })
 
   it('needs SOL in the platform wallet, and says so', async () => {
-    const { first, chain, platform, refused, id } = await opened()
+    const { first, chain, platform, refused, id } = await openSponsoredAirdrop()
     const held = chain.account(addressOf(platform))!
     chain.setAccount(addressOf(platform), { ...held, lamports: 2_000_000n })
     const poor = await refused('POST', buildsOf(id), { claimer: addressOf(first) })
@@ -356,7 +319,7 @@ describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle dist
   })
 
   it('is not signed so late that it may never land', async () => {
-    const { first, build, submitted, chain, sponsorship } = await opened()
+    const { first, build, submitted, chain, sponsorship } = await openSponsoredAirdrop()
     const built = await build(first)
     for (let i = 0; i < 130; i++) chain.advance(1)
     const { status, json } = await submitted(built, first)
@@ -367,7 +330,12 @@ describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle dist
 
 describe.skipIf(lacksDistributor)('what a sponsored claim costs (needs the Jito merkle distributor)', () => {
   /** Sends to another app, which runs on these services. */
-  async function sendTo(services: Services, all: Awaited<ReturnType<typeof opened>>, built: Built, claimer: Keypair) {
+  async function sendTo(
+    services: Services,
+    all: Awaited<ReturnType<typeof openSponsoredAirdrop>>,
+    built: BuiltSponsoredClaim,
+    claimer: Keypair,
+  ) {
     const app = await createApp(services)
     const answer = await app.fetch(
       new Request(`http://localhost${all.submission(built)}`, {
@@ -381,7 +349,7 @@ describe.skipIf(lacksDistributor)('what a sponsored claim costs (needs the Jito 
   }
 
   it('is its fee where it fails on chain, and after three of them the wallet pays by itself', async () => {
-    const all = await opened()
+    const all = await openSponsoredAirdrop()
     const { first, services, settle, sponsorship, lamportsOf, platform, chain, id, refused, build } = all
     const before = lamportsOf(platform)
     for (let n = 1; n <= 3; n++) {
@@ -397,18 +365,21 @@ describe.skipIf(lacksDistributor)('what a sponsored claim costs (needs the Jito 
       const { status, json } = await sendTo(emptying, all, await build(first), first)
       expect([status, json.error]).toEqual([200, undefined])
       chain.setAccount(vault, held)
-      expect(await sponsorship()).toMatchObject({ used: String(COST + FEE * BigInt(n - 1)), pending: 1 })
+      expect(await sponsorship()).toMatchObject({
+        used: String(SPONSORED_COST + SPONSORED_FEE * BigInt(n - 1)),
+        pending: 1,
+      })
       for (let i = 0; i < 3; i++) await settle()
       await settleSponsoredClaims(services)
-      expect(await sponsorship()).toMatchObject({ used: String(FEE * BigInt(n)), pending: 0, failed: n })
+      expect(await sponsorship()).toMatchObject({ used: String(SPONSORED_FEE * BigInt(n)), pending: 0, failed: n })
     }
-    expect(before - lamportsOf(platform)).toBe(3n * FEE)
+    expect(before - lamportsOf(platform)).toBe(3n * SPONSORED_FEE)
     const { status, details } = await refused('POST', buildsOf(id), { claimer: addressOf(first) })
     expect([status, details.reason]).toEqual([400, 'attempts_exhausted'])
   })
 
   it('is nothing where the provider certainly did not sign', async () => {
-    const all = await opened()
+    const all = await openSponsoredAirdrop()
     const { first, services, build, sponsorship, submitted } = all
     const { SignerUnavailable } = await import('../../src/chain/signer/index.ts')
     const refusing = await signingBy(services, async () => {
@@ -421,14 +392,14 @@ describe.skipIf(lacksDistributor)('what a sponsored claim costs (needs the Jito 
   })
 
   it('is counted while a process has died over it; the same request ends it with the same signature', async () => {
-    const all = await opened()
+    const all = await openSponsoredAirdrop()
     const { first, services, build, submitted, sponsorship, lamportsOf, platform } = all
     const before = lamportsOf(platform)
     const { dying, living, made, isKilled } = await endingOnceSigned(services)
     const built = await build(first)
     await sendTo(dying, all, built, first)
     expect([isKilled(), lamportsOf(platform)]).toEqual([true, before])
-    expect(await sponsorship()).toMatchObject({ used: String(COST), pending: 1 })
+    expect(await sponsorship()).toMatchObject({ used: String(SPONSORED_COST), pending: 1 })
     // Another build of the same wallet waits for this one.
     all.chain.advance(1)
     const other = await all.request('POST', buildsOf(all.id), { body: { claimer: addressOf(first) } })
@@ -436,18 +407,18 @@ describe.skipIf(lacksDistributor)('what a sponsored claim costs (needs the Jito 
     expect((await sendTo(living, all, built, first)).status).toBe(200)
     expect([made.length, new Set(made).size]).toEqual([2, 1])
     expect((await submitted(built, first)).status).toBe(200)
-    expect(before - lamportsOf(platform)).toBe(COST)
-    expect(await sponsorship()).toMatchObject({ used: String(COST), pending: 1 })
+    expect(before - lamportsOf(platform)).toBe(SPONSORED_COST)
+    expect(await sponsorship()).toMatchObject({ used: String(SPONSORED_COST), pending: 1 })
   })
 
   it('is given back where a process died over it and nobody comes back, once it can no longer land', async () => {
-    const all = await opened()
+    const all = await openSponsoredAirdrop()
     const { first, services, build, submitted, sponsorship, chain, pass } = all
     const { dying } = await endingOnceSigned(services)
     const built = await build(first)
     await sendTo(dying, all, built, first)
     await freeUnsignedClaims(services)
-    expect(await sponsorship()).toMatchObject({ used: String(COST), pending: 1 })
+    expect(await sponsorship()).toMatchObject({ used: String(SPONSORED_COST), pending: 1 })
     pass(600)
     for (let i = 0; i < 400; i++) chain.advance(1)
     await freeUnsignedClaims(services)

@@ -87,6 +87,7 @@ const RUNS: Record<string, () => string[][]> = {
     [world.list!, '--mint', world.mint!, '--decimals', '6', '--signed'],
   ],
   'airdrops push': () => [[world.stored!]],
+  'airdrops claim': () => [[world.airdrop!], [world.airdrop!, '--sponsor'], [world.airdrop!, '--swap-to-sol']],
 }
 /** Dry runs that fail as they should: a failure may leave nothing either. */
 const FAILING = ['airdrops init --signed', 'airdrops claim --swap-to-sol', 'airdrops send --mint --decimals --signed']
@@ -205,6 +206,7 @@ describe.skipIf(lacking.length > 0)('a dry run', () => {
     const launched = await done(['airdrops', 'launch', world.list, ...airdrop])
     world.airdrop = (launched as unknown as { id: string }[])[0]!.id
     // So that it has some to lock.
+    await done(['airdrops', 'sponsor', world.airdrop, '--budget', '1'])
     const claim = await run(['airdrops', 'claim', world.airdrop, '-k', world.other])
     expect(claim.exitCode, claim.stderr).toBe(0)
     const stored = ['merkle', 'build', world.list, ...airdrop, '--airdrop-count', '1', '--persist']

@@ -38,10 +38,14 @@ function enabledOne(row: SponsorshipRow | null, id: string): SponsorshipRow {
   return row
 }
 
+/** Whether the signer is paused. */
+export async function isPaused({ store, clock }: CheckServices, signer: Signer): Promise<boolean> {
+  return (await readPolicyState(store.db, clock, signer.address)).policy.paused
+}
+
 /** Throws bad_request while the signer is paused, without an entry of the audit log, which strangers could fill. */
-export async function requireUnpaused({ store, clock }: CheckServices, signer: Signer): Promise<void> {
-  const { policy } = await readPolicyState(store.db, clock, signer.address)
-  if (policy.paused) throw sponsorUnavailable('its signer is paused')
+export async function requireUnpaused(services: CheckServices, signer: Signer): Promise<void> {
+  if (await isPaused(services, signer)) throw sponsorUnavailable('its signer is paused')
 }
 
 /** Throws conflict for a wallet whose claim is under way or has landed, and bad_request after too many attempts. */

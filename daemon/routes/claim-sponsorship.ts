@@ -1,0 +1,147 @@
+/** /claim/{id}/sponsorship and /claim/{id}/sponsored-claims: what a claim page asks for, without a key, for its visitors. */
+import { z } from '@hono/zod-openapi'
+import type { Hono } from 'hono'
+import { CLAIM_FAULTS } from '../../src/api/airdrops.ts'
+import { treeId } from '../../src/api/chain-scalars.ts'
+import { recordId } from '../../src/api/scalars.ts'
+import {
+  SPONSORSHIP_REFUSALS,
+  type SponsorshipRefusal,
+  sponsoredClaimFields,
+  submissionFields,
+} from '../../src/api/sponsorships.ts'
+import type { Context } from '../../src/context.ts'
+import { ApiError, internal } from '../../src/errors.ts'
+import { silentLog } from '../../src/log.ts'
+import { validateInput } from '../../src/operations/input-validation.ts'
+import { buildSponsoredClaimFor } from '../../src/operations/sponsorships/build-sponsored-claim.ts'
+import { offerSponsorship } from '../../src/operations/sponsorships/offer-sponsorship.ts'
+import { submitSponsoredClaim } from '../../src/operations/sponsorships/submit-sponsored-claim.ts'
+import { clientAddressOf } from '../client-address.ts'
+import type { Kernel } from '../kernel.ts'
+import { VisitorCounter } from '../limits/visitors.ts'
+import { envelope, errorResponse, jsonResponse } from '../pipeline/answer.ts'
+import { bodySourceOf, declaredLength, parseJsonObject, readRequestBody } from '../pipeline/body.ts'
+import { KIB } from '../pipeline/body-room.ts'
+import { makeContext, UNLINKED } from '../pipeline/context.ts'
+import type { RequestEnv } from '../pipeline/request-record.ts'
+
+/** Bytes of a body, several times those of the largest transaction. */
+const CEILING = 16 * KIB
+const LIMITS = { perAddress: 20, inAll: 600, atOnce: 16 }
+
+const offerFields = z.strictObject({ id: treeId })
+const buildFields = z.strictObject({ id: treeId, claimer: sponsoredClaimFields.claimer })
+const submitFields = z.strictObject({ id: treeId, claim: recordId, ...submissionFields })
+
+export function claimSponsorship(hono: Hono<RequestEnv>, kernel: Kernel): void {
+  const visitors = new VisitorCounter(kernel.clock, LIMITS)
+  const mount = (
+    method: 'GET' | 'POST',
+    path: string,
+    operate: (context: Context, input: Record<string, unknown>) => Promise<object>,
+  ) => {
+    hono.on(method, path.replace(/\{(\w+)\}/g, ':$1'), async (c) => {
+      const { requestId, fault } = c.env
+      c.env.route = path
+      const headers = { 'X-Request-Id': requestId }
+      const work = async () => {
+        if (fault !== undefined) throw fault
+        const body = method === 'GET' ? {} : await readFields(c.req.raw)
+        // The path says which airdrop and which claim, whatever the body names.
+        const input = { ...body, ...c.req.param() }
+        return operate(contextFor(kernel, requestId), input)
+      }
+      try {
+        const address = clientAddressOf(c.req.raw, kernel.config.values['trusted-proxies'])
+        const done = await visitors.run(address, work)
+        if ('wait' in done) throw tooMany(done.wait)
+        return jsonResponse(kernel, 200, envelope(done.answer, { request_id: requestId }), headers)
+      } catch (thrown) {
+        const shown = forVisitors(kernel, thrown, requestId)
+        // A failure was logged with its cause by now.
+        const { status, body } = errorResponse(
+          { config: kernel.config, log: silentLog },
+          shown,
+          requestId,
+          new URL(c.req.url).origin,
+        )
+        const wait = shown.retryAfter
+        return jsonResponse(kernel, status, body, {
+          ...headers,
+          ...(wait === undefined ? {} : { 'Retry-After': String(wait) }),
+        })
+      }
+    })
+  }
+  mount('GET', '/claim/{id}/sponsorship', async (context, input) =>
+    offerSponsorship(context, validateInput(offerFields, input).id),
+  )
+  mount('POST', '/claim/{id}/sponsored-claims', async (context, input) => {
+    const fields = { ...validateInput(buildFields, input), tx_version: 0, mode: 'unsigned' } as const
+    const { id, transaction, fee_payer, lamports, last_valid_block_height } = await buildSponsoredClaimFor(
+      context,
+      fields,
+    )
+    return { id, transaction, fee_payer, lamports, last_valid_block_height }
+  })
+  mount('POST', '/claim/{id}/sponsored-claims/{claim}/submissions', async (context, input) => {
+    const fields = { ...validateInput(submitFields, input), mode: 'signed' } as const
+    const { signature } = await submitSponsoredClaim(context, fields)
+    return { signature, status: 'submitted' }
+  })
+}
+
+async function readFields(request: Request): Promise<Record<string, unknown>> {
+  const contentType = request.headers.get('content-type') ?? ''
+  const declared = declaredLength(request.headers.get('content-length'), CEILING)
+  const reading = { contentType, ceiling: CEILING, declared, inspect: undefined }
+  return parseJsonObject(await readRequestBody(bodySourceOf(request), reading))
+}
+
+/** The caller is named in the audit log instead of an API key. */
+function contextFor(kernel: Kernel, requestId: string): Context {
+  const context = makeContext(kernel, undefined, { request_id: requestId }, UNLINKED, (work) =>
+    kernel.store.write(work),
+  )
+  return { ...context, actor: { apiKeyId: 'claim-page', scopes: [] } }
+}
+
+const tooMany = (wait: number) =>
+  new ApiError('rate_limited', 'Too many requests for sponsored claims: try again later', { retryAfter: wait })
+
+/** What visitors are told, instead of what operators can do about it. */
+const WORDS: Record<SponsorshipRefusal, string> = {
+  not_sponsored: 'The claims of this airdrop are not sponsored: claim at your own cost',
+  not_listed: 'This wallet is not in the list of this airdrop',
+  sponsored_already: 'A sponsored claim of this wallet is on its way, or has landed',
+  attempts_exhausted: 'Too many sponsored claims of this wallet have failed: claim at your own cost',
+  budget_exhausted: 'The budget for sponsored claims is used up: claim at your own cost',
+  changed_transaction: 'The transaction is not the one that was built, or the wallet has not signed it',
+  expired: 'The transaction was signed too late: build a new one and sign that',
+  would_fail: 'The claim would fail as it was built: build a new one and sign that',
+  sponsor_unavailable: 'Claims cannot be sponsored at the moment: try again later, or claim at your own cost',
+}
+
+const isRefusal = (reason: unknown): reason is SponsorshipRefusal =>
+  (SPONSORSHIP_REFUSALS as readonly unknown[]).includes(reason)
+const isFault = (reason: unknown) => (CLAIM_FAULTS as readonly unknown[]).includes(reason)
+
+/** Limits of the policy, settings and causes of failures stay with the operator; a failure is logged. */
+function forVisitors(kernel: Kernel, thrown: unknown, requestId: string): ApiError {
+  if (!(thrown instanceof ApiError) || thrown.code === 'internal_error') {
+    kernel.log.error({ err: thrown, request_id: requestId }, 'a sponsored claim of a visitor failed')
+    return internal('Something went wrong: try again')
+  }
+  const { code, message, param, details = {}, retryAfter } = thrown
+  const { reason, signature } = details
+  if (isRefusal(reason)) {
+    const shown = { reason, ...(signature === undefined ? {} : { signature }) }
+    return new ApiError(code, WORDS[reason], { details: shown })
+  }
+  return new ApiError(code, message, {
+    ...(param === undefined ? {} : { param }),
+    ...(isFault(reason) ? { details: { reason } } : {}),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+  })
+}

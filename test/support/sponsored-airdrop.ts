@@ -1,0 +1,74 @@
+/** An airdrop on the real distributor whose wallets have no SOL, and a platform wallet that sponsors their claims. */
+import { Keypair, VersionedTransaction } from '@solana/web3.js'
+import { expect } from 'vitest'
+import { addressOf, airdropsOn, createBody, entriesFor } from './airdrops.ts'
+import { GENEROUS, type Limits, startPlatform } from './platform-wallet.ts'
+import type { ServiceOptions } from './service.ts'
+
+const STATUS_RENT = 1_336_320n
+const TOKEN_RENT = 2_039_280n
+/** Two signatures, and no priority fee. */
+export const SPONSORED_FEE = 10_000n
+export const SPONSORED_COST = SPONSORED_FEE + STATUS_RENT + TOKEN_RENT
+export const ENOUGH = String(SPONSORED_COST * 1_000n)
+export const ABSENT = Buffer.concat([Buffer.alloc(32, 5), Buffer.alloc(2)]).toString('base64url')
+
+export const sponsorshipOf = (id: string) => `/v2/airdrops/${id}/sponsorship`
+export const buildsOf = (id: string) => `/v2/airdrops/${id}/sponsored-claims`
+
+export interface BuiltSponsoredClaim {
+  id: string
+  transaction: string
+  lamports: string
+  fee_payer: string
+  requiredSigners: string[]
+}
+
+/** An airdrop on chain whose listed wallets have no SOL, with a sponsorship of `budget` lamports. */
+export async function openSponsoredAirdrop({
+  wallets = 3,
+  budget = ENOUGH,
+  limits = GENEROUS as Limits,
+  settings = {} as NonNullable<ServiceOptions['settings']>,
+} = {}) {
+  const service = await startPlatform(limits, { settings })
+  const all = await airdropsOn(service)
+  const claimers = Array.from({ length: wallets }, () => Keypair.generate())
+  const maker = all.wallet()
+  const mint = all.mintFor(maker, 10_000_000n)
+  const tree = await all.storeTree(mint, entriesFor(claimers))
+  await all.submit(await all.ok('POST', '/v2/airdrops', createBody(maker, mint, tree.root)), maker)
+  const id = tree.id as string
+  if (budget !== '') await all.ok('PATCH', sponsorshipOf(id), { budget })
+  const lamportsOf = (key: Keypair | string) =>
+    all.chain.account(typeof key === 'string' ? key : addressOf(key))?.lamports ?? 0n
+  const build = (claimer: Keypair): Promise<BuiltSponsoredClaim> =>
+    all.ok('POST', buildsOf(id), { claimer: addressOf(claimer) })
+  const signedBy = ({ transaction }: Pick<BuiltSponsoredClaim, 'transaction'>, claimer: Keypair) => {
+    const decoded = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
+    decoded.sign([claimer])
+    return Buffer.from(decoded.serialize()).toString('base64')
+  }
+  const submission = (built: BuiltSponsoredClaim) => `${buildsOf(id)}/${built.id}/submissions`
+  const submitted = (built: BuiltSponsoredClaim, claimer: Keypair) =>
+    all.request('POST', submission(built), { body: { transaction: signedBy(built, claimer) } })
+  return {
+    ...all,
+    claimers,
+    first: claimers[0]!,
+    id,
+    mint,
+    platform: service.wallet,
+    lamportsOf,
+    build,
+    signedBy,
+    submission,
+    submitted,
+    async claimBy(claimer: Keypair) {
+      const answer = await submitted(await build(claimer), claimer)
+      expect([answer.status, answer.json.error]).toEqual([200, undefined])
+      return answer.json.data as { signature: string; lamports: string }
+    },
+    sponsorship: () => all.ok('GET', sponsorshipOf(id)),
+  }
+}
