@@ -76,7 +76,7 @@ function refuseOtherFlags({ proof, platform_fee, swap_to_sol, build_only }: Spon
   })
 }
 
-/** Throws a failure unless it is one claim, for which the claimer's own lamports are not touched by a transfer. */
+/** Throws a failure unless it is a claim for which the claimer's own lamports are not touched by a transfer. */
 function requireSponsored(
   { fee_payer, signers, instructions }: TransactionContent,
   { fee_payer: sponsor }: SponsoredClaimBuilt,
@@ -104,5 +104,6 @@ function requireSponsored(
       program === SYSTEM_PROGRAM ? 'it transfers otherwise than from its sponsor' : `it calls ${program}`,
     )
   }
-  if (claims !== 1) throw unexpected(`it makes ${claims} claims`)
+  // With vesting, what is paid at once and what has vested are claimed by an instruction each.
+  if (claims !== 1 && claims !== 2) throw unexpected(`it makes ${claims} claims`)
 }

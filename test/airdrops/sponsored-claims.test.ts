@@ -135,6 +135,27 @@ describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle dist
     expect((await submitted(await build(first), first)).status).toBe(200)
   })
 
+  it('takes what is due of amounts that vest, and is the one claim of its wallet that is paid for', async () => {
+    const all = await openSponsoredAirdrop({ locked: 7_000n })
+    const { claimers, claimBy, tokensOf, mint, pass, start, chain, lamportsOf, ok, submit, id, refused } = all
+    const [early, late, own] = claimers as [Keypair, Keypair, Keypair]
+    await claimBy(early)
+    expect(tokensOf(mint, early)).toBe(1_000n)
+    pass(start + 2 * 86_400 - chain.unixTimestamp())
+    await claimBy(late)
+    expect([tokensOf(mint, late), lamportsOf(late)]).toEqual([2_000n + 2_000n, 0n])
+    const again = await refused('POST', buildsOf(id), { claimer: addressOf(late) })
+    expect([again.status, again.details.reason]).toEqual([409, 'sponsored_already'])
+    // Whoever made its first claim by itself has one paid for later, which costs the fee alone.
+    chain.airdrop(addressOf(own), 10_000_000n)
+    const body = { claimer: addressOf(own), platform_id: 'acme', amount: '0' }
+    await submit(await ok('POST', `/v2/airdrops/${id}/claims`, body), own)
+    pass(86_400)
+    const held = lamportsOf(own)
+    expect(BigInt((await claimBy(own)).lamports)).toBe(SPONSORED_FEE)
+    expect([tokensOf(mint, own), lamportsOf(own)]).toEqual([3_000n + 3_000n, held])
+  })
+
   it('is paid for once: the same request has one answer, and no other is built', async () => {
     const { first, build, submitted, lamportsOf, platform, settle, services, refused, id, sponsorship } =
       await openSponsoredAirdrop()

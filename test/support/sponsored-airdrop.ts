@@ -1,7 +1,7 @@
 /** An airdrop on the real distributor whose wallets have no SOL, and a platform wallet that sponsors their claims. */
 import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { expect } from 'vitest'
-import { addressOf, airdropsOn, createBody, entriesFor } from './airdrops.ts'
+import { addressOf, airdropsOn, createBody, DAY_S, entriesFor } from './airdrops.ts'
 import { GENEROUS, type Limits, startPlatform } from './platform-wallet.ts'
 import type { ServiceOptions } from './service.ts'
 
@@ -30,14 +30,23 @@ export async function openSponsoredAirdrop({
   budget = ENOUGH,
   limits = GENEROUS as Limits,
   settings = {} as NonNullable<ServiceOptions['settings']>,
+  /** Vests for each wallet within a week from ten minutes on. */
+  locked = 0n,
 } = {}) {
   const service = await startPlatform(limits, { settings })
   const all = await airdropsOn(service)
   const claimers = Array.from({ length: wallets }, () => Keypair.generate())
   const maker = all.wallet()
   const mint = all.mintFor(maker, 10_000_000n)
-  const tree = await all.storeTree(mint, entriesFor(claimers))
-  await all.submit(await all.ok('POST', '/v2/airdrops', createBody(maker, mint, tree.root)), maker)
+  const vesting = locked === 0n ? {} : { amount_locked: String(locked) }
+  const tree = await all.storeTree(
+    mint,
+    entriesFor(claimers).map((entry) => ({ ...entry, ...vesting })),
+  )
+  const start = all.chain.unixTimestamp() + 600
+  const isoOf = (seconds: number) => new Date(seconds * 1000).toISOString()
+  const times = locked === 0n ? {} : { starts_at: isoOf(start), ends_at: isoOf(start + 7 * DAY_S) }
+  await all.submit(await all.ok('POST', '/v2/airdrops', createBody(maker, mint, tree.root, times)), maker)
   const id = tree.id as string
   if (budget !== '') await all.ok('PATCH', sponsorshipOf(id), { budget })
   const lamportsOf = (key: Keypair | string) =>
@@ -56,6 +65,7 @@ export async function openSponsoredAirdrop({
     ...all,
     claimers,
     first: claimers[0]!,
+    start,
     id,
     mint,
     platform: service.wallet,
