@@ -754,6 +754,8 @@ export interface AirdropClaimFiguresTable {
   median_seq: number | null
   first_at: number | null
   last_at: number | null
+}
+
 /** What the platform wallet may pay for the claims of one airdrop, and what of it is used. */
 export interface SponsorshipsTable {
   seq: Generated<number>

@@ -80,7 +80,6 @@ const RUNS: Record<string, () => string[][]> = {
   ],
   'airdrops init': () => [[world.stored!], [world.stored!, '--signed']],
   'airdrops launch': () => [[world.list!, '--mint', world.mint!, '--decimals', '6', '--airdrop-count', '9', '--again']],
-  'airdrops claim': () => [[world.airdrop!], [world.airdrop!, '--swap-to-sol']],
   'airdrops send': () => [
     [world.list!, '--mint', world.mint!, '--decimals', '6'],
     [world.list!, '--mint', world.mint!, '--decimals', '6', '--tx-version', '1'],

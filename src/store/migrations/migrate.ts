@@ -32,8 +32,8 @@ import { ledgerTables } from './0032-ledger.ts'
 import { feeClaimKinds } from './0033-fee-claim-kinds.ts'
 import { lockedAmounts } from './0034-locked-amounts.ts'
 import { feeScheduleTables } from './0036-fee-schedules.ts'
-import { airdropClaimTables } from './0038-airdrop-claims.ts'
 import { sponsorshipTables } from './0037-sponsorships.ts'
+import { airdropClaimTables } from './0038-airdrop-claims.ts'
 import type { SchemaDialect } from './dialect.ts'
 
 /** Migrations in order. A released name is never changed, removed or moved. */
@@ -68,8 +68,8 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0033-fee-claim-kinds': feeClaimKinds,
   '0034-locked-amounts': lockedAmounts,
   '0036-fee-schedules': feeScheduleTables,
-  '0038-airdrop-claims': airdropClaimTables,
   '0037-sponsorships': sponsorshipTables,
+  '0038-airdrop-claims': airdropClaimTables,
 }
 
 /** Names of all migrations of this program, in order. */
