@@ -1,12 +1,12 @@
 /** The check of `svc doctor` of each of several RPC endpoints: whether it answers, and is of the chain that is meant. */
 import type { DoctorCheck } from '../commands/session.ts'
 import type { Cluster } from '../src/chain/cluster.ts'
-import { GENESIS_HASHES, isGenesisHash } from '../src/chain/nodes/genesis-hashes.ts'
 import { endpointLabel } from '../src/chain/nodes/labels.ts'
 import { MOST_LAG_SLOTS } from '../src/chain/nodes/slot-book.ts'
 import { probeWebSocket } from '../src/chain/nodes/websocket-probe.ts'
 import { rpcText } from '../src/chain/program-cache/rpc.ts'
 import type { RpcEndpoint } from '../src/config.ts'
+import { GENESIS_HASHES, isGenesisHash } from '../src/solana/genesis-hashes.ts'
 import { failedCheck, passedCheck, warningCheck } from './doctor-checks.ts'
 
 const NODE_PROBE_MS = 5_000

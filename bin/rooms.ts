@@ -14,6 +14,7 @@ export const ROOM_PATHS = [
   'src/store',
   'src/storage',
   'src/merkle',
+  'src/claim-site',
   'src/api',
   'src/client.ts',
   'src/context.ts',
@@ -80,6 +81,7 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
       'src/timing.ts',
       'src/urls.ts',
       'src/merkle',
+      'src/claim-site',
       'src/solana',
       'src/config.ts',
     ],
@@ -102,6 +104,7 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
       'src/store',
       'src/storage',
       'src/merkle',
+      'src/claim-site',
       'src/context.ts',
       ...ROOMS_BELOW,
     ],
@@ -158,6 +161,10 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
   'src/merkle': {
     about: 'lists, trees, proofs: pure functions over bytes, see [Merkle trees](merkle-trees.md)',
     value: ['src/solana'],
+  },
+  'src/claim-site': {
+    about: 'the files of a claim page for visitors: rows, index, settings, see [claim pages](claim-pages.md)',
+    value: ['src/merkle', 'src/solana'],
   },
   'src/api': {
     about: 'the contract as data: zod schemas and routes; OpenAPI and the client come from it',

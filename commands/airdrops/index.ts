@@ -14,6 +14,7 @@ import { airdropPageVerb } from './page.ts'
 import { airdropPushVerb } from './push.ts'
 import { airdropSendVerb } from './send.ts'
 import { airdropSponsorVerb } from './sponsor.ts'
+import { airdropPageVerb } from './page.ts'
 import { airdropStatusVerb } from './status.ts'
 import { airdropWatchVerb } from './watch.ts'
 import { airdropWithdrawVerb } from './withdraw.ts'
@@ -53,6 +54,7 @@ export const airdropsNoun: Noun = {
     watch: airdropWatchVerb,
     claims: airdropClaimsVerb,
     eligibility: airdropEligibilityVerb,
+    page: airdropPageVerb,
     export: airdropExportVerb,
     list: airdropListVerb,
     get: airdropGetVerb,

@@ -139,17 +139,23 @@ function sumOf(bytes: Uint8Array, rowBytes: number, count: number): bigint {
 export function listHash({ bytes, count, locked }: EntryList): string {
   if (locked === undefined) return hash('sha256', bytes.subarray(0, count * RECORD_BYTES), 'hex')
   const digest = createHash('sha256')
-  const rows = new Uint8Array(HASHED_ROWS * LOCKED_RECORD_BYTES)
   for (let from = 0; from < count; from += HASHED_ROWS) {
-    const part = Math.min(HASHED_ROWS, count - from)
-    for (let i = 0; i < part; i++) {
-      const [record, amount, at] = [(from + i) * RECORD_BYTES, (from + i) * LOCKED_BYTES, i * LOCKED_RECORD_BYTES]
-      rows.set(bytes.subarray(record, record + RECORD_BYTES), at)
-      rows.set(locked.subarray(amount, amount + LOCKED_BYTES), at + RECORD_BYTES)
-    }
-    digest.update(rows.subarray(0, part * LOCKED_RECORD_BYTES))
+    digest.update(canonicalRows({ bytes, count, locked }, from, Math.min(count, from + HASHED_ROWS)))
   }
   return digest.digest('hex')
+}
+
+/** Returns rows `from` to `to` (exclusive) as `listHash` hashes them: 40 bytes each, or 48 in a list with locked amounts. */
+export function canonicalRows({ bytes, locked }: EntryList, from: number, to: number): Uint8Array {
+  const records = bytes.subarray(from * RECORD_BYTES, to * RECORD_BYTES)
+  if (locked === undefined) return records
+  const rows = new Uint8Array((to - from) * LOCKED_RECORD_BYTES)
+  for (let i = 0; i < to - from; i++) {
+    const at = i * LOCKED_RECORD_BYTES
+    rows.set(records.subarray(i * RECORD_BYTES, (i + 1) * RECORD_BYTES), at)
+    rows.set(locked.subarray((from + i) * LOCKED_BYTES, (from + i + 1) * LOCKED_BYTES), at + RECORD_BYTES)
+  }
+  return rows
 }
 
 const LOCKED_RECORD_BYTES = RECORD_BYTES + LOCKED_BYTES

@@ -1,10 +1,10 @@
 /** Which endpoints belong to the pool: each is asked for its genesis hash before its first use, and after it was down. */
 import { internal } from '../../errors.ts'
+import { isGenesisHash } from '../../solana/genesis-hashes.ts'
 import { withTimeout } from '../../timing.ts'
 import { attempt, type PoolCore } from './attempt.ts'
 import { inOrder } from './choosing.ts'
 import type { PoolEndpoint } from './endpoint.ts'
-import { isGenesisHash } from './genesis-hashes.ts'
 import { nodeRequest } from './node-request.ts'
 import { MOST_LAG_SLOTS } from './slot-book.ts'
 

@@ -1,12 +1,12 @@
 /** Several RPC endpoints of one cluster behind one `fetch`: reads fail over, and transactions go to all of them. */
 import type { RpcEndpoint } from '../../config.ts'
+import { GENESIS_HASHES } from '../../solana/genesis-hashes.ts'
 import { activeSpan } from '../../telemetry/spans.ts'
 import { pause, withTimeout } from '../../timing.ts'
 import type { ClusterKind } from '../cluster.ts'
 import { callNode, type PostToNode } from '../node-call.ts'
 import { attempt, type PoolCore } from './attempt.ts'
 import { type EndpointReport, PoolEndpoint } from './endpoint.ts'
-import { GENESIS_HASHES } from './genesis-hashes.ts'
 import { endpointLabel } from './labels.ts'
 import { createMembership } from './membership.ts'
 import { nodeRequest } from './node-request.ts'

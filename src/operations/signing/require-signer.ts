@@ -1,10 +1,11 @@
 /** Opens the platform wallet for an operation that requires it. */
-import { GENESIS_HASHES } from '../../chain/nodes/genesis-hashes.ts'
+
 import { type Signer, SignerUnavailable } from '../../chain/signer/index.ts'
 import type { ConfigError } from '../../config.ts'
 import type { Services } from '../../context.ts'
 import { type ApiError, internal } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import { GENESIS_HASHES } from '../../solana/genesis-hashes.ts'
 
 /** Returns null when none is configured. Throws internal_error when its provider cannot be set up. */
 export function openSigner({ signer, log }: Pick<Services, 'signer' | 'log'>): Promise<Signer | null> {

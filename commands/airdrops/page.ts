@@ -1,0 +1,180 @@
+/** `svc airdrops page`: writes the claim page of one or several airdrops as a static site, for any host. */
+import { basename, dirname, resolve } from 'node:path'
+import type { TreeRecord } from '../../src/api/merkle-trees.ts'
+import { paths } from '../../src/api/paths.ts'
+import { readPageFiles, textsOf } from '../../src/claim-site/page-files.ts'
+import { BLOCK_ROWS, blockCount, encodeBlock } from '../../src/claim-site/row-blocks.ts'
+import type { PageSettings } from '../../src/claim-site/site-settings.ts'
+import {
+  airdropText,
+  MOST_JSON_BYTES,
+  PAGE_FORMAT,
+  type SiteAirdrop,
+  type SiteCluster,
+  subjectText,
+} from '../../src/claim-site/site-subject.ts'
+import { buildBuckets, encodeBucket, type WalletBuckets } from '../../src/claim-site/wallet-buckets.ts'
+import { canonicalRows, listHash } from '../../src/merkle/entry-list.ts'
+import { type MerkleTree, proofAt, toHex } from '../../src/merkle/tree.ts'
+import { listOf, required, text, toggle, verb } from '../command.ts'
+import { hashTree } from '../merkle/recipients.ts'
+import { fetchStoredList } from '../merkle/stored-list.ts'
+import type { Session } from '../session.ts'
+import { readBytes } from '../ui/files.ts'
+import { failure, usage } from '../ui/problem.ts'
+import { type PutFile, wholeFolder } from '../ui/whole-folder.ts'
+import { aboutAirdrop } from './about-airdrop.ts'
+
+/** Largest logo in bytes: every visitor loads it. */
+const MOST_LOGO_BYTES = 512 * 1024
+
+export const airdropPageVerb = verb({
+  about: 'Write the claim page of airdrops as a static site, for any host',
+  details:
+    'DIR gets the page, its settings and the lists in small files, with relative paths: copy it to any host of files, below https. Several ids, such as those of one launch, make one page that finds a wallet in all of them. DIR is whole or not there. The file of --config has name, logo, colours, texts, languages, rpc, explorers, sponsor and links, see docs/claim-pages.md.',
+  calls: [
+    paths.merkleTrees.get,
+    paths.merkleTrees.entries,
+    paths.airdrops.get,
+    paths.accounts.get,
+    paths.tokens.get,
+    paths.service.cluster,
+  ],
+  args: { ids: required(listOf('Ids of the airdrops', { placeholder: 'ID' })) },
+  flags: {
+    out: required(text('Folder to write', { placeholder: 'DIR' })),
+    config: text('Settings of the page, a JSON file', { placeholder: 'FILE' }),
+    rpc: listOf('URLs of nodes that the page asks, in order; everybody can read them', { placeholder: 'URL,URL' }),
+    replace: toggle('Replace the page where there is one already'),
+  },
+  examples: [
+    'svc airdrops page <id> --out public/claim',
+    'svc airdrops page <id> <id> --out public/claim --config claim.json --rpc https://rpc.example.com --replace',
+  ],
+  async run({ ids, out, config, rpc, replace }, session) {
+    const twice = ids.find((id, i) => ids.indexOf(id) < i)
+    if (twice !== undefined) throw usage(`the airdrop ${twice} is given twice`, { param: 'ids' })
+    const folder = await wholeFolder(out, { replace, kind: 'claim page', file: 'airdrops.json', format: PAGE_FORMAT })
+    const files = await pageFiles()
+    const { settings, logo } = await operatorSettings(config, rpc, files)
+    const parts: SitePart[] = []
+    for (const id of ids) parts.push(await readPart(session, id))
+    const [cluster] = parts.map((part) => part.cluster)
+    if (cluster === undefined) throw usage('give the id of an airdrop', { param: 'ids' })
+    const index = buildBuckets(parts.map(({ tree }) => tree.list))
+    const subject = subjectText(
+      cluster,
+      parts.map(({ airdrop }) => airdrop),
+      index,
+    )
+    if (Buffer.byteLength(subject) > MOST_JSON_BYTES) {
+      throw usage(`${ids.length} airdrops are too many for one page`, { next: 'write several pages' })
+    }
+    let count = 0
+    await folder.write(async (write) => {
+      const put: PutFile = (path, content) => {
+        count++
+        return write(path, content)
+      }
+      for (const [path, content] of files) await put(path, content)
+      await put('airdrops.json', subject)
+      const { settingsText } = await settingsRules()
+      await put('site.json', settingsText(settings))
+      if (logo !== null) await put(logo.name, logo.bytes)
+      await putIndex(put, index)
+      for (const part of parts) await putPart(put, part)
+    })
+    const wallets = index.count
+    return {
+      data: { out, ids, cluster: cluster.name, leaf_count: wallets, files: count },
+      notes: [
+        ...(cluster.name === 'mainnet' && settings.rpc === undefined
+          ? [
+              'the page asks the public node of mainnet, which limits visitors: give --rpc with a node of your own for pages',
+            ]
+          : []),
+        ...parts.flatMap(({ airdrop: { id, clawback_at } }) =>
+          clawback_at === null
+            ? [`${id} is not on chain yet: nobody can claim before \`svc airdrops init ${id}\``]
+            : [],
+        ),
+      ],
+    }
+  },
+})
+
+/** A stored tree with what the page says about it. */
+interface SitePart {
+  tree: MerkleTree
+  airdrop: SiteAirdrop
+  cluster: SiteCluster
+}
+
+async function readPart(session: Session, id: string): Promise<SitePart> {
+  const { data: record } = await session.client.merkleTrees.get({ id })
+  const about = await aboutAirdrop(session, record)
+  const tree = hashTree(await fetchStoredList(session, id, record.leaf_count), session.ui)
+  requireStored(tree, record)
+  return { tree, ...about }
+}
+
+/** Nothing is written of a list that is not the one the record describes. */
+function requireStored(tree: MerkleTree, { id, root, list_sha256 }: TreeRecord): void {
+  if (toHex(tree.root) === root && listHash(tree.list) === list_sha256) return
+  throw failure(`the entries of ${id} lead to the root ${toHex(tree.root)}, its record says ${root}`, {
+    next: 'it was replaced meanwhile, or the server runs another version: run it again',
+  })
+}
+
+async function putIndex(put: PutFile, index: WalletBuckets): Promise<void> {
+  for (let bucket = 0; bucket < 2 ** index.bits; bucket++) {
+    await put(`index/${bucket}.bin`, encodeBucket(index, bucket))
+  }
+}
+
+async function putPart(put: PutFile, { tree, airdrop, cluster }: SitePart): Promise<void> {
+  const { list } = tree
+  await put(`${airdrop.id}/airdrop.json`, airdropText(cluster, airdrop))
+  await put(`${airdrop.id}/list.bin`, canonicalRows(list, 0, list.count))
+  for (let block = 0; block < blockCount(list.count); block++) {
+    const from = block * BLOCK_ROWS
+    const bytes = encodeBlock(list, from, proofAt(tree, from), list.locked !== undefined)
+    await put(`${airdrop.id}/rows/${block}.bin`, bytes)
+  }
+}
+
+async function pageFiles() {
+  const files = await readPageFiles().catch(() => new Map<string, Buffer<ArrayBuffer>>())
+  if (files.has('index.html')) return files
+  throw failure('the files of the claim page are missing from this installation', {
+    next: 'install it again; in a clone run `npm run build`',
+  })
+}
+
+/** The rules of the settings load zod, which commands without them need not wait for. */
+const settingsRules = () => import('../../src/claim-site/site-settings.ts')
+
+/** Reads the operator's file; throws a usage problem with a line for each fault, which names its field. */
+async function operatorSettings(
+  config: string | undefined,
+  rpc: string[] | undefined,
+  files: ReadonlyMap<string, Uint8Array>,
+): Promise<{ settings: PageSettings; logo: { name: string; bytes: Uint8Array } | null }> {
+  const { logoName, readPageSettings } = await settingsRules()
+  const read = (content: string, name: string) => {
+    const answer = readPageSettings(content, textsOf(files))
+    if ('settings' in answer) return answer.settings
+    const lines = answer.faults.map(({ field, message }) => `${name}: ${field === '' ? '' : `${field} `}${message}`)
+    throw usage(lines[0] ?? `${name} cannot be used`, { lines, details: { faults: answer.faults } })
+  }
+  const given = config === undefined ? {} : read(Buffer.from(await readBytes(config)).toString('utf8'), config)
+  const nodes = rpc === undefined ? {} : read(JSON.stringify({ rpc }), '--rpc')
+  const settings = { ...given, ...nodes }
+  if (config === undefined || settings.logo === undefined) return { settings, logo: null }
+  const name = logoName(settings.logo)
+  const bytes = await readBytes(resolve(config === '-' ? '.' : dirname(config), settings.logo))
+  if (bytes.length > MOST_LOGO_BYTES) {
+    throw usage(`${basename(settings.logo)} is larger than ${MOST_LOGO_BYTES / 1024} KiB: every visitor loads it`)
+  }
+  return { settings: { ...settings, logo: name }, logo: { name, bytes } }
+}

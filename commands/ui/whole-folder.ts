@@ -1,0 +1,72 @@
+/** Writes a folder that is whole or not there: into a new one beside it, which then takes its place. */
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { reason } from './files.ts'
+import { failure, usage } from './problem.ts'
+
+interface FolderKind {
+  /** Whether a folder of this kind may be replaced. */
+  replace: boolean
+  /** What the folder is called in errors, as in `is no export`. */
+  kind: string
+  /** The JSON file that every folder of this kind has, and its `format`; no other folder is ever replaced. */
+  file: string
+  format: string
+}
+
+/** Writes a file of the folder, with the folders that its path names. */
+export type PutFile = (path: string, content: string | Uint8Array) => Promise<void>
+
+/** Throws a usage problem where the folder must not be written; `write` then fills a new one and puts it in its place. */
+export async function wholeFolder(out: string, { replace, kind, file, format }: FolderKind) {
+  const isThere = await hasContent(out)
+  if (isThere && !(await isOfFormat(join(out, file), format))) {
+    throw usage(`${out} is there already, and is no ${kind}`, { param: '--out', next: 'give another folder' })
+  }
+  if (isThere && !replace) {
+    throw usage(`${out} is there already`, { param: '--out', next: 'give another folder, or --replace' })
+  }
+  const write = async (fill: (put: PutFile) => Promise<void>): Promise<void> => {
+    const draft = `${out.replace(/\/+$/, '')}.${process.pid}.part`
+    const old = `${draft}.old`
+    const made = new Set<string>()
+    try {
+      await mkdir(draft, { recursive: true })
+      await fill(async (path, content) => {
+        const target = join(draft, path)
+        const folder = dirname(target)
+        if (!made.has(folder)) await mkdir(folder, { recursive: true })
+        made.add(folder)
+        await writeFile(target, content)
+      })
+      if (isThere) await rename(out, old)
+      await rename(draft, out).catch(async (error) => {
+        if (isThere) await rename(old, out)
+        throw error
+      })
+      await rm(old, { recursive: true, force: true })
+    } catch (error) {
+      throw failure(`${out} cannot be written: ${reason(error)}`)
+    } finally {
+      await rm(draft, { recursive: true, force: true })
+    }
+  }
+  return { write }
+}
+
+async function isOfFormat(file: string, format: string): Promise<boolean> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')).format === format
+  } catch {
+    return false
+  }
+}
+
+async function hasContent(folder: string): Promise<boolean> {
+  try {
+    return (await readdir(folder)).length > 0
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw usage(`${folder} cannot be written: ${reason(error)}`, { param: '--out' })
+  }
+}
