@@ -11,7 +11,7 @@ const TYPES: Readonly<Record<string, string>> = {
   json: 'application/json; charset=utf-8',
 }
 
-export const contentTypeOf = (path: string): string =>
+export const pageContentType = (path: string): string =>
   TYPES[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
 
 /** Reads every file of the page, by its path from `index.html`. */

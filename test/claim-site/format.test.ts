@@ -176,7 +176,7 @@ describe('the files of a claim page', () => {
     expect(naiveLeaf(rows[0]!)).toHaveLength(32)
   })
 
-  it('take two requests of 15 kB together among 50,000 wallets, and among a million in 20 trees', {
+  it('take two requests of 8 kB together among 50,000 wallets, and among a million in 20 trees', {
     timeout: 120_000,
   }, () => {
     const listOf50k = (from: number) => {
@@ -191,21 +191,8 @@ describe('the files of a claim page', () => {
       const buckets = Array.from({ length: 2 ** index.bits }, (_, i) => encodeBucket(index, i).length)
       return { bucket: Math.max(...buckets), block, files: buckets.length }
     })
-    expect(sizes.map(({ bucket, block }) => bucket + block < 15_000)).toEqual([true, true])
-    expect(sizes).toMatchInlineSnapshot(`
-      [
-        {
-          "block": 3392,
-          "bucket": 3040,
-          "files": 256,
-        },
-        {
-          "block": 3392,
-          "bucket": 4020,
-          "files": 4096,
-        },
-      ]
-    `)
+    expect(sizes.map(({ bucket, block }) => bucket + block < 8_000)).toEqual([true, true])
+    expect(sizes.map(({ files }) => files)).toEqual([256, 4096])
   })
 
   it('are built in steps of a few milliseconds, so that a daemon answers in between', () => {

@@ -36,7 +36,7 @@ describe('svc airdrops page', () => {
 
   it('writes the page, its settings, and the lists of both trees under one index', async () => {
     const out = join(cli.home, 'public', 'claim')
-    cli.file('logo.png', png(8, 8))
+    cli.file('logo.png', png())
     const settings = {
       name: 'Acme',
       logo: 'logo.png',
@@ -62,7 +62,7 @@ describe('svc airdrops page', () => {
     }
     expect(readdirSync(join(out, 'index')).sort()).toEqual(['0.bin', '1.bin'])
     expect(jsonOf(out, 'site.json')).toEqual({ ...settings, rpc: nodes.split(',') })
-    expect(readFileSync(join(out, 'logo.png'))).toEqual(Buffer.from(png(8, 8)))
+    expect(readFileSync(join(out, 'logo.png'))).toEqual(Buffer.from(png()))
     const page = readFileSync(join(out, 'index.html'), 'utf8')
     // Whatever the page names stands below its folder, so that it works on any host and at any path.
     for (const [, link = ''] of page.matchAll(/(?:src|href)="([^"#]+)"/g)) {
