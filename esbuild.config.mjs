@@ -1,7 +1,8 @@
-// Builds dist/: the command, the tree worker and its engine, the typed client, and the files of the documentation page.
+// Builds dist/: the command, the tree worker and its engine, the typed client, the claim page, and the files of the
+// documentation page.
 // What has a native part stays outside of dist/; all other packages are bundled into it, in the versions of the lock
 // file. `--if-changed` builds nothing where dist/ is of these sources already; `--clean` removes what was there.
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { build } from 'esbuild'
 import { tsImport } from 'tsx/esm/api'
@@ -22,7 +23,7 @@ const { version } = JSON.parse(await readFile('package.json', 'utf8'))
 const { dependencies, optionalDependencies } = installedBeside(JSON.parse(await readFile('package-lock.json', 'utf8')))
 const inputs = inputsHash()
 if (process.argv.includes('--clean')) await rm('dist', { recursive: true, force: true })
-for (const folder of ['dist/docs', 'dist/help']) await mkdir(folder, { recursive: true })
+for (const folder of ['dist/docs', 'dist/help', 'dist/claim-page/texts']) await mkdir(folder, { recursive: true })
 // Until the end of this build dist/ is of no known state.
 await rm(INPUTS_FILE, { force: true })
 
@@ -66,8 +67,22 @@ const client = {
   target: 'es2022',
   outExtension: { '.js': '.mjs' },
 }
+const claimPage = {
+  ...common,
+  entryPoints: ['claim.ts', 'verify.ts', 'claim.css'].map((file) => `src/claim-page/${file}`),
+  outdir: 'dist/claim-page',
+  platform: 'browser',
+  target: 'es2022',
+  minify: true,
+}
 
-const [program, start, page, engine] = await Promise.all([build(node), build(entry), build(client), merkleEngine()])
+const [program, start, page, engine, claim] = await Promise.all([
+  build(node),
+  build(entry),
+  build(client),
+  merkleEngine(),
+  build(claimPage),
+])
 // Help is data, so that showing it loads nothing. The commands are written in TypeScript, hence `tsx`.
 const { nounHelp } = await tsImport('./bin/program.ts', import.meta.url)
 const { NOUNS } = await tsImport('./bin/nouns.ts', import.meta.url)
@@ -79,7 +94,7 @@ const entries = await commonJsChunks(start)
 // The package is one of ES modules, which Node starts more slowly; the client alone remains one, by its ending.
 await put('dist/package.json', '{ "type": "commonjs" }\n')
 // Files are named by what they hold; what names them comes after them.
-for (const { path, contents } of [...chunks, ...page.outputFiles]) await put(path, contents)
+for (const { path, contents } of [...chunks, ...page.outputFiles, ...claim.outputFiles]) await put(path, contents)
 await put('dist/merkle-engine.wasm', engine)
 for (const file of entries) {
   const { path, contents } = basename(file.path) === 'svc.js' ? withLoader(file, fileOf) : file
@@ -87,6 +102,12 @@ for (const file of entries) {
 }
 for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'LICENSE', 'NOTICE']) {
   await put(`dist/docs/${file}`, await readFile(`node_modules/swagger-ui-dist/${file}`))
+}
+await put('dist/claim-page/index.html', await readFile('src/claim-page/index.html'))
+for (const file of await readdir('src/claim-page/texts')) {
+  // English is in the script.
+  const texts = JSON.parse(await readFile(`src/claim-page/texts/${file}`, 'utf8'))
+  if (file !== 'en.json') await put(`dist/claim-page/texts/${file}`, JSON.stringify(texts))
 }
 await put('dist/THIRD-PARTY-LICENSES.txt', await bundledPackages(program.metafile, [ENGINE_LIBRARY]))
 await put('dist/client.d.mts', clientTypes())

@@ -9,6 +9,7 @@ const PATH = [join(ROOT, 'node_modules/.bin'), process.env.PATH].join(delimiter)
 const CHECKS = [
   'biome ci .',
   'tsc --noEmit',
+  'tsc --noEmit -p src/claim-page',
   'vitest run test/architecture.test.ts',
   'node .ci/package.mjs',
   'tsx bin/docs.ts --check',

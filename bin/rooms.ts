@@ -17,6 +17,7 @@ export const ROOM_PATHS = [
   'src/claim-site',
   'src/api',
   'src/client.ts',
+  'src/claim-page',
   'src/context.ts',
   'src/config.ts',
   'src/settings.ts',
@@ -89,7 +90,9 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
   },
   daemon: {
     about: 'app, pipeline, routes (a line per verb), workers, listening and stopping',
-    value: ROOM_PATHS.filter((room) => room.startsWith('src/') && room !== 'src/client.ts'),
+    value: ROOM_PATHS.filter(
+      (room) => room.startsWith('src/') && room !== 'src/client.ts' && room !== 'src/claim-page',
+    ),
     type: ['src/client.ts'],
   },
   'src/operations': {
@@ -173,6 +176,11 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
   'src/client.ts': {
     about: '`client.pools.create(input)` over any transport',
     value: ['src/api', 'src/errors.ts', 'src/timing.ts'],
+  },
+  'src/claim-page': {
+    about:
+      'the claim page in a browser: looks a wallet up, proves what it finds, builds, sends and follows the claim; nothing of Node',
+    value: ['src/solana', 'src/timing.ts'],
   },
   'src/context.ts': {
     about: 'what an operation gets: configuration, log, clock, chain, store, storage',

@@ -1,0 +1,81 @@
+/** The texts of the page in the visitor's language, with the operator's own in place of them. */
+import type { TextKey, TextValues } from './page-fault.ts'
+import { readSiteFile, type SiteSettings } from './site-files.ts'
+import english from './texts/en.json' with { type: 'json' }
+
+/** Languages that the page has texts in, by their own names. */
+const LANGUAGES = {
+  en: 'English',
+  de: 'Deutsch',
+  es: 'Español',
+  fr: 'Français',
+  pt: 'Português',
+  zh: '中文',
+  ja: '日本語',
+} as const
+
+export interface PageTexts {
+  language: string
+  text(key: TextKey, values?: TextValues): string
+  /** An amount of raw units in the digits of the language. */
+  tokens(amount: bigint, decimals: number): string
+  number(value: number): string
+  date(seconds: bigint): string
+}
+
+const MOST_TEXT_BYTES = 65_536
+
+export function languagesOf({ languages, texts }: SiteSettings): { code: string; name: string }[] {
+  const offered = languages ?? Object.keys(LANGUAGES)
+  return offered
+    .filter((code) => code in LANGUAGES || code in texts)
+    .map((code) => ({ code, name: LANGUAGES[code as keyof typeof LANGUAGES] ?? code }))
+}
+
+/** The language to begin with: the visitor's choice, one that the browser prefers, the operator's, English. */
+export function chosenLanguage(settings: SiteSettings, wanted: readonly (string | null)[]): string {
+  const codes = languagesOf(settings).map(({ code }) => code)
+  const found = wanted.map((each) => each?.slice(0, 2).toLowerCase()).find((each) => each && codes.includes(each))
+  const [fallback = 'en'] = codes
+  const given = settings.language
+  return found ?? (given !== null && codes.includes(given) ? given : codes.includes('en') ? 'en' : fallback)
+}
+
+/** Loads the texts of a language; a language without a file is in English but for the operator's own texts. */
+export async function loadTexts(language: string, settings: SiteSettings): Promise<PageTexts> {
+  let texts: Record<string, unknown> = english
+  if (language !== 'en' && language in LANGUAGES) {
+    try {
+      const bytes = await readSiteFile(`texts/${language}.json`, MOST_TEXT_BYTES)
+      texts = { ...english, ...JSON.parse(new TextDecoder().decode(bytes)) }
+    } catch {
+      // The page stays in English rather than without words.
+    }
+  }
+  return textsOf(language, { ...texts, ...settings.texts[language] })
+}
+
+export function textsOf(language: string, texts: Readonly<Record<string, unknown>> = english): PageTexts {
+  const whole = new Intl.NumberFormat(language)
+  const separator = new Intl.NumberFormat(language).formatToParts(1.5).find(({ type }) => type === 'decimal')?.value
+  const dates = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'short' })
+  return {
+    language,
+    text(key, values = {}) {
+      const text = texts[key]
+      const template = typeof text === 'string' ? text : english[key]
+      return template.replace(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder)
+    },
+    tokens(amount, decimals) {
+      const digits = amount.toString().padStart(decimals + 1, '0')
+      const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
+      const integer = whole.format(BigInt(digits.slice(0, digits.length - decimals)))
+      return decimals === 0 || fraction === '' ? integer : `${integer}${separator ?? '.'}${fraction}`
+    },
+    number: (value) => whole.format(value),
+    date(seconds) {
+      const date = new Date(Number(seconds) * 1000)
+      return Number.isNaN(date.getTime()) ? '—' : dates.format(date)
+    },
+  }
+}
