@@ -66,6 +66,7 @@ async function begin(subject: PageSubject, settings: SiteSettings): Promise<void
     wallets = found
     draw(session)
   })
+  performance.mark('claim-page-ready')
   const address = query.get('wallet')
   if (address !== null) await lookTyped(session, foreignWords(address, 64))
 }

@@ -7,6 +7,9 @@ import { chosenExplorer, explorersOf, explorerUrl } from './page-settings.ts'
 import type { PageTexts } from './texts.ts'
 import type { FoundRow } from './wallet-lookup.ts'
 
+/** Faults that show that the page says something else than the chain, so that its amounts are worth nothing. */
+const FALSE_PAGE: ReadonlySet<TextKey> = new Set<TextKey>(['otherRoot', 'otherMint', 'foreignDistributor'])
+
 export function drawResult(session: PageSession): void {
   const section = byId('result')
   const { rows, texts, address } = session
@@ -18,16 +21,14 @@ export function drawResult(session: PageSession): void {
   const hadFocus = document.activeElement?.id
   if (rows === null) {
     const isLooking = session.fault === null
-    fill(section, [
-      heading(isLooking ? texts.text('looking') : texts.text('walletHeading')),
-      ...(isLooking ? [] : [retry(session)]),
-    ])
+    fill(section, [heading(texts.text(isLooking ? 'looking' : 'lookFailed')), ...(isLooking ? [] : [retry(session)])])
   } else if (rows.length === 0) {
     fill(section, [heading(texts.text('notListed')), make('p', { text: texts.text('notListedHint') })])
   } else {
+    const isFalse = session.state?.rows.some(({ fault }) => fault !== null && FALSE_PAGE.has(fault)) ?? false
     fill(section, [
-      heading(texts.text('youReceive')),
-      ...groupsOf(rows).map((group) => entitlement(session, group)),
+      heading(texts.text(isFalse ? 'notBelieved' : 'youReceive')),
+      ...(isFalse ? [] : groupsOf(rows).map((group) => entitlement(session, group))),
       ...rowFaults(session),
       ...confirmations(session),
       ...action(session),

@@ -52,7 +52,7 @@ async function rowsInIndex({ index }: PageSubject, wallet: Uint8Array, read: Rea
     if (row >= index.count || numbers.length === MOST_FOUND) throw damaged()
     numbers.push(row)
   }
-  return numbers
+  return numbers.sort((a, b) => a - b)
 }
 
 const readBigEndian24 = (bytes: Uint8Array, at: number) =>

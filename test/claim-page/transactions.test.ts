@@ -1,0 +1,260 @@
+/** What the claim page builds without libraries is what web3.js and SPL Token build, byte for byte. */
+import { ComputeBudgetProgram, Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { claimInstructions } from '../../src/chain/programs/merkle-distributor/claim.ts'
+import { claimStatusAddress, tokenAccountAddress } from '../../src/chain/programs/merkle-distributor/index.ts'
+import {
+  budgetInstructions,
+  firstClaimInstruction,
+  openingInstruction,
+  vestedClaimInstruction,
+} from '../../src/claim-page/claim-instructions.ts'
+import { planClaims } from '../../src/claim-page/claim-plan.ts'
+import { type RowState, vestedPart, type WalletState } from '../../src/claim-page/claim-state.ts'
+import { compileMessage, unsignedTransactionOf } from '../../src/claim-page/compiled-message.ts'
+import {
+  associatedAccountOf,
+  claimRecordOf,
+  findProgramAddress,
+  isOnCurve,
+} from '../../src/claim-page/program-addresses.ts'
+import { settingsOf, subjectOf } from '../../src/claim-page/site-files.ts'
+import { requireHonest } from '../../src/claim-page/sponsored-claim.ts'
+import { textsOf } from '../../src/claim-page/texts.ts'
+import { MAX_U64 } from '../../src/solana/u64.ts'
+
+const key = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => new PublicKey(bytes).toBase58())
+const u64 = fc.bigInt({ min: 0n, max: MAX_U64 })
+const hash = fc.uint8Array({ minLength: 32, maxLength: 32 })
+const random = () => Keypair.generate().publicKey.toBase58()
+
+async function accountsFor(wallet: string, mint = random(), distributor = random()) {
+  return {
+    wallet,
+    mint,
+    distributor,
+    claimRecord: await claimRecordOf(distributor, wallet),
+    vault: await associatedAccountOf(mint, distributor),
+    tokenAccount: await associatedAccountOf(mint, wallet),
+  }
+}
+
+describe('addresses of the claim page', () => {
+  it('are on the curve where web3.js says so', () => {
+    fc.assert(
+      fc.property(hash, (bytes) => {
+        expect(isOnCurve(bytes)).toBe(PublicKey.isOnCurve(bytes))
+      }),
+      { numRuns: 60 },
+    )
+    for (const byte of [0, 1]) {
+      const bytes = new Uint8Array(32).fill(byte)
+      expect(isOnCurve(bytes)).toBe(PublicKey.isOnCurve(bytes))
+    }
+  })
+
+  it('are derived as web3.js derives them', async () => {
+    await fc.assert(
+      fc.asyncProperty(key, key, fc.uint8Array({ maxLength: 32 }), async (one, other, seed) => {
+        const [found] = PublicKey.findProgramAddressSync([seed], new PublicKey(one))
+        expect(await findProgramAddress(one, seed)).toBe(found.toBase58())
+        expect(await associatedAccountOf(one, other)).toBe(await tokenAccountAddress(one, other))
+        expect(await claimRecordOf(one, other)).toBe(await claimStatusAddress(one, other))
+      }),
+      { numRuns: 15 },
+    )
+  })
+})
+
+describe('a transaction of the claim page', () => {
+  it('has the bytes that web3.js compiles, of version 0 and legacy', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        u64,
+        u64,
+        fc.array(hash, { maxLength: 18 }),
+        fc.boolean(),
+        fc.boolean(),
+        async (amount, locked, proof, opensAccount, takesVested) => {
+          const [wallet, blockhash] = [random(), random()]
+          const accounts = await accountsFor(wallet)
+          const leaf = { amount, locked, proof }
+          const theirs = [
+            ComputeBudgetProgram.setComputeUnitLimit({ units: 123_456 }),
+            ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 77_777 }),
+            ...(await claimInstructions({ ...accounts, payer: wallet, leaf, takesVested, opensAccount }, wallet)),
+          ]
+          const ours = [
+            ...budgetInstructions(123_456, 77_777n),
+            ...(opensAccount ? [openingInstruction(accounts)] : []),
+            await firstClaimInstruction(accounts, leaf),
+            ...(takesVested ? [await vestedClaimInstruction(accounts)] : []),
+          ]
+          const message = new TransactionMessage({
+            payerKey: new PublicKey(wallet),
+            recentBlockhash: blockhash,
+            instructions: theirs,
+          })
+          const compiled = message.compileToV0Message()
+          const encoded = compileMessage(wallet, ours, blockhash)
+          expect(Buffer.from(encoded)).toEqual(Buffer.from(compiled.serialize()))
+          expect(Buffer.from(compileMessage(wallet, ours, blockhash, 'legacy'))).toEqual(
+            Buffer.from(message.compileToLegacyMessage().serialize()),
+          )
+          if (encoded.length < 1_100) {
+            const wire = unsignedTransactionOf(encoded)
+            expect(Buffer.from(wire)).toEqual(Buffer.from(new VersionedTransaction(compiled).serialize()))
+          }
+        },
+      ),
+      { numRuns: 25 },
+    )
+  })
+
+  const stateOf = async (wallet: string, proofs: number, more: Partial<RowState> = {}): Promise<RowState> => {
+    const accounts = await accountsFor(wallet)
+    const proof = Array.from({ length: proofs }, () => new Uint8Array(32))
+    return {
+      row: { airdrop: { mint: accounts.mint } as never, leaf: 0, amount: 5n, locked: 0n, proof },
+      accounts,
+      fault: null,
+      hasClaimed: false,
+      paid: 0n,
+      claimable: 5n,
+      takesFirst: true,
+      takesVested: false,
+      startsAt: 0n,
+      endsAt: 0n,
+      clawbackAt: 0n,
+      hasTokenAccount: false,
+      ...more,
+    }
+  }
+  const walletOf = (wallet: string, rows: RowState[]): WalletState => ({
+    wallet,
+    lamports: 0n,
+    now: 0n,
+    rows,
+    rentOf: (bytes) => BigInt(bytes + 128) * 6_960n,
+  })
+
+  it('holds as many airdrops as fit into 1,232 bytes, each exactly once', async () => {
+    const wallet = random()
+    for (const [proofs, airdrops, transactions] of [
+      [16, 1, 1],
+      [20, 1, 1],
+      [3, 3, 1],
+      [16, 3, 3],
+      [6, 4, 2],
+    ] as const) {
+      const rows = await Promise.all(Array.from({ length: airdrops }, () => stateOf(wallet, proofs)))
+      const planned = await planClaims(walletOf(wallet, rows))
+      expect([proofs, airdrops, planned.length]).toEqual([proofs, airdrops, transactions])
+      expect(planned.flatMap(({ pays }) => pays.map(({ state }) => state))).toEqual(rows)
+      for (const { instructions, units } of planned) {
+        const wire = unsignedTransactionOf(
+          compileMessage(wallet, [...budgetInstructions(units, 1n), ...instructions], wallet),
+        )
+        expect(wire.length).toBeLessThanOrEqual(1_232)
+      }
+    }
+    await expect(planClaims(walletOf(wallet, [await stateOf(wallet, 26)]))).rejects.toMatchObject({ key: 'tooLarge' })
+  })
+
+  it('of a sponsor is signed only if it claims this leaf at the sponsor’s cost and does nothing else', async () => {
+    const [wallet, sponsor, stranger] = [random(), random(), random()]
+    const state = await stateOf(wallet, 10)
+    const { accounts, row } = state
+    const loan = (from: string, to: string) => ({
+      program: '11111111111111111111111111111111',
+      accounts: [
+        { address: from, signs: true, writable: true },
+        { address: to, signs: from !== sponsor, writable: true },
+      ],
+      data: Buffer.from('020000000065cd1d00000000', 'hex').subarray(0, 12),
+    })
+    const opening = openingInstruction(accounts)
+    const sponsored = {
+      ...opening,
+      accounts: [{ address: sponsor, signs: true, writable: true }, ...opening.accounts.slice(1)],
+    }
+    const claim = await firstClaimInstruction(accounts, row)
+    const judge = (instructions: Parameters<typeof compileMessage>[1], payer = sponsor) =>
+      requireHonest(compileMessage(payer, instructions, random()), wallet, state)
+    const budget = budgetInstructions(1_000, 5n)
+    await judge([...budget, loan(sponsor, wallet), sponsored, claim])
+    await judge([claim])
+    const wrong = [
+      [],
+      [loan(sponsor, wallet)],
+      [claim, claim],
+      [loan(wallet, sponsor), claim],
+      [loan(sponsor, stranger), claim],
+      [opening, claim],
+      [await firstClaimInstruction(accounts, { ...row, amount: 4n })],
+      [await firstClaimInstruction({ ...accounts, tokenAccount: stranger }, row)],
+      [claim, { program: stranger, accounts: [], data: new Uint8Array() }],
+    ]
+    for (const instructions of wrong) await expect(judge(instructions)).rejects.toThrow()
+    await expect(judge([claim], wallet)).rejects.toThrow()
+  })
+})
+
+describe('amounts of the claim page', () => {
+  it('never vest more than is locked, never less than before, and all at the end', () => {
+    const second = fc.bigInt({ min: 0n, max: 4_000_000_000n })
+    fc.assert(
+      fc.property(u64, second, second, second, second, (locked, start, span, one, other) => {
+        const end = start + span + 1n
+        const [early, late] = one < other ? [one, other] : [other, one]
+        const [before, after] = [vestedPart(locked, start, end, early), vestedPart(locked, start, end, late)]
+        expect(before <= after && after <= locked).toBe(true)
+        expect(vestedPart(locked, start, end, end)).toBe(locked)
+        expect(vestedPart(locked, start, end, start)).toBe(0n)
+      }),
+    )
+  })
+
+  it('are written to the last unit, whatever the decimals', () => {
+    const texts = textsOf('en')
+    fc.assert(
+      fc.property(u64, fc.integer({ min: 0, max: 20 }), (amount, decimals) => {
+        const [integer, fraction = ''] = texts.tokens(amount, decimals).replaceAll(',', '').split('.')
+        expect(BigInt(`${integer}${fraction.padEnd(decimals, '0')}`)).toBe(amount)
+      }),
+    )
+    expect(textsOf('de').tokens(1_234_560_000n, 6)).toBe('1.234,56')
+  })
+})
+
+describe('files of the site', () => {
+  it('that are anything but what the format says are refused by name, and settings never fail', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (json) => {
+        expect(() => subjectOf(json, 'airdrops.json')).toThrowError(expect.objectContaining({ key: 'fileDamaged' }))
+        settingsOf(json)
+      }),
+    )
+    const settings = settingsOf({
+      name: 'A\u202ecme',
+      logo: '../secret.png',
+      rpc: ['javascript:alert(1)', 'http://example.com', 'https://rpc.example.com', 'https://a:b@example.com'],
+      explorers: [
+        { name: 'X', transaction: 'https://x.example/{signature}' },
+        { name: 'Y', transaction: 'data:,x{signature}' },
+      ],
+      links: [{ text: 'Terms', url: 'javascript:alert(1)' }],
+      colours: { light: { accent: '#12345g', text: '#123456' } },
+    })
+    expect(settings).toMatchObject({
+      name: 'A cme',
+      logo: null,
+      rpc: ['https://rpc.example.com'],
+      explorers: [{ name: 'X', transaction: 'https://x.example/{signature}' }],
+      links: [],
+      light: { text: '#123456' },
+    })
+    expect(settings.light.accent).toBeUndefined()
+  })
+})

@@ -1,0 +1,463 @@
+/** The claim page in Chromium on the real distributor: claims, every fault in a clear sentence, no axe or CSP violation, its cost. */
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { Keypair } from '@solana/web3.js'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { distributorAddress } from '../../src/chain/programs/merkle-distributor/index.ts'
+import { type GivenEntry, listFromEntries } from '../../src/merkle/entry-list.ts'
+import { type Airdrops, addressOf, airdropsOn, createBody, DAY_S, lacksDistributor } from '../support/airdrops.ts'
+import { type FileServer, serveFiles, siteFiles, writeSite } from '../support/claim-site.ts'
+import { type FaultyRpc, serveFaultyRpc } from '../support/faulty-rpc.ts'
+import { makeFolder, openService, removeFolder, type Service } from '../support/service.ts'
+import { type StandardWalletOptions, standardWallet } from '../support/standard-wallet.ts'
+import { wallet as someWallet } from '../support/trees.ts'
+
+const CHROMIUM = '/usr/bin/chromium'
+const PAGE = resolve(import.meta.dirname, '../../dist/claim-page')
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+]
+const ROWS = 50_000
+const VISITORS = 12
+const WAIT_MS = 40_000
+
+const isReady = existsSync(CHROMIUM) && !lacksDistributor
+
+describe.skipIf(!isReady)('the claim page (needs Chromium and the Jito merkle distributor)', () => {
+  const folders = [makeFolder(), makeFolder(), makeFolder()]
+  const [data, large, vesting] = folders as [string, string, string]
+  const pictures = process.env.SVC_TEST_PICTURES ?? data
+  const visitors = Array.from({ length: VISITORS }, () => Keypair.generate())
+  const poor = Keypair.generate()
+  let service: Service
+  let all: Airdrops
+  let rpc: FaultyRpc
+  let browser: Browser
+  let ticking: NodeJS.Timeout
+  let mint: string
+  let site: FileServer
+  let files: Map<string, Buffer>
+  const cleanups: (() => Promise<void>)[] = []
+
+  const clusterOf = () => ({ genesis_hash: all.chain.genesisHash, name: null, chain: 'solana:localnet' })
+
+  /** An airdrop on chain, and the folder of its page. */
+  async function launch(folder: string, entries: GivenEntry[], times: object = {}) {
+    const payer = all.wallet(100_000_000_000n)
+    const list = listFromEntries(entries)
+    const total = entries.reduce((sum, { amount, locked = 0n }) => sum + amount + locked, 0n)
+    const token = all.mintFor(payer, total)
+    const isLocked = entries.some(({ locked = 0n }) => locked > 0n)
+    const tree = await all.storeTree(
+      token,
+      entries.map(({ wallet, amount, locked = 0n }) => ({
+        wallet,
+        amount: String(amount),
+        ...(isLocked && { amount_locked: String(locked) }),
+      })),
+    )
+    await all.submit(await all.ok('POST', '/v2/airdrops', createBody(payer, token, tree.root, times)), payer)
+    const distributor = await distributorAddress({ mint: token, airdropCount: 0 })
+    const made = siteFiles([{ id: tree.id, list, mint: token, distributor }], clusterOf(), {
+      name: 'Acme',
+      rpc: [rpc.url],
+    })
+    writeSite(folder, made)
+    return { mint: token, files: made, id: tree.id as string }
+  }
+
+  beforeAll(async () => {
+    service = await openService({ dataDir: data })
+    all = await airdropsOn(service)
+    rpc = await serveFaultyRpc(all.chain)
+    for (const key of visitors) all.chain.airdrop(addressOf(key), 1_000_000_000n)
+    const entries: GivenEntry[] = Array.from({ length: ROWS }, (_, n) => ({
+      wallet: someWallet(n),
+      amount: 1_000_000n + BigInt(n),
+    }))
+    for (const [n, key] of [...visitors, poor].entries()) {
+      const place = n === 1 ? ROWS - 1 : n * 4_000
+      entries[place] = { wallet: addressOf(key), amount: 1_234_560_000n + BigInt(n) }
+    }
+    const launched = await launch(large, entries)
+    mint = launched.mint
+    files = launched.files
+    site = await serveFiles(large, PAGE)
+    const { chromium } = await import('playwright-core')
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, headless: true })
+    mkdirSync(pictures, { recursive: true })
+    ticking = setInterval(() => all.chain.advance(0.2), 200)
+  }, 300_000)
+  afterEach(async () => {
+    rpc.answer = () => undefined
+    rpc.calls.length = 0
+    for (const cleanup of cleanups.splice(0)) await cleanup()
+  })
+  afterAll(async () => {
+    clearInterval(ticking)
+    await browser?.close()
+    await site?.close()
+    await rpc?.close()
+    await service?.close()
+    for (const folder of folders) removeFolder(folder)
+  })
+
+  interface Opened {
+    page: Page
+    context: BrowserContext
+    /** Complaints of the browser: errors of scripts, and violations of the page's policy. */
+    complaints: string[]
+    requests: { url: string; bytes: number }[]
+  }
+
+  async function open(
+    key: Keypair | null,
+    {
+      url = site.url,
+      dark = false,
+      width = 360,
+      throttle = 1,
+      ...wallet
+    }: StandardWalletOptions & { url?: string; dark?: boolean; width?: number; throttle?: number } = {},
+  ): Promise<Opened> {
+    const context = await browser.newContext({
+      viewport: { width, height: 800 },
+      colorScheme: dark ? 'dark' : 'light',
+      locale: 'en-US',
+      timezoneId: 'UTC',
+    })
+    cleanups.push(() => context.close())
+    const page = await context.newPage()
+    const complaints: string[] = []
+    const requests: { url: string; bytes: number }[] = []
+    page.on('pageerror', (error) => complaints.push(error.message))
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) complaints.push(message.text())
+    })
+    const session = await context.newCDPSession(page)
+    await session.send('Network.enable')
+    if (throttle > 1) await session.send('Emulation.setCPUThrottlingRate', { rate: throttle })
+    const urls = new Map<string, string>()
+    session.on('Network.requestWillBeSent', ({ requestId, request }) => urls.set(requestId, request.url))
+    session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) =>
+      requests.push({ url: urls.get(requestId) ?? '', bytes: encodedDataLength }),
+    )
+    await page.exposeFunction('sent', (wire: string) => {
+      all.chain.send(Buffer.from(wire, 'base64'))
+    })
+    if (key) await page.addInitScript(standardWallet(key, wallet))
+    await page.goto(url)
+    await page.locator('#wallet-heading').waitFor()
+    return { page, context, complaints, requests }
+  }
+
+  const connect = (page: Page) => page.getByRole('button', { name: 'Connect Test Wallet' }).click()
+  const claimButton = (page: Page) => page.getByRole('button', { name: /^Claim / })
+  async function claim(page: Page) {
+    await connect(page)
+    await claimButton(page).click({ timeout: WAIT_MS })
+  }
+  const confirmed = (page: Page) => page.locator('[data-signature]').waitFor({ timeout: WAIT_MS })
+  const fault = async (page: Page) => {
+    const notice = page.locator('#fault .notice, #result .notice.bad').first()
+    await notice.waitFor({ timeout: WAIT_MS })
+    return notice.textContent()
+  }
+  async function violations(page: Page) {
+    // The page's policy allows no script of others, so axe comes through the debugger.
+    await page.evaluate(readFileSync(AXE, 'utf8'))
+    const found = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
+      "axe.run(document, { resultTypes: ['violations'] })",
+    )
+    return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+  }
+  const balance = (key: Keypair, token = mint) => all.tokensOf(token, key)
+
+  it('is claimed by a visitor of 50,000: two requests of the list, one signature, an amount to the unit', async () => {
+    const { page, complaints, requests } = await open(visitors[0]!)
+    expect(await violations(page)).toEqual([])
+    const first = requests.splice(0)
+    await connect(page)
+    await claimButton(page).waitFor()
+    const list = requests.filter(({ url }) => url.endsWith('.bin'))
+    expect(list.map(({ url }) => /\/(index|rows)\//.exec(url)?.[1]).sort()).toEqual(['index', 'rows'])
+    expect(list.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(15_000)
+    expect(await page.locator('#result').textContent()).toContain('1,234.56')
+    expect(await violations(page)).toEqual([])
+    await page.screenshot({ path: join(pictures, 'claim-360.png'), fullPage: true })
+    await claimButton(page).click()
+    await confirmed(page)
+    expect(balance(visitors[0]!)).toBe(1_234_560_000n)
+    expect(await page.evaluate('walletCalls')).toMatchObject([
+      { chain: 'solana:localnet', isOwnAccount: true, version: 0 },
+    ])
+    const link = page.getByRole('link', { name: /View on/ })
+    expect(await link.getAttribute('href')).toContain(
+      await page.locator('[data-signature]').getAttribute('data-signature'),
+    )
+    expect(await page.locator('#result').textContent()).toContain('All of it has been claimed')
+    expect(await violations(page)).toEqual([])
+    await page.screenshot({ path: join(pictures, 'claimed-360.png'), fullPage: true })
+    expect(complaints).toEqual([])
+    expect(
+      [...first, ...requests].filter(
+        ({ url }) => !url.startsWith(site.url) && !url.startsWith(rpc.url) && !url.startsWith('data:'),
+      ),
+    ).toEqual([])
+  })
+
+  it('is claimed with a wallet that comes late, that knows legacy messages alone, or that sends by itself', async () => {
+    const kinds: StandardWalletOptions[] = [
+      { late: 600 },
+      { versions: ['legacy'] },
+      { features: ['solana:signAndSendTransaction'] },
+    ]
+    for (const [n, wallet] of kinds.entries()) {
+      const { page, complaints } = await open(visitors[n + 1]!, wallet)
+      await claim(page)
+      await confirmed(page)
+      expect(balance(visitors[n + 1]!)).toBe(1_234_560_001n + BigInt(n))
+      expect(complaints).toEqual([])
+    }
+  })
+
+  it('tells an address without a wallet what it receives, a wallet that is not listed that it is not, and nonsense that it is none', async () => {
+    const { page, complaints } = await open(null)
+    expect(await page.locator('#wallet').textContent()).toContain('No wallet was found')
+    const look = async (text: string) => {
+      await page.getByLabel('Or look up an address').fill(text)
+      await page.keyboard.press('Enter')
+    }
+    await page.screenshot({ path: join(pictures, 'first-view.png'), fullPage: true })
+    await look('not an address')
+    expect(await page.locator('.complaint').textContent()).toContain('not a Solana address')
+    await look(someWallet(7))
+    await page.getByText('Connect this wallet to claim.').waitFor()
+    expect(await page.locator('.amount').textContent()).toBe('1.000007 DROP')
+    expect(await page.evaluate('document.activeElement.id')).toBe('result-heading')
+    await page.getByRole('button', { name: 'Use another wallet' }).click()
+    await look(addressOf(Keypair.generate()))
+    await page.getByText('This wallet is not on the list').waitFor()
+    expect(await violations(page)).toEqual([])
+    expect(complaints).toEqual([])
+  })
+
+  it('checks the whole list in the background: its hash, its root, its sum and the index', async () => {
+    const { page, complaints } = await open(visitors[0]!)
+    await connect(page)
+    await page.getByRole('button', { name: /Check the whole list \(2\.0 MB\)/ }).click()
+    await expect.poll(() => page.locator('.checks .passed').count()).toBe(5)
+    expect(complaints).toEqual([])
+  })
+
+  /** A page whose files are changed before they are served. */
+  async function tampered(change: (files: Map<string, Buffer>) => void): Promise<string> {
+    const folder = makeFolder()
+    const changed = new Map([...files].map(([path, bytes]) => [path, Buffer.from(bytes)]))
+    change(changed)
+    writeSite(folder, new Map([...changed].filter(([path, bytes]) => !files.get(path)?.equals(bytes))))
+    const server = await serveFiles(folder, large, PAGE)
+    cleanups.push(async () => {
+      await server.close()
+      removeFolder(folder)
+    })
+    return server.url
+  }
+
+  it('shows tampered files and does not claim: a shard, the index, the list', async () => {
+    const flip = (pattern: RegExp, at: number) => (changed: Map<string, Buffer>) => {
+      for (const [path, bytes] of changed) if (pattern.test(path)) bytes[at]! ^= 1
+    }
+    for (const [pattern, at] of [
+      [/rows\//, 33],
+      [/rows\//, 2_570],
+      [/index\//, 3],
+    ] as const) {
+      const { page } = await open(visitors[5]!, { url: await tampered(flip(pattern, at)) })
+      await connect(page)
+      expect(await fault(page)).toContain('is not the one that was published. Do not claim here')
+      expect(await claimButton(page).count()).toBe(0)
+      expect(await violations(page)).toEqual([])
+    }
+    const { page } = await open(visitors[5]!, { url: await tampered(flip(/list\.bin$/, 100)) })
+    await connect(page)
+    await page.getByRole('button', { name: /Check the whole list/ }).click()
+    await page.getByText('does not have the published SHA-256').waitFor({ timeout: WAIT_MS })
+    expect(balance(visitors[5]!)).toBeNull()
+  })
+
+  it('shows a root that is not the one on chain, and does not claim: the whole site is of another list', async () => {
+    const { airdrops } = JSON.parse(files.get('airdrops.json')!.toString())
+    const list = listFromEntries([{ wallet: addressOf(visitors[5]!), amount: 999_999_000_000n }])
+    const folder = makeFolder()
+    writeSite(
+      folder,
+      siteFiles([{ id: airdrops[0].id, list, mint, distributor: airdrops[0].distributor }], clusterOf(), {
+        rpc: [rpc.url],
+      }),
+    )
+    const server = await serveFiles(folder, PAGE)
+    cleanups.push(() => server.close())
+    const { page } = await open(visitors[5]!, { url: server.url })
+    await connect(page)
+    expect(await fault(page)).toContain('their fingerprints differ. Do not claim here')
+    expect(await claimButton(page).count()).toBe(0)
+    expect(await page.locator('.amount').count()).toBe(0)
+    expect(await violations(page)).toEqual([])
+    await page.screenshot({ path: join(pictures, 'other-root.png'), fullPage: true })
+    removeFolder(folder)
+  })
+
+  it('claims through no node of another cluster, and goes on with a node that the visitor gives', async () => {
+    rpc.answer = (method) => (method === 'getGenesisHash' ? { result: addressOf(visitors[0]!) } : undefined)
+    const other = await serveFaultyRpc(all.chain)
+    cleanups.push(() => other.close())
+    const { page, complaints } = await open(visitors[5]!)
+    await connect(page)
+    expect(await fault(page)).toContain('belongs to another Solana network than this airdrop')
+    expect(await claimButton(page).count()).toBe(0)
+    expect(rpc.calls.filter((method) => method !== 'getGenesisHash')).toEqual([])
+    await page.getByText('Settings').click()
+    await page.getByLabel('Solana node').fill('javascript:alert(1)')
+    await page.getByRole('button', { name: 'Use this node' }).click()
+    await page.getByText('This is not the URL of a node').waitFor()
+    await page.getByLabel('Solana node').fill(other.url)
+    await page.getByRole('button', { name: 'Use this node' }).click()
+    await claimButton(page).click({ timeout: WAIT_MS })
+    await confirmed(page)
+    expect(balance(visitors[5]!)).toBe(1_234_560_005n)
+    expect(await violations(page)).toEqual([])
+    expect(complaints).toEqual([])
+  })
+
+  it('loses nothing when the wallet declines: the same button claims', async () => {
+    const { page } = await open(visitors[6]!, { declines: 1 })
+    await claim(page)
+    expect(await fault(page)).toContain('You declined in your wallet. Nothing was sent and nothing is lost')
+    expect(balance(visitors[6]!)).toBeNull()
+    await claimButton(page).click()
+    await confirmed(page)
+    expect(balance(visitors[6]!)).toBe(1_234_560_006n)
+  })
+
+  it('says when a transaction has expired, signs anew only then, and pays once', async () => {
+    rpc.answer = (method) => (method === 'sendTransaction' ? { result: addressOf(visitors[7]!) } : undefined)
+    const { page } = await open(visitors[7]!)
+    await claim(page)
+    await page.getByText('Waiting for the network to confirm').waitFor({ timeout: WAIT_MS })
+    expect(await page.locator('#claim').getAttribute('aria-disabled')).toBe('true')
+    await page.locator('#claim').dispatchEvent('click')
+    expect(await page.evaluate('walletCalls.length')).toBe(1)
+    all.chain.advance(60)
+    expect(await fault(page)).toContain('expired before the network took it')
+    expect(await page.evaluate('walletCalls.length')).toBe(1)
+    rpc.answer = () => undefined
+    await claimButton(page).click()
+    await confirmed(page)
+    expect(await page.evaluate('walletCalls.length')).toBe(2)
+    expect(balance(visitors[7]!)).toBe(1_234_560_007n)
+  })
+
+  it('loses nothing when the node is lost before or after signing: a reload finds the claim that was signed', async () => {
+    rpc.answer = () => 'lost'
+    const { page } = await open(visitors[8]!)
+    await connect(page)
+    expect(await fault(page)).toContain('does not answer. Nothing is lost')
+    rpc.answer = () => undefined
+    await page.getByRole('button', { name: 'Check again' }).click()
+    await claimButton(page).waitFor({ timeout: WAIT_MS })
+    // The node takes the transaction, and is gone from then on.
+    let taken = false
+    rpc.answer = (method) => {
+      const was = taken
+      taken ||= method === 'sendTransaction'
+      return was ? 'lost' : undefined
+    }
+    await claimButton(page).click()
+    expect(await fault(page)).toContain('You will not sign twice')
+    rpc.answer = () => undefined
+    await page.reload()
+    await connect(page)
+    await page.getByText('The claim that you signed earlier has arrived.').waitFor({ timeout: WAIT_MS })
+    expect(await page.evaluate('walletCalls')).toEqual([])
+    expect(balance(visitors[8]!)).toBe(1_234_560_008n)
+  })
+
+  it('tells a wallet without SOL what it lacks before it signs', async () => {
+    const { page } = await open(poor)
+    await claim(page)
+    expect(await fault(page)).toMatch(/too little SOL .* about 0\.00\d+ SOL/)
+    expect(await page.evaluate('walletCalls')).toEqual([])
+  })
+
+  it('pays what has vested: first with the claim, later by itself, all at the end', async () => {
+    const now = all.chain.unixTimestamp()
+    const key = visitors[9]!
+    const times = {
+      starts_at: new Date((now + 600) * 1000).toISOString(),
+      ends_at: new Date((now + 600 + DAY_S) * 1000).toISOString(),
+    }
+    const launched = await launch(
+      vesting,
+      [
+        { wallet: addressOf(key), amount: 5_000_000n, locked: 86_400_000n },
+        ...Array.from({ length: 99 }, (_, n) => ({ wallet: someWallet(n), amount: 1n, locked: 2n })),
+      ],
+      times,
+    )
+    const server = await serveFiles(vesting, PAGE)
+    cleanups.push(() => server.close())
+    all.pass(600 + DAY_S / 2)
+    const { page, complaints } = await open(key, { url: server.url, width: 1280, dark: true })
+    await connect(page)
+    await claimButton(page).waitFor({ timeout: WAIT_MS })
+    expect(await page.locator('.amount').textContent()).toBe('91.4 DROP')
+    expect(await page.locator('.facts').textContent()).toMatch(/Claimable now48\.2.* DROP.*Still vesting43\./)
+    expect(await violations(page)).toEqual([])
+    await page.screenshot({ path: join(pictures, 'vesting-dark-1280.png'), fullPage: true })
+    await claimButton(page).click()
+    await confirmed(page)
+    const half = balance(key, launched.mint)!
+    expect(half).toBeGreaterThanOrEqual(48_200_000n)
+    expect(half).toBeLessThan(48_400_000n)
+    all.pass(DAY_S)
+    await page.getByRole('button', { name: 'Use another wallet' }).click()
+    await connect(page)
+    await claimButton(page).click({ timeout: WAIT_MS })
+    await confirmed(page)
+    await page.getByText('All of it has been claimed').waitFor()
+    expect(balance(key, launched.mint)).toBe(91_400_000n)
+    expect(complaints).toEqual([])
+  })
+
+  it('is small and quick: scripts, requests, bytes and time to the first view on a slowed processor', async () => {
+    const packed = (file: string) => gzipSync(readFileSync(join(PAGE, file)), { level: 9 }).length
+    const { page, requests } = await open(visitors[10]!, { throttle: 4 })
+    const view = Number(
+      await page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"),
+    )
+    const ready = Number(await page.evaluate("performance.getEntriesByName('claim-page-ready')[0]?.startTime ?? 0"))
+    const figures = {
+      script_gzip: packed('claim.js'),
+      style_gzip: packed('claim.css'),
+      worker_gzip: packed('verify.js'),
+      requests: requests.length,
+      bytes: requests.reduce((sum, { bytes }) => sum + bytes, 0),
+      first_paint_ms: Math.round(view),
+      ready_ms: Math.round(ready),
+    }
+    process.stdout.write(`claim page: ${JSON.stringify(figures)}\n`)
+    expect(figures.script_gzip).toBeLessThan(30_000)
+    expect(figures.requests).toBeLessThanOrEqual(6)
+    expect(figures.bytes).toBeLessThan(100_000)
+    expect(figures.ready_ms).toBeGreaterThan(0)
+    expect(figures.ready_ms).toBeLessThan(3_000)
+  })
+})
