@@ -20,7 +20,7 @@ import {
   isOnCurve,
 } from '../../src/claim-page/program-addresses.ts'
 import { settingsOf, subjectOf } from '../../src/claim-page/site-files.ts'
-import { requireHonest } from '../../src/claim-page/sponsored-claim.ts'
+import { requireHonest } from '../../src/claim-page/sponsored-message.ts'
 import { textsOf } from '../../src/claim-page/texts.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
 
