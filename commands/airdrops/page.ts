@@ -2,7 +2,7 @@
 import { basename, dirname, resolve } from 'node:path'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { paths } from '../../src/api/paths.ts'
-import { readPageFiles, textsOf } from '../../src/claim-site/page-files.ts'
+import { readPageFiles, textsIn } from '../../src/claim-site/page-files.ts'
 import { BLOCK_ROWS, blockCount, encodeBlock } from '../../src/claim-site/row-blocks.ts'
 import type { PageSettings } from '../../src/claim-site/site-settings.ts'
 import {
@@ -162,7 +162,7 @@ async function operatorSettings(
 ): Promise<{ settings: PageSettings; logo: { name: string; bytes: Uint8Array } | null }> {
   const { logoName, readPageSettings } = await settingsRules()
   const read = (content: string, name: string) => {
-    const answer = readPageSettings(content, textsOf(files))
+    const answer = readPageSettings(content, textsIn(files))
     if ('settings' in answer) return answer.settings
     const lines = answer.faults.map(({ field, message }) => `${name}: ${field === '' ? '' : `${field} `}${message}`)
     throw usage(lines[0] ?? `${name} cannot be used`, { lines, details: { faults: answer.faults } })
