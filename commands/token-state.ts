@@ -2,6 +2,7 @@
 
 import type { ChainAccount } from '../src/solana/accounts.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../src/solana/program-ids.ts'
+import { inWhole } from './amounts.ts'
 import type { Session } from './session.ts'
 import { nullIfNotFound, Problem } from './ui/problem.ts'
 
@@ -22,6 +23,20 @@ export async function mintState(session: Session, mint: string): Promise<MintOnC
 /** The decimals of a mint; null where the chain has no such mint. */
 export async function mintDecimals(session: Session, mint: string): Promise<number | null> {
   return (await nullIfNotFound(mintState(session, mint)))?.decimals ?? null
+}
+
+/**
+ * What a terminal shows of an answer about a mint, with the named amounts in whole tokens; nothing of its own where the
+ * chain has no such mint.
+ */
+export async function recordInTokens<Answer extends { mint: string }>(
+  session: Session,
+  answer: Answer,
+  amounts: readonly (keyof Answer & string)[],
+): Promise<{ record?: Record<string, unknown> }> {
+  const decimals = await mintDecimals(session, answer.mint)
+  if (decimals === null) return {}
+  return { record: inWhole(answer, Object.fromEntries(amounts.map((name) => [name, decimals]))) }
 }
 
 /**

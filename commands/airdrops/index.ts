@@ -1,12 +1,12 @@
 /** `svc airdrops`: from a list of recipients to funded distributors, claims and the withdrawal of the rest. */
 import { paths } from '../../src/api/paths.ts'
-import { inWhole } from '../amounts.ts'
 import { type Noun, required, text, verb } from '../command.ts'
 import { listVerb } from '../reads.ts'
-import { mintDecimals } from '../token-state.ts'
+import { recordInTokens } from '../token-state.ts'
 import { airdropClaimVerb } from './claim.ts'
 import { airdropClaimsVerb } from './claims.ts'
 import { airdropEligibilityVerb } from './eligibility.ts'
+import { airdropEntitlementVerb } from './entitlement.ts'
 import { airdropExportVerb } from './export.ts'
 import { airdropInitVerb } from './init.ts'
 import { airdropLaunchVerb } from './launch.ts'
@@ -32,13 +32,10 @@ const airdropGetVerb = verb({
   args: { id: required(text('Id of the airdrop')) },
   async run(input, session) {
     const { data } = await session.client.airdrops.get(input)
-    const decimals = await mintDecimals(session, data.mint)
-    if (decimals === null) return { data }
-    return { data, record: inWhole(data, Object.fromEntries(AMOUNTS.map((name) => [name, decimals]))) }
+    const amounts = ['total', 'vault_balance', 'vault_lacks', 'claimed_amount'] as const
+    return { data, ...(await recordInTokens(session, data, amounts)) }
   },
 })
-/** The fields of the answer that are amounts in raw units. */
-const AMOUNTS = ['total', 'vault_balance', 'vault_lacks', 'claimed_amount'] as const
 
 export const airdropsNoun: Noun = {
   verbs: {
@@ -54,6 +51,7 @@ export const airdropsNoun: Noun = {
     claims: airdropClaimsVerb,
     eligibility: airdropEligibilityVerb,
     page: airdropPageVerb,
+    entitlement: airdropEntitlementVerb,
     export: airdropExportVerb,
     list: airdropListVerb,
     get: airdropGetVerb,
