@@ -3,6 +3,7 @@ import { airdrops } from '../../src/api/airdrops.ts'
 import { claimAirdrop } from '../../src/operations/airdrops/claim-airdrop.ts'
 import { createAirdrop } from '../../src/operations/airdrops/create-airdrop.ts'
 import { getAirdrop } from '../../src/operations/airdrops/get-airdrop.ts'
+import { getDistributor } from '../../src/operations/airdrops/get-distributor.ts'
 import { getEntitlement } from '../../src/operations/airdrops/get-entitlement.ts'
 import { listAirdropClaims } from '../../src/operations/airdrops/list-airdrop-claims.ts'
 import { listAirdrops } from '../../src/operations/airdrops/list-airdrops.ts'
@@ -17,6 +18,7 @@ export function airdropsRoutes(mount: Mount): void {
   mount(airdrops.get, getAirdrop)
   mount(airdrops.stats, readAirdropStats)
   mount(airdrops.claims, listAirdropClaims)
+  mount(airdrops.distributor, getDistributor)
   mount(airdrops.claim, claimAirdrop)
   mount(airdrops.entitlement, getEntitlement)
   mount(airdrops.withdraw, withdrawVault)

@@ -207,6 +207,15 @@ export const airdrops = {
     data: airdropClaim,
     list: true,
   }),
+  distributor: defineRoute({
+    at: paths.airdrops.distributor,
+    tag: 'Airdrops',
+    summary: 'Read the airdrop of a distributor, by its address',
+    description:
+      'Whoever made it, with whichever tool: mint and version of the account are the id of the airdrop. A tree that is stored under that id with the root on chain is claimed and followed here.',
+    params: z.object({ address }),
+    data: airdrop,
+  }),
   claim: defineRoute({
     at: paths.airdrops.claim,
     tag: 'Airdrops',

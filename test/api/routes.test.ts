@@ -76,6 +76,7 @@ describe('the routes', () => {
       GET /v2/tokens/{mint}
       DELETE /v2/tokens/{mint}/authorities/{type}
       GET /v2/airdrops/{id}/claims/{wallet}
+      GET /v2/distributors/{address}
       POST /v2/token-transfers
       POST /v2/token-transfer-plans
       POST /v2/transactions
