@@ -3,6 +3,7 @@ import { paths } from '../../src/api/paths.ts'
 import { type Noun, required, text, verb } from '../command.ts'
 import { listVerb } from '../reads.ts'
 import { recordInTokens } from '../token-state.ts'
+import { airdropAdoptVerb } from './adopt.ts'
 import { airdropClaimVerb } from './claim.ts'
 import { airdropClaimsVerb } from './claims.ts'
 import { airdropEligibilityVerb } from './eligibility.ts'
@@ -41,6 +42,7 @@ export const airdropsNoun: Noun = {
   verbs: {
     launch: airdropLaunchVerb,
     init: airdropInitVerb,
+    adopt: airdropAdoptVerb,
     claim: airdropClaimVerb,
     sponsor: airdropSponsorVerb,
     withdraw: airdropWithdrawVerb,

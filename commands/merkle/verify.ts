@@ -119,7 +119,7 @@ const FEW_ROWS = 2_000
  * The other decimals with which the list has the expected root. Each try costs as much as the tree, so a long list gets
  * one: a negative answer then takes at most twice as long as a positive one.
  */
-function otherReading(list: EntryList, csvDecimals: number | undefined, expected: string): string | null {
+export function otherReading(list: EntryList, csvDecimals: number | undefined, expected: string): string | null {
   const others = USUAL_DECIMALS.filter((decimals) => decimals !== (csvDecimals ?? 0))
   for (const decimals of list.count > FEW_ROWS ? others.slice(0, 1) : others) {
     const scaled = scaledList(list, decimals - (csvDecimals ?? 0))
