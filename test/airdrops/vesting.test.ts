@@ -162,6 +162,10 @@ describe.skipIf(lacksDistributor)('claims of what vests (need the Jito merkle di
     expect(tokensOf(mint, first)).toBe(501_001n)
     expect((await ok('GET', at(first))).claimed_amount).toBe('501001')
     expect(await claim(late)).toBe('35')
+    expect(await refused('POST', path, claimBody(late))).toMatchObject({
+      message: expect.stringContaining(', 35 were claimed before'),
+      details: { reason: 'nothing_vested', claimed: '35' },
+    })
     // Every wallet has claimed, and more is to come.
     expect(await ok('GET', `/v2/airdrops/${id}`)).toMatchObject({ status: 'claiming', claimed_count: 3 })
 

@@ -89,13 +89,14 @@ function nothingVested({ id, claimer, payment, status }: Parameters<ClaimCheck>[
   const { unlocked, vested, nextVestingAt } = payment
   if (unlocked + vested > 0n || nextVestingAt === null) return null
   const when = describeUnixTime(nextVestingAt)
-  const before = status === null ? '' : `, ${status.unlocked + status.lockedWithdrawn} were claimed before`
+  const claimed = status === null ? 0n : status.unlocked + status.lockedWithdrawn
+  const before = status === null ? '' : `, ${claimed} were claimed before`
   const message = `Nothing of the airdrop ${id} has vested for ${claimer} at the moment${before}: the next tokens vest at ${when}`
   return {
     reason: 'nothing_vested',
     message,
     param: 'claimer',
-    details: { next_vesting_at: isoOfUnixTime(nextVestingAt), claimed: String(status?.unlocked ?? 0n) },
+    details: { next_vesting_at: isoOfUnixTime(nextVestingAt), claimed: String(claimed) },
   }
 }
 
