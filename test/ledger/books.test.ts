@@ -241,6 +241,32 @@ describe.skipIf(lacksDistributor)('the ledger of an airdrop (needs the Jito merk
   })
 })
 
+describe.skipIf(lacksDistributor)('the ledger of a sponsored claim (needs the Jito merkle distributor)', () => {
+  it('has the tokens as the claimer’s, and fee and rent as paid by the platform wallet', async () => {
+    const books = await opened()
+    const { ok, wallet, mintFor, storeTree, submit, booked, kindsOf, sign, platform } = books
+    const [payer, claimer] = [wallet(), wallet(0n)]
+    const mint = mintFor(payer, 10_000n)
+    const tree = await storeTree(
+      mint,
+      entriesFor([claimer], () => 1_000n),
+    )
+    await submit(await ok('POST', '/v2/airdrops', createBody(payer, mint, tree.root)), payer)
+    const at = `/v2/airdrops/${tree.id}`
+    await ok('PATCH', `${at}/sponsorship`, { budget: '10000000' })
+    const built = await ok('POST', `${at}/sponsored-claims`, { claimer: addressOf(claimer) })
+    const body = { transaction: sign(built.transaction, [claimer]) }
+    const { signature } = await ok('POST', `${at}/sponsored-claims/${built.id}/submissions`, body)
+    const claimed = await booked(signature)
+    expect(kindsOf(claimed, platform)).toEqual({ network_fee: -10_000n, rent_paid: -3_375_600n })
+    expect(kindsOf(claimed, claimer)).toMatchObject({ 'airdrop_claim tokens': 1_000n })
+    expect(claimed.find(({ kind, owner }) => kind === 'airdrop_claim' && owner === addressOf(claimer))).toMatchObject({
+      party: 'claimant',
+    })
+    expect((await books.verified()).faults).toEqual([])
+  })
+})
+
 describe('what takes place past this service', () => {
   it('keeps the balance of the platform wallet whole: payments to it, from it, and failures', async () => {
     const books = await opened()

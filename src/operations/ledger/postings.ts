@@ -76,8 +76,9 @@ function postLamports(frame: Frame): void {
     if (before === 0n && after > 0n && isMade) {
       opened.add(address)
       const naming = { ...namingOf(frame, address, SOL), kind: 'rent_paid' } as const
-      const from = flows.opened.get(address) ?? payer
-      moveLamports(frame, rests, { from, to: address, amount: after - wrapped(account, 'after') }, naming)
+      const amount = after - wrapped(account, 'after')
+      const from = lenderOf(frame, flows.opened.get(address) ?? payer, amount)
+      moveLamports(frame, rests, { from, to: address, amount }, naming)
     }
     if (before > 0n && after === 0n && isClosed(frame, account)) {
       const amount = before - wrapped(account, 'before')
@@ -113,6 +114,14 @@ function moveRest(
   post(frame, { ...of, account: to, amount, counterparty: frame.parties.ownerOf(from) })
   rests.set(from, (rests.get(from) ?? 0n) + amount)
   rests.set(to, (rests.get(to) ?? 0n) - amount)
+}
+
+/** Who paid an account's rent: another wallet that lent the payer exactly that, where the payer ends as it was. */
+function lenderOf({ accounts, flows }: Frame, payer: string, amount: bigint): string {
+  const account = accounts.get(payer)
+  if (account === undefined || account.before !== account.after) return payer
+  const loan = flows.transfers.find(({ destination, lamports }) => destination === payer && lamports === amount)
+  return loan?.source ?? payer
 }
 
 const wrapped = ({ holdings }: AccountBalances, side: 'before' | 'after'): bigint =>
