@@ -7,8 +7,8 @@ import { PageSession } from './page-session.ts'
 import { applyColours, applyTheme } from './page-settings.ts'
 import { remember, remembered } from './pending-claims.ts'
 import { drawResult } from './result-section.ts'
-import { type PageSubject, readSettings, readSubject, type SiteSettings } from './site-files.ts'
-import { chosenLanguage, loadTexts, textsOf } from './texts.ts'
+import { type ClaimSubject, readSettings, readSubject, type SiteSettings } from './site-files.ts'
+import { chosenLanguage, loadTexts, visitorTexts } from './texts.ts'
 import { drawWallet, lookTyped } from './wallet-section.ts'
 import { type PageWallet, watchWallets } from './wallet-standard.ts'
 
@@ -56,7 +56,7 @@ async function changeLanguage(session: PageSession, code: string): Promise<void>
   draw(session)
 }
 
-async function begin(subject: PageSubject, settings: SiteSettings): Promise<void> {
+async function begin(subject: ClaimSubject, settings: SiteSettings): Promise<void> {
   applyColours(settings)
   const query = new URLSearchParams(location.search)
   const wanted = [query.get('lang'), remembered('language'), ...navigator.languages]
@@ -81,7 +81,7 @@ async function start(): Promise<void> {
       error instanceof PageFault
         ? error
         : new PageFault('unexpected', { words: foreignWords((error as Error)?.message) })
-    fill(byId('fault'), [make('p', { class: 'notice bad', text: textsOf('en').text(key, values) })])
+    fill(byId('fault'), [make('p', { class: 'notice bad', text: visitorTexts('en').text(key, values) })])
   }
 }
 

@@ -7,10 +7,10 @@ import { foreignWords, PageFault, type TextKey, type TextValues } from './page-f
 import { nodeUrls } from './page-settings.ts'
 import { type PendingClaim, pendingClaimOf } from './pending-claims.ts'
 import { requireKey } from './program-addresses.ts'
-import type { PageSubject, SiteSettings } from './site-files.ts'
+import type { ClaimSubject, SiteSettings } from './site-files.ts'
 import { SolanaNode } from './solana-node.ts'
 import { isSponsored, sendSponsoredClaim } from './sponsored-claim.ts'
-import type { PageTexts } from './texts.ts'
+import type { VisitorTexts } from './texts.ts'
 import { type FoundRow, lookUpWallet } from './wallet-lookup.ts'
 import type { ConnectedWallet } from './wallet-standard.ts'
 
@@ -27,9 +27,9 @@ export interface ConfirmedClaim {
 }
 
 export class PageSession {
-  readonly subject: PageSubject
+  readonly subject: ClaimSubject
   readonly settings: SiteSettings
-  texts: PageTexts
+  texts: VisitorTexts
   node: SolanaNode
   wallet: ConnectedWallet | null = null
   address: string | null = null
@@ -44,7 +44,12 @@ export class PageSession {
   readonly #draw: () => void
   #turn = 0
 
-  constructor(subject: PageSubject, settings: SiteSettings, texts: PageTexts, draw: (session: PageSession) => void) {
+  constructor(
+    subject: ClaimSubject,
+    settings: SiteSettings,
+    texts: VisitorTexts,
+    draw: (session: PageSession) => void,
+  ) {
     this.subject = subject
     this.settings = settings
     this.texts = texts

@@ -25,7 +25,7 @@ export function requireKey(address: string): Uint8Array {
 export const base58Of = (bytes: Uint8Array): string => base58.encode(bytes)
 
 /** Whether 32 bytes are a point of Ed25519's curve, which no address of a program is: x² = (y² - 1) / (d·y² + 1). */
-export function isOnCurve(bytes: Uint8Array): boolean {
+export function isCurvePoint(bytes: Uint8Array): boolean {
   let y = BigInt((bytes[31] ?? 0) & 0x7f)
   for (let at = 30; at >= 0; at--) y = (y << 8n) | BigInt(bytes[at] ?? 0)
   const square = (y * y) % PRIME
@@ -43,7 +43,7 @@ export function isOnCurve(bytes: Uint8Array): boolean {
 export async function findProgramAddress(program: string, ...seeds: readonly Uint8Array[]): Promise<string> {
   for (let bump = 255; bump >= 0; bump--) {
     const hash = await digestOf(...seeds, Uint8Array.of(bump), requireKey(program), utf8('ProgramDerivedAddress'))
-    if (!isOnCurve(hash)) return base58Of(hash)
+    if (!isCurvePoint(hash)) return base58Of(hash)
   }
   throw new Error('no bump leads off the curve')
 }

@@ -4,7 +4,7 @@ import { button, byId, fill, make, outsideLink } from './elements.ts'
 import type { TextKey } from './page-fault.ts'
 import type { PageSession } from './page-session.ts'
 import { chosenExplorer, explorersOf, explorerUrl } from './page-settings.ts'
-import type { PageTexts } from './texts.ts'
+import type { VisitorTexts } from './texts.ts'
 import type { FoundRow } from './wallet-lookup.ts'
 
 /** Faults that show that the page says something else than the chain, so that its amounts are worth nothing. */
@@ -82,7 +82,7 @@ function entitlement(session: PageSession, rows: readonly FoundRow[]): HTMLEleme
 }
 
 /** When it vests and until when it can be claimed, each said once. */
-function notes(states: readonly RowState[], texts: PageTexts, now: bigint): HTMLElement[] {
+function notes(states: readonly RowState[], texts: VisitorTexts, now: bigint): HTMLElement[] {
   const words = new Set<string>()
   for (const { row, fault, paid, startsAt, endsAt, clawbackAt } of states) {
     if (paid >= row.amount + row.locked || fault === 'clawedBack' || clawbackAt === 0n) continue

@@ -21,7 +21,7 @@ export interface PageAirdrop {
   firstRow: number
 }
 
-export interface PageSubject {
+export interface ClaimSubject {
   genesisHash: string
   clusterName: string
   /** The cluster in the words of the Wallet Standard, such as `solana:mainnet`. */
@@ -112,7 +112,7 @@ const isHash = (text: string) => /^[0-9a-f]{64}$/.test(text)
 const amountOf = (value: unknown): bigint | null => (/^\d{1,20}$/.test(textOf(value)) ? BigInt(textOf(value)) : null)
 
 /** Throws PageFault where the file does not describe airdrops as the page needs them. */
-export async function readSubject(): Promise<PageSubject> {
+export async function readSubject(): Promise<ClaimSubject> {
   const path = 'airdrops.json'
   return subjectOf(await readJson(path), path)
 }
@@ -121,7 +121,7 @@ export async function readSubject(): Promise<PageSubject> {
 const MOST_TREES = 1_000
 const MOST_ROWS = 2 ** 32 - 1
 
-export function subjectOf(json: unknown, path: string): PageSubject {
+export function subjectOf(json: unknown, path: string): ClaimSubject {
   const damaged = () => new PageFault('fileDamaged', { file: path })
   const root = fieldsOf(json)
   if (root.format !== 'svc-claim-page/1') throw damaged()

@@ -14,7 +14,7 @@ const LANGUAGES = {
   ja: '日本語',
 } as const
 
-export interface PageTexts {
+export interface VisitorTexts {
   language: string
   text(key: TextKey, values?: TextValues): string
   /** An amount of raw units in the digits of the language. */
@@ -42,7 +42,7 @@ export function chosenLanguage(settings: SiteSettings, wanted: readonly (string 
 }
 
 /** Loads the texts of a language; a language without a file is in English but for the operator's own texts. */
-export async function loadTexts(language: string, settings: SiteSettings): Promise<PageTexts> {
+export async function loadTexts(language: string, settings: SiteSettings): Promise<VisitorTexts> {
   let texts: Record<string, unknown> = english
   if (language !== 'en' && language in LANGUAGES) {
     try {
@@ -52,10 +52,10 @@ export async function loadTexts(language: string, settings: SiteSettings): Promi
       // The page stays in English rather than without words.
     }
   }
-  return textsOf(language, { ...texts, ...settings.texts[language] })
+  return visitorTexts(language, { ...texts, ...settings.texts[language] })
 }
 
-export function textsOf(language: string, texts: Readonly<Record<string, unknown>> = english): PageTexts {
+export function visitorTexts(language: string, texts: Readonly<Record<string, unknown>> = english): VisitorTexts {
   const whole = new Intl.NumberFormat(language)
   const separator = new Intl.NumberFormat(language).formatToParts(1.5).find(({ type }) => type === 'decimal')?.value
   const dates = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'short' })
@@ -64,7 +64,7 @@ export function textsOf(language: string, texts: Readonly<Record<string, unknown
     text(key, values = {}) {
       const text = texts[key]
       const template = typeof text === 'string' ? text : english[key]
-      return template.replace(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder)
+      return template.replace(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder).trim()
     },
     tokens(amount, decimals) {
       const digits = amount.toString().padStart(decimals + 1, '0')

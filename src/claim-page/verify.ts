@@ -1,6 +1,6 @@
 /** The worker that reads and recomputes the lists of all trees, so that the page stays free meanwhile. */
 import { PageFault, type TextKey } from './page-fault.ts'
-import { type PageSubject, readSiteFile } from './site-files.ts'
+import { type ClaimSubject, readSiteFile } from './site-files.ts'
 import { type IndexPart, indexEntries, indexRoot, listFault } from './whole-list.ts'
 
 /** What the worker tells the page: how many rows are checked, and in the end whether all are as published. */
@@ -12,7 +12,7 @@ export interface CheckReport {
   values?: Readonly<Record<string, string>>
 }
 
-async function check(subject: PageSubject): Promise<void> {
+async function check(subject: ClaimSubject): Promise<void> {
   const tell = (report: CheckReport) => self.postMessage(report)
   const total = subject.index.count
   const parts: IndexPart[] = []
@@ -35,4 +35,4 @@ async function check(subject: PageSubject): Promise<void> {
   }
 }
 
-self.addEventListener('message', ({ data }: MessageEvent<PageSubject>) => void check(data))
+self.addEventListener('message', ({ data }: MessageEvent<ClaimSubject>) => void check(data))

@@ -2,7 +2,7 @@
 import { bytesOfHex, digestOf, equalBytes, hexOf, joinBytes, readU32, readU64 } from './bytes.ts'
 import type { ProvenLeaf } from './claim-instructions.ts'
 import { PageFault } from './page-fault.ts'
-import { type PageAirdrop, type PageSubject, readSiteFile } from './site-files.ts'
+import { type ClaimSubject, type PageAirdrop, readSiteFile } from './site-files.ts'
 
 /** A row of the list that is proven to be in its tree. */
 export interface FoundRow extends ProvenLeaf {
@@ -20,7 +20,7 @@ const MOST_FOUND = 64
 
 /** Returns the wallet's rows in order; none means that it is not listed. Throws PageFault for a file that is not genuine. */
 export async function lookUpWallet(
-  subject: PageSubject,
+  subject: ClaimSubject,
   wallet: Uint8Array,
   read: ReadFile = readSiteFile,
 ): Promise<FoundRow[]> {
@@ -29,7 +29,7 @@ export async function lookUpWallet(
 }
 
 /** The numbers of the wallet's rows, by the bucket of the index that its hash names. */
-async function rowsInIndex({ index }: PageSubject, wallet: Uint8Array, read: ReadFile): Promise<number[]> {
+async function rowsInIndex({ index }: ClaimSubject, wallet: Uint8Array, read: ReadFile): Promise<number[]> {
   const hash = await digestOf(wallet)
   const bucket = index.bits === 0 ? 0 : ((hash[0] ?? 0) * 2 ** 24 + readBigEndian24(hash, 1)) >>> (32 - index.bits)
   const path = `index/${bucket}.bin`
@@ -61,7 +61,7 @@ const readBigEndian24 = (bytes: Uint8Array, at: number) =>
 /** Levels above the leaves of a tree. */
 const levelsOf = (leaves: number): number => (leaves <= 1 ? 0 : 32 - Math.clz32(leaves - 1))
 
-async function rowOf({ airdrops }: PageSubject, row: number, wallet: Uint8Array, read: ReadFile): Promise<FoundRow> {
+async function rowOf({ airdrops }: ClaimSubject, row: number, wallet: Uint8Array, read: ReadFile): Promise<FoundRow> {
   const airdrop = airdrops.findLast(({ firstRow }) => firstRow <= row)
   if (airdrop === undefined) throw new PageFault('listTampered', { file: 'airdrops.json' })
   const { rowBytes, leafCount } = airdrop

@@ -1,7 +1,7 @@
 /** Recomputes a whole list: its SHA-256, its sum, the root of its tree, and the index over the lists of all trees. */
 import { digestOf, hexOf, readU64 } from './bytes.ts'
 import { hashShort } from './sha256.ts'
-import type { PageAirdrop, PageSubject } from './site-files.ts'
+import type { ClaimSubject, PageAirdrop } from './site-files.ts'
 
 /** Why a list is not what was published. */
 export type ListFault = 'listHashDiffers' | 'listRootDiffers' | 'listSumDiffers' | 'indexDiffers'
@@ -70,7 +70,7 @@ export interface IndexPart {
 }
 
 /** The root of the index whose entries these are, in hex. */
-export async function indexRoot(parts: readonly IndexPart[], { index }: PageSubject): Promise<string> {
+export async function indexRoot(parts: readonly IndexPart[], { index }: ClaimSubject): Promise<string> {
   const buckets: Uint8Array[][] = Array.from({ length: 2 ** index.bits }, () => [])
   for (const { entries, buckets: numbers } of parts) {
     numbers.forEach((bucket, i) => {

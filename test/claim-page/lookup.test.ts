@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { hashShort } from '../../src/claim-page/sha256.ts'
-import { type PageSubject, subjectOf } from '../../src/claim-page/site-files.ts'
+import { type ClaimSubject, subjectOf } from '../../src/claim-page/site-files.ts'
 import { lookUpWallet } from '../../src/claim-page/wallet-lookup.ts'
 import { indexEntries, indexRoot, listFault } from '../../src/claim-page/whole-list.ts'
 import { keyFromBase58 } from '../../src/merkle/base58.ts'
@@ -29,7 +29,7 @@ function siteOf(sizes: readonly number[], isLocked = false) {
     ),
   }))
   const files = siteFiles(trees, CLUSTER)
-  const subject: PageSubject = subjectOf(JSON.parse(files.get('airdrops.json')!.toString()), 'airdrops.json')
+  const subject: ClaimSubject = subjectOf(JSON.parse(files.get('airdrops.json')!.toString()), 'airdrops.json')
   const reads: string[] = []
   const read = async (path: string, most: number) => {
     reads.push(path)

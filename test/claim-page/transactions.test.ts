@@ -17,11 +17,11 @@ import {
   associatedAccountOf,
   claimRecordOf,
   findProgramAddress,
-  isOnCurve,
+  isCurvePoint,
 } from '../../src/claim-page/program-addresses.ts'
 import { settingsOf, subjectOf } from '../../src/claim-page/site-files.ts'
 import { requireHonest } from '../../src/claim-page/sponsored-message.ts'
-import { textsOf } from '../../src/claim-page/texts.ts'
+import { visitorTexts } from '../../src/claim-page/texts.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => new PublicKey(bytes).toBase58())
@@ -44,13 +44,13 @@ describe('addresses of the claim page', () => {
   it('are on the curve where web3.js says so', () => {
     fc.assert(
       fc.property(hash, (bytes) => {
-        expect(isOnCurve(bytes)).toBe(PublicKey.isOnCurve(bytes))
+        expect(isCurvePoint(bytes)).toBe(PublicKey.isOnCurve(bytes))
       }),
       { numRuns: 60 },
     )
     for (const byte of [0, 1]) {
       const bytes = new Uint8Array(32).fill(byte)
-      expect(isOnCurve(bytes)).toBe(PublicKey.isOnCurve(bytes))
+      expect(isCurvePoint(bytes)).toBe(PublicKey.isOnCurve(bytes))
     }
   })
 
@@ -217,14 +217,14 @@ describe('amounts of the claim page', () => {
   })
 
   it('are written to the last unit, whatever the decimals', () => {
-    const texts = textsOf('en')
+    const texts = visitorTexts('en')
     fc.assert(
       fc.property(u64, fc.integer({ min: 0, max: 20 }), (amount, decimals) => {
         const [integer, fraction = ''] = texts.tokens(amount, decimals).replaceAll(',', '').split('.')
         expect(BigInt(`${integer}${fraction.padEnd(decimals, '0')}`)).toBe(amount)
       }),
     )
-    expect(textsOf('de').tokens(1_234_560_000n, 6)).toBe('1.234,56')
+    expect(visitorTexts('de').tokens(1_234_560_000n, 6)).toBe('1.234,56')
   })
 })
 
