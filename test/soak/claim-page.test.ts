@@ -437,6 +437,21 @@ describe.skipIf(!isReady)('the claim page (needs Chromium and the Jito merkle di
     expect(complaints).toEqual([])
   })
 
+  it('speaks the visitor’s language and follows the choice of another, and of light and dark', async () => {
+    const { page, complaints } = await open(null, { url: `${site.url}?lang=de&wallet=${someWallet(7)}`, width: 1280 })
+    await page.getByRole('heading', { name: 'Diese Wallet bekommt' }).waitFor({ timeout: WAIT_MS })
+    expect(await page.locator('.amount').textContent()).toBe('1,000007 DROP')
+    await page.getByText('Einstellungen').click()
+    await page.getByLabel('Aussehen').selectOption('dark')
+    expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(15, 19, 25)')
+    expect(await violations(page)).toEqual([])
+    await page.screenshot({ path: join(pictures, 'german-dark-1280.png'), fullPage: true })
+    await page.getByLabel('Sprache').selectOption('ja')
+    await page.getByRole('heading', { name: 'DROP を受け取る' }).waitFor()
+    expect(await page.evaluate('document.documentElement.lang')).toBe('ja')
+    expect(complaints).toEqual([])
+  })
+
   it('is small and quick: scripts, requests, bytes and time to the first view on a slowed processor', async () => {
     const packed = (file: string) => gzipSync(readFileSync(join(PAGE, file)), { level: 9 }).length
     const { page, requests } = await open(visitors[10]!, { throttle: 4 })
