@@ -56,6 +56,8 @@ export async function createApp(services: Services, { metrics, access }: AppOpti
       if (kernel.config.values['claim-pages']) {
         const { claimSponsorship } = await import('./routes/claim-sponsorship.ts')
         claimSponsorship(hono, kernel)
+        const { claimPages } = await import('./routes/claim-pages.ts')
+        claimPages(hono, kernel)
       }
     }
     operations(hono, kernel, measured)

@@ -1,0 +1,191 @@
+/** GET /claim/{id}/…: the claim page of a stored airdrop, for everybody; the files of `svc airdrops page`, made from the database. */
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import type { Hono } from 'hono'
+import { pageContentType, readPageFiles, textsOf } from '../../src/claim-site/page-files.ts'
+import {
+  LOGO_TYPES,
+  logoName,
+  type PageSettings,
+  readPageSettings,
+  settingsText,
+} from '../../src/claim-site/site-settings.ts'
+import { airdropText, subjectText } from '../../src/claim-site/site-subject.ts'
+import { encodeBucket } from '../../src/claim-site/wallet-buckets.ts'
+import { ApiError, internal, notFound, Overloaded } from '../../src/errors.ts'
+import { readBlock } from '../../src/operations/claim-pages/page-block.ts'
+import { PageLists } from '../../src/operations/claim-pages/page-lists.ts'
+import { PageSubjects } from '../../src/operations/claim-pages/page-subject.ts'
+import { findTree } from '../../src/store/merkle-trees.ts'
+import type { Row } from '../../src/store/schema.ts'
+import { once } from '../../src/timing.ts'
+import type { Kernel } from '../kernel.ts'
+import { withBytes } from '../pipeline/answer.ts'
+import type { RequestEnv } from '../pipeline/request-record.ts'
+
+/** What one request of a page gets. */
+interface PageFile {
+  bytes: Uint8Array<ArrayBuffer> | string
+  type: string
+  /** Names the content; files of a tree have its root. */
+  tag: string
+  cache: string
+}
+
+const BINARY = 'application/octet-stream'
+const JSON_TYPE = 'application/json; charset=utf-8'
+/** What may change at any time: a browser asks whether it has. */
+const CHECKED = 'no-cache'
+/** A list that is on chain stays as it is. */
+const KEPT = 'public, max-age=86400, immutable'
+
+export function claimPages(hono: Hono<RequestEnv>, kernel: Kernel): void {
+  const site = once(() => readSite(kernel))
+  site().catch((error) => kernel.log.error({ err: error }, 'the settings of claim pages cannot be used'))
+  const files = pageFilesOf(kernel, site)
+  hono.get('/claim/:id', async (c) => {
+    c.env.route = '/claim/{id}'
+    // The page's paths are relative to its folder.
+    return new Response(null, {
+      status: 308,
+      headers: { Location: `./${encodeURIComponent(c.req.param('id'))}/`, 'X-Request-Id': c.env.requestId },
+    })
+  })
+  hono.get('/claim/:id/:path{.*}', async (c) => {
+    const { requestId, fault } = c.env
+    c.env.route = '/claim/{id}/{path}'
+    const path = c.req.param('path')
+    const headers = { 'X-Request-Id': requestId }
+    try {
+      if (fault !== undefined) throw fault
+      const file = await files(c.req.param('id'), path === '' ? 'index.html' : path)
+      return answer(file, path, c.req.header('if-none-match') ?? '', await securityPolicy(site), headers)
+    } catch (thrown) {
+      return refusal(kernel, thrown, requestId, headers)
+    }
+  })
+}
+
+type Site = Awaited<ReturnType<typeof readSite>>
+
+/** The files of the page itself, and the operator's settings. */
+async function readSite({ config }: Kernel) {
+  const page = await readPageFiles()
+  const index = page.get('index.html')?.toString('utf8') ?? ''
+  const [, policy] = /http-equiv="content-security-policy" content="([^"]+)"/i.exec(index) ?? []
+  if (policy === undefined) throw internal('The files of the claim page are missing from this installation')
+  const { 'claim-page-config': path, 'claim-page-rpc-url': rpc } = config.values
+  const read = path === undefined ? { settings: {} } : readPageSettings(await readFile(path, 'utf8'), textsOf(page))
+  if ('faults' in read) {
+    const [{ field, message } = { field: '', message: 'cannot be used' }] = read.faults
+    throw internal(`claim-page-config: ${field === '' ? 'the file' : field} ${message}`)
+  }
+  // Never the node of this daemon, of which the URL may have a key. Claims are sponsored by the daemon of the page.
+  const nodes = rpc === undefined ? {} : { rpc: [rpc] }
+  const settings: PageSettings = { sponsor: '', ...nodes, ...read.settings }
+  if (path === undefined || settings.logo === undefined) return { page, policy, settings, logo: null }
+  const name = logoName(settings.logo)
+  const bytes = (await readFile(resolve(dirname(path), settings.logo))) as Buffer<ArrayBuffer>
+  return { page, policy, settings: { ...settings, logo: name }, logo: { name, bytes } }
+}
+
+const securityPolicy = async (site: () => Promise<Site>) => `${(await site()).policy}; frame-ancestors 'none'`
+
+function pageFilesOf(kernel: Kernel, site: () => Promise<Site>) {
+  const [lists, subjects] = [new PageLists(), new PageSubjects()]
+  const ofTree = async (row: Row<'merkle_trees'>, path: string): Promise<PageFile | null> => {
+    const tree = { type: BINARY, tag: row.root, cache: row.status === 'tree_built' ? CHECKED : KEPT }
+    const [, bucket] = /^index\/(0|[1-9]\d{0,7})\.bin$/.exec(path) ?? []
+    if (bucket !== undefined) {
+      const { index } = await lists.read(kernel, row)
+      if (Number(bucket) >= 2 ** index.bits) return null
+      return { ...tree, bytes: encodeBucket(index, Number(bucket)) as Buffer<ArrayBuffer> }
+    }
+    if (path === 'airdrops.json') {
+      const [{ cluster, airdrop }, { index }] = await Promise.all([subjects.read(kernel, row), lists.read(kernel, row)])
+      return jsonFile(subjectText(cluster, [airdrop], index))
+    }
+    if (!path.startsWith(`${row.id}/`)) return null
+    const own = path.slice(row.id.length + 1)
+    if (own === 'list.bin') return { ...tree, bytes: (await lists.read(kernel, row)).rows }
+    if (own === 'airdrop.json') {
+      const { cluster, airdrop } = await subjects.read(kernel, row)
+      return jsonFile(airdropText(cluster, airdrop))
+    }
+    const [, block] = /^rows\/(0|[1-9]\d{0,7})\.bin$/.exec(own) ?? []
+    const bytes = block === undefined ? null : await readBlock(kernel, row, Number(block))
+    return bytes === null ? null : { ...tree, bytes: bytes as Buffer<ArrayBuffer> }
+  }
+  return async (id: string, path: string): Promise<PageFile> => {
+    const row = /^[\w-]{46}$/.test(id) ? await findTree(kernel.store.db, id) : null
+    if (row === null) throw notFound('There is no such airdrop here')
+    const { page, settings, logo } = await site()
+    const own = page.get(path)
+    if (own !== undefined) return { bytes: own, type: pageContentType(path), tag: tagOf(own), cache: CHECKED }
+    if (path === 'site.json') return jsonFile(settingsText(settings))
+    if (logo !== null && path === logo.name) {
+      const type = LOGO_TYPES[path.split('.').at(-1) ?? ''] ?? BINARY
+      return { bytes: logo.bytes, type, tag: tagOf(logo.bytes), cache: CHECKED }
+    }
+    const file = await ofTree(row, path)
+    if (file === null) throw notFound('There is no such file in this page')
+    return file
+  }
+}
+
+const tagOf = (content: Uint8Array | string): string => createHash('sha256').update(content).digest('hex').slice(0, 32)
+const jsonFile = (bytes: string): PageFile => ({ bytes, type: JSON_TYPE, tag: tagOf(bytes), cache: CHECKED })
+
+/** A picture or data that is opened by itself runs nothing, whatever it holds. */
+const ALONE = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+
+function answer(
+  { bytes, type, tag, cache }: PageFile,
+  path: string,
+  ifNoneMatch: string,
+  policy: string,
+  more: Record<string, string>,
+): Response {
+  const isPage = /^$|\.(html|js|css)$/.test(path)
+  const headers = {
+    'Content-Security-Policy': isPage ? policy : ALONE,
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'Cross-Origin-Opener-Policy': 'same-origin-allow-popups',
+    'Cache-Control': cache,
+    ETag: `"${tag}"`,
+    ...more,
+  }
+  if (ifNoneMatch.split(',').some((each) => [`"${tag}"`, `W/"${tag}"`, '*'].includes(each.trim()))) {
+    return new Response(null, { status: 304, headers })
+  }
+  const length = Buffer.byteLength(bytes)
+  const all = { ...headers, 'Content-Type': type, 'Content-Length': String(length) }
+  return withBytes(new Response(bytes, { headers: all }), length)
+}
+
+/** People see these answers: a short page, of which the cause stays in the log. */
+function refusal(kernel: Kernel, thrown: unknown, requestId: string, more: Record<string, string>): Response {
+  const isMissing = thrown instanceof ApiError && thrown.code === 'not_found'
+  const isBusy = thrown instanceof Overloaded
+  const isRefused = thrown instanceof ApiError && thrown.status < 500
+  if (!isRefused && !isBusy) kernel.log.error({ err: thrown, request_id: requestId }, 'a claim page failed')
+  const [status, words] = isMissing
+    ? [404, 'There is no such claim page here. Check the link that you were given.']
+    : isBusy
+      ? [503, 'Too many people are here at this moment. Try again in a few seconds.']
+      : isRefused
+        ? [thrown.status, 'This claim page cannot be shown. Tell who gave you the link.']
+        : [503, 'This claim page cannot be shown at this moment. Try again in a minute.']
+  const text = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Claim</title><h1>Claim</h1><p>${words}</p></html>\n`
+  const headers = {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'no-store',
+    ...(status === 503 ? { 'Retry-After': isBusy ? '1' : '30' } : {}),
+    ...more,
+  }
+  return withBytes(new Response(text, { status, headers }), Buffer.byteLength(text))
+}

@@ -1,0 +1,87 @@
+/** The lists of claim pages with their indexes, kept in memory as far as there is room, and built between other work. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { bucketSteps, type WalletBuckets } from '../../claim-site/wallet-buckets.ts'
+import type { Context } from '../../context.ts'
+import { Overloaded } from '../../errors.ts'
+import { canonicalRows, LOCKED_BYTES, listFromBytes, RECORD_BYTES } from '../../merkle/entry-list.ts'
+import { CHUNK_LEAVES, readChunk } from '../../merkle/stored-tree.ts'
+import type { Row } from '../../store/schema.ts'
+import { withRow } from '../merkle-trees/open-tree.ts'
+
+export interface PageList {
+  index: WalletBuckets
+  /** The canonical list, of which the SHA-256 is the tree's `list_sha256`. */
+  rows: Uint8Array<ArrayBuffer>
+}
+
+/** Bytes of all lists that are kept: about twenty of 50,000 wallets. */
+const MOST_BYTES = 64 * 1024 * 1024
+/** Lists that wait to be read; those who come later are told to try again. */
+const MOST_WAITING = 16
+/** Chunks that are read and hashed before other work has its turn, about two milliseconds. */
+const CHUNKS_PER_TURN = 4
+
+export class PageLists {
+  readonly #kept = new Map<string, PageList>()
+  readonly #reading = new Map<string, Promise<PageList>>()
+  #last: Promise<unknown> = Promise.resolve()
+  #bytes = 0
+
+  /** Throws Overloaded when too many lists are waited for. */
+  async read(context: Pick<Context, 'store'>, row: Row<'merkle_trees'>): Promise<PageList> {
+    const key = `${row.id}:${row.root}`
+    const kept = this.#kept.get(key)
+    if (kept !== undefined) {
+      // What was read last stands last, and goes last.
+      this.#kept.delete(key)
+      this.#kept.set(key, kept)
+      return kept
+    }
+    const running = this.#reading.get(key)
+    if (running !== undefined) return running
+    if (this.#reading.size >= MOST_WAITING) throw new Overloaded('Too many lists are being read: try again', 1)
+    // One at a time, so that many visitors of many pages take the memory of one list.
+    const reading = this.#last.then(() => readList(context, row))
+    this.#last = reading.catch(() => undefined)
+    this.#reading.set(key, reading)
+    try {
+      const list = await reading
+      this.#keep(key, list)
+      return list
+    } finally {
+      this.#reading.delete(key)
+    }
+  }
+
+  #keep(key: string, list: PageList): void {
+    this.#kept.set(key, list)
+    this.#bytes += bytesOfList(list)
+    for (const [oldest, old] of this.#kept) {
+      if (this.#bytes <= MOST_BYTES || oldest === key) break
+      this.#kept.delete(oldest)
+      this.#bytes -= bytesOfList(old)
+    }
+  }
+}
+
+const bytesOfList = ({ index, rows }: PageList): number =>
+  rows.length + index.entries.length + index.starts.byteLength + 2 * (index.levels[0]?.length ?? 0)
+
+function readList(context: Pick<Context, 'store'>, row: Row<'merkle_trees'>): Promise<PageList> {
+  return withRow(context, row, async ({ head, read }) => {
+    const bytes = new Uint8Array(head.count * RECORD_BYTES)
+    const column = head.hasLocked ? new Uint8Array(head.count * LOCKED_BYTES) : undefined
+    for (let n = 0; n < head.chunks; n++) {
+      const { list } = await readChunk(head, n, read)
+      bytes.set(list.bytes, n * CHUNK_LEAVES * RECORD_BYTES)
+      if (list.locked !== undefined) column?.set(list.locked, n * CHUNK_LEAVES * LOCKED_BYTES)
+      if (n % CHUNKS_PER_TURN === CHUNKS_PER_TURN - 1) await nextTurn()
+    }
+    const list = listFromBytes(bytes, column)
+    const steps = bucketSteps([list])
+    for (let step = steps.next(); ; step = steps.next()) {
+      if (step.done) return { index: step.value, rows: new Uint8Array(canonicalRows(list, 0, list.count)) }
+      await nextTurn()
+    }
+  })
+}

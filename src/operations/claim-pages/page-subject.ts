@@ -1,0 +1,57 @@
+/** What a claim page says about a stored airdrop: its cluster, accounts, token and times, read from the chain. */
+import { readTokenState } from '../../chain/programs/tokens/index.ts'
+import { type SiteAirdrop, type SiteCluster, siteCluster } from '../../claim-site/site-subject.ts'
+import type { Context } from '../../context.ts'
+import type { Row } from '../../store/schema.ts'
+import { readAirdrop } from '../airdrops/on-chain.ts'
+import { isoOfUnixTime } from '../airdrops/unix-times.ts'
+
+/** How long what the chain said is told again, in milliseconds. */
+const KEPT_MS = 10_000
+const MOST_KEPT = 1_000
+
+export interface PageSubject {
+  cluster: SiteCluster
+  airdrop: SiteAirdrop
+}
+
+export class PageSubjects {
+  readonly #kept = new Map<string, { until: number; subject: Promise<PageSubject> }>()
+
+  /** Throws not_found where the chain has no such token, and internal_error where it cannot be read. */
+  read(context: Pick<Context, 'chain' | 'clock'>, row: Row<'merkle_trees'>): Promise<PageSubject> {
+    const key = `${row.id}:${row.root}`
+    const now = context.clock.now()
+    const kept = this.#kept.get(key)
+    if (kept !== undefined && now < kept.until) return kept.subject
+    if (this.#kept.size >= MOST_KEPT) this.#kept.clear()
+    const subject = readSubject(context, row)
+    this.#kept.set(key, { until: now + KEPT_MS, subject })
+    subject.catch(() => this.#kept.delete(key))
+    return subject
+  }
+}
+
+async function readSubject({ chain }: Pick<Context, 'chain'>, row: Row<'merkle_trees'>): Promise<PageSubject> {
+  const [genesis, airdrop, token] = await Promise.all([
+    chain.genesisHash(),
+    readAirdrop(chain, row.id),
+    chain.connection().then((connection) => readTokenState(connection, row.mint)),
+  ])
+  const { id, mint, airdrop_count, root, list_sha256, leaf_count, total, total_locked } = row
+  // The times of another list's distributor say nothing about this one; the page itself compares the roots.
+  const distributor = airdrop.distributor?.root === root ? airdrop.distributor : null
+  const time = (seconds: bigint | undefined) => (seconds === undefined ? null : isoOfUnixTime(seconds))
+  const vests = total_locked !== '0'
+  return {
+    cluster: siteCluster(genesis),
+    airdrop: {
+      ...{ id, mint, airdrop_count, distributor: airdrop.address, vault: airdrop.vaultAddress },
+      ...{ decimals: token.decimals, symbol: token.metadata?.symbol ?? '', name: token.metadata?.name ?? '' },
+      ...{ root, list_sha256, leaf_count, total, total_locked },
+      starts_at: vests ? time(distributor?.startsAt) : null,
+      ends_at: vests ? time(distributor?.endsAt) : null,
+      clawback_at: time(distributor?.clawbackAt),
+    },
+  }
+}

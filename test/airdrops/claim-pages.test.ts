@@ -1,0 +1,116 @@
+/** The claim page as the daemon serves it: the files of the static site, made from the database, for everybody. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readPageFiles } from '../../src/claim-site/page-files.ts'
+import { sha256 } from '../merkle/reference.ts'
+import { airdropsOn } from '../support/airdrops.ts'
+import { startService } from '../support/service.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
+import { entries } from '../support/trees.ts'
+
+const NODE = 'https://rpc.example.com'
+const settings = { 'claim-pages': true, 'claim-page-rpc-url': NODE }
+
+/** A service with a stored tree, and what a browser gets below its page. */
+async function served(count: number, more: object = {}) {
+  const service = await startService({ settings: { ...settings, ...more } })
+  const all = await airdropsOn(service)
+  const mint = all.mintFor(all.wallet(), 1n)
+  const tree = await all.storeTree(mint, entries(count) as { wallet: string; amount: string }[], 0)
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    service.app.fetch(new Request(`http://svc.test/claim/${tree.id}${path}`, { headers }))
+  const bytes = async (path: string) => Buffer.from(await (await get(path)).arrayBuffer())
+  const json = async (path: string) => JSON.parse(String(await bytes(path)))
+  return { ...all, service, mint, tree, get, bytes, json }
+}
+
+describe('the claim page of the daemon', () => {
+  it('is not there unless the setting says so', async () => {
+    const { get } = await served(3, { 'claim-pages': false })
+    for (const path of ['', '/', '/airdrops.json']) expect((await get(path)).status).toBe(404)
+  })
+
+  it('is the page as it is built, under a strict policy, in a folder of its own', async () => {
+    const { get, bytes } = await served(3)
+    const moved = await get('')
+    expect([moved.status, moved.headers.get('location')]).toEqual([308, expect.stringMatching(/^\.\/[\w-]{46}\/$/)])
+    const page = await get('/')
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    const policy = page.headers.get('content-security-policy')
+    expect(policy).toMatch(/^default-src 'none';.*frame-ancestors 'none'$/)
+    expect(policy).not.toContain('unsafe')
+    for (const [path, content] of await readPageFiles()) expect(await bytes(`/${path}`)).toEqual(content)
+    expect((await get('/claim.js')).headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+  })
+
+  it('has the list of the tree in blocks, with the hashes that were published', async () => {
+    const { tree, mint, json, bytes, get } = await served(700)
+    const { airdrops, index, cluster } = await json('/airdrops.json')
+    expect(cluster.name).toBe('localnet')
+    expect(airdrops).toMatchObject([
+      { id: tree.id, mint, root: tree.root, list_sha256: tree.list_sha256, leaf_count: 700, decimals: 6 },
+    ])
+    const list = await bytes(`/${tree.id}/list.bin`)
+    expect(sha256(list).toString('hex')).toBe(tree.list_sha256)
+    expect(await json(`/${tree.id}/airdrop.json`)).toMatchObject({ ...airdrops[0], cluster })
+    const blocks = await Promise.all(Array.from({ length: 11 }, (_, n) => bytes(`/${tree.id}/rows/${n}.bin`)))
+    const rows = blocks.map((block, n) => block.subarray(0, 40 * Math.min(64, 700 - 64 * n)))
+    expect(Buffer.concat(rows)).toEqual(list)
+    expect(blocks.map((block, n) => (block.length - rows[n]!.length) / 32)).toEqual(Array(11).fill(4))
+    expect(index).toMatchObject({ bits: 2, count: 700 })
+    const buckets = await Promise.all([0, 1, 2, 3].map((k) => bytes(`/index/${k}.bin`)))
+    expect(buckets.reduce((sum, { length }) => sum + (length - 64) / 12, 0)).toBe(700)
+    for (const path of [`/${tree.id}/rows/11.bin`, '/index/4.bin', '/index/00.bin', '/nothing', '/../v2/health']) {
+      expect((await get(path)).status, path).toBe(404)
+    }
+  })
+
+  it('is asked for again only when it has changed', async () => {
+    const { tree, get } = await served(3)
+    for (const path of ['/', '/airdrops.json', '/site.json', '/index/0.bin', `/${tree.id}/list.bin`]) {
+      const tag = (await get(path)).headers.get('etag')!
+      const again = await get(path, { 'if-none-match': tag })
+      expect([path, again.status, await again.text()]).toEqual([path, 304, ''])
+    }
+    expect((await get('/index/0.bin')).headers.get('cache-control')).toBe('no-cache')
+  })
+
+  it('names the node that its setting names, and the settings of its file, but never the node of the daemon', async () => {
+    const folder = makeSharedFolder('svc-claim-page-')
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+    writeFileSync(join(folder, 'mark.svg'), svg)
+    writeFileSync(join(folder, 'claim.json'), JSON.stringify({ name: 'Acme', logo: 'mark.svg' }))
+    const { json, get } = await served(3, { 'claim-page-config': join(folder, 'claim.json') })
+    expect(await json('/site.json')).toEqual({ sponsor: '', rpc: [NODE], name: 'Acme', logo: 'logo.svg' })
+    const logo = await get('/logo.svg')
+    expect(logo.headers.get('content-type')).toBe('image/svg+xml')
+    expect(logo.headers.get('content-security-policy')).toContain('sandbox')
+  })
+
+  it('tells people about a link that leads nowhere, and nothing about the daemon', async () => {
+    const { service } = await served(3)
+    for (const id of ['A'.repeat(46), 'x', '%00']) {
+      const answer = await service.app.fetch(new Request(`http://svc.test/claim/${id}/`))
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+      expect(await answer.text()).toContain('There is no such claim page here')
+    }
+  })
+
+  it('of 50,000 wallets is made between other work', async () => {
+    const { bytes } = await served(50_000)
+    let longest = 0
+    let last = performance.now()
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last)
+      last = performance.now()
+    }, 5)
+    try {
+      const [first, second] = await Promise.all([bytes('/index/0.bin'), bytes('/index/255.bin')])
+      expect(first.length + second.length).toBeLessThan(8_000)
+    } finally {
+      clearInterval(timer)
+    }
+    expect(longest).toBeLessThan(250)
+  }, 60_000)
+})
