@@ -1,7 +1,7 @@
 /** What a claim page, or an export, says about an airdrop beside its list: cluster, accounts, token and times. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
-import { type SiteAirdrop, type SiteCluster, siteCluster } from '../../src/claim-site/site-subject.ts'
+import { type SiteAirdrop, type SiteCluster, siteCluster, tokenWords } from '../../src/claim-site/site-subject.ts'
 import type { Session } from '../session.ts'
 import { mintState } from '../token-state.ts'
 import { failure, nullIfNotFound } from '../ui/problem.ts'
@@ -28,7 +28,7 @@ export async function aboutAirdrop(
   const vests = total_locked !== '0'
   const { distributor, vault, starts_at, ends_at, clawback_at } = state
   const airdrop = {
-    ...{ id, mint, airdrop_count, distributor, vault, decimals, ...tokenName(token?.data.raw) },
+    ...{ id, mint, airdrop_count, distributor, vault, decimals, ...tokenName(mint, token?.data.raw) },
     ...{ root, list_sha256, leaf_count, total, total_locked },
     ...{ starts_at: vests ? starts_at : null, ends_at: vests ? ends_at : null, clawback_at },
   }
@@ -46,12 +46,8 @@ function requireOwnRoot({ id, root, on_chain_root }: Airdrop): void {
 type Named = { name?: unknown; symbol?: unknown } | null | undefined
 
 /** Name and symbol from the chain's own metadata, or from what a metadata provider (DAS) answers. */
-function tokenName(raw: unknown): { name: string; symbol: string } {
+function tokenName(mint: string, raw: unknown): { name: string; symbol: string } {
   const known = raw as { metadata?: Named; content?: { metadata?: Named } | null } | null | undefined
   const { name, symbol } = known?.metadata ?? known?.content?.metadata ?? {}
-  return { name: shortLine(name, 64), symbol: shortLine(symbol, 32) }
+  return tokenWords(mint, name, symbol)
 }
-
-/** Anybody can write anything into the metadata of a token: it is bounded, and loses what nobody can see. */
-const shortLine = (value: unknown, most: number): string =>
-  typeof value === 'string' ? [...value.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim()].slice(0, most).join('') : ''

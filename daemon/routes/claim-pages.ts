@@ -46,10 +46,11 @@ export function claimPages(hono: Hono<RequestEnv>, kernel: Kernel): void {
   const files = pageFilesOf(kernel, site)
   hono.get('/claim/:id', async (c) => {
     c.env.route = '/claim/{id}'
-    // The page's paths are relative to its folder.
+    // The page's paths are relative to its folder; a link may name a wallet.
+    const { search } = new URL(c.req.url)
     return new Response(null, {
       status: 308,
-      headers: { Location: `./${encodeURIComponent(c.req.param('id'))}/`, 'X-Request-Id': c.env.requestId },
+      headers: { Location: `./${encodeURIComponent(c.req.param('id'))}/${search}`, 'X-Request-Id': c.env.requestId },
     })
   })
   hono.get('/claim/:id/:path{.*}', async (c) => {

@@ -47,6 +47,17 @@ export function siteCluster(genesisHash: string): SiteCluster {
   return { genesis_hash: genesisHash, name, chain: `solana:${name}` }
 }
 
+/**
+ * Name and symbol of a token for people to read. Anybody can write anything into its metadata: it is bounded, and loses
+ * what nobody can see. Without a symbol the ends of the mint's address stand for it.
+ */
+export function tokenWords(mint: string, name: unknown, symbol: unknown): { name: string; symbol: string } {
+  return { name: shortLine(name, 64), symbol: shortLine(symbol, 32) || `${mint.slice(0, 4)}…${mint.slice(-4)}` }
+}
+
+const shortLine = (value: unknown, most: number): string =>
+  typeof value === 'string' ? [...value.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim()].slice(0, most).join('') : ''
+
 /** An airdrop as `airdrops.json` lists it. */
 const listed = (airdrop: SiteAirdrop) => ({
   ...airdrop,

@@ -35,6 +35,7 @@ describe('the claim page of the daemon', () => {
     const { get, bytes } = await served(3)
     const moved = await get('')
     expect([moved.status, moved.headers.get('location')]).toEqual([308, expect.stringMatching(/^\.\/[\w-]{46}\/$/)])
+    expect((await get('?wallet=abc')).headers.get('location')).toMatch(/\/\?wallet=abc$/)
     const page = await get('/')
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     const policy = page.headers.get('content-security-policy')

@@ -3,7 +3,13 @@ import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { blockCount, encodeBlock } from '../../src/claim-site/row-blocks.ts'
-import { airdropText, type SiteAirdrop, siteCluster, subjectText } from '../../src/claim-site/site-subject.ts'
+import {
+  airdropText,
+  type SiteAirdrop,
+  siteCluster,
+  subjectText,
+  tokenWords,
+} from '../../src/claim-site/site-subject.ts'
 import { bucketBits, bucketSteps, buildBuckets, encodeBucket } from '../../src/claim-site/wallet-buckets.ts'
 import {
   canonicalRows,
@@ -200,6 +206,13 @@ describe('the files of a claim page', () => {
     let count = 0
     for (let step = steps.next(); !step.done; step = steps.next()) count++
     expect(count).toBeGreaterThan(15)
+  })
+
+  it('say the words of a token cleanly, and its address where it has none', () => {
+    const mint = walletOf(1)
+    expect(tokenWords(mint, ' Acme\u202e\u0007 ', 'ACME')).toEqual({ name: 'Acme', symbol: 'ACME' })
+    const short = `${mint.slice(0, 4)}…${mint.slice(-4)}`
+    expect(tokenWords(mint, 'x'.repeat(999), '\u200b')).toEqual({ name: 'x'.repeat(64), symbol: short })
   })
 
   it('name the cluster as wallets do, and every airdrop alone too', () => {

@@ -1,6 +1,6 @@
 /** What a claim page says about a stored airdrop: its cluster, accounts, token and times, read from the chain. */
 import { readTokenState } from '../../chain/programs/tokens/index.ts'
-import { type SiteAirdrop, type SiteCluster, siteCluster } from '../../claim-site/site-subject.ts'
+import { type SiteAirdrop, type SiteCluster, siteCluster, tokenWords } from '../../claim-site/site-subject.ts'
 import type { Context } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
 import { readAirdrop } from '../airdrops/on-chain.ts'
@@ -47,7 +47,7 @@ async function readSubject({ chain }: Pick<Context, 'chain'>, row: Row<'merkle_t
     cluster: siteCluster(genesis),
     airdrop: {
       ...{ id, mint, airdrop_count, distributor: airdrop.address, vault: airdrop.vaultAddress },
-      ...{ decimals: token.decimals, symbol: token.metadata?.symbol ?? '', name: token.metadata?.name ?? '' },
+      ...{ decimals: token.decimals, ...tokenWords(mint, token.metadata?.name, token.metadata?.symbol) },
       ...{ root, list_sha256, leaf_count, total, total_locked },
       starts_at: vests ? time(distributor?.startsAt) : null,
       ends_at: vests ? time(distributor?.endsAt) : null,
