@@ -1,4 +1,5 @@
 /** Reads what the stored claims of an airdrop sum to, from a row an hour, and their median, however many there are. */
+import { sql } from 'kysely'
 import { HOUR_MS } from '../timing.ts'
 import { type ClaimedAirdrop, claimBeside } from './airdrop-claims.ts'
 import { amountOfParts } from './amount-parts.ts'
@@ -29,10 +30,27 @@ export async function claimFigures(reader: Reader, of: ClaimedAirdrop): Promise<
   const { genesis, airdrop_id } = of
   const rows = reader.selectFrom('airdrop_claim_figures').selectAll().where('genesis', '=', genesis)
   const figures = await rows.where('airdrop_id', '=', airdrop_id).executeTakeFirst()
-  const sums = { claims: 0, wallets: 0, amount: 0n, amount_locked: 0n }
-  if (figures === undefined) return { ...sums, median: null, first_at: null, last_at: null }
-  for (const total of await totalsSince(reader, of, 0)) add(sums, total)
-  return { ...sums, median: await medianOf(reader, figures), first_at: figures.first_at, last_at: figures.last_at }
+  if (figures === undefined) {
+    return { claims: 0, wallets: 0, amount: 0n, amount_locked: 0n, median: null, first_at: null, last_at: null }
+  }
+  const { first_at, last_at } = figures
+  return { ...(await sumOfAll(reader, of)), median: await medianOf(reader, figures), first_at, last_at }
+}
+
+async function sumOfAll(reader: Reader, { genesis, airdrop_id }: ClaimedAirdrop): Promise<ClaimSums> {
+  const sumOf = <C extends string>(column: C) => sql<string>`cast(sum(${sql.ref(column)}) as text)`.as(column)
+  const row = await reader
+    .selectFrom('airdrop_claim_totals')
+    .select([sumOf('claims'), sumOf('wallets'), sumOf('amount_high'), sumOf('amount_low')])
+    .select([sumOf('locked_high'), sumOf('locked_low')])
+    .where('genesis', '=', genesis)
+    .where('airdrop_id', '=', airdrop_id)
+    .executeTakeFirstOrThrow()
+  return {
+    ...{ claims: Number(row.claims), wallets: Number(row.wallets) },
+    amount: amountOfParts({ high: row.amount_high, low: row.amount_low }),
+    amount_locked: amountOfParts({ high: row.locked_high, low: row.locked_low }),
+  }
 }
 
 async function medianOf(reader: Reader, figures: Row<'airdrop_claim_figures'>): Promise<bigint | null> {

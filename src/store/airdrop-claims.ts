@@ -22,6 +22,8 @@ export interface NewAirdropClaim extends ClaimedAirdrop {
   amount: bigint
   /** Raw units that were locked and have vested. */
   amount_locked: bigint
+  /** Where only this is known: all of the locked raw units that the wallet has claimed so far; what is not stored is this claim's. */
+  withdrawn?: bigint | undefined
   signature: string
   slot: number
   /** Unix milliseconds. */
@@ -40,10 +42,10 @@ export const pageAirdropClaims = listing('airdrop_claims', ['genesis', 'airdrop_
  * Stores a claim with the totals and the median of its airdrop; false where it is stored already. A first claim that is
  * told of again in a later slot, because a fork dropped it, takes the place of the one that is stored.
  */
-export async function recordAirdropClaim(tx: Tx, claim: NewAirdropClaim): Promise<boolean> {
-  const { genesis, airdrop_id, wallet, kind, signature, slot, claimed_at } = claim
+export async function recordAirdropClaim(tx: Tx, told: NewAirdropClaim): Promise<boolean> {
+  const { genesis, airdrop_id, wallet, kind, signature, slot, claimed_at } = told
   const dedupe_by = kind === 'claim' ? '' : signature
-  const figures = await lockedFigures(tx, claim)
+  const figures = await lockedFigures(tx, told)
   const stored = await tx
     .selectFrom('airdrop_claims')
     .selectAll()
@@ -53,9 +55,10 @@ export async function recordAirdropClaim(tx: Tx, claim: NewAirdropClaim): Promis
     .where('dedupe_by', '=', dedupe_by)
     .executeTakeFirst()
   if (stored !== undefined) {
-    if (stored.signature !== signature && stored.slot < slot) await moveClaim(tx, stored, claim)
+    if (stored.signature !== signature && stored.slot < slot) await moveClaim(tx, stored, told)
     return false
   }
+  const claim = await withLockedPart(tx, told)
   const size = String(claim.amount + claim.amount_locked).padStart(SIZE_DIGITS, '0')
   const { seq } = await tx
     .insertInto('airdrop_claims')
@@ -79,7 +82,17 @@ export async function recordAirdropClaim(tx: Tx, claim: NewAirdropClaim): Promis
   return true
 }
 
-const storedColumns = ({ amount, amount_locked, ...claim }: NewAirdropClaim) => ({
+/** Of two claims that were read together the first has what both have paid, so that their sum is right. */
+async function withLockedPart(tx: Tx, { withdrawn, ...claim }: NewAirdropClaim): Promise<NewAirdropClaim> {
+  if (withdrawn === undefined) return claim
+  const { genesis, airdrop_id, wallet } = claim
+  const rows = tx.selectFrom('airdrop_claims').select('amount_locked').where('genesis', '=', genesis)
+  const stored = await rows.where('airdrop_id', '=', airdrop_id).where('wallet', '=', wallet).execute()
+  const rest = stored.reduce((sum, { amount_locked }) => sum - BigInt(amount_locked), withdrawn)
+  return { ...claim, amount_locked: rest > 0n ? rest : 0n }
+}
+
+const storedColumns = ({ amount, amount_locked, withdrawn, ...claim }: NewAirdropClaim) => ({
   ...claim,
   amount: String(amount),
   amount_locked: String(amount_locked),

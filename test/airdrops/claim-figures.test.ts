@@ -123,6 +123,23 @@ describe.each([
     },
   )
 
+  it.skipIf(database === undefined)(
+    'of what has vested have what the wallet was not known to have claimed',
+    async () => {
+      const store = await freshStore(database!)
+      const of = { genesis: GENESIS, airdrop_id: 'airdrop' }
+      const vested = (n: number, withdrawn: bigint) => {
+        const amounts = { amount: 0n, amount_locked: 0n, withdrawn }
+        return claimOf(n, { ...amounts, wallet: 'wallet', kind: 'claim_locked' })
+      }
+      await record(store, claimOf(1, { wallet: 'wallet', amount: 10n, amount_locked: 5n }))
+      for (const claim of [vested(2, 12n), vested(2, 20n), vested(3, 12n), vested(4, 20n)]) await record(store, claim)
+      const { rows } = await pageAirdropClaims(store.db, { ...of, limit: 9 })
+      expect(rows.map(({ amount_locked }) => amount_locked)).toEqual(['8', '0', '7', '5'])
+      expect(await claimFigures(store.db, of)).toMatchObject({ claims: 4, wallets: 1, amount: 10n, amount_locked: 20n })
+    },
+  )
+
   it.skipIf(database === undefined)('that two processes record at once are each counted once', async () => {
     const stores = await twoStores(database!)
     const claims = numbers(40).map((n) => claimOf(n, { amount: BigInt((n * 7) % 11) }))

@@ -179,6 +179,21 @@ describe.skipIf(lacksDistributor)('claims of what vests (need the Jito merkle di
     await settle({ worker: true })
     expect(await ok('GET', `/v2/airdrops/${id}`)).toMatchObject({ status: 'fully_claimed', claimed_amount: '1001078' })
     expect((await eventsOf(id)).filter((type) => type === 'airdrop.claimed')).toHaveLength(6)
+
+    const claims = await ok('GET', path)
+    const parts = claims.map((made: Record<string, string>) => [made.wallet, made.amount, made.amount_locked])
+    expect(parts).toEqual([
+      [addressOf(late), '0', '35'],
+      [addressOf(first), '0', '500002'],
+      [addressOf(late), '0', '35'],
+      [addressOf(first), '0', '500001'],
+      [addressOf(plain), '5', '0'],
+      [addressOf(first), '1000', '0'],
+    ])
+    expect(await ok('GET', `/v2/airdrops/${id}/stats`)).toMatchObject({
+      ...{ claimed_count: 3, claimed_amount: '1001078', left_amount: '0', left_count: 0, claimed_amount_share: 1 },
+      recorded: { claims: 6, wallets: 3, amount: '1001078', missing_count: 0, median_amount: '517' },
+    })
   })
 
   it('at any times sum to the entitlement, and never exceed what has vested', async () => {

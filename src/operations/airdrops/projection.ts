@@ -6,7 +6,7 @@ import {
   distributorChangesIn,
 } from '../../chain/programs/merkle-distributor/index.ts'
 import { confirmedDraft } from '../../following/chain-drafts.ts'
-import type { Effects, Projection } from '../../following/projection.ts'
+import type { Projection } from '../../following/projection.ts'
 import { keyToBase58 } from '../../merkle/base58.ts'
 import { verifyProof } from '../../merkle/tree.ts'
 import { decodeTreeId, MAX_AIRDROP_COUNT } from '../../merkle/tree-id.ts'
@@ -16,7 +16,13 @@ import { newTrees } from '../../store/newcomers.ts'
 import type { Tx } from '../../store/store.ts'
 import { storedAirdrop } from '../api-records.ts'
 import { hashBytesOf, keyBytesOf, treeIdOf } from '../merkle-trees/tree-keys.ts'
-import { recordClaim } from './record-claim.ts'
+import {
+  type AirdropEffects,
+  type DistributorChangeOf,
+  recordFirstClaim,
+  recordVestedClaim,
+  withdrawnAmounts,
+} from './record-claim.ts'
 import {
   type AirdropEvidence,
   type AirdropRow,
@@ -25,20 +31,19 @@ import {
   isDrainReported,
 } from './transitions.ts'
 
-type AirdropEffects = Effects<readonly DistributorChange[], never>
-type DistributorChangeOf<K extends DistributorChange['kind']> = Extract<DistributorChange, { kind: K }>
-
-export const airdropProjection: Projection<readonly DistributorChange[], never> = {
+export const airdropProjection: Projection<readonly DistributorChange[], bigint> = {
   async changesIn(message) {
     const changes = distributorChangesIn(message)
     return changes.length === 0 ? null : changes
   },
+  chainState: withdrawnAmounts,
   async write(tx, effects) {
     const drafts: EventDraft[] = []
     const claimedIds = new Set<string>()
     for (const change of effects.changes) {
       if (change.kind === 'created') drafts.push(...(await writeDistributor(tx, effects, change)))
       if (change.kind === 'claimed') drafts.push(...(await writeClaim(tx, effects, change, claimedIds)))
+      if (change.kind === 'vested_claimed') await writeVestedClaim(tx, effects, change)
       if (change.kind === 'clawed_back') drafts.push(...(await writeClawback(tx, effects, change)))
     }
     return drafts
@@ -110,7 +115,7 @@ async function writeClaim(
   claimedIds.add(id)
   const claim = { distributor, claimer, amount: String(amount) }
   if (tree === null) {
-    await recordClaim(tx, effects, id, firstClaim(change))
+    await recordFirstClaim(tx, effects, id, change)
     const started = { ...keyOf(id), status: 'claiming', distributor }
     const states = [
       initializedBefore(effects, id, distributor),
@@ -122,7 +127,7 @@ async function writeClaim(
     ]
   }
   if (!isOfTree(tree, change)) return []
-  await recordClaim(tx, effects, id, firstClaim(change))
+  await recordFirstClaim(tx, effects, id, change)
   const advanced = await advanceAirdrop(tx, tree, distributor, { isClaimed: true }, evidenceOf(effects))
   const object = { ...storedAirdrop(advanced.row), ...claim }
   await lookNow(tx, effects, advanced.row)
@@ -138,8 +143,18 @@ async function writeClaim(
   ]
 }
 
-const firstClaim = ({ claimer, amount }: DistributorChangeOf<'claimed'>) =>
-  ({ kind: 'claim', wallet: claimer, amount, amount_locked: 0n }) as const
+/** Its message has no proof: the distributor counts as the stored tree's once that was seen on this chain. */
+async function writeVestedClaim(
+  tx: Tx,
+  effects: AirdropEffects,
+  change: DistributorChangeOf<'vested_claimed'>,
+): Promise<void> {
+  const airdrop = await airdropAt(tx, effects, change.distributor)
+  if (airdrop === null) return
+  const { id, tree } = airdrop
+  if (tree !== null && airdropStatusOn(tree, effects.transaction.genesis) === 'tree_built') return
+  await recordVestedClaim(tx, effects, id, change)
+}
 
 async function writeClawback(
   tx: Tx,

@@ -1,22 +1,82 @@
-/** Records what a confirmed transaction has claimed from an airdrop, once. */
-import type { Effects } from '../../following/projection.ts'
-import { type NewAirdropClaim, recordAirdropClaim } from '../../store/airdrop-claims.ts'
+/** Records what a confirmed transaction has claimed from an airdrop, once; what a claim of vested tokens has paid is read from the wallet's claim status. */
+import { plainAccounts } from '../../chain/plain-reads.ts'
+import { type DistributorChange, decodeClaimStatus } from '../../chain/programs/merkle-distributor/index.ts'
+import { askNode } from '../../chain/rpc-faults.ts'
+import type { ChainStateReader, Effects } from '../../following/projection.ts'
+import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
+import { recordAirdropClaim } from '../../store/airdrop-claims.ts'
 import type { Tx } from '../../store/store.ts'
 import { DAY_MS } from '../../timing.ts'
 
-type ClaimEffects = Pick<Effects<unknown, unknown>, 'services' | 'transaction' | 'slot'>
+export type AirdropEffects = Effects<readonly DistributorChange[], bigint>
+export type DistributorChangeOf<K extends DistributorChange['kind']> = Extract<DistributorChange, { kind: K }>
+type VestedClaim = DistributorChangeOf<'vested_claimed'>
+
+/** The locked raw units that wallets have claimed in all, by the address of their claim status. */
+export const withdrawnAmounts: ChainStateReader<readonly DistributorChange[], bigint> = {
+  addressesOf: (changes) => changes.flatMap((change) => (change.kind === 'vested_claimed' ? [change.status] : [])),
+  callsFor: (addresses) => Math.ceil(addresses / ACCOUNTS_PER_CALL),
+  async read(chain, addresses, slot) {
+    const connection = await chain.connection()
+    const amounts = new Map<string, bigint>()
+    for (let at = 0; at < addresses.length; at += ACCOUNTS_PER_CALL) {
+      const part = addresses.slice(at, at + ACCOUNTS_PER_CALL)
+      const { accounts } = await askNode('Reading claims', () => plainAccounts(connection, part, slot))
+      for (const [i, address] of part.entries()) {
+        const status = decodeClaimStatus(accounts[i] ?? null)
+        if (status !== null) amounts.set(address, status.lockedWithdrawn)
+      }
+    }
+    return amounts
+  },
+}
+
+/** Records the first claim of a wallet, with what its transaction has claimed of the locked amount. */
+export async function recordFirstClaim(
+  tx: Tx,
+  effects: AirdropEffects,
+  airdrop_id: string,
+  change: DistributorChangeOf<'claimed'>,
+): Promise<void> {
+  const { claimer: wallet, amount } = change
+  const vested = effects.changes.find(
+    (each): each is VestedClaim => each.kind === 'vested_claimed' && isSame(each, change),
+  )
+  const withdrawn = vested === undefined ? 0n : (effects.states.get(vested.status) ?? 0n)
+  await recordAirdropClaim(tx, {
+    ...evidenceFor(effects),
+    airdrop_id,
+    kind: 'claim',
+    wallet,
+    amount,
+    amount_locked: withdrawn,
+  })
+}
+
+/** Records a later claim, of what has vested; one beside the first claim of the wallet is part of that. */
+export async function recordVestedClaim(
+  tx: Tx,
+  effects: AirdropEffects,
+  airdrop_id: string,
+  change: VestedClaim,
+): Promise<void> {
+  const withdrawn = effects.states.get(change.status)
+  const isWithFirst = effects.changes.some((each) => each.kind === 'claimed' && isSame(each, change))
+  if (withdrawn === undefined || isWithFirst) return
+  const amounts = { amount: 0n, amount_locked: 0n, withdrawn }
+  const { claimer: wallet } = change
+  await recordAirdropClaim(tx, { ...evidenceFor(effects), airdrop_id, kind: 'claim_locked', wallet, ...amounts })
+}
+
+type OfWallet = Pick<VestedClaim, 'distributor' | 'claimer'>
+const isSame = (one: OfWallet, other: OfWallet) =>
+  one.distributor === other.distributor && one.claimer === other.claimer
 
 /** The time is that of the block where it was read, and otherwise that of the look which found the claim confirmed. */
-export async function recordClaim(
-  tx: Tx,
-  { services, transaction, slot }: ClaimEffects,
-  airdrop_id: string,
-  claim: Pick<NewAirdropClaim, 'kind' | 'wallet' | 'amount' | 'amount_locked'>,
-): Promise<void> {
+function evidenceFor({ services, transaction, slot }: AirdropEffects) {
   const { genesis, signature, occurred_at = null } = transaction
   const now = services.clock.now()
   // A node's time counts only where it is one that a block can have.
   const isPlausible = occurred_at !== null && occurred_at > 0 && occurred_at <= now + DAY_MS
-  const claimed_at = isPlausible ? occurred_at : now
-  await recordAirdropClaim(tx, { ...claim, genesis, airdrop_id, signature, slot, claimed_at })
+  return { genesis, signature, slot, claimed_at: isPlausible ? occurred_at : now }
 }
