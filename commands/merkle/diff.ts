@@ -3,14 +3,22 @@ import { existsSync } from 'node:fs'
 import { paths } from '../../src/api/paths.ts'
 import { MAX_DECIMALS } from '../../src/merkle/amounts.ts'
 import { diffLists } from '../../src/merkle/diff.ts'
-import { type EntryList, type ListEntry, totalAmount } from '../../src/merkle/entry-list.ts'
+import { type EntryList, type ListEntry, totalAmount, totalLocked } from '../../src/merkle/entry-list.ts'
 import { recipientRoot } from '../../src/merkle/recipient-tree.ts'
 import { toHex } from '../../src/merkle/tree.ts'
 import { decodeTreeId } from '../../src/merkle/tree-id.ts'
-import { decimalOf } from '../amounts.ts'
-import { type CommandOutcome, type Rows, required, text, toggle, verb } from '../command.ts'
+import { type CommandOutcome, required, text, toggle, verb } from '../command.ts'
+import { writePieces } from '../ledger/csv.ts'
 import type { Session } from '../session.ts'
 import { EXIT, usage } from '../ui/problem.ts'
+import {
+  amountText,
+  differenceCsv,
+  differenceMarkdown,
+  differenceRows,
+  differencesOf,
+  type MarkdownReport,
+} from './diff-report.ts'
 import { type CsvChoices, csvFlags, readRecipients } from './recipients.ts'
 import { fetchStoredList } from './stored-list.ts'
 
@@ -32,30 +40,36 @@ export interface ListSummary {
   root: string
   leaf_count: number
   total: string
+  total_locked: string
 }
 
 export const diff = verb({
   about: 'Show wallets added, removed and changed between two lists or trees',
-  details: 'A and B are CSVs, files of `svc merkle build --out`, or ids of stored trees.',
+  details: 'The largest change is first. A and B are CSVs, files of `svc merkle build --out`, or ids of stored trees.',
   calls: [paths.merkleTrees.get, paths.merkleTrees.entries],
   args: { a: required(text('The earlier list')), b: required(text('The later list')) },
   flags: {
     ...csvFlags,
     before_decimals: text('Decimals of the CSV A where they are others than those of B, or raw', { placeholder: 'N' }),
     exit_code: toggle('Exit 1 when the roots differ'),
+    markdown: text('Write a summary for a review, with the 100 largest differences', { placeholder: 'FILE' }),
+    csv: text('Write every difference as CSV', { placeholder: 'FILE' }),
   },
   examples: ['svc merkle diff old.csv new.csv --exit-code', 'svc merkle diff TREE_ID recipients.csv'],
-  async run({ a, b, before_decimals, exit_code, ...csv }, session) {
+  async run({ a, b, before_decimals, exit_code, markdown, csv: csvFile, ...csv }, session) {
+    if (markdown === '-' || csvFile === '-') throw usage('--markdown and --csv name files: the answer has the output')
     if (a === '-' && b === '-') throw usage('only one of the two lists can come from standard input')
     const decimals = before_decimals === undefined ? csv.decimals : beforeDecimals(before_decimals)
     const before = await readSide(a, { ...csv, decimals }, session)
     const after = await readSide(b, csv, session)
     // With two different decimals, whole tokens would hide the differences, so raw units are shown.
     const shown = decimals === csv.decimals ? csv.decimals : undefined
-    return diffOutcome(listSummary(a, before), listSummary(b, after), compareLists(before, after), {
-      exit_code,
-      decimals: shown,
-    })
+    const comparison = compareLists(before, after)
+    const differences = differencesOf(comparison)
+    const report = { before: listSummary(a, before), after: listSummary(b, after), comparison, differences }
+    if (csvFile !== undefined) await writePieces(csvFile, differenceCsv(differences, shown))
+    if (markdown !== undefined) await writePieces(markdown, only(differenceMarkdown({ ...report, decimals: shown })))
+    return diffOutcome({ ...report, decimals: shown }, exit_code)
   },
 })
 
@@ -105,56 +119,30 @@ function listSummary(source: string, list: EntryList): ListSummary {
     root: toHex(recipientRoot(list)),
     leaf_count: list.count,
     total: String(totalAmount(list)),
+    total_locked: String(totalLocked(list)),
   }
 }
 
-interface DiffOptions {
-  exit_code: boolean
-  /** The decimals of both sides; undefined shows raw units. */
-  decimals: number | undefined
+async function* only(text: string): AsyncGenerator<string> {
+  yield text
 }
 
 function diffOutcome(
-  before: ListSummary,
-  after: ListSummary,
-  comparison: ListComparison,
-  { exit_code, decimals }: DiffOptions,
+  { before, after, comparison, differences, decimals }: MarkdownReport,
+  exit_code: boolean,
 ): CommandOutcome {
   const { added, removed, changed, unchanged, reordered } = comparison
   const same = before.root === after.root
   const summary = `${added.length} added, ${removed.length} removed, ${changed.length} changed, ${unchanged} unchanged`
   return {
     data: { same, ...comparison, before, after },
-    rows: differenceRows(comparison),
-    table: differenceRows(comparison, decimals),
+    rows: differenceRows(differences),
+    table: differenceRows(differences, decimals),
     notes: [
-      `${summary}; total ${amountText(before.total, decimals)} → ${amountText(after.total, decimals)}${decimals === undefined ? ' raw units' : ''}`,
+      `${summary}; total ${amountText(BigInt(before.total), decimals)} → ${amountText(BigInt(after.total), decimals)}${decimals === undefined ? ' raw units' : ''}`,
       ...(reordered ? ['The wallets in both stand in another order, which changes the root too.'] : []),
       same ? `Same root: ${before.root}` : `Root ${before.root} → ${after.root}`,
     ],
     exitCode: exit_code && !same ? EXIT.failed : EXIT.done,
   }
 }
-
-/** One row for each wallet that differs; amounts are in whole tokens where the decimals are known. */
-export function differenceRows({ removed, changed, added }: ListComparison, decimals?: number): Rows {
-  // A locked part stands behind a plus, and a list without any shows none.
-  const shown = (amount: string, locked: string) =>
-    locked === '0' ? amountText(amount, decimals) : `${amountText(amount, decimals)} + ${amountText(locked, decimals)}`
-  return {
-    columns: ['', 'wallet', 'before', 'after'],
-    rows: [
-      ...removed.map(({ wallet, amount, amount_locked }) => ['-', wallet, shown(amount, amount_locked), null]),
-      ...changed.map(({ wallet, before, after, before_locked, after_locked }) => [
-        '~',
-        wallet,
-        shown(before, before_locked),
-        shown(after, after_locked),
-      ]),
-      ...added.map(({ wallet, amount, amount_locked }) => ['+', wallet, null, shown(amount, amount_locked)]),
-    ],
-  }
-}
-
-const amountText = (raw: string, decimals: number | undefined) =>
-  decimals === undefined ? raw : decimalOf(BigInt(raw), decimals)

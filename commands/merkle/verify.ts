@@ -9,7 +9,8 @@ import type { Session } from '../session.ts'
 import { readText } from '../ui/files.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import { readHash, readKey } from './built-record.ts'
-import { compareLists, differenceRows, type ListComparison } from './diff.ts'
+import { compareLists, type ListComparison } from './diff.ts'
+import { differenceRows, differencesOf } from './diff-report.ts'
 import { type CsvChoices, csvFlags, hashRoot, readRecipients } from './recipients.ts'
 import { fetchStoredList } from './stored-list.ts'
 import { type Against, verifyTreeFile } from './verify-tree-file.ts'
@@ -92,7 +93,7 @@ const SHOWN = 20
 
 /** The lines of the first differences from the stored list. */
 function whereLines(comparison: ListComparison): string[] {
-  const { rows } = differenceRows(comparison)
+  const { rows } = differenceRows(differencesOf(comparison))
   const { added, removed, changed, reordered } = comparison
   const lines = rows.slice(0, SHOWN).map(([sign, wallet, before, after]) => {
     const amounts =

@@ -5,6 +5,8 @@
 #
 # Next to NAME.csv stands NAME.root.txt with the root in hex, and, where amounts are whole tokens, NAME.decimals.txt.
 # SVC is the command to run, with its arguments (default: dist/svc.js of the clone that this script is in, else svc).
+# SVC_SUMMARY is the file that the summary is added to (default: that of GitHub Actions), SVC_DIFFERENCES a folder that
+# gets every difference of each list as CSV.
 # Exit code: 0 every root is that of its list, 1 one is not or cannot be told, 2 nothing could be checked.
 set -euo pipefail
 export GIT_LITERAL_PATHSPECS=1
@@ -13,6 +15,8 @@ base=${1:-origin/main}
 folder=${2:-airdrops}
 folder=${folder%/}
 summary_rows=200
+summary=${SVC_SUMMARY:-${GITHUB_STEP_SUMMARY:-}}
+differences_folder=${SVC_DIFFERENCES:-}
 
 stop() {
   printf 'check-airdrops: %s\n' "$*" >&2
@@ -32,7 +36,7 @@ failed=0
 checked=0
 
 in_summary() {
-  if [[ -n ${GITHUB_STEP_SUMMARY:-} ]]; then cat >>"$GITHUB_STEP_SUMMARY"; else cat >/dev/null; fi
+  if [[ -n $summary ]]; then cat >>"$summary"; else cat >/dev/null; fi
 }
 say() {
   printf '%s\n' "$*"
@@ -159,15 +163,25 @@ check() {
 
 # The list at the base, read with the decimals of the base, against the list that is here.
 differences() {
-  local csv=$1 before=$2 base_root=$3 flags=("${@:4}") code=0
+  local csv=$1 before=$2 base_root=$3 flags=("${@:4}") code=0 files=(--markdown "$work/difference.md")
   if [[ -n $before ]] && ! is_decimals "$before"; then
     say "The decimals at the base are no number ('$before'): what changed cannot be told."
     return
   fi
-  "${svc[@]}" merkle diff "$work/before.csv" "$csv" "${flags[@]}" --before-decimals "${before:-raw}" -o table --no-input >"$work/difference" 2>&1 || code=$?
+  rm -f "$work/difference.md"
+  if [[ -n $differences_folder ]]; then
+    mkdir -p "$differences_folder/$(dirname -- "$csv")"
+    files+=(--csv "$differences_folder/$csv")
+  fi
+  "${svc[@]}" merkle diff "$work/before.csv" "$csv" "${flags[@]}" --before-decimals "${before:-raw}" "${files[@]}" -o table --no-input >"$work/difference" 2>&1 || code=$?
   # A list at the base that cannot be read is no reason to refuse the one that repairs it.
   if ((code != 0)); then say "The list at the base or the one here cannot be read: what changed cannot be told."; fi
-  say_file "$work/difference"
+  if [[ -f $work/difference.md ]]; then
+    cat "$work/difference"
+    in_summary <"$work/difference.md"
+  else
+    say_file "$work/difference"
+  fi
   if [[ -z $base_root ]]; then return; fi
   if [[ -n $before ]]; then flags=(--decimals "$before"); else flags=(); fi
   code=0

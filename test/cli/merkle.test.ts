@@ -250,7 +250,7 @@ describe('svc merkle diff', () => {
     expect(JSON.parse(json.stdout)).toMatchObject(expected)
     const plain = await svc(['merkle', 'diff', before, after, '-o', 'plain', '--exit-code'])
     expect(plain.exitCode).toBe(1)
-    expect(plain.stdout).toBe(`-\t${b}\t2\t\n~\t${c}\t3\t5\n+\t${d}\t\t4\n`)
+    expect(plain.stdout).toBe(`+\t${d}\t\t4\n-\t${b}\t2\t\n~\t${c}\t3\t5\n`)
     expect(plain.stderr).toContain('1 added, 1 removed, 1 changed, 1 unchanged; total 6 → 10')
   })
 

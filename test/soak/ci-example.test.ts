@@ -56,6 +56,14 @@ describe('examples/ci', () => {
     expect(right.exitCode, right.stdout + right.stderr).toBe(0)
     expect(right.stdout).toContain('1 changed lists checked')
     expect(readFileSync(summary, 'utf8')).toContain('## airdrops/spring.csv')
+    expect(readFileSync(summary, 'utf8')).toContain(`| changed | \`${walletOf(1)}\` | 20 | 25 | +5 |`)
+
+    // As GitLab CI runs it: a file of its own for the summary, and a folder for every difference.
+    const folder = join(cli.home, 'differences')
+    const own = { SVC_SUMMARY: join(cli.home, 'own.md'), SVC_DIFFERENCES: folder }
+    expect((await check(['main', 'airdrops'], own)).exitCode).toBe(0)
+    expect(readFileSync(own.SVC_SUMMARY, 'utf8')).toContain('| Wallets | 2 | 3 | +1 |')
+    expect(readFileSync(join(folder, 'airdrops/spring.csv'), 'utf8')).toContain(`added,${walletOf(2)},,,30,0,30`)
   })
 
   it('stops a new list without a root, reads decimals beside it, and stops a list with a fault', async () => {
@@ -72,6 +80,45 @@ describe('examples/ci', () => {
     write('new.csv', `${walletOf(1)},1.5\nnobody,1\n`)
     await git('commit', '-qam', 'fault')
     expect(await check()).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('airdrops/new.csv:2:1: ') })
+  })
+})
+
+describe('the jobs of examples/ci', () => {
+  const text = (name: string) => readFileSync(resolve(SCRIPT, '..', name), 'utf8')
+
+  it('run the script of a pinned clone, with the whole history, and fetch no package by its name', () => {
+    for (const name of ['airdrops.yml', 'airdrops.gitlab-ci.yml']) {
+      expect(text(name)).toMatch(/examples\/ci\/check-airdrops\.sh"? "origin\/\$/)
+      expect(text(name)).toMatch(/SVC_REF: v\d/)
+      expect(text(name)).not.toMatch(/npx|npm install|:latest|curl/)
+      expect(text(name)).toMatch(/SVC_DIFFERENCES: airdrop-differences/)
+    }
+    expect(text('airdrops.gitlab-ci.yml')).toMatch(/image: node:\d+\.\d+\.\d+-\w+\n/)
+    expect(text('airdrops.gitlab-ci.yml')).toContain('GIT_DEPTH: "0"')
+    expect(text('airdrops.yml')).toContain('fetch-depth: 0')
+  })
+
+  it('of GitLab runs from its merge request on, as it stands in the file', async () => {
+    const lines = text('airdrops.gitlab-ci.yml').split('\n')
+    const script = lines[lines.indexOf('  script:') + 1]!.replace(/^ +- '(.*)'$/, '$1')
+    const project = join(cli.home, 'gitlab')
+    await execa('git', ['clone', '-q', repository, project])
+    symlinkSync(resolve(SCRIPT, '../../..'), `${project}.svc`)
+    const ran = await execa('bash', ['-c', `set -eo pipefail\n${script}`], {
+      cwd: project,
+      env: {
+        ...cli.env,
+        SVC: `${process.execPath} ${PROGRAM}`,
+        CI_PROJECT_DIR: project,
+        CI_MERGE_REQUEST_TARGET_BRANCH_NAME: 'main',
+        SVC_SUMMARY: join(cli.home, 'gitlab.md'),
+        SVC_DIFFERENCES: join(cli.home, 'gitlab-differences'),
+      },
+      extendEnv: false,
+      reject: false,
+    })
+    expect(ran.stdout, ran.stderr).toMatch(/\d changed lists checked/)
+    expect(readFileSync(join(cli.home, 'gitlab.md'), 'utf8')).toContain('## airdrops/spring.csv')
   })
 })
 
