@@ -38,7 +38,8 @@ export async function claimFigures(reader: Reader, of: ClaimedAirdrop): Promise<
 }
 
 async function sumOfAll(reader: Reader, { genesis, airdrop_id }: ClaimedAirdrop): Promise<ClaimSums> {
-  const sumOf = <C extends string>(column: C) => sql<string>`cast(sum(${sql.ref(column)}) as text)`.as(column)
+  const sumOf = <C extends string>(column: C) =>
+    sql<string>`cast(coalesce(sum(${sql.ref(column)}), 0) as text)`.as(column)
   const row = await reader
     .selectFrom('airdrop_claim_totals')
     .select([sumOf('claims'), sumOf('wallets'), sumOf('amount_high'), sumOf('amount_low')])
