@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Hono } from 'hono'
-import { pageContentType, readPageFiles, textsOf } from '../../src/claim-site/page-files.ts'
+import { pageContentType, readPageFiles, textsIn } from '../../src/claim-site/page-files.ts'
 import {
   LOGO_TYPES,
   logoName,
@@ -77,7 +77,7 @@ async function readSite({ config }: Kernel) {
   const [, policy] = /http-equiv="content-security-policy" content="([^"]+)"/i.exec(index) ?? []
   if (policy === undefined) throw internal('The files of the claim page are missing from this installation')
   const { 'claim-page-config': path, 'claim-page-rpc-url': rpc } = config.values
-  const read = path === undefined ? { settings: {} } : readPageSettings(await readFile(path, 'utf8'), textsOf(page))
+  const read = path === undefined ? { settings: {} } : readPageSettings(await readFile(path, 'utf8'), textsIn(page))
   if ('faults' in read) {
     const [{ field, message } = { field: '', message: 'cannot be used' }] = read.faults
     throw internal(`claim-page-config: ${field === '' ? 'the file' : field} ${message}`)
