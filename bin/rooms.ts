@@ -15,6 +15,7 @@ export const ROOM_PATHS = [
   'src/storage',
   'src/merkle',
   'src/claim-site',
+  'src/allocation',
   'src/api',
   'src/client.ts',
   'src/claim-page',
@@ -83,6 +84,7 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
       'src/urls.ts',
       'src/merkle',
       'src/claim-site',
+      'src/allocation',
       'src/solana',
       'src/config.ts',
     ],
@@ -108,6 +110,7 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
       'src/storage',
       'src/merkle',
       'src/claim-site',
+      'src/allocation',
       'src/context.ts',
       ...ROOMS_BELOW,
     ],
@@ -136,7 +139,7 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
   'src/chain': {
     about:
       'the node: connection, sending, statuses, simulations, relay, signers; one folder a program below `programs/`',
-    value: ['src/policy', 'src/solana', ...ROOMS_BELOW],
+    value: ['src/policy', 'src/solana', 'src/allocation', ...ROOMS_BELOW],
     type: ['src/api'],
     lazy: ['src/localnet'],
   },
@@ -169,9 +172,14 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
     about: 'the files of a claim page for visitors: rows, index, settings, see [claim pages](claim-pages.md)',
     value: ['src/merkle', 'src/solana'],
   },
+  'src/allocation': {
+    about:
+      'from holders to lists of recipients: packed rows, rules, formulas, exact shares; pure, see [snapshots](snapshots.md)',
+    value: ['src/merkle', 'src/solana'],
+  },
   'src/api': {
     about: 'the contract as data: zod schemas and routes; OpenAPI and the client come from it',
-    value: ['src/solana'],
+    value: ['src/solana', 'src/allocation'],
   },
   'src/client.ts': {
     about: '`client.pools.create(input)` over any transport',

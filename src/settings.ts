@@ -325,6 +325,14 @@ export const SETTINGS = define({
     about: 'How long runs of fee schedules are listed after their end, in days; 0 for good',
     project: 'it says what is removed',
   },
+  'retention.holder-snapshots-days': {
+    kind: 'integer',
+    default: 90,
+    min: 0,
+    max: 36_500,
+    about: 'How long snapshots of holders are stored, in days; 0 for good',
+    project: 'it says what is removed',
+  },
   'rate-per-minute': {
     kind: 'integer',
     default: 120,

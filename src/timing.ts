@@ -95,3 +95,23 @@ export function isoTime(at: number): string {
   if (at !== lastIso.at) lastIso = { at, text: new Date(at).toISOString() }
   return lastIso.text
 }
+
+/**
+ * Returns a function that work of many small steps calls between them: once the steps since the last turn have taken
+ * `budgetMs`, it gives a promise of the next turn of the event loop, so that others run in between.
+ */
+export function turnsOf(
+  budgetMs: number,
+  elapsed: () => number = () => performance.now(),
+): () => Promise<void> | undefined {
+  let until = elapsed() + budgetMs
+  return () => {
+    if (elapsed() < until) return undefined
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        until = elapsed() + budgetMs
+        resolve()
+      })
+    })
+  }
+}

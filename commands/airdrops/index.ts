@@ -15,6 +15,7 @@ import { airdropPageVerb } from './page.ts'
 import { airdropPushVerb } from './push.ts'
 import { airdropSendVerb } from './send.ts'
 import { airdropSponsorVerb } from './sponsor.ts'
+import { airdropSnapshotVerb } from './snapshot.ts'
 import { airdropStatusVerb } from './status.ts'
 import { airdropWatchVerb } from './watch.ts'
 import { airdropWithdrawVerb } from './withdraw.ts'
@@ -55,6 +56,7 @@ export const airdropsNoun: Noun = {
     page: airdropPageVerb,
     entitlement: airdropEntitlementVerb,
     export: airdropExportVerb,
+    snapshot: airdropSnapshotVerb,
     list: airdropListVerb,
     get: airdropGetVerb,
   },

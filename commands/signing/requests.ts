@@ -11,7 +11,7 @@ type SubmitAnswer = Awaited<ReturnType<Client['transactions']['submit']>>['data'
 const SUBMIT_PAUSES_MS = [500, 2_000] as const
 const PLATFORM_PAUSES_MS = [500, 2_000, 5_000] as const
 
-interface RequestOnce<T> {
+export interface RequestOnce<T> {
   idempotencyKey: string
   pauses: readonly number[]
   /** Text that is shown while an answer is awaited. */
@@ -25,7 +25,8 @@ interface RequestOnce<T> {
   unknownResult(error: ApiError): Error
 }
 
-async function requestOnce<T>(session: Session, request: RequestOnce<T>): Promise<T> {
+/** Repeats a request under one key until it is answered, or the pauses are used up. */
+export async function requestOnce<T>(session: Session, request: RequestOnce<T>): Promise<T> {
   const { idempotencyKey, pauses, answeredErrorIsOpen } = request
   session.setInterruptNote(request.interrupted)
   try {

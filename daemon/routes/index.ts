@@ -15,6 +15,7 @@ const RESOURCES: Record<Resource, () => Promise<MountResource>> = {
   feeClaims: async () => (await import('./fee-claims.ts')).feeClaimsRoutes,
   feeSchedules: async () => (await import('./fee-schedules.ts')).feeSchedulesRoutes,
   goldLocks: async () => (await import('./gold-locks.ts')).goldLocksRoutes,
+  holderSnapshots: async () => (await import('./holder-snapshots.ts')).holderSnapshotsRoutes,
   ledger: async () => (await import('./ledger.ts')).ledgerRoutes,
   merkleTrees: async () => (await import('./merkle-trees.ts')).merkleTreesRoutes,
   nfts: async () => (await import('./nfts.ts')).nftsRoutes,

@@ -5,6 +5,7 @@ import { pruneCutEntries } from '../../src/store/audit-anchors.ts'
 import { pruneEvents, pruneQueued } from '../../src/store/event-retention.ts'
 import { pruneFeeScheduleRuns } from '../../src/store/fee-schedule-runs.ts'
 import { CLOCK_SLACK_MS } from '../../src/store/future-moments.ts'
+import { pruneHolderSnapshots } from '../../src/store/holder-snapshots.ts'
 import { pruneIdempotencyKeys } from '../../src/store/idempotency.ts'
 import { inSteps, removeInSteps, type StepRemoval } from '../../src/store/in-steps.ts'
 import { pruneRateHits } from '../../src/store/rate-hits.ts'
@@ -64,6 +65,10 @@ const BY_AGE: Record<RetentionSetting, readonly [PrunedTable, PruneByAge]> = {
   'retention.schedule-runs-days': [
     'fee_schedule_runs',
     (before, tx, _, limit) => pruneFeeScheduleRuns(tx, before, limit),
+  ],
+  'retention.holder-snapshots-days': [
+    'holder_snapshots',
+    (before, tx, _, limit) => pruneHolderSnapshots(tx, before, limit),
   ],
 }
 

@@ -8,6 +8,7 @@ import { events } from './events.ts'
 import { feeClaims } from './fee-claims.ts'
 import { feeSchedules } from './fee-schedules.ts'
 import { goldLocks } from './gold-locks.ts'
+import { holderSnapshots } from './holder-snapshots.ts'
 import { ledger } from './ledger.ts'
 import { merkleTrees } from './merkle-trees.ts'
 import { nfts } from './nfts.ts'
@@ -33,6 +34,7 @@ export const api = {
   airdrops,
   sponsorships,
   merkleTrees,
+  holderSnapshots,
   stakes,
   nfts,
   collections,
@@ -64,6 +66,7 @@ export * from './events.ts'
 export * from './fee-claims.ts'
 export * from './fee-schedules.ts'
 export * from './gold-locks.ts'
+export * from './holder-snapshots.ts'
 export * from './ledger.ts'
 export * from './merkle-trees.ts'
 export * from './nfts.ts'

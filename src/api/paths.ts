@@ -65,6 +65,13 @@ export const paths = {
     entries: ['get', '/v2/merkle-trees/{id}/entries'],
     proof: ['get', '/v2/merkle-trees/{id}/proofs/{wallet}'],
   },
+  holderSnapshots: {
+    create: ['post', '/v2/holder-snapshots'],
+    list: ['get', '/v2/holder-snapshots'],
+    get: ['get', '/v2/holder-snapshots/{id}'],
+    holders: ['get', '/v2/holder-snapshots/{id}/holders'],
+    piece: ['get', '/v2/holder-snapshots/{id}/pieces/{n}'],
+  },
   stakes: {
     create: ['post', '/v2/stakes'],
     release: ['delete', '/v2/stakes/{asset}'],

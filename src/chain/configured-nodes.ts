@@ -6,12 +6,13 @@ import type { Log } from '../log.ts'
 import { type Redactor, redactorOf } from '../redaction.ts'
 import { whyUnanswered } from '../timing.ts'
 import { type Cluster, endpointsOf } from './cluster.ts'
+import type { StreamFromNode } from './large-answer.ts'
 import { type PostToNode, postOver } from './node-call.ts'
 import type { EndpointReport } from './nodes/endpoint.ts'
 import type { NodePool, NodePoolOptions, PinnedNode } from './nodes/pool.ts'
 import { createSignatureWaits, type OnSignature } from './nodes/signature-waits.ts'
 import { socketTargets } from './nodes/socket-urls.ts'
-import { observedRpc } from './observed-rpc.ts'
+import { observedRpc, observedStream } from './observed-rpc.ts'
 import { type RetryOptions, withRetries } from './patient-fetch.ts'
 import { withoutUser } from './program-cache/rpc.ts'
 
@@ -21,6 +22,8 @@ export interface NodeAccess {
   /** For web3.js. */
   send: typeof fetch
   post: PostToNode
+  /** For answers that are read while they come. */
+  stream: StreamFromNode
 }
 
 export interface ConfiguredNodes {
@@ -43,6 +46,8 @@ export interface ConfiguredNodesOptions extends Pick<NodePoolOptions, 'elapsed' 
   log: Log
 }
 
+const JSON_POST = { method: 'POST', headers: { 'content-type': 'application/json' } } as const
+
 /** Opens nothing yet. */
 export function configuredNodes(config: Config, cluster: Cluster, options: ConfiguredNodesOptions): ConfiguredNodes {
   const { around = (send) => send, retryOptions, ending, log, ...timing } = options
@@ -51,6 +56,8 @@ export function configuredNodes(config: Config, cluster: Cluster, options: Confi
   const hasSeveralEndpoints = endpoints.length > 1
   const sendTo = ({ url, headers }: Pick<RpcEndpoint, 'url' | 'headers'>, label?: string) =>
     around(nodeFetch(url, redactorOf(config), { headers, label }))
+  const streamFrom = ({ url, headers }: Pick<RpcEndpoint, 'url' | 'headers'>, label?: string): typeof fetch =>
+    around(nodeStream(url, { headers, label }))
   const closer = new AbortController()
   let last: NodeAccess | undefined
   let pool: NodePool | undefined
@@ -64,7 +71,10 @@ export function configuredNodes(config: Config, cluster: Cluster, options: Confi
   const at = (url: string, headers: RpcEndpoint['headers'] = {}): NodeAccess => {
     if (last?.url !== url) {
       const send = withNodeErrors(withRetries(sendTo({ url, headers }), retryOptions), cluster.label)
-      last = { url, send, post: postOver(send, url) }
+      const open = streamFrom({ url, headers })
+      const stream: StreamFromNode = (body, signal) =>
+        withErrors(cluster.label, () => open(url, { ...JSON_POST, body, signal }))
+      last = { url, send, post: postOver(send, url), stream }
     }
     return last
   }
@@ -80,10 +90,10 @@ export function configuredNodes(config: Config, cluster: Cluster, options: Confi
       if (state === 'ok') log.info(fields, 'an RPC endpoint is used')
       else log.warn(fields, 'an RPC endpoint is left out')
     }
-    const made = createNodePool(endpoints, { cluster, sendTo, onChange, ending: either, ...timing })
+    const made = createNodePool(endpoints, { cluster, sendTo, streamFrom, onChange, ending: either, ...timing })
     pool = made
     const post = (body: string) => withErrors(cluster.label, () => made.post(body))
-    return { url, send: withNodeErrors(made.send, cluster.label), post }
+    return { url, send: withNodeErrors(made.send, cluster.label), post, stream: made.stream }
   }
 
   async function access({ url, headers }: RpcEndpoint): Promise<NodeAccess> {
@@ -120,6 +130,16 @@ function nodeFetch(
   const { href, authorization } = withoutUser(url)
   const post = observedRpc('rpc', { authorization: { ...authorization, ...headers }, label }, redactor)
   return (_, init) => post(href, init)
+}
+
+/** The same for an answer that is read while it comes; its reader takes credentials out of errors. */
+function nodeStream(
+  url: string,
+  { headers, label }: { headers: RpcEndpoint['headers']; label: string | undefined },
+): typeof fetch {
+  const { href, authorization } = withoutUser(url)
+  const open = observedStream('rpc', { authorization: { ...authorization, ...headers }, label })
+  return (_, init) => open(href, init)
 }
 
 /** Errors name only the cluster, because the URL may hold a key. */

@@ -5,10 +5,12 @@ import { type ApiError, internal } from '../errors.ts'
 import type { LocalRpc } from '../localnet/rpc/index.ts'
 import type { LocalChain } from '../localnet/types.ts'
 import { type Log, silentLog } from '../log.ts'
+import { redactorOf } from '../redaction.ts'
 import { pause, rejectLate } from '../timing.ts'
 import { type Cluster, clusterOf } from './cluster.ts'
 import { configuredNodes, type NodeAccess } from './configured-nodes.ts'
 import { withExactLamports } from './exact-lamports.ts'
+import { callLarge, type LargeCall, type StreamFromNode } from './large-answer.ts'
 import { callNode, postOver } from './node-call.ts'
 import type { EndpointReport } from './nodes/endpoint.ts'
 import type { PinnedNode } from './nodes/pool.ts'
@@ -44,6 +46,11 @@ export interface Chain extends ProgramLookup {
    * it.
    */
   call<T>(method: string, params: readonly unknown[]): Promise<T>
+  /**
+   * Makes one JSON-RPC call whose answer may be of any size: each item of its `result.value` is given away as it comes,
+   * and what is left of the result is returned. It is not repeated. Throws as `callLarge`.
+   */
+  callLarge(call: LargeCall, onItem: (item: unknown) => void): Promise<unknown>
   /**
    * Runs a reading that may show that something is absent or over, with all of its calls at one node. Of several
    * endpoints two that are not behind are asked, and a reading counts only where both answer: none proves anything.
@@ -153,7 +160,9 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
           options.around === undefined
             ? postToEmbedded((body) => local.handle(body), ending)
             : postOver(send, cluster.rpcUrl)
-        return { url: cluster.rpcUrl, send, post }
+        const stream: StreamFromNode = (body, signal) =>
+          observedEmbedded(around(localFetch(local)))(cluster.rpcUrl, { method: 'POST', body, signal })
+        return { url: cluster.rpcUrl, send, post, stream }
       })
       .catch((error) => {
         inProcess = undefined
@@ -189,6 +198,10 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     },
     connection,
     call,
+    async callLarge(call, onItem) {
+      const { stream } = await nodeEndpoint()
+      return callLarge({ stream, redact: redactorOf(config).text, ending }, call, onItem)
+    },
     witnesses: nodes.witnesses ?? (async (read) => [await read({ call })]),
     endpointReports: nodes.reports,
     onSignature: nodes.onSignature,

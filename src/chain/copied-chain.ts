@@ -247,6 +247,8 @@ function chainOnCopy(source: Chain, connection: Connection, rpc: LocalRpc): Chai
     servedAt: () => undefined,
     connection: async () => connection,
     call,
+    // A copy has the accounts that were asked for by address, and so no whole list of any.
+    callLarge: () => Promise.reject(new Error('a copied chain lists no accounts')),
     witnesses: async (read) => [await read({ call })],
     endpointReports: () => [],
     onSignature: undefined,

@@ -32,6 +32,27 @@ export function observedRpc(
   }
 }
 
+/**
+ * The same for an answer that is read while it comes: the call ends with its head, and its errors are for its reader to
+ * redact.
+ */
+export function observedStream(
+  service: CallTarget['service'],
+  { authorization, label }: { authorization: Readonly<Record<string, string>>; label?: string | undefined },
+): (href: string, init: RequestInit | undefined) => Promise<Response> {
+  return (href, init) => {
+    const target = { service, endpoint: label ?? endpointOf(href), operation: rpcMethodOf(init?.body) }
+    return observeCall(
+      target,
+      (trace) => {
+        const headers = { ...(init?.headers as Record<string, string>), ...trace, ...authorization }
+        return fetch(href, { ...init, headers, redirect: 'manual' })
+      },
+      ({ status }) => rpcOutcome(status, ''),
+    )
+  }
+}
+
 /** Posts to the embedded chain in this process as an observed call. Throws ShuttingDown once `ending` is aborted. */
 export function postToEmbedded(
   handle: (body: string) => Promise<string | undefined>,

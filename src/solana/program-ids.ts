@@ -23,6 +23,8 @@ export const WRAPPED_SOL = 'So11111111111111111111111111111111111111112'
 /** Mint of the wrapped SOL of Token-2022, which hardly anybody uses. */
 export const NATIVE_MINT_2022 = '9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXej9'
 export const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
+/** Address that nobody has a key of, to which tokens are sent to be gone. */
+export const INCINERATOR = '1nc1nerator11111111111111111111111111111111'
 export const SYSVAR_OWNER = 'Sysvar1111111111111111111111111111111111111'
 /** Account with the chain's clock; reading it together with other accounts gives the slot of all of them. */
 export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111'

@@ -6,6 +6,8 @@ import { TOKEN_ACCOUNT_SIZE } from './token-accounts.ts'
 const TYPE = {
   transferFeeConfig: 1,
   transferFeeAmount: 2,
+  confidentialTransferMint: 4,
+  confidentialTransferAccount: 5,
   defaultAccountState: 6,
   memoTransfer: 8,
   nonTransferable: 9,
@@ -13,6 +15,7 @@ const TYPE = {
   permanentDelegate: 12,
   transferHook: 14,
   confidentialTransferFee: 16,
+  confidentialMintBurn: 24,
   scaledUiAmount: 25,
   pausable: 26,
 } as const
@@ -109,6 +112,29 @@ export function requiresMemo(data: Uint8Array): boolean {
   const part = extensionsIn(data).get(TYPE.memoTransfer)
   return part !== undefined && (unlessShort(() => new ByteReader(part).bool()) ?? false)
 }
+
+/** Returns the raw units of transfer fees that were brought to the mint itself; its supply includes them. */
+export function withheldInMint(data: Uint8Array): bigint {
+  const part = extensionsIn(data).get(TYPE.transferFeeConfig)
+  if (part === undefined) return 0n
+  const reader = new ByteReader(part)
+  return (
+    unlessShort(() => {
+      reader.take(32 + 32)
+      return reader.u64()
+    }) ?? 0n
+  )
+}
+
+/** What of a mint's tokens only their holders can read: nothing, balances, or the supply too. */
+export function hiddenAmounts(data: Uint8Array): 'none' | 'balances' | 'supply' {
+  const parts = extensionsIn(data)
+  if (parts.has(TYPE.confidentialMintBurn)) return 'supply'
+  return parts.has(TYPE.confidentialTransferMint) ? 'balances' : 'none'
+}
+
+/** Whether a token account can have a balance that only its holder can read. */
+export const hasHiddenBalance = (data: Uint8Array): boolean => extensionsIn(data).has(TYPE.confidentialTransferAccount)
 
 function transferFee(reader: ByteReader): TransferFee {
   return { epoch: reader.u64(), maximumFee: reader.u64(), basisPoints: reader.u16() }

@@ -18,6 +18,8 @@ const GROWS_WITH: Partial<Record<TableName, string>> = {
   fee_schedule_claims: 'claims by fee schedules',
   fee_schedule_runs: 'periods of fee schedules',
   gold_locks: 'gold locks',
+  holder_pieces: 'holder snapshots',
+  holder_snapshots: 'holder snapshots',
   idempotency_keys: 'writes, for idempotency-hours',
   merkle_blobs: 'airdrop lists',
   merkle_trees: 'airdrop lists',

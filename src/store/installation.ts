@@ -36,6 +36,8 @@ const HOLDS: Record<keyof Tables, boolean> = {
   sponsored_claims: true,
   merkle_trees: true,
   merkle_blobs: true,
+  holder_snapshots: true,
+  holder_pieces: true,
   tokens: true,
   nfts: true,
   stakes: true,

@@ -8,6 +8,7 @@ export const PRUNED_TABLES = [
   'audit_entries',
   'events',
   'fee_schedule_runs',
+  'holder_snapshots',
   'idempotency_keys',
   'merkle_blobs',
   'rate_hits',

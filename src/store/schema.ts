@@ -301,6 +301,41 @@ export interface StakesTable extends Recorded, Placed {
   said_order: Generated<number>
 }
 
+export interface HolderSnapshotsTable extends Recorded {
+  id: string
+  /** Either the mint or the collection. */
+  mint: string | null
+  collection: string | null
+  token_program: 'spl' | 'token2022' | null
+  decimals: number | null
+  slot: number
+  /** Unix milliseconds; null where the node did not know it. */
+  block_time: number | null
+  /** Amounts in raw units as digits; a collection's are numbers of assets. */
+  supply: string
+  withheld: string
+  confidential: string
+  /** Token accounts or assets that were read, and addresses that hold something. */
+  accounts: number
+  holders: number
+  /** Which owners' accounts were read. */
+  owners: 'all' | 'off_curve'
+  /** Holders and their amounts by kind. */
+  kinds_json: string
+  /** Programs that rows name by their place. */
+  programs_json: string
+  pieces: number
+  /** SHA-256 of all rows in hex. */
+  holders_sha256: string
+}
+
+/** Packed rows of a snapshot, `n` from 0 on. */
+export interface HolderPiecesTable {
+  snapshot_id: string
+  n: number
+  bytes: Buffer
+}
+
 export interface GoldLocksTable extends Recorded {
   escrow: string
   user: string
@@ -813,6 +848,8 @@ export interface Tables {
   sponsored_claims: SponsoredClaimsTable
   merkle_trees: MerkleTreesTable
   merkle_blobs: MerkleBlobsTable
+  holder_snapshots: HolderSnapshotsTable
+  holder_pieces: HolderPiecesTable
   tokens: TokensTable
   nfts: NftsTable
   stakes: StakesTable

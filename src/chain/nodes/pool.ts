@@ -2,8 +2,9 @@
 import type { RpcEndpoint } from '../../config.ts'
 import { GENESIS_HASHES } from '../../solana/genesis-hashes.ts'
 import { activeSpan } from '../../telemetry/spans.ts'
-import { pause, withTimeout } from '../../timing.ts'
+import { pause, whyUnanswered, withTimeout } from '../../timing.ts'
 import type { ClusterKind } from '../cluster.ts'
+import type { StreamFromNode } from '../large-answer.ts'
 import { callNode, type PostToNode } from '../node-call.ts'
 import { attempt, type PoolCore } from './attempt.ts'
 import { type EndpointReport, PoolEndpoint } from './endpoint.ts'
@@ -11,7 +12,7 @@ import { endpointLabel } from './labels.ts'
 import { createMembership } from './membership.ts'
 import { nodeRequest } from './node-request.ts'
 import type { SocketTarget } from './node-socket.ts'
-import { CALL_MS, readFromPool } from './reading.ts'
+import { CALL_MS, type EndpointRefusal, readFromPool, type Tried, unanswered } from './reading.ts'
 import { sendToPool } from './sending-to-all.ts'
 import { SlotBook } from './slot-book.ts'
 import { socketTargets } from './socket-urls.ts'
@@ -27,6 +28,8 @@ export interface PinnedNode {
 export interface NodePool {
   send: typeof fetch
   post: PostToNode
+  /** The head of an answer of the first sound endpoint that gives one. */
+  stream: StreamFromNode
   /**
    * Runs `read` at different endpoints that are not behind, with all calls of one run at the same endpoint. Returns two
    * readings, or none where fewer answer, because one endpoint alone proves no absence.
@@ -45,6 +48,8 @@ export interface NodePoolOptions {
   cluster: { kind: ClusterKind; label: string }
   /** Sends a request to one endpoint, once. */
   sendTo: (endpoint: RpcEndpoint, label: string) => typeof fetch
+  /** Like `sendTo`, for an answer that is read while it comes; without it the answer comes as a whole. */
+  streamFrom?: NodePoolOptions['sendTo']
   /** Receives an endpoint when it is down, late, of another chain, or well again. */
   onChange?: ((report: EndpointReport) => void) | undefined
   elapsed?: () => number
@@ -55,10 +60,14 @@ export interface NodePoolOptions {
 
 export function createNodePool(settings: readonly RpcEndpoint[], options: NodePoolOptions): NodePool {
   const { cluster, sendTo, elapsed = () => performance.now(), wait = pause, after = afterTimeout, ending } = options
+  const { streamFrom = sendTo } = options
   const endpoints = settings.map((setting, place) => {
     const label = endpointLabel(setting, place)
     return new PoolEndpoint({ label, weight: setting.weight, send: sendTo(setting, label) }, options.onChange)
   })
+  const streams = new Map(
+    endpoints.map((endpoint, i) => [endpoint, streamFrom(settings[i] as RpcEndpoint, endpoint.label)]),
+  )
   const core: PoolCore = { label: cluster.label, endpoints, book: new SlotBook(), elapsed, wait, after, ending }
   const members = createMembership(core, GENESIS_HASHES[cluster.kind])
   const own = Math.random().toString(36)
@@ -100,6 +109,15 @@ export function createNodePool(settings: readonly RpcEndpoint[], options: NodePo
       const all = readings.flat()
       return all.length < WITNESSES ? [] : all
     },
+    async stream(body, signal) {
+      const tried: Tried[] = []
+      for (const endpoint of await members.readers(key())) {
+        const outcome = await openStream(core, endpoint, streams.get(endpoint) ?? endpoint.send, { body, signal })
+        if (outcome instanceof Response) return outcome
+        tried.push({ endpoint, verdict: outcome })
+      }
+      throw unanswered(core, tried)
+    },
     socketTargets: () =>
       endpoints.flatMap((endpoint, i) => {
         const setting = settings[i]
@@ -125,6 +143,29 @@ async function postTo(core: PoolCore, endpoint: PoolEndpoint, body: string): Pro
   const verdict = await withTimeout(CALL_MS / 2, core.ending, (signal) => attempt(core, endpoint, request, signal))
   if (verdict.kind === 'elsewhere') throw new Error(verdict.reason)
   return { status: 200, text: verdict.text }
+}
+
+/** Returns the answer once its head is there, or why another endpoint is to be asked. */
+async function openStream(
+  { elapsed }: PoolCore,
+  endpoint: PoolEndpoint,
+  send: typeof fetch,
+  { body, signal }: { body: string; signal: AbortSignal },
+): Promise<Response | EndpointRefusal> {
+  const headers = { 'content-type': 'application/json' }
+  try {
+    const response = await send('', { method: 'POST', headers, body, signal })
+    if (response.status >= 200 && response.status < 300) return response
+    await response.body?.cancel()
+    const reason = `it answers HTTP ${response.status}`
+    endpoint.failed(reason, elapsed())
+    return { kind: 'elsewhere', blame: 'failed', reason }
+  } catch (error) {
+    if (signal.aborted) throw error
+    const reason = whyUnanswered(error)
+    endpoint.failed(reason, elapsed())
+    return { kind: 'elsewhere', blame: 'failed', reason }
+  }
 }
 
 function afterTimeout(milliseconds: number, act: () => void): () => void {

@@ -31,6 +31,7 @@ import { sharedConfigs } from './0031-shared-configs.ts'
 import { ledgerTables } from './0032-ledger.ts'
 import { feeClaimKinds } from './0033-fee-claim-kinds.ts'
 import { lockedAmounts } from './0034-locked-amounts.ts'
+import { holderSnapshotTables } from './0035-holder-snapshots.ts'
 import { feeScheduleTables } from './0036-fee-schedules.ts'
 import { sponsorshipTables } from './0037-sponsorships.ts'
 import { airdropClaimTables } from './0038-airdrop-claims.ts'
@@ -67,6 +68,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0032-ledger': ledgerTables,
   '0033-fee-claim-kinds': feeClaimKinds,
   '0034-locked-amounts': lockedAmounts,
+  '0035-holder-snapshots': holderSnapshotTables,
   '0036-fee-schedules': feeScheduleTables,
   '0037-sponsorships': sponsorshipTables,
   '0038-airdrop-claims': airdropClaimTables,

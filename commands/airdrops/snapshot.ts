@@ -1,0 +1,137 @@
+/** `svc airdrops snapshot`: a list of recipients from who holds a token or the assets of a collection at one slot. */
+import { type Allocation, allocate } from '../../src/allocation/allocate.ts'
+import { AllocationFault } from '../../src/allocation/fault.ts'
+import type { HolderRows } from '../../src/allocation/holder-rows.ts'
+import { recipientCsv, sha256Hex } from '../../src/allocation/recipient-list.ts'
+import { paths } from '../../src/api/paths.ts'
+import { writeAtomically } from '../../src/files.ts'
+import { decimalOf } from '../amounts.ts'
+import { choiceOf, required, text, toggle, verb } from '../command.ts'
+import { fieldLines } from '../ui/field-lines.ts'
+import { reason } from '../ui/files.ts'
+import { usage } from '../ui/problem.ts'
+import { jsonText } from '../ui/render.ts'
+import { snapshotOf, snapshotRows } from './snapshot-holders.ts'
+import { REASONS, reportMarkdown, type SnapshotReport, snapshotReport } from './snapshot-report.ts'
+import {
+  type ReadRule,
+  type RuleValues,
+  readRuleSources,
+  requireOneRule,
+  ruleFlags,
+  ruleFrom,
+  ruleProblem,
+} from './snapshot-rule.ts'
+
+/** Reasons that the summary shows by name. */
+const SHOWN_REASONS = 12
+
+export const airdropSnapshotVerb = verb({
+  about: 'Make a list of recipients from who holds a token or a collection',
+  details:
+    'Everything is read at one finalized slot, and refused where it does not add up to the supply. Pools, curves, airdrops, locks and other accounts of programs get nothing. FILE gets wallet,amount in raw units, sorted by address, for `svc merkle build` and `svc airdrops launch`; beside it FILE.report.json says how it came about and who was left out, and FILE.report.md the same for people.',
+  calls: [
+    paths.accounts.get,
+    paths.holderSnapshots.create,
+    paths.holderSnapshots.get,
+    paths.holderSnapshots.piece,
+    paths.service.cluster,
+  ],
+  args: { of: required(text('Mint, collection of Metaplex Core, or id of a stored snapshot')) },
+  flags: {
+    ...ruleFlags,
+    owners: choiceOf(
+      ['all', 'off-curve'],
+      'Whose accounts are read to find programs: all (default), or off-curve ones',
+    ),
+    allow_confidential: toggle('Take what is missing of the supply for confidential balances'),
+    out: required(text('CSV to write', { placeholder: 'FILE' })),
+    replace: toggle('Replace the file and its reports where they are there already'),
+  },
+  examples: [
+    'svc airdrops snapshot <mint> --total 1000000 --decimals 6 --min 10 --out list.csv',
+    'svc airdrops snapshot <collection> --equal 500 --decimals 6 --out list.csv',
+    'svc airdrops snapshot <snapshot> --formula rule.txt --decimals 6 --exclude team.csv --out list.csv',
+  ],
+  async run({ of, out, replace, owners, allow_confidential, ...values }, session) {
+    requireOneRule(values)
+    if (out === '-') throw usage('--out must name a file: its reports are written beside it', { param: '--out' })
+    const files = filesOf(out)
+    if (!replace) await refuseExisting(Object.values(files))
+    // What can be wrong with the files is told before the chain is read for minutes.
+    const sources = await readRuleSources(values)
+    if (values.decimals === undefined) ruleFrom(values, sources, 0)
+    const snapshot = await snapshotOf(session, of, {
+      owners: owners === 'off-curve' ? 'off_curve' : 'all',
+      allow_confidential,
+    })
+    const rule = ruleFrom(values, sources, snapshot.decimals ?? 0)
+    const rows = await snapshotRows(session, snapshot)
+    const allocation = allocated(rows, rule, BigInt(snapshot.supply), values)
+    const csv = recipientCsv(rows, allocation)
+    const report = snapshotReport({
+      ...{ cluster: await session.cluster(), snapshot, rows, allocation, rule: givenRule(values) },
+      ...{ sha256: sha256Hex(csv), excluded: rule.excluded, included: rule.included },
+    })
+    write(files.json, `${jsonText(report)}\n`)
+    write(files.markdown, reportMarkdown(report, values.decimals))
+    write(files.csv, csv)
+    const { holders_left_out: _, ...data } = report
+    return { data: { file: files.csv, report: files.json, ...data }, text: summary(report, files.csv, values.decimals) }
+  },
+})
+
+const filesOf = (csv: string) => {
+  const stem = csv.replace(/\.csv$/i, '')
+  return { csv, json: `${stem}.report.json`, markdown: `${stem}.report.md` }
+}
+
+async function refuseExisting(files: readonly string[]): Promise<void> {
+  const { existsSync } = await import('node:fs')
+  const there = files.find((file) => existsSync(file))
+  if (there !== undefined)
+    throw usage(`${there} is there already`, { param: '--out', next: 'give another file, or --replace' })
+}
+
+function allocated(rows: HolderRows, rule: ReadRule, supply: bigint, { formula }: RuleValues): Allocation {
+  try {
+    return allocate({ rows, supply, ...rule })
+  } catch (error) {
+    if (error instanceof AllocationFault) throw ruleProblem(error, formula)
+    throw error
+  }
+}
+
+const givenRule = (values: RuleValues): Record<string, string | number | null> =>
+  Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+
+function write(file: string, content: string | Uint8Array): void {
+  try {
+    writeAtomically(file, content, { mode: 0o644 })
+  } catch (error) {
+    throw usage(`${file} cannot be written: ${reason(error)}`, { param: '--out' })
+  }
+}
+
+function summary({ snapshot, list, left_out }: SnapshotReport, file: string, decimals: number | undefined): string {
+  const balance = (raw: string) => decimalOf(BigInt(raw), snapshot.decimals ?? 0)
+  const total = decimals === undefined ? `${list.total} raw units` : decimalOf(BigInt(list.total), decimals)
+  const lines = fieldLines([
+    ['SNAPSHOT', snapshot.id],
+    ['SLOT', `${snapshot.slot}${snapshot.block_time === null ? '' : ` (${snapshot.block_time})`}`],
+    ['SUPPLY', balance(snapshot.supply)],
+    ['HOLDERS', String(snapshot.holders)],
+    ['RECIPIENTS', String(list.recipients)],
+    ['TOTAL', total],
+    ['LEFT OUT', `${left_out.count}, who hold ${balance(left_out.balance)}`],
+    ...left_out.by_reason
+      .slice(0, SHOWN_REASONS)
+      .map(({ why, count, balance: held }): [string, string] => [
+        '',
+        `${count} · ${REASONS[why] ?? why} · ${balance(held)}`,
+      ]),
+    ['FILE', file],
+    ['SHA-256', list.sha256],
+  ])
+  return lines.join('\n')
+}

@@ -1,0 +1,20 @@
+/** What a holder of tokens or assets is, and which of them a list of recipients leaves out by rule. */
+
+/**
+ * In the order of their codes in stored rows. `wallet`: an account that a key signs for. `pda`: an address that only a
+ * program can sign for, without an account of a program. `program`: an account of any other program.
+ */
+export const HOLDER_KINDS = [
+  'wallet',
+  'damm_v2_vault',
+  'dbc_vault',
+  'distributor_vault',
+  'lock_escrow',
+  'pda',
+  'program',
+  'burn',
+] as const
+export type HolderKind = (typeof HOLDER_KINDS)[number]
+
+/** Code of the one kind that is paid without being named. */
+export const WALLET_CODE = HOLDER_KINDS.indexOf('wallet')

@@ -1,0 +1,90 @@
+/** Reads at `finalized` what the sum of a mint's accounts, or the number of a collection's assets, must come to. */
+import { badRequest, notFound } from '../../errors.ts'
+import { ByteReader } from '../../solana/byte-reader.ts'
+import { TOKEN_2022_PROGRAM } from '../../solana/program-ids.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import { hasTokenLayout, readMint } from '../../solana/token-accounts.ts'
+import { hiddenAmounts, withheldInMint } from '../../solana/token-extensions.ts'
+import type { Chain } from '../connection.ts'
+import { atSlot } from '../node-call.ts'
+import { askNode } from '../rpc-faults.ts'
+
+export interface MintFacts {
+  slot: number
+  program: string
+  decimals: number
+  supply: bigint
+  /** Raw units of transfer fees in the mint itself. */
+  withheld: bigint
+  hidden: 'none' | 'balances' | 'supply'
+}
+
+export interface CollectionFacts {
+  slot: number
+  /** Assets that there are now. */
+  size: bigint
+}
+
+const KEY_COLLECTION = 5
+
+/** Throws not_found where there is no mint, internal_error when the node fails or has not reached `minSlot`. */
+export async function readMintFacts(chain: Pick<Chain, 'call'>, mint: string, minSlot: number): Promise<MintFacts> {
+  const { slot, owner, data } = await readFinalized(chain, mint, minSlot)
+  const account = { owner, data, lamports: 0n, executable: false }
+  const state = owner !== '' && hasTokenLayout(account, 'mint') ? readMint(account) : null
+  if (state === null) throw notFound(`There is no token mint at ${mint}`, { param: 'mint' })
+  const isToken2022 = owner === TOKEN_2022_PROGRAM
+  return {
+    slot,
+    program: owner,
+    decimals: state.decimals,
+    supply: state.supply,
+    withheld: isToken2022 ? withheldInMint(data) : 0n,
+    hidden: isToken2022 ? hiddenAmounts(data) : 'none',
+  }
+}
+
+/** Throws not_found where there is no collection. The counters stand after two texts (mpl-core, `CollectionV1`). */
+export async function readCollectionFacts(
+  chain: Pick<Chain, 'call'>,
+  collection: string,
+  minSlot: number,
+): Promise<CollectionFacts> {
+  const { slot, owner, data } = await readFinalized(chain, collection, minSlot)
+  if (owner !== PROGRAMS.core.id || data[0] !== KEY_COLLECTION) {
+    throw notFound(`There is no collection at ${collection}`, { param: 'collection' })
+  }
+  try {
+    const reader = new ByteReader(data, 1 + 32)
+    for (let text = 0; text < 2; text++) reader.take(reader.u32())
+    reader.u32()
+    return { slot, size: BigInt(reader.u32()) }
+  } catch (cause) {
+    throw badRequest(`The collection ${collection} has parts that this version cannot read: upgrade svc`, {
+      param: 'collection',
+      cause,
+    })
+  }
+}
+
+/** An account without an owner does not exist. */
+async function readFinalized(
+  chain: Pick<Chain, 'call'>,
+  address: string,
+  minSlot: number,
+): Promise<{ slot: number; owner: string; data: Buffer }> {
+  return askNode('Reading an account', async () => {
+    const options = { encoding: 'base64', commitment: 'finalized', minContextSlot: minSlot }
+    const result = await chain.call<unknown>('getAccountInfo', [address, options])
+    const { slot, value } = atSlot<{ owner?: unknown; data?: unknown } | null>(
+      result,
+      (shown) => shown === null || typeof shown === 'object',
+    )
+    if (value === null) return { slot, owner: '', data: Buffer.alloc(0) }
+    const { owner, data } = value
+    if (typeof owner !== 'string' || !Array.isArray(data) || typeof data[0] !== 'string' || slot < minSlot) {
+      throw new Error('it answers with parts missing')
+    }
+    return { slot, owner, data: Buffer.from(data[0], 'base64') }
+  })
+}

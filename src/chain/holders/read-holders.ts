@@ -1,0 +1,191 @@
+/** Reads who holds a token, or the assets of a collection, at one slot; what does not add up is refused. */
+import { badRequest, internal } from '../../errors.ts'
+import { addressBytes } from '../../solana/addresses.ts'
+import { NATIVE_MINT_2022, TOKEN_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
+import { hasHiddenBalance, withheldFee } from '../../solana/token-extensions.ts'
+import { pause } from '../../timing.ts'
+import type { Chain } from '../connection.ts'
+import { readCollectionFacts, readMintFacts } from './mint-facts.ts'
+import { OwnerSums } from './owner-sums.ts'
+import { MOST_SLICE_BYTES, type ScannedAccount, scanAccounts, UnbelievableAnswer } from './scan.ts'
+
+export type HeldAddress = { mint: string; collection?: undefined } | { mint?: undefined; collection: string }
+
+export interface HoldersAtSlot {
+  slot: number
+  /** Token accounts or assets, empty accounts included. */
+  accounts: number
+  owners: OwnerSums
+  /** Supply in raw units, or the assets of the collection. */
+  supply: bigint
+  /** Token program and decimals; null for a collection. */
+  program: string | null
+  decimals: number | null
+  /** Raw units of transfer fees that accounts and mint hold back: part of the supply, and nobody's balance. */
+  withheld: bigint
+  /** Raw units that only their holders can read. */
+  confidential: bigint
+}
+
+export interface ReadHoldersOptions {
+  /** Takes balances that only their holders can read for what is missing of the supply. */
+  allowConfidential: boolean
+  wait?: (milliseconds: number) => Promise<void>
+}
+
+/** Tries of a reading, because a supply can move while its accounts are listed, and the first pause, which doubles. */
+const READ_TRIES = 4
+const FIRST_READ_WAIT_MS = 500
+
+type HolderChain = Pick<Chain, 'call' | 'callLarge'>
+
+/** Throws not_found, bad_request naming the field, or internal_error with what did not add up and the way out. */
+export async function readHolders(
+  chain: HolderChain,
+  address: HeldAddress,
+  { allowConfidential, wait = pause }: ReadHoldersOptions,
+): Promise<HoldersAtSlot> {
+  let last = ''
+  for (let attempt = 0; attempt < READ_TRIES; attempt++) {
+    if (attempt > 0) await wait(FIRST_READ_WAIT_MS * 2 ** (attempt - 1))
+    try {
+      const read =
+        address.mint === undefined
+          ? await readAssets(chain, address.collection)
+          : await readTokens(chain, address.mint, allowConfidential)
+      if (typeof read !== 'string') return read
+      last = read
+    } catch (error) {
+      if (!(error instanceof UnbelievableAnswer)) throw error
+      last = error.message
+    }
+  }
+  const what = address.mint ?? address.collection
+  throw internal(
+    `The holders of ${what} could not be read whole in ${READ_TRIES} tries: ${last}. Nothing was stored; try again when less is traded, or set rpc-url to another node`,
+  )
+}
+
+/** Mint 32, owner 32, amount 8, delegate 36, state 1; with extensions all of it. */
+const [OWNER_AT, AMOUNT_AT, STATE_AT, BASE_BYTES] = [32, 64, 108, 109]
+const KIND_AT = TOKEN_ACCOUNT_SIZE
+const [INITIALIZED, FROZEN, TOKEN_ACCOUNT_KIND] = [1, 2, 2]
+
+/** Returns the sentence of what did not add up, which may at another time. */
+async function readTokens(
+  chain: HolderChain,
+  mint: string,
+  allowConfidential: boolean,
+): Promise<HoldersAtSlot | string> {
+  const before = await readMintFacts(chain, mint, 0)
+  const { program, decimals, supply } = before
+  if (mint === WRAPPED_SOL || mint === NATIVE_MINT_2022) {
+    throw badRequest('Wrapped SOL has no supply that its accounts could be held against', { param: 'mint' })
+  }
+  if (before.hidden === 'supply') {
+    throw badRequest(`The supply of ${mint} is confidential, so that nobody can tell whether a list is whole`, {
+      param: 'mint',
+    })
+  }
+  const isSpl = program === TOKEN_PROGRAM
+  const mintKey = addressBytes(mint)
+  const owners = new OwnerSums()
+  let [withheld, hidden] = [before.withheld, 0]
+  const take = ({ data, space }: ScannedAccount) => {
+    const state = data[STATE_AT]
+    if (data.length < BASE_BYTES || !mintKey.every((byte, i) => data[i] === byte)) {
+      throw new UnbelievableAnswer('it shows an account of another mint')
+    }
+    const isAccount = space === TOKEN_ACCOUNT_SIZE || (!isSpl && data[KIND_AT] === TOKEN_ACCOUNT_KIND)
+    if (!isAccount || (state !== INITIALIZED && state !== FROZEN)) {
+      throw new UnbelievableAnswer('it shows what is no token account')
+    }
+    if (!isSpl) {
+      withheld += withheldFee(data)
+      if (hasHiddenBalance(data)) hidden++
+    }
+    const amount = data.readBigUInt64LE(AMOUNT_AT)
+    if (amount > 0n) addTo(owners, data.subarray(OWNER_AT, AMOUNT_AT), amount, state === FROZEN)
+  }
+  const { slot, accounts } = await scanAccounts(
+    chain,
+    {
+      what: `Listing the accounts of ${mint}`,
+      program,
+      filters: [
+        ...(isSpl ? [{ dataSize: TOKEN_ACCOUNT_SIZE }] : [{ tokenAccountState: true }]),
+        { memcmp: { offset: 0, bytes: mint } },
+      ],
+      dataSlice: { offset: 0, length: isSpl ? BASE_BYTES : MOST_SLICE_BYTES },
+      minSlot: before.slot,
+    },
+    take,
+  )
+  const after = await readMintFacts(chain, mint, slot)
+  if (after.supply !== supply || after.withheld !== before.withheld) return 'the supply moved while it was read'
+  const missing = supply - owners.total - withheld
+  if (missing === 0n) return { slot, accounts, owners, supply, program, decimals, withheld, confidential: 0n }
+  if (missing > 0n && hidden > 0 && before.hidden === 'balances') {
+    if (allowConfidential) return { slot, accounts, owners, supply, program, decimals, withheld, confidential: missing }
+    throw badRequest(
+      `${missing} raw units of ${mint} are in confidential balances of up to ${hidden} accounts, or the node left accounts out: nobody can tell which. Send allow_confidential: true to take the balances that can be read`,
+      { param: 'allow_confidential', details: { missing: missing.toString(), accounts: hidden } },
+    )
+  }
+  return `its ${accounts} accounts hold ${owners.total + withheld} raw units at slot ${slot}, and the supply is ${supply}`
+}
+
+function addTo(owners: OwnerSums, owner: Uint8Array, amount: bigint, isFrozen: boolean): void {
+  try {
+    owners.add(owner, amount, isFrozen)
+  } catch (error) {
+    if (error instanceof RangeError) throw new UnbelievableAnswer(`it shows more than there can be: ${error.message}`)
+    throw error
+  }
+}
+
+/** Key 1, owner 32, then who may update it: a byte for the kind, and an address (mpl-core, `AssetV1`). */
+const [ASSET_OWNER_AT, AUTHORITY_AT, COLLECTION_AT, ASSET_BYTES] = [1, 33, 34, 66]
+const [KEY_ASSET, IN_COLLECTION] = [1, 2]
+
+async function readAssets(chain: HolderChain, collection: string): Promise<HoldersAtSlot | string> {
+  const before = await readCollectionFacts(chain, collection, 0)
+  const collectionKey = addressBytes(collection)
+  const owners = new OwnerSums()
+  const { slot, accounts } = await scanAccounts(
+    chain,
+    {
+      what: `Listing the assets of ${collection}`,
+      program: PROGRAMS.core.id,
+      filters: [
+        { memcmp: { offset: 0, bytes: Buffer.from([KEY_ASSET]).toString('base64'), encoding: 'base64' } },
+        {
+          memcmp: {
+            offset: AUTHORITY_AT,
+            bytes: Buffer.from([IN_COLLECTION, ...collectionKey]).toString('base64'),
+            encoding: 'base64',
+          },
+        },
+      ],
+      dataSlice: { offset: 0, length: ASSET_BYTES },
+      minSlot: before.slot,
+    },
+    ({ data }) => {
+      const isIn =
+        data.length === ASSET_BYTES &&
+        data[0] === KEY_ASSET &&
+        data[AUTHORITY_AT] === IN_COLLECTION &&
+        collectionKey.every((byte, i) => data[COLLECTION_AT + i] === byte)
+      if (!isIn) throw new UnbelievableAnswer('it shows an asset of another collection')
+      addTo(owners, data.subarray(ASSET_OWNER_AT, AUTHORITY_AT), 1n, false)
+    },
+  )
+  const after = await readCollectionFacts(chain, collection, slot)
+  if (after.size !== before.size) return 'assets were minted or burned while it was read'
+  if (BigInt(accounts) !== after.size) {
+    return `it shows ${accounts} assets at slot ${slot}, and the collection has ${after.size}`
+  }
+  return { slot, accounts, owners, supply: after.size, program: null, decimals: null, withheld: 0n, confidential: 0n }
+}

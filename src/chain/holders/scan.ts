@@ -1,0 +1,118 @@
+/** Lists the accounts of a program at one slot, and refuses every answer that is not plainly what was asked for. */
+import { internal } from '../../errors.ts'
+import { isAddress } from '../../solana/addresses.ts'
+import type { Chain } from '../connection.ts'
+import { AnswerTooLarge } from '../large-answer.ts'
+import { atSlot, NodeRefusal } from '../node-call.ts'
+import { nodeReason } from '../rpc-faults.ts'
+import { KeyTable } from './key-table.ts'
+
+/** Token accounts or assets that one reading takes at most. */
+export const MOST_ACCOUNTS = 1_000_000
+/** Bytes of an account's data that are asked for at most, and of its whole entry as JSON. */
+export const MOST_SLICE_BYTES = 1_024
+const MOST_ITEM_BYTES = 4_096
+/** A million entries with the longest slices that tokens without extensions have. */
+const MOST_ANSWER_BYTES = 1_024 * 1_024 * 1_024
+const SCAN_MS = 180_000
+/** Base58 characters of an address at most. */
+const ADDRESS_CHARACTERS = 44
+
+export interface AccountScan {
+  /** What is read, for messages. */
+  what: string
+  program: string
+  filters: readonly object[]
+  dataSlice: { offset: number; length: number }
+  /** Slot that the node must have reached. */
+  minSlot: number
+}
+
+/** An account as the scan gives it: the bytes of its slice, and of its whole data how many there are. */
+export interface ScannedAccount {
+  data: Buffer
+  space: number
+}
+
+/** The node's answer contradicts itself or the question. */
+export class UnbelievableAnswer extends Error {
+  override readonly name = 'UnbelievableAnswer'
+}
+
+/**
+ * Calls `take` with each account, and returns the slot of all of them and their number. Throws internal_error with a
+ * way out where the node refuses or cannot answer, UnbelievableAnswer for an account that does not belong there.
+ */
+export async function scanAccounts(
+  chain: Pick<Chain, 'callLarge'>,
+  { what, program, filters, dataSlice, minSlot }: AccountScan,
+  take: (account: ScannedAccount) => void,
+): Promise<{ slot: number; accounts: number }> {
+  const seen = new KeyTable(ADDRESS_CHARACTERS)
+  const name = new Uint8Array(ADDRESS_CHARACTERS)
+  const options = { encoding: 'base64', commitment: 'finalized', withContext: true, minContextSlot: minSlot }
+  const call = {
+    method: 'getProgramAccounts',
+    params: [program, { ...options, filters, dataSlice }],
+    most: { items: MOST_ACCOUNTS, itemBytes: MOST_ITEM_BYTES, bytes: MOST_ANSWER_BYTES },
+    limitMs: SCAN_MS,
+  }
+  const takeItem = (item: unknown) => {
+    const { pubkey, account } = (item ?? {}) as { pubkey?: unknown; account?: unknown }
+    if (typeof pubkey !== 'string' || !isAddress(pubkey)) throw unbelievable('an account without an address')
+    name.fill(0)
+    Buffer.from(name.buffer).write(pubkey, 'latin1')
+    if (!seen.add(name).isNew) throw unbelievable(`the account ${pubkey} twice`)
+    take(scanned(account, program, dataSlice))
+  }
+  try {
+    const result = await chain.callLarge(call, takeItem)
+    const { slot } = atSlot<unknown[]>(result, (value) => Array.isArray(value) && value.length === 0)
+    if (slot < minSlot) throw unbelievable(`the slot ${slot}, and had been at ${minSlot}`)
+    return { slot, accounts: seen.count }
+  } catch (error) {
+    throw scanFault(what, error)
+  }
+}
+
+const unbelievable = (found: string) => new UnbelievableAnswer(`it shows ${found}`)
+
+function scanned(account: unknown, program: string, slice: AccountScan['dataSlice']): ScannedAccount {
+  const { owner, data, space } = (account ?? {}) as { owner?: unknown; data?: unknown; space?: unknown }
+  if (owner !== program) throw unbelievable('an account of another program')
+  if (!Array.isArray(data) || data.length !== 2 || typeof data[0] !== 'string' || data[1] !== 'base64') {
+    throw unbelievable('an account without its data')
+  }
+  const bytes = Buffer.from(data[0], 'base64')
+  if (bytes.length > slice.length) throw unbelievable('more of an account than was asked for')
+  // Nodes before 1.14 do not say how long the data is; it is at least what they show.
+  const known = Number.isSafeInteger(space) ? (space as number) : slice.offset + bytes.length
+  if (known < slice.offset + bytes.length) throw unbelievable('an account that is longer than it says')
+  return { data: bytes, space: known }
+}
+
+/** Nodes refuse what they would have to search all of their accounts for. */
+const NOT_INDEXED = -32010
+const WAY_OUT =
+  'set rpc-url to a node that lists the accounts of programs (getProgramAccounts), such as one of your own'
+
+function scanFault(what: string, error: unknown): unknown {
+  if (error instanceof UnbelievableAnswer) return error
+  if (error instanceof AnswerTooLarge) {
+    return internal(
+      `${what} was given up: ${error.message}; a snapshot takes up to ${MOST_ACCOUNTS.toLocaleString('en')} accounts`,
+      { cause: error },
+    )
+  }
+  if (error instanceof NodeRefusal) {
+    const isExcluded = error.code === NOT_INDEXED || /excluded from account secondary indexes/i.test(error.message)
+    const reason = isExcluded
+      ? 'the RPC node does not list the accounts of this address'
+      : `the RPC node refuses it: ${nodeReason(error)}`
+    return internal(`${what} failed: ${reason}; ${WAY_OUT}`, { cause: error })
+  }
+  if ((error as Error).name === 'TimeoutError') {
+    return internal(`${what} failed: the RPC node did not answer in ${SCAN_MS / 1000} s; ${WAY_OUT}`, { cause: error })
+  }
+  return error
+}

@@ -1,0 +1,38 @@
+/** The test whether an address is on the curve, held against the library that the SDK takes for it. */
+import { Keypair, PublicKey } from '@solana/web3.js'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { isOnCurve } from '../../src/solana/curve.ts'
+
+const P = 2n ** 255n - 19n
+const encoded = (y: bigint, sign = 0n) => {
+  const bytes = Buffer.from((y + (sign << 255n)).toString(16).padStart(64, '0'), 'hex').reverse()
+  return Uint8Array.from(bytes)
+}
+
+it('an address is on the curve exactly where the SDK says so', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (key) => {
+      expect(isOnCurve(key)).toBe(PublicKey.isOnCurve(key))
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+it('keys are on it, and derived addresses are not', () => {
+  for (let n = 0; n < 50; n++) {
+    expect(isOnCurve(Keypair.generate().publicKey.toBytes())).toBe(true)
+    const [derived] = PublicKey.findProgramAddressSync([Uint8Array.of(n)], Keypair.generate().publicKey)
+    expect(isOnCurve(derived.toBytes())).toBe(false)
+  }
+})
+
+it('small and large encodings are as the SDK takes them', () => {
+  const edges = [0n, 1n, 2n, 3n, 4n, 18n, P - 2n, P - 1n, P, P + 1n, 2n ** 255n - 1n]
+  for (const y of edges) {
+    for (const sign of [0n, 1n]) {
+      const key = encoded(y, sign)
+      expect([y, sign, isOnCurve(key)]).toEqual([y, sign, PublicKey.isOnCurve(key)])
+    }
+  }
+})
