@@ -21,7 +21,7 @@ export interface LargeAnswers {
   ending: AbortSignal | undefined
 }
 
-/** The answer is larger than it may be. */
+/** There are more items, or more bytes in all, than were asked for. */
 export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge'
 }
@@ -174,14 +174,14 @@ class ItemScanner {
 
   #keepAround(part: Buffer): void {
     this.#aroundBytes += part.length
-    if (this.#aroundBytes > MOST_AROUND) throw new AnswerTooLarge('its answer is not as it should be')
+    if (this.#aroundBytes > MOST_AROUND) throw new Error('its answer is not as it should be')
     // The chunk may be used again by whoever reads the body.
     if (part.length > 0) this.#around.push(Buffer.from(part))
   }
 
   #keepItem(part: Buffer): void {
     this.#itemBytes += part.length
-    if (this.#itemBytes > this.#most.itemBytes) throw new AnswerTooLarge('an item of its answer is too large')
+    if (this.#itemBytes > this.#most.itemBytes) throw new Error('an item of its answer is too large')
     this.#item.push(Buffer.from(part))
   }
 

@@ -1,5 +1,5 @@
 /** Reads who holds a token, or the assets of a collection, at one slot; what does not add up is refused. */
-import { badRequest, internal } from '../../errors.ts'
+import { badRequest, conflict } from '../../errors.ts'
 import { addressBytes } from '../../solana/addresses.ts'
 import { NATIVE_MINT_2022, TOKEN_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
@@ -41,7 +41,7 @@ const FIRST_READ_WAIT_MS = 500
 
 type HolderChain = Pick<Chain, 'call' | 'callLarge'>
 
-/** Throws not_found, bad_request naming the field, or internal_error with what did not add up and the way out. */
+/** Throws not_found, bad_request naming the field, conflict with what did not add up, or internal_error of the node. */
 export async function readHolders(
   chain: HolderChain,
   address: HeldAddress,
@@ -63,7 +63,7 @@ export async function readHolders(
     }
   }
   const what = address.mint ?? address.collection
-  throw internal(
+  throw conflict(
     `The holders of ${what} could not be read whole in ${READ_TRIES} tries: ${last}. Nothing was stored; try again when less is traded, or set rpc-url to another node`,
   )
 }

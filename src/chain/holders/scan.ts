@@ -1,5 +1,5 @@
 /** Lists the accounts of a program at one slot, and refuses every answer that is not plainly what was asked for. */
-import { internal } from '../../errors.ts'
+import { ApiError, internal } from '../../errors.ts'
 import { isAddress } from '../../solana/addresses.ts'
 import type { Chain } from '../connection.ts'
 import { AnswerTooLarge } from '../large-answer.ts'
@@ -111,8 +111,8 @@ function scanFault(what: string, error: unknown): unknown {
       : `the RPC node refuses it: ${nodeReason(error)}`
     return internal(`${what} failed: ${reason}; ${WAY_OUT}`, { cause: error })
   }
-  if ((error as Error).name === 'TimeoutError') {
-    return internal(`${what} failed: the RPC node did not answer in ${SCAN_MS / 1000} s; ${WAY_OUT}`, { cause: error })
-  }
-  return error
+  if (error instanceof ApiError || (error as Error).name === 'ShuttingDown') return error
+  const isLate = (error as Error).name === 'TimeoutError'
+  const why = isLate ? `it did not answer in ${SCAN_MS / 1000} s` : nodeReason(error)
+  return internal(`${what} failed at the RPC node: ${why}; ${WAY_OUT}`, { cause: error })
 }

@@ -1,0 +1,232 @@
+/** Nodes that list holders: a right one of 10,000 without a stall, and those that leave out, repeat, invent or run on. */
+import type { ServerResponse } from 'node:http'
+import { describe, expect, it } from 'vitest'
+import { readHolders } from '../../src/chain/holders/read-holders.ts'
+import type { ApiError } from '../../src/errors.ts'
+import { listedAccount, openHolderNode } from '../support/holder-node.ts'
+import { keyOf, namedOwners } from '../support/holders.ts'
+import { startService } from '../support/service.ts'
+
+const MINT = keyOf('a mint elsewhere')
+const [ONE, TWO] = namedOwners('somebody', 2) as [Uint8Array, Uint8Array]
+
+async function opened() {
+  const node = await openHolderNode(MINT)
+  const first = { pubkey: keyOf('account one'), mint: MINT, owner: ONE, amount: 70n }
+  const second = { pubkey: keyOf('account two'), mint: MINT, owner: TWO, amount: 30n }
+  Object.assign(node, { supply: 100n, accounts: [first, second] })
+  const service = await startService({ settings: { url: node.url } })
+  /** Through the API, and below it without its pauses. */
+  const take = async (body: object = {}) => {
+    const { status, json } = await service.request('POST', '/v2/holder-snapshots', { body: { mint: MINT, ...body } })
+    return { status, data: json.data, message: json.error?.message as string | undefined }
+  }
+  const pauses: number[] = []
+  const wait = async (milliseconds: number) => void pauses.push(milliseconds)
+  const read = () => readHolders(service.services.chain, { mint: MINT }, { allowConfidential: false, wait })
+  return { node, first, second, service, take, read, pauses }
+}
+
+const json = (response: ServerResponse, body: string, status = 200) => {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(body)
+  return true
+}
+
+describe('a node that lists holders', () => {
+  it('of 10,000 is read twice with the same result, and the event loop goes on meanwhile', {
+    timeout: 120_000,
+  }, async () => {
+    const { node, take } = await opened()
+    const owners = namedOwners('many', 10_000)
+    const accounts = owners.map((owner, n) => ({
+      pubkey: keyOf(`account ${n}`),
+      mint: MINT,
+      owner,
+      amount: BigInt(n) ** 3n + 1n,
+    }))
+    node.supply = accounts.reduce((sum, { amount }) => sum + amount, 0n)
+    const hashes: string[] = []
+    const stalls: number[] = []
+    for (const order of [accounts, accounts.toReversed()]) {
+      node.accounts = order
+      node.slot++
+      let [last, longest] = [performance.now(), 0]
+      const timer = setInterval(() => {
+        const now = performance.now()
+        longest = Math.max(longest, now - last)
+        last = now
+      }, 1)
+      const { data, message } = await take({ owners: 'off_curve' })
+      clearInterval(timer)
+      expect(message).toBeUndefined()
+      expect(data).toMatchObject({ holders: 10_000, slot: node.slot, pieces: 2 })
+      hashes.push(data.holders_sha256)
+      stalls.push(Math.round(longest))
+    }
+    expect(hashes[1]).toBe(hashes[0])
+    // The second one runs compiled code; on a busy machine a turn takes a multiple of its budget of 8 ms.
+    expect(stalls[1]).toBeLessThan(250)
+  })
+
+  it.each<[string, (open: Awaited<ReturnType<typeof opened>>) => void, RegExp]>([
+    [
+      'leaves an account out',
+      ({ node, first }) => {
+        node.accounts = [first]
+      },
+      /its 1 accounts hold 70 raw units at slot 1000, and the supply is 100/,
+    ],
+    [
+      'repeats an account',
+      ({ node, first, second }) => {
+        node.accounts = [first, first, second]
+      },
+      /it shows the account \w+ twice/,
+    ],
+    [
+      'shows an account of another mint',
+      ({ node, first, second }) => {
+        node.accounts = [first, { ...second, mint: keyOf('x') }]
+      },
+      /it shows an account of another mint/,
+    ],
+    [
+      'shows an account of another program',
+      ({ node, first, second }) => {
+        node.accounts = [first, { ...second, program: keyOf('x') }]
+      },
+      /it shows an account of another program/,
+    ],
+    [
+      'shows more than there can be',
+      ({ node, first, second }) => {
+        node.accounts = [first, { ...second, amount: 2n ** 64n - 1n }]
+      },
+      /it shows more than there can be/,
+    ],
+    [
+      'shows accounts without addresses',
+      ({ node, first }) => {
+        node.accounts = [{ ...first, pubkey: '0'.repeat(40) }]
+      },
+      /it shows an account without an address/,
+    ],
+  ])('that %s is refused after four tries', async (_, spoil, message) => {
+    const open = await opened()
+    spoil(open)
+    const fault = await open.read().catch((error: ApiError) => error)
+    expect(fault).toMatchObject({ code: 'conflict', message: expect.stringMatching(message) })
+    expect(fault).toHaveProperty('message', expect.stringMatching(/Nothing was stored; try again when less is traded/))
+    expect(open.pauses).toEqual([500, 1_000, 2_000])
+  })
+
+  it('that was interrupted by a trade is read again', async () => {
+    const { node, read, pauses } = await opened()
+    let lists = 0
+    node.respond = () => {
+      // The supply moves while the first list is on its way.
+      node.supply = lists++ === 0 ? 101n : 100n
+      return false
+    }
+    const { owners, supply } = await read()
+    expect([owners.count, supply, pauses.length]).toEqual([2, 100n, 2])
+  })
+
+  it.each<[string, (response: ServerResponse) => boolean, RegExp]>([
+    [
+      'refuses large mints',
+      (response) =>
+        json(
+          response,
+          '{"jsonrpc":"2.0","error":{"code":-32010,"message":"x excluded from account secondary indexes; this RPC method unavailable for key"},"id":1}',
+        ),
+      /the RPC node does not list the accounts of this address; set rpc-url to a node that lists the accounts of programs/,
+    ],
+    [
+      'has not the method',
+      (response) => json(response, '{"jsonrpc":"2.0","error":{"code":-32601,"message":"Method not found"},"id":1}'),
+      /the RPC node refuses it: Method not found; set rpc-url/,
+    ],
+    ['answers HTTP 403', (response) => json(response, 'forbidden', 403), /answers HTTP 403/],
+    [
+      'answers without a context',
+      (response) =>
+        json(
+          response,
+          `{"jsonrpc":"2.0","result":[${listedAccount({ pubkey: MINT, mint: MINT, owner: ONE, amount: 1n })}],"id":1}`,
+        ),
+      /it answers with parts missing/,
+    ],
+    [
+      'breaks off',
+      (response) => {
+        response.writeHead(200).write('{"jsonrpc":"2.0","result":{"context":{"slot":1000},"value":[{"acc')
+        setImmediate(() => response.destroy())
+        return true
+      },
+      /RPC node/,
+    ],
+    [
+      'ends in the middle',
+      (response) => json(response, '{"jsonrpc":"2.0","result":{"context":{"slot":1000},"value":['),
+      /breaks off, or is not JSON-RPC/,
+    ],
+    ['answers a page', (response) => json(response, '<html>'), /breaks off, or is not JSON-RPC/],
+    [
+      'sends an item without an end',
+      (response) =>
+        json(
+          response,
+          `{"jsonrpc":"2.0","result":{"context":{"slot":1000},"value":[{"a":"${'x'.repeat(100_000)}"}]},"id":1}`,
+        ),
+      /an item of its answer is too large/,
+    ],
+    [
+      'sends endless fields',
+      (response) => json(response, `{"jsonrpc":"2.0","x":"${'x'.repeat(100_000)}"}`),
+      /not as it should be/,
+    ],
+    [
+      'has the slot of another day',
+      (response) => json(response, '{"jsonrpc":"2.0","result":{"context":{"slot":5},"value":[]},"id":1}'),
+      /it shows the slot 5, and had been at 1000/,
+    ],
+    [
+      'hides its items in another array',
+      (response) => json(response, `{"jsonrpc":"2.0","result":{"context":{"slot":1000},"value":[[1,2]]},"id":1}`),
+      /an account without an address/,
+    ],
+    [
+      'sends numbers for accounts',
+      (response) => json(response, `{"jsonrpc":"2.0","result":{"context":{"slot":1000},"value":[1,2]},"id":1}`),
+      /RPC node/,
+    ],
+  ])('that %s gets a message with the way out', async (_, respond, message) => {
+    const { node, read } = await opened()
+    node.respond = respond
+    const fault = await read().catch((error: ApiError) => error)
+    expect(fault).toMatchObject({ code: expect.stringMatching(/^(?:internal_error|conflict)$/) })
+    expect(fault).toHaveProperty('message', expect.stringMatching(message))
+    expect(fault).toHaveProperty('message', expect.stringMatching(/set rpc-url to/))
+  })
+
+  it('in pieces cut anywhere, in any order of members, is read the same', async () => {
+    const { node, first, second, take } = await opened()
+    const text = `{"id":1,"result":{"value":[ ${listedAccount(first)} ,\n${listedAccount(second)}],"context":{"slot":1000,"note":"a \\"] } quote \\\\"}},"jsonrpc":"2.0"}`
+    for (const size of [1, 7, 64]) {
+      node.respond = (response) => {
+        response.writeHead(200)
+        void (async () => {
+          for (let at = 0; at < text.length; at += size) {
+            response.write(text.slice(at, at + size))
+            await new Promise((resolve) => setImmediate(resolve))
+          }
+          response.end()
+        })()
+        return true
+      }
+      const { status, data, message } = await take()
+      expect([status, data?.holders, message]).toEqual([201, 2, undefined])
+    }
+  })
+})
