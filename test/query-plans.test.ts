@@ -58,6 +58,8 @@ const FILTERS: Record<string, Record<string, string>> = {
   'airdrops.list': { mint: address() },
   'airdrops.claims': {},
   'merkleTrees.list': {},
+  'holderSnapshots.list': { mint: address(), collection: address() },
+  'holderSnapshots.holders': {},
   'pools.list': { status: 'pending', type: 'dbc', creator: address() },
   'stakes.list': { owner: address(), collection: address(), status: 'staked' },
   'nfts.list': {},
@@ -185,6 +187,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       'retention.trees-days': 1,
       'retention.signings-days': 1,
       'retention.schedule-runs-days': 1,
+      'retention.holder-snapshots-days': 1,
     }
     service = await openService({ dataDir: folder, settings })
     await fill(service.services.store, { ...WANTED, genesis: await service.services.chain.genesisHash() })
@@ -227,7 +230,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       const names = Object.keys(route.query?.shape ?? {}).filter((field) => field !== 'limit' && field !== 'cursor')
       expect(names.toSorted(), 'filters without a value here').toEqual(Object.keys(values!).toSorted())
       // Sums are of totals, of which there are few however many entries there are.
-      if (list === 'merkleTrees.entries' || list === 'ledger.summary') return
+      if (list === 'merkleTrees.entries' || list === 'holderSnapshots.holders' || list === 'ledger.summary') return
       const table = TABLES[list]
       const path = route.path
         .replace('/airdrops/{id}', `/airdrops/${TREE}`)
@@ -365,6 +368,7 @@ const TABLES: Record<string, string> = {
   'airdrops.lookup': 'merkle_trees',
   'airdrops.claims': 'airdrop_claims',
   'merkleTrees.list': 'merkle_trees',
+  'holderSnapshots.list': 'holder_snapshots',
   'pools.list': 'pools',
   'stakes.list': 'stakes',
   'nfts.list': 'nfts',

@@ -10,7 +10,7 @@ import {
   fraction,
   negated,
   type Rational,
-  squareRoot,
+  rootOf,
   timesRational,
   wholeNumber,
 } from './rational.ts'
@@ -98,7 +98,7 @@ export const FUNCTIONS: Readonly<Record<string, FormulaFunction>> = {
   floor: ofOne((value) => wholeNumber(floorOf(value))),
   ceil: ofOne((value) => wholeNumber(-floorOf(negated(value)))),
   round: ofOne((value) => wholeNumber(floorOf(addRational(value, HALF)))),
-  sqrt: ofOne(squareRoot),
+  sqrt: ofOne(rootOf),
   // Only the branch that is taken runs, so that a condition can guard a division.
   if: {
     least: 3,

@@ -7,7 +7,7 @@ export interface Place {
   column: number
 }
 
-export type Token = { at: Place } & (
+export type FormulaToken = { at: Place } & (
   | { kind: 'number'; value: Rational }
   | { kind: 'name' | 'sign'; text: string }
   | { kind: 'line' }
@@ -24,11 +24,11 @@ const NAME = /[A-Za-z][A-Za-z0-9_]{0,63}/y
 const SIGN = /<=|>=|==|!=|[-+*/(),<>=]/y
 
 /** Throws AllocationFault at the first character that no formula has. Inside parentheses a line may end anywhere. */
-export function formulaTokens(text: string): Token[] {
+export function formulaTokens(text: string): FormulaToken[] {
   if (text.length > MOST_FORMULA_CHARACTERS) {
     throw new AllocationFault(`a formula has at most ${MOST_FORMULA_CHARACTERS} characters, this has ${text.length}`)
   }
-  const tokens: Token[] = []
+  const tokens: FormulaToken[] = []
   let depth = 0
   for (const [index, written] of text
     .replace(/^\ufeff/, '')
@@ -54,7 +54,7 @@ export function formulaTokens(text: string): Token[] {
   return tokens
 }
 
-function tokenAt(line: string, position: number, at: Place): { token: Token; length: number } {
+function tokenAt(line: string, position: number, at: Place): { token: FormulaToken; length: number } {
   const matched = (pattern: RegExp): string | undefined => {
     pattern.lastIndex = position
     return pattern.exec(line)?.[0]

@@ -1,7 +1,7 @@
 /** Formulas that say what a holder gets: a small language of exact numbers, without loops, texts or side effects. */
 import { AllocationFault } from './fault.ts'
 import { type CompiledPart, type FormulaScope, type FormulaValue, FUNCTIONS, OPERATORS } from './formula-operators.ts'
-import { formulaTokens, type Place, type Token } from './formula-tokens.ts'
+import { type FormulaToken, formulaTokens, type Place } from './formula-tokens.ts'
 import { negated, type Rational } from './rational.ts'
 
 /** What a formula knows of a holder and of the whole. */
@@ -38,12 +38,12 @@ export function parseFormula(text: string): Formula {
 }
 
 class FormulaParser {
-  readonly #tokens: readonly Token[]
+  readonly #tokens: readonly FormulaToken[]
   readonly #names = new Map<string, { index: number; type: CompiledPart['type'] }>()
   #next = 0
   #depth = 0
 
-  constructor(tokens: readonly Token[]) {
+  constructor(tokens: readonly FormulaToken[]) {
     this.#tokens = tokens
   }
 
@@ -85,7 +85,7 @@ class FormulaParser {
     const operators = LEVELS[level]
     if (operators === undefined) return this.#unary()
     if (level === COMPARISONS && this.#takes('name', 'not')) {
-      const { at } = this.#tokens[this.#next - 1] as Token
+      const { at } = this.#tokens[this.#next - 1] as FormulaToken
       const part = typed(
         this.#nested(() => this.#expression(level)),
         'condition',
@@ -177,8 +177,8 @@ class FormulaParser {
     return result
   }
 
-  #peek(): Token {
-    return this.#tokens[Math.min(this.#next, this.#tokens.length - 1)] as Token
+  #peek(): FormulaToken {
+    return this.#tokens[Math.min(this.#next, this.#tokens.length - 1)] as FormulaToken
   }
 
   #takes(kind: 'name' | 'sign', text: string): boolean {
@@ -221,7 +221,7 @@ function guarded(at: Place, run: CompiledPart['run']): CompiledPart['run'] {
 
 const fault = (message: string, at: Place) => new AllocationFault(message, at)
 
-const shown = (token: Token): string =>
+const shown = (token: FormulaToken): string =>
   token.kind === 'end'
     ? 'the end of the formula'
     : token.kind === 'line'

@@ -1,4 +1,5 @@
 /** Exact fractions of big integers, for amounts that are computed: nothing is rounded before the end. */
+import { squareRoot } from '../solana/square-root.ts'
 import { AllocationFault } from './fault.ts'
 
 /** A fraction in lowest terms; the denominator is positive. */
@@ -52,15 +53,7 @@ export function floorOf({ n, d }: Rational): bigint {
 }
 
 /** The square root, rounded down to 18 fractional digits. Throws RangeError below zero. */
-export function squareRoot({ n, d }: Rational): Rational {
+export function rootOf({ n, d }: Rational): Rational {
   if (n < 0n) throw new RangeError('the square root of a negative number')
-  return fraction(wholeRoot((n * ROOT_SCALE * ROOT_SCALE) / d), ROOT_SCALE)
-}
-
-/** Newton's method from above, which ends at the largest whole number whose square is not above `n`. */
-function wholeRoot(n: bigint): bigint {
-  if (n < 2n) return n
-  let root = 1n << BigInt((n.toString(2).length + 1) >> 1)
-  for (let next = (root + n / root) >> 1n; next < root; next = (root + n / root) >> 1n) root = next
-  return root
+  return fraction(squareRoot((n * ROOT_SCALE * ROOT_SCALE) / d), ROOT_SCALE)
 }

@@ -46,6 +46,7 @@ export const MINIMAL: Record<string, Record<string, unknown>> = {
   'sponsorships.build': { claimer: A },
   'sponsorships.submit': { transaction: TX },
   'merkleTrees.create': { mint: A, entries: [{ wallet: A, amount: '1' }] },
+  'holderSnapshots.create': { mint: A },
   'stakes.create': { user: A, platform_id: 'p', asset: A, collection: A },
   'stakes.release': { user: A, platform_id: 'p', collection: A },
   'nfts.create': { payer: A, platform_id: 'p', collection: A, name: 'n', uri: 'ipfs://x' },

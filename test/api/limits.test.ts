@@ -60,6 +60,8 @@ const LIMITS: [string, string, unknown[], (unknown | [unknown, string])[]][] = [
       ],
     ],
   ],
+  ['holderSnapshots.create', 'mint', [A], ['x', null, [A, 'mint'], [undefined, 'mint']]],
+  ['holderSnapshots.create', 'owners', ['all', 'off_curve', undefined], ['none', null]],
   ['stakes.create', 'platform_id', ['x', 'x'.repeat(64)], ['', 'x'.repeat(65)]],
   ['stakes.create', 'platform_fee', [0, 1], [-1]],
   ['stakes.release', 'platform_fee', [0, 1], [-1]],

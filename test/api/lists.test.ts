@@ -32,6 +32,8 @@ describe('a list', () => {
       'airdrops.claims': [],
       'merkleTrees.list': ['mint'],
       'merkleTrees.entries': [],
+      'holderSnapshots.list': ['mint', 'collection'],
+      'holderSnapshots.holders': [],
       'stakes.list': ['owner', 'collection', 'status'],
       'nfts.list': ['owner', 'collection'],
       'goldLocks.list': ['user', 'status'],

@@ -55,6 +55,11 @@ describe('the routes', () => {
       GET /v2/merkle-trees/{id}
       GET /v2/merkle-trees/{id}/entries
       GET /v2/merkle-trees/{id}/proofs/{wallet}
+      GET /v2/holder-snapshots
+      POST /v2/holder-snapshots
+      GET /v2/holder-snapshots/{id}
+      GET /v2/holder-snapshots/{id}/holders
+      GET /v2/holder-snapshots/{id}/pieces/{n}
       POST /v2/stakes
       DELETE /v2/stakes/{asset}
       GET /v2/stakes
@@ -175,6 +180,7 @@ describe('the routes', () => {
       'sponsorships.build': 'airdrop:admin',
       'sponsorships.submit': 'airdrop:admin',
       'merkleTrees.create': 'airdrop:write',
+      'holderSnapshots.create': 'airdrop:write',
       'storage.delegate': 'storage:delegate',
       'events.verify': '*',
       'signer.get': '*',
@@ -199,6 +205,7 @@ describe('the routes', () => {
       'apiKeys.create',
       'feeSchedules.create',
       'feeSchedules.run',
+      'holderSnapshots.create',
       'merkleTrees.create',
       'pools.create',
       'webhookSubscriptions.create',

@@ -42,6 +42,7 @@ describe('a write', () => {
     ['airdrops.create', { clawback_after_days: 30 }],
     ['airdrops.claim', { platform_fee: 0, swap_to_sol: false }],
     ['merkleTrees.create', { airdrop_count: 0, persist: true, duplicates: 'reject', replace: false }],
+    ['holderSnapshots.create', { owners: 'all', allow_confidential: false }],
     ['stakes.create', { platform_fee: 0 }],
     [
       'tokens.create',

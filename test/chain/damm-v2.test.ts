@@ -20,9 +20,9 @@ import {
 } from '../../src/chain/programs/damm-v2/index.ts'
 import { dammV2PriceText, dammV2SqrtPrice } from '../../src/chain/programs/damm-v2/prices.ts'
 import { metadataAddressOf, readTokenState, tokenStatus } from '../../src/chain/programs/tokens/index.ts'
-import { squareRoot } from '../../src/chain/square-root.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
+import { squareRoot } from '../../src/solana/square-root.ts'
 import {
   type DammV2Chain,
   HAS_DAMM_V2,

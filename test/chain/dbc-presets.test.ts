@@ -20,7 +20,7 @@ import {
   SWAP_UNITS,
 } from '../../src/chain/programs/dbc/index.ts'
 import { dbcPriceText } from '../../src/chain/programs/dbc/prices.ts'
-import { squareRoot } from '../../src/chain/square-root.ts'
+import { squareRoot } from '../../src/solana/square-root.ts'
 import { addressOf, CREATOR, KEEPER, LOCKED, lacksDbc, launchOf, openDbcChain, presetWith } from '../support/dbc.ts'
 
 const U64 = 2n ** 64n - 1n

@@ -1,7 +1,9 @@
 /** Lists: limits, cursors and filters of every list route. */
 import { describe, expect, it } from 'vitest'
 import { pageApiKeys } from '../../src/store/api-keys.ts'
+import { insertHolderSnapshot } from '../../src/store/holder-snapshots.ts'
 import { lists } from '../api/bodies.ts'
+import { holderSnapshotRow } from '../support/holder-snapshot-rows.ts'
 import { type Service, startService } from '../support/service.ts'
 import { entries, wallet } from '../support/trees.ts'
 
@@ -34,11 +36,13 @@ async function listPaths(service: Service): Promise<string[]> {
   await service.services.store.write((tx) => tx.insertInto('fee_claims').values(claim).execute())
   const [hook] = await subscribe(service, 1)
   const schedule = await service.request('POST', '/v2/fee-schedules', { body: { cron: '0 6 * * *' } })
+  await service.services.store.write((tx) => insertHolderSnapshot(tx, holderSnapshotRow(1), []))
   const { json } = await service.request('POST', '/v2/merkle-trees', { body: { mint: A, entries: entries(3) } })
   const ids: Record<string, string> = {
     'merkleTrees.entries': json.data.id,
     'airdrops.claims': json.data.id,
     'feeSchedules.runs': schedule.json.data.id,
+    'holderSnapshots.holders': 'hsn_1',
   }
   return lists.map(([name, { path }]) =>
     path

@@ -71,6 +71,8 @@ const COSTS: Record<string, Cost> = {
     vary: (run) => ({ airdrop_count: run }),
     stores: 12 * KIB,
   },
+  // Some 50 bytes a holder, of whom a node may show a million.
+  'holderSnapshots.create': { largest: { mint: A, owners: 'off_curve', allow_confidential: true }, stores: 64 },
   'stakes.create': { largest: { platform_id: 'p'.repeat(64) }, stores: 64 },
   'stakes.release': { largest: { platform_id: 'p'.repeat(64) }, stores: 64 },
   'nfts.create': { largest: { uri: `https://example.com/${'u'.repeat(600)}` }, stores: 64 },

@@ -216,6 +216,21 @@ describe('the README', () => {
     },
   )
 
+  it.skipIf(lacksAirdrop).each(blocksOf('docs/snapshots.md', 'On the command line').map((block) => [block]))(
+    'shows a list from holders: %s',
+    async (block) => {
+      const mint = `$(svc tokens list --json | node -p 'JSON.parse(require("fs").readFileSync(0))[0].mint')`
+      const given = block
+        .replaceAll('holder.json', join(home, 'holder.json'))
+        .replaceAll('recipients.csv', join(home, 'recipients.csv'))
+        .replaceAll('<mint>', mint)
+      const { exitCode, stdout, stderr } = await paste(given)
+      expect(exitCode, stderr).toBe(0)
+      expect(stdout).toMatch(/RECIPIENTS +1\nTOTAL +1000\n/)
+      expect(readFileSync(join(home, 'recipients.csv'), 'utf8')).toMatch(/^wallet,amount\n\w+,1000000000\n$/)
+    },
+  )
+
   /** The snippet of the claim page, against the exported files. */
   async function finds(wallet: string): Promise<void> {
     const [, snippet] = /```js\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/airdrops.md'), 'utf8'))!

@@ -1,5 +1,5 @@
 /** Converts prices of cp_amm: the square root of raw B for one raw A, times 2^64. */
-import { squareRoot } from '../../square-root.ts'
+import { squareRoot } from '../../../solana/square-root.ts'
 
 const Q64 = 64n
 /** Significant digits of a price as text. Square roots of low prices have no more precision. */

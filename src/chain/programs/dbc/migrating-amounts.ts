@@ -1,7 +1,7 @@
 /** What of a filled curve goes into the migrated pool, which is over all prices or a constant product that compounds its fees. */
 import type { ConfigParameters } from '@meteora-ag/dynamic-bonding-curve-sdk'
+import { squareRoot } from '../../../solana/square-root.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
-import { squareRoot } from '../../square-root.ts'
 import { bigintOf, type Dbc } from './program.ts'
 
 /** The pool's price and liquidity before anything is traded in it. */

@@ -1,6 +1,6 @@
 /** Computes where the segments of a curve end and how their liquidity compares, as the builders of the SDK have it. */
 import type { CurvePreset } from '../../../api/pool-presets.ts'
-import { squareRoot } from '../../square-root.ts'
+import { squareRoot } from '../../../solana/square-root.ts'
 import { presetFault, wholeWeights } from './preset-amounts.ts'
 import { marketCapOf, type RawPreset } from './presets.ts'
 import { bigintOf, type Dbc } from './program.ts'

@@ -1,5 +1,5 @@
 /** How amounts become the liquidity of the migrated pool: over all prices, or as a constant product that compounds its fees. */
-import { squareRoot } from '../../../square-root.ts'
+import { squareRoot } from '../../../../solana/square-root.ts'
 import {
   compoundingOpening,
   divideUp,

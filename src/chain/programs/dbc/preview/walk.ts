@@ -1,5 +1,5 @@
 /** Walks a launch curve from its first price to its end by buys, and tells at each point what the program would hold. */
-import { squareRoot } from '../../../square-root.ts'
+import { squareRoot } from '../../../../solana/square-root.ts'
 import { amountBetween, baseOfLiquidity } from './curve-math.ts'
 import {
   amountFor,
