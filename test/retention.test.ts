@@ -7,11 +7,13 @@ import type { SettingName } from '../src/config.ts'
 import { fanOut } from '../src/operations/webhook-deliveries/fan-out.ts'
 import { pruneEvents, pruneQueued } from '../src/store/event-retention.ts'
 import { appendEvent, appendEvents, type NewEvent } from '../src/store/events.ts'
+import { insertHolderSnapshot } from '../src/store/holder-snapshots.ts'
 import { newId } from '../src/store/id.ts'
 import { inSteps } from '../src/store/in-steps.ts'
 import type { NewRow, Row } from '../src/store/schema.ts'
 import { addTransaction } from '../src/store/transactions.ts'
 import { startPostgres } from './store/postgres-server.ts'
+import { holderSnapshotRow } from './support/holder-snapshot-rows.ts'
 import { type Service, START, startService } from './support/service.ts'
 import { entries, wallet } from './support/trees.ts'
 
@@ -404,6 +406,27 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       expect((await proof(drained)).status).toBe(200)
     },
   )
+
+  it.skipIf(missing)('snapshots of holders are removed with all their pieces, large ones and many', async () => {
+    const service = await start({ 'retention.holder-snapshots-days': 2 })
+    const { store } = service.services
+    const pieces = (count: number) => numbers(count).map((n) => Uint8Array.of(n))
+    await store.write(async (tx) => {
+      for (const [n, count] of [40, 1, 0, 16, 17, 3].entries()) {
+        const row = { ...holderSnapshotRow(n), pieces: count, created_at: START + (n === 5 ? 1 : 0) * DAY }
+        await insertHolderSnapshot(tx, row, pieces(count))
+      }
+      for (const n of numbers(1_200))
+        await insertHolderSnapshot(tx, { ...holderSnapshotRow(100 + n), created_at: START }, [])
+    })
+    service.clock.advance(2 * DAY + 1)
+    await tick(service)
+    const left = await store.db.selectFrom('holder_snapshots').select('id').execute()
+    expect(left.map(({ id }) => id)).toEqual(['hsn_5'])
+    expect(await store.db.selectFrom('holder_pieces').select(['snapshot_id', 'n']).orderBy('n').execute()).toEqual(
+      numbers(3).map((n) => ({ snapshot_id: 'hsn_5', n })),
+    )
+  })
 
   it.skipIf(missing)(
     'signings that have ended are removed after 31 days at the earliest, with what they spent',

@@ -105,7 +105,7 @@ export const holderSnapshots = {
     at: paths.holderSnapshots.list,
     tag: SNAPSHOTS_TAG,
     summary: 'List snapshots of holders, newest first',
-    query: listQuery({ mint: address.optional(), collection: address.optional() }),
+    query: listQuery({ address: address.optional().meta({ description: 'Those of this mint or collection' }) }),
     data: holderSnapshot,
     list: true,
   }),

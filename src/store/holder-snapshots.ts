@@ -8,7 +8,7 @@ export type HolderSnapshotRow = Row<'holder_snapshots'>
 
 const insertSnapshotRow = inserting('holder_snapshots')
 export const findHolderSnapshot = finding('holder_snapshots', 'id')
-export const pageHolderSnapshots = listing('holder_snapshots', ['mint', 'collection'], {
+export const pageHolderSnapshots = listing('holder_snapshots', ['address'], {
   weights: { kinds_json: 1, programs_json: 1, metadata_json: 1 },
 })
 
@@ -35,30 +35,37 @@ export async function readHolderPiece(reader: Reader, snapshotId: string, n: num
 const PIECES_PER_STEP = 16
 
 /**
- * Removes pieces of the oldest snapshot from before `before`, and the snapshot with its last one; it uses `limit` up
- * while more is left, so that another step follows.
+ * Removes snapshots from before `before`, the oldest first, as many as few pieces belong to; of one with more pieces the
+ * last ones, and the record with the first of them. It uses `limit` up while more is left, so that another step follows.
  */
 export async function pruneHolderSnapshots(tx: Tx, before: number, limit: number): Promise<StepRemoval> {
   const oldest = await tx
     .selectFrom('holder_snapshots')
-    .select('id')
+    .select(['id', 'pieces'])
     .where('created_at', '<', before)
     .orderBy('created_at')
-    .limit(1)
-    .executeTakeFirst()
-  if (oldest === undefined) return { used: 0, removed: 0 }
-  const pieces = await tx
-    .selectFrom('holder_pieces')
-    .select('n')
-    .where('snapshot_id', '=', oldest.id)
-    .orderBy('n', 'desc')
-    .limit(PIECES_PER_STEP)
+    .limit(limit)
     .execute()
-  // The last pieces go first and the record with the first of them, so that what is listed begins as it was.
-  for (const { n } of pieces) {
-    await tx.deleteFrom('holder_pieces').where('snapshot_id', '=', oldest.id).where('n', '=', n).execute()
+  let pieces = 0
+  const whole = oldest.filter((row) => {
+    pieces += row.pieces
+    return pieces <= PIECES_PER_STEP
+  })
+  const [first] = oldest
+  if (first === undefined) return { used: 0, removed: 0 }
+  if (whole.length === 0 && (await removedPieces(tx, first.id)) === PIECES_PER_STEP) return { used: limit, removed: 0 }
+  const ids = whole.length === 0 ? [first.id] : whole.map(({ id }) => id)
+  await tx.deleteFrom('holder_pieces').where('snapshot_id', 'in', ids).execute()
+  await tx.deleteFrom('holder_snapshots').where('id', 'in', ids).execute()
+  return { used: ids.length === oldest.length && oldest.length < limit ? 0 : limit, removed: ids.length }
+}
+
+/** Removes the last pieces of a snapshot and returns their number, so that what is listed begins as it was. */
+async function removedPieces(tx: Tx, id: string): Promise<number> {
+  const pieces = tx.selectFrom('holder_pieces').select('n').where('snapshot_id', '=', id).orderBy('n', 'desc')
+  const last = await pieces.limit(PIECES_PER_STEP).execute()
+  for (const { n } of last) {
+    await tx.deleteFrom('holder_pieces').where('snapshot_id', '=', id).where('n', '=', n).execute()
   }
-  if (pieces.length === PIECES_PER_STEP) return { used: limit, removed: 0 }
-  await tx.deleteFrom('holder_snapshots').where('id', '=', oldest.id).execute()
-  return { used: limit, removed: 1 }
+  return last.length
 }

@@ -303,7 +303,8 @@ export interface StakesTable extends Recorded, Placed {
 
 export interface HolderSnapshotsTable extends Recorded {
   id: string
-  /** Either the mint or the collection. */
+  /** The mint or the collection, whichever it is. */
+  address: string
   mint: string | null
   collection: string | null
   token_program: 'spl' | 'token2022' | null

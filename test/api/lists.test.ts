@@ -32,7 +32,7 @@ describe('a list', () => {
       'airdrops.claims': [],
       'merkleTrees.list': ['mint'],
       'merkleTrees.entries': [],
-      'holderSnapshots.list': ['mint', 'collection'],
+      'holderSnapshots.list': ['address'],
       'holderSnapshots.holders': [],
       'stakes.list': ['owner', 'collection', 'status'],
       'nfts.list': ['owner', 'collection'],

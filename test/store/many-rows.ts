@@ -197,8 +197,7 @@ const columnsOf = (kind: Store['kind'], wanted: Record<string, string>): Partial
     },
     holder_snapshots: {
       id: text('hsn'),
-      mint: by(0, 'mint'),
-      collection: by(1, 'collection'),
+      address: by(0, 'address'),
       slot: n,
       supply: none,
       accounts: zero,

@@ -5,6 +5,7 @@ import { wallet } from './trees.ts'
 export const holderSnapshotRow = (n: number): NewRow<'holder_snapshots'> => ({
   ...{
     id: `hsn_${n}`,
+    address: wallet(n),
     mint: wallet(n),
     collection: null,
     token_program: 'spl',

@@ -42,6 +42,7 @@ export async function createHolderSnapshot(
     const packed = await packHolders(holders.owners, order, kinds, nextTurn)
     const row = {
       id: newId('hsn'),
+      address: mint ?? collection ?? '',
       mint: mint ?? null,
       collection: collection ?? null,
       token_program: holders.program === null ? null : holders.program === TOKEN_PROGRAM ? 'spl' : 'token2022',

@@ -9,6 +9,7 @@ export function holderSnapshotTables({ blob, sequence }: SchemaDialect): Migrati
         .createTable('holder_snapshots')
         .addColumn('seq', sequence.type, sequence.build)
         .addColumn('id', 'text', (column) => column.notNull().unique())
+        .addColumn('address', 'text', (column) => column.notNull())
         .addColumn('mint', 'text')
         .addColumn('collection', 'text')
         .addColumn('token_program', 'text')
@@ -29,13 +30,11 @@ export function holderSnapshotTables({ blob, sequence }: SchemaDialect): Migrati
         .addColumn('metadata_json', 'text')
         .addColumn('created_at', 'bigint', (column) => column.notNull())
         .execute()
-      for (const columns of [['mint'], ['collection'], ['mint', 'collection']]) {
-        await db.schema
-          .createIndex(`holder_snapshots_by_${columns.join('_')}`)
-          .on('holder_snapshots')
-          .columns([...columns, 'seq'])
-          .execute()
-      }
+      await db.schema
+        .createIndex('holder_snapshots_by_address')
+        .on('holder_snapshots')
+        .columns(['address', 'seq'])
+        .execute()
       await db.schema
         .createIndex('holder_snapshots_by_created_at')
         .on('holder_snapshots')
