@@ -31,6 +31,7 @@ export async function fillEveryTable(store: Store, count: number): Promise<void>
         Object.fromEntries(
           given.map(({ name: column, dataType, isNullable }) => {
             if (column === 'tree_id') return [column, 'merkle_trees.id 0']
+            if (column === 'snapshot_id') return [column, 'holder_snapshots.id 0']
             if (isNullable && n % 3 === 0 && !keysByTable.get(name)?.has(column)) return [column, null]
             if (/blob|bytea/i.test(dataType)) return [column, Buffer.from(`\0\xff bytes ${n}`, 'latin1')]
             if (/int/i.test(dataType)) return [column, n === 1 ? Number.MAX_SAFE_INTEGER % 2 ** 31 : n + 10]

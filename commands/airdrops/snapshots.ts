@@ -1,0 +1,30 @@
+/** `svc airdrops snapshots`: stored snapshots of holders, and who was in them. */
+import { paths } from '../../src/api/paths.ts'
+import { required, text, verb } from '../command.ts'
+import { listVerb } from '../reads.ts'
+
+const at = paths.holderSnapshots
+const SNAPSHOT = { id: required(text('Id of the snapshot')) }
+
+export const snapshotVerbs = {
+  'snapshots list': listVerb({
+    about: 'List snapshots of holders, newest first',
+    at: at.list,
+    filters: { address: text('Only those of this mint or collection', { placeholder: 'ADDRESS' }) },
+    columns: ['id', 'mint', 'collection', 'slot', 'supply', 'holders', 'created_at'],
+    call: (client, query) => client.holderSnapshots.list(query),
+  }),
+  'snapshots get': verb({
+    about: 'Read one snapshot of holders',
+    calls: [at.get],
+    args: SNAPSHOT,
+    run: async (input, { client }) => ({ data: (await client.holderSnapshots.get(input)).data }),
+  }),
+  'snapshots holders': listVerb({
+    about: 'List who held something, by address: wallets, vaults and other accounts of programs',
+    at: at.holders,
+    args: SNAPSHOT,
+    columns: ['wallet', 'amount', 'kind', 'program', 'frozen'],
+    call: (client, query) => client.holderSnapshots.holders(query),
+  }),
+}
