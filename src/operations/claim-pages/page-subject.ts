@@ -10,16 +10,16 @@ import { isoOfUnixTime } from '../airdrops/unix-times.ts'
 const KEPT_MS = 10_000
 const MOST_KEPT = 1_000
 
-export interface PageSubject {
+export interface StoredSubject {
   cluster: SiteCluster
   airdrop: SiteAirdrop
 }
 
 export class PageSubjects {
-  readonly #kept = new Map<string, { until: number; subject: Promise<PageSubject> }>()
+  readonly #kept = new Map<string, { until: number; subject: Promise<StoredSubject> }>()
 
   /** Throws not_found where the chain has no such token, and internal_error where it cannot be read. */
-  read(context: Pick<Context, 'chain' | 'clock'>, row: Row<'merkle_trees'>): Promise<PageSubject> {
+  read(context: Pick<Context, 'chain' | 'clock'>, row: Row<'merkle_trees'>): Promise<StoredSubject> {
     const key = `${row.id}:${row.root}`
     const now = context.clock.now()
     const kept = this.#kept.get(key)
@@ -32,7 +32,7 @@ export class PageSubjects {
   }
 }
 
-async function readSubject({ chain }: Pick<Context, 'chain'>, row: Row<'merkle_trees'>): Promise<PageSubject> {
+async function readSubject({ chain }: Pick<Context, 'chain'>, row: Row<'merkle_trees'>): Promise<StoredSubject> {
   const [genesis, airdrop, token] = await Promise.all([
     chain.genesisHash(),
     readAirdrop(chain, row.id),
