@@ -1,7 +1,7 @@
 /** The files of the claim page itself: built from `src/claim-page/`, the same for every site. */
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { TextsByLanguage } from './site-settings.ts'
+import type { TextsByKey } from './site-settings.ts'
 
 /** Content types by the ending of a file. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -28,7 +28,7 @@ export async function readPageFiles(): Promise<Map<string, Buffer<ArrayBuffer>>>
 }
 
 /** The page's texts in one of its languages, which has all keys; undefined where the files have none. */
-export function textsIn(files: ReadonlyMap<string, Uint8Array>): TextsByLanguage | undefined {
+export function textsIn(files: ReadonlyMap<string, Uint8Array>): TextsByKey | undefined {
   const bytes = files.get('texts/de.json')
   return bytes === undefined ? undefined : JSON.parse(Buffer.from(bytes).toString('utf8'))
 }

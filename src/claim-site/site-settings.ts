@@ -92,7 +92,7 @@ export interface SettingsFault {
 }
 
 /** Texts of the page in one language, by key. */
-export type TextsByLanguage = Readonly<Record<string, string>>
+export type TextsByKey = Readonly<Record<string, string>>
 
 /**
  * Reads the settings of a claim page. `known` has the page's own texts: keys that it lacks are faults, and so are
@@ -100,7 +100,7 @@ export type TextsByLanguage = Readonly<Record<string, string>>
  */
 export function readPageSettings(
   text: string,
-  known?: TextsByLanguage,
+  known?: TextsByKey,
 ): { settings: PageSettings } | { faults: SettingsFault[] } {
   if (Buffer.byteLength(text) > MOST_JSON_BYTES) {
     return { faults: [{ field: '', message: `is larger than ${MOST_JSON_BYTES / 1024} KiB` }] }
@@ -144,7 +144,7 @@ function languageFaults({ language: first, languages }: PageSettings): SettingsF
   return [{ field: 'language', message: `is ${first}, which \`languages\` does not have` }]
 }
 
-function textFaults({ texts = {} }: PageSettings, known: TextsByLanguage | undefined): SettingsFault[] {
+function textFaults({ texts = {} }: PageSettings, known: TextsByKey | undefined): SettingsFault[] {
   if (known === undefined) return []
   return Object.entries(texts).flatMap(([name, given]) =>
     Object.entries(given).flatMap(([key, value]) => {
