@@ -15,6 +15,7 @@ import { airdropPageVerb } from './page.ts'
 import { airdropPushVerb } from './push.ts'
 import { airdropSendVerb } from './send.ts'
 import { airdropSnapshotVerb } from './snapshot.ts'
+import { snapshotVerbs } from './snapshots.ts'
 import { airdropSponsorVerb } from './sponsor.ts'
 import { airdropStatusVerb } from './status.ts'
 import { airdropWatchVerb } from './watch.ts'
@@ -40,6 +41,7 @@ const airdropGetVerb = verb({
 })
 
 export const airdropsNoun: Noun = {
+  groups: { snapshots: 'Who held a token or a collection' },
   verbs: {
     launch: airdropLaunchVerb,
     init: airdropInitVerb,
@@ -57,6 +59,7 @@ export const airdropsNoun: Noun = {
     entitlement: airdropEntitlementVerb,
     export: airdropExportVerb,
     snapshot: airdropSnapshotVerb,
+    ...snapshotVerbs,
     list: airdropListVerb,
     get: airdropGetVerb,
   },
