@@ -9,7 +9,7 @@ const SIGN_BIT = 1n << 255n
  * Whether 32 bytes decode to a point of the curve (RFC 8032, 5.1.3), which is what the runtime asks of an address
  * before it calls it program-derived. By Euclid's algorithm it takes a fifth of the time of a power.
  */
-export function isCurvePoint(key: Uint8Array): boolean {
+export function isEd25519Point(key: Uint8Array): boolean {
   const view = new DataView(key.buffer, key.byteOffset, 32)
   let encoded = 0n
   for (let word = 3; word >= 0; word--) encoded = (encoded << 64n) | view.getBigUint64(word * 8, true)

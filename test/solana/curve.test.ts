@@ -2,7 +2,7 @@
 import { Keypair, PublicKey } from '@solana/web3.js'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { isCurvePoint } from '../../src/solana/curve.ts'
+import { isEd25519Point } from '../../src/solana/curve.ts'
 
 const P = 2n ** 255n - 19n
 const encoded = (y: bigint, sign = 0n) => {
@@ -13,7 +13,7 @@ const encoded = (y: bigint, sign = 0n) => {
 it('an address is on the curve exactly where the SDK says so', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (key) => {
-      expect(isCurvePoint(key)).toBe(PublicKey.isOnCurve(key))
+      expect(isEd25519Point(key)).toBe(PublicKey.isOnCurve(key))
     }),
     { numRuns: 2_000 },
   )
@@ -21,9 +21,9 @@ it('an address is on the curve exactly where the SDK says so', () => {
 
 it('keys are on it, and derived addresses are not', () => {
   for (let n = 0; n < 50; n++) {
-    expect(isCurvePoint(Keypair.generate().publicKey.toBytes())).toBe(true)
+    expect(isEd25519Point(Keypair.generate().publicKey.toBytes())).toBe(true)
     const [derived] = PublicKey.findProgramAddressSync([Uint8Array.of(n)], Keypair.generate().publicKey)
-    expect(isCurvePoint(derived.toBytes())).toBe(false)
+    expect(isEd25519Point(derived.toBytes())).toBe(false)
   }
 })
 
@@ -32,7 +32,7 @@ it('small and large encodings are as the SDK takes them', () => {
   for (const y of edges) {
     for (const sign of [0n, 1n]) {
       const key = encoded(y, sign)
-      expect([y, sign, isCurvePoint(key)]).toEqual([y, sign, PublicKey.isOnCurve(key)])
+      expect([y, sign, isEd25519Point(key)]).toEqual([y, sign, PublicKey.isOnCurve(key)])
     }
   }
 })

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import type { LocalChain } from '../../src/localnet/types.ts'
-import { isCurvePoint } from '../../src/solana/curve.ts'
+import { isEd25519Point } from '../../src/solana/curve.ts'
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 
@@ -17,7 +17,7 @@ export function namedOwners(name: string, count: number, isWallet = true): Uint8
   const owners: Uint8Array[] = []
   for (let n = 0; owners.length < count; n++) {
     const key = keyBytes(`${name} ${n}`)
-    if (isCurvePoint(key) === isWallet) owners.push(key)
+    if (isEd25519Point(key) === isWallet) owners.push(key)
   }
   return owners
 }

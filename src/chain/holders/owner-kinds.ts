@@ -3,7 +3,7 @@ import { base58 } from '@scure/base'
 import type { HolderKind } from '../../allocation/holder-kinds.ts'
 import { isAddress } from '../../solana/addresses.ts'
 import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
-import { isCurvePoint } from '../../solana/curve.ts'
+import { isEd25519Point } from '../../solana/curve.ts'
 import { INCINERATOR, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY, PROGRAMS } from '../../solana/programs.ts'
 import type { Chain } from '../connection.ts'
@@ -53,7 +53,7 @@ export async function ownerKinds(
   for (const key of owners) {
     const address = base58.encode(key)
     const known = KNOWN_OWNERS[address]
-    const isWallet = known === undefined && isCurvePoint(key)
+    const isWallet = known === undefined && isEd25519Point(key)
     if (known === undefined && (read === 'all' || !isWallet)) asked.push({ index: kinds.length, address, isWallet })
     kinds.push({ kind: known ?? 'wallet', program: null })
     await nextTurn()
