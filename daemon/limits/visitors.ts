@@ -1,42 +1,61 @@
-/** Limits of requests without a key: each address for itself, all together, and how many run at once. */
+/** Limits of requests without a key: how many a minute, how many bodies are read and how many requests run at once. */
 import type { Clock } from '../../src/context.ts'
+import type { Soon } from '../../src/soon.ts'
 import { MINUTE_MS } from '../../src/timing.ts'
 
-export interface VisitorLimits {
-  /** Requests of one address in a minute. */
+/** What one address may have, and all addresses together. */
+export interface VisitorShare {
   perAddress: number
-  /** Requests of all addresses in a minute, which bounds the memory for counting them too. */
   inAll: number
-  atOnce: number
 }
+
+export interface VisitorLimits {
+  /** Requests in a minute; those of all addresses bound the memory for counting them too. */
+  minute: VisitorShare
+  /** Bodies that are read at once: how long that takes is up to whoever sends them. */
+  reading: VisitorShare
+  /** Requests that run at once; their bodies have been read. */
+  running: VisitorShare
+}
+
+export interface VisitorRequest<B, T> {
+  /** Reads the body; undefined for a request without one. */
+  read: (() => Soon<B>) | undefined
+  run(body: B | undefined): Promise<T>
+}
+
+/** Seconds after which a place is likely to be free. */
+const SOON_S = 1
 
 /** Counts by whole minutes of the daemon's clock. */
 export class VisitorCounter {
   readonly #clock: Clock
-  readonly #limits: VisitorLimits
+  readonly #limits: VisitorShare
   readonly #counts = new Map<string, number>()
+  readonly #reading: Places
+  readonly #running: Places
   #minute = -1
   #all = 0
-  #running = 0
 
-  constructor(clock: Clock, limits: VisitorLimits) {
+  constructor(clock: Clock, { minute, reading, running }: VisitorLimits) {
     this.#clock = clock
-    this.#limits = limits
+    this.#limits = minute
+    this.#reading = new Places(reading)
+    this.#running = new Places(running)
   }
 
-  /** Runs the work within the limits. Returns the seconds to wait where one of them is reached. */
-  async run<T>(address: string, work: () => Promise<T>): Promise<{ answer: T } | { wait: number }> {
-    const wait = this.#admit(address)
+  /** Reads the body and then runs, within the limits. Returns the seconds to wait where one of them is reached. */
+  async run<B, T>(address: string, { read, run }: VisitorRequest<B, T>): Promise<{ answer: T } | { wait: number }> {
+    const wait = this.#admit(address, read !== undefined)
     if (wait !== null) return { wait }
-    this.#running++
-    try {
-      return { answer: await work() }
-    } finally {
-      this.#running--
-    }
+    const body = read && (await this.#reading.hold(address, read))
+    // Others may have taken the places that were free when it was admitted.
+    if (this.#running.isFull(address)) return { wait: SOON_S }
+    return { answer: await this.#running.hold(address, () => run(body)) }
   }
 
-  #admit(address: string): number | null {
+  /** A request that finds no place is not counted: none of it has been read. */
+  #admit(address: string, hasBody: boolean): number | null {
     const now = this.#clock.now()
     const minute = Math.floor(now / MINUTE_MS)
     if (minute !== this.#minute) {
@@ -44,12 +63,44 @@ export class VisitorCounter {
       this.#all = 0
       this.#counts.clear()
     }
-    const { perAddress, inAll, atOnce } = this.#limits
-    if (this.#running >= atOnce) return 1
+    const { perAddress, inAll } = this.#limits
     const own = this.#counts.get(address) ?? 0
     if (own >= perAddress || this.#all >= inAll) return Math.max(1, Math.ceil(((minute + 1) * MINUTE_MS - now) / 1_000))
+    if ((hasBody && this.#reading.isFull(address)) || this.#running.isFull(address)) return SOON_S
     this.#counts.set(address, own + 1)
     this.#all++
     return null
+  }
+}
+
+/** Places that addresses share, of which each may take a few. */
+class Places {
+  readonly #limits: VisitorShare
+  readonly #taken = new Map<string, number>()
+  #all = 0
+
+  constructor(limits: VisitorShare) {
+    this.#limits = limits
+  }
+
+  isFull(address: string): boolean {
+    return this.#all >= this.#limits.inAll || (this.#taken.get(address) ?? 0) >= this.#limits.perAddress
+  }
+
+  /** Takes a place, at once, until the work has settled. */
+  async hold<T>(address: string, work: () => Soon<T>): Promise<T> {
+    this.#take(address, 1)
+    try {
+      return await work()
+    } finally {
+      this.#take(address, -1)
+    }
+  }
+
+  #take(address: string, places: 1 | -1): void {
+    const own = (this.#taken.get(address) ?? 0) + places
+    if (own === 0) this.#taken.delete(address)
+    else this.#taken.set(address, own)
+    this.#all += places
   }
 }

@@ -11,12 +11,13 @@ import {
   submissionFields,
 } from '../../src/api/sponsorships.ts'
 import type { Context } from '../../src/context.ts'
-import { ApiError, internal } from '../../src/errors.ts'
+import { ApiError, badRequest, internal } from '../../src/errors.ts'
 import { silentLog } from '../../src/log.ts'
 import { validateInput } from '../../src/operations/input-validation.ts'
 import { buildSponsoredClaimFor } from '../../src/operations/sponsorships/build-sponsored-claim.ts'
 import { offerSponsorship } from '../../src/operations/sponsorships/offer-sponsorship.ts'
 import { submitSponsoredClaim } from '../../src/operations/sponsorships/submit-sponsored-claim.ts'
+import { rejectLate, SECOND_MS } from '../../src/timing.ts'
 import { clientAddressOf } from '../client-address.ts'
 import type { Kernel } from '../kernel.ts'
 import { VisitorCounter } from '../limits/visitors.ts'
@@ -28,7 +29,14 @@ import type { RequestEnv } from '../pipeline/request-record.ts'
 
 /** Bytes of a body, several times those of the largest transaction. */
 const CEILING = 16 * KIB
-const LIMITS = { perAddress: 20, inAll: 600, atOnce: 16 }
+/** How long a body may take, from the moment that its head has arrived. */
+const BODY_MS = 5_000
+const LIMITS = {
+  minute: { perAddress: 20, inAll: 600 },
+  // All together hold two megabytes.
+  reading: { perAddress: 3, inAll: 128 },
+  running: { perAddress: 3, inAll: 16 },
+}
 
 const offerFields = z.strictObject({ id: treeId })
 const buildFields = z.strictObject({ id: treeId, claimer: sponsoredClaimFields.claimer })
@@ -45,16 +53,15 @@ export function claimSponsorship(hono: Hono<RequestEnv>, kernel: Kernel): void {
       const { requestId, fault } = c.env
       c.env.route = path
       const headers = { 'X-Request-Id': requestId }
-      const work = async () => {
+      const read = method === 'GET' || fault !== undefined ? undefined : () => readFields(c.req.raw)
+      const run = async (body: Record<string, unknown> = {}) => {
         if (fault !== undefined) throw fault
-        const body = method === 'GET' ? {} : await readFields(c.req.raw)
         // The path says which airdrop and which claim, whatever the body names.
-        const input = { ...body, ...c.req.param() }
-        return operate(contextFor(kernel, requestId), input)
+        return operate(contextFor(kernel, requestId), { ...body, ...c.req.param() })
       }
       try {
         const address = clientAddressOf(c.req.raw, kernel.config.values['trusted-proxies'])
-        const done = await visitors.run(address, work)
+        const done = await visitors.run(address, { read, run })
         if ('wait' in done) throw tooMany(done.wait)
         return jsonResponse(kernel, 200, envelope(done.answer, { request_id: requestId }), headers)
       } catch (thrown) {
@@ -96,8 +103,11 @@ async function readFields(request: Request): Promise<Record<string, unknown>> {
   const contentType = request.headers.get('content-type') ?? ''
   const declared = declaredLength(request.headers.get('content-length'), CEILING)
   const reading = { contentType, ceiling: CEILING, declared, inspect: undefined }
-  return parseJsonObject(await readRequestBody(bodySourceOf(request), reading))
+  const body = readRequestBody(bodySourceOf(request), reading)
+  return parseJsonObject(body instanceof Promise ? await rejectLate(BODY_MS, body, sentTooSlowly) : body)
 }
+
+const sentTooSlowly = () => badRequest(`The body was not sent within ${BODY_MS / SECOND_MS} seconds`)
 
 /** The caller is named in the audit log instead of an API key. */
 function contextFor(kernel: Kernel, requestId: string): Context {

@@ -1,9 +1,12 @@
 /** What a claim page asks for its visitors, without a key: the same sponsored claims, bounded, and without the operator's figures. */
-import type { Keypair } from '@solana/web3.js'
+import { connect } from 'node:net'
+import { Keypair } from '@solana/web3.js'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { clientAddressOf, noteClientAddress } from '../../daemon/client-address.ts'
 import { VisitorCounter } from '../../daemon/limits/visitors.ts'
+import { pause } from '../../src/timing.ts'
+import { listenDirectly } from '../kernel/direct-listening.ts'
 import { addressOf, lacksDistributor } from '../support/airdrops.ts'
 import { startService } from '../support/service.ts'
 import {
@@ -169,31 +172,139 @@ describe.skipIf(lacksDistributor)('a visitor without SOL (needs the Jito merkle 
   })
 })
 
+/** Sends a head that declares a body, and nothing more. */
+function sendHead(port: number, path: string, from: string) {
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    'host: localhost',
+    `x-forwarded-for: ${from}`,
+    'content-type: application/json',
+    'content-length: 100',
+  ]
+  const socket = connect(port, '127.0.0.1', () => socket.write(`${head.join('\r\n')}\r\n\r\n`))
+  onTestFinished(() => void socket.destroy())
+  const status = new Promise<number>((resolve, reject) => {
+    socket.once('data', (data) => resolve(Number(String(data).split(' ')[1]))).once('error', reject)
+  })
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  return { status, closed }
+}
+
 describe('requests without a key', () => {
-  it('are counted for each address and in all, and few run at once', async () => {
-    const clock = { now: () => 30_500 }
-    const limits = { perAddress: 3, inAll: 5, atOnce: 2 }
-    const quick = async () => 'done'
-    const counter = new VisitorCounter(clock, limits)
+  const clock = { now: () => 30_500 }
+  const many = { perAddress: 1_000, inAll: 1_000 }
+  const quick = { read: undefined, run: async () => 'done' }
+  const opened = () => {
+    let open = () => {}
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    return { gate, open }
+  }
+
+  it('are counted for each address and in all', async () => {
+    const counter = new VisitorCounter(clock, { minute: { perAddress: 3, inAll: 5 }, reading: many, running: many })
     for (let n = 0; n < 3; n++) expect(await counter.run('a', quick)).toEqual({ answer: 'done' })
     expect(await counter.run('a', quick)).toEqual({ wait: 30 })
     for (let n = 0; n < 2; n++) expect(await counter.run(`b${n}`, quick)).toEqual({ answer: 'done' })
     expect(await counter.run('c', quick)).toEqual({ wait: 30 })
-    const busy = new VisitorCounter(clock, limits)
-    let free = () => {}
-    const held = new Promise<void>((resolve) => {
-      free = resolve
-    })
-    const running = [busy.run('a', () => held), busy.run('b', () => held)]
-    expect(await busy.run('c', quick)).toEqual({ wait: 1 })
-    free()
+  })
+
+  it('run at once a few for each address and in all, and those refused are not counted', async () => {
+    const minute = { perAddress: 3, inAll: 6 }
+    const busy = new VisitorCounter(clock, { minute, reading: many, running: { perAddress: 2, inAll: 3 } })
+    const { gate, open } = opened()
+    const held = { read: undefined, run: () => gate }
+    const running = [busy.run('a', held), busy.run('a', held)]
+    for (let n = 0; n < 9; n++) expect(await busy.run('a', quick)).toEqual({ wait: 1 })
+    running.push(busy.run('b', held))
+    for (let n = 0; n < 9; n++) expect(await busy.run('c', quick)).toEqual({ wait: 1 })
+    open()
     await Promise.all(running)
-    const failing = async () => {
-      throw new Error('x')
+    const failing = {
+      read: undefined,
+      run: async () => {
+        throw new Error('x')
+      },
     }
     for (let n = 0; n < 2; n++) await expect(busy.run('d', failing)).rejects.toThrow('x')
     expect(await busy.run('e', quick)).toEqual({ answer: 'done' })
+    expect(await busy.run('f', quick)).toEqual({ wait: 30 })
   })
+
+  it('take a place to run only once their body is there, and those without one wait for no body', async () => {
+    const reading = { perAddress: 2, inAll: 3 }
+    const counter = new VisitorCounter(clock, { minute: many, reading, running: { perAddress: 1, inAll: 1 } })
+    const { gate, open } = opened()
+    const slow = { read: () => gate.then(() => 'body'), run: async (body: string | undefined) => body }
+    const first = [counter.run('a', slow), counter.run('a', slow)]
+    expect(await counter.run('a', slow)).toEqual({ wait: 1 })
+    const last = counter.run('b', slow)
+    expect(await counter.run('c', slow)).toEqual({ wait: 1 })
+    for (const address of ['a', 'c']) expect(await counter.run(address, quick)).toEqual({ answer: 'done' })
+    open()
+    const answers = await Promise.all([...first, last])
+    expect(answers).toContainEqual({ answer: 'body' })
+    const failing = { ...slow, read: () => Promise.reject(new Error('x')) }
+    for (let n = 0; n < 9; n++) await expect(counter.run('a', failing)).rejects.toThrow('x')
+    expect(await counter.run('a', slow)).toEqual({ answer: 'body' })
+  })
+
+  it('never have more places than there are, whatever comes in which order', async () => {
+    const limits = { minute: many, reading: { perAddress: 2, inAll: 4 }, running: { perAddress: 2, inAll: 3 } }
+    const request = fc.record({ address: fc.constantFrom('a', 'b', 'c'), reads: fc.nat(3), runs: fc.nat(3) })
+    await fc.assert(
+      fc.asyncProperty(fc.array(request, { maxLength: 40 }), async (requests) => {
+        const counter = new VisitorCounter(clock, limits)
+        const now = { reading: [] as string[], running: [] as string[] }
+        const within = async (name: 'reading' | 'running', address: string, turns: number) => {
+          now[name].push(address)
+          expect(now[name].length).toBeLessThanOrEqual(limits[name].inAll)
+          expect(now[name].filter((one) => one === address).length).toBeLessThanOrEqual(limits[name].perAddress)
+          for (let n = 0; n < turns; n++) await new Promise(setImmediate)
+          now[name].splice(now[name].indexOf(address), 1)
+        }
+        const all = []
+        for (const { address, reads, runs } of requests) {
+          const read = reads === 0 ? undefined : () => within('reading', address, reads)
+          all.push(counter.run(address, { read, run: () => within('running', address, runs) }))
+          if (reads === runs) await new Promise(setImmediate)
+        }
+        await Promise.all(all)
+        for (const address of ['a', 'b', 'c']) expect(await counter.run(address, quick)).toEqual({ answer: 'done' })
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('whose bodies do not come keep nobody else from being answered, and are ended within seconds', async () => {
+    const service = await startService({ settings: { ...settings, 'trusted-proxies': 1 } })
+    const { port } = await listenDirectly(service, true)
+    const path = `/claim/${ABSENT}/sponsored-claims`
+    const begun = performance.now()
+    const slow = Array.from({ length: 16 }, () => sendHead(port, path, '1.2.3.4'))
+    let answered = 0
+    for (const { status } of slow) void status.then(() => answered++)
+    while (answered < 13 && performance.now() - begun < 3_000) await pause(20)
+    const ask = async (from: string, method: string, url: string, body?: string) => {
+      const headers = { 'x-forwarded-for': from, 'content-type': 'application/json' }
+      const answer = await fetch(`http://127.0.0.1:${port}${url}`, { method, headers, ...(body && { body }) })
+      return [
+        answer.status,
+        ((await answer.json()) as { error: { details?: { reason: string } } }).error.details?.reason,
+      ]
+    }
+    const claimer = JSON.stringify({ claimer: addressOf(Keypair.generate()) })
+    for (let n = 0; n < 5; n++) {
+      expect(await ask('5.6.7.8', 'POST', path, claimer)).toEqual([404, 'not_sponsored'])
+      expect(await ask('5.6.7.8', 'GET', `/claim/${ABSENT}/sponsorship`)).toEqual([404, 'not_sponsored'])
+    }
+    const statuses = await Promise.all(slow.map(({ status }) => status))
+    expect(statuses.toSorted()).toEqual([...Array(3).fill(400), ...Array(13).fill(429)])
+    await Promise.all(slow.map(({ closed }) => closed))
+    expect(performance.now() - begun).toBeLessThan(12_000)
+    expect(await ask('1.2.3.4', 'POST', path, claimer)).toEqual([404, 'not_sponsored'])
+  }, 30_000)
 
   it('come from the connection, or from where the believed proxies say', () => {
     const of = (address: string, proxies: number, forwarded?: string) => {
