@@ -15,12 +15,14 @@ import { airdropText, subjectText } from '../../src/claim-site/site-subject.ts'
 import { encodeBucket } from '../../src/claim-site/wallet-buckets.ts'
 import { ApiError, internal, notFound, Overloaded } from '../../src/errors.ts'
 import { readBlock } from '../../src/operations/claim-pages/page-block.ts'
-import { PageLists } from '../../src/operations/claim-pages/page-lists.ts'
+import { type PageList, PageLists } from '../../src/operations/claim-pages/page-lists.ts'
 import { PageSubjects } from '../../src/operations/claim-pages/page-subject.ts'
 import { findTree } from '../../src/store/merkle-trees.ts'
 import type { Row } from '../../src/store/schema.ts'
 import { once } from '../../src/timing.ts'
+import { clientAddressOf } from '../client-address.ts'
 import type { Kernel } from '../kernel.ts'
+import { VisitorCounter } from '../limits/visitors.ts'
 import { withBytes } from '../pipeline/answer.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
 
@@ -39,6 +41,10 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 const CHECKED = 'no-cache'
 /** A list that is on chain stays as it is. */
 const KEPT = 'public, max-age=86400, immutable'
+
+/** Lists that visitors make the daemon read from its database, which takes other lists out of its memory. */
+const AT_ONCE = { perAddress: 3, inAll: 16 }
+const LIST_READS = { minute: { perAddress: 30, inAll: 600 }, reading: AT_ONCE, running: AT_ONCE }
 
 export function claimPages(hono: Hono<RequestEnv>, kernel: Kernel): void {
   const site = once(() => readSite(kernel))
@@ -60,7 +66,8 @@ export function claimPages(hono: Hono<RequestEnv>, kernel: Kernel): void {
     const headers = { 'X-Request-Id': requestId }
     try {
       if (fault !== undefined) throw fault
-      const file = await files(c.req.param('id'), path === '' ? 'index.html' : path)
+      const address = clientAddressOf(c.req.raw, kernel.config.values['trusted-proxies'])
+      const file = await files(c.req.param('id'), path === '' ? 'index.html' : path, address)
       return answer(file, path, c.req.header('if-none-match') ?? '', await securityPolicy(site), headers)
     } catch (thrown) {
       return refusal(kernel, thrown, requestId, headers)
@@ -95,21 +102,28 @@ const securityPolicy = async (site: () => Promise<Site>) => `${(await site()).po
 
 function pageFilesOf(kernel: Kernel, site: () => Promise<Site>) {
   const [lists, subjects] = [new PageLists(), new PageSubjects()]
-  const ofTree = async (row: Row<'merkle_trees'>, path: string): Promise<PageFile | null> => {
+  const visitors = new VisitorCounter(kernel.clock, LIST_READS)
+  const listOf = async (row: Row<'merkle_trees'>, address: string): Promise<PageList> => {
+    if (lists.isAtHand(row)) return lists.read(kernel, row)
+    const done = await visitors.run(address, { read: undefined, run: () => lists.read(kernel, row) })
+    if ('wait' in done) throw new Overloaded('Too many lists are being read for this address', done.wait)
+    return done.answer
+  }
+  const ofTree = async (row: Row<'merkle_trees'>, path: string, address: string): Promise<PageFile | null> => {
     const tree = { type: BINARY, tag: row.root, cache: row.status === 'tree_built' ? CHECKED : KEPT }
     const [, bucket] = /^index\/(0|[1-9]\d{0,7})\.bin$/.exec(path) ?? []
     if (bucket !== undefined) {
-      const { index } = await lists.read(kernel, row)
+      const { index } = await listOf(row, address)
       if (Number(bucket) >= 2 ** index.bits) return null
       return { ...tree, bytes: encodeBucket(index, Number(bucket)) as Buffer<ArrayBuffer> }
     }
     if (path === 'airdrops.json') {
-      const [{ cluster, airdrop }, { index }] = await Promise.all([subjects.read(kernel, row), lists.read(kernel, row)])
+      const [{ cluster, airdrop }, { index }] = await Promise.all([subjects.read(kernel, row), listOf(row, address)])
       return jsonFile(subjectText(cluster, [airdrop], index))
     }
     if (!path.startsWith(`${row.id}/`)) return null
     const own = path.slice(row.id.length + 1)
-    if (own === 'list.bin') return { ...tree, bytes: (await lists.read(kernel, row)).rows }
+    if (own === 'list.bin') return { ...tree, bytes: (await listOf(row, address)).rows }
     if (own === 'airdrop.json') {
       const { cluster, airdrop } = await subjects.read(kernel, row)
       return jsonFile(airdropText(cluster, airdrop))
@@ -118,7 +132,7 @@ function pageFilesOf(kernel: Kernel, site: () => Promise<Site>) {
     const bytes = block === undefined ? null : await readBlock(kernel, row, Number(block))
     return bytes === null ? null : { ...tree, bytes: bytes as Buffer<ArrayBuffer> }
   }
-  return async (id: string, path: string): Promise<PageFile> => {
+  return async (id: string, path: string, address: string): Promise<PageFile> => {
     const row = /^[\w-]{46}$/.test(id) ? await findTree(kernel.store.db, id) : null
     if (row === null) throw notFound('There is no such airdrop here')
     const { page, settings, logo } = await site()
@@ -129,7 +143,7 @@ function pageFilesOf(kernel: Kernel, site: () => Promise<Site>) {
       const type = LOGO_TYPES[path.split('.').at(-1) ?? ''] ?? BINARY
       return { bytes: logo.bytes, type, tag: tagOf(logo.bytes), cache: CHECKED }
     }
-    const file = await ofTree(row, path)
+    const file = await ofTree(row, path, address)
     if (file === null) throw notFound('There is no such file in this page')
     return file
   }
@@ -185,7 +199,7 @@ function refusal(kernel: Kernel, thrown: unknown, requestId: string, more: Recor
     'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
     'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'no-store',
-    ...(status === 503 ? { 'Retry-After': isBusy ? '1' : '30' } : {}),
+    ...(status === 503 ? { 'Retry-After': String(isBusy ? (thrown.retryAfter ?? 1) : 30) } : {}),
     ...more,
   }
   return withBytes(new Response(text, { status, headers }), Buffer.byteLength(text))

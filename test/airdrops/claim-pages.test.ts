@@ -98,6 +98,32 @@ describe('the claim page of the daemon', () => {
     }
   })
 
+  it('reads few lists at once, and few a minute, for one address', async () => {
+    const { service, storeTree, mint } = await served(1, { 'trusted-proxies': 1 })
+    service.clock.advance(60_000 - (service.clock.now() % 60_000))
+    const ids: string[] = []
+    for (let n = 1; n <= 31; n++) {
+      const tree = await storeTree(mint, entries(2) as { wallet: string; amount: string }[], n)
+      ids.push(tree.id as string)
+    }
+    const from = (address: string, id: string) =>
+      service.app.fetch(
+        new Request(`http://svc.test/claim/${id}/index/0.bin`, { headers: { 'x-forwarded-for': address } }),
+      )
+    const many = ids.slice(0, 20).map((id) => from('1.2.3.4', id))
+    expect((await from('5.6.7.8', ids[30]!)).status).toBe(200)
+    const statuses = (await Promise.all(many)).map(({ status }) => status)
+    expect(statuses.toSorted()).toEqual([...Array(3).fill(200), ...Array(17).fill(503)])
+    const again = []
+    for (const id of ids.slice(0, 30)) again.push((await from('1.2.3.4', id)).status)
+    expect(again).toEqual(Array(30).fill(200))
+    const next = await storeTree(mint, entries(2) as { wallet: string; amount: string }[], 32)
+    const refused = await from('1.2.3.4', next.id as string)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '60'])
+    for (const id of ids) expect((await from('1.2.3.4', id)).status).toBe(200)
+    expect((await from('5.6.7.8', next.id as string)).status).toBe(200)
+  })
+
   it('of 50,000 wallets is made between other work', async () => {
     const { bytes } = await served(50_000)
     let longest = 0

@@ -27,9 +27,15 @@ export class PageLists {
   #last: Promise<unknown> = Promise.resolve()
   #bytes = 0
 
+  /** Whether the list is kept or being read already, so that one more visitor costs nothing. */
+  isAtHand(row: Row<'merkle_trees'>): boolean {
+    const key = keyOf(row)
+    return this.#kept.has(key) || this.#reading.has(key)
+  }
+
   /** Throws Overloaded when too many lists are waited for. */
   async read(context: Pick<Context, 'store'>, row: Row<'merkle_trees'>): Promise<PageList> {
-    const key = `${row.id}:${row.root}`
+    const key = keyOf(row)
     const kept = this.#kept.get(key)
     if (kept !== undefined) {
       // What was read last stands last, and goes last.
@@ -63,6 +69,8 @@ export class PageLists {
     }
   }
 }
+
+const keyOf = ({ id, root }: Row<'merkle_trees'>): string => `${id}:${root}`
 
 const bytesOfList = ({ index, rows }: PageList): number =>
   rows.length + index.entries.length + index.starts.byteLength + 2 * (index.levels[0]?.length ?? 0)
