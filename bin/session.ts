@@ -186,6 +186,7 @@ function lazyWallet(load: () => Promise<Wallet>, beforeSigning: () => Promise<vo
     },
     combine: async (copies) => (await wallet()).combine(copies),
     tokenAccounts: async (mint, program, wallets) => (await wallet()).tokenAccounts(mint, program, wallets),
+    claimAddresses: async (mint, count, claimer) => (await wallet()).claimAddresses(mint, count, claimer),
     differsInBlockhashAlone: async (one, other) => (await wallet()).differsInBlockhashAlone(one, other),
     decode: async (transaction) => (await wallet()).decode(transaction),
     describe: async (transaction) => (await wallet()).describe(transaction),

@@ -54,6 +54,16 @@ export function createWallet(): Wallet {
       const [token, program] = [new PublicKey(mint), new PublicKey(tokenProgram)]
       return wallets.map((wallet) => addressOfKey(deriver.tokenAccount(token, new PublicKey(wallet), program)))
     },
+    async claimAddresses(mint, airdropCount, claimer) {
+      const derived = await import('../src/chain/programs/merkle-distributor/addresses.ts')
+      const distributor = await derived.distributorAddress({ mint, airdropCount })
+      return {
+        distributor,
+        claimStatus: await derived.claimStatusAddress(distributor, claimer),
+        vault: await derived.tokenAccountAddress(mint, distributor),
+        tokenAccount: await derived.tokenAccountAddress(mint, claimer),
+      }
+    },
     decode: async (transaction) => contentOf(decodeTransaction(transaction)),
     async describe(transaction) {
       const { describedContent } = await import('./described-content.ts')

@@ -18,10 +18,20 @@ export interface Wallet {
   differsInBlockhashAlone(one: string, other: string): Promise<boolean>
   /** The associated token accounts of the wallets, derived here and not asked of the API. */
   tokenAccounts(mint: string, tokenProgram: string, wallets: readonly string[]): Promise<string[]>
+  /** The accounts of a wallet's claim from the airdrop of a mint and count, derived here and not asked of the API. */
+  claimAddresses(mint: string, airdropCount: number, claimer: string): Promise<ClaimAddresses>
   decode(transaction: string): Promise<TransactionContent>
   describe(transaction: string): Promise<DescribedContent>
   /** Explains the `err` of a simulation or of a status. */
   explain(transaction: string, err: unknown, logs: readonly string[] | null): Promise<Explanation>
+}
+/** The accounts that a claim of a wallet names. */
+export interface ClaimAddresses {
+  distributor: string
+  claimStatus: string
+  vault: string
+  /** The wallet's associated token account. */
+  tokenAccount: string
 }
 export interface SigningKeys {
   keypair?: string | undefined

@@ -1,7 +1,20 @@
 /** `svc airdrops sponsor` and `claim --sponsor`: a wallet that never held SOL claims, and what the API builds is checked first. */
-import { Keypair } from '@solana/web3.js'
+import * as spl from '@solana/spl-token'
+import { ComputeBudgetProgram, Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { createWallet } from '../../bin/wallet.ts'
+import { claimSponsored } from '../../commands/airdrops/sponsored-claim.ts'
+import type { Session } from '../../commands/session.ts'
+import { claimInstructions } from '../../src/chain/programs/merkle-distributor/claim.ts'
+import {
+  claimStatusAddress,
+  distributorAddress,
+  tokenAccountAddress,
+} from '../../src/chain/programs/merkle-distributor/index.ts'
+import { compileUnsigned } from '../../src/chain/unsigned.ts'
+import { encodeTreeId } from '../../src/merkle/tree-id.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
+import { GOLDEN_BLOCKHASH, goldenKey } from '../support/golden.ts'
 import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
 import { commandLine } from './command-line.ts'
 
@@ -22,6 +35,182 @@ describe('svc airdrops sponsor refuses', () => {
     const { exitCode, stdout, stderr } = await cli.svc(['airdrops', ...args])
     expect(stderr).toContain(message)
     expect([exitCode, stdout]).toEqual([2, ''])
+  })
+})
+
+describe('svc airdrops claim --sponsor with an API that builds something else', async () => {
+  const [claimer, sponsor, mint, stranger] = [71, 72, 73, 74].map((seed) => goldenKey(seed).publicKey) as [
+    PublicKey,
+    PublicKey,
+    PublicKey,
+    PublicKey,
+  ]
+  const text = (key: PublicKey) => key.toBase58()
+  const id = encodeTreeId(mint.toBytes(), 3)
+  const distributor = await distributorAddress({ mint: text(mint), airdropCount: 3 })
+  const leaf = { amount: 5n, locked: 7n, proof: [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)] }
+  const claimsOf = (airdropCount: number, by = claimer) =>
+    distributorAddress({ mint: text(mint), airdropCount }).then((from) =>
+      claimInstructions(
+        { payer: text(sponsor), distributor: from, mint: text(mint), leaf, takesVested: true, opensAccount: true },
+        text(by),
+      ),
+    )
+  const [opening, first, vested] = (await claimsOf(3)) as [
+    TransactionInstruction,
+    TransactionInstruction,
+    TransactionInstruction,
+  ]
+  const lends = (from: PublicKey, to: PublicKey, lamports = 1_336_320n) =>
+    SystemProgram.transfer({ fromPubkey: from, toPubkey: to, lamports })
+  const loan = lends(sponsor, claimer)
+  const honest = [ComputeBudgetProgram.setComputeUnitLimit({ units: 90_000 }), loan, opening, first, vested]
+  /** The claim with another account at a place. */
+  const withAccount = ({ programId, keys, data }: TransactionInstruction, place: number, pubkey: PublicKey) =>
+    new TransactionInstruction({
+      programId,
+      data,
+      keys: keys.map((key, i) => (i === place ? { ...key, pubkey } : key)),
+    })
+  const withData = ({ programId, keys }: TransactionInstruction, data: Buffer) =>
+    new TransactionInstruction({ programId, keys, data })
+  /** The instruction with signatures of all its accounts. */
+  const signedBy = ({ programId, keys, data }: TransactionInstruction) =>
+    new TransactionInstruction({ programId, data, keys: keys.map((key) => ({ ...key, isSigner: true })) })
+  const account = (owner: PublicKey) => spl.getAssociatedTokenAddressSync(mint, owner, true)
+  const adminCall = (discriminator: string, others: PublicKey[]) =>
+    new TransactionInstruction({
+      programId: new PublicKey(PROGRAMS.distributor.id),
+      keys: [
+        { pubkey: new PublicKey(distributor), isSigner: false, isWritable: true },
+        { pubkey: claimer, isSigner: true, isWritable: true },
+        ...others.map((pubkey) => ({ pubkey, isSigner: false, isWritable: true })),
+      ],
+      data: Buffer.from(discriminator, 'hex'),
+    })
+  const [setAdmin, clawback] = [
+    adminCall('fba300345bc2bb5c', [stranger]),
+    adminCall('6f5c8e4f21ea521b', [
+      new PublicKey(await tokenAccountAddress(text(mint), distributor)),
+      account(stranger),
+    ]),
+  ]
+
+  /** Claims from an API that answers with these builds in turn; resolves with how often the keypair signed. */
+  async function claimed(builds: TransactionInstruction[][], { change = '0', fails = false } = {}) {
+    const signed: string[] = []
+    let asked = 0
+    let tries = 0
+    const session = {
+      cluster: async () => (builds.length > 1 ? 'mainnet-beta' : 'embedded'),
+      ui: { confirmable: true, preview: async () => undefined, confirm: async () => ++asked > 0 },
+      wallet: {
+        ...createWallet(),
+        address: async () => text(claimer),
+        explain: async () => ({ program: null, name: 'x', message: 'it failed', hint: null }),
+        async sign(transaction: string) {
+          signed.push(transaction)
+          return { transaction, signature: null, signed: [], missing: [text(sponsor)] }
+        },
+      },
+      client: {
+        sponsorships: {
+          async build() {
+            const envelope = { payer: text(sponsor), recentBlockhash: GOLDEN_BLOCKHASH }
+            const { transaction } = await compileUnsigned(envelope, builds[Math.min(tries++, builds.length - 1)]!)
+            const wire = Buffer.from(transaction).toString('base64')
+            return { data: { id: 'claim', transaction: wire, fee_payer: text(sponsor), lamports: '3385600' } }
+          },
+          submit: async () => ({ data: { signature: 'signature', lamports: '3385600' } }),
+        },
+        transactions: {
+          async simulate() {
+            const row = { address: text(claimer), mint: null, owner: null, decimals: 9, before: '0', after: '0' }
+            const changes = [{ ...row, change, created: false, space: 0 }]
+            const err = fails && tries === builds.length ? 'AccountInUse' : null
+            return { data: { err, logs: [], fee: '10000', rent: '0', balance_changes: changes } }
+          },
+        },
+      },
+    } as unknown as Session
+    const outcome = claimSponsored(session, id, { wait: 'none' } as Parameters<typeof claimSponsored>[2])
+    return outcome.then(
+      () => ({ signed: signed.length, asked, error: '' }),
+      (error: Error) => ({ signed: signed.length, asked, error: error.message }),
+    )
+  }
+
+  it.each([
+    ['both parts', honest],
+    ['the first part', honest.slice(0, 4)],
+    ['what has vested alone, without a loan', [vested]],
+  ])('signs the claim of %s', async (_, build) => {
+    expect(await claimed([build])).toEqual({ signed: 1, asked: 0, error: '' })
+  })
+
+  const otherKey = new PublicKey(await claimStatusAddress(distributor, text(stranger)))
+  it.each<[string, TransactionInstruction[], string]>([
+    ['set_admin', [...honest, setAdmin], 'something else than a claim'],
+    ['set_admin alone', [setAdmin], 'something else than a claim'],
+    ['clawback', [...honest, clawback], 'something else than a claim'],
+    ['another airdrop', (await claimsOf(4)).slice(1), 'another airdrop'],
+    ['a further airdrop', [...honest, (await claimsOf(4))[2]!], 'another airdrop'],
+    ['another token account', [loan, withAccount(first, 3, account(stranger))], 'pays another account'],
+    ['another token account for what has vested', [withAccount(vested, 3, account(stranger))], 'pays another account'],
+    ['another claim record', [loan, withAccount(first, 1, otherKey)], 'claim record, vault'],
+    ['another vault', [loan, withAccount(first, 2, account(stranger))], 'claim record, vault'],
+    ['another token program', [loan, withAccount(first, 5, spl.TOKEN_2022_PROGRAM_ID)], 'claim record, vault'],
+    [
+      'a claimant who is the sponsor',
+      [loan, withAccount(first, 4, sponsor), lends(claimer, claimer, 0n)],
+      'for another wallet',
+    ],
+    ['the same claim twice', [loan, first, first], 'more than one newClaim'],
+    ['no claim', [signedBy(loan), opening], '0 claims'],
+    ['bytes after a claim', [loan, withData(vested, Buffer.concat([vested.data, Buffer.alloc(1)]))], 'something else'],
+    ['a claim cut off', [loan, withData(first, first.data.subarray(0, -1))], 'something else'],
+    ['a transfer of the claimer', [...honest, lends(claimer, stranger)], 'transfers otherwise'],
+    ['a loan to another wallet', [lends(sponsor, stranger), opening, first], 'transfers otherwise'],
+    [
+      'a token account of another wallet',
+      [loan, spl.createAssociatedTokenAccountIdempotentInstruction(sponsor, account(stranger), stranger, mint), first],
+      'opens another token account',
+    ],
+    [
+      "a token account at the claimer's cost",
+      [loan, spl.createAssociatedTokenAccountIdempotentInstruction(claimer, account(claimer), claimer, mint), first],
+      'opens another token account',
+    ],
+    [
+      'a token account of another mint',
+      [
+        loan,
+        spl.createAssociatedTokenAccountIdempotentInstruction(
+          sponsor,
+          spl.getAssociatedTokenAddressSync(stranger, claimer),
+          claimer,
+          stranger,
+        ),
+        first,
+      ],
+      'opens another token account',
+    ],
+  ])('does not sign %s', async (_, build, reason) => {
+    const { signed, error } = await claimed([build])
+    expect([signed, error]).toEqual([0, expect.stringMatching(`${reason}.*nothing was signed`)])
+  })
+
+  it("does not sign what takes the claimer's lamports", async () => {
+    const { signed, error } = await claimed([[opening, first]], { change: '-1336320' })
+    expect([signed, error]).toEqual([0, expect.stringContaining('would pay 1336320 lamports')])
+  })
+
+  it('checks the build that follows the confirmation like the one that was shown', async () => {
+    expect(await claimed([honest, honest])).toEqual({ signed: 1, asked: 1, error: '' })
+    const other = await claimed([honest, [...honest, setAdmin]])
+    expect(other).toEqual({ signed: 0, asked: 1, error: expect.stringContaining('nothing was signed') })
+    const failing = await claimed([honest, honest], { fails: true })
+    expect(failing).toEqual({ signed: 0, asked: 1, error: expect.stringContaining('it would fail') })
   })
 })
 
