@@ -191,25 +191,28 @@ export class PageSession {
       const pending = pendingClaimOf(address, this.subject.genesisHash)
       if (pending !== null) await followClaim(this.#context(), pending)
       await this.#readState()
-      for (let most = this.plan.length; most > 0 && this.plan.length > 0; most--) {
+      // A sponsor pays for one airdrop at a time, and what has vested may take a claim of its own.
+      for (let most = 2 * (this.rows?.length ?? 0); most > 0 && this.plan.length > 0; most--) {
         const [planned] = this.plan
         if (planned === undefined || this.state === null) return
-        const signature = await this.#send(wallet, this.state, planned)
-        this.confirmed = [...this.confirmed, { signature, amounts: this.#amountsOf(planned) }]
+        const { signature, pays } = await this.#send(wallet, this.state, planned)
+        this.confirmed = [...this.confirmed, { signature, amounts: this.#amountsOf(pays) }]
         await this.#readState()
       }
     })
   }
 
-  #send(wallet: ConnectedWallet, state: WalletState, planned: PlannedTransaction): Promise<string> {
-    const payee = planned.pays[0]?.state
-    if (this.isSponsored && this.settings.sponsor !== null && payee && wallet.canSign) {
-      return sendSponsoredClaim(this.#context(), this.settings.sponsor, wallet, payee)
+  /** Returns what was paid, which of a sponsored claim is the part of one airdrop. */
+  async #send(wallet: ConnectedWallet, state: WalletState, planned: PlannedTransaction) {
+    const [first] = planned.pays
+    if (this.isSponsored && this.settings.sponsor !== null && first && wallet.canSign) {
+      const signature = await sendSponsoredClaim(this.#context(), this.settings.sponsor, wallet, first.state)
+      return { signature, pays: [first] }
     }
-    return sendClaim(this.#context(), wallet, state, planned)
+    return { signature: await sendClaim(this.#context(), wallet, state, planned), pays: planned.pays }
   }
 
-  #amountsOf({ pays }: PlannedTransaction): string {
+  #amountsOf(pays: PlannedTransaction['pays']): string {
     const sums = new Map<string, { symbol: string; decimals: number; amount: bigint }>()
     for (const { state, amount } of pays) {
       const { mint, symbol, decimals } = state.row.airdrop

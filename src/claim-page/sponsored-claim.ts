@@ -1,4 +1,5 @@
 /** Claims that a sponsor pays for: offered by the operator's daemon, checked here to the byte before anybody signs. */
+import { MAX_TRANSACTION_BYTES } from '../solana/constants.ts'
 import { base64Of, bytesOfBase64, equalBytes } from './bytes.ts'
 import { followClaim, type SendingContext } from './claim-sending.ts'
 import type { RowState } from './claim-state.ts'
@@ -72,6 +73,8 @@ export async function sendSponsoredClaim(
   let offered: Uint8Array
   try {
     offered = bytesOfBase64(wire as string)
+    // Two signatures in a count of one byte: any other form may be read as another message by the wallet.
+    if (offered[0] !== 2 || offered.length > MAX_TRANSACTION_BYTES) throw new PageFault('sponsorChanged')
     await requireHonest(messageOf(offered), wallet.address, state)
   } catch {
     throw new PageFault('sponsorStrange')

@@ -29,12 +29,21 @@ const NOTES: Record<TransferFault, Note> = {
 
 export const transferNote = (fault: TransferFault, receiver: TokenReceiver): string => NOTES[fault](receiver)
 
-/** Returns the greater of the fees that may be in force in this epoch; null for a token that keeps nothing. */
-export function greatestTransferFee({ extensions }: Pick<OnChainToken, 'extensions'>): TransferFee | null {
+/**
+ * Returns what may be kept of a transfer in this epoch: the greatest share and the greatest sum of the fees that keep
+ * anything; null for a token that keeps nothing.
+ */
+export function greatestTransferFee({
+  extensions,
+}: Pick<OnChainToken, 'extensions'>): Omit<TransferFee, 'epoch'> | null {
   const fees = extensions?.transferFee
   if (fees === null || fees === undefined) return null
-  const fee = fees.older.basisPoints > fees.newer.basisPoints ? fees.older : fees.newer
-  return fee.basisPoints === 0 || fee.maximumFee === 0n ? null : fee
+  const kept = [fees.older, fees.newer].filter(({ basisPoints, maximumFee }) => basisPoints > 0 && maximumFee > 0n)
+  if (kept.length === 0) return null
+  return {
+    basisPoints: Math.max(...kept.map(({ basisPoints }) => basisPoints)),
+    maximumFee: kept.reduce((most, { maximumFee }) => (maximumFee > most ? maximumFee : most), 0n),
+  }
 }
 
 /** Throws bad_request for a token that cannot be sent, or not in full without being told so. */
