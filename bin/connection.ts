@@ -1,6 +1,8 @@
 /** Finds what answers a command: the configured API, the running daemon of this data folder, or the same routes in this process. */
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import type { ApiCaller } from '../commands/session.ts'
 import { terminal } from '../commands/terminal.ts'
 import { failure, Problem, usage } from '../commands/ui/problem.ts'
 import { type DaemonRole, daemonRole } from '../src/api/daemon-roles.ts'
@@ -12,6 +14,7 @@ import {
   ConfigError,
   DAEMON_FILE,
   DAEMON_LOCK_FILE,
+  databasePlace,
   environmentName,
   OPERATOR_KEY_FILE,
   type Origin,
@@ -26,6 +29,7 @@ export interface Connection {
   send: Transport
   /** Label of the cluster that the API uses; null where only a remote API knows it. */
   cluster: string | null
+  caller: ApiCaller
   close(): Promise<void> | void
 }
 
@@ -35,7 +39,12 @@ const DAEMON_PROBE_MS = 3_000
 /** Connects as the configuration says; `note` receives messages about files that a dead daemon left behind. */
 export async function connectToApi(config: Config, note: (text: string) => void): Promise<Connection> {
   const { api } = config.values
-  if (api !== undefined) return connectionOver(await openHttp(api, chosenKey(config)), null)
+  if (api !== undefined) {
+    const key = chosenKey(config)
+    const http = await openHttp(api, key)
+    const { origin, pathname } = new URL(api)
+    return connectionOver(http, null, callerOf(`${origin}${pathname.replace(/\/$/, '')}`, key))
+  }
   const explicit = explicitKey(config)
   const daemon = runningDaemon(config)
   const probe = daemon && (await openHttp(daemon.url, undefined, DAEMON_PROBE_MS))
@@ -43,10 +52,11 @@ export async function connectToApi(config: Config, note: (text: string) => void)
   try {
     if (await isHealthy(daemon, probe, note)) {
       compareClusters(config, daemon, note)
-      const http = probe.withKey(explicit ?? readApiKeyFile(join(config.dataDir, OPERATOR_KEY_FILE)))
+      const key = explicit ?? readApiKeyFile(join(config.dataDir, OPERATOR_KEY_FILE))
+      const http = probe.withKey(key)
       return daemon.role === 'worker'
         ? besideWorker(http, await localConnection(config, explicit))
-        : connectionOver(http, daemon.cluster ?? null)
+        : connectionOver(http, daemon.cluster ?? null, callerOf(daemon.database ?? daemon.url, key))
     }
   } catch (error) {
     probe.close()
@@ -60,10 +70,12 @@ export async function connectToApi(config: Config, note: (text: string) => void)
 async function localConnection(config: Config, key: string | undefined): Promise<Connection> {
   const { openLocal } = await import('../daemon/local.ts')
   const local = await openLocal(config)
-  const authorization = `Bearer ${key ?? local.bearer}`
+  const bearer = key ?? local.bearer
+  const authorization = `Bearer ${bearer}`
   return {
     send: (request) => local.send({ ...request, headers: { ...request.headers, authorization } }),
     cluster: clusterOf(config).label,
+    caller: callerOf(databasePlace(config), bearer),
     close: () => local.close(),
   }
 }
@@ -81,10 +93,16 @@ function besideWorker(http: HttpTransport, local: Connection): Connection {
   }
 }
 
-const connectionOver = ({ send, close }: HttpTransport, cluster: string | null): Connection => ({
+const connectionOver = ({ send, close }: HttpTransport, cluster: string | null, caller: ApiCaller): Connection => ({
   send,
   close,
   cluster,
+  caller,
+})
+
+const callerOf = (api: string, key: string | undefined): ApiCaller => ({
+  api,
+  key: key === undefined ? 'none' : createHash('sha256').update(key).digest('hex').slice(0, 16),
 })
 
 /**
@@ -185,6 +203,8 @@ export interface Daemon {
   cluster: string | undefined
   /** Undefined where the file does not name one. */
   role: DaemonRole | undefined
+  /** Where its database is; undefined where the file does not name it. */
+  database: string | undefined
   file: string
 }
 
@@ -209,14 +229,15 @@ export function runningDaemon({ dataDir }: Config): Daemon | undefined {
   if (!existsSync(dataDir)) return undefined
   requireDataFolder(dataDir)
   const file = join(dataDir, DAEMON_FILE)
-  const text = readOwnIfThere(file, { folder: 'own' })
-  if (text === null) return undefined
+  const content = readOwnIfThere(file, { folder: 'own' })
+  if (content === null) return undefined
   try {
-    const { pid, url, cluster, role } = JSON.parse(text) as Record<string, unknown>
+    const { pid, url, cluster, role, database } = JSON.parse(content) as Record<string, unknown>
     if (typeof pid !== 'number' || typeof url !== 'string' || pid === process.pid) return undefined
     if (!/^https?:\/\//.test(url) || parseUrl(url) === undefined) return undefined
     if (!isHeldBy(join(dataDir, DAEMON_LOCK_FILE), pid)) return undefined
-    return { pid, url, file, cluster: typeof cluster === 'string' ? cluster : undefined, role: daemonRole(role) }
+    const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
+    return { pid, url, file, cluster: text(cluster), role: daemonRole(role), database: text(database) }
   } catch {
     return undefined
   }

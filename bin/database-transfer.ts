@@ -5,11 +5,12 @@ import { dirname, join, resolve } from 'node:path'
 import type { ExportFacts, StepProgress, TransferReport } from '../commands/database/installation.ts'
 import { failure, Problem, usage } from '../commands/ui/problem.ts'
 import type { Config } from '../src/config.ts'
+import { databasePlace } from '../src/config.ts'
 import { makeDataFolder, openOwnFile, replaceWith } from '../src/files.ts'
 import { storeOptions } from '../src/store/open.ts'
 import { BACKUP_LIST } from './backup-list.ts'
 import { runningDaemon } from './connection.ts'
-import { databaseKind, databasePlace, refuseBesideDaemon } from './database.ts'
+import { databaseKind, refuseBesideDaemon } from './database.ts'
 
 /** Writes every table as of one moment into a file with mode 0600, which has its name once it is whole. */
 export async function exportTo(

@@ -1,10 +1,8 @@
 /** The database of this installation for `svc db`: opened directly, beside a daemon that may be running. */
-import { join } from 'node:path'
 import type { Database, DatabaseStatus, MigrationList } from '../commands/database/installation.ts'
 import { Problem } from '../commands/ui/problem.ts'
-import { type Config, DATABASE_FILE } from '../src/config.ts'
+import { type Config, databasePlace } from '../src/config.ts'
 import { storeOptions } from '../src/store/open.ts'
-import { parseUrl } from '../src/urls.ts'
 import { runningDaemon } from './connection.ts'
 import { afterRestore } from './interrupted-restore.ts'
 
@@ -75,14 +73,6 @@ async function listMigrations(config: Config): Promise<MigrationList> {
 
 export const databaseKind = ({ values }: Config): 'sqlite' | 'postgres' =>
   values['database-url'] === undefined ? 'sqlite' : 'postgres'
-
-/** The file, or host and name of the database on PostgreSQL, without credentials. */
-export function databasePlace({ dataDir, values }: Config): string {
-  const url = values['database-url']
-  if (url === undefined) return join(dataDir, DATABASE_FILE)
-  const parsed = parseUrl(url)
-  return parsed === undefined ? 'SVC_DATABASE_URL' : `${parsed.host}${parsed.pathname}`
-}
 
 /** Throws conflict while a daemon of this folder runs; `because` says why it is in the way. */
 export function refuseBesideDaemon(config: Config, because: string): void {

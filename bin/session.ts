@@ -81,14 +81,15 @@ export function openSession(globals: Globals, host: Host, paint: Record<'out' | 
   const open = async () => {
     for (const signal of STOP_SIGNALS) host.once(signal, interrupted)
     const { connectToApi } = await import('./connection.ts')
-    const connected = await connectToApi(await config(), ui.note).catch((error) => Promise.reject(asUsage(error)))
-    connection = connected
-    return connected
+    const made = await connectToApi(await config(), ui.note).catch((error) => Promise.reject(asUsage(error)))
+    connection = made
+    return made
   }
-  const send: Transport = async (request) => {
+  const connected = async (): Promise<Connection> => {
     opening ??= open()
-    return (await opening).send(request)
+    return opening
   }
+  const send: Transport = async (request) => (await connected()).send(request)
   const client = onceOnly((): Client => createClient(send))
 
   return {
@@ -125,6 +126,7 @@ export function openSession(globals: Globals, host: Host, paint: Record<'out' | 
       const daemon = runningDaemon(loaded)
       return daemon === undefined ? clusterOf(loaded).label : (daemon.cluster ?? null)
     },
+    caller: async () => (await connected()).caller,
     async serve({ host, port, role: wanted, rpc_host, rpc_port }, onReady) {
       const { serve } = await import('../daemon/serve.ts')
       const flags = definedFlags({ host, port, role: wanted, 'rpc-host': rpc_host, 'rpc-port': rpc_port })

@@ -19,10 +19,19 @@ export interface Session {
   setInterruptNote(text: string | null): void
   /** The cluster that commands use, as a moniker or a host; null where only the API knows it. */
   cluster(): Promise<string | null>
+  /** Who asks the API, and which; opens the connection. */
+  caller(): Promise<ApiCaller>
   /** Runs the daemon until it is stopped. */
   serve(flags: ServeFlags, onReady: (at: ServingDaemon) => void): Promise<void>
   /** Checks this installation; each check is one line. */
   diagnose(): Promise<DoctorCheck[]>
+}
+/** Whose idempotency keys a command uses: they hold for one API key of one installation. */
+export interface ApiCaller {
+  /** The API's URL; the database's place where the data folder's daemon or this process answers. */
+  api: string
+  /** The beginning of the SHA-256 of the API key, in hexadecimal digits; `none` without a key. */
+  key: string
 }
 /** A session with some parts replaced. A spread would call its getters, which open each part on first use. */
 export const sessionWith = (session: Session, own: Partial<Pick<Session, 'ui' | 'setInterruptNote'>>): Session =>

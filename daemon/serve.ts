@@ -4,7 +4,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type DaemonRole, daemonRole } from '../src/api/daemon-roles.ts'
-import { type Config, ConfigError, DAEMON_FILE } from '../src/config.ts'
+import { type Config, ConfigError, DAEMON_FILE, databasePlace } from '../src/config.ts'
 import { type ApiError, conflict } from '../src/errors.ts'
 import { writeAtomically } from '../src/files.ts'
 import { loadCurves } from '../src/operations/pools/presets.ts'
@@ -188,7 +188,8 @@ function secondDaemon({ dataDir }: Config): ApiError {
 
 function writeDaemonFile(config: Config, at: Record<string, string | undefined>): void {
   const file = join(config.dataDir, DAEMON_FILE)
-  writeAtomically(file, `${JSON.stringify({ pid: process.pid, ...at })}\n`)
+  const content = { pid: process.pid, database: databasePlace(config), ...at }
+  writeAtomically(file, `${JSON.stringify(content)}\n`)
 }
 
 function removeDaemonFile(config: Config): void {

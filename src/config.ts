@@ -275,3 +275,11 @@ function solanaUrl(env: Record<string, string | undefined>): string | undefined 
     return undefined
   }
 }
+
+/** The file, or host and name of the database on PostgreSQL, without credentials. */
+export function databasePlace({ dataDir, values }: Config): string {
+  const url = values['database-url']
+  if (url === undefined) return join(dataDir, DATABASE_FILE)
+  const parsed = parseUrl(url)
+  return parsed === undefined ? 'SVC_DATABASE_URL' : `${parsed.host}${parsed.pathname}`
+}

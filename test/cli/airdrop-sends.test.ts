@@ -200,6 +200,21 @@ describe('svc airdrops send', () => {
     expect(await json(signed)).toMatchObject({ sent: 12, failed: 0 })
     expect(await held(wallets[11]!)).toBe(1_000_000n)
     expect(await json(signed)).toMatchObject({ sent: 0, sent_already: 12 })
+
+    // As if killed before the answers came; only the key that asked is answered by what it had signed.
+    const journal = `${file}.send.jsonl`
+    const lines = readFileSync(journal, 'utf8').trim().split('\n')
+    const begun = lines.filter((line, i) => i === 0 || line.includes('"sending"'))
+    writeFileSync(journal, `${begun.join('\n')}\n`)
+    const { key } = await json(['keys', 'create', '--name', 'other', '--scopes', '*'])
+    const { stdout, exitCode } = await cli.svc([...signed, '--json'], { env: { ...env, SVC_API_KEY: key } })
+    const other = JSON.parse(stdout)
+    expect([exitCode, other.sent, other.unknown]).toEqual([1, 0, 12])
+    expect(other.recipients[0].note).toContain('with another API key; it is not asked again')
+    expect(readFileSync(journal, 'utf8')).not.toContain(key)
+    expect(await held(wallets[11]!)).toBe(1_000_000n)
+    expect(await json(signed)).toMatchObject({ sent: 12, unknown: 0 })
+    expect(await Promise.all(wallets.map(held))).toEqual(wallets.map(() => 1_000_000n))
   })
 })
 

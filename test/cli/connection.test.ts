@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { onPostgres } from '../support/database.ts'
 import { commandLine, PROGRAM } from './command-line.ts'
 
 const cli = commandLine()
@@ -202,6 +203,7 @@ describe('svc serve', () => {
     expect(JSON.parse(readFileSync(join(folder, 'daemon.json'), 'utf8'))).toEqual({
       pid: served.process.pid,
       url: served.url,
+      database: expect.stringMatching(onPostgres ? /\/\w+$/ : /served\/svc\.db$/),
       role: 'all',
       cluster: 'embedded',
       rpc_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),

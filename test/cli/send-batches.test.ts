@@ -15,12 +15,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createWallet } from '../../bin/wallet.ts'
 import { type SendRun, sendBatch, settleBatch } from '../../commands/airdrops/sending/batch.ts'
 import { type AgreedTransfers, requireTransfers } from '../../commands/airdrops/sending/expected.ts'
-import { SendJournal } from '../../commands/airdrops/sending/journal.ts'
+import { type RequestedBatch, SendJournal } from '../../commands/airdrops/sending/journal.ts'
 import type { SendRow } from '../../commands/airdrops/sending/rows.ts'
 import type { Session } from '../../commands/session.ts'
 import { untilEnded } from '../../commands/signing/until-ended.ts'
 import { compileUnsigned } from '../../src/chain/unsigned.ts'
 import { ApiError } from '../../src/errors.ts'
+import { MINUTE_MS } from '../../src/timing.ts'
 import { GOLDEN_BLOCKHASH, goldenKey } from '../support/golden.ts'
 
 let folder = ''
@@ -29,6 +30,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
+const NOW = 1_700_000_000_000
+const caller = { api: '/data', key: 'abc' }
 const terms = { mint: 'mint', payer: 'payer', cluster: 'embedded' }
 const journalAt = (name = 'list.send.jsonl') => new SendJournal(join(folder, name), terms)
 const rowOf = (wallet: string, amount = 1n): SendRow => ({
@@ -52,7 +55,7 @@ function api(script: {
 }) {
   const next = <T>(list: T[]): T => (list.length > 1 ? list.shift()! : list[0]!)
   const calls: string[] = []
-  let now = 1_700_000_000_000
+  let now = NOW
   const session = {
     clock: {
       now: () => now,
@@ -143,6 +146,7 @@ describe('a batch of the platform wallet', () => {
       forecast: { source: 'source', tokenProgram: 'spl' },
       keypair: undefined,
       signed: true,
+      caller,
       txVersion: {},
     }
     return { journal, release, session, calls, run }
@@ -159,7 +163,7 @@ describe('a batch of the platform wallet', () => {
     expect(await sendBatch(session, run, [row])).toEqual([])
     expect([row.status, row.signature, journal.open]).toEqual(['sent', 'sig', []])
     expect(calls.filter((call) => call === 'create signed key')).toHaveLength(5)
-    const keys = readFileSync(journal.file, 'utf8').match(/"key":"[^"]+"/g)
+    const keys = readFileSync(journal.file, 'utf8').match(/"sending":\{"key":"[^"]+"/g)
     expect(keys).toHaveLength(1)
     release()
   })
@@ -190,14 +194,79 @@ describe('a batch of the platform wallet', () => {
     release()
   })
 
-  it('whose answer was lost a day ago is not asked for again', async () => {
-    const { journal, session, calls, run, release } = await opened({ lifecycles: ['unknown'], creates: [answer] })
-    const sending = { key: 'k', at: session.clock.now() - 21 * 3_600_000, signature: null }
-    const entry = journal.begun([['a', '1']], { ...sending, body: { ...run.terms, mode: 'signed' } })
+  const asked = (run: SendRun, more: Partial<RequestedBatch>): RequestedBatch => ({
+    key: 'k',
+    at: NOW,
+    signature: null,
+    caller,
+    body: { ...run.terms, mode: 'signed' },
+    ...more,
+  })
+
+  it('whose answer was lost is asked for again for half an hour by the same caller', async () => {
+    const { journal, session, calls, run, release } = await opened({ lifecycles: ['confirmed'], creates: [answer] })
+    const entry = journal.begun([['a', '1']], asked(run, { at: NOW - 29 * MINUTE_MS }))
     const row = rowOf('a')
     expect(await settleBatch(session, run, entry, [row])).toEqual([])
-    expect([row.status, calls, journal.open.length]).toEqual(['unknown', [], 1])
-    expect(row.note).toContain('svc audit list')
+    expect([row.status, calls[0], journal.open]).toEqual(['sent', 'create signed key', []])
+    release()
+  })
+
+  it.each<[string, Partial<RequestedBatch>, string]>([
+    ['half an hour ago', { at: NOW - 31 * MINUTE_MS }, 'longer ago than an API is sure to remember'],
+    ['by a clock that was ahead', { at: NOW + MINUTE_MS }, 'longer ago than an API is sure to remember'],
+    ['with another API key', { caller: { ...caller, key: 'abd' } }, 'with another API key'],
+    ['at another API', { caller: { ...caller, api: 'https://api.test' } }, 'at https://api.test, which is not /data'],
+  ])('whose answer was lost, and that was asked for %s, is not asked for again', async (_, more, why) => {
+    const { journal, session, calls, run, release } = await opened({ lifecycles: ['unknown'], creates: [answer] })
+    journal.begun([['a', '1']], asked(run, more))
+    release()
+    // As the next run reads it.
+    const next = journalAt()
+    const releaseNext = await next.begin()
+    const row = rowOf('a')
+    expect(await settleBatch(session, { ...run, journal: next }, next.open[0]!, [row])).toEqual([])
+    expect([row.status, calls, next.open.length]).toEqual(['unknown', [], 1])
+    for (const words of [why, 'svc audit list', 'svc tx status SIGNATURE', '--again']) expect(row.note).toContain(words)
+    releaseNext()
+  })
+
+  it('that names no caller is not asked for again', async () => {
+    const { journal, session, calls, run, release } = await opened({ lifecycles: ['unknown'], creates: [answer] })
+    const { caller: _, ...nobody } = asked(run, {})
+    const entry = journal.begun([['a', '1']], nobody)
+    const row = rowOf('a')
+    expect(await settleBatch(session, run, entry, [row])).toEqual([])
+    expect([row.status, calls]).toEqual(['unknown', []])
+    release()
+  })
+
+  it('that another caller has had signed counts where it is confirmed, and is never signed anew', async () => {
+    for (const [lifecycle, status] of [
+      ['confirmed', 'sent'],
+      [['failed', 'BlockhashExpired'], 'unknown'],
+    ] as const) {
+      const { journal, session, run, release } = await opened({ lifecycles: [lifecycle as string], creates: [answer] })
+      const request = asked(run, { signature: 'sig', caller: { ...caller, key: 'abd' } })
+      const row = rowOf('a')
+      expect(await settleBatch(session, run, journal.begun([['a', '1']], request), [row])).toEqual([])
+      expect(row.status).toBe(status)
+      if (status === 'unknown') expect(row.note).toContain('svc tx status sig')
+      release()
+      rmSync(journal.file)
+    }
+  })
+
+  it('is not asked for again once its rate limit was used up for longer than a key is trusted', async () => {
+    const limited = new ApiError('rate_limited', 'wait')
+    const lost = new ApiError('internal_error', 'gone')
+    const creates = [lost, ...Array.from({ length: 500 }, () => limited), answer]
+    const { journal, session, calls, run, release } = await opened({ lifecycles: ['confirmed'], creates })
+    const row = rowOf('a')
+    expect(await sendBatch(session, run, [row])).toEqual([])
+    expect([row.status, journal.open.length]).toEqual(['unknown', 1])
+    expect(session.clock.now() - NOW).toBeGreaterThan(30 * MINUTE_MS)
+    expect(calls.length).toBeLessThan(500)
     release()
   })
 })

@@ -2,13 +2,14 @@
 import type { TokenTransfer } from '../../../src/api/token-transfers.ts'
 import { ApiError } from '../../../src/errors.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/solana/program-ids.ts'
-import type { Session } from '../../session.ts'
+import type { ApiCaller, Session } from '../../session.ts'
 import { patiently } from '../../signing/patience.ts'
 import { requestPlatformSignature } from '../../signing/requests.ts'
 import { signCompletely } from '../../signing/signatures.ts'
 import { endOfSent, type SignedEnd, untilEnded } from '../../signing/until-ended.ts'
 import { failure } from '../../ui/problem.ts'
 import type { RequestedBatch, SendJournal, SentBatch } from './journal.ts'
+import { otherCaller, requireTrusted, UntrustedKey, untrusted } from './key-trust.ts'
 import { leaveOut, type SendForecast, type SendRow, type SendTermsOfList } from './rows.ts'
 
 export interface SendRun {
@@ -18,13 +19,13 @@ export interface SendRun {
   keypair: string | undefined
   /** Whether the platform wallet signs. */
   signed: boolean
+  /** Who asks it to. */
+  caller: ApiCaller
   txVersion: { tx_version?: 1 }
 }
 
 /** Times that a batch is signed; it may expire without being executed, but after so many another fault is likely. */
 const MAX_BATCH_SIGNINGS = 4
-/** Milliseconds for which an idempotency key surely answers with what was signed under it; the API keeps it for a day. */
-const KEY_LIFE_MS = 20 * 3_600_000
 
 type Outcome = Awaited<ReturnType<typeof outcomeOf>>
 
@@ -37,6 +38,10 @@ export async function sendBatch(session: Session, run: SendRun, rows: readonly S
     if (outcome.kind === 'refused') {
       ;({ now } = withoutFault(outcome.error, now, later))
       continue
+    }
+    if (outcome.kind === 'unknown') {
+      markUnknown(now, outcome.note)
+      break
     }
     if (outcome.end.kind === 'confirmed') {
       markSent(now, outcome.signature)
@@ -60,18 +65,19 @@ export async function settleBatch(
   rows: readonly SendRow[],
 ): Promise<SendRow[]> {
   const { sending } = entry
-  if ('key' in sending && sending.signature === null && session.clock.now() - sending.at > KEY_LIFE_MS) {
-    const note = `the platform wallet was asked under the key ${sending.key} on ${new Date(sending.at).toISOString()}, and whether it has signed is not known: see \`svc audit list\`, and send it in a list of its own if it has not`
-    for (const row of rows) Object.assign(row, { status: 'unknown', note })
-    return []
-  }
-  const { end, signature } =
+  const outcome =
     'key' in sending
       ? await endRequested(session, run, entry, sending)
       : {
+          kind: 'ended' as const,
           end: await patiently(session, () => untilEnded(session, { ...sending, isNew: false })),
           signature: sending.signature,
         }
+  if (outcome.kind === 'unknown') {
+    markUnknown(rows, outcome.note)
+    return []
+  }
+  const { end, signature } = outcome
   if (end.kind !== 'confirmed') {
     run.journal.ended(entry, end.kind)
     return [...rows]
@@ -83,6 +89,10 @@ export async function settleBatch(
 
 function markSent(rows: readonly SendRow[], signature: string): void {
   for (const row of rows) Object.assign(row, { status: 'sent', signature, note: null })
+}
+
+function markUnknown(rows: readonly SendRow[], note: string): void {
+  for (const row of rows) Object.assign(row, { status: 'unknown', note })
 }
 
 /** Builds without signing, for a preview; faults mark their rows. Null where nobody is left. */
@@ -108,7 +118,8 @@ export async function tryBatch(
   return null
 }
 
-type BatchOutcome = { kind: 'refused'; error: ApiError } | { kind: 'ended'; end: SignedEnd; signature: string }
+type RequestOutcome = { kind: 'ended'; end: SignedEnd; signature: string } | { kind: 'unknown'; note: string }
+type BatchOutcome = { kind: 'refused'; error: ApiError } | RequestOutcome
 
 function outcomeOf(session: Session, run: SendRun, rows: readonly SendRow[]): Promise<BatchOutcome> {
   return run.signed ? outcomeByPlatform(session, run, rows) : outcomeByKeypair(session, run, rows)
@@ -156,41 +167,57 @@ async function requireAgreed(session: Session, run: SendRun, rows: readonly Send
 }
 
 async function outcomeByPlatform(session: Session, run: SendRun, rows: readonly SendRow[]): Promise<BatchOutcome> {
-  const request = { key: crypto.randomUUID(), at: session.clock.now(), signature: null, body: requestBody(run) }
-  const entry = run.journal.begun(pairsOf(rows), request)
+  const { caller, journal } = run
+  const request = { key: crypto.randomUUID(), at: session.clock.now(), signature: null, caller, body: requestBody(run) }
+  const entry = journal.begun(pairsOf(rows), request)
   try {
-    const { end, signature } = await endRequested(session, run, entry, request)
-    run.journal.ended(entry, end.kind)
-    return { kind: 'ended', end, signature }
+    const outcome = await endRequested(session, run, entry, request)
+    if (outcome.kind === 'ended') journal.ended(entry, outcome.end.kind)
+    return outcome
   } catch (error) {
     // A refusal says that nothing was signed; that of a paused signer also answers a repeated request that was signed.
     if (!(error instanceof ApiError) || error.code !== 'bad_request' || error.details?.rule === 'paused') throw error
-    run.journal.ended(entry, 'failed')
+    journal.ended(entry, 'failed')
     return { kind: 'refused', error }
   }
 }
 
 const requestBody = ({ terms, txVersion }: SendRun) => ({ ...terms, ...txVersion, mode: 'signed' as const })
 
-/** Asks under the key of the entry, whose signature it answers however often it is asked, and waits for the end. */
+/** Asks under the key of the entry, whose signature it answers as long as the key is trusted, and waits for the end. */
 async function endRequested(
   session: Session,
-  { journal }: SendRun,
+  { journal, caller }: SendRun,
   entry: SentBatch,
-  { key, signature: known, body }: RequestedBatch,
-): Promise<{ end: SignedEnd; signature: string }> {
+  request: RequestedBatch,
+): Promise<RequestOutcome> {
   const recipients = entry.recipients.map(([wallet, amount]) => ({ wallet, amount }))
-  const signature = known ?? (await patiently(session, () => signedUnder(session, key, { ...body, recipients })))
-  if (known === null) journal.named(entry, signature)
-  return { end: await patiently(session, () => endOfSent(session, { signature })), signature }
+  try {
+    const { signature: known } = request
+    const signature = known ?? (await patiently(session, () => signedUnder(session, request, caller, recipients)))
+    if (known === null) journal.named(entry, signature)
+    const end = await patiently(session, () => endOfSent(session, { signature }))
+    const other = otherCaller(request, caller)
+    // Another API may not know the transaction that the first one still sends.
+    if (end.kind !== 'confirmed' && other !== null) throw untrusted(request, other)
+    return { kind: 'ended', end, signature }
+  } catch (error) {
+    if (error instanceof UntrustedKey) return { kind: 'unknown', note: error.message }
+    throw error
+  }
 }
 
-type TransferBody = RequestedBatch['body'] & { recipients: { wallet: string; amount: string }[] }
-
-async function signedUnder(session: Session, key: string, body: TransferBody): Promise<string> {
-  const { data } = await requestPlatformSignature(session, key, (options) =>
-    session.client.tokenTransfers.create(body, options),
-  )
+async function signedUnder(
+  session: Session,
+  request: RequestedBatch,
+  caller: ApiCaller,
+  recipients: { wallet: string; amount: string }[],
+): Promise<string> {
+  const { data } = await requestPlatformSignature(session, request.key, (options) => {
+    // Each attempt checks it, because the pauses of a used-up rate limit may last longer than the key.
+    requireTrusted(request, caller, session.clock.now())
+    return session.client.tokenTransfers.create({ ...request.body, recipients }, options)
+  })
   if (data.mode === 'signed') return data.signature
   throw failure('the API answered without a signature: it did not sign')
 }

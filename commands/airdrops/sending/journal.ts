@@ -1,4 +1,5 @@
 /** The journal of a list that is sent: every batch with its signed bytes, on disk before they are sent, and how it ended. */
+import type { ApiCaller } from '../../session.ts'
 import { JournalLock, journalNotKept, refuseOtherTerms } from '../../signing/journal-lock.ts'
 import { LineJournal } from '../../signing/line-journal.ts'
 import { usage } from '../../ui/problem.ts'
@@ -27,6 +28,8 @@ export interface RequestedBatch {
   /** Unix milliseconds. */
   at: number
   signature: string | null
+  /** Who asked, and which API: nobody else's key is answered by what was signed. */
+  caller?: ApiCaller
   /** What was asked besides the recipients; a key answers the same request only. */
   body: SendTermsOfList & { tx_version?: 1; mode: 'signed' }
 }
@@ -173,6 +176,8 @@ export class SendJournal {
 type Fields = Record<string, unknown>
 const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
 const isText = (value: unknown): value is string => typeof value === 'string'
+const isMoment = (value: unknown) => Number.isSafeInteger(value) && !Number.isNaN(new Date(value as number).getTime())
+const isCaller = ({ api, key }: Fields) => isText(api) && isText(key)
 
 function headOf(value: unknown): JournalHead | null {
   const { version, kind, mint, payer, cluster } = fieldsOf(value)
@@ -192,9 +197,9 @@ function journalLineOf(value: unknown): JournalLine | null {
   const isList =
     Array.isArray(recipients) &&
     recipients.every((pair) => Array.isArray(pair) && isText(pair[0]) && /^\d{1,20}$/.test(String(pair[1])))
-  const { transaction, signature: signed, last_valid_block_height, key, at, body } = fieldsOf(sending)
+  const { transaction, signature: signed, last_valid_block_height, key, at, body, caller } = fieldsOf(sending)
   const isSigned = isText(transaction) && isText(signed) && Number.isSafeInteger(last_valid_block_height)
-  return isList && (isSigned || (isText(key) && typeof at === 'number' && fieldsOf(body) === body))
-    ? (value as JournalLine)
-    : null
+  const isRequested =
+    isText(key) && isMoment(at) && fieldsOf(body) === body && (caller === undefined || isCaller(fieldsOf(caller)))
+  return isList && (isSigned || isRequested) ? (value as JournalLine) : null
 }

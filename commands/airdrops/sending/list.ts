@@ -65,7 +65,8 @@ export async function sendList(session: Session, flags: SendFlags, list: ListToS
     accept_transfer_fee: flags.accept_transfer_fee,
     ...(list.airdrop_id === undefined ? {} : { airdrop_id: list.airdrop_id }),
   }
-  const run = { terms, txVersion: txVersionField(flags), keypair: flags.keypair, signed: flags.signed, journal }
+  const { keypair, signed } = flags
+  const run = { terms, txVersion: txVersionField(flags), keypair, signed, caller: await session.caller(), journal }
   const pending = journal.open.reduce((count, { recipients }) => count + recipients.length, 0)
   // What an earlier run has sent may have landed, so it is not counted among what is to be sent.
   const opened = new Set(journal.open.flatMap(({ recipients }) => recipients.map(([wallet]) => wallet)))

@@ -10,7 +10,7 @@ export interface SendRow {
   wallet: string
   /** Raw units. */
   amount: bigint
-  /** `unknown`: the platform wallet was asked so long ago that nothing tells whether it has signed. */
+  /** `unknown`: the platform wallet was asked so long ago, or by another caller, that nothing tells whether it has signed. */
   status: 'to send' | 'sent' | 'sent already' | 'claimed' | 'left out' | 'unknown' | 'failed'
   /** Why it is left out, in words. */
   note: string | null

@@ -1,0 +1,34 @@
+/** Whether the platform wallet may be asked again under a key: only while that surely answers what was signed under it. */
+import { MINUTE_MS } from '../../../src/timing.ts'
+import type { ApiCaller } from '../../session.ts'
+import type { RequestedBatch } from './journal.ts'
+
+/** Half of the shortest time for which an API can be set to keep its idempotency keys (`idempotency-hours`). */
+const KEY_TRUST_MS = 30 * MINUTE_MS
+
+/** Why asking again could sign and pay a second time, and what to do instead. */
+export class UntrustedKey extends Error {}
+
+/** Throws UntrustedKey where the key may be forgotten, or was never that of the present caller. */
+export function requireTrusted(request: RequestedBatch, caller: ApiCaller, now: number): void {
+  const age = now - request.at
+  const other = otherCaller(request, caller)
+  // A request of the future was written by another clock, so that its age is not known.
+  if (other === null && age >= 0 && age <= KEY_TRUST_MS) return
+  throw untrusted(request, other ?? 'longer ago than an API is sure to remember')
+}
+
+/** Says who else asked; null where it was the present caller. */
+export function otherCaller({ caller }: RequestedBatch, { api, key }: ApiCaller): string | null {
+  if (caller === undefined) return 'by a caller that the journal does not name'
+  if (caller.api !== api) return `at ${caller.api}, which is not ${api}`
+  return caller.key === key ? null : 'with another API key'
+}
+
+export const untrusted = ({ key, at, signature }: RequestedBatch, why: string): UntrustedKey =>
+  new UntrustedKey(
+    `the platform wallet was asked under the idempotency key ${key} on ${new Date(at).toISOString()}, ${why}; it is not asked again, ` +
+      `because that could pay twice. ${signature === null ? 'Find its signature, if it signed, in `svc audit list` of that API, and what' : 'What'} ` +
+      `became of it by \`svc tx status ${signature ?? 'SIGNATURE'}\` or in an explorer; if nothing was paid, send it in a list of its own ` +
+      'with another --journal (and --again where that list is the same)',
+  )
