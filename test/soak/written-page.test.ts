@@ -1,0 +1,113 @@
+/** Pages as they ship: what `svc airdrops page` writes, behind a file server, and what the daemon serves, claimed from in Chromium. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Keypair } from '@solana/web3.js'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { commandLine } from '../cli/command-line.ts'
+import { lacksDistributor } from '../support/airdrops.ts'
+import { serveFiles } from '../support/claim-site.ts'
+import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { PROGRAMS_DIR } from '../support/local-chain.ts'
+import { freePort } from '../support/ports.ts'
+import { standardWallet } from '../support/standard-wallet.ts'
+
+const CHROMIUM = '/usr/bin/chromium'
+const WAIT_MS = 60_000
+const isReady = existsSync(CHROMIUM) && !lacksDistributor
+
+describe.skipIf(!isReady)('the claim page as it ships (needs Chromium and the Jito merkle distributor)', () => {
+  const cli = commandLine()
+  const [payer, first, second] = [Keypair.generate(), Keypair.generate(), Keypair.generate()]
+  let daemon: Daemon
+  let browser: Browser
+  let rpc: string
+  let mint: string
+  let ids: string[]
+  const ok = async (...args: string[]) => {
+    const { exitCode, stdout, stderr } = await cli.svc([...args, '--json'])
+    expect({ args, exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ args, exitCode: 0, stderr: '' })
+    return JSON.parse(stdout)
+  }
+
+  beforeAll(async () => {
+    // The daemon runs in the data folder, which the first command makes.
+    await cli.svc(['localnet', 'status'])
+    const port = await freePort()
+    rpc = `http://127.0.0.1:${port}`
+    daemon = await startDaemon({
+      dataDir: cli.dataDir,
+      flags: ['--rpc-port', String(port)],
+      env: { SVC_PROGRAMS_DIR: PROGRAMS_DIR, SVC_CLAIM_PAGES: 'true', SVC_CLAIM_PAGE_RPC_URL: rpc },
+    })
+    const keypair = cli.file('payer.json', JSON.stringify([...payer.secretKey]), 0o600)
+    for (const key of [payer, first, second]) await ok('localnet', 'airdrop', key.publicKey.toBase58(), '10')
+    const token = ['--name', 'Drop', '--symbol', 'DRP', '--uri', 'https://example.com/d.json', '--supply', '1000000']
+    mint = (await ok('tokens', 'create', ...token, '-k', keypair, '--yes')).mint
+    // Two airdrops of one mint, and both wallets in both of them.
+    ids = []
+    for (const count of ['0', '1']) {
+      const rows = [first, second].map(({ publicKey }, n) => `${publicKey.toBase58()},${n + 1}${count}.5`)
+      const others = Array.from({ length: 40 }, () => `${Keypair.generate().publicKey.toBase58()},1`)
+      const list = cli.file(`list${count}.csv`, ['wallet,amount', ...others, ...rows, ''].join('\n'))
+      const launch = ['airdrops', 'launch', list, '--mint', mint, '--decimals', '6', '--airdrop-count', count]
+      const [airdrop] = await ok(...launch, '-k', keypair, '--again', '--yes')
+      ids.push(airdrop.id)
+    }
+    const { chromium } = await import('playwright-core')
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] })
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await daemon?.stop('SIGKILL')
+  })
+
+  async function claimAt(url: string, key: Keypair, picture: string) {
+    const page = await browser.newPage({ locale: 'en-US', viewport: { width: 390, height: 844 } })
+    const complaints: string[] = []
+    page.on('pageerror', (error) => complaints.push(error.message))
+    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+    await page.addInitScript(standardWallet(key))
+    await page.goto(url)
+    await page.getByRole('button', { name: 'Connect Test Wallet' }).click()
+    const claim = page.getByRole('button', { name: /^Claim / })
+    await claim.waitFor({ timeout: WAIT_MS })
+    const offered = await claim.textContent()
+    await claim.click()
+    await page.locator('[data-signature]').first().waitFor({ timeout: WAIT_MS })
+    const pictures = process.env.SVC_TEST_PICTURES
+    if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${picture}.png`), fullPage: true })
+    const calls = await page.evaluate('walletCalls.length')
+    await page.close()
+    expect(complaints).toEqual([])
+    return { offered, calls }
+  }
+  const claimedOf = async (id: string, key: Keypair) =>
+    (await ok('airdrops', 'entitlement', id, key.publicKey.toBase58())).claimed_amount
+
+  it(
+    'written by the command claims from two airdrops with one signature',
+    async () => {
+      const out = join(cli.home, 'site')
+      await ok('airdrops', 'page', ...ids, '--out', out, '--rpc', rpc)
+      const site = await serveFiles(out)
+      const { offered, calls } = await claimAt(site.url, first, 'written')
+      await site.close()
+      expect(offered).toMatch(/^Claim 22 /)
+      expect(calls).toBe(1)
+      expect([await claimedOf(ids[0]!, first), await claimedOf(ids[1]!, first)]).toEqual(['10500000', '11500000'])
+    },
+    WAIT_MS * 3,
+  )
+
+  it(
+    'served by the daemon claims from its airdrop',
+    async () => {
+      const { offered, calls } = await claimAt(`${daemon.url}/claim/${ids[1]}/`, second, 'served')
+      expect(offered).toMatch(/^Claim 21\.5 /)
+      expect(calls).toBe(1)
+      expect([await claimedOf(ids[0]!, second), await claimedOf(ids[1]!, second)]).toEqual(['0', '21500000'])
+    },
+    WAIT_MS * 3,
+  )
+})
