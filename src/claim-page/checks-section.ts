@@ -88,12 +88,13 @@ function check({ texts }: PageSession, words: string, passed: boolean | null): H
 function wholeList(session: PageSession): HTMLElement {
   const { texts, subject } = session
   const rows = texts.number(subject.index.count)
-  const words = texts.text('checkWhole', { rows })
-  if (report?.fault === null) return check(session, words, true)
+  if (report?.fault === null) return check(session, texts.text('checkWhole', { rows }), true)
   if (report?.fault) return check(session, texts.text(report.fault, report.values), false)
   const item = check(
     session,
-    report ? texts.text('checkWholeRunning', { checked: texts.number(report.checked), rows }) : words,
+    report
+      ? texts.text('checkWholeRunning', { checked: texts.number(report.checked), rows })
+      : texts.text('checkWholeOpen', { rows }),
     null,
   )
   if (report === null) {
