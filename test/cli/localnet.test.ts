@@ -172,7 +172,8 @@ describe('with a daemon', () => {
     const at = ['--data-dir', dataDir]
     const daemon = await daemonOf(dataDir)
     const { rpc_url, ws_url, ...rest } = fileOf(dataDir, 'daemon.json')
-    expect(rest).toEqual({ pid: daemon.process.pid, url: daemon.url, role: 'all', cluster: 'embedded' })
+    const database = expect.any(String)
+    expect(rest).toEqual({ pid: daemon.process.pid, database, url: daemon.url, role: 'all', cluster: 'embedded' })
     expect(Number(new URL(ws_url).port)).toBe(Number(new URL(rpc_url).port) + 1)
     expect(statSync(join(dataDir, 'localnet.json')).mode & 0o777).toBe(0o600)
     expect((await daemon.request('GET', '/ready', { key: null })).json.data).toEqual({
@@ -245,7 +246,7 @@ describe('with a daemon', () => {
     })
     const label = `127.0.0.1:${node.port}`
     expect(fileOf(dataDir, 'daemon.json')).toEqual({
-      ...{ pid: daemon.process.pid, url: daemon.url, role: 'all', cluster: label },
+      ...{ pid: daemon.process.pid, database: expect.any(String), url: daemon.url, role: 'all', cluster: label },
     })
     expect(existsSync(join(dataDir, 'localnet.json'))).toBe(false)
     const ready = () => daemon.request('GET', '/ready', { key: null })

@@ -128,7 +128,7 @@ describe('a daemon', () => {
     const told = JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8'))
     const port = (url: string) => Number(new URL(url).port)
     expect(told).toMatchObject({ pid: daemon.process.pid, url: daemon.url, role: 'all', cluster: 'embedded' })
-    expect(Object.keys(told)).toEqual(['pid', 'url', 'role', 'cluster', 'rpc_url', 'ws_url'])
+    expect(Object.keys(told)).toEqual(['pid', 'database', 'url', 'role', 'cluster', 'rpc_url', 'ws_url'])
     expect(port(told.ws_url)).toBe(port(told.rpc_url) + 1)
     for (const file of ['operator.key', 'daemon.json', ...(onPostgres ? [] : ['encryption.key', 'svc.db'])]) {
       expect([file, (statSync(join(dataDir, file)).mode & 0o777).toString(8)]).toEqual([file, '600'])
