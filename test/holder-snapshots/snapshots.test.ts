@@ -322,9 +322,25 @@ describe('requests for snapshots', () => {
     const key = await service.key()
     expect((await service.request('POST', CREATE, { body: { mint }, key })).status).toBe(403)
     const writer = await service.key({ scopes: ['airdrop:write'] })
-    const both = await Promise.all([1, 2].map(() => service.request('POST', CREATE, { body: { mint }, key: writer })))
-    expect(both.map(({ status }) => status).sort()).toEqual([201, 409])
-    expect(both.find(({ status }) => status === 409)?.json.error.message).toMatch(/one snapshot is read at a time/)
-    expect((await service.request('POST', CREATE, { body: { mint }, key: writer })).status).toBe(201)
+    const create = () => service.request('POST', CREATE, { body: { mint }, key: writer })
+    // The node holds its answer to the first one back until the second was refused.
+    const { chain } = service.services
+    const { callLarge } = chain
+    let [release, reached] = [() => {}, () => {}]
+    const isReached = new Promise<void>((resolve) => (reached = resolve))
+    const held = new Promise<void>((resolve) => (release = resolve))
+    chain.callLarge = async (...call) => {
+      reached()
+      await held
+      return callLarge(...call)
+    }
+    const first = create()
+    await isReached
+    const second = await create()
+    release()
+    expect([(await first).status, second.status]).toEqual([201, 409])
+    expect(second.json.error.message).toMatch(/one snapshot is read at a time/)
+    chain.callLarge = callLarge
+    expect((await create()).status).toBe(201)
   })
 })
