@@ -244,7 +244,7 @@ describe('the README', () => {
     }
     const entitlement = new Function('fetch', `${snippet}\nreturn entitlement`)(read)
     const found = await entitlement(join(home, 'public/airdrop'), wallet)
-    expect(found).toEqual({ amount: expect.stringMatching(/^\d+$/), proof: expect.any(Array) })
+    expect(found).toEqual({ amount: expect.stringMatching(/^\d+$/), amount_locked: '0', proof: expect.any(Array) })
     expect(await entitlement(join(home, 'public/airdrop'), 'So11111111111111111111111111111111111111112')).toBeNull()
   }
 
