@@ -130,8 +130,9 @@ describe.each(RUNS)('a list of $rows wallets that $signer pays', ({ signer, rows
       expect([...amounts].filter(([wallet, amount]) => held.get(wallet) !== amount)).toEqual([])
       const sum = [...amounts.values()].reduce((total, amount) => total + amount, 0n)
       expect(left).toBe(1_000_000_000_000n - sum)
-      // Some were signed again, once those before them could land no more.
-      expect(ends('expired')).toBeGreaterThan(0)
+      // Some were signed again, once those before them could land no more. What the platform wallet has signed is sent
+      // by the daemon also after its command was killed, so that none of that need have expired.
+      if (!isPlatform) expect(ends('expired')).toBeGreaterThan(0)
     } finally {
       await daemon.stop()
     }
