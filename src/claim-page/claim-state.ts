@@ -1,6 +1,8 @@
 /** Reads from the chain what a wallet's claims stand at: distributor, record of the claim, vault, token account, SOL. */
 import { CLOCK_SYSVAR, RENT_SYSVAR, TOKEN_PROGRAM } from '../solana/program-ids.ts'
 import { PROGRAMS } from '../solana/programs.ts'
+import { rentRateIn } from '../solana/rent.ts'
+import { vestedAt } from '../solana/unlock-schedule.ts'
 import { bytesOfBase64, digestOf, equalBytes, hexOf, readI64, readU64, utf8 } from './bytes.ts'
 import type { ClaimAccounts } from './claim-instructions.ts'
 import { PageFault, type TextKey } from './page-fault.ts'
@@ -44,8 +46,6 @@ interface ChainRecord {
 const ACCOUNTS_PER_READING = 100
 /** Sizes of the program's accounts. */
 const [DISTRIBUTOR_BYTES, RECORD_BYTES] = [234, 64]
-/** Bytes that every account counts as more than its data. */
-const ACCOUNT_OVERHEAD = 128n
 
 async function readAccounts(node: SolanaNode, addresses: readonly string[]): Promise<Map<string, ChainRecord | null>> {
   const found = new Map<string, ChainRecord | null>()
@@ -73,12 +73,6 @@ function recordOf(value: unknown): ChainRecord | null {
   }
 }
 
-/** What vests of `locked` by the time `now`: in proportion between start and end, rounded down. */
-export function vestedPart(locked: bigint, startsAt: bigint, endsAt: bigint, now: bigint): bigint {
-  if (now < startsAt) return 0n
-  return now >= endsAt ? locked : (locked * (now - startsAt)) / (endsAt - startsAt)
-}
-
 export async function accountsOfClaim({ airdrop }: FoundRow, wallet: string): Promise<ClaimAccounts> {
   const { distributor, mint } = airdrop
   const [claimRecord, vault, tokenAccount] = await Promise.all([
@@ -103,10 +97,9 @@ export async function readWalletState(
   }
   const chain = await readAccounts(node, [...addresses])
   const [clock, rent] = [chain.get(CLOCK_SYSVAR), chain.get(RENT_SYSVAR)]
-  if (!clock || clock.data.length < 40 || !rent || rent.data.length < 17) throw new PageFault('nodeStrange')
+  const rentOf = rent && rent.data.length >= 17 ? rentRateIn(rent.data) : null
+  if (!clock || clock.data.length < 40 || rentOf === null) throw new PageFault('nodeStrange')
   const now = readI64(clock.data, 32)
-  const years = new DataView(rent.data.buffer, rent.data.byteOffset).getFloat64(8, true)
-  const perByte = readU64(rent.data, 0)
   const discriminators = await Promise.all(
     ['MerkleDistributor', 'ClaimStatus'].map(async (name) => (await digestOf(utf8(`account:${name}`))).subarray(0, 8)),
   )
@@ -115,7 +108,7 @@ export async function readWalletState(
     wallet,
     lamports: chain.get(wallet)?.lamports ?? 0n,
     now,
-    rentOf: (bytes) => BigInt(Math.trunc(Number((BigInt(bytes) + ACCOUNT_OVERHEAD) * perByte) * years)),
+    rentOf,
     rows: named.map(({ row, accounts }) => stateOf(row, accounts, chain, now, distributorMark, recordMark)),
   }
 }
@@ -160,7 +153,7 @@ function stateOf(
   const hasClaimed = isOfProgram(record, recordMark, RECORD_BYTES)
   const withdrawn = hasClaimed ? readU64(record.data, 48) : 0n
   const paid = hasClaimed ? readU64(record.data, 56) + withdrawn : 0n
-  const vested = vestedPart(row.locked, state.startsAt, state.endsAt, now) - withdrawn
+  const vested = vestedAt(state, row.locked, now) - withdrawn
   const first = hasClaimed ? 0n : row.amount
   const claimable = first + (vested > 0n ? vested : 0n)
   const [takesFirst, takesVested] = [!hasClaimed, vested > 0n]

@@ -1,5 +1,6 @@
 /** Draws what a wallet receives, what of it can be claimed, and the claim itself. */
-import { type RowState, vestedPart } from './claim-state.ts'
+import { vestedAt } from '../solana/unlock-schedule.ts'
+import type { RowState } from './claim-state.ts'
 import { button, byId, fill, make, outsideLink } from './elements.ts'
 import type { TextKey } from './page-fault.ts'
 import type { PageSession } from './page-session.ts'
@@ -59,10 +60,7 @@ function entitlement(session: PageSession, rows: readonly FoundRow[]): HTMLEleme
   const facts: [TextKey, string][] = []
   if (state !== null) {
     const paid = sumOf(states, (each) => each.paid)
-    const vesting = sumOf(
-      states,
-      ({ row, startsAt, endsAt }) => row.locked - vestedPart(row.locked, startsAt, endsAt, state.now),
-    )
+    const vesting = sumOf(states, (each) => each.row.locked - vestedAt(each, each.row.locked, state.now))
     const claimable = sumOf(states, (each) => each.claimable)
     if (claimable > 0n || paid === 0n) facts.push(['claimableNow', tokens(claimable)])
     if (paid > 0n) facts.push(['alreadyPaid', tokens(paid)])

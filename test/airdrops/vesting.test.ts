@@ -2,7 +2,7 @@
 import type { Keypair } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { nextVestingAt, vestedAt } from '../../src/chain/programs/merkle-distributor/index.ts'
+import { nextVestingAt, vestedAt } from '../../src/solana/unlock-schedule.ts'
 import { addressOf, airdropsOn, claimBody, createBody, DAY_S, lacksDistributor } from '../support/airdrops.ts'
 import { startService } from '../support/service.ts'
 

@@ -11,18 +11,15 @@ import {
   vestedClaimInstruction,
 } from '../../src/claim-page/claim-instructions.ts'
 import { planClaims } from '../../src/claim-page/claim-plan.ts'
-import { type RowState, vestedPart, type WalletState } from '../../src/claim-page/claim-state.ts'
+import type { RowState, WalletState } from '../../src/claim-page/claim-state.ts'
 import { compileMessage, unsignedTransactionOf } from '../../src/claim-page/compiled-message.ts'
-import {
-  associatedAccountOf,
-  claimRecordOf,
-  findProgramAddress,
-  isCurvePoint,
-} from '../../src/claim-page/program-addresses.ts'
+import { associatedAccountOf, claimRecordOf, findProgramAddress } from '../../src/claim-page/program-addresses.ts'
 import { settingsOf, subjectOf } from '../../src/claim-page/site-files.ts'
 import { requireHonest } from '../../src/claim-page/sponsored-message.ts'
 import { visitorTexts } from '../../src/claim-page/texts.ts'
+import { isEd25519Point } from '../../src/solana/curve.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
+import { vestedAt } from '../../src/solana/unlock-schedule.ts'
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => new PublicKey(bytes).toBase58())
 const u64 = fc.bigInt({ min: 0n, max: MAX_U64 })
@@ -44,13 +41,13 @@ describe('addresses of the claim page', () => {
   it('are on the curve where web3.js says so', () => {
     fc.assert(
       fc.property(hash, (bytes) => {
-        expect(isCurvePoint(bytes)).toBe(PublicKey.isOnCurve(bytes))
+        expect(isEd25519Point(bytes)).toBe(PublicKey.isOnCurve(bytes))
       }),
       { numRuns: 60 },
     )
     for (const byte of [0, 1]) {
       const bytes = new Uint8Array(32).fill(byte)
-      expect(isCurvePoint(bytes)).toBe(PublicKey.isOnCurve(bytes))
+      expect(isEd25519Point(bytes)).toBe(PublicKey.isOnCurve(bytes))
     }
   })
 
@@ -208,10 +205,11 @@ describe('amounts of the claim page', () => {
       fc.property(u64, second, second, second, second, (locked, start, span, one, other) => {
         const end = start + span + 1n
         const [early, late] = one < other ? [one, other] : [other, one]
-        const [before, after] = [vestedPart(locked, start, end, early), vestedPart(locked, start, end, late)]
+        const vested = (now: bigint) => vestedAt({ startsAt: start, endsAt: end }, locked, now)
+        const [before, after] = [vested(early), vested(late)]
         expect(before <= after && after <= locked).toBe(true)
-        expect(vestedPart(locked, start, end, end)).toBe(locked)
-        expect(vestedPart(locked, start, end, start)).toBe(0n)
+        expect(vested(end)).toBe(locked)
+        expect(vested(start)).toBe(0n)
       }),
     )
   })

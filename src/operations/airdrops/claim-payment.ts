@@ -1,10 +1,6 @@
 /** What a claim of a wallet pays at a time: the unlocked amount of its leaf once, and what has vested of the locked one. */
-import {
-  type ClaimStatus,
-  type Distributor,
-  nextVestingAt,
-  vestedAt,
-} from '../../chain/programs/merkle-distributor/index.ts'
+import type { ClaimStatus, Distributor } from '../../chain/programs/merkle-distributor/index.ts'
+import { nextVestingAt, vestedAt } from '../../solana/unlock-schedule.ts'
 
 /** Amounts in raw units. */
 export interface ClaimPayment {

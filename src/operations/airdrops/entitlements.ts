@@ -7,11 +7,11 @@ import {
   decodeDistributor,
   distributorAddress,
   tokenAccountAddress,
-  vestedAt,
 } from '../../chain/programs/merkle-distributor/index.ts'
 import { accountsAt } from '../../chain/runs.ts'
 import type { Context } from '../../context.ts'
 import { CLOCK_SYSVAR } from '../../solana/program-ids.ts'
+import { vestedAt } from '../../solana/unlock-schedule.ts'
 import type { Row } from '../../store/schema.ts'
 import { claimFault } from './claim-faults.ts'
 import { claimPayment } from './claim-payment.ts'
@@ -68,8 +68,9 @@ export async function readEntitlements(
       now,
     })
     // Nothing of another airdrop's distributor is this wallet's.
-    const claimed = fault?.reason === 'other_root' ? null : status
-    const schedule = fault?.reason === 'other_root' || locked === 0n ? null : distributor
+    const isOther = fault?.reason === 'other_root'
+    const claimed = isOther ? null : status
+    const schedule = isOther || locked === 0n ? null : distributor
     return {
       id: row.id,
       mint: row.mint,
@@ -85,8 +86,7 @@ export async function readEntitlements(
         schedule === null || payment.nextVestingAt === null ? null : isoOfUnixTime(payment.nextVestingAt),
       starts_at: schedule === null ? null : isoOfUnixTime(schedule.startsAt),
       ends_at: schedule === null ? null : isoOfUnixTime(schedule.endsAt),
-      clawback_at:
-        distributor === null || fault?.reason === 'other_root' ? null : isoOfUnixTime(distributor.clawbackAt),
+      clawback_at: distributor === null || isOther ? null : isoOfUnixTime(distributor.clawbackAt),
       claimable: fault === null,
       reason: fault?.reason ?? null,
       note: fault?.message ?? null,

@@ -21,4 +21,3 @@ export {
   decodeDistributor,
   readDistributors,
 } from './state.ts'
-export { nextVestingAt, type UnlockSchedule, vestedAt } from './vesting.ts'
