@@ -231,14 +231,19 @@ export async function readChunk(head: TreeHead, n: number, read: ReadBlob): Prom
   return openChunk(head, n, leaves, head.hasLocked ? await requireBlob(read, 'locked', n) : undefined)
 }
 
-/** Returns the whole list of a stored tree after verifying every chunk. */
-export async function readStoredList(head: TreeHead, read: ReadBlob): Promise<EntryList> {
+/** Returns the whole list of a stored tree after verifying every chunk; `afterChunk` can let other work have its turn. */
+export async function readStoredList(
+  head: TreeHead,
+  read: ReadBlob,
+  afterChunk?: (n: number) => Promise<unknown> | undefined,
+): Promise<EntryList> {
   const bytes = new Uint8Array(head.count * RECORD_BYTES)
   const column = head.hasLocked ? new Uint8Array(head.count * LOCKED_BYTES) : undefined
   for (let n = 0; n < head.chunks; n++) {
     const { list } = await readChunk(head, n, read)
     bytes.set(list.bytes, n * CHUNK_LEAVES * RECORD_BYTES)
     if (list.locked !== undefined) column?.set(list.locked, n * CHUNK_LEAVES * LOCKED_BYTES)
+    await afterChunk?.(n)
   }
   return listFromBytes(bytes, column)
 }

@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { bucketSteps, type WalletBuckets } from '../../claim-site/wallet-buckets.ts'
 import type { Context } from '../../context.ts'
 import { Overloaded } from '../../errors.ts'
-import { canonicalRows, LOCKED_BYTES, listFromBytes, RECORD_BYTES } from '../../merkle/entry-list.ts'
-import { CHUNK_LEAVES, readChunk } from '../../merkle/stored-tree.ts'
+import { canonicalRows } from '../../merkle/entry-list.ts'
+import { readStoredList } from '../../merkle/stored-tree.ts'
 import type { Row } from '../../store/schema.ts'
 import { withRow } from '../merkle-trees/open-tree.ts'
 
@@ -77,15 +77,9 @@ const bytesOfList = ({ index, rows }: PageList): number =>
 
 function readList(context: Pick<Context, 'store'>, row: Row<'merkle_trees'>): Promise<PageList> {
   return withRow(context, row, async ({ head, read }) => {
-    const bytes = new Uint8Array(head.count * RECORD_BYTES)
-    const column = head.hasLocked ? new Uint8Array(head.count * LOCKED_BYTES) : undefined
-    for (let n = 0; n < head.chunks; n++) {
-      const { list } = await readChunk(head, n, read)
-      bytes.set(list.bytes, n * CHUNK_LEAVES * RECORD_BYTES)
-      if (list.locked !== undefined) column?.set(list.locked, n * CHUNK_LEAVES * LOCKED_BYTES)
-      if (n % CHUNKS_PER_TURN === CHUNKS_PER_TURN - 1) await nextTurn()
-    }
-    const list = listFromBytes(bytes, column)
+    const list = await readStoredList(head, read, (n) =>
+      n % CHUNKS_PER_TURN === CHUNKS_PER_TURN - 1 ? nextTurn() : undefined,
+    )
     const steps = bucketSteps([list])
     for (let step = steps.next(); ; step = steps.next()) {
       if (step.done) return { index: step.value, rows: new Uint8Array(canonicalRows(list, 0, list.count)) }
