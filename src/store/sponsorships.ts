@@ -16,6 +16,13 @@ export const findSponsoredClaim = finding('sponsored_claims', 'id')
 /** Returns the row and locks it until the commit; an update that changes nothing does so on both databases. */
 export const lockSponsorship = (tx: Tx, airdrop_id: string) => updateSponsorship(tx, airdrop_id, { airdrop_id })
 
+/** Adds lamports to what a locked sponsorship has used; a negative number gives them back. */
+export const addToUsed = (
+  tx: Tx,
+  { airdrop_id, used }: Pick<SponsorshipRow, 'airdrop_id' | 'used'>,
+  lamports: bigint,
+) => updateSponsorship(tx, airdrop_id, { used: String(BigInt(used) + lamports) })
+
 /** Returns the claims of a wallet, the newest first, at most `limit`. */
 export function sponsoredClaimsOfWallet(
   reader: Reader,

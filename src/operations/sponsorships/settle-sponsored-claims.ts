@@ -6,13 +6,13 @@ import { lifetimeOf } from '../../solana/lifetimes.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { findSigning, supersedeSigning } from '../../store/signings.ts'
 import {
+  addToUsed,
   type EndedSponsoredClaim,
   endedSponsoredClaims,
   lockSponsorship,
   moveSponsoredClaim,
   type SponsoredClaimRow,
   unsignedSponsoredClaims,
-  updateSponsorship,
 } from '../../store/sponsorships.ts'
 import type { Tx } from '../../store/store.ts'
 import { MINUTE_MS } from '../../timing.ts'
@@ -55,7 +55,7 @@ async function settle(tx: Tx, { clock }: SettleServices, ended: EndedSponsoredCl
   const sponsorship = await lockSponsorship(tx, airdrop_id)
   if (!(await moveSponsoredClaim(tx, { id, status: 'submitted' }, changes))) return
   if (sponsorship === null || returned === 0n) return
-  await updateSponsorship(tx, airdrop_id, { used: String(BigInt(sponsorship.used) - returned) })
+  await addToUsed(tx, sponsorship, -returned)
 }
 
 /**
@@ -96,6 +96,6 @@ async function free({ store, clock }: SettleServices, row: SponsoredClaimRow): P
     // No process can sign it any more, so that what was freed is not sent after all.
     await supersedeSigning(tx, signing_id)
     if (sponsorship === null) return
-    await updateSponsorship(tx, airdrop_id, { used: String(BigInt(sponsorship.used) - BigInt(lamports)) })
+    await addToUsed(tx, sponsorship, -BigInt(lamports))
   })
 }

@@ -11,13 +11,13 @@ import { type DecodedTransaction, decodeWireTransaction, keyAt } from '../../sol
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { signatureHolds } from '../../solana/signatures.ts'
 import {
+  addToUsed,
   deleteSponsoredClaim,
   findSponsoredClaim,
   insertSponsoredClaim,
   lockSponsorship,
   moveSponsoredClaim,
   type SponsoredClaimRow,
-  updateSponsorship,
 } from '../../store/sponsorships.ts'
 import type { Tx } from '../../store/store.ts'
 import { findTransaction } from '../../store/transactions.ts'
@@ -147,8 +147,8 @@ async function signPlan(
   const wallet = { airdrop_id: row.airdrop_id, wallet: row.wallet, genesis: row.genesis }
   return signAndSubmit(context, run, plan, {
     async reserve(tx) {
-      const { used } = await lockForClaim(tx, wallet, BigInt(row.lamports))
-      await updateSponsorship(tx, row.airdrop_id, { used: String(BigInt(used) + BigInt(row.lamports)) })
+      const sponsorship = await lockForClaim(tx, wallet, BigInt(row.lamports))
+      await addToUsed(tx, sponsorship, BigInt(row.lamports))
       await insertSponsoredClaim(tx, { ...row, signature: null, status: 'signing', live: 1, settled_at: null })
     },
     release: (tx) => release(tx, row),
@@ -164,7 +164,7 @@ async function signPlan(
 async function release(tx: Tx, { id, airdrop_id, lamports }: Reserved): Promise<void> {
   const sponsorship = await lockSponsorship(tx, airdrop_id)
   if (!(await deleteSponsoredClaim(tx, id)) || sponsorship === null) return
-  await updateSponsorship(tx, airdrop_id, { used: String(BigInt(sponsorship.used) - BigInt(lamports)) })
+  await addToUsed(tx, sponsorship, -BigInt(lamports))
 }
 
 /** Checks all that can be told before the platform wallet signs. What is refused here is neither counted nor stored. */
