@@ -165,6 +165,17 @@ function leadsOf({ sql: text }: CompiledQuery, table: string, columns: readonly 
   return text.startsWith('select * from "api_keys" where "hash" = ') ? ['hash'] : [PLACES[table] ?? 'seq']
 }
 
+/** Of statements with one text, which a worker runs for thousands of rows, the first ones: a plan takes long to ask for. */
+function sampled(statements: readonly CompiledQuery[]): CompiledQuery[] {
+  const seen = new Map<string, number>()
+  return statements.filter(({ sql: text }) => {
+    const times = (seen.get(text) ?? 0) + 1
+    seen.set(text, times)
+    return times <= PLANS_PER_TEXT
+  })
+}
+const PLANS_PER_TEXT = 5
+
 const started = await startPostgres()
 afterAll(async () => {
   if (!('missing' in started)) await started.stop()
@@ -208,7 +219,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
     const ran = statements.splice(0)
     const found: string[] = []
     let pages = 0
-    for (const statement of ran) {
+    for (const statement of sampled(ran)) {
       if (!/^(select|update|delete|insert)/.test(statement.sql)) continue
       const plan = await planOf(service.services.store, statement)
       const leads = table === undefined ? [] : leadsOf(statement, table, columns)
