@@ -68,7 +68,7 @@ Every setting that is a secret, or a URL that may hold one, is also read from a 
 - RPC URLs may hold keys: answers, logs, \`svc config\` and daemon.json show the host alone. Clients are told \`public-rpc-url\` where it is set.
 - Several RPC endpoints of one cluster are \`rpc-urls\`: [nodes](nodes.md).
 - A running daemon works on one cluster; a command with \`-u\` for another is refused.
-- \`svc webhooks subscribe\` and \`update\` keep \`--url\` for the receiver: the cluster is \`-u\` there.
+- \`svc webhooks create\` and \`update\` keep \`--url\` for the receiver: the cluster is \`-u\` there.
 
 ## Embedded chain
 

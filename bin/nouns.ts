@@ -3,6 +3,8 @@ import type { Noun } from '../commands/command.ts'
 
 export interface NounEntry {
   name: string
+  /** Other spellings: the singular, and the API's name. */
+  aliases?: readonly string[]
   summary: string
   load(): Promise<Noun>
 }
@@ -20,7 +22,8 @@ export const NOUNS: readonly NounEntry[] = [
   },
   {
     name: 'keys',
-    summary: 'Make, list and revoke API keys',
+    aliases: ['key', 'api-keys', 'api-key'],
+    summary: 'Make, list and delete API keys',
     load: async () => (await import('../commands/api-keys.ts')).apiKeysNoun,
   },
   {
@@ -30,6 +33,7 @@ export const NOUNS: readonly NounEntry[] = [
   },
   {
     name: 'audit',
+    aliases: ['audit-entries'],
     summary: "Read and verify the signer's log",
     load: async () => (await import('../commands/audit/index.ts')).auditNoun,
   },
@@ -40,6 +44,7 @@ export const NOUNS: readonly NounEntry[] = [
   },
   {
     name: 'db',
+    aliases: ['database'],
     summary: 'Back up, restore, move and migrate the database',
     load: async () => (await import('../commands/database/index.ts')).databaseNoun,
   },
@@ -55,21 +60,25 @@ export const NOUNS: readonly NounEntry[] = [
   },
   {
     name: 'merkle',
+    aliases: ['merkle-trees', 'merkle-tree', 'trees', 'tree'],
     summary: 'Build, verify and compare airdrop trees',
     load: async () => (await import('../commands/merkle/index.ts')).merkleNoun,
   },
   {
     name: 'airdrops',
+    aliases: ['airdrop'],
     summary: 'Launch, claim and follow airdrops',
     load: async () => (await import('../commands/airdrops/index.ts')).airdropsNoun,
   },
   {
     name: 'pools',
+    aliases: ['pool'],
     summary: 'Launch tokens on curves, trade them, follow them',
     load: async () => (await import('../commands/pools/index.ts')).poolsNoun,
   },
   {
     name: 'fees',
+    aliases: ['fee', 'fee-claims'],
     summary: 'Claim and split what pools owe, and its history',
     load: async () => (await import('../commands/fees/index.ts')).feesNoun,
   },
@@ -80,51 +89,61 @@ export const NOUNS: readonly NounEntry[] = [
   },
   {
     name: 'tokens',
+    aliases: ['token'],
     summary: 'Create and read tokens, give up their authorities',
     load: async () => (await import('../commands/tokens.ts')).tokensNoun,
   },
   {
     name: 'collections',
+    aliases: ['collection'],
     summary: 'Make and read collections of NFTs',
     load: async () => (await import('../commands/collections.ts')).collectionsNoun,
   },
   {
     name: 'nfts',
+    aliases: ['nft'],
     summary: 'Mint NFTs, one or a whole CSV, burn and read them',
     load: async () => (await import('../commands/nfts/index.ts')).nftsNoun,
   },
   {
     name: 'stakes',
+    aliases: ['stake'],
     summary: 'Stake NFTs, release and read them',
     load: async () => (await import('../commands/stakes.ts')).stakesNoun,
   },
   {
     name: 'gold',
+    aliases: ['gold-locks', 'gold-lock'],
     summary: 'Lock gold, take it back, read locks',
     load: async () => (await import('../commands/gold-locks.ts')).goldLocksNoun,
   },
   {
     name: 'accounts',
+    aliases: ['account'],
     summary: 'Read accounts of the chain',
     load: async () => (await import('../commands/accounts.ts')).accountsNoun,
   },
   {
     name: 'pdas',
+    aliases: ['pda'],
     summary: 'Derive program addresses',
     load: async () => (await import('../commands/pdas.ts')).pdasNoun,
   },
   {
     name: 'tx',
+    aliases: ['transactions', 'transaction'],
     summary: 'Submit, follow, sign and simulate transactions',
     load: async () => (await import('../commands/transactions/index.ts')).transactionsNoun,
   },
   {
     name: 'events',
+    aliases: ['event'],
     summary: 'Read and follow events',
     load: async () => (await import('../commands/events/index.ts')).eventsNoun,
   },
   {
     name: 'webhooks',
+    aliases: ['webhook', 'webhook-subscriptions'],
     summary: 'Push events to a URL, signed; forward and verify them here',
     load: async () => (await import('../commands/webhooks/index.ts')).webhooksNoun,
   },
@@ -208,15 +227,34 @@ export function rootHelp(columns = Number.POSITIVE_INFINITY): string {
   ].join('')
 }
 
-/** The first word of argv that is neither an option nor the value of one. */
-export function nounOf(argv: readonly string[]): string | undefined {
+/** The noun of that name, or of which that is another spelling. */
+export const nounEntry = (word: string | undefined): NounEntry | undefined =>
+  NOUNS.find(({ name, aliases }) => word !== undefined && (name === word || aliases?.includes(word)))
+
+/** The places in argv of the words that are neither options nor the values of options of every command. */
+export function wordPlaces(argv: readonly string[]): number[] {
   const taking = new Set(
     GLOBAL_OPTIONS.filter(({ flags }) => flags.includes('<')).flatMap(({ flags }) => flags.match(/--?[a-z-]+/g) ?? []),
   )
+  const places: number[] = []
   for (let i = 0; i < argv.length; i++) {
     const word = argv[i] ?? ''
     if (taking.has(word)) i++
-    else if (!word.startsWith('-')) return word
+    else if (!word.startsWith('-')) places.push(i)
   }
-  return undefined
+  return places
+}
+
+/** The first word of argv that is neither an option nor the value of one. */
+export const nounOf = (argv: readonly string[]): string | undefined => argv[wordPlaces(argv)[0] ?? argv.length]
+
+/** Argv with the first spelling of the noun, and of the verb where the noun is given. */
+export function firstSpelling(argv: readonly string[], noun?: Noun): readonly string[] {
+  const [nounAt, verbAt] = wordPlaces(argv)
+  const entry = nounAt === undefined ? undefined : nounEntry(argv[nounAt])
+  const typed = verbAt === undefined ? undefined : argv[verbAt]
+  const aliases = noun !== undefined && 'verbs' in noun ? (noun.aliases ?? {}) : {}
+  const verb = typed !== undefined && Object.hasOwn(aliases, typed) ? aliases[typed] : undefined
+  if (entry === undefined) return argv
+  return argv.map((word, at) => (at === nounAt ? entry.name : at === verbAt ? (verb ?? word) : word))
 }

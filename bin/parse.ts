@@ -1,6 +1,6 @@
 /** Parses argv into one command with its raw inputs: at once where it is well formed, else with commander. */
 import type { CommandInput, Verb } from '../commands/command.ts'
-import { NOUNS, nounOf } from './nouns.ts'
+import { firstSpelling, nounEntry, nounOf } from './nouns.ts'
 import { quickParse } from './quick-parse.ts'
 
 export interface Globals {
@@ -33,8 +33,12 @@ export const flagNames = (key: string, { short }: CommandInput) => `${short ? `-
 
 /** Parses argv; help and version are returned as text for stdout. Throws usage problems. */
 export async function readCommand(argv: readonly string[]): Promise<ParsedCommand | { text: string }> {
-  const name = argv[0] === 'help' ? undefined : nounOf(argv)
-  const noun = await NOUNS.find((entry) => entry.name === name)?.load()
-  const quick = noun === undefined || name === undefined ? undefined : quickParse(argv, name, noun)
-  return quick ?? (await import('./program.ts')).parseCommand(argv)
+  const asksHelp = argv[0] === 'help'
+  const typed = asksHelp ? argv.slice(1) : argv
+  const entry = nounEntry(nounOf(typed))
+  const noun = await entry?.load()
+  const spelled = firstSpelling(typed, noun)
+  const quick =
+    asksHelp || noun === undefined || entry === undefined ? undefined : quickParse(spelled, entry.name, noun)
+  return quick ?? (await import('./program.ts')).parseCommand(asksHelp ? ['help', ...spelled] : spelled)
 }

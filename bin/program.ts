@@ -5,7 +5,7 @@ import { terminal } from '../commands/terminal.ts'
 import { usage } from '../commands/ui/problem.ts'
 import { VERSION } from '../src/version.ts'
 import { type HelpModel, helpText, type NounHelp } from './help.ts'
-import { GLOBAL_OPTIONS, NOUNS, nounOf, rootHelp } from './nouns.ts'
+import { GLOBAL_OPTIONS, NOUNS, type NounEntry, nounEntry, nounOf, rootHelp } from './nouns.ts'
 import { flagNames, type Globals, type ParsedCommand } from './parse.ts'
 
 /** Parses argv; help and version are returned as text for stdout. Throws usage problems. */
@@ -25,7 +25,7 @@ export async function parseCommand(typed: readonly string[]): Promise<ParsedComm
     },
   })
   for (const entry of NOUNS) {
-    const command = program.command(entry.name).description(entry.summary)
+    const command = program.command(entry.name).description(nounSummary(entry))
     if (entry.name !== nounName || loaded === undefined) continue
     addNoun(command, loaded, (verb, name, raw) => {
       const { u, ...globals } = program.opts()
@@ -76,17 +76,24 @@ function createProgram(ownUrl: boolean): Command {
 /** The help of a noun and of its verbs, as the build writes it. */
 export function nounHelp(name: string, noun: Noun): NounHelp {
   const models: Record<string, HelpModel> = {}
+  const aliases = 'verbs' in noun ? (noun.aliases ?? {}) : {}
   const verbs = 'verbs' in noun ? [...Object.keys(noun.groups ?? {}), ...Object.keys(noun.verbs)] : []
   for (const verb of ['', ...verbs]) {
     const program = createProgram(hasOwnUrl(noun, [verb]))
-    const command = program.command(name).description(NOUNS.find((entry) => entry.name === name)?.summary ?? '')
+    const command = program.command(name).description(nounSummary(nounEntry(name)))
     addNoun(command, noun, () => undefined)
     let shown: Command | undefined = command
     for (const word of verb === '' ? [] : verb.split(' ')) shown = shown?.commands.find((own) => own.name() === word)
     if (shown !== undefined) models[verb] = helpModel(shown, shown.createHelp())
   }
+  for (const [alias, verb] of Object.entries(aliases)) if (models[verb] !== undefined) models[alias] = models[verb]
   return models
 }
+
+/** Other spellings in parentheses, as help and the reference show them. */
+export const alsoSpelled = (aliases: readonly string[] = []) =>
+  aliases.length === 0 ? '' : ` (also: ${aliases.join(', ')})`
+const nounSummary = (entry: NounEntry | undefined) => `${entry?.summary ?? ''}${alsoSpelled(entry?.aliases)}`
 
 /** The help of a command as data. */
 export function helpModel(command: Command, helper: Help): HelpModel {
@@ -139,7 +146,8 @@ function addNoun(command: Command, noun: Noun, onChosen: OnChosen): void {
     for (const [name, verb] of Object.entries(noun.verbs)) {
       const [first = '', second] = name.split(' ')
       const parent = second === undefined ? command : groupOf(command, first, noun.groups?.[first])
-      addVerb(parent.command(second ?? first), verb, `${command.name()} ${name}`, onChosen)
+      const others = Object.entries(noun.aliases ?? {}).flatMap(([alias, verb]) => (verb === name ? [alias] : []))
+      addVerb(parent.command(second ?? first), verb, `${command.name()} ${name}`, onChosen, others)
     }
   }
 }
@@ -149,9 +157,16 @@ function groupOf(command: Command, name: string, about = ''): Command {
 }
 
 /** Declares every input as optional to commander, because missing ones are prompted for or reported later by name. */
-function addVerb(command: Command, verb: Verb, name: string, onChosen: OnChosen): void {
+function addVerb(
+  command: Command,
+  verb: Verb,
+  name: string,
+  onChosen: OnChosen,
+  aliases: readonly string[] = [],
+): void {
   const { about, details, args, flags, examples } = verb
-  command.summary(about).description(details ? `${about}.\n${details}` : about)
+  const also = alsoSpelled(aliases)
+  command.summary(`${about}${also}`).description(details ? `${about}${also}.\n${details}` : `${about}${also}`)
   for (const [key, input] of Object.entries(args)) {
     command.addArgument(new Argument(input.kind === 'list' ? `[${key}...]` : `[${key}]`, inputHelp(input)))
   }

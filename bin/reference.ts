@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { CommandInput, Verb } from '../commands/command.ts'
 import { EXIT_CODES, GLOBAL_OPTIONS, NOUNS } from './nouns.ts'
 import { flagNames } from './parse.ts'
-import { usageOf } from './program.ts'
+import { alsoSpelled, usageOf } from './program.ts'
 
 const FILE = 'docs/cli.md'
 
@@ -23,14 +23,18 @@ function inputRow(name: string, { about, required, unless, choices, kind }: Comm
 const flagTitle = (key: string, input: CommandInput) =>
   input.kind === 'boolean' ? flagNames(key, input) : `${flagNames(key, input)} <${input.placeholder || key}>`
 
-function verbSection(name: string, { about, details, args, flags, examples, calls }: Verb): string[] {
+function verbSection(
+  name: string,
+  { about, details, args, flags, examples, calls }: Verb,
+  aliases: readonly string[] = [],
+): string[] {
   const rows = [
     ...Object.entries(args).map(([key, input]) => inputRow(key, input)),
     ...Object.entries(flags).map(([key, input]) => inputRow(flagTitle(key, input), input)),
   ]
   return [
     `### svc ${name}`,
-    `${about}.${details ? ` ${cell(details)}` : ''}`,
+    `${about}${alsoSpelled(aliases.map(code))}.${details ? ` ${cell(details)}` : ''}`,
     `\`\`\`\nsvc ${name}${Object.entries(args).map(usageOf).join('')}${Object.keys(flags).length > 0 ? ' [options]' : ''}\n\`\`\``,
     ...(rows.length > 0 ? [`| Input | Meaning |\n|---|---|\n${rows.join('\n')}`] : []),
     ...(examples.length > 0 ? [`\`\`\`sh\n${examples.join('\n')}\n\`\`\``] : []),
@@ -54,7 +58,7 @@ The answer goes to stdout, everything else to stderr: progress, warnings, questi
   error as the API's error envelope on stderr. \`-o plain\` is one line a record with tabs between the fields and no
   heading; tab, line break and backslash inside a field are written \`\\t\`, \`\\n\`, \`\\\\\`; what is null is empty.
 - A required input that is missing is asked for on a terminal. Without one, with \`--no-input\`, or where \`CI\` or \`NO_DNA\` is set, it is an error that
-  names it. \`keys revoke\`, \`webhooks delete\` and commands that sign ask before they act on a
+  names it. \`keys delete\`, \`webhooks delete\` and commands that sign ask before they act on a
   terminal; \`--yes\` skips that.
 - A command that signs takes the keypair of \`-k FILE\`, else the Solana CLI's (\`keypair_path\` of its settings, else
   \`~/.config/solana/id.json\`), which others must not be able to read. It shows what the transaction would do, asks (on
@@ -75,12 +79,21 @@ async function reference(): Promise<string> {
     `They stand before or after the noun.`,
     `| Option | Meaning |\n|---|---|\n${GLOBAL_OPTIONS.map(({ flags, about }) => `| ${code(flags)} | ${cell(about)} |`).join('\n')}`,
   ]
-  for (const { name, summary, load } of NOUNS) {
+  for (const { name, summary, aliases, load } of NOUNS) {
     const noun = await load()
-    parts.push(`## ${name}`, `${summary}.`)
+    parts.push(`## ${name}`, `${summary}${alsoSpelled(aliases?.map(code))}.`)
     if ('verb' in noun) parts.push(...verbSection(name, noun.verb))
     else
-      for (const [verb, declared] of Object.entries(noun.verbs)) parts.push(...verbSection(`${name} ${verb}`, declared))
+      for (const [verb, declared] of Object.entries(noun.verbs)) {
+        const others = Object.entries(noun.aliases ?? {}).filter(([, first]) => first === verb)
+        parts.push(
+          ...verbSection(
+            `${name} ${verb}`,
+            declared,
+            others.map(([alias]) => alias),
+          ),
+        )
+      }
   }
   return `${parts.join('\n\n')}\n`
 }

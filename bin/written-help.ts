@@ -2,16 +2,16 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { helpText, type NounHelp } from './help.ts'
-import { NOUNS } from './nouns.ts'
+import { nounEntry } from './nouns.ts'
 
 /** The help that argv asks for and nothing else; undefined where the parser has to answer. */
 export function writtenHelp(argv: readonly string[], columns: () => number | undefined): string | undefined {
   const last = argv.at(-1)
   const words = argv[0] === 'help' ? argv.slice(1) : last === '--help' || last === '-h' ? argv.slice(0, -1) : []
-  const [name, ...verbs] = words
+  const [noun, ...verbs] = words
+  const name = nounEntry(noun)?.name
   const verb = verbs.join(' ')
-  if (words.some((word) => word === '' || word.includes(' ')) || !NOUNS.some((noun) => noun.name === name))
-    return undefined
+  if (words.some((word) => word === '' || word.includes(' ')) || name === undefined) return undefined
   try {
     const help: NounHelp = JSON.parse(readFileSync(builtHelp(`${name}.json`), 'utf8'))
     const model = Object.hasOwn(help, verb) ? help[verb] : undefined

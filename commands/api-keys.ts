@@ -6,6 +6,7 @@ import { integer, listOf, type Noun, required, text, verb } from './command.ts'
 import { listVerb } from './reads.ts'
 
 export const apiKeysNoun: Noun = {
+  aliases: { revoke: 'delete' },
   verbs: {
     create: verb({
       about: 'Make a key; it is printed this once',
@@ -44,8 +45,8 @@ export const apiKeysNoun: Noun = {
       ],
       call: (client, query) => client.apiKeys.list(query),
     }),
-    revoke: verb({
-      about: 'Revoke a key, for good',
+    delete: verb({
+      about: 'Take a key away for good; the list keeps it as revoked',
       details:
         "Webhook subscriptions that it made are the installation's and go on: after a leak, look through `svc webhooks list` and delete what is not yours.",
       calls: [paths.apiKeys.revoke],

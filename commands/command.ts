@@ -112,9 +112,11 @@ export interface Verb {
 
 /**
  * A noun with verbs, or a command of one word. A verb of two words, as `schedule create`, belongs to the group that its
- * first word names; `groups` says what each is for.
+ * first word names; `groups` says what each is for. `aliases` has other spellings of verbs, the old ones among them.
  */
-export type Noun = { verbs: Record<string, Verb>; groups?: Record<string, string> } | { verb: Verb }
+export type Noun =
+  | { verbs: Record<string, Verb>; groups?: Record<string, string>; aliases?: Record<string, string> }
+  | { verb: Verb }
 
 /** Declares a command; `run` receives arguments and flags in one typed object. */
 export function verb<

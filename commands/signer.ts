@@ -15,6 +15,7 @@ type PolicyInForce = NonNullable<SignerState['policy']>
 type TokenLimit = PolicyInForce['tokens'][number]
 
 export const signerNoun: Noun = {
+  aliases: { get: 'status' },
   verbs: {
     status: verb({
       about: 'Show the signer, its policy and what it spent in 24 hours',

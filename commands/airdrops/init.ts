@@ -63,7 +63,7 @@ export const airdropInitVerb = verb({
         const { data } = await session.client.airdrops.create({ ...body, payer, ...buildFields(input) })
         if (data.mode === 'unsigned') return { data }
         throw failure('the API answered with a signed transaction, though none was asked for', {
-          next: `\`svc tx status ${data.signature}\``,
+          next: `\`svc tx get ${data.signature}\``,
         })
       },
       async requireExpected(content, signer) {

@@ -3,10 +3,11 @@ import type { EventType } from '../../src/api/event-types.ts'
 import { paths } from '../../src/api/paths.ts'
 import { type CommandInput, choiceOf, type Noun, required, text, verb } from '../command.ts'
 import { listOutcome, listVerb, recordVerb } from '../reads.ts'
-import { tail } from './tail.ts'
 import { verifyStoredEvents } from './verify.ts'
+import { watchEvents } from './watch.ts'
 
 export const eventsNoun: Noun = {
+  aliases: { tail: 'watch' },
   verbs: {
     list: listVerb({
       about: 'List stored events, newest first',
@@ -33,7 +34,7 @@ export const eventsNoun: Noun = {
       args: { id: required(text('Id of the event')) },
       call: (client, input) => client.events.get(input),
     }),
-    tail,
+    watch: watchEvents,
     verify: verifyStoredEvents,
     types: verb({
       about: 'List every event type and how it is detected',

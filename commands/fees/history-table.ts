@@ -1,4 +1,4 @@
-/** The table of `svc fees history`: what each claim has paid, in SOL, and who got what. */
+/** The table of `svc fees list`: what each claim has paid, in SOL, and who got what. */
 import type { FeeClaim } from '../../src/api/fee-claims.ts'
 import { solOf } from '../amounts.ts'
 import type { Rows } from '../command.ts'

@@ -21,9 +21,10 @@ const KINDS = [
 
 export const feesNoun: Noun = {
   groups: { schedule: 'Claims that the platform wallet makes by itself' },
+  aliases: { history: 'list' },
   verbs: {
     claim: claimPoolFees,
-    history: listVerb({
+    list: listVerb({
       about: 'List fee claims, newest first',
       at: [paths.feeClaims.list, paths.feeClaims.listByPool],
       filters: {

@@ -33,7 +33,7 @@ export async function prepareClaim(
     return { ...data, transaction: tx.transaction, last_valid_block_height: tx.last_valid_block_height }
   }
   throw failure('the API answered with a signed claim, though none was asked for', {
-    next: `\`svc tx status ${tx.signature}\``,
+    next: `\`svc tx get ${tx.signature}\``,
   })
 }
 

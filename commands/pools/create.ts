@@ -68,7 +68,7 @@ async function launchPool(input: CreateFlags, session: Session): Promise<Command
     build: (creator) => session.client.pools.create({ ...body, creator, ...buildFields(input) }),
     secretKeys: secretKeysOf,
     recovery: ({ pool }) =>
-      `\`svc pools verify ${pool.address}\` tells whether it is live; if it is not, launch it anew once \`svc tx status\` calls those that were sent failed`,
+      `\`svc pools verify ${pool.address}\` tells whether it is live; if it is not, launch it anew once \`svc tx get\` calls those that were sent failed`,
     async show(data, confirmed) {
       if (confirmed === null) return { ...launchFields(data.pool, data), ...(await presetName(session, input)) }
       return liveFields(

@@ -63,14 +63,14 @@ export async function submitSigned(session: Session, signature: string, body: Su
     idempotencyKey: crypto.randomUUID(),
     pauses: SUBMIT_PAUSES_MS,
     waiting: 'submitting',
-    interrupted: `Perhaps submitted: see \`svc tx status ${signature}\``,
+    interrupted: `Perhaps submitted: see \`svc tx get ${signature}\``,
     call: async (options) => (await session.client.transactions.submit(body, options)).data,
     answeredErrorIsOpen: true,
     unknownResult(error) {
       const { envelope } = error as { envelope?: { meta?: { request_id?: string } } }
       const requestId = envelope?.meta?.request_id
       return failure(`${error.message}; whether ${signature} was sent is not known`, {
-        next: `\`svc tx status ${signature}\` tells`,
+        next: `\`svc tx get ${signature}\` tells`,
         details: { ...error.details, signature, ...(requestId === undefined ? {} : { request_id: requestId }) },
         cause: error,
       })

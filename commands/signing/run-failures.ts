@@ -54,7 +54,7 @@ export async function transactionFailure(
 ) {
   const fault = transaction === undefined ? null : await wallet.explain(transaction, err, null)
   return failure(`${signature} failed: ${fault === null ? JSON.stringify(err) : sentenceOf(fault)}`, {
-    next: fault?.hint ?? `\`svc tx status ${signature}\` shows its error`,
+    next: fault?.hint ?? `\`svc tx get ${signature}\` shows its error`,
     details: { signature, err },
   })
 }

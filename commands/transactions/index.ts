@@ -19,6 +19,7 @@ const TRANSACTION_INPUT = required(text('The transaction in base64, @FILE that h
 const SIGNATURE = required(text('Signature of the transaction'))
 
 export const transactionsNoun: Noun = {
+  aliases: { status: 'get' },
   verbs: {
     submit: verb({
       about: 'Submit a signed transaction, or up to five as an atomic bundle, and wait',
@@ -38,7 +39,7 @@ export const transactionsNoun: Noun = {
       examples: ['svc tx submit @signed.txt', 'svc tx submit --bundle @first.txt @second.txt --wait finalized'],
       run: submitTransactions,
     }),
-    status: recordVerb({
+    get: recordVerb({
       about: 'Read how far a transaction has come',
       at: transactionPaths.get,
       args: { signature: SIGNATURE },

@@ -80,7 +80,7 @@ export async function submitTransactions(input: SubmitInput, session: Session): 
   return followedOutcome(answer, followed)
 }
 
-const RECOVERY = '`svc tx status` tells of each; send the rest with `svc tx submit` once the one before it is confirmed'
+const RECOVERY = '`svc tx get` tells of each; send the rest with `svc tx submit` once the one before it is confirmed'
 
 function followedOutcome(answer: object, followed: readonly (Transaction | { signature: string })[]): CommandOutcome {
   const columns = ['signature', 'lifecycle', 'slot'] as const

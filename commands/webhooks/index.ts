@@ -21,8 +21,9 @@ const COMMITMENT_FLAG = choiceOf(
 const SECRET_ONCE = 'The secret is shown this once; keep it where the receiver reads it.'
 
 export const webhooksNoun: Noun = {
+  aliases: { subscribe: 'create' },
   verbs: {
-    subscribe: verb({
+    create: verb({
       about: 'Subscribe a URL to events; prints the signing secret, this once',
       calls: [webhookPaths.create],
       args: { receiver: text('Where events are posted (required, here or as --url)') },
@@ -31,7 +32,7 @@ export const webhooksNoun: Noun = {
         events: listOf<EventType | '*'>(`${ENABLED_EVENTS}; required`, TYPES_VALUE),
         commitment: COMMITMENT_FLAG,
       },
-      examples: ['svc webhooks subscribe https://example.com/hooks --events pool.live,airdrop.claimed'],
+      examples: ['svc webhooks create https://example.com/hooks --events pool.live,airdrop.claimed'],
       async run({ receiver, url, events, commitment }, { client, ui }) {
         if (receiver !== undefined && url !== undefined) throw usage('give the URL once: as argument or as --url')
         const subscription = await subscriptionInput(ui, receiver ?? url, events)
@@ -145,7 +146,7 @@ async function subscriptionInput(ui: Session['ui'], url: string | undefined, eve
   if (first !== undefined && !ui.interactive) {
     throw usage(`missing ${missing.join(', ')}`, {
       param: first,
-      next: '`svc webhooks subscribe --help` shows what it takes',
+      next: '`svc webhooks create --help` shows what it takes',
     })
   }
   const check = (answer: string) => (answer.trim() === '' ? 'This is required' : undefined)

@@ -36,7 +36,7 @@ export async function keysAndLimits({ daemon, report }: { daemon: Daemon; report
   await report.step('a key is revoked', async () => {
     const { id, key } = await daemon.svc('keys', 'create', '--name', 'short-lived')
     const before = await daemon.request('GET', '/v2/pools', key)
-    await daemon.svc('keys', 'revoke', id, '--yes')
+    await daemon.svc('keys', 'delete', id, '--yes')
     const after = await daemon.request('GET', '/v2/pools', key)
     report.expect(before.status === 200 && after.status === 403, `HTTP ${before.status}, then ${after.status}`)
     return 'HTTP 200 before, 403 after'

@@ -101,7 +101,7 @@ describe('an answer', () => {
 
 describe('a refusal', () => {
   it.each([
-    [['keys', 'revoke', 'key_nobody', '--yes'], 3, 'not_found'],
+    [['keys', 'delete', 'key_nobody', '--yes'], 3, 'not_found'],
     [['webhooks', 'get', 'whs_nobody'], 3, 'not_found'],
     [['pools', 'get', 'nothing'], 2, 'bad_request'],
     [['stakes', 'get', 'So11111111111111111111111111111111111111112'], 3, 'not_found'],
@@ -119,7 +119,7 @@ describe('a refusal', () => {
   })
 
   it('to destroy something unasked names --yes', async () => {
-    const { exitCode, stderr } = await svc(['keys', 'revoke', id])
+    const { exitCode, stderr } = await svc(['keys', 'delete', id])
     expect(exitCode).toBe(2)
     expect(stderr).toContain('--yes')
     expect(JSON.parse((await svc(['keys', 'list', '--json'])).stdout)[0]).toMatchObject({ id, status: 'active' })

@@ -26,7 +26,7 @@ describe('events verify', () => {
 
 describe('events tail', () => {
   it('follows the database itself where no daemon runs', async () => {
-    const tail = started(cli, ['events', 'tail', '--json'])
+    const tail = started(cli, ['events', 'watch', '--json'])
     await tail.says('after sequence 0')
     const daemon = await startDaemon({ dataDir: cli.dataDir, flags: ['--rpc-port', '0'] })
     onTestFinished(() => daemon.stop())
@@ -37,9 +37,9 @@ describe('events tail', () => {
   })
 
   it('ends at once where nobody answers, or where the API refuses', async () => {
-    const gone = await cli.svc(['events', 'tail', '--api', `http://127.0.0.1:${await freePort()}`])
+    const gone = await cli.svc(['events', 'watch', '--api', `http://127.0.0.1:${await freePort()}`])
     expect(gone).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('cannot be reached') })
-    const refused = await cli.svc(['events', 'tail', '--type', 'pool.sunk'])
+    const refused = await cli.svc(['events', 'watch', '--type', 'pool.sunk'])
     expect(refused).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('type') })
   })
 })

@@ -1,4 +1,4 @@
-/** The table of `svc fees history`. */
+/** The table of `svc fees list`. */
 import { describe, expect, it } from 'vitest'
 import { historyTable } from '../../commands/fees/history-table.ts'
 import type { FeeClaim } from '../../src/api/fee-claims.ts'
@@ -22,7 +22,7 @@ const claim = (changes: Partial<FeeClaim>): FeeClaim => ({
 })
 const amountsOf = (changes: Partial<FeeClaim>) => historyTable([claim(changes)]).rows[0]!.slice(3, 6)
 
-describe('svc fees history', () => {
+describe('svc fees list', () => {
   it('shows what a claim paid in SOL, and who got what', () => {
     const received = [
       { wallet: 'one', token: 'SOL', amount: '36000000' },

@@ -354,7 +354,7 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc fees', () => {
     }
     // The fee, and the rent of the partner's account of the token.
     expect(await lamportsOf(platform.publicKey.toBase58())).toBe(wallet - 5_000n - 2_039_280n)
-    expect((await run(['fees', 'history', '--pool', pool]))[0]).toMatchObject({
+    expect((await run(['fees', 'list', '--pool', pool]))[0]).toMatchObject({
       type: 'fee_claim.split_executed',
       signature: claimed.signature,
     })
@@ -381,6 +381,6 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc fees', () => {
     expect(rest.claims).toMatchObject([{ pool_address: pools[2], estimated_quote: '80000', status: 'claimed' }])
     const none = await cli.svc(['fees', 'claim', '--all', '--signed'])
     expect(none).toMatchObject({ exitCode: 0, stdout: 'No pool holds fees to claim.\n' })
-    expect(await run(['fees', 'history'])).toHaveLength(4)
+    expect(await run(['fees', 'list'])).toHaveLength(4)
   })
 })

@@ -38,7 +38,7 @@ describe('svc ledger', () => {
     const { signature } = JSON.parse(await ran('tokens', 'create', ...token, ...signing))
     await ran('localnet', 'advance', '60')
     // The request follows the transaction, as no daemon does.
-    const lifecycle = async () => JSON.parse(await ran('tx', 'status', signature, '--json')).lifecycle
+    const lifecycle = async () => JSON.parse(await ran('tx', 'get', signature, '--json')).lifecycle
     await vi.waitFor(async () => expect(await lifecycle()).toBe('finalized'), { timeout: 10_000 })
     const entries = JSON.parse(await ran('ledger', 'list', '--all', '--json'))
     expect(entries.length).toBeGreaterThan(5)

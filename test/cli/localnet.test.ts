@@ -462,10 +462,10 @@ describe('the cluster', () => {
   })
 
   it('is -u alone where a verb has a url of its own', async () => {
-    const args = ['webhooks', 'subscribe', '--events', '*', '--url', 'https://8.8.8.8/svc', '-u', 'embedded']
+    const args = ['webhooks', 'create', '--events', '*', '--url', 'https://8.8.8.8/svc', '-u', 'embedded']
     const created = await json([...args, '--data-dir', folder('hooks')])
     expect(created.url).toBe('https://8.8.8.8/svc')
-    const refused = await svc(['webhooks', 'subscribe', '--events', '*', '--url', 'https://h.example.com', '-u', 'x'])
+    const refused = await svc(['webhooks', 'create', '--events', '*', '--url', 'https://h.example.com', '-u', 'x'])
     expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('url (--url) must be embedded') })
     expect((await svc(['webhooks', 'list', '--url', 'embedded', '--data-dir', folder('hooks')])).exitCode).toBe(0)
   })

@@ -612,8 +612,8 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc pools', () => {
   it('creates one as a bundle, one of the platform wallet, and one without a curve', async () => {
     const bundled = await run(launched('BNDL', '--buy', '0.1', '--bundle'))
     expect(bundled).toMatchObject({ status: 'live', preset: 'standard' })
-    const last = await run(['tx', 'status', bundled.signatures[1]])
-    expect(last).toMatchObject({ err: null, slot: (await run(['tx', 'status', bundled.signatures[0]])).slot })
+    const last = await run(['tx', 'get', bundled.signatures[1]])
+    expect(last).toMatchObject({ err: null, slot: (await run(['tx', 'get', bundled.signatures[0]])).slot })
 
     const signed = [
       'pools',

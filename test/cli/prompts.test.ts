@@ -29,9 +29,9 @@ describe('on a terminal', () => {
     const make = async (name: string) =>
       JSON.parse((await cli.svc(['keys', 'create', '--name', name, '--json'])).stdout).id
     const [kept, revoked, skipped] = [await make('kept'), await make('revoked'), await make('skipped')]
-    expect((await onTerminal(cli, ['keys', 'revoke', kept], [['Revoke the key', '\r']])).exitCode).toBe(130)
-    expect((await onTerminal(cli, ['keys', 'revoke', revoked], [['Revoke the key', 'y']])).exitCode).toBe(0)
-    const silent = await onTerminal(cli, ['keys', 'revoke', skipped, '--yes'], [])
+    expect((await onTerminal(cli, ['keys', 'delete', kept], [['Revoke the key', '\r']])).exitCode).toBe(130)
+    expect((await onTerminal(cli, ['keys', 'delete', revoked], [['Revoke the key', 'y']])).exitCode).toBe(0)
+    const silent = await onTerminal(cli, ['keys', 'delete', skipped, '--yes'], [])
     expect(silent.exitCode).toBe(0)
     expect(silent.screen).not.toContain('Revoke the key')
     const keys = JSON.parse((await cli.svc(['keys', 'list', '--json'])).stdout) as { id: string; status: string }[]
@@ -48,7 +48,7 @@ describe('on a terminal', () => {
     const unattended = { ...cli, env: { ...cli.env, ...set } }
     const asked = await onTerminal(unattended, ['keys', 'create'], [])
     expect(asked).toMatchObject({ exitCode: 2, screen: expect.stringContaining('missing --name') })
-    const unsure = await onTerminal(unattended, ['keys', 'revoke', 'key_1'], [])
+    const unsure = await onTerminal(unattended, ['keys', 'delete', 'key_1'], [])
     expect(unsure).toMatchObject({ exitCode: 2, screen: expect.stringContaining('--yes') })
     const rows = recipientsOf(60_000).map(({ wallet, amount }) => `${wallet},${amount}\n`)
     const long = cli.file('unattended.csv', rows.join(''))

@@ -227,7 +227,7 @@ describe('a batch of the platform wallet', () => {
     const row = rowOf('a')
     expect(await settleBatch(session, { ...run, journal: next }, next.open[0]!, [row])).toEqual([])
     expect([row.status, calls, next.open.length]).toEqual(['unknown', [], 1])
-    for (const words of [why, 'svc audit list', 'svc tx status SIGNATURE', '--again']) expect(row.note).toContain(words)
+    for (const words of [why, 'svc audit list', 'svc tx get SIGNATURE', '--again']) expect(row.note).toContain(words)
     releaseNext()
   })
 
@@ -251,7 +251,7 @@ describe('a batch of the platform wallet', () => {
       const row = rowOf('a')
       expect(await settleBatch(session, run, journal.begun([['a', '1']], request), [row])).toEqual([])
       expect(row.status).toBe(status)
-      if (status === 'unknown') expect(row.note).toContain('svc tx status sig')
+      if (status === 'unknown') expect(row.note).toContain('svc tx get sig')
       release()
       rmSync(journal.file)
     }

@@ -126,7 +126,7 @@ describe('svc signer', () => {
   it('signs a memo until the day is full, pauses, resumes, and begins the day anew', async () => {
     for (const memo of ['hello', 'hello again']) {
       const { signature } = await json(['signer', 'test', '--submit', '--memo', memo])
-      const { err } = await json(['tx', 'status', signature])
+      const { err } = await json(['tx', 'get', signature])
       expect(err).toBeNull()
     }
     const full = await svc(['signer', 'test', '--submit'])

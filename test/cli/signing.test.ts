@@ -387,8 +387,8 @@ describe('a signed command', () => {
     const error = (await run().catch((error) => error)) as Error & { next: string }
     const signature = base58.encode(submitted().signatures[0]!)
     expect(error.message).toContain(`whether ${signature} was sent is not known`)
-    expect(error.next).toContain(`svc tx status ${signature}`)
-    expect(words()).toContain(`svc tx status ${signature}`)
+    expect(error.next).toContain(`svc tx get ${signature}`)
+    expect(words()).toContain(`svc tx get ${signature}`)
     expect(new Set(keys).size).toBe(1)
     expect(keys).toHaveLength(3)
     const recovered = setting({ submits: [gone(), null] })

@@ -120,7 +120,7 @@ describe('tokens create', () => {
     ])
     expect(lifecycle).toMatch(/^(confirmed|finalized)$/)
     expect(slot).toBeGreaterThan(0)
-    expect(await json(['tx', 'status', signature])).toMatchObject({ signature, err: null, slot })
+    expect(await json(['tx', 'get', signature])).toMatchObject({ signature, err: null, slot })
     expect(await rawOf(mint)).toMatchObject({
       supply: '100050',
       decimals: 2,

@@ -56,7 +56,7 @@ describe('a transaction of version 1', () => {
     expect(landed).toMatchObject({ signature: signed.signature, lifecycle: CONFIRMED, err: null })
     await ok(['localnet', 'advance', '60'])
     expect(await ok(['tx', 'watch', signed.signature])).toMatchObject({ lifecycle: 'finalized', err: null })
-    expect(await ok(['tx', 'status', signed.signature])).toMatchObject({ lifecycle: 'finalized', err: null })
+    expect(await ok(['tx', 'get', signed.signature])).toMatchObject({ lifecycle: 'finalized', err: null })
     const told = await ok(['events', 'list', '--order', 'asc', '--resource-id', signed.signature])
     expect(told.map(({ type }: { type: string }) => type)).toEqual([
       'transaction.submitted',

@@ -66,7 +66,7 @@ describe('svc', () => {
       '--status',
     ],
     [['merkle', 'list', '--limit', '101'], '--limit must be a whole number from 1 to 100, not "101"', '--limit'],
-    [['webhooks', 'subscribe'], 'missing --url, --events', '--url'],
+    [['webhooks', 'create'], 'missing --url, --events', '--url'],
     [['pools', 'list', 'surplus'], 'too many arguments', undefined],
     [['-o', 'xml', 'pools', 'list'], 'output (--output) must be one of table, json, plain, not "xml"', undefined],
   ])('gives a script the same error as an envelope: %j', async (args, message, param) => {

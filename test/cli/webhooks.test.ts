@@ -221,7 +221,7 @@ describe('the example in', () => {
   }
 })
 
-describe('webhooks subscribe', () => {
+describe('webhooks create', () => {
   const env = { SVC_WEBHOOKS_ALLOW_PRIVATE: 'true' }
   let url = ''
   beforeAll(async () => {
@@ -246,7 +246,7 @@ describe('webhooks subscribe', () => {
     const terminal = { ...cli, env: { ...cli.env, ...env, NO_COLOR: '1' } }
     const { exitCode, screen } = await onTerminal(
       terminal,
-      ['webhooks', 'subscribe', '--yes'],
+      ['webhooks', 'create', '--yes'],
       [
         ['Where events are posted', `${url}\r`],
         ['Event types, or *', 'pool.live, pool.failed\r'],

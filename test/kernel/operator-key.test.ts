@@ -67,7 +67,7 @@ describe('a given operator key', () => {
   it('that was revoked stops the start, with the way out', async () => {
     const env = { SVC_DATA_DIR: temporaryFolder(), SVC_OPERATOR_KEY: GIVEN }
     const [{ id }] = JSON.parse((await cli.svc(['keys', 'list', '--json'], { env })).stdout)
-    expect((await cli.svc(['keys', 'revoke', id, '--yes'], { env })).exitCode).toBe(0)
+    expect((await cli.svc(['keys', 'delete', id, '--yes'], { env })).exitCode).toBe(0)
     const refused = await cli.svc(['keys', 'list'], { env })
     expect(refused).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('set operator-key to another') })
   })

@@ -116,7 +116,7 @@ describe('a data folder', () => {
   it('whose operator key was revoked says so, and makes another when the file is gone', async () => {
     const folder = copyOf('revoked')
     const [{ id }] = JSON.parse((await svc(['keys', 'list', '--json', '--data-dir', folder])).stdout)
-    expect((await svc(['keys', 'revoke', id, '--yes', '--data-dir', folder])).exitCode).toBe(0)
+    expect((await svc(['keys', 'delete', id, '--yes', '--data-dir', folder])).exitCode).toBe(0)
     await expectFault(folder, /the key in .*operator\.key was revoked; remove the file to get another/, 4)
     rmSync(join(folder, 'operator.key'))
     expect((await svc(['keys', 'list', '--data-dir', folder])).exitCode).toBe(0)

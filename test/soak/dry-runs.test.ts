@@ -150,12 +150,12 @@ const homeFiles = () =>
 async function settled(): Promise<void> {
   for (let before = ''; ; ) {
     await run(['localnet', 'advance', '30'])
-    await run(['tx', 'status', world.last!])
+    await run(['tx', 'get', world.last!])
     const db = new Database(join(cli.dataDir, 'svc.db'), { readonly: true })
     const open = db.prepare("select signature from transactions where lifecycle not in ('finalized', 'failed')").pluck()
     const under = open.all() as string[]
     db.close()
-    for (const signature of under) await run(['tx', 'status', signature])
+    for (const signature of under) await run(['tx', 'get', signature])
     const now = JSON.stringify(snapshot())
     if (under.length === 0 && now === before) return
     before = now

@@ -82,7 +82,7 @@ describe('events tail', () => {
     onTestFinished(() => daemon.stop())
     await makeEvents(daemon, 0, 105)
 
-    const tail = (...args: string[]) => started(cli, ['events', 'tail', ...args], { SVC_DATA_DIR: dataDir })
+    const tail = (...args: string[]) => started(cli, ['events', 'watch', ...args], { SVC_DATA_DIR: dataDir })
     const all = tail('--since', '0', '--json')
     const late = tail('--since', '103', '-o', 'plain')
     const fresh = tail('--type', 'airdrop.tree_built')

@@ -29,6 +29,6 @@ export const untrusted = ({ key, at, signature }: RequestedBatch, why: string): 
   new UntrustedKey(
     `the platform wallet was asked under the idempotency key ${key} on ${new Date(at).toISOString()}, ${why}; it is not asked again, ` +
       `because that could pay twice. ${signature === null ? 'Find its signature, if it signed, in `svc audit list` of that API, and what' : 'What'} ` +
-      `became of it by \`svc tx status ${signature ?? 'SIGNATURE'}\` or in an explorer; if nothing was paid, send it in a list of its own ` +
+      `became of it by \`svc tx get ${signature ?? 'SIGNATURE'}\` or in an explorer; if nothing was paid, send it in a list of its own ` +
       'with another --journal (and --again where that list is the same)',
   )

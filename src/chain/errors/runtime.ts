@@ -26,7 +26,7 @@ export const TRANSACTION_ERROR_TEXTS: Readonly<Record<string, ErrorText>> = {
   ],
   AlreadyProcessed: [
     'the transaction was processed before',
-    'read its state with `svc tx status <signature>`: it needs no second try',
+    'read its state with `svc tx get <signature>`: it needs no second try',
   ],
   BlockhashNotFound: ['the blockhash of the transaction has expired or is of another cluster', BUILD_AGAIN],
   CallChainTooDeep: ['programs call one another too deeply', null],

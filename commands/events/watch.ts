@@ -1,11 +1,11 @@
-/** `svc events tail`: new events as they happen, until Ctrl-C. */
+/** `svc events watch`: new events as they happen, until Ctrl-C. */
 import type { EventType } from '../../src/api/event-types.ts'
 import { paths } from '../../src/api/paths.ts'
 import { type CommandInput, integer, text, verb } from '../command.ts'
 import { eventPosition, followEvents } from './follow.ts'
 import { eventLine, openEventLines } from './lines.ts'
 
-export const tail = verb({
+export const watchEvents = verb({
   about: 'Follow new events until stopped',
   details:
     'Looks every second. With -o json and -o plain every event is one line of JSON. A lost connection or a daemon that starts again is waited for, and said on stderr; no event is missed or repeated.',
@@ -19,7 +19,7 @@ export const tail = verb({
       placeholder: 'SEQ',
     }),
   },
-  examples: ['svc events tail', 'svc events tail --type pool.live --since 0 --json'],
+  examples: ['svc events watch', 'svc events watch --type pool.live --since 0 --json'],
   async run({ since, ...filters }, session) {
     const lines = await openEventLines(session)
     const position = await eventPosition(session.client, filters, since ?? 'now')

@@ -1,0 +1,67 @@
+/** One word for one thing: what was spelled another way before is still taken, and help says so. */
+import { describe, expect, it } from 'vitest'
+import { NOUNS } from '../../bin/nouns.ts'
+import { readCommand } from '../../bin/parse.ts'
+import { nounHelp } from '../../bin/program.ts'
+import { commandLine } from './command-line.ts'
+
+const { svc } = commandLine()
+const loaded = await Promise.all(NOUNS.map(async (entry) => ({ ...entry, noun: await entry.load() })))
+const commandOf = async (...argv: string[]) => {
+  const parsed = await readCommand(argv)
+  return 'command' in parsed ? parsed.command : parsed.text
+}
+
+describe('a command', () => {
+  // What a release has once spelled in one way is taken in that way for good.
+  it.each([
+    [['keys', 'revoke', 'ID'], 'keys delete'],
+    [['tx', 'status', 'SIGNATURE'], 'tx get'],
+    [['events', 'tail'], 'events watch'],
+    [['webhooks', 'subscribe', 'https://example.com/hooks', '--events', 'pool.live'], 'webhooks create'],
+    [['fees', 'history', '--kind', 'dbc'], 'fees list'],
+  ])('is taken in its old spelling, options before, between and after: %j', async (argv, command) => {
+    const [noun = '', verb = '', ...rest] = argv
+    expect(await commandOf(...argv)).toBe(command)
+    expect(await commandOf('-o', 'json', noun, '--profile', 'status', verb, ...rest, '--yes')).toBe(command)
+    const { stdout } = await svc([noun, verb, '--help'])
+    expect(stdout).toMatch(new RegExp(`^Usage: svc ${command} `))
+    expect(stdout).toContain(`(also: ${verb})`)
+    expect((await svc(['help', noun, verb])).stdout).toBe(stdout)
+  })
+
+  it.each([
+    ['pool', 'pools'],
+    ['transactions', 'tx'],
+    ['api-keys', 'keys'],
+    ['gold-locks', 'gold'],
+    ['webhook-subscriptions', 'webhooks'],
+    ['fee-claims', 'fees'],
+    ['merkle-trees', 'merkle'],
+  ])('is taken with its noun spelled %s', async (alias, noun) => {
+    expect(await commandOf('--json', alias, 'list', '--help')).toMatch(new RegExp(`^Usage: svc ${noun} `))
+    expect((await svc([alias, '--help'])).stdout).toBe((await svc([noun, '--help'])).stdout)
+    expect((await svc([noun, '--help'])).stdout).toContain(alias)
+  })
+
+  it('has one spelling for one thing: no alias is the name of something else, and each leads somewhere', () => {
+    const names = loaded.flatMap(({ name, aliases = [] }) => [name, ...aliases])
+    expect(new Set(names).size).toBe(names.length)
+    for (const { name, noun } of loaded) {
+      if (!('verbs' in noun)) continue
+      for (const [alias, verb] of Object.entries(noun.aliases ?? {})) {
+        expect([name, alias, Object.hasOwn(noun.verbs, alias)]).toEqual([name, alias, false])
+        expect(Object.keys(noun.verbs), `${name} ${alias}`).toContain(verb)
+        expect(nounHelp(name, noun)[alias]).toEqual(nounHelp(name, noun)[verb])
+      }
+    }
+  })
+
+  it('keeps a word that is no verb as it was typed', async () => {
+    expect(await readCommand(['tx', 'get', 'status'])).toMatchObject({
+      command: 'tx get',
+      raw: { signature: 'status' },
+    })
+    expect((await svc(['tx', 'constructor'])).stderr).toContain("unknown command 'constructor'")
+  })
+})
