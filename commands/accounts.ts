@@ -13,6 +13,10 @@ export const accountsNoun: Noun = {
       about: 'Read one account',
       calls: [paths.accounts.get],
       args: { address: required(text('Address of the account')) },
+      examples: [
+        'svc accounts get 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g',
+        'svc accounts get 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY -u devnet --json',
+      ],
       async run(input, { client }) {
         const { data } = await client.accounts.get(input)
         const { address, lamports, ...rest } = data
@@ -23,6 +27,10 @@ export const accountsNoun: Noun = {
       about: 'Read up to 100 accounts at once',
       calls: [paths.accounts.batchFetch],
       args: { addresses: required(listOf('Addresses of the accounts')) },
+      examples: [
+        'svc accounts batch 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78',
+        'svc accounts batch 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78 --json',
+      ],
       async run({ addresses }, { client }) {
         const { data } = await client.accounts.batchFetch({ addresses })
         const rows = addresses.map((address, i) => {

@@ -19,7 +19,10 @@ export const apiKeysNoun: Noun = {
         per_minute: integer('Requests a minute', { min: 1 }),
         per_day: integer('Requests a day', { min: 1 }),
       },
-      examples: ['svc keys create --name backend --scopes airdrop:write --per-minute 600'],
+      examples: [
+        'svc keys create --name backend --scopes airdrop:write --per-minute 600',
+        'svc keys create --name claims-bot --scopes fees:claim,airdrop:admin --json',
+      ],
       async run({ name, scopes, per_minute, per_day }, { client }) {
         const { data } = await client.apiKeys.create({
           name,
@@ -33,6 +36,7 @@ export const apiKeysNoun: Noun = {
     list: listVerb({
       about: 'List keys, newest first',
       at: paths.apiKeys.list,
+      examples: ['svc keys list', 'svc keys list --all -o json'],
       columns: [
         'id',
         'name',
@@ -51,6 +55,7 @@ export const apiKeysNoun: Noun = {
         "Webhook subscriptions that it made are the installation's and go on: after a leak, look through `svc webhooks list` and delete what is not yours.",
       calls: [paths.apiKeys.revoke],
       args: { id: required(text('Id of the key')) },
+      examples: ['svc keys delete key_7vQ2mXr9LdT4sYb1WnGe6KpA', 'svc keys delete key_7vQ2mXr9LdT4sYb1WnGe6KpA --yes'],
       async run({ id }, { client, ui }) {
         await ui.confirm(`Revoke the key ${id}? Its holder is refused from now on; this cannot be undone.`)
         return { data: (await client.apiKeys.revoke({ id })).data, text: `Revoked ${id}.` }

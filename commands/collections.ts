@@ -20,7 +20,10 @@ export const collectionsNoun: Noun = {
         update_authority: text('Who may mint into it and change it (default: your keypair)', { placeholder: 'WALLET' }),
         ...SIGNING,
       },
-      examples: ['svc collections create --name Genesis --uri https://example.com/genesis.json'],
+      examples: [
+        'svc collections create --name Genesis --uri https://example.com/genesis.json',
+        'svc collections create --name Genesis --uri https://example.com/genesis.json --dry-run -k id.json',
+      ],
       async run({ name, uri, update_authority, ...flags }, session) {
         return runSigned<CollectionCreated>(session, flags, {
           what: `Create the collection ${name}`,
@@ -40,6 +43,10 @@ export const collectionsNoun: Noun = {
       about: 'Read one collection from the chain',
       at: paths.collections.get,
       args: { address: required(text('Address of the collection')) },
+      examples: [
+        'svc collections get ABMB1euEnzBFRq4LmEkJgW2FZGTJnNkZhmPEF1fGynAq',
+        'svc collections get ABMB1euEnzBFRq4LmEkJgW2FZGTJnNkZhmPEF1fGynAq --json',
+      ],
       call: (client, input) => client.collections.get(input),
     }),
   },

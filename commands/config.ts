@@ -10,11 +10,13 @@ export const configNoun: Noun = {
   verbs: {
     list: verb({
       about: 'List every setting with its value and where that comes from',
+      examples: ['svc config list', 'svc config list --profile production -o json'],
       run: async (_, { settings }) => listOutcome(await settings.list(), ['name', 'value', 'origin', 'about']),
     }),
     get: verb({
       about: 'Read one setting',
       args: { name },
+      examples: ['svc config get url', 'svc config get api --profile production'],
       async run({ name }, { settings }) {
         const row = (await settings.list()).find((row) => row.name === name)
         if (row === undefined)
@@ -36,6 +38,7 @@ export const configNoun: Noun = {
     unset: verb({
       about: 'Remove a setting from the profile',
       args: { name },
+      examples: ['svc config unset output', 'svc config unset api --profile production'],
       async run({ name }, { settings }) {
         const { daemon, ...data } = await settings.unset(name)
         return {
@@ -47,15 +50,18 @@ export const configNoun: Noun = {
     }),
     path: verb({
       about: 'List the files and folders that are read',
+      examples: ['svc config path', 'svc config path --json'],
       run: async (_, { settings }) => listOutcome(await settings.files(), ['kind', 'path', 'exists']),
     }),
     profiles: verb({
       about: 'List the profiles',
+      examples: ['svc config profiles', 'svc config profiles -o plain'],
       run: async (_, { settings }) => listOutcome(await settings.profiles(), ['name', 'current', 'settings']),
     }),
     use: verb({
       about: 'Make a profile the current one',
       args: { profile: required(text('Name of the profile')) },
+      examples: ['svc config use production', 'svc config use default --json'],
       async run({ profile }, { settings }) {
         const { daemon, ...data } = await settings.use(profile)
         return { data, text: `The current profile is ${profile}.`, notes: restartNotes(daemon) }

@@ -6,6 +6,7 @@ import { EXIT } from './ui/problem.ts'
 export const doctorNoun: Noun = {
   verb: verb({
     about: 'Check this installation and say how to repair it',
+    examples: ['svc doctor', 'svc doctor -u devnet --json'],
     async run(_, session) {
       const checks = await session.diagnose()
       const failed = checks.filter(({ status }) => status === 'fail').length

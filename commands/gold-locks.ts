@@ -91,6 +91,7 @@ export const goldLocksNoun: Noun = {
         user: text('Only those of this wallet', { placeholder: 'WALLET' }),
         status: choiceOf(['locked', 'unlockable', 'unlocked'], 'Only those in this state'),
       },
+      examples: ['svc gold list', 'svc gold list --status unlockable --all'],
       columns: ['user', 'amount', 'status', 'unlocks_at', 'escrow'],
       async table(locks: readonly GoldLock[], session) {
         const decimals = await goldDecimals(session)
@@ -105,6 +106,10 @@ export const goldLocksNoun: Noun = {
       about: 'Read the gold lock of a wallet from the chain, and how much time is left',
       calls: [paths.goldLocks.get, token],
       args: { user: required(text('Address of the wallet')) },
+      examples: [
+        'svc gold get 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g',
+        'svc gold get 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g --json',
+      ],
       async run({ user }, session) {
         const { data } = await session.client.goldLocks.get({ user })
         const { status, seconds_left } = data
@@ -120,6 +125,7 @@ export const goldLocksNoun: Noun = {
     token: recordVerb({
       about: 'Show the token that gold locks are made of',
       at: token,
+      examples: ['svc gold token', 'svc gold token --json'],
       call: (client) => client.goldLocks.token(),
     }),
   },

@@ -7,6 +7,7 @@ export const healthNoun: Noun = {
   verb: recordVerb({
     about: 'Tell whether the service answers',
     at: paths.service.health,
+    examples: ['svc health', 'svc health --api https://svc.example.com --json'],
     call: (client) => client.service.health(),
   }),
 }

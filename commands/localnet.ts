@@ -20,7 +20,7 @@ export const localnetNoun: Noun = {
         rpc_host: text('Address to listen on (default 127.0.0.1)', { placeholder: 'HOST' }),
         rpc_port: integer('Port of the JSON-RPC, 0 for any (default 8899)', { min: 0, max: 65534 }),
       },
-      examples: ['svc localnet start --rpc-port 0'],
+      examples: ['svc localnet start', 'svc localnet start --rpc-port 0'],
       async run(flags, { localnet, ui }) {
         let shown = Promise.resolve()
         await localnet.start(flags, ({ notes, ...data }) => {
@@ -37,12 +37,16 @@ export const localnetNoun: Noun = {
     }),
     status: verb({
       about: 'Show slot, time, counts and programs of the embedded chain',
+      examples: ['svc localnet status', 'svc localnet status --json'],
       run: async (_, { localnet }) => statusOutcome(await localnet.status()),
     }),
     airdrop: verb({
       about: 'Give an address SOL of the embedded chain',
       args: { address: required(text('Address that gets it')), sol: required(text('Amount in SOL, like 1.5')) },
-      examples: ['svc localnet airdrop 9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g 10'],
+      examples: [
+        'svc localnet airdrop 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g 10',
+        'svc localnet airdrop 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g 0.5 --json',
+      ],
       async run({ address, sol }, { localnet }) {
         const { signature, lamports, balance } = await localnet.airdrop(address, lamportsInput(sol))
         const data = { address, lamports, balance, signature }
@@ -54,7 +58,7 @@ export const localnetNoun: Noun = {
       details:
         'A file that exists is kept, and its wallet gets the SOL. Use it with -k FILE; it is no place for real money.',
       args: { file: required(text('Keypair file to make (0600)')), sol: text('Amount in SOL (default 10)') },
-      examples: ['svc localnet wallet wallet.json', 'svc tokens list'],
+      examples: ['svc localnet wallet wallet.json', 'svc localnet wallet payer.json 25 --json'],
       async run({ file, sol = '10' }, { localnet, wallet }) {
         const lamports = lamportsInput(sol)
         const made = await wallet.make(file)
@@ -70,7 +74,7 @@ export const localnetNoun: Noun = {
     advance: verb({
       about: 'Move the clock of the embedded chain ahead',
       args: { seconds: required(integer('How far, in seconds', { min: 1, max: TEN_YEARS })) },
-      examples: ['svc localnet advance 86400'],
+      examples: ['svc localnet advance 86400', 'svc localnet advance 3600 --json'],
       async run({ seconds }, { localnet }) {
         const { slot, unix_timestamp } = await localnet.advance(seconds)
         const time = timeOf(unix_timestamp)
@@ -80,6 +84,7 @@ export const localnetNoun: Noun = {
     reset: verb({
       about: 'Delete the embedded chain: every account, balance and transaction',
       details: 'Refused while a process has the chain. The program cache stays.',
+      examples: ['svc localnet reset', 'svc localnet reset --yes'],
       async run(_, { localnet, ui }) {
         await localnet.refuseWhileInUse()
         await ui.confirm('Delete the embedded chain of this data folder? Its accounts and history are gone for good.')

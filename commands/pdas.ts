@@ -25,8 +25,8 @@ export const pdasNoun: Noun = {
         inputs: required(listOf('The inputs of the kind, NAME=VALUE each')),
       },
       examples: [
-        'svc pdas derive ata owner=WALLET mint=MINT',
-        'svc pdas derive merkle_distributor mint=MINT airdrop_count=0',
+        'svc pdas derive ata owner=9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g mint=9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY',
+        'svc pdas derive merkle_distributor mint=9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY airdrop_count=0 --json',
       ],
       async run({ kind, inputs }, { client }) {
         return { data: (await client.pdas.derive({ kind, args: Object.fromEntries(inputs.map(namedInput)) })).data }

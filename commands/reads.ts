@@ -40,6 +40,7 @@ export function listVerb<
   at: RoutePath | readonly RoutePath[]
   args?: A
   filters?: F
+  examples?: readonly string[]
   columns: readonly (keyof Row & string)[]
   /** The rows that `table` shows instead of the columns, formatted for a terminal. */
   table?(items: readonly Row[], session: Session): Rows | Promise<Rows>
@@ -47,12 +48,13 @@ export function listVerb<
   whole?: boolean
   call(client: Client, query: InputValues<A> & InputValues<F> & Paging): Promise<ClientAnswer<Row[], ListMeta>>
 }): Verb {
-  const { about, at, args, filters, columns, table, whole = false, call } = definition
+  const { about, at, args, filters, examples, columns, table, whole = false, call } = definition
   return verb<CommandInputs, CommandInputs>({
     about,
     calls: (typeof at[0] === 'string' ? [at] : at) as readonly RoutePath[],
     ...(args ? { args } : {}),
     flags: { ...filters, ...(whole ? WHOLE_PAGING : PAGING) },
+    ...(examples ? { examples } : {}),
     async run(input, session) {
       const { client, ui } = session
       const { all: everything, limit, cursor, ...query } = input as InputValues<typeof PAGING>

@@ -20,6 +20,7 @@ export const signerNoun: Noun = {
     status: verb({
       about: 'Show the signer, its policy and what it spent in 24 hours',
       calls: [signerPaths.get],
+      examples: ['svc signer status', 'svc signer status --json'],
       async run(_, { client, settings }) {
         const { data } = await client.signer.get()
         return signerOutcome(data, daemonDifferences(data, await settings.list()))
@@ -28,6 +29,7 @@ export const signerNoun: Noun = {
     address: verb({
       about: 'Print the address of the platform wallet',
       calls: [signerPaths.get],
+      examples: ['svc signer address', 'svc signer address -o plain'],
       async run(_, { client }) {
         const { address } = (await client.signer.get()).data
         if (address === null) throw usage('no signer is configured', { next: 'svc config set signer keypair' })
@@ -44,6 +46,7 @@ export const signerNoun: Noun = {
         memo: text('Text of the memo'),
         tx_version: TX_VERSION,
       },
+      examples: ['svc signer test', 'svc signer test --submit --memo "monthly check"'],
       async run({ submit, memo, tx_version }, session) {
         const { client } = session
         if (submit) await confirmOn(session, 'Sign a memo and submit it', await session.cluster())
@@ -62,6 +65,7 @@ export const signerNoun: Noun = {
       about: 'Stop signing at once',
       calls: [signerPaths.pause],
       flags: { reason: text('Why; shown to whoever is refused') },
+      examples: ['svc signer pause', 'svc signer pause --reason "key rotation"'],
       async run({ reason }, { client }) {
         return signerOutcome((await client.signer.pause(reason === undefined ? {} : { reason })).data)
       },
@@ -69,6 +73,7 @@ export const signerNoun: Noun = {
     resume: verb({
       about: 'Sign again',
       calls: [signerPaths.resume],
+      examples: ['svc signer resume', 'svc signer resume --json'],
       async run(_, { client, ui }) {
         await ui.confirm('Let the signer sign again?')
         return signerOutcome((await client.signer.resume()).data)
@@ -98,6 +103,7 @@ export const signerNoun: Noun = {
     reset: verb({
       about: 'Start the daily count anew',
       calls: [signerPaths.reset],
+      examples: ['svc signer reset', 'svc signer reset --yes'],
       async run(_, { client, ui }) {
         await ui.confirm('Start the daily count anew? What was spent until now no longer counts.')
         return signerOutcome((await client.signer.reset()).data)

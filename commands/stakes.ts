@@ -18,7 +18,10 @@ export const stakesNoun: Noun = {
       calls: [paths.stakes.create, paths.stakes.get, simulate, submit, get],
       args: { asset: ASSET },
       flags: FLAGS,
-      examples: ['svc stakes create <asset>', 'svc stakes create <asset> --platform-id acme --dry-run'],
+      examples: [
+        'svc stakes create GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222',
+        'svc stakes create GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222 --platform-id acme --dry-run',
+      ],
       async run({ asset, platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
         const collection = await collectionOf(session, asset)
         const rest = { platform_id, platform_fee }
@@ -34,7 +37,10 @@ export const stakesNoun: Noun = {
       calls: [paths.stakes.release, paths.stakes.get, simulate, submit, get],
       args: { asset: ASSET },
       flags: FLAGS,
-      examples: ['svc stakes release <asset>'],
+      examples: [
+        'svc stakes release GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222',
+        'svc stakes release GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222 --dry-run -k id.json',
+      ],
       async run({ asset, platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
         const collection = await collectionOf(session, asset)
         const rest = { platform_id, platform_fee }
@@ -53,6 +59,10 @@ export const stakesNoun: Noun = {
         collection: text('Only those of this collection', { placeholder: 'ADDRESS' }),
         status: choiceOf(['unstaked', 'staked', 'burned'], 'Only those in this state'),
       },
+      examples: [
+        'svc stakes list',
+        'svc stakes list --owner 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g --status staked',
+      ],
       columns: ['asset', 'status', 'owner', 'collection', 'platform_id'],
       call: (client, query) => client.stakes.list(query),
     }),
@@ -60,12 +70,20 @@ export const stakesNoun: Noun = {
       about: 'Read one stake from the chain',
       at: paths.stakes.get,
       args: { asset: required(text('Address of the asset')) },
+      examples: [
+        'svc stakes get GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222',
+        'svc stakes get GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222 --json',
+      ],
       call: (client, input) => client.stakes.get(input),
     }),
     lookup: verb({
       about: 'Look up the staked assets of a wallet',
       calls: [paths.stakes.lookup],
       args: { wallet: required(text('Address of the wallet')) },
+      examples: [
+        'svc stakes lookup 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g',
+        'svc stakes lookup 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g --json',
+      ],
       async run(input, { client }) {
         const { data } = await client.stakes.lookup(input)
         const columns = ['asset', 'status', 'collection', 'platform_id'] as const

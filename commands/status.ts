@@ -13,6 +13,7 @@ export const statusNoun: Noun = {
   verb: verb({
     about: 'Read the state of the background workers, and which cluster they work on',
     calls: [paths.service.workers],
+    examples: ['svc status', 'svc status --api https://svc.example.com --json'],
     async run(_, session) {
       const { data } = await session.client.service.workers()
       const cluster = await session.cluster()

@@ -75,7 +75,10 @@ export const tokensNoun: Noun = {
         ),
         ...SIGNING,
       },
-      examples: ['svc tokens revoke <mint> freeze', 'svc tokens revoke <mint> metadata --yes --wait finalized'],
+      examples: [
+        'svc tokens revoke 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY freeze',
+        'svc tokens revoke 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY metadata --yes --wait finalized',
+      ],
       async run({ mint, type, ...flags }, session) {
         return runSigned(session, flags, {
           what: `Give up the ${type} authority of ${mint} for good`,
@@ -91,6 +94,7 @@ export const tokensNoun: Noun = {
       about: 'List tokens, newest first',
       at: paths.tokens.list,
       filters: { status: choiceOf(STATUSES, 'Only those in this state') },
+      examples: ['svc tokens list', 'svc tokens list --status fully_immutable --all'],
       columns: ['mint', 'status'],
       call: (client, query) => client.tokens.list(query),
     }),
@@ -98,6 +102,10 @@ export const tokensNoun: Noun = {
       about: 'Read one token',
       at: paths.tokens.get,
       args: { mint: required(text('Mint of the token')) },
+      examples: [
+        'svc tokens get 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY',
+        'svc tokens get 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --json',
+      ],
       call: (client, input) => client.tokens.get(input),
     }),
   },

@@ -27,9 +27,9 @@ export const airdropAdoptVerb = verb({
     replace: toggle('Replace the list with another root that is stored under the same mint and airdrop count'),
   },
   examples: [
-    'svc airdrops adopt <distributor>',
-    'svc airdrops adopt <distributor> recipients.csv --decimals 6',
-    'svc airdrops adopt <distributor> merkle_tree.json',
+    'svc airdrops adopt FR4HBTXWB87YK4gR98serDF9pUeJ3egkQfth4dGpBsrB',
+    'svc airdrops adopt FR4HBTXWB87YK4gR98serDF9pUeJ3egkQfth4dGpBsrB recipients.csv --decimals 6',
+    'svc airdrops adopt FR4HBTXWB87YK4gR98serDF9pUeJ3egkQfth4dGpBsrB merkle_tree.json',
   ],
   async run({ distributor, file, replace, ...csv }, session) {
     const { data: airdrop } = await session.client.airdrops.distributor({ address: distributor })

@@ -31,9 +31,9 @@ export const airdropClaimVerb = verb({
   args: { id: required(text('Id of the airdrop')) },
   flags: claimAirdropFlags,
   examples: [
-    'svc airdrops claim <id> -k wallet.json',
-    'svc airdrops claim <id> --sponsor -k poor.json',
-    'svc airdrops claim <id> --swap-to-sol --yes',
+    'svc airdrops claim 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw -k wallet.json',
+    'svc airdrops claim 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --sponsor -k poor.json',
+    'svc airdrops claim 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --swap-to-sol --yes',
   ],
   async run({ id, sponsor, ...input }, session) {
     if (sponsor) return claimSponsored(session, id, input)

@@ -42,7 +42,10 @@ export const airdropClaimsVerb: Verb = {
   details:
     'The claims that were submitted here, and those of stored trees that were found on the chain. In the CSV amounts are in whole tokens where the chain has the mint, and in raw units; times are UTC.',
   flags: { ...(list.flags as CommandInputs), ...CSV_FLAG },
-  examples: ['svc airdrops claims <id>', 'svc airdrops claims <id> --csv claims.csv'],
+  examples: [
+    'svc airdrops claims 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw',
+    'svc airdrops claims 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --csv claims.csv',
+  ],
   async run({ csv, ...input }: { csv?: string; id: string; limit?: number; cursor?: string; all?: boolean }, session) {
     if (csv === undefined) return list.run(input as never, session)
     if (input.limit !== undefined || input.cursor !== undefined) {

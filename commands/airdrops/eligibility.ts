@@ -10,6 +10,10 @@ export const airdropEligibilityVerb = listVerb({
   at: [paths.airdrops.lookup, paths.accounts.get],
   args: { wallet: required(text('Address of the wallet')) },
   filters: { mint: text('Only those of this token', { placeholder: 'MINT' }) },
+  examples: [
+    'svc airdrops eligibility 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g',
+    'svc airdrops eligibility 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --json',
+  ],
   columns: [
     ...(['id', 'mint', 'airdrop_count', 'amount', 'status', 'claimed', 'claimable', 'note'] as const),
     ...(['amount_locked', 'vested', 'claimed_amount', 'claimable_amount', 'next_vesting_at'] as const),

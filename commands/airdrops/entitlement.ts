@@ -9,7 +9,10 @@ export const airdropEntitlementVerb = verb({
   about: 'What one wallet is owed by an airdrop, has claimed and can claim now, and when more vests',
   calls: [paths.airdrops.entitlement, paths.accounts.get],
   args: { id: required(text('Id of the airdrop')), wallet: required(text('Address of the wallet')) },
-  examples: ['svc airdrops entitlement <id> <wallet>', 'svc airdrops entitlement <id> <wallet> -o json'],
+  examples: [
+    'svc airdrops entitlement 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g',
+    'svc airdrops entitlement 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g -o json',
+  ],
   async run(input, session) {
     const { data } = await session.client.airdrops.entitlement(input)
     const { amount, amount_locked, claimed_amount, clawback_at, reason, note } = data

@@ -33,7 +33,10 @@ export const airdropExportVerb = verb({
     out: required(text('Folder to write', { placeholder: 'DIR' })),
     replace: toggle('Replace the folder where there is one already'),
   },
-  examples: ['svc airdrops export <id> --out public/airdrop'],
+  examples: [
+    'svc airdrops export 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --out public/airdrop',
+    'svc airdrops export 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --out public/airdrop --replace',
+  ],
   async run({ id, out, replace }, session) {
     const folder = await wholeFolder(out, { replace, kind: 'export', file: 'airdrop.json', format: FORMAT })
     const { data: record } = await session.client.merkleTrees.get({ id })

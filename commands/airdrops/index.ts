@@ -25,6 +25,7 @@ const airdropListVerb = listVerb({
   about: 'List airdrops, newest first',
   at: paths.airdrops.list,
   filters: { mint: text('Only those of this token', { placeholder: 'MINT' }) },
+  examples: ['svc airdrops list', 'svc airdrops list --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --all'],
   columns: ['id', 'mint', 'airdrop_count', 'leaf_count', 'status', 'root'],
   call: (client, query) => client.airdrops.list(query),
 })
@@ -33,6 +34,10 @@ const airdropGetVerb = verb({
   about: 'Read one airdrop',
   calls: [paths.airdrops.get, paths.accounts.get],
   args: { id: required(text('Id of the airdrop')) },
+  examples: [
+    'svc airdrops get 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw',
+    'svc airdrops get 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --json',
+  ],
   async run(input, session) {
     const { data } = await session.client.airdrops.get(input)
     const amounts = ['total', 'vault_balance', 'vault_lacks', 'claimed_amount'] as const

@@ -37,10 +37,10 @@ export const airdropInitVerb = verb({
   args: { id: text('Id of the stored tree; not with --mint') },
   flags: initFlags,
   examples: [
-    'svc airdrops init <id>',
-    'svc airdrops init <id> --signed --clawback-after-days 90 --yes',
-    'svc airdrops init <id> --ends-at 2027-12-31T00:00:00Z',
-    'svc airdrops init --mint <mint> --airdrop-count 3 --root HEX --fund-amount 1000000',
+    'svc airdrops init 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw',
+    'svc airdrops init 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --signed --clawback-after-days 90 --yes',
+    'svc airdrops init 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --ends-at 2027-12-31T00:00:00Z',
+    'svc airdrops init --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --airdrop-count 3 --root 44af2d44dc00d2157cde1260ad46338d985dcf63691f900ef154ebde036a1be7 --fund-amount 1000000',
   ],
   async run({ id, ...input }, session) {
     checkInitFlags(id, input)

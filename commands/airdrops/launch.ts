@@ -67,9 +67,9 @@ export const airdropLaunchVerb = verb({
   args: { file: required(text('The CSV, or - for standard input')) },
   flags: launchFlags,
   examples: [
-    'svc airdrops launch recipients.csv --mint <mint> --decimals 6',
-    'svc airdrops launch vesting.csv --mint <mint> --decimals 6 --ends-at 2027-12-31T00:00:00Z',
-    'svc airdrops launch recipients.csv --mint <mint> --decimals 6 --signed --yes -o json',
+    'svc airdrops launch recipients.csv --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --decimals 6',
+    'svc airdrops launch vesting.csv --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --decimals 6 --ends-at 2027-12-31T00:00:00Z',
+    'svc airdrops launch recipients.csv --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --decimals 6 --signed --yes -o json',
   ],
   async run({ file, ...input }, session) {
     const { ui, wallet } = session

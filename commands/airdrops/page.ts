@@ -48,8 +48,8 @@ export const airdropPageVerb = verb({
     replace: toggle('Replace the page where there is one already'),
   },
   examples: [
-    'svc airdrops page <id> --out public/claim',
-    'svc airdrops page <id> <id> --out public/claim --config claim.json --rpc https://rpc.example.com --replace',
+    'svc airdrops page 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --out public/claim',
+    'svc airdrops page 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw Vx1bq0Zt7nYw4KcGm2RsPd9LhFjE3uTiAoXeCz8BvN5MkQ --out public/claim --config claim.json --rpc https://rpc.example.com --replace',
   ],
   async run({ ids, out, config, rpc, replace }, session) {
     const twice = ids.find((id, i) => ids.indexOf(id) < i)

@@ -35,7 +35,10 @@ export const airdropPushVerb = verb({
     }),
     ...sendFlags,
   },
-  examples: ['svc airdrops push <id> --dry-run', 'svc airdrops push <id> -k payer.json --out paid.csv'],
+  examples: [
+    'svc airdrops push 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --dry-run',
+    'svc airdrops push 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw -k payer.json --out paid.csv',
+  ],
   async run({ id, journal, ...flags }, session) {
     const { data: record } = await session.client.merkleTrees.get({ id })
     const list = await fetchStoredList(session, id, record.leaf_count)

@@ -22,8 +22,8 @@ export const airdropSendVerb = verb({
     ...sendFlags,
   },
   examples: [
-    'svc airdrops send rewards.csv --mint <mint> --decimals 6 --dry-run',
-    'svc airdrops send rewards.csv --mint <mint> --decimals 6 -k payer.json --out paid.csv',
+    'svc airdrops send rewards.csv --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --decimals 6 --dry-run',
+    'svc airdrops send rewards.csv --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --decimals 6 -k payer.json --out paid.csv',
   ],
   async run({ file, mint, decimals, duplicates, journal, ...flags }, session) {
     if (file === '-') {

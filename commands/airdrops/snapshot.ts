@@ -49,9 +49,9 @@ export const airdropSnapshotVerb = verb({
     replace: toggle('Replace the file and its reports where they are there already'),
   },
   examples: [
-    'svc airdrops snapshot <mint> --total 1000000 --decimals 6 --min 10 --out list.csv',
-    'svc airdrops snapshot <collection> --equal 500 --decimals 6 --out list.csv',
-    'svc airdrops snapshot <snapshot> --formula rule.txt --decimals 6 --exclude team.csv --out list.csv',
+    'svc airdrops snapshot 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --total 1000000 --decimals 6 --min 10 --out list.csv',
+    'svc airdrops snapshot ABMB1euEnzBFRq4LmEkJgW2FZGTJnNkZhmPEF1fGynAq --equal 500 --decimals 6 --out list.csv',
+    'svc airdrops snapshot hsn_9aPw4DfKs6ZtLm2QvXr8Ye1C --formula rule.txt --decimals 6 --exclude team.csv --out list.csv',
   ],
   async run({ of, out, replace, owners, allow_confidential, ...values }, session) {
     requireOneRule(values)

@@ -11,6 +11,10 @@ export const snapshotVerbs = {
     about: 'List snapshots of holders, newest first',
     at: at.list,
     filters: { address: text('Only those of this mint or collection', { placeholder: 'ADDRESS' }) },
+    examples: [
+      'svc airdrops snapshots list',
+      'svc airdrops snapshots list --address 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --limit 5',
+    ],
     columns: ['id', 'mint', 'collection', 'slot', 'supply', 'holders', 'created_at'],
     call: (client, query) => client.holderSnapshots.list(query),
   }),
@@ -18,12 +22,20 @@ export const snapshotVerbs = {
     about: 'Read one snapshot of holders',
     calls: [at.get],
     args: SNAPSHOT,
+    examples: [
+      'svc airdrops snapshots get hsn_9aPw4DfKs6ZtLm2QvXr8Ye1C',
+      'svc airdrops snapshots get hsn_9aPw4DfKs6ZtLm2QvXr8Ye1C --json',
+    ],
     run: async (input, { client }) => ({ data: (await client.holderSnapshots.get(input)).data }),
   }),
   'snapshots holders': listVerb({
     about: 'List who held something, by address: wallets, vaults and other accounts of programs',
     at: at.holders,
     args: SNAPSHOT,
+    examples: [
+      'svc airdrops snapshots holders hsn_9aPw4DfKs6ZtLm2QvXr8Ye1C',
+      'svc airdrops snapshots holders hsn_9aPw4DfKs6ZtLm2QvXr8Ye1C --all -o plain',
+    ],
     columns: ['wallet', 'amount', 'kind', 'program', 'frozen'],
     call: (client, query) => client.holderSnapshots.holders(query),
   }),

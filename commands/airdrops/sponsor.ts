@@ -16,7 +16,11 @@ export const airdropSponsorVerb = verb({
     on: toggle('Begin to pay again'),
     off: toggle('Stop paying; claims under way go on'),
   },
-  examples: ['svc airdrops sponsor <id> --budget 1.5', 'svc airdrops sponsor <id>', 'svc airdrops sponsor <id> --off'],
+  examples: [
+    'svc airdrops sponsor 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --budget 1.5',
+    'svc airdrops sponsor 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw',
+    'svc airdrops sponsor 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --off',
+  ],
   async run({ id, budget, on, off }, { client }) {
     if (on && off) throw usage('give either --on or --off', { param: '--off' })
     if (budget === undefined && !on && !off) return sponsorshipOutcome((await client.sponsorships.get({ id })).data)

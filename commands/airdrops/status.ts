@@ -15,7 +15,10 @@ export const airdropStatusVerb = verb({
   details: 'With the figures of its claims, which `svc airdrops watch` follows.',
   calls: [paths.airdrops.get, paths.airdrops.stats, paths.accounts.get],
   args: { id: required(text('Id of the airdrop')) },
-  examples: ['svc airdrops status <id>', 'svc airdrops status <id> -o json'],
+  examples: [
+    'svc airdrops status 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw',
+    'svc airdrops status 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw -o json',
+  ],
   async run({ id }, session) {
     const { data } = await session.client.airdrops.get({ id })
     // A daemon of an earlier version has no figures.

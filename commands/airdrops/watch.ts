@@ -25,7 +25,10 @@ export const airdropWatchVerb = verb({
     'Looks every three seconds. On a terminal the bar, the claims of each hour and the last claims are drawn anew; elsewhere every change is a line, with -o json and -o plain one of JSON. Ctrl-C ends it at any time.',
   calls: [paths.airdrops.stats, paths.airdrops.claims, paths.accounts.get],
   args: { id: required(text('Id of the airdrop')) },
-  examples: ['svc airdrops watch <id>', 'svc airdrops watch <id> --json'],
+  examples: [
+    'svc airdrops watch 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw',
+    'svc airdrops watch 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --json',
+  ],
   async run({ id }, session): Promise<CommandOutcome> {
     const { client, clock, ui } = session
     const lines = await openEventLines(session)

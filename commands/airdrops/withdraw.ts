@@ -22,7 +22,10 @@ export const airdropWithdrawVerb = verb({
     tx_version: TX_VERSION,
     wait: WAIT,
   },
-  examples: ['svc airdrops withdraw <id>', 'svc airdrops withdraw <id> --admin <wallet> --yes'],
+  examples: [
+    'svc airdrops withdraw 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw',
+    'svc airdrops withdraw 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --admin 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g --yes',
+  ],
   async run({ id, amount, admin, idempotency_key, tx_version, wait }, session) {
     if (amount !== undefined && !/^\d{1,20}$/.test(amount)) {
       throw usage(`--amount must be raw units, not "${amount}"`, { param: '--amount' })

@@ -19,7 +19,7 @@ export const cut = verb({
   calls: [paths.auditEntries.list, paths.auditEntries.cut],
   args: { file: required(text('New file for the entries (0600), or that of an interrupted cut')) },
   flags: { keep_days: integer(`Days that stay in the log (default: ${KEPT_DAYS})`, { min: 2, max: 36_500 }) },
-  examples: ['svc audit cut audit-2026.jsonl --keep-days 365'],
+  examples: ['svc audit cut audit-2025.jsonl', 'svc audit cut audit-2026.jsonl --keep-days 365'],
   async run({ file, keep_days = KEPT_DAYS }, session) {
     const { client, clock, ui } = session
     const [oldest] = (await client.auditEntries.list({ order: 'asc', limit: '1' })).data

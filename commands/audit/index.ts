@@ -20,6 +20,7 @@ export const auditNoun: Noun = {
         action: choiceOf(AUDIT_ACTIONS, 'Only entries of this kind'),
         order: choiceOf(['asc', 'desc'], 'asc: oldest first'),
       },
+      examples: ['svc audit list', 'svc audit list --action signing.refused --all -o json'],
       columns: ['sequence', 'at', 'action', 'details', 'api_key_id'],
       table: auditTable,
       call: (client, query) => client.auditEntries.list(query),
@@ -33,6 +34,7 @@ export const auditNoun: Noun = {
         head: text('Hash of an entry that must be there', { placeholder: 'HASH' }),
         file: text('Verify an exported file, and that the log continues it', { placeholder: 'FILE' }),
       },
+      examples: ['svc audit verify', 'svc audit verify --file audit-2026.jsonl'],
       async run({ head, file }, { client }) {
         if (file !== undefined) {
           if (head !== undefined) throw usage('--head and --file go in two commands: the file names its own head')
@@ -47,6 +49,7 @@ export const auditNoun: Noun = {
       calls: [auditPaths.list],
       args: { file: required(text('File to write (0600)')) },
       flags: { force: toggle('Replace the file') },
+      examples: ['svc audit export audit-2026.jsonl', 'svc audit export audit-2026.jsonl --force'],
       async run({ file, force }, session) {
         const { entries, last } = await exportEntries(session, file, { force })
         return {

@@ -9,7 +9,7 @@ import { sizeText } from './sizes.ts'
 export const statusVerb = verb({
   about: 'Show the database: its place, schema and size, and what grows',
   details: 'Reads the database itself, beside a daemon that may be running, and changes nothing.',
-  examples: ['svc db status', 'SVC_DATABASE_URL=$URL svc db status -o json'],
+  examples: ['svc db status', 'SVC_DATABASE_URL_FILE=/run/secrets/database-url svc db status -o json'],
   run: async (_, { database }: Session) => databaseOutcome(await database.status()),
 })
 

@@ -10,7 +10,10 @@ export const exportVerb = verb({
     'One JSON value a line, as of one moment, with the hash of each table. Sealed columns stay sealed: the encryption key is not in it. A daemon may run; what it writes later is not in the file.',
   args: { file: required(text('File to write (0600)')) },
   flags: { force: toggle('Replace the file') },
-  examples: ['svc db export svc.jsonl', 'SVC_DATABASE_URL=$URL svc db export svc.jsonl --force -o json'],
+  examples: [
+    'svc db export svc.jsonl',
+    'SVC_DATABASE_URL_FILE=/run/secrets/database-url svc db export svc.jsonl --force -o json',
+  ],
   async run({ file, force }, { database, ui }: Session) {
     const data = await database.export(file, force, ui.progress('Exporting'))
     ui.clear()
@@ -33,7 +36,7 @@ export const importVerb = verb({
     'One transaction: each table is read again and compared with the export by its number of rows and its hash before anything is kept. Numbers go on where they ended. Refused where the database holds anything, or the key is another one.',
   args: { file: required(text('File that svc db export wrote')) },
   examples: [
-    'SVC_DATABASE_URL=$URL SVC_ENCRYPTION_KEY=$KEY svc db import svc.jsonl',
+    'SVC_DATABASE_URL_FILE=/run/secrets/database-url svc db import svc.jsonl',
     'svc db import svc.jsonl -o json',
   ],
   async run({ file }, { database, ui }: Session) {

@@ -19,6 +19,7 @@ export const eventsNoun: Noun = {
         created_after: text('Only those after this moment, ISO 8601 or Unix seconds', { placeholder: 'TIME' }),
         order: choiceOf(['asc', 'desc'], 'asc: oldest first, to follow new ones by cursor'),
       },
+      examples: ['svc events list', 'svc events list --type pool.live --order asc --all'],
       columns: ['sequence', 'id', 'type', 'created', 'data'],
       table: (events) => ({
         columns: ['sequence', 'id', 'type', 'created', 'resource_id'],
@@ -32,6 +33,7 @@ export const eventsNoun: Noun = {
       about: 'Read one event',
       at: paths.events.get,
       args: { id: required(text('Id of the event')) },
+      examples: ['svc events get evt_0Mh4sPqY7tLx2RzKc9BvDn6G', 'svc events get evt_0Mh4sPqY7tLx2RzKc9BvDn6G --json'],
       call: (client, input) => client.events.get(input),
     }),
     watch: watchEvents,
@@ -39,6 +41,7 @@ export const eventsNoun: Noun = {
     types: verb({
       about: 'List every event type and how it is detected',
       calls: [paths.service.eventTypes],
+      examples: ['svc events types', 'svc events types -o plain'],
       run: async (_, { client }) => listOutcome((await client.service.eventTypes()).data, ['type', 'detection']),
     }),
   },

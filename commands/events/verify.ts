@@ -14,7 +14,10 @@ export const verifyStoredEvents = verb({
     since: required(text('Beginning of the range, ISO 8601 or Unix seconds', TIME)),
     until: text('End of the range (default: now)', TIME),
   },
-  examples: ['svc events verify --since 2026-11-21T00:00:00Z'],
+  examples: [
+    'svc events verify --since 2026-11-21T00:00:00Z',
+    'svc events verify --since 2026-11-21T00:00:00Z --until 2026-11-22T00:00:00Z --json',
+  ],
   async run({ since, until }, { client, clock }) {
     // Every step compares the same range.
     const range = { since, until: until ?? new Date(clock.now()).toISOString() }

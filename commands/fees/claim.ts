@@ -36,10 +36,10 @@ export const claimPoolFees = verb({
   args: { pool: text('Address of the pool; not with --all') },
   flags: claimFlags,
   examples: [
-    'svc fees claim <pool> --signed',
-    'svc fees claim <pool> --split <address>:7500,<address>:2500 -k partner.json',
-    'svc fees claim <pool> --as creator --kind vesting -k creator.json',
-    'svc fees claim <pool> --kind damm_v2 --owner <address> -k owner.json',
+    'svc fees claim CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --signed',
+    'svc fees claim CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --split 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g:7500,6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78:2500 -k partner.json',
+    'svc fees claim CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --as creator --kind vesting -k creator.json',
+    'svc fees claim CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --kind damm_v2 --owner 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g -k owner.json',
     'svc fees claim --all --min 0.05 --signed --yes',
   ],
   async run({ pool, ...input }, session) {

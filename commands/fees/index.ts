@@ -32,6 +32,7 @@ export const feesNoun: Noun = {
         kind: choiceOf(KINDS, 'Only those of this kind'),
         beneficiary: choiceOf(['partner', 'creator'], 'Only those of this share'),
       },
+      examples: ['svc fees list', 'svc fees list --pool CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --kind dbc --all'],
       columns: [
         'id',
         'type',
@@ -54,6 +55,10 @@ export const feesNoun: Noun = {
       about: 'Read the fees a pool holds for the partner',
       calls: [paths.pools.feeMetrics],
       args: { address: required(text('Address of the pool')) },
+      examples: [
+        'svc fees metrics CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4',
+        'svc fees metrics CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --json',
+      ],
       run: async (input, { client }) => metricsOutcome((await client.pools.feeMetrics(input)).data),
     }),
     ...scheduleVerbs,

@@ -56,7 +56,7 @@ export const scheduleVerbs: Record<string, Verb> = {
     },
     examples: [
       'svc fees schedule create --cron "0 6 * * *" --kinds dbc,damm_v2 --min 0.05',
-      'svc fees schedule create --cron @hourly --split <address>:7500,<address>:2500 --timezone Europe/Zurich',
+      'svc fees schedule create --cron @hourly --split 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g:7500,6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78:2500 --timezone Europe/Zurich',
     ],
     async run({ cron, paused, ...flags }, session) {
       const { data } = await session.client.feeSchedules.create({
@@ -71,6 +71,7 @@ export const scheduleVerbs: Record<string, Verb> = {
     about: 'List fee schedules, newest first',
     at: at.list,
     filters: { active: choiceOf(['true', 'false'], 'Only active ones, or only the others') },
+    examples: ['svc fees schedule list', 'svc fees schedule list --active true --json'],
     columns: ['id', 'cron', 'timezone', 'kinds', 'threshold', 'active', 'next_run_at'],
     table: (schedules: readonly FeeSchedule[]) => ({
       columns: ['id', 'cron', 'kinds', 'next_run_at'],
@@ -87,6 +88,10 @@ export const scheduleVerbs: Record<string, Verb> = {
     about: 'Read one fee schedule',
     calls: [at.get],
     args: SCHEDULE_ID,
+    examples: [
+      'svc fees schedule get fsc_5TgBn1Xe8WkRq3YvMz6JcH2s',
+      'svc fees schedule get fsc_5TgBn1Xe8WkRq3YvMz6JcH2s --json',
+    ],
     run: async (input, { client }) => scheduleOutcome((await client.feeSchedules.get(input)).data),
   }),
   'schedule update': verb({
@@ -100,6 +105,10 @@ export const scheduleVerbs: Record<string, Verb> = {
       unsplit: toggle('Pay everything to the platform wallet again'),
       every_pool: toggle('Claim from every pool again'),
     },
+    examples: [
+      'svc fees schedule update fsc_5TgBn1Xe8WkRq3YvMz6JcH2s --cron "0 */6 * * *"',
+      'svc fees schedule update fsc_5TgBn1Xe8WkRq3YvMz6JcH2s --min 0.1 --unsplit',
+    ],
     async run({ id, cron, unsplit, every_pool, ...flags }, { client }) {
       const terms = await termsGiven(flags)
       if (unsplit && terms.splits !== undefined) throw usage('give --split or --unsplit', { param: '--unsplit' })
@@ -116,12 +125,22 @@ export const scheduleVerbs: Record<string, Verb> = {
       return scheduleOutcome((await client.feeSchedules.update({ id, ...changes })).data)
     },
   }),
-  'schedule pause': switchVerb('Pause a fee schedule, and stop its run', false),
-  'schedule resume': switchVerb('Resume a fee schedule with its next period', true),
+  'schedule pause': switchVerb('Pause a fee schedule, and stop its run', false, [
+    'svc fees schedule pause fsc_5TgBn1Xe8WkRq3YvMz6JcH2s',
+    'svc fees schedule pause fsc_5TgBn1Xe8WkRq3YvMz6JcH2s --json',
+  ]),
+  'schedule resume': switchVerb('Resume a fee schedule with its next period', true, [
+    'svc fees schedule resume fsc_5TgBn1Xe8WkRq3YvMz6JcH2s',
+    'svc fees schedule resume fsc_5TgBn1Xe8WkRq3YvMz6JcH2s --json',
+  ]),
   'schedule delete': verb({
     about: 'Remove a fee schedule, and stop its run',
     calls: [at.delete],
     args: SCHEDULE_ID,
+    examples: [
+      'svc fees schedule delete fsc_5TgBn1Xe8WkRq3YvMz6JcH2s',
+      'svc fees schedule delete fsc_5TgBn1Xe8WkRq3YvMz6JcH2s --yes',
+    ],
     async run({ id }, { client, ui }) {
       await ui.confirm(`Remove the schedule ${id}? Its fees are no longer claimed by themselves.`)
       return { data: (await client.feeSchedules.delete({ id })).data, text: `Removed ${id}.` }
@@ -131,6 +150,10 @@ export const scheduleVerbs: Record<string, Verb> = {
     about: 'List the runs of a fee schedule, newest first',
     at: at.runs,
     args: SCHEDULE_ID,
+    examples: [
+      'svc fees schedule runs fsc_5TgBn1Xe8WkRq3YvMz6JcH2s',
+      'svc fees schedule runs fsc_5TgBn1Xe8WkRq3YvMz6JcH2s --limit 5 --json',
+    ],
     columns: ['id', 'scheduled_at', 'status', 'reason', 'pools', 'claimed', 'skips', 'started_at', 'ended_at'],
     table: (runs: readonly FeeScheduleRun[]) => ({
       columns: ['scheduled_at', 'status', 'pools', 'claimed', 'skipped', 'missed'],
@@ -149,6 +172,10 @@ export const scheduleVerbs: Record<string, Verb> = {
     about: 'Run a fee schedule now, beside its periods',
     calls: [at.run, paths.service.workers],
     args: SCHEDULE_ID,
+    examples: [
+      'svc fees schedule run fsc_5TgBn1Xe8WkRq3YvMz6JcH2s',
+      'svc fees schedule run fsc_5TgBn1Xe8WkRq3YvMz6JcH2s --json',
+    ],
     async run({ id }, { client }) {
       const { data } = await client.feeSchedules.run({ id })
       const { role } = (await client.service.workers()).data
@@ -162,11 +189,12 @@ export const scheduleVerbs: Record<string, Verb> = {
   }),
 }
 
-function switchVerb(about: string, active: boolean): Verb {
+function switchVerb(about: string, active: boolean, examples: readonly string[]): Verb {
   return verb({
     about,
     calls: [at.update],
     args: SCHEDULE_ID,
+    examples,
     run: async ({ id }, { client }) => scheduleOutcome((await client.feeSchedules.update({ id, active })).data),
   })
 }

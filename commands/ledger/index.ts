@@ -21,6 +21,7 @@ export const ledgerNoun: Noun = {
         month: text('Only this month, UTC', { placeholder: '2026-11' }),
         ...ledgerFilterFlags,
       },
+      examples: ['svc ledger list', 'svc ledger list --month 2026-11 --party partner --all'],
       columns: ['occurred_at', 'kind', 'party', 'amount', 'token', 'owner', 'counterparty', 'pool', 'signature'],
       table: (entries: readonly LedgerEntry[]) => ({ columns: SHOWN, rows: entries.map(shownEntry) }),
       call: (client, query) => client.ledger.list(rangeOf(query)),

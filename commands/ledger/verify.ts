@@ -12,6 +12,7 @@ export const verifyStoredLedger = verb({
   details:
     'Reads every transaction of the ledger from the chain again, and compares each balance change with the entries. Then follows the SOL of the platform wallet: each transaction begins with the balance that the one before has left, and the opening with all entries is the balance now.',
   calls: [paths.ledger.verify],
+  examples: ['svc ledger verify', 'svc ledger verify --json'],
   async run(_, { client, ui }) {
     const found: VerifiedLedger = { transactions: 0, entries: 0, faults: [], unread: [], waiting: 0, accounts: [] }
     for (let cursor: string | null | undefined; cursor !== null; ) {

@@ -40,9 +40,9 @@ export const buildTreeOfCsv = verb({
     ),
   },
   examples: [
-    'svc merkle build recipients.csv --mint MINT --decimals 6',
-    'svc merkle build recipients.csv --mint MINT --persist -o json',
-    'svc merkle build huge.csv --mint MINT --shard --persist',
+    'svc merkle build recipients.csv --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --decimals 6',
+    'svc merkle build recipients.csv --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --persist -o json',
+    'svc merkle build huge.csv --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --shard --persist',
   ],
   async run({ file, mint, airdrop_count: first = 0, persist, replace, shard, out, format, ...csv }, session) {
     const { ui } = session

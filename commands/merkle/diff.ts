@@ -55,7 +55,10 @@ export const diff = verb({
     markdown: text('Write a summary for a review, with the 100 largest differences', { placeholder: 'FILE' }),
     csv: text('Write every difference as CSV', { placeholder: 'FILE' }),
   },
-  examples: ['svc merkle diff old.csv new.csv --exit-code', 'svc merkle diff TREE_ID recipients.csv'],
+  examples: [
+    'svc merkle diff old.csv new.csv --exit-code',
+    'svc merkle diff 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw recipients.csv',
+  ],
   async run({ a, b, before_decimals, exit_code, markdown, csv: csvFile, ...csv }, session) {
     if (markdown === '-' || csvFile === '-') throw usage('--markdown and --csv name files: the answer has the output')
     if (a === '-' && b === '-') throw usage('only one of the two lists can come from standard input')

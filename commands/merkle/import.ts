@@ -31,7 +31,7 @@ export const importTree = verb({
     replace: toggle('Replace a stored tree of the same id and another root'),
   },
   examples: [
-    'svc merkle import merkle_tree.json --mint MINT --airdrop-count 1',
+    'svc merkle import merkle_tree.json --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --airdrop-count 1',
     'svc merkle import merkle_tree.json --csv recipients.csv',
   ],
   async run({ file, mint, airdrop_count = 0, root, csv, replace }, session) {

@@ -19,8 +19,8 @@ export const proof = verb({
     ...csvFlags,
   },
   examples: [
-    'svc merkle proof recipients.csv --mint MINT --wallet WALLET -o json',
-    'svc merkle proof --id ID --wallet WALLET',
+    'svc merkle proof recipients.csv --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --wallet 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g -o json',
+    'svc merkle proof --id 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --wallet 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g',
   ],
   async run({ file, wallet, id, mint, ...csv }, { client, ui }) {
     const either = 'give either the CSV as FILE or --id of a stored tree'

@@ -39,8 +39,8 @@ export const verifyTree = verb({
   examples: [
     'svc merkle verify --tree merkle_tree.json',
     'svc merkle verify recipients.csv --root "$(cat root.txt)"',
-    'svc merkle verify recipients.csv --decimals 6 --id ID',
-    'svc merkle verify --proof proof.json --root HEX',
+    'svc merkle verify recipients.csv --decimals 6 --id 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw',
+    'svc merkle verify --proof proof.json --root 44af2d44dc00d2157cde1260ad46338d985dcf63691f900ef154ebde036a1be7',
   ],
   async run({ file, tree, root, id, proof, wallet, amount, amount_locked, siblings, ...csv }, session) {
     const single = [proof, wallet, amount, amount_locked, siblings].some((given) => given !== undefined)

@@ -29,8 +29,8 @@ export const nftsNoun: Noun = {
         ...SIGNING,
       },
       examples: [
-        'svc nfts mint --collection <collection> --name "Genesis #1" --uri https://example.com/1.json',
-        'svc nfts mint --collection <collection> --from nfts.csv --yes',
+        'svc nfts mint --collection ABMB1euEnzBFRq4LmEkJgW2FZGTJnNkZhmPEF1fGynAq --name "Genesis #1" --uri https://example.com/1.json',
+        'svc nfts mint --collection ABMB1euEnzBFRq4LmEkJgW2FZGTJnNkZhmPEF1fGynAq --from nfts.csv --yes',
       ],
       async run(input, session) {
         const { collection, name, uri, owner, from, journal, platform_id = DEFAULT_PLATFORM, ...flags } = input
@@ -65,7 +65,10 @@ export const nftsNoun: Noun = {
       calls: [paths.nfts.burn, paths.nfts.get, simulate, submit, get],
       args: { asset: required(text('Address of the asset')) },
       flags: { platform_id: PLATFORM_ID, ...SIGNING },
-      examples: ['svc nfts burn <asset>'],
+      examples: [
+        'svc nfts burn GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222',
+        'svc nfts burn GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222 --dry-run -k id.json',
+      ],
       async run({ asset, platform_id = DEFAULT_PLATFORM, ...flags }, session) {
         const { collection, name, status } = (await session.client.nfts.get({ asset })).data
         if (status === 'burned') throw usage(`${asset} is burned already`, { param: '<asset>' })
@@ -87,6 +90,7 @@ export const nftsNoun: Noun = {
         owner: text('Only those of this wallet', { placeholder: 'WALLET' }),
         collection: text('Only those of this collection', { placeholder: 'ADDRESS' }),
       },
+      examples: ['svc nfts list', 'svc nfts list --owner 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g --all'],
       columns: ['asset', 'name', 'status', 'frozen', 'owner', 'collection'],
       call: (client, query) => client.nfts.list(query),
     }),
@@ -94,6 +98,10 @@ export const nftsNoun: Noun = {
       about: 'Read one NFT from the chain',
       at: paths.nfts.get,
       args: { asset: required(text('Address of the asset')) },
+      examples: [
+        'svc nfts get GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222',
+        'svc nfts get GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222 --json',
+      ],
       call: (client, input) => client.nfts.get(input),
     }),
   },

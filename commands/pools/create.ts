@@ -36,10 +36,10 @@ export const create = verb({
     'svc pools create --name "My Token" --symbol MTK --image logo.png --buy 0.5',
     'svc pools create --name Test --symbol TST --image logo.png --preset standard --dry-run -k id.json',
     'svc pools create --name Test --symbol TST --image logo.png --signed --yes',
-    'svc pools create --name Test --symbol TST --image logo.png --creator <address> --payer <address> --build-only',
+    'svc pools create --name Test --symbol TST --image logo.png --creator 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g --payer 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78 --build-only',
     'svc pools create --name Test --symbol TST --image logo.png --buy 0.5 --rehearse',
     'svc pools create --from launches.csv --yes',
-    'svc pools create --from launches.csv --yes',
+    'svc pools create --from launches.csv --dry-run',
   ],
   async run(input, session) {
     if (input.from !== undefined) return launchAll(session, input, input.from)

@@ -16,7 +16,10 @@ export const earnings = verb({
     'Before and after the migration, whichever of the two addresses is given. `svc fees claim` claims each kind. A dash is an amount that the chain does not tell.',
   calls: [paths.pools.earnings],
   args: { address: required(text('Address of the pool')) },
-  examples: ['svc pools earnings <address>', 'svc pools earnings <address> --json'],
+  examples: [
+    'svc pools earnings CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4',
+    'svc pools earnings CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --json',
+  ],
   async run({ address }, { client }) {
     const { data } = await client.pools.earnings({ address })
     const rows = earningRows(data)

@@ -28,6 +28,7 @@ export const poolsNoun: Noun = {
         type: choiceOf(['dbc', 'damm_v2'], 'Only launch curves, or only migrated pools'),
         creator: text('Only those of this wallet', { placeholder: 'WALLET' }),
       },
+      examples: ['svc pools list', 'svc pools list --status live --type dbc --all'],
       columns: ['address', 'type', 'symbol', 'status', 'curve_progress', 'base_mint', 'created_at'],
       table: (pools) => ({
         columns: ['address', 'type', 'symbol', 'status', 'curve', 'base_mint', 'created_at'],
@@ -48,6 +49,10 @@ export const poolsNoun: Noun = {
       details: 'Also one that is on chain and was not launched here.',
       calls: [paths.pools.get],
       args: POOL_ADDRESS,
+      examples: [
+        'svc pools get CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4',
+        'svc pools get CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --json',
+      ],
       run: async (input, { client }) => poolOutcome((await client.pools.get(input)).data),
     }),
     progress,
@@ -55,6 +60,10 @@ export const poolsNoun: Noun = {
       about: 'Read the fees a pool holds for the partner',
       calls: [paths.pools.feeMetrics],
       args: POOL_ADDRESS,
+      examples: [
+        'svc pools fees CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4',
+        'svc pools fees CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --json',
+      ],
       run: async (input, { client }) => metricsOutcome((await client.pools.feeMetrics(input)).data),
     }),
     earnings,

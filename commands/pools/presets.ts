@@ -24,7 +24,7 @@ export const presets = verb({
     'Caps, prices and the threshold that fills the curve are in SOL, or in the quote that stands beside the name; the supply is in whole tokens.',
   calls: [paths.pools.presets],
   flags: { curve: toggle('Draw them') },
-  examples: ['svc pools presets --curve'],
+  examples: ['svc pools presets', 'svc pools presets --curve'],
   async run({ curve }, { client }) {
     const { data } = await client.pools.presets()
     const rows = { columns, rows: data.map(presetRow) }

@@ -11,7 +11,10 @@ export const progress = verb({
   details: 'With --json or -o plain the figures alone.',
   calls: [paths.pools.curveProgress, paths.pools.get],
   args: { address: required(text('Address of the pool')) },
-  examples: ['svc pools progress <address>', 'svc pools progress <address> -o plain'],
+  examples: [
+    'svc pools progress CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4',
+    'svc pools progress CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 -o plain',
+  ],
   async run({ address }, { client }) {
     const { data } = await client.pools.curveProgress({ address })
     const { data: pool } = await client.pools.get({ address })

@@ -34,7 +34,10 @@ export const swap = verb({
     ),
     ...SIGNING,
   },
-  examples: ['svc pools swap <address> --buy 0.5', 'svc pools swap <address> --sell 1000 --slippage-bps 50 --dry-run'],
+  examples: [
+    'svc pools swap CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --buy 0.5',
+    'svc pools swap CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --sell 1000 --slippage-bps 50 --dry-run',
+  ],
   async run({ address, buy, sell, slippage_bps = DEFAULT_SLIPPAGE_BPS, ...flags }, session) {
     if ((buy === undefined) === (sell === undefined)) {
       throw usage('give either --buy (SOL) or --sell (whole tokens)', { param: '--buy' })

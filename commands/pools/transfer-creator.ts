@@ -16,7 +16,10 @@ export const transferCreatorVerb = verb({
   calls: [paths.pools.transferCreator, simulate, submit, get],
   args: { address: required(text('Address of the pool')) },
   flags: { to: required(text('Wallet that becomes the creator', WALLET_ADDRESS)), ...SIGNING },
-  examples: ['svc pools transfer-creator <address> --to <address> -k creator.json'],
+  examples: [
+    'svc pools transfer-creator CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --to 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78 -k creator.json',
+    'svc pools transfer-creator CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --to 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78 --dry-run',
+  ],
   run: ({ address, to, ...flags }, session) =>
     runSigned<PoolCreatorTransfer & { transaction: string; last_valid_block_height: number }>(session, flags, {
       what: `Make ${to} the creator of ${address}`,

@@ -14,6 +14,10 @@ export const poolVerifyVerb = verb({
   details: 'A pool that is pending becomes live by it. Exit code 1 while it is not on chain.',
   calls: [paths.pools.verify],
   args: { address: required(text('Address of the pool')) },
+  examples: [
+    'svc pools verify CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4',
+    'svc pools verify CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --json',
+  ],
   async run({ address }, { client }) {
     const { data } = await client.pools.verify({ address })
     const { verified, pool } = data

@@ -20,7 +20,10 @@ export const watch = verb({
     'Looks every two seconds. On a terminal the curve is drawn anew; elsewhere every change is a line on stderr. The answer is the pool as it then is.',
   calls: [paths.pools.get, paths.pools.list],
   args: { address: required(text('Address of the pool')) },
-  examples: ['svc pools watch <address>', 'svc pools watch <address> --json 2> changes.log'],
+  examples: [
+    'svc pools watch CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4',
+    'svc pools watch CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --json 2> changes.log',
+  ],
   async run({ address }, session) {
     const { client, clock, ui } = session
     const screen = ui.interactive ? liveScreen(terminal().stderr) : null

@@ -10,7 +10,10 @@ export const combine = verb({
   details:
     'Each file holds base64, or the JSON of a build or of `svc tx sign`. Every signature is verified; a copy of another message, or a signature that does not fit, is named.',
   args: { file: required(listOf('Files, - for standard input')) },
-  examples: ['svc tx combine alice.json bob.json --json > signed.json'],
+  examples: [
+    'svc tx combine alice.json bob.json --json > signed.json',
+    'svc tx combine alice.json bob.json carol.json',
+  ],
   async run({ file: files }, { wallet }) {
     const copies: (ReturnType<typeof transactionsIn> & { name: string })[] = []
     for (const argument of files) {

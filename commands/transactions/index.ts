@@ -43,6 +43,10 @@ export const transactionsNoun: Noun = {
       about: 'Read how far a transaction has come',
       at: transactionPaths.get,
       args: { signature: SIGNATURE },
+      examples: [
+        'svc tx get 2uRZX4aJqCEnA39EcYq1gXk6R35g9vNymNxWrv85mvy8YWKD6AMkzzBRjcMnFdqwS2KFpWrjmfNfWeHrTW42fiwY',
+        'svc tx get 2uRZX4aJqCEnA39EcYq1gXk6R35g9vNymNxWrv85mvy8YWKD6AMkzzBRjcMnFdqwS2KFpWrjmfNfWeHrTW42fiwY --json',
+      ],
       call: (client, input) => client.transactions.get(input),
     }),
     watch: verb({
@@ -55,6 +59,10 @@ export const transactionsNoun: Noun = {
         until: choiceOf(['confirmed', 'finalized'], 'Stop when it is confirmed, or finalized (default)'),
         timeout: integer('Seconds after which it is given up (default 180)', { min: 1, max: 86_400, placeholder: 'S' }),
       },
+      examples: [
+        'svc tx watch 2uRZX4aJqCEnA39EcYq1gXk6R35g9vNymNxWrv85mvy8YWKD6AMkzzBRjcMnFdqwS2KFpWrjmfNfWeHrTW42fiwY',
+        'svc tx watch 2uRZX4aJqCEnA39EcYq1gXk6R35g9vNymNxWrv85mvy8YWKD6AMkzzBRjcMnFdqwS2KFpWrjmfNfWeHrTW42fiwY --until confirmed --timeout 60',
+      ],
       async run({ signature, until, timeout }, session) {
         const data = await waitForTransaction(session, signature, until ?? 'finalized', {
           ...(timeout === undefined ? {} : { timeoutMs: timeout * 1000 }),
@@ -70,7 +78,7 @@ export const transactionsNoun: Noun = {
       about: 'Run a transaction without submitting it',
       calls: [transactionPaths.simulate],
       args: { transaction: TRANSACTION_INPUT },
-      examples: ['svc tx simulate @transaction.txt'],
+      examples: ['svc tx simulate @transaction.txt', 'svc tx simulate @built.json --json'],
       async run({ transaction }, { client, wallet }) {
         const typed = await readTransaction(transaction)
         const { data } = await client.transactions.simulate({ transaction: typed.transaction })

@@ -16,7 +16,7 @@ export const refresh = verb({
   args: {
     transaction: required(text('JSON of --build-only as @FILE, or - for standard input; or a transaction in base64')),
   },
-  examples: ['svc tx refresh @built.json --json > fresh.json'],
+  examples: ['svc tx refresh @built.json --json > fresh.json', 'svc tx refresh - --json < built.json > fresh.json'],
   async run({ transaction }, session) {
     const input = await readTransactions(transaction)
     const { data, open, landed } = await refreshOpen(session, input)

@@ -32,7 +32,10 @@ export const webhooksNoun: Noun = {
         events: listOf<EventType | '*'>(`${ENABLED_EVENTS}; required`, TYPES_VALUE),
         commitment: COMMITMENT_FLAG,
       },
-      examples: ['svc webhooks create https://example.com/hooks --events pool.live,airdrop.claimed'],
+      examples: [
+        'svc webhooks create https://example.com/hooks --events pool.live,airdrop.claimed',
+        'svc webhooks create --url https://example.com/hooks --events pool.live --commitment finalized',
+      ],
       async run({ receiver, url, events, commitment }, { client, ui }) {
         if (receiver !== undefined && url !== undefined) throw usage('give the URL once: as argument or as --url')
         const subscription = await subscriptionInput(ui, receiver ?? url, events)
@@ -47,6 +50,7 @@ export const webhooksNoun: Noun = {
       about: 'List subscriptions, newest first',
       at: webhookPaths.list,
       filters: { active: choiceOf(['true', 'false'], 'Only active ones, or only the others') },
+      examples: ['svc webhooks list', 'svc webhooks list --active true --json'],
       columns: ['id', 'url', 'enabled_events', 'active', 'secret_preview', 'disabled_reason'],
       call: (client, query) => client.webhookSubscriptions.list(query),
     }),
@@ -54,6 +58,10 @@ export const webhooksNoun: Noun = {
       about: 'Read one subscription',
       at: webhookPaths.get,
       args: SUBSCRIPTION_ID,
+      examples: [
+        'svc webhooks get whs_3kFz8NcR5uJq2XwTa9VbM7Hd',
+        'svc webhooks get whs_3kFz8NcR5uJq2XwTa9VbM7Hd --json',
+      ],
       call: (client, input) => client.webhookSubscriptions.get(input),
     }),
     update: verb({
@@ -66,6 +74,10 @@ export const webhooksNoun: Noun = {
         active: choiceOf(['true', 'false'], 'Switch deliveries on or off'),
         commitment: COMMITMENT_FLAG,
       },
+      examples: [
+        'svc webhooks update whs_3kFz8NcR5uJq2XwTa9VbM7Hd --active false',
+        'svc webhooks update whs_3kFz8NcR5uJq2XwTa9VbM7Hd --url https://example.com/hooks --events pool.live',
+      ],
       async run({ id, url, events, active, commitment }, { client }) {
         if ([url, events, active, commitment].every((each) => each === undefined)) {
           throw usage('nothing to change: give --url, --events, --active or --commitment')
@@ -83,6 +95,10 @@ export const webhooksNoun: Noun = {
       about: 'Remove a subscription',
       calls: [webhookPaths.delete],
       args: SUBSCRIPTION_ID,
+      examples: [
+        'svc webhooks delete whs_3kFz8NcR5uJq2XwTa9VbM7Hd',
+        'svc webhooks delete whs_3kFz8NcR5uJq2XwTa9VbM7Hd --yes',
+      ],
       async run({ id }, { client, ui }) {
         await ui.confirm(`Remove the subscription ${id}? Events will no longer be sent to its URL.`)
         return { data: (await client.webhookSubscriptions.delete({ id })).data, text: `Removed ${id}.` }
@@ -92,12 +108,20 @@ export const webhooksNoun: Noun = {
       about: 'Send webhook.test_event to a subscription',
       at: webhookPaths.test,
       args: SUBSCRIPTION_ID,
+      examples: [
+        'svc webhooks test whs_3kFz8NcR5uJq2XwTa9VbM7Hd',
+        'svc webhooks test whs_3kFz8NcR5uJq2XwTa9VbM7Hd --json',
+      ],
       call: (client, input) => client.webhookSubscriptions.test(input),
     }),
     deliveries: listVerb({
       about: 'List every attempt to deliver, newest first',
       at: webhookPaths.deliveries,
       args: SUBSCRIPTION_ID,
+      examples: [
+        'svc webhooks deliveries whs_3kFz8NcR5uJq2XwTa9VbM7Hd',
+        'svc webhooks deliveries whs_3kFz8NcR5uJq2XwTa9VbM7Hd --limit 5 --json',
+      ],
       columns: ['id', 'event_id', 'attempt', 'status', 'response_code', 'duration_ms', 'error', 'next_attempt_at'],
       call: (client, query) => client.webhookSubscriptions.deliveries(query),
     }),
@@ -109,7 +133,10 @@ export const webhooksNoun: Noun = {
         events: listOf('Ids of the events', { placeholder: 'ID,…' }),
         since: text('All events since then, ISO 8601 or Unix seconds', { placeholder: 'TIME' }),
       },
-      examples: ['svc webhooks replay <id> --since 2026-11-21T00:00:00Z'],
+      examples: [
+        'svc webhooks replay whs_3kFz8NcR5uJq2XwTa9VbM7Hd --since 2026-11-21T00:00:00Z',
+        'svc webhooks replay whs_3kFz8NcR5uJq2XwTa9VbM7Hd --events evt_0Mh4sPqY7tLx2RzKc9BvDn6G',
+      ],
       async run({ id, events, since }, { client }) {
         if ((events === undefined) === (since === undefined)) throw usage('give either --events or --since')
         const which = events === undefined ? { since: since ?? '' } : { event_ids: events }
@@ -126,6 +153,10 @@ export const webhooksNoun: Noun = {
           { min: 0, max: 168 },
         ),
       },
+      examples: [
+        'svc webhooks rotate whs_3kFz8NcR5uJq2XwTa9VbM7Hd',
+        'svc webhooks rotate whs_3kFz8NcR5uJq2XwTa9VbM7Hd --overlap-hours 48',
+      ],
       async run({ id, overlap_hours }, { client }) {
         const overlap = overlap_hours === undefined ? {} : { overlap_hours }
         const { data } = await client.webhookSubscriptions.rotateSecret({ id, ...overlap })

@@ -23,7 +23,10 @@ export const verifyDelivery = verb({
     webhook_timestamp: text('Value of webhook-timestamp', HEADER_VALUE),
     webhook_signature: text('Value of webhook-signature', HEADER_VALUE),
   },
-  examples: ['svc webhooks verify --secret-file secret --headers-file headers.txt < body.json'],
+  examples: [
+    'svc webhooks verify --secret-file secret --headers-file headers.txt < body.json',
+    'svc webhooks verify --secret-file secret --signature "t=1795334400,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd" < body.json',
+  ],
   async run({ secret_file, headers_file, signature, webhook_id, webhook_timestamp, webhook_signature }, { clock }) {
     const secrets = readSecrets(secret_file)
     const headers = {

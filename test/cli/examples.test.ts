@@ -1,0 +1,52 @@
+/** The examples of every command are command lines that work: they parse, and nothing that is required is missing. */
+import { describe, expect, it } from 'vitest'
+import { readInputs } from '../../bin/inputs.ts'
+import { NOUNS } from '../../bin/nouns.ts'
+import { readCommand } from '../../bin/parse.ts'
+import type { Verb } from '../../commands/command.ts'
+import type { Ui } from '../../commands/ui/ui.ts'
+
+const loaded = await Promise.all(NOUNS.map(async ({ name, load }) => ({ name, noun: await load() })))
+const verbs: [string, Verb][] = loaded.flatMap(({ name, noun }) =>
+  'verb' in noun
+    ? [[name, noun.verb] as [string, Verb]]
+    : Object.entries(noun.verbs).map(([verb, declared]) => [`${name} ${verb}`, declared] as [string, Verb]),
+)
+
+/** The words that a shell hands to `svc`, without variables before it and redirections after it. */
+function wordsOf(example: string): string[] {
+  const words = [...example.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) => word)
+  while (/^[A-Z_]+=/.test(words[0] ?? '')) words.shift()
+  const end = words.findIndex((word) => /^[0-9]*[<>|]/.test(word))
+  return words.slice(0, end < 0 ? undefined : end).map((word) => word.replace(/^(["'])(.*)\1$/s, '$2'))
+}
+
+/** A script's: what is missing is told, never asked for. */
+const NOBODY = { interactive: false } as Ui
+const FLAG = /\s-{1,2}[a-z]/
+
+describe('the examples', () => {
+  it.each(verbs)('of `svc %s` are at least two, differ, and show a flag', (_, { examples }) => {
+    expect(examples.length).toBeGreaterThanOrEqual(2)
+    expect(new Set(examples).size).toBe(examples.length)
+    expect(examples.some((example) => FLAG.test(example))).toBe(true)
+  })
+
+  it.each(verbs)('of `svc %s` are commands of it with all that it requires', async (command, verb) => {
+    for (const example of verb.examples) {
+      const [program, ...argv] = wordsOf(example)
+      expect(program, example).toBe('svc')
+      const parsed = await readCommand(argv)
+      if ('text' in parsed) throw new Error(`${example} is no command`)
+      expect(parsed.command, example).toBe(command)
+      expect(await readInputs(parsed, NOBODY)).toBeTypeOf('object')
+    }
+  })
+
+  it.each(verbs)('of `svc %s` hold values and no placeholders', (_, { examples }) => {
+    for (const example of examples) {
+      // A shell would take `<id>` for a redirection.
+      expect(example).not.toMatch(/<[a-z_]+>|…|\.\.\.|\$[A-Z]|\b(?:ID|MINT|WALLET|HEX|FILE|ADDRESS)\b/)
+    }
+  })
+})
