@@ -205,8 +205,21 @@ export function usageOf([key, { required, kind }]: [string, CommandInput]): stri
   return required ? ` <${name}>` : ` [${name}]`
 }
 
-function inputHelp({ about, required, unless, choices = [] }: CommandInput): string {
-  const [first] = choices
-  const listed = first !== undefined && !about.includes(first) ? ` (${choices.join(', ')})` : ''
+/** What an input takes, each choice with its meaning; empty where it takes anything, or where `about` names them all. */
+export function choicesText(
+  { about, choices = [], meanings }: CommandInput,
+  shown = (choice: string) => choice,
+): string {
+  const words = about.split(/[^\w-]+/)
+  if (meanings === undefined && choices.every((choice) => words.includes(choice))) return ''
+  const meant = (choice: string) =>
+    meanings?.[choice] === undefined ? shown(choice) : `${shown(choice)}: ${meanings[choice]}`
+  return choices.map(meant).join(meanings === undefined ? ', ' : '; ')
+}
+
+function inputHelp(input: CommandInput): string {
+  const { about, required, unless } = input
+  const choices = choicesText(input)
+  const listed = choices === '' ? '' : ` (${choices})`
   return `${about}${listed}${required ? ` (required${unless === undefined ? '' : ` without --${unless}`})` : ''}`
 }

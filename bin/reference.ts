@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { CommandInput, Verb } from '../commands/command.ts'
 import { EXIT_CODES, GLOBAL_OPTIONS, NOUNS } from './nouns.ts'
 import { flagNames } from './parse.ts'
-import { alsoSpelled, usageOf } from './program.ts'
+import { alsoSpelled, choicesText, usageOf } from './program.ts'
 
 const FILE = 'docs/cli.md'
 
@@ -11,8 +11,10 @@ const FILE = 'docs/cli.md'
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
 const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``
 
-function inputRow(name: string, { about, required, unless, choices, kind }: CommandInput): string {
-  const allowed = choices && !choices.every((word) => about.includes(word)) ? `: ${choices.map(code).join(', ')}` : ''
+function inputRow(name: string, input: CommandInput): string {
+  const { about, required, unless, kind } = input
+  const choices = choicesText(input, code)
+  const allowed = choices === '' ? '' : `: ${choices}`
   const notes = [
     ...(required ? [unless === undefined ? 'required' : `required without \`--${unless}\``] : []),
     ...(kind === 'list' && name.includes('--') ? ['comma-separated or repeated'] : []),

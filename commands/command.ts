@@ -12,6 +12,8 @@ export interface CommandInput<T = unknown> {
   /** Key of the flag with which a required input is not needed. */
   unless?: string
   choices?: readonly string[]
+  /** What choices mean that do not say it themselves; shown in help and prompts. */
+  meanings?: Readonly<Record<string, string>>
   min?: number
   max?: number
   /** The letter of a short flag, such as `-k` for `--keypair`. */
@@ -59,12 +61,14 @@ export const listOf = <T extends string = string>(
 export const choiceOf = <const C extends readonly string[]>(
   choices: C,
   about: string,
+  meanings?: { readonly [K in C[number]]?: string },
 ): CommandInput<C[number] | undefined> => ({
   kind: 'text',
   placeholder: '',
   required: false,
   about,
   choices,
+  ...(meanings ? { meanings: meanings as Record<string, string> } : {}),
 })
 /** Marks an input as required: prompted for on a terminal when missing, otherwise a usage problem. */
 export const required = <T>(input: CommandInput<T>): CommandInput<NonNullable<T>> =>

@@ -89,7 +89,9 @@ export const goldLocksNoun: Noun = {
       at: [paths.goldLocks.list, token],
       filters: {
         user: text('Only those of this wallet', { placeholder: 'WALLET' }),
-        status: choiceOf(['locked', 'unlockable', 'unlocked'], 'Only those in this state'),
+        status: choiceOf(['locked', 'unlockable', 'unlocked'], 'Only those in this state', {
+          unlockable: 'its time is over, not taken back yet',
+        }),
       },
       examples: ['svc gold list', 'svc gold list --status unlockable --all'],
       columns: ['user', 'amount', 'status', 'unlocks_at', 'escrow'],

@@ -21,7 +21,7 @@ export const pdasNoun: Noun = {
         'Inputs by kind: ata owner mint [token_program]; metadata mint; dbc_pool base_mint config [quote_mint]; damm_v2_pool config base_mint [quote_mint]; merkle_distributor mint airdrop_count; claim_status mint airdrop_count claimer; gold_lock user.',
       calls: [paths.pdas.derive],
       args: {
-        kind: required(choiceOf(DERIVED_KINDS, 'What to derive')),
+        kind: required(choiceOf(DERIVED_KINDS, 'What to derive', { ata: 'token account of a wallet' })),
         inputs: required(listOf('The inputs of the kind, NAME=VALUE each')),
       },
       examples: [

@@ -28,7 +28,10 @@ export const tokensNoun: Noun = {
         decimals: integer(`Decimals, 0 to 9 (default ${DECIMALS})`, { min: 0, max: 9 }),
         supply: text('First supply in whole tokens, like 1000000 or 0.5', { placeholder: 'AMOUNT' }),
         initial_supply: text('First supply in raw units, instead of --supply', { placeholder: 'UNITS' }),
-        token_program: choiceOf(['spl', 'token2022'], 'Token program (default spl)'),
+        token_program: choiceOf(['spl', 'token2022'], 'Token program (default spl)', {
+          spl: 'the original one',
+          token2022: 'Token-2022',
+        }),
         revoke_mint_authority: toggle('Give up the mint authority at once: no more can ever be minted'),
         keep_freeze_authority: toggle('Keep the power to freeze what others hold'),
         ...SIGNING,
@@ -93,7 +96,11 @@ export const tokensNoun: Noun = {
     list: listVerb({
       about: 'List tokens, newest first',
       at: paths.tokens.list,
-      filters: { status: choiceOf(STATUSES, 'Only those in this state') },
+      filters: {
+        status: choiceOf(STATUSES, 'Only those in this state', {
+          fully_immutable: 'without any authority',
+        }),
+      },
       examples: ['svc tokens list', 'svc tokens list --status fully_immutable --all'],
       columns: ['mint', 'status'],
       call: (client, query) => client.tokens.list(query),

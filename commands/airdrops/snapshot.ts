@@ -40,10 +40,9 @@ export const airdropSnapshotVerb = verb({
   args: { of: required(text('Mint, collection of Metaplex Core, or id of a stored snapshot')) },
   flags: {
     ...ruleFlags,
-    owners: choiceOf(
-      ['all', 'off-curve'],
-      'Whose accounts are read to find programs: all (default), or off-curve ones',
-    ),
+    owners: choiceOf(['all', 'off-curve'], 'Whose accounts are read to find programs (default all)', {
+      'off-curve': 'addresses that no key can sign for',
+    }),
     allow_confidential: toggle('Take what is missing of the supply for confidential balances'),
     out: required(text('CSV to write', { placeholder: 'FILE' })),
     replace: toggle('Replace the file and its reports where they are there already'),

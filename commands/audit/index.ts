@@ -18,7 +18,7 @@ export const auditNoun: Noun = {
       at: auditPaths.list,
       filters: {
         action: choiceOf(AUDIT_ACTIONS, 'Only entries of this kind'),
-        order: choiceOf(['asc', 'desc'], 'asc: oldest first'),
+        order: choiceOf(['asc', 'desc'], 'Order (default desc)', { asc: 'oldest first', desc: 'newest first' }),
       },
       examples: ['svc audit list', 'svc audit list --action signing.refused --all -o json'],
       columns: ['sequence', 'at', 'action', 'details', 'api_key_id'],

@@ -17,7 +17,10 @@ export const eventsNoun: Noun = {
         resource_type: text('Only those of this kind of resource', { placeholder: 'KIND' }),
         resource_id: text('Only those of this resource', { placeholder: 'ID' }),
         created_after: text('Only those after this moment, ISO 8601 or Unix seconds', { placeholder: 'TIME' }),
-        order: choiceOf(['asc', 'desc'], 'asc: oldest first, to follow new ones by cursor'),
+        order: choiceOf(['asc', 'desc'], 'Order (default desc)', {
+          asc: 'oldest first, to follow new ones by cursor',
+          desc: 'newest first',
+        }),
       },
       examples: ['svc events list', 'svc events list --type pool.live --order asc --all'],
       columns: ['sequence', 'id', 'type', 'created', 'data'],

@@ -10,10 +10,15 @@ import { claimFees } from './one-claim.ts'
 import { readSplits } from './splits.ts'
 
 const claimFlags = {
-  kind: choiceOf(
-    FEE_CLAIM_KINDS,
-    `What is claimed: ${FEE_CLAIM_KINDS.join(', ')} (default dbc; with --all every kind)`,
-  ),
+  kind: choiceOf(FEE_CLAIM_KINDS, 'What is claimed; default dbc, with --all every kind', {
+    dbc: 'trading fees of the launch curve',
+    damm_v2: 'fees of positions after the migration',
+    surplus: 'what a full curve leaves beside its liquidity',
+    migration_fee: 'the fee of the migration',
+    leftover: 'tokens that nobody bought',
+    pool_creation_fee: 'what the creation paid',
+    vesting: 'vested tokens',
+  }),
   as: choiceOf(BENEFICIARIES, "Whose share is claimed: the partner's (default), or that of the pool's creator"),
   owner: text('With --kind damm_v2: wallet whose positions are claimed', { placeholder: 'WALLET' }),
   split: listOf('Shares in hundredths of a percent, two to ten that sum to 10000', { placeholder: 'ADDR:BPS,…' }),

@@ -39,7 +39,9 @@ const termFlags = {
   pools: listOf('Only these pools, with no other filter', { placeholder: 'ADDR,…' }),
   preset: text('Only launches of this preset, and what they migrated to', { placeholder: 'NAME' }),
   creator: text('Only launches of this wallet, and what they migrated to', { placeholder: 'WALLET' }),
-  status: choiceOf(['live', 'migration_triggered', 'migrated'], 'Only launches in this state'),
+  status: choiceOf(['live', 'migration_triggered', 'migrated'], 'Only launches in this state', {
+    migration_triggered: 'the curve is full',
+  }),
 }
 type TermFlags = InputValues<typeof termFlags>
 
@@ -70,7 +72,12 @@ export const scheduleVerbs: Record<string, Verb> = {
   'schedule list': listVerb({
     about: 'List fee schedules, newest first',
     at: at.list,
-    filters: { active: choiceOf(['true', 'false'], 'Only active ones, or only the others') },
+    filters: {
+      active: choiceOf(['true', 'false'], 'Only active ones, or only the others', {
+        true: 'active',
+        false: 'the others',
+      }),
+    },
     examples: ['svc fees schedule list', 'svc fees schedule list --active true --json'],
     columns: ['id', 'cron', 'timezone', 'kinds', 'threshold', 'active', 'next_run_at'],
     table: (schedules: readonly FeeSchedule[]) => ({

@@ -25,7 +25,7 @@ export const exportLedger = verb({
     'What was written last is first; dates are UTC. Amounts are in whole tokens and in raw units, and a value is the amount at the price that was stored with it. A text that a spreadsheet would compute is led by an apostrophe.',
   calls: [paths.ledger.list],
   flags: {
-    format: choiceOf(['csv', 'json'], 'csv (default), or one JSON object a line'),
+    format: choiceOf(['csv', 'json'], 'Form of the file (default csv)', { json: 'one JSON object a line' }),
     month: text('Only this month, UTC', { placeholder: '2026-11' }),
     out: required(text('File to write (0600), or - for standard output', { placeholder: 'FILE' })),
     ...ledgerFilterFlags,

@@ -34,10 +34,10 @@ export const buildTreeOfCsv = verb({
     replace: toggle('With --persist: replace a stored tree of the same id and another root'),
     shard: toggle(`Cut the list into consecutive trees of at most ${MAX_STORED_LEAVES} leaves`),
     out: text('Write the whole tree with every proof as JSON', { placeholder: 'FILE' }),
-    format: choiceOf(
-      ['svc', 'jito', 'streamflow'],
-      "Form of --out: svc (default), jito for the distributor's merkle_tree.json, streamflow for the CSV that its service takes",
-    ),
+    format: choiceOf(['svc', 'jito', 'streamflow'], 'Form of --out (default svc)', {
+      jito: "the distributor's merkle_tree.json",
+      streamflow: 'the CSV that its service takes',
+    }),
   },
   examples: [
     'svc merkle build recipients.csv --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --decimals 6',

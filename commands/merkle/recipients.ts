@@ -26,7 +26,10 @@ export const csvFlags = {
     min: 0,
     max: MAX_DECIMALS,
   }),
-  duplicates: choiceOf(['reject', 'sum'], 'A wallet that stands twice: an error (default), or summed'),
+  duplicates: choiceOf(['reject', 'sum'], 'A wallet that stands twice (default reject)', {
+    reject: 'an error that names its lines',
+    sum: 'its amounts are added up',
+  }),
 }
 export interface CsvChoices {
   decimals: number | undefined

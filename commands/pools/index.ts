@@ -24,8 +24,14 @@ export const poolsNoun: Noun = {
       about: 'List pools, newest first',
       at: paths.pools.list,
       filters: {
-        status: choiceOf(['pending', 'live', 'migration_triggered', 'migrated', 'failed'], 'Only those in this state'),
-        type: choiceOf(['dbc', 'damm_v2'], 'Only launch curves, or only migrated pools'),
+        status: choiceOf(['pending', 'live', 'migration_triggered', 'migrated', 'failed'], 'Only those in this state', {
+          pending: 'built, not seen on chain yet',
+          migration_triggered: 'the curve is full',
+        }),
+        type: choiceOf(['dbc', 'damm_v2'], 'Only those of this type', {
+          dbc: 'launch curves',
+          damm_v2: 'pools that trade without a curve',
+        }),
         creator: text('Only those of this wallet', { placeholder: 'WALLET' }),
       },
       examples: ['svc pools list', 'svc pools list --status live --type dbc --all'],

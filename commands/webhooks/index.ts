@@ -16,7 +16,8 @@ const TYPES_VALUE = { placeholder: 'TYPE,…' }
 const ENABLED_EVENTS_FLAG = listOf<EventType | '*'>(ENABLED_EVENTS, TYPES_VALUE)
 const COMMITMENT_FLAG = choiceOf(
   ['confirmed', 'finalized'],
-  'Deliver an event once its transaction is confirmed (default), or only when no fork can undo it',
+  'How final a transaction is before its event is delivered (default confirmed)',
+  { finalized: 'no fork can undo it' },
 )
 const SECRET_ONCE = 'The secret is shown this once; keep it where the receiver reads it.'
 
@@ -49,7 +50,12 @@ export const webhooksNoun: Noun = {
     list: listVerb({
       about: 'List subscriptions, newest first',
       at: webhookPaths.list,
-      filters: { active: choiceOf(['true', 'false'], 'Only active ones, or only the others') },
+      filters: {
+        active: choiceOf(['true', 'false'], 'Only active ones, or only the others', {
+          true: 'active',
+          false: 'the others',
+        }),
+      },
       examples: ['svc webhooks list', 'svc webhooks list --active true --json'],
       columns: ['id', 'url', 'enabled_events', 'active', 'secret_preview', 'disabled_reason'],
       call: (client, query) => client.webhookSubscriptions.list(query),
@@ -71,7 +77,7 @@ export const webhooksNoun: Noun = {
       flags: {
         url: RECEIVER_URL,
         events: ENABLED_EVENTS_FLAG,
-        active: choiceOf(['true', 'false'], 'Switch deliveries on or off'),
+        active: choiceOf(['true', 'false'], 'Switch deliveries on or off', { true: 'on', false: 'off' }),
         commitment: COMMITMENT_FLAG,
       },
       examples: [

@@ -5,6 +5,9 @@ import { NOUNS } from '../../bin/nouns.ts'
 import { readCommand } from '../../bin/parse.ts'
 import type { Verb } from '../../commands/command.ts'
 import type { Ui } from '../../commands/ui/ui.ts'
+import { commandLine } from './command-line.ts'
+
+const { svc } = commandLine()
 
 const loaded = await Promise.all(NOUNS.map(async ({ name, load }) => ({ name, noun: await load() })))
 const verbs: [string, Verb][] = loaded.flatMap(({ name, noun }) =>
@@ -24,6 +27,37 @@ function wordsOf(example: string): string[] {
 /** A script's: what is missing is told, never asked for. */
 const NOBODY = { interactive: false } as Ui
 const FLAG = /\s-{1,2}[a-z]/
+
+describe('the choices', () => {
+  const choosing = verbs.flatMap(([command, { args, flags }]) =>
+    Object.values({ ...args, ...flags }).flatMap((input) => (input.choices ? [{ command, input }] : [])),
+  )
+
+  it('of every flag and argument are in its help, word for word', async () => {
+    expect(choosing.length).toBeGreaterThan(60)
+    for (const { command, input } of choosing) {
+      const answer = await readCommand([...command.split(' '), '--help'])
+      const help = ('text' in answer ? answer.text : '').split(/[^\w.-]+/).map((word) => word.replace(/\.$/, ''))
+      for (const choice of input.choices ?? []) expect(help, `${command} ${input.about}`).toContain(choice)
+    }
+  })
+
+  it('have meanings for what can be chosen, and for nothing else', () => {
+    for (const { command, input } of choosing) {
+      for (const choice of Object.keys(input.meanings ?? {})) expect(input.choices, command).toContain(choice)
+    }
+    expect(choosing.filter(({ input }) => input.meanings !== undefined).length).toBeGreaterThan(15)
+  })
+
+  it('are shown with their meanings, and listed where the text names only some of them', async () => {
+    const { stdout } = await svc(['fees', 'claim', '--help'])
+    expect(stdout.replace(/\s+/g, ' ')).toContain('surplus: what a full curve leaves beside its liquidity;')
+    const gold = await svc(['gold', 'list', '--help'])
+    expect(gold.stdout.replace(/\s+/g, ' ')).toContain(
+      '(locked; unlockable: its time is over, not taken back yet; unlocked)',
+    )
+  })
+})
 
 describe('the examples', () => {
   it.each(verbs)('of `svc %s` are at least two, differ, and show a flag', (_, { examples }) => {
