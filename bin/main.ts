@@ -2,13 +2,14 @@
 import type { Output } from '../commands/standard-output.ts'
 import { processTerminal, withTerminal } from '../commands/terminal.ts'
 import { loadPaint, PLAIN } from '../commands/ui/paint.ts'
-import { EXIT } from '../commands/ui/problem.ts'
+import { EXIT, Problem } from '../commands/ui/problem.ts'
 import { FORMATS, type Format } from '../commands/ui/render.ts'
 import { report } from '../commands/ui/report.ts'
 import { isUnattended } from '../commands/unattended.ts'
+import { ApiError } from '../src/errors.ts'
 import { shapeRedactor } from '../src/redaction.ts'
 import { readInputs } from './inputs.ts'
-import { readCommand } from './parse.ts'
+import { type ParsedCommand, readCommand } from './parse.ts'
 import { type Host, type OpenSession, openSession } from './session.ts'
 
 export { isAllTaken } from '../commands/standard-output.ts'
@@ -30,6 +31,7 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
   const formatOnFailure = () => typedFormat(argv, host.env.SVC_OUTPUT)
   const paint = { out: PLAIN, err: PLAIN }
   let session: OpenSession | undefined
+  let command: ParsedCommand | undefined
   const reportFailure = (error: unknown, format: Format): number => {
     session?.ui.clear()
     const redact = session?.redact ?? shapeRedactor.text
@@ -51,6 +53,7 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
       host.stdout.write(parsed.text)
       return EXIT.done
     }
+    command = parsed
     session = openSession(parsed.globals, host, paint)
     const inputs = await readInputs(parsed, session.ui)
     const outcome = await parsed.verb.run(inputs as never, session)
@@ -58,10 +61,24 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
     return outcome.exitCode ?? EXIT.done
   } catch (error) {
     const format = await session?.format().catch(() => undefined)
-    return reportFailure(error, format ?? formatOnFailure())
+    return reportFailure(await inWordsOfUser(error, argv, command, host), format ?? formatOnFailure())
   } finally {
     await session?.close().catch((error) => reportFailure(error, formatOnFailure()))
   }
+}
+
+/** The failure as it concerns what was typed: the API's fields by their flags, and the value that was meant. */
+async function inWordsOfUser(
+  error: unknown,
+  argv: readonly string[],
+  command: ParsedCommand | undefined,
+  { env }: Host,
+): Promise<unknown> {
+  if (error instanceof ApiError && 'envelope' in error) {
+    return (await import('./field-names.ts')).inTypedWords(error, command)
+  }
+  if (!(error instanceof Problem) || error.code !== 'bad_request' || error.next !== undefined) return error
+  return (await import('./meant-values.ts')).withMeantValue(error, argv, command, env)
 }
 
 /** The format in argv or the environment, for failures that occur before the settings are read. */

@@ -49,7 +49,7 @@ export async function parseCommand(typed: readonly string[]): Promise<ParsedComm
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return { text: output }
-    throw usageProblemOf(error, errorOutput)
+    throw await usageProblemOf(error, errorOutput, typed)
   }
   return invocation ?? { text: output }
 }
@@ -128,14 +128,19 @@ const examplesOf = new WeakMap<Command, string>()
 const hasOwnUrl = (noun: Noun, argv: readonly string[]) =>
   'verbs' in noun && Object.entries(noun.verbs).some(([name, { flags }]) => argv.includes(name) && 'url' in flags)
 
-/** A usage problem with commander's message without its prefix, and its suggestion as the next step. */
-function usageProblemOf(error: CommanderError, written: string) {
+/** A usage problem with commander's message, and what was probably meant as the next step. */
+async function usageProblemOf(error: CommanderError, written: string, argv: readonly string[]) {
   if (error.code === 'commander.help') return usage('a verb is missing', { lines: [written.trimEnd()] })
-  const [first = '', hint] = error.message.replace(/^error: /, '').split('\n')
-  const suggestion = hint?.match(/\(Did you mean (.*)\?\)/)?.[1]
-  return usage(first, {
-    next: suggestion ? `did you mean ${suggestion}?` : '`svc --help` and `svc <noun> --help` show what there is',
-  })
+  const message = error.message.replace(/^error: /, '').replace(/\n\(Did you mean [^\n]*\)$/, '')
+  const [, unknown = ''] = /^unknown (?:command|option) '(.*)'$/s.exec(message) ?? []
+  const { meantByCommand, meantByFlag } = await import('./suggestions.ts')
+  const meant =
+    error.code === 'commander.unknownCommand'
+      ? await meantByCommand(argv, unknown)
+      : error.code === 'commander.unknownOption'
+        ? await meantByFlag(argv, unknown)
+        : undefined
+  return usage(message, { next: meant ?? '`svc --help` and `svc <noun> --help` show what there is' })
 }
 
 type OnChosen = (verb: Verb, name: string, raw: ParsedCommand['raw']) => void

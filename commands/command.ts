@@ -11,6 +11,8 @@ export interface CommandInput<T = unknown> {
   required: boolean
   /** Key of the flag with which a required input is not needed. */
   unless?: string
+  /** The field of the API's body that it fills, where that bears another name. */
+  field?: string
   choices?: readonly string[]
   /** What choices mean that do not say it themselves; shown in help and prompts. */
   meanings?: Readonly<Record<string, string>>

@@ -38,9 +38,12 @@ describe('svc', () => {
   })
 
   it.each([
-    [['polls', 'list'], "error: unknown command 'polls'\n  next: did you mean pools?\n"],
-    [['pools', 'lits'], "error: unknown command 'lits'\n  next: did you mean list?\n"],
-    [['pools', 'list', '--lmit', '3'], "error: unknown option '--lmit'\n  next: did you mean --limit?\n"],
+    [['polls', 'list'], "error: unknown command 'polls'\n  next: did you mean `svc pools list`?\n"],
+    [['pools', 'lits'], "error: unknown command 'lits'\n  next: did you mean `svc pools list`?\n"],
+    [
+      ['pools', 'list', '--lmit', '3'],
+      "error: unknown option '--lmit'\n  next: did you mean `svc pools list --limit 3`?\n",
+    ],
     [['--no-color'], 'error: a command is missing\n  next: `svc --help` shows them\n'],
   ])('refuses %j and names the nearest', async (args, stderr) => {
     expect(await svc(args)).toEqual({ exitCode: 2, stdout: '', stderr })

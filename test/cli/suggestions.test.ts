@@ -1,0 +1,210 @@
+/** What was meant is said as a command that can be pasted, and what the API says of a field as what was typed. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { inTypedWords, typedForParam } from '../../bin/field-names.ts'
+import { editDistance, nearestNames } from '../../bin/nearest.ts'
+import { GLOBAL_OPTIONS, NOUNS } from '../../bin/nouns.ts'
+import { type ParsedCommand, readCommand } from '../../bin/parse.ts'
+import { COMMAND_SYNONYMS, FLAG_SYNONYMS, VERB_SYNONYMS } from '../../bin/synonyms.ts'
+import type { Verb } from '../../commands/command.ts'
+import { api } from '../../src/api/index.ts'
+import type { AnyRoute } from '../../src/api/route.ts'
+import { ApiFailure } from '../../src/client.ts'
+import { commandLine, MINT } from './command-line.ts'
+
+const cli = commandLine()
+const { svc } = cli
+const nouns = await Promise.all(NOUNS.map(async ({ name, load }) => ({ name, noun: await load() })))
+const verbs: [string, Verb][] = nouns.flatMap(({ name, noun }) =>
+  'verb' in noun
+    ? [[name, noun.verb] as [string, Verb]]
+    : Object.entries(noun.verbs).map(([verb, declared]) => [`${name} ${verb}`, declared] as [string, Verb]),
+)
+const routes = Object.values(api).flatMap((own) => Object.values(own) as AnyRoute[])
+
+/** The names of the fields of a schema, below whatever wraps it. */
+function fieldsOf(schema: unknown): string[] {
+  const { shape, def } = (schema ?? {}) as { shape?: object; def?: { innerType?: unknown; in?: unknown } }
+  if (shape !== undefined) return Object.keys(shape)
+  const inner = def?.innerType ?? def?.in
+  return inner === undefined ? [] : fieldsOf(inner)
+}
+
+describe('what was meant', () => {
+  it.each([
+    [['version'], 'svc --version'],
+    [['-o', 'plain', 'pols', 'get', 'x'], 'svc -o plain pools get x'],
+    [['airdrops', 'create', 'list.csv'], 'svc airdrops init list.csv', 'svc airdrops launch list.csv'],
+    [['login'], 'svc keys create', 'svc config set api-key-file'],
+    [['init'], 'svc localnet start', 'svc doctor'],
+    [['deploy', '--name', 'My Token'], "svc pools create --name 'My Token'", "svc tokens create --name 'My Token'"],
+    [['create', 'token', '--name', 'x'], 'svc tokens create --name x'],
+    [['claim', MINT], `svc airdrops claim ${MINT}`, `svc fees claim ${MINT}`],
+    [['pools', 'burn', MINT], `svc nfts burn ${MINT}`],
+    [['keys', 'rm', 'ID', '--yes'], 'svc keys delete ID --yes'],
+    [['events', 'follow'], 'svc events watch'],
+    [['fees', 'schedule', 'crate'], 'svc fees schedule create'],
+    [['fees', 'schedules', 'list'], 'svc fees schedule list'],
+    [['pools', 'list', '--cluster', 'devnet'], 'svc pools list -u devnet'],
+    [['pools', 'list', '--cluster=devnet'], 'svc pools list -u devnet'],
+    [['tx', 'sign', '@a.txt', '--keyfile', 'id.json'], 'svc tx sign @a.txt --keypair id.json'],
+    [['keys', 'delete', 'ID', '--force'], 'svc keys delete ID --yes'],
+    [['db', 'backup', 'x', '--froce'], 'svc db backup x --force'],
+    [['pools', 'list', '--quiet'], 'svc pools list --output=plain'],
+    [['-o', 'yaml', 'pools', 'list'], 'svc -o json pools list'],
+    [['pools', 'list', '--output=txt'], 'svc pools list --output=plain'],
+    [['-u', 'main', 'pools', 'list'], 'svc -u mainnet-beta pools list'],
+    [['pools', 'list', '--status', 'migrate'], 'svc pools list --status migrated'],
+    [['tokens', 'revoke', MINT, 'metdata'], `svc tokens revoke ${MINT} metadata`],
+  ])('by %j is a whole command', async (argv, ...commands) => {
+    const { exitCode, stdout, stderr } = await svc(argv)
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+    expect(stderr).toMatch(/^error: [^\n]*\n {2}next: [^\n]*\n$/)
+    expect(stderr).toContain(`\n  next: did you mean ${commands.map((command) => `\`${command}\``).join(' or ')}?\n`)
+  })
+
+  it('in the environment is a variable with its value', async () => {
+    const { exitCode, stderr } = await svc(['pools', 'list'], { env: { SVC_OUTPUT: 'yaml' } })
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('output (SVC_OUTPUT) must be one of')
+    expect(stderr).toContain('did you mean `SVC_OUTPUT=json`?')
+  })
+
+  it.each([[['zzzzzz']], [['pools', 'zzzzzz']], [['pools', 'list', '--zzzzzz']], [['pools', 'list', '-x']]])(
+    'by %j is nothing that is near',
+    async (argv) => {
+      const { exitCode, stderr } = await svc(argv)
+      expect(exitCode).toBe(2)
+      expect(stderr).toContain('next: `svc --help` and `svc <noun> --help` show what there is')
+    },
+  )
+
+  it('stays one clean line whatever was typed', async () => {
+    const { stderr } = await svc(['pools', 'lits', '\u001b[31mred\nnext: rm -rf', "it's"])
+    expect(stderr).not.toMatch(/\u001b/)
+    expect(stderr.split('\n')).toHaveLength(3)
+    expect((await svc(['pools', 'lits', 'x'.repeat(5_000)])).stderr.length).toBeLessThan(200)
+  })
+
+  it('is something that is there, in every line of the tables', async () => {
+    const all = verbs.map(([command]) => command)
+    const missing: string[] = []
+    for (const command of Object.values(COMMAND_SYNONYMS).flat()) {
+      const known = command.startsWith('-') || all.some((own) => `${command} `.startsWith(`${own} `))
+      // The lines of the noun `wallet` apply where that noun is.
+      if (!known && !command.startsWith('wallet ')) missing.push(command)
+    }
+    const verbWords = new Set(all.flatMap((command) => command.split(' ').slice(1)))
+    missing.push(
+      ...Object.values(VERB_SYNONYMS)
+        .flat()
+        .filter((verb) => !verbWords.has(verb)),
+    )
+    const flags = new Set([
+      ...GLOBAL_OPTIONS.flatMap(({ flags }) => flags.match(/--?[a-z][a-z-]*/g) ?? []),
+      ...verbs.flatMap(([, own]) => Object.keys(own.flags).map((key) => `--${key.replaceAll('_', '-')}`)),
+      '--help',
+    ])
+    missing.push(
+      ...Object.values(FLAG_SYNONYMS)
+        .flat()
+        .filter((flag) => !flags.has(flag.replace(/=.*/, ''))),
+    )
+    expect(missing).toEqual([])
+    // A word that is right needs no table.
+    const names = NOUNS.flatMap(({ name, aliases = [] }) => [name, ...aliases])
+    expect(Object.keys(COMMAND_SYNONYMS).filter((word) => names.includes(word) && word !== 'wallet')).toEqual([])
+  })
+})
+
+describe('the nearest names', () => {
+  it('are those with the fewest steps, a swap of neighbours being one', () => {
+    expect(nearestNames('lsit', ['list', 'last', 'get'])).toEqual(['list'])
+    expect(nearestNames('x'.repeat(10_000), ['list'])).toEqual([])
+    expect(nearestNames('mig', ['migrated', 'live'])).toEqual(['migrated'])
+  })
+
+  it('have a distance that is none to themselves, the same both ways, and at most the longer length', () => {
+    const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 8 })
+    fc.assert(
+      fc.property(word, word, (one, other) => {
+        const steps = editDistance(one, other)
+        expect(steps === 0).toBe(one === other)
+        expect(editDistance(other, one)).toBe(steps)
+        expect(steps).toBeLessThanOrEqual(Math.max(one.length, other.length))
+        expect(steps).toBeGreaterThanOrEqual(Math.abs(one.length - other.length))
+      }),
+    )
+  })
+})
+
+describe('a field of the API', () => {
+  const typed = (command: string, verb: Verb, key: string): ParsedCommand => ({
+    verb,
+    command,
+    raw: { [key]: 'x' },
+    globals: { input: true, color: true },
+  })
+  const failure = (param: string, message: string) =>
+    new ApiFailure({ error: { code: 'bad_request', message, param }, meta: { request_id: 'req_1' } })
+
+  it('is named by the flag or the argument that fills it, in every command', () => {
+    let named = 0
+    for (const [command, verb] of verbs) {
+      const own = routes.filter(({ method, path }) => verb.calls.some(([m, p]) => m === method && p === path))
+      const fields = new Set(own.flatMap(({ body, query, params }) => [body, query, params].flatMap(fieldsOf)))
+      for (const [key, input] of Object.entries({ ...verb.args, ...verb.flags })) {
+        if (!fields.has(input.field ?? key)) continue
+        const shown = Object.hasOwn(verb.args, key) ? `<${key}>` : `--${key.replaceAll('_', '-')}`
+        const param = input.field ?? key
+        const error = inTypedWords(failure(param, `${param}: is wrong`), typed(command, verb, key)) as ApiFailure
+        expect([command, error.message, error.param]).toEqual([command, `${shown}: is wrong`, shown])
+        expect(error).toBeInstanceOf(ApiFailure)
+        expect(error.envelope.error).toMatchObject({ message: `${param}: is wrong`, param })
+        named++
+      }
+    }
+    expect(named).toBeGreaterThan(250)
+  })
+
+  it.each([
+    ['keys create', 'rate_limit_per_minute', 'per_minute', '--per-minute'],
+    ['signer policy', 'lamports_per_day', 'per_day', '--per-day'],
+    ['airdrops init', 'merkle_root', 'root', '--root'],
+    ['pools create', 'buy_amount', 'buy', '--buy'],
+    ['pools create', 'twitter_url', 'twitter', '--twitter'],
+    ['pools transfer-creator', 'new_creator', 'to', '--to'],
+    ['tokens create', 'initial_supply', 'supply', '--supply'],
+    ['tokens create', 'initial_supply', 'initial_supply', '--initial-supply'],
+    ['tokens create', 'payer', 'keypair', '--keypair'],
+    ['tokens create', 'payer', 'payer', '--payer'],
+    ['fees claim', 'splits.1.bps', 'split', '--split item 2 (bps)'],
+    ['fees claim', 'splits.0', 'split_file', '--split-file item 1'],
+    ['fees schedule create', 'filter.preset', 'preset', '--preset'],
+    ['gold lock', 'lock_duration_days', 'days', '--days'],
+    ['webhooks create', 'url', 'receiver', '<receiver>'],
+    ['webhooks create', 'enabled_events.1', 'events', '--events item 2'],
+    ['pools get', 'unheard_of', 'address', undefined],
+  ])('of another name: in `svc %s` %s is %s', (command, param, key, shown) => {
+    const [, verb] = verbs.find(([own]) => own === command)!
+    expect(typedForParam(typed(command, verb, key), param)).toBe(shown)
+  })
+
+  it('is named in the text of a message where it is marked as a name, and a plain word is left alone', async () => {
+    const parsed = (await readCommand(['tokens', 'create', '--name', 'x', '--initial-supply', '1'])) as ParsedCommand
+    const message = 'name: the name of a mint; leave `initial_supply` out, or give "token_program", not `pool.live`'
+    expect((inTypedWords(failure('name', message), parsed) as ApiFailure).message).toBe(
+      '--name: the name of a mint; leave --initial-supply out, or give --token-program, not `pool.live`',
+    )
+  })
+
+  it('is a flag for a person, and the field for a program', async () => {
+    const argv = ['keys', 'create', '--name', 'x', '--scopes', 'fees:claim,nope']
+    const plain = await svc(argv)
+    expect(plain.exitCode).toBe(2)
+    expect(plain.stderr).toMatch(/^error: --scopes item 2: /)
+    const json = await svc([...argv, '--json'])
+    expect(JSON.parse(json.stderr).error).toMatchObject({ param: 'scopes.1' })
+    expect((await svc(['pools', 'get', 'abc'])).stderr).toMatch(/^error: <address>: must be a base58 address/)
+  })
+})
