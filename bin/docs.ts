@@ -31,6 +31,7 @@ A setting is looked up in this order: flag, environment (the variable, or the [f
 - **Project file**: the nearest \`${PROJECT_FILE}\` from the working folder up to the edge of its repository (the folder with \`.git\`) or the home, whichever comes first; outside both, the working folder's alone. A JSON object of settings, of those that the last column below allows: anybody's clone may hold one. [More](#project-file).
 - **Profiles**: \`svc config set NAME VALUE\` writes the current profile, \`$XDG_CONFIG_HOME/svc/profiles.json\`; \`--profile\` picks another.
 - **Data folder**: \`$XDG_DATA_HOME/svc\` unless \`data-dir\` says otherwise. [What is refused](#files).
+- A \`SVC_…\` variable that nothing reads is told on stderr where it is a typing mistake (\`SVC_APIKEY\`), and by \`svc doctor\` and \`svc serve\` in any case; with \`-o json\`, by \`svc doctor\` alone.
 - \`NODE_ENV=production\` makes every \`internal_error\` say only "Something went wrong", or which setting is not set; the cause is in the log.
 
 | Setting | Environment | Type | Default | Meaning | In \`${PROJECT_FILE}\` |

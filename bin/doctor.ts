@@ -2,6 +2,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DoctorCheck } from '../commands/session.ts'
+import { terminal } from '../commands/terminal.ts'
 import { Problem } from '../commands/ui/problem.ts'
 import { type Config, DAEMON_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
 import { FileFault, requireDataFolder } from '../src/files.ts'
@@ -9,6 +10,7 @@ import { redactorOf } from '../src/redaction.ts'
 import { chosenKey, configuredKey, readApiKeyFile, runningDaemon } from './connection.ts'
 import { errorText, failedCheck, passedCheck, warningCheck } from './doctor-checks.ts'
 import { chainFileChecks, databaseChecks } from './doctor-database.ts'
+import { unreadVariables, variableRemedy } from './environment-names.ts'
 import { openHttp } from './http-transport.ts'
 
 const NODE = [20, 19] as const
@@ -16,7 +18,7 @@ const API_PROBE_MS = 5_000
 
 /** Runs every check that the configuration allows; creates nothing. */
 export async function diagnose(load: () => Promise<Config>): Promise<DoctorCheck[]> {
-  const checks = [nodeVersion()]
+  const checks = [nodeVersion(), ...(await variableChecks())]
   let config: Config
   try {
     config = await load()
@@ -39,6 +41,12 @@ export async function diagnose(load: () => Promise<Config>): Promise<DoctorCheck
 /** Files of `SVC_…_FILE` variables, which were read with the configuration. */
 const secretFileChecks = ({ secretFiles }: Config): DoctorCheck[] =>
   Object.entries(secretFiles).map(([name, file]) => passedCheck('secret file', `${name} from ${file}`))
+
+/** Variables of which nothing takes notice, which a person may have meant otherwise. */
+async function variableChecks(): Promise<DoctorCheck[]> {
+  const unread = await unreadVariables(terminal().env, true)
+  return unread.map((variable) => warningCheck('environment', `${variable.name} is not read`, variableRemedy(variable)))
+}
 
 function nodeVersion(): DoctorCheck {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)

@@ -8,6 +8,7 @@ import { report } from '../commands/ui/report.ts'
 import { isUnattended } from '../commands/unattended.ts'
 import { ApiError } from '../src/errors.ts'
 import { shapeRedactor } from '../src/redaction.ts'
+import { unknownVariables, unreadVariables, variableRemedy } from './environment-names.ts'
 import { readInputs } from './inputs.ts'
 import { type ParsedCommand, readCommand } from './parse.ts'
 import { type Host, type OpenSession, openSession } from './session.ts'
@@ -55,6 +56,7 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
     }
     command = parsed
     session = openSession(parsed.globals, host, paint)
+    await tellUnreadVariables(parsed, session, host)
     const inputs = await readInputs(parsed, session.ui)
     const outcome = await parsed.verb.run(inputs as never, session)
     if (outcome.data !== undefined) await session.ui.show(outcome)
@@ -64,6 +66,15 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
     return reportFailure(await inWordsOfUser(error, argv, command, host), format ?? formatOnFailure())
   } finally {
     await session?.close().catch((error) => reportFailure(error, formatOnFailure()))
+  }
+}
+
+/** Tells of variables with a typing mistake, to people alone; `svc doctor` lists them by itself. */
+async function tellUnreadVariables({ command }: ParsedCommand, session: OpenSession, { env }: Host): Promise<void> {
+  if (command === 'doctor' || unknownVariables(env).length === 0) return
+  if ((await session.format().catch(() => 'table')) === 'json') return
+  for (const variable of await unreadVariables(env, command === 'serve')) {
+    session.ui.warn(`${variable.name} is not read: ${variableRemedy(variable)}`)
   }
 }
 

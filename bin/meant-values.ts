@@ -16,7 +16,8 @@ export function withMeantValue(
   parsed: ParsedCommand | undefined,
   env: Readonly<Record<string, string | undefined>>,
 ): Problem {
-  const next = meantFlag(problem, argv, parsed) ?? meantSetting(problem.message, argv, env)
+  const next =
+    meantFlag(problem, argv, parsed) ?? meantSetting(problem.message, argv, env) ?? meantName(problem.message, argv)
   if (next === undefined) return problem
   const { param, details } = problem
   return usage(problem.message, { next, cause: problem, ...(param && { param }), ...(details && { details }) })
@@ -50,6 +51,14 @@ function meantSetting(message: string, argv: readonly string[], env: Readonly<Re
   const at = argv.findIndex((word) => names.some((flag) => word === flag || word.startsWith(`${flag}=`)))
   const value = at < 0 ? undefined : (/=(.*)$/s.exec(argv[at] ?? '')?.[1] ?? argv[at + 1])
   return value === undefined ? undefined : meantIn(argv, names, value, taken)
+}
+
+/** What was meant by a setting that is not there, in a command or in a folder's svc.json. */
+function meantName(message: string, argv: readonly string[]) {
+  const [, typed] = /^there is no setting ([^;]+);/s.exec(message) ?? []
+  if (typed !== undefined) return meantIn(argv, [], typed, Object.keys(SETTINGS))
+  const [, held] = / has an unknown setting: ([^;]+);/s.exec(message) ?? []
+  return didYouMean(held === undefined ? [] : meantNames(held, Object.keys(SETTINGS), {}))
 }
 
 /** The command with the value that was meant in place of the one that stands behind one of the flags. */

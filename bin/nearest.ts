@@ -36,7 +36,7 @@ export function nearestNames(word: string, names: Iterable<string>): string[] {
       .filter(({ steps }) => steps === least)
       .map(({ name }) => name)
       .slice(0, MOST_SUGGESTED)
-  return typed.length < 3 ? [] : all.filter((name) => name.startsWith(typed)).slice(0, MOST_SUGGESTED)
+  return typed.length < 3 ? [] : all.filter((name) => name.toLowerCase().startsWith(typed)).slice(0, MOST_SUGGESTED)
 }
 
 /** The names that the word may mean: those that a table has for it and that are there, else the nearest. */
