@@ -23,7 +23,8 @@ const { version } = JSON.parse(await readFile('package.json', 'utf8'))
 const { dependencies, optionalDependencies } = installedBeside(JSON.parse(await readFile('package-lock.json', 'utf8')))
 const inputs = inputsHash()
 if (process.argv.includes('--clean')) await rm('dist', { recursive: true, force: true })
-for (const folder of ['dist/docs', 'dist/help', 'dist/claim-page/texts']) await mkdir(folder, { recursive: true })
+for (const folder of ['dist/docs', 'dist/help', 'dist/man', 'dist/claim-page/texts'])
+  await mkdir(folder, { recursive: true })
 // Until the end of this build dist/ is of no known state.
 await rm(INPUTS_FILE, { force: true })
 
@@ -86,9 +87,16 @@ const [program, start, page, engine, claim] = await Promise.all([
 // Help is data, so that showing it loads nothing. The commands are written in TypeScript, hence `tsx`.
 const { nounHelp } = await tsImport('./bin/program.ts', import.meta.url)
 const { NOUNS } = await tsImport('./bin/nouns.ts', import.meta.url)
+const { commandTree } = await tsImport('./bin/command-tree.ts', import.meta.url)
+const { manualPages } = await tsImport('./bin/manual/pages.ts', import.meta.url)
 for (const { name, load } of NOUNS) {
   await put(`dist/help/${name}.json`, JSON.stringify(nounHelp(name, await load())))
 }
+// The version is this package's, which the sources know only once they are built.
+const commands = { ...(await commandTree()), version }
+for (const noun of commands.commands) await put(`dist/help/${noun.name}.commands.json`, JSON.stringify(noun))
+await put('dist/help/commands.json', `${JSON.stringify(commands, undefined, 2)}\n`)
+for (const [file, page] of manualPages(commands)) await put(`dist/man/${file}`, page)
 const { files: chunks, fileOf, packs } = packedChunks(await commonJsChunks(program), program.metafile)
 const entries = await commonJsChunks(start)
 // The package is one of ES modules, which Node starts more slowly; the client alone remains one, by its ending.

@@ -28,6 +28,11 @@ export const main = (argv: readonly string[], host: Host = ofProcess): Promise<n
   withTerminal(host, () => runCommand(argv, host))
 
 async function runCommand(argv: readonly string[], host: Host): Promise<number> {
+  if (argv[0] === '__complete') {
+    const { completionAnswer } = await import('./completion/answer.ts')
+    host.stdout.write(await completionAnswer(argv.slice(1)))
+    return EXIT.done
+  }
   const debug = argv.includes('--debug')
   const formatOnFailure = () => typedFormat(argv, host.env.SVC_OUTPUT)
   const paint = { out: PLAIN, err: PLAIN }

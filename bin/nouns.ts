@@ -148,6 +148,11 @@ export const NOUNS: readonly NounEntry[] = [
     load: async () => (await import('../commands/webhooks/index.ts')).webhooksNoun,
   },
   {
+    name: 'completion',
+    summary: 'Complete commands in bash, zsh, fish or PowerShell',
+    load: async () => (await import('../commands/completion/index.ts')).completionNoun,
+  },
+  {
     name: 'health',
     summary: 'Tell whether the service answers',
     load: async () => (await import('../commands/health.ts')).healthNoun,

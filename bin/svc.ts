@@ -3,11 +3,11 @@
 import { standardOutput } from '../commands/standard-output.ts'
 import { VERSION } from '../src/version.ts'
 import { rootHelp } from './nouns.ts'
-import { writtenHelp } from './written-help.ts'
+import { writtenCommands, writtenHelp } from './written-help.ts'
 
 const argv = process.argv.slice(2)
 const [only] = argv
-const help = () => writtenHelp(argv, () => standardOutput(1).columns)
+const help = () => writtenCommands(argv) ?? writtenHelp(argv, () => standardOutput(1).columns)
 const text = isVersion() ? `${VERSION}\n` : isRootHelp() ? rootHelp(standardOutput(1).columns) : help()
 if (text === undefined) run()
 else standardOutput(1).write(text)

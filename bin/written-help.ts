@@ -1,8 +1,19 @@
-/** The help that the build wrote beside the program, so that showing it loads neither a command nor a parser. */
+/** Help and commands as the build wrote them beside the program, so that showing them loads neither a command nor a parser. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { helpText, type NounHelp } from './help.ts'
 import { nounEntry } from './nouns.ts'
+
+/** All commands as one JSON document, for `svc help --json`; undefined where argv asks for something else. */
+export function writtenCommands(argv: readonly string[]): string | undefined {
+  const isAsked = argv.length === 2 && argv.includes('--json') && (argv.includes('help') || argv.includes('--help'))
+  if (!isAsked) return undefined
+  try {
+    return readFileSync(builtHelp('commands.json'), 'utf8')
+  } catch {
+    return undefined
+  }
+}
 
 /** The help that argv asks for and nothing else; undefined where the parser has to answer. */
 export function writtenHelp(argv: readonly string[], columns: () => number | undefined): string | undefined {
@@ -22,7 +33,7 @@ export function writtenHelp(argv: readonly string[], columns: () => number | und
 }
 
 /** The file is beside the built program, or in dist/ when the program runs from source. */
-function builtHelp(file: string): string {
+export function builtHelp(file: string): string {
   const fromSource = import.meta.filename.endsWith('.ts')
   return join(import.meta.dirname, fromSource ? '../dist/help' : 'help', file)
 }

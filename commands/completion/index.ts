@@ -1,0 +1,17 @@
+/** `svc completion`: the script with which a shell completes the command line. */
+import { choiceOf, type Noun, required, verb } from '../command.ts'
+import { COMPLETION_SCRIPTS, SHELLS } from './scripts.ts'
+
+export const completionNoun: Noun = {
+  verb: verb({
+    about: 'Print the script that completes commands in a shell',
+    details:
+      'Commands, options and choices are completed, and where a daemon runs, its airdrops, pools, tokens, keys, webhooks and presets. Bash: `source <(svc completion bash)` in ~/.bashrc. Zsh: `source <(svc completion zsh)` in ~/.zshrc, after compinit. Fish: `svc completion fish > ~/.config/fish/completions/svc.fish`. PowerShell: `svc completion powershell | Out-String | Invoke-Expression` in $PROFILE.',
+    args: { shell: required(choiceOf(SHELLS, 'Shell that loads it')) },
+    examples: ['svc completion bash', 'svc completion zsh', 'svc completion fish', 'svc completion powershell --json'],
+    async run({ shell }) {
+      const script = COMPLETION_SCRIPTS[shell]
+      return { data: { shell, script }, text: script.trimEnd(), rows: { columns: ['script'], rows: [[script]] } }
+    },
+  }),
+}

@@ -1,0 +1,224 @@
+/** What shells complete: in bash, zsh, fish and PowerShell themselves, where they are, with a daemon that strangers have named things in. */
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type CommandTree, commandTree } from '../../bin/command-tree.ts'
+import { manualPages } from '../../bin/manual/pages.ts'
+import { NOUNS } from '../../bin/nouns.ts'
+import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { makeFolder, removeFolder } from '../support/service.ts'
+
+const PROGRAM = resolve(import.meta.dirname, '../../dist/svc.js')
+const has = (tool: string) => spawnSync('sh', ['-c', `command -v ${tool}`]).status === 0
+const NAMES = ['evil $(touch pwned)', '`touch pwned`', "'; touch pwned; '", 'a: colon', 'backend']
+
+let home: string
+let daemon: Daemon
+let keys: string[]
+const env = () => ({ HOME: home, PATH: `${join(home, 'bin')}:${process.env.PATH}`, SVC_DATA_DIR: join(home, 'data') })
+
+beforeAll(async () => {
+  home = makeFolder()
+  mkdirSync(join(home, 'bin'))
+  mkdirSync(join(home, 'data'), { mode: 0o700 })
+  writeFileSync(join(home, 'bin/svc'), `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`)
+  chmodSync(join(home, 'bin/svc'), 0o755)
+  writeFileSync(join(home, 'a list.csv'), '')
+  daemon = await startDaemon({ dataDir: join(home, 'data') })
+  keys = []
+  for (const name of NAMES) {
+    const { json } = await daemon.request('POST', '/v2/api-keys', { body: { name, scopes: [] } })
+    keys.push(json.data.id)
+  }
+})
+afterAll(async () => {
+  await daemon?.stop()
+  removeFolder(home)
+})
+
+/** The words that a shell offers; `at` is the place of the last word. */
+const svc = (...words: string[]) => {
+  const { stdout } = spawnSync(process.execPath, [PROGRAM, '__complete', String(words.length - 1), ...words], {
+    env: env(),
+    cwd: home,
+    encoding: 'utf8',
+  })
+  const lines = stdout.split('\n').slice(0, -1)
+  return { values: lines.slice(0, -1).map((line) => line.split('\t')[0]), paths: lines.at(-1), lines }
+}
+
+describe('svc __complete', () => {
+  it('offers nouns, verbs, groups, options and choices by what was typed', () => {
+    expect(svc('po').values).toEqual(['pools'])
+    expect(svc('help', 'po').values).toEqual(['pools'])
+    expect(svc('fees', 'sched').values).toEqual(['schedule'])
+    expect(svc('fees', 'schedule', 'pa').values).toEqual(['pause'])
+    expect(svc('tokens', 'create', '--initial').values).toEqual(['--initial-supply'])
+    expect(svc('tokens', 'create', '--token-program', '').values).toEqual(['spl', 'token2022'])
+    expect(svc('tokens', 'revoke', 'MINT', '').values).toEqual(['mint', 'freeze', 'metadata'])
+    expect(svc('tokens', '-o', 'j').values).toEqual(['json'])
+    expect(svc('tokens', 'list', '--output=').values).toEqual(['--output=table', '--output=json', '--output=plain'])
+    expect(svc('config', 'set', 'rpc-u').values).toContain('rpc-urls')
+    expect(svc('merkle', 'build', '').paths).toBe(':files')
+    expect(svc('airdrops', 'page', 'ID', '--out', '').paths).toBe(':folders')
+  })
+
+  it('takes other spellings, options before the noun, ids that begin with a dash, and ends options at --', () => {
+    expect(svc('token', 'l').values).toEqual(['list'])
+    expect(svc('keys', 'revo').values).toEqual(['revoke'])
+    expect(svc('--data-dir', 'x', 'tokens', 'l').values).toEqual(['list'])
+    expect(svc('tokens', 'revoke', '--', '-x', 'f').values).toEqual(['freeze'])
+    expect(svc('tokens', 'create', '--name', 'x', '--nam').values).toEqual([])
+    expect(svc('nothing', '').values).toEqual([])
+    expect(svc('').values.length).toBeGreaterThan(NOUNS.length)
+    expect(spawnSync(process.execPath, [PROGRAM, '__complete'], { encoding: 'utf8' }).status).toBe(0)
+  })
+
+  it('offers what the running daemon has, with its meaning printed clean', () => {
+    const { values, lines } = svc('keys', 'delete', '')
+    expect(values).toEqual(expect.arrayContaining(keys))
+    expect(lines).toContain(`${keys[4]}\tbackend`)
+    expect(lines.join('')).not.toMatch(/[\u0000-\u0008\u000b-\u001f]/)
+    expect(svc('keys', 'delete', 'back').values).toEqual([keys[4]])
+    expect(svc('pools', 'create', '--preset', '').values).toContain('standard')
+    expect(svc('events', 'list', '--type', 'pool.l').values).toEqual(['pool.live'])
+    expect(svc('--data-dir', join(home, 'none'), 'keys', 'delete', '').values).toEqual([])
+  })
+})
+
+/** Runs a script of the shell in the home; its standard output. */
+function ran(shell: string, args: string[], script: string): string {
+  const { stdout, stderr } = spawnSync(shell, [...args, script], { env: env(), cwd: home, encoding: 'utf8' })
+  expect(stderr).toBe('')
+  return stdout
+}
+
+describe('bash', () => {
+  /** What it would put for the last of the words, into which it has split the line itself. */
+  const offered = (line: string, words: string[]) =>
+    ran(
+      'bash',
+      ['--norc', '-c'],
+      `source <(svc completion bash)
+       COMP_LINE=${quoted(line)} COMP_POINT=${line.length} COMP_WORDS=(${words.map(quoted).join(' ')})
+       COMP_CWORD=${words.length - 1}
+       _svc_complete 2> >(grep -v compopt >&2); printf '%s\\n' "\${COMPREPLY[@]}"`,
+    ).split('\n')
+  const quoted = (word: string) => `'${word.replaceAll("'", "'\\''")}'`
+
+  it('completes words that it has split at = and :, files with spaces, and ids', () => {
+    expect(offered('svc po', ['svc', 'po'])).toEqual(['pools', ''])
+    expect(offered('svc tokens list --output=js', ['svc', 'tokens', 'list', '--output', '=', 'js'])).toEqual([
+      'json',
+      '',
+    ])
+    expect(offered('svc tokens list --output=', ['svc', 'tokens', 'list', '--output', '='])).toContain('table')
+    expect(offered('svc merkle build a', ['svc', 'merkle', 'build', 'a'])).toEqual(['a list.csv', ''])
+    expect(offered('svc keys delete ', ['svc', 'keys', 'delete', ''])).toEqual(expect.arrayContaining(keys))
+    expect(existsSync(join(home, 'pwned'))).toBe(false)
+  })
+})
+
+describe.skipIf(!has('fish'))('fish', () => {
+  it('completes with meanings, after =, and files', () => {
+    const offered = (line: string) =>
+      ran('fish', ['--no-config', '-c'], `svc completion fish | source; complete -C'${line}'`).trimEnd().split('\n')
+    expect(offered('svc po')[0]).toMatch(/^pools\tLaunch tokens/)
+    expect(offered('svc tokens list --output=js')[0]).toMatch(/^--output=json/)
+    expect(offered('svc merkle build a')).toEqual([expect.stringContaining('a list.csv')])
+    const ids = offered('svc keys delete ').map((line) => line.split('\t')[0])
+    expect(ids).toEqual(expect.arrayContaining(keys))
+    expect(existsSync(join(home, 'pwned'))).toBe(false)
+  })
+})
+
+describe.skipIf(!has('zsh') || !has('tmux'))('zsh in a terminal', () => {
+  it('completes at the Tab key, and evaluates nothing that strangers have named', async () => {
+    writeFileSync(
+      join(home, '.zshrc'),
+      "autoload -Uz compinit; compinit -u -D\nPS1='ready> '\nsource <(svc completion zsh)\n",
+    )
+    const socket = join(home, 'tmux')
+    const tmux = (...args: string[]) =>
+      spawnSync('tmux', ['-S', socket, ...args], { env: { ...env(), ZDOTDIR: home }, encoding: 'utf8' }).stdout
+    const screen = () => tmux('capture-pane', '-p', '-t', 'z')
+    tmux('-f', '/dev/null', 'new-session', '-d', '-x', '100', '-y', '30', '-s', 'z', '-c', home, 'zsh')
+    try {
+      await expect.poll(screen).toContain('ready>')
+      tmux('send-keys', '-t', 'z', 'svc pools l', 'Tab')
+      await expect.poll(screen).toContain('svc pools list')
+      tmux('send-keys', '-t', 'z', 'C-u')
+      tmux('send-keys', '-t', 'z', 'svc tokens create --token-program ', 'Tab')
+      await expect.poll(screen).toMatch(/spl +-- the original one\ntoken2022 +-- Token-2022/)
+      tmux('send-keys', '-t', 'z', 'C-u')
+      tmux('send-keys', '-t', 'z', 'svc keys delete ', 'Tab')
+      // First what all of them begin with is put in, then they are listed.
+      await expect.poll(screen).toContain('svc keys delete key_')
+      tmux('send-keys', '-t', 'z', 'Tab')
+      await expect.poll(screen).toContain(keys[4])
+      expect(existsSync(join(home, 'pwned'))).toBe(false)
+    } finally {
+      tmux('kill-server')
+    }
+  })
+})
+
+describe.skipIf(!has('pwsh'))('PowerShell', () => {
+  it('completes nouns and choices', () => {
+    const offered = (line: string) =>
+      ran(
+        'pwsh',
+        ['-NoProfile', '-Command'],
+        `svc completion powershell | Out-String | Invoke-Expression; (TabExpansion2 -inputScript '${line}' -cursorColumn ${line.length}).CompletionMatches | ForEach-Object CompletionText`,
+      ).split('\n')
+    expect(offered('svc po')).toContain('pools')
+    expect(offered('svc tokens create --token-program ')).toContain('token2022')
+  })
+})
+
+describe('the commands as data', () => {
+  let tree: CommandTree
+  beforeAll(async () => {
+    tree = await commandTree()
+  })
+
+  it('are printed as one document by svc help --json, with every verb that help has', () => {
+    const { stdout } = spawnSync(process.execPath, [PROGRAM, 'help', '--json'], { encoding: 'utf8' })
+    expect({ ...JSON.parse(stdout), version: tree.version }).toEqual(JSON.parse(JSON.stringify(tree)))
+    expect(tree.commands.map(({ name }) => name)).toEqual(NOUNS.map(({ name }) => name))
+    expect(tree.global_options.map(({ flag }) => flag)).toContain('--output')
+    expect(tree.exit_codes).toContainEqual({ code: 130, meaning: 'cancelled' })
+    for (const { verbs } of tree.commands)
+      for (const { about, examples, command } of verbs) expect([about, examples.length > 1], command).not.toContain('')
+  })
+
+  it('are manual pages that the formatter takes without a warning, each verb with its options', () => {
+    const folder = join(import.meta.dirname, '../../dist/man')
+    const pages = manualPages(tree)
+    expect(readdirSync(folder).sort()).toEqual([...pages.keys()].sort())
+    for (const [file, text] of pages) {
+      expect(text, file).toMatch(/^\.TH "SVC/)
+      expect(text, file).not.toMatch(/[^\x00-\x7f]/)
+    }
+    expect(readFileSync(join(folder, 'svc-tokens.1'), 'utf8')).toContain('\\fB\\-\\-initial\\-supply\\fR')
+  })
+
+  it.skipIf(!has('groff'))('are pages of at most 80 columns', () => {
+    for (const [file, text] of manualPages(tree)) {
+      const { stdout, stderr } = spawnSync('groff', ['-man', '-ww', '-Tutf8', '-P-c', '-rLL=80n'], {
+        input: text,
+        encoding: 'utf8',
+      })
+      expect(stderr, file).toBe('')
+      const longest = Math.max(
+        ...stdout
+          .replace(/.\u0008/g, '')
+          .split('\n')
+          .map((line) => line.length),
+      )
+      // An example is a command to paste, and stays whole.
+      if (file === 'svc.1') expect(longest, file).toBeLessThanOrEqual(80)
+    }
+  })
+})
