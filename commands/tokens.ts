@@ -4,8 +4,8 @@ import { paths } from '../src/api/paths.ts'
 import type { TokenCreated } from '../src/api/tokens.ts'
 import { MAX_U64 } from '../src/solana/u64.ts'
 import { rawUnits } from './amounts.ts'
-import { choiceOf, integer, type Noun, required, text, toggle, verb } from './command.ts'
-import { listVerb, recordVerb } from './reads.ts'
+import { choiceOf, integer, listOf, type Noun, required, text, toggle, verb } from './command.ts'
+import { listVerb, recordVerb, rowsOfRecords } from './reads.ts'
 import { buildFields, SIGNING, WALLET_ADDRESS } from './signing/flags.ts'
 import { runSigned } from './signing/run.ts'
 import { usage } from './ui/problem.ts'
@@ -114,6 +114,28 @@ export const tokensNoun: Noun = {
         'svc tokens get 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --json',
       ],
       call: (client, input) => client.tokens.get(input),
+    }),
+    labels: verb({
+      about: 'Show symbol, name and decimals of up to 100 mints at once',
+      details:
+        'From the metadata of each mint on the chain. Whoever makes a mint chooses its symbol and name: know a token by its mint.',
+      calls: [paths.tokens.batchFetch],
+      args: { mints: required(listOf('Mints of the tokens')) },
+      examples: [
+        'svc tokens labels So11111111111111111111111111111111111111112 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY',
+        'svc tokens labels So11111111111111111111111111111111111111112 -u mainnet --json',
+      ],
+      async run({ mints }, { client }) {
+        const { data } = await client.tokens.batchFetch({ mints })
+        const none = { symbol: null, name: null, decimals: null, token_program: null }
+        const rows = mints.map((mint, i) => data.tokens[i] ?? { mint, ...none })
+        const missing = mints.filter((_, i) => data.tokens[i] === null)
+        return {
+          data,
+          rows: rowsOfRecords(rows, ['mint', 'symbol', 'name', 'decimals', 'token_program']),
+          notes: missing.map((mint) => `There is no token mint at ${mint}`),
+        }
+      },
     }),
   },
 }

@@ -100,6 +100,7 @@ export const paths = {
     create: ['post', '/v2/tokens'],
     list: ['get', '/v2/tokens'],
     get: ['get', '/v2/tokens/{mint}'],
+    batchFetch: ['post', '/v2/tokens/batch-fetch'],
     revokeAuthority: ['delete', '/v2/tokens/{mint}/authorities/{type}'],
   },
   tokenTransfers: {

@@ -1,11 +1,11 @@
 /** Tokens: fungible mints and their revocable authorities. */
 import { z } from '@hono/zod-openapi'
 import { address, secretKey, tokenProgramName, u64Digits, uri } from './chain-scalars.ts'
-import { buildBody, listQuery } from './envelope.ts'
+import { buildBody, listQuery, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
-import { anything, line } from './scalars.ts'
+import { anything, line, nullOr } from './scalars.ts'
 
 export const TOKEN_STATUSES = [
   'created',
@@ -29,7 +29,29 @@ export const tokenCreated = unsignedPayload({
   required_signers: z.object({ mint_secret_key: secretKey }),
 }).openapi('TokenCreated')
 
+export const tokenLabel = z
+  .object({
+    mint: address,
+    symbol: nullOr(z.string()).meta({
+      description: 'At most 10 characters, none of which cannot be seen; null where the chain shows none',
+    }),
+    name: nullOr(z.string()).meta({
+      description:
+        'Like the symbol, at most 32 characters. Whoever makes a mint chooses both, so they prove nothing about it',
+    }),
+    decimals: z.int().min(0).max(255),
+    token_program: z.enum(['spl', 'token2022']),
+  })
+  .openapi('TokenLabel')
+
+export const tokenLabelBatch = z
+  .object({
+    tokens: z.array(nullOr(tokenLabel)).meta({ description: 'In the order asked; null where there is no mint' }),
+  })
+  .openapi('TokenLabelBatch')
+
 export type Token = z.output<typeof token>
+export type TokenLabel = z.output<typeof tokenLabel>
 export type TokenCreated = z.output<typeof tokenCreated>
 
 /** Limits of the Metaplex program in bytes, not characters; Token-2022 does not have them. */
@@ -78,6 +100,13 @@ export const tokens = {
     summary: 'Read one token',
     params: z.object({ mint: address }),
     data: token,
+  }),
+  batchFetch: defineRoute({
+    at: paths.tokens.batchFetch,
+    tag: 'Tokens',
+    summary: 'Read symbol, name and decimals of up to 100 mints at once',
+    body: writeBody({ mints: z.array(address).min(1).max(100) }),
+    data: tokenLabelBatch,
   }),
   revokeAuthority: defineRoute({
     at: paths.tokens.revokeAuthority,

@@ -55,6 +55,7 @@ export const MINIMAL: Record<string, Record<string, unknown>> = {
   'goldLocks.create': { user: A, platform_id: 'p', amount: '1', lock_duration_days: 1 },
   'goldLocks.unlock': { platform_id: 'p' },
   'tokens.create': { payer: A, name: 'n', symbol: 's', initial_supply: '0', uri: 'ipfs://x' },
+  'tokens.batchFetch': { mints: [A] },
   'tokens.revokeAuthority': { payer: A },
   'tokenTransfers.create': { payer: A, mint: A, recipients: [{ wallet: B, amount: '1' }] },
   'tokenTransfers.plan': { payer: A, mint: A, recipients: [{ wallet: B, amount: '1' }] },

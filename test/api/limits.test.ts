@@ -101,6 +101,7 @@ const LIMITS: [string, string, unknown[], (unknown | [unknown, string])[]][] = [
   ['transactions.refresh', 'generated_keys', ['A', 'A'.repeat(4_096)], ['', 'A'.repeat(4_097), 'A=', 1]],
   ['transactions.simulate', 'transaction', [TX, TX_LARGEST], ['', '!', 1, TX_BEYOND]],
   ['accounts.batchFetch', 'addresses', [[A], Array(100).fill(A)], [[], Array(101).fill(A), [[A, 'x'], 'addresses.1']]],
+  ['tokens.batchFetch', 'mints', [[A], Array(100).fill(A)], [[], Array(101).fill(A), [[A, 'x'], 'mints.1']]],
   ['storage.delegate', 'agent_did', [DID], ['', 'did:web:example.com', 'did:key:', 'did:key:z0']],
   [
     'webhookSubscriptions.create',

@@ -79,6 +79,7 @@ describe('the routes', () => {
       POST /v2/tokens
       GET /v2/tokens
       GET /v2/tokens/{mint}
+      POST /v2/tokens/batch-fetch
       DELETE /v2/tokens/{mint}/authorities/{type}
       GET /v2/airdrops/{id}/claims/{wallet}
       GET /v2/distributors/{address}

@@ -81,6 +81,12 @@ const COSTS: Record<string, Cost> = {
   'goldLocks.create': { largest: { platform_id: 'p'.repeat(64), amount: U64_MAX }, stores: 64 },
   'goldLocks.unlock': { largest: { platform_id: 'p'.repeat(64) }, stores: 64 },
   'tokens.create': { largest: { uri: `https://example.com/${'u'.repeat(180)}` }, stores: 64 },
+  'tokens.batchFetch': {
+    largest: {},
+    // Mints that were never asked for, because the address of each one's metadata is searched for once.
+    vary: (run) => ({ mints: repeat(100, (n) => wallet(10_000 + 100 * run + n)) }),
+    stores: 64,
+  },
   'tokens.revokeAuthority': { largest: {}, stores: 64 },
   'tokenTransfers.create': { largest: { recipients: recipients(64) }, stores: 64 },
   'tokenTransfers.plan': { largest: { recipients: recipients(500) }, stores: 1 },

@@ -1,4 +1,5 @@
 /** Reads a token from the chain, and determines which authorities are revoked. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Connection, PublicKey } from '@solana/web3.js'
 import { notFound } from '../../../errors.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
@@ -27,18 +28,18 @@ export const tokenReadCalls = (tokens: number) => Math.ceil(tokens / TOKENS_PER_
 
 /**
  * Reads any number of tokens at the connection's commitment, fifty per call, with null for an address without a mint.
- * Throws internal_error when the node fails or has not reached `slot`.
+ * Throws internal_error when the node fails or has not reached `slot`, where one is given.
  */
 export async function readTokens(
   connection: Connection,
   mints: readonly string[],
-  slot: number,
+  slot?: number,
 ): Promise<(OnChainToken | null)[]> {
   if (mints.length === 0) return []
   const states: (OnChainToken | null)[] = []
   for (let at = 0; at < mints.length; at += TOKENS_PER_CALL) {
     const part = mints.slice(at, at + TOKENS_PER_CALL)
-    const addresses = [...part, ...(await Promise.all(part.map(metadataAddressOf)))]
+    const addresses = [...part, ...(await metadataAddressesOf(part))]
     const { accounts } = await askNode('Reading tokens', () => plainAccounts(connection, addresses, slot))
     const decoded = part.map((mint, i) =>
       decodeTokenState(mint, accounts[i] ?? null, accounts[part.length + i] ?? null),
@@ -46,6 +47,18 @@ export async function readTokens(
     states.push(...(await Promise.all(decoded)))
   }
   return states
+}
+
+/** A search for an address takes up to a millisecond, so that other requests have their turn after a few of them. */
+const SEARCHES_PER_TURN = 5
+
+async function metadataAddressesOf(mints: readonly string[]): Promise<string[]> {
+  const addresses: string[] = []
+  for (const mint of mints) {
+    addresses.push(await metadataAddressOf(mint))
+    if (addresses.length % SEARCHES_PER_TURN === 0) await nextTurn()
+  }
+  return addresses
 }
 
 /**
