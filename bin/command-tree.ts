@@ -101,7 +101,8 @@ const FILE_ARGUMENTS = new Set(['file', 'a', 'b', 'transaction'])
 /** What lists snapshots is of the noun that lists airdrops, and names none. */
 const WITHOUT_SUGGESTION = /^airdrops snapshots /
 
-function suggestionOf(noun: string, verb: Verb, command: string, key: string): Suggestion | null {
+/** What a shell or a question can offer for an input of a command, such as `keys delete`; null for nothing. */
+export function suggestionOf(noun: string, verb: Verb, command: string, key: string): Suggestion | null {
   if (WITHOUT_SUGGESTION.test(command) && key === 'id') return null
   const argument = verb.args[key]
   const input = argument ?? verb.flags[key]

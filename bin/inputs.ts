@@ -4,42 +4,46 @@ import { usage } from '../commands/ui/problem.ts'
 import type { Ui } from '../commands/ui/ui.ts'
 import { flagName, type ParsedCommand } from './parse.ts'
 
-/** Returns the typed inputs by name; throws a usage problem that names the flag or argument. */
-export async function readInputs({ verb, raw, command }: ParsedCommand, ui: Ui): Promise<Record<string, unknown>> {
+/**
+ * Returns the typed inputs by name; on a terminal those that are missing are asked for. Throws a usage problem that
+ * names the flag or argument.
+ */
+export async function readInputs(
+  parsed: ParsedCommand,
+  { argv, ui }: { argv: readonly string[]; ui: Ui },
+): Promise<Record<string, unknown>> {
+  const { verb, raw, command } = parsed
   const inputs: Record<string, unknown> = {}
-  for (const [key, input] of declared(verb)) inputs[key] = readInput(key, input, raw[key], shownName(verb, key))
-  const missing = declared(verb).filter(
-    ([key, { required, unless }]) =>
-      required && inputs[key] === undefined && (unless === undefined || inputs[unless] === undefined),
-  )
-  for (const [key, input] of missing) {
-    const shown = shownName(verb, key)
-    if (!ui.interactive) {
-      const all = missing.map(([name]) => shownName(verb, name)).join(', ')
-      throw usage(`missing ${all}`, { param: shown, next: `\`svc ${command} --help\` shows what it takes` })
-    }
-    const check = (answer: string) => {
-      try {
-        return readInput(key, input, answer === '' ? undefined : answer, shown) === undefined
-          ? 'This is required'
-          : undefined
-      } catch (error) {
-        return (error as Error).message
-      }
-    }
-    const { about: message, choices } = input
-    inputs[key] = readInput(key, input, await ui.ask({ message, check, ...(choices ? { choices } : {}) }), shown)
+  const declared = declaredInputs(verb)
+  for (const [key, input] of declared) inputs[key] = readInput(key, input, raw[key], shownName(verb, key))
+  const missing = declared.filter(([key, input]) => input.required && isMissing(input, inputs, key))
+  const [first] = missing
+  if (first === undefined) return inputs
+  if (!ui.interactive) {
+    const all = missing.map(([name]) => shownName(verb, name))
+    const instead = [...new Set(missing.flatMap(([, { unless }]) => unless ?? []))].map(flagName).join(', ')
+    throw usage(`missing ${all.join(', ')}`, {
+      param: shownName(verb, first[0]),
+      next: `${instead === '' ? '' : `or give ${instead}; `}\`svc ${command} --help\` shows what it takes`,
+    })
   }
+  const { askForInputs } = await import('./questions.ts')
+  await askForInputs(parsed, inputs, { argv, ui })
   return inputs
 }
 
-const declared = ({ args, flags }: Verb): [string, CommandInput][] => [
+/** Whether a value is lacking that nothing else makes up for. */
+export const isMissing = ({ unless }: CommandInput, inputs: Readonly<Record<string, unknown>>, key: string): boolean =>
+  inputs[key] === undefined && (unless === undefined || inputs[unless] === undefined)
+
+export const declaredInputs = ({ args, flags }: Verb): [string, CommandInput][] => [
   ...Object.entries(args),
   ...Object.entries(flags),
 ]
-const shownName = ({ args }: Verb, key: string) => (Object.hasOwn(args, key) ? `<${key}>` : flagName(key))
+export const shownName = ({ args }: Verb, key: string) => (Object.hasOwn(args, key) ? `<${key}>` : flagName(key))
 
-function readInput(key: string, input: CommandInput, raw: ParsedCommand['raw'][string], shown: string): unknown {
+/** The value of what was typed for an input; undefined for none. Throws a usage problem that names it as `shown`. */
+export function readInput(key: string, input: CommandInput, raw: ParsedCommand['raw'][string], shown: string): unknown {
   const { kind, choices, min, max } = input
   if (kind === 'boolean') return raw === true
   if (raw === undefined || raw === true || raw === false) return undefined

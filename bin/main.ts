@@ -62,7 +62,7 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
     command = parsed
     session = openSession(parsed.globals, host, paint)
     await tellUnreadVariables(parsed, session, host)
-    const inputs = await readInputs(parsed, session.ui)
+    const inputs = await readInputs(parsed, { argv, ui: session.ui })
     const outcome = await parsed.verb.run(inputs as never, session)
     if (outcome.data !== undefined) await session.ui.show(outcome)
     return outcome.exitCode ?? EXIT.done

@@ -18,6 +18,10 @@ export interface CommandInput<T = unknown> {
   meanings?: Readonly<Record<string, string>>
   min?: number
   max?: number
+  /** Asked for on a terminal after what is required, where anything is asked at all; an empty answer leaves it out. */
+  asked?: true
+  /** The value that applies when none is given, as questions show it. */
+  fallback?: string
   /** The letter of a short flag, such as `-k` for `--keypair`. */
   short?: string
   /** Never set; it only carries the type of the value. */
@@ -26,7 +30,7 @@ export interface CommandInput<T = unknown> {
 export type CommandInputs = Record<string, CommandInput>
 export type InputValues<I extends CommandInputs> = { [K in keyof I]: I[K] extends CommandInput<infer T> ? T : never }
 
-type InputOptions = Partial<Pick<CommandInput, 'placeholder' | 'min' | 'max' | 'short'>>
+type InputOptions = Partial<Pick<CommandInput, 'placeholder' | 'min' | 'max' | 'short' | 'fallback'>>
 
 export const text = (about: string, options: InputOptions = {}): CommandInput<string | undefined> => ({
   kind: 'text',
@@ -75,6 +79,9 @@ export const choiceOf = <const C extends readonly string[]>(
 /** Marks an input as required: prompted for on a terminal when missing, otherwise a usage problem. */
 export const required = <T>(input: CommandInput<T>): CommandInput<NonNullable<T>> =>
   ({ ...input, required: true }) as CommandInput<NonNullable<T>>
+
+/** Marks an input as one that most people set: it is asked for where a required one is. */
+export const asked = <T>(input: CommandInput<T>): CommandInput<T> => ({ ...input, asked: true })
 
 /** Marks an input as required unless the flag of that key is given. */
 export const requiredUnless = <T>(unless: string, input: CommandInput<T>): CommandInput<T> => ({

@@ -4,7 +4,18 @@ import { paths } from '../src/api/paths.ts'
 import type { TokenCreated } from '../src/api/tokens.ts'
 import { MAX_U64 } from '../src/solana/u64.ts'
 import { rawUnits } from './amounts.ts'
-import { choiceOf, integer, listOf, type Noun, required, text, toggle, verb } from './command.ts'
+import {
+  asked,
+  choiceOf,
+  integer,
+  listOf,
+  type Noun,
+  required,
+  requiredUnless,
+  text,
+  toggle,
+  verb,
+} from './command.ts'
 import { listVerb, recordVerb, rowsOfRecords } from './reads.ts'
 import { buildFields, SIGNING, WALLET_ADDRESS } from './signing/flags.ts'
 import { runSigned } from './signing/run.ts'
@@ -25,8 +36,13 @@ export const tokensNoun: Noun = {
         name: required(text('Name: 1 to 20 letters, digits or spaces')),
         symbol: required(text('Symbol: up to 10 characters')),
         uri: required(text('Where its metadata is', { placeholder: 'URL' })),
-        decimals: integer(`Decimals, 0 to 9 (default ${DECIMALS})`, { min: 0, max: 9 }),
-        supply: text('First supply in whole tokens, like 1000000 or 0.5', { placeholder: 'AMOUNT' }),
+        decimals: asked(
+          integer(`Decimals, 0 to 9 (default ${DECIMALS})`, { min: 0, max: 9, fallback: String(DECIMALS) }),
+        ),
+        supply: requiredUnless(
+          'initial_supply',
+          text('First supply in whole tokens, like 1000000 or 0.5', { placeholder: 'AMOUNT' }),
+        ),
         initial_supply: text('First supply in raw units, instead of --supply', { placeholder: 'UNITS' }),
         token_program: choiceOf(['spl', 'token2022'], 'Token program (default spl)', {
           spl: 'the original one',

@@ -59,7 +59,14 @@ async function askFor(parts: readonly InstallationPart[], ui: Session['ui']): Pr
   for (const { name, path, bytes, about } of parts) {
     if (path === null) continue
     const message = `Include ${name} (${sizeText(bytes)}): ${about}?`
-    if ((await ui.ask({ message, choices: ['no', 'yes'], check: () => undefined })) === 'yes') chosen.push(name)
+    if (
+      (await ui.ask({
+        message,
+        choices: ['no', 'yes'].map((value) => ({ value, about: '' })),
+        check: () => undefined,
+      })) === 'yes'
+    )
+      chosen.push(name)
   }
   return chosen
 }

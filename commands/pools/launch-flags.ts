@@ -1,5 +1,5 @@
 /** The flags of `svc pools create`. */
-import { choiceOf, type InputValues, requiredUnless, text, toggle } from '../command.ts'
+import { asked, choiceOf, type InputValues, requiredUnless, text, toggle } from '../command.ts'
 import { SIGNING, WALLET_ADDRESS } from '../signing/flags.ts'
 
 const URL_VALUE = { placeholder: 'URL' }
@@ -14,10 +14,15 @@ export const createFlags = {
   unlocked_liquidity: toggle(
     'With damm_v2: the creator can take the liquidity out at any time; otherwise it is locked for good',
   ),
-  preset: text('Curve, see `svc pools presets`', { placeholder: 'NAME' }),
-  buy: text("SOL, or whole tokens of the preset's quote, that the creator's first buy spends", { placeholder: 'SOL' }),
-  description: text('Description, up to 500 characters'),
-  website: text('Website', URL_VALUE),
+  preset: asked(text('Curve, see `svc pools presets`', { placeholder: 'NAME', fallback: 'the default one' })),
+  buy: asked(
+    text("SOL, or whole tokens of the preset's quote, that the creator's first buy spends", {
+      placeholder: 'SOL',
+      fallback: '0',
+    }),
+  ),
+  description: asked(text('Description, up to 500 characters')),
+  website: asked(text('Website', URL_VALUE)),
   twitter: text('Profile on X', URL_VALUE),
   telegram: text('Group or channel on Telegram', URL_VALUE),
   bundle: toggle('Send the transactions as a bundle; so is done by itself where relay-url is set'),

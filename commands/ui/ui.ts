@@ -39,9 +39,19 @@ export interface Ui {
 
 export interface Question {
   message: string
-  choices?: readonly string[]
+  choices?: readonly Choice[]
+  /** Shown where nothing is typed yet: what applies then. */
+  placeholder?: string
   /** Returns what is wrong with an answer; undefined where it is valid. */
   check(answer: string): string | undefined
+}
+
+/** A value to choose, with what it means. */
+export interface Choice {
+  value: string
+  /** What is shown instead of the value. */
+  label?: string
+  about: string
 }
 
 export interface UiOptions {
@@ -93,14 +103,20 @@ export function createUi({ format, paint, interactive, animated, yes }: UiOption
       if (isCancel(answer) || !answer) throw new Cancelled()
       return true
     },
-    async ask({ message, choices, check }) {
+    async ask({ message, choices, placeholder, check }) {
       const { isCancel, select, text } = await import('@clack/prompts')
       const [input, output] = [own.stdin, promptStream(stderr)]
       const answer = choices
-        ? await select({ message, options: choices.map((value) => ({ value, label: value })), input, output })
-        : await text({ message, validate: (answer) => check(answer ?? ''), input, output })
+        ? await select({ message, options: choices.map(optionOf), input, output })
+        : await text({
+            message,
+            validate: (answer) => check(answer ?? ''),
+            ...(placeholder === undefined ? {} : { placeholder }),
+            input,
+            output,
+          })
       if (isCancel(answer)) throw new Cancelled()
-      return answer
+      return answer ?? ''
     },
   }
 }
@@ -108,6 +124,13 @@ export function createUi({ format, paint, interactive, animated, yes }: UiOption
 /** The columns of a terminal; Infinity for other outputs, where nothing has to be wrapped. */
 const terminalWidth = (stream: Output) =>
   stream.isTTY ? Math.max(LEAST_WIDTH, stream.columns || DEFAULT_WIDTH) : Number.POSITIVE_INFINITY
+
+/** What others have named is printed clean. */
+const optionOf = ({ value, label = value, about }: Choice) => ({
+  value,
+  label: printable(label),
+  ...(about === '' ? {} : { hint: printable(about) }),
+})
 
 /** A terminal's output is its stream, which alone a prompt is shown on. */
 const promptStream = (terminal: Output) => terminal as Writable

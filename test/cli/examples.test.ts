@@ -73,7 +73,7 @@ describe('the examples', () => {
       const parsed = await readCommand(argv)
       if ('text' in parsed) throw new Error(`${example} is no command`)
       expect(parsed.command, example).toBe(command)
-      expect(await readInputs(parsed, NOBODY)).toBeTypeOf('object')
+      expect(await readInputs(parsed, { argv, ui: NOBODY })).toBeTypeOf('object')
     }
   })
 

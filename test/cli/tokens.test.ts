@@ -64,7 +64,7 @@ describe('a supply', () => {
 
   it.each([
     [['--supply', '1', '--initial-supply', '1'], 'give either --supply (whole tokens) or --initial-supply'],
-    [[], 'give either --supply'],
+    [[], 'or give --initial-supply'],
     [['--supply', '0.0000001'], '--supply has more than 6 fractional digits'],
     [['--supply', '1.5', '--decimals', '0'], '--supply has more than 0 fractional digits'],
     [['--supply', '1e6'], '--supply must be an amount like 1.5'],
