@@ -15,6 +15,8 @@ export async function parseCommand(typed: readonly string[]): Promise<ParsedComm
   let errorOutput = ''
   let invocation: ParsedCommand | undefined
   const nounName = nounOf(argv)
+  const asksHelp = typed[0] === 'help' || argv.some((word) => word === '--help' || word === '-h')
+  if (asksHelp && nounName !== undefined && nounEntry(nounName) === undefined) throw await unknownNoun(argv, nounName)
   const loaded = await NOUNS.find(({ name }) => name === nounName)?.load()
   const program = createProgram(loaded !== undefined && hasOwnUrl(loaded, argv)).configureOutput({
     writeOut: (text) => {
@@ -128,19 +130,25 @@ const examplesOf = new WeakMap<Command, string>()
 const hasOwnUrl = (noun: Noun, argv: readonly string[]) =>
   'verbs' in noun && Object.entries(noun.verbs).some(([name, { flags }]) => argv.includes(name) && 'url' in flags)
 
+/** Commander answers a question about a command that is not there with the help of the whole program. */
+async function unknownNoun(argv: readonly string[], name: string) {
+  const { helpHint, meantByCommand } = await import('./suggestions.ts')
+  return usage(`unknown command '${name}'`, { next: (await meantByCommand(argv, name)) ?? (await helpHint(argv)) })
+}
+
 /** A usage problem with commander's message, and what was probably meant as the next step. */
 async function usageProblemOf(error: CommanderError, written: string, argv: readonly string[]) {
   if (error.code === 'commander.help') return usage('a verb is missing', { lines: [written.trimEnd()] })
   const message = error.message.replace(/^error: /, '').replace(/\n\(Did you mean [^\n]*\)$/, '')
   const [, unknown = ''] = /^unknown (?:command|option) '(.*)'$/s.exec(message) ?? []
-  const { meantByCommand, meantByFlag } = await import('./suggestions.ts')
+  const { helpHint, meantByCommand, meantByFlag } = await import('./suggestions.ts')
   const meant =
     error.code === 'commander.unknownCommand'
       ? await meantByCommand(argv, unknown)
       : error.code === 'commander.unknownOption'
         ? await meantByFlag(argv, unknown)
         : undefined
-  return usage(message, { next: meant ?? '`svc --help` and `svc <noun> --help` show what there is' })
+  return usage(message, { next: meant ?? (await helpHint(argv)) })
 }
 
 type OnChosen = (verb: Verb, name: string, raw: ParsedCommand['raw']) => void

@@ -106,6 +106,18 @@ export async function meantByFlag(argv: readonly string[], unknown: string): Pro
 const spelledFlag = (name: string, value: string): string[] =>
   name.startsWith('--') || value === '' ? [`${name}${value}`] : [name, value.slice(1)]
 
+/** Where to look up what the command takes, as near to what was typed as is known. */
+export async function helpHint(argv: readonly string[]): Promise<string> {
+  const [nounAt = -1, ...places] = wordPlaces(argv)
+  const entry = nounEntry(argv[nounAt])
+  const noun = await entry?.load()
+  if (entry === undefined || noun === undefined) return '`svc --help` and `svc <noun> --help` show what there is'
+  const [first = '', second = ''] = places.map((place) => argv[place] ?? '')
+  const verb = verbsOf(noun).find((name) => name === first || name === `${first} ${second}`)
+  const command = verb === undefined ? entry.name : `${entry.name} ${verb}`
+  return `\`svc ${command} --help\` shows ${verb === undefined && 'verbs' in noun ? 'its verbs' : 'what it takes'}`
+}
+
 async function verbIn(argv: readonly string[]): Promise<Verb | undefined> {
   const [nounAt = -1, ...places] = wordPlaces(argv)
   const noun = await nounEntry(argv[nounAt])?.load()

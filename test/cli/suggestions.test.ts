@@ -33,6 +33,8 @@ function fieldsOf(schema: unknown): string[] {
 describe('what was meant', () => {
   it.each([
     [['version'], 'svc --version'],
+    [['polls', '--help'], 'svc pools --help'],
+    [['help', 'polls', 'list'], 'svc pools list --help'],
     [['-o', 'plain', 'pols', 'get', 'x'], 'svc -o plain pools get x'],
     [['airdrops', 'create', 'list.csv'], 'svc airdrops init list.csv', 'svc airdrops launch list.csv'],
     [['login'], 'svc keys create', 'svc config set api-key-file'],
@@ -70,14 +72,20 @@ describe('what was meant', () => {
     expect(stderr).toContain('did you mean `SVC_OUTPUT=json`?')
   })
 
-  it.each([[['zzzzzz']], [['pools', 'zzzzzz']], [['pools', 'list', '--zzzzzz']], [['pools', 'list', '-x']]])(
-    'by %j is nothing that is near',
-    async (argv) => {
-      const { exitCode, stderr } = await svc(argv)
-      expect(exitCode).toBe(2)
-      expect(stderr).toContain('next: `svc --help` and `svc <noun> --help` show what there is')
-    },
-  )
+  it.each([
+    [['zzzzzz'], '`svc --help` and `svc <noun> --help` show what there is'],
+    [['zzzzzz', '--help'], '`svc --help` and `svc <noun> --help` show what there is'],
+    [['pools', 'zzzzzz'], '`svc pools --help` shows its verbs'],
+    [['pool', 'list', '--zzzzzz'], '`svc pools list --help` shows what it takes'],
+    [['pools', 'list', '-x'], '`svc pools list --help` shows what it takes'],
+    [['pools', 'list', '--status'], '`svc pools list --help` shows what it takes'],
+    [['fees', 'schedule', 'get', 'a', 'b'], '`svc fees schedule get --help` shows what it takes'],
+    [['health', 'x'], '`svc health --help` shows what it takes'],
+  ])('by %j is nothing that is near: the next step is the help', async (argv, next) => {
+    const { exitCode, stderr } = await svc(argv)
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain(`\n  next: ${next}\n`)
+  })
 
   it('stays one clean line whatever was typed', async () => {
     const { stderr } = await svc(['pools', 'lits', '\u001b[31mred\nnext: rm -rf', "it's"])
