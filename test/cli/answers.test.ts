@@ -148,6 +148,6 @@ describe('what the chain holds', () => {
     const refused = await svc(['pdas', 'derive', 'metadata'])
     expect(refused.exitCode).toBe(2)
     const wrong = await svc(['pdas', 'derive', 'ata', `mint=${MINT}`])
-    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('args.owner: is required')])
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('<inputs> (owner): is required')])
   })
 })

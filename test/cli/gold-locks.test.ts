@@ -71,7 +71,7 @@ describe('an amount of gold', () => {
     [['--amount', '-1', '--days', '1'], '--amount must be an amount like 1.5'],
     [['--amount', '18446744073709.551616', '--days', '1'], '--amount comes to more than 18446744073709551615'],
     [['--amount', '1000.000001', '--days', '1'], 'has 1000000000 raw units of the gold token'],
-    [['--amount', '1', '--days', '1', '--platform-id', 'x'.repeat(65)], 'platform_id'],
+    [['--amount', '1', '--days', '1', '--platform-id', 'x'.repeat(65)], '--platform-id: '],
   ])('with %j is refused', async (flags, message) => {
     const { exitCode, stdout, stderr } = await svc(lock(...flags))
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })

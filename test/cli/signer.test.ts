@@ -111,8 +111,8 @@ describe('svc signer', () => {
     [['--per-day', '1.0000000001'], '--per-day has more than 9 fractional digits'],
     [['--per-transaction', '1e3'], '--per-transaction must be an amount like 1.5'],
     [['--token', 'x'], '--token must be MINT:UNITS_PER_TRANSACTION:UNITS_PER_DAY'],
-    [['--token', 'x:1:1'], 'tokens.0.mint'],
-    [['--programs', 'nobody'], 'programs.0'],
+    [['--token', 'x:1:1'], '--token item 1 (mint)'],
+    [['--programs', 'nobody'], '--programs item 1'],
   ])('policy %j is refused and nothing changes', async (flags, message) => {
     const { exitCode, stderr } = await svc(['signer', 'policy', ...flags, '--yes'])
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(message)])

@@ -15,7 +15,7 @@ export const notesNoun: Noun = {
       calls: [paths.notes.create, simulate, submit, get],
       args: { text: required(text('1 to 280 characters')) },
       flags: SIGNING,
-      examples: ['svc notes create "gm"'],
+      examples: ['svc notes create gm', 'svc notes create "gm, everybody" --dry-run -k id.json'],
       async run({ text, ...flags }, session) {
         return runSigned<NoteDrafted>(session, flags, {
           what: 'Put a note on the chain',
@@ -28,6 +28,7 @@ export const notesNoun: Noun = {
       about: 'List notes, newest first',
       at: paths.notes.list,
       filters: { author: text('Only those of this wallet', { placeholder: 'WALLET' }) },
+      examples: ['svc notes list', 'svc notes list --author 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g --all'],
       columns: ['id', 'author', 'text', 'created_at'],
       call: (client, query) => client.notes.list(query),
     }),
