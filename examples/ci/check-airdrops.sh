@@ -6,7 +6,7 @@
 # Next to NAME.csv stands NAME.root.txt with the root in hex, and, where amounts are whole tokens, NAME.decimals.txt.
 # SVC is the command to run, with its arguments (default: dist/svc.js of the clone that this script is in, else svc).
 # SVC_SUMMARY is the file that the summary is added to (default: that of GitHub Actions), SVC_DIFFERENCES a folder that
-# gets every difference of each list as CSV.
+# gets every difference of each list as CSV, SVC_JUNIT the file of a JUnit report with a test case for each list.
 # Exit code: 0 every root is that of its list, 1 one is not or cannot be told, 2 nothing could be checked.
 set -euo pipefail
 export GIT_LITERAL_PATHSPECS=1
@@ -17,6 +17,7 @@ folder=${folder%/}
 summary_rows=200
 summary=${SVC_SUMMARY:-${GITHUB_STEP_SUMMARY:-}}
 differences_folder=${SVC_DIFFERENCES:-}
+junit=${SVC_JUNIT:-}
 
 stop() {
   printf 'check-airdrops: %s\n' "$*" >&2
@@ -34,17 +35,95 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 checked=0
+failure=''
+: >"$work/cases"
+
+# The runner of GitHub Actions obeys lines of the output. Names and lists are a stranger's, so it obeys none of them.
+commands=''
+if [[ ${GITHUB_ACTIONS:-} == true ]]; then
+  commands=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+  trap 'printf "::%s::\n" "$commands"; rm -rf "$work"' EXIT
+  printf '::stop-commands::%s\n' "$commands"
+fi
+
+# Text on one line, without control and direction characters and bytes that are no UTF-8.
+one_line() {
+  printf '%s' "$*" | LC_ALL=C tr '\000-\037\177' ' ' | { iconv -c -f UTF-8 -t UTF-8 || true; } |
+    LC_ALL=C sed -E 's/\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf|\xef\xbf[\xb9-\xbb\xbe\xbf]//g'
+}
+# Markdown in which a name is no mention, link, image or tag.
+as_markdown() {
+  sed -E 's/&/\&amp;/g; s/#/\&#35;/g; s/</\&lt;/g; s/>/\&gt;/g; s/@/\&#64;/g; s/:/\&#58;/g; s/\[/\&#91;/g; s/\]/\&#93;/g
+    s/`/\&#96;/g; s/\*/\&#42;/g; s/_/\&#95;/g; s/~/\&#126;/g; s/\|/\&#124;/g; s/\\/\&#92;/g; s/!/\&#33;/g; s/(www)\./\1\&#46;/gI'
+}
+as_xml() { sed -E "s/&/\\&amp;/g; s/</\\&lt;/g; s/>/\\&gt;/g; s/\"/\\&quot;/g; s/'/\\&apos;/g"; }
 
 in_summary() {
   if [[ -n $summary ]]; then cat >>"$summary"; else cat >/dev/null; fi
 }
 say() {
-  printf '%s\n' "$*"
-  printf '%s\n' "$*" | in_summary
+  local line
+  line=$(one_line "$*")
+  printf '%s\n' "$line"
+  printf '%s\n' "$line" | as_markdown | in_summary
+}
+heading() {
+  local line
+  line=$(one_line "$*")
+  printf '## %s\n' "$line"
+  printf '## %s\n' "$(as_markdown <<<"$line")" | in_summary
 }
 fail() {
   say "FAILED: $*"
   failed=1
+  failure=$(one_line "$*")
+}
+
+# An error beside the line of a file: FILE, LINE and COLUMN or nothing, and what is wrong.
+annotate() {
+  if [[ -z $commands ]]; then return; fi
+  local file=$1 message
+  file=${file//%/%25} file=${file//$'\r'/%0D} file=${file//$'\n'/%0A} file=${file//:/%3A} file=${file//,/%2C}
+  message=$(one_line "${*:4}")
+  message=${message//%/%25}
+  printf '::%s::\n::error file=%s%s%s::%s\n::stop-commands::%s\n' \
+    "$commands" "$file" "${2:+,line=$2}" "${3:+,col=$3}" "$message" "$commands"
+}
+# GitHub shows ten errors of a step; the others are in the log.
+annotate_faults() {
+  local csv=$1 line rest shown=0
+  while IFS= read -r line && ((shown < 9)); do
+    rest=${line#"$csv:"}
+    if [[ $rest == "$line" || ! $rest =~ ^([0-9]{1,9}):([0-9]{1,9}):\ (.*)$ ]]; then continue; fi
+    annotate "$csv" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" "${BASH_REMATCH[3]}"
+    shown=$((shown + 1))
+  done <"$2"
+}
+
+# The test case of a list; FAILURE is empty where it passed.
+test_case() {
+  local name
+  name=$(one_line "$1" | as_xml)
+  if [[ -z $2 ]]; then
+    printf '    <testcase classname="airdrops" name="%s"/>\n' "$name"
+  else
+    printf '    <testcase classname="airdrops" name="%s">\n      <failure message="%s" type="check"/>\n    </testcase>\n' \
+      "$name" "$(printf '%s' "$2" | as_xml)"
+  fi >>"$work/cases"
+}
+write_junit() {
+  local tests failures
+  tests=$(grep -c '<testcase ' "$work/cases" || true)
+  failures=$(grep -c '<failure ' "$work/cases" || true)
+  mkdir -p "$(dirname -- "$junit")"
+  # A link of that name in the checkout would choose another file.
+  rm -f -- "$junit"
+  {
+    printf '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites tests="%d" failures="%d">\n' "$tests" "$failures"
+    printf '  <testsuite name="airdrops" tests="%d" failures="%d" errors="0" skipped="0">\n' "$tests" "$failures"
+    cat "$work/cases"
+    printf '  </testsuite>\n</testsuites>\n'
+  } >"$junit"
 }
 # A summary holds no more than 1 MiB: of a long text it gets the beginning and the end.
 say_file() {
@@ -53,11 +132,13 @@ say_file() {
   cat "$1"
   {
     printf '```\n'
-    head -n "$summary_rows" "$1"
-    if ((rows > summary_rows)); then
-      printf '… %d lines more, in the log of this job …\n' $((rows - summary_rows))
-      tail -n 3 "$1"
-    fi
+    {
+      head -n "$summary_rows" "$1"
+      if ((rows > summary_rows)); then
+        printf '… %d lines more, in the log of this job …\n' $((rows - summary_rows))
+        tail -n 3 "$1"
+      fi
+    } | sed "s/\`\`\`/'''/g"
     printf '```\n'
   } | in_summary
 }
@@ -101,7 +182,11 @@ check() {
     return
   fi
   checked=$((checked + 1))
-  say "## $csv"
+  heading "$csv"
+  if [[ $(one_line "$csv") != "$csv" ]]; then
+    fail "$csv has characters in its name that a review does not show"
+    return
+  fi
   for file in "$csv" "$root_file" "$decimals_file"; do
     if [[ -L $file ]]; then
       fail "$file is a link: what it leads to is not under review"
@@ -130,7 +215,7 @@ check() {
   fi
 
   if [[ ! -f $root_file ]]; then
-    fail "$root_file is missing; write it with: svc merkle build $csv --mint MINT${flags[*]:+ ${flags[*]}} --json | jq -r .root > $root_file"
+    fail "$root_file is missing; write it with: svc merkle build $(printf '%q' "$csv") --mint MINT${flags[*]:+ ${flags[*]}} --json | jq -r .root > $(printf '%q' "$root_file")"
     return
   fi
   root=$(only_text <"$root_file")
@@ -158,6 +243,7 @@ check() {
       ;;
     *) fail "$csv could not be checked: '${svc[*]}' ended with $code" ;;
   esac
+  if ((code == 2)); then annotate_faults "$csv" "$work/answer"; fi
   say_file "$work/answer"
 }
 
@@ -192,7 +278,13 @@ differences() {
 }
 
 mapfile -d '' -t sorted < <(((${#lists[@]})) && printf '%s\0' "${!lists[@]}" | sort -z)
-for csv in "${sorted[@]}"; do check "$csv"; done
+for csv in "${sorted[@]}"; do
+  failure=''
+  check "$csv"
+  test_case "$csv" "$failure"
+  if [[ -n $failure ]]; then annotate "$csv" '' '' "$failure"; fi
+done
+if [[ -n $junit ]]; then write_junit; fi
 
 say "$checked changed lists checked"
 exit "$failed"

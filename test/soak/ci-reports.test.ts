@@ -1,0 +1,200 @@
+/** What the script of examples/ci tells a runner and a reviewer about lists that a stranger wrote, and what its jobs may do. */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { execa } from 'execa'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { commandLine, PROGRAM } from '../cli/command-line.ts'
+import { naiveRoot, walletOf } from '../merkle/reference.ts'
+import { yamlFaults } from '../support/yaml-faults.ts'
+
+const cli = commandLine()
+const repository = join(cli.home, 'repository')
+const summary = join(cli.home, 'summary.md')
+const junit = join(cli.home, 'reports/junit.xml')
+const FOLDER = resolve(import.meta.dirname, '../../examples/ci')
+const SCRIPT = join(FOLDER, 'check-airdrops.sh')
+
+const git = (...args: string[]) =>
+  execa('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', '-c', 'commit.gpgsign=false', ...args], {
+    cwd: repository,
+  })
+const check = (env: Record<string, string> = {}) =>
+  execa(SCRIPT, ['main', 'airdrops'], {
+    cwd: repository,
+    env: {
+      ...cli.env,
+      ...{ SVC: `${process.execPath} ${PROGRAM}`, GITHUB_STEP_SUMMARY: summary, SVC_JUNIT: junit, CI: 'true' },
+      ...env,
+    },
+    extendEnv: false,
+    reject: false,
+  })
+const write = (name: string, text: string) => writeFileSync(join(repository, 'airdrops', name), text)
+const rootOf = (amount: bigint) => naiveRoot([{ wallet: walletOf(0), amount }])
+const report = () => readFileSync(junit, 'utf8')
+
+/** The commands that the runner of GitHub Actions obeys in an output, also those of its earlier form. */
+function obeyed(output: string): string[] {
+  let stopped = ''
+  const commands: string[] = []
+  for (const line of output.split('\n')) {
+    const [, command = '', rest = ''] = /^\s*::([\w-]+)(.*)$/.exec(line) ?? /##\[([\w-]+)(.*)$/.exec(line) ?? []
+    if (command === '') continue
+    if (stopped !== '') {
+      if (command === stopped) stopped = ''
+    } else if (command === 'stop-commands') {
+      stopped = rest.slice(2)
+      expect(stopped).toMatch(/^[0-9a-f]{32}$/)
+    } else {
+      commands.push(`${command}${rest}`)
+    }
+  }
+  return commands
+}
+
+beforeEach(async () => {
+  for (const path of [repository, summary, junit]) rmSync(path, { recursive: true, force: true })
+  mkdirSync(join(repository, 'airdrops'), { recursive: true })
+  await git('init', '-q', '-b', 'main')
+  write('spring.csv', `${walletOf(0)},10\n`)
+  write('spring.root.txt', rootOf(10n))
+  await git('add', '-A')
+  await git('commit', '-qm', 'lists')
+})
+
+describe('the report of examples/ci', () => {
+  it('has a test case for each changed list, whose name cannot break out of it', async () => {
+    const hostile = `a"'<b>&]]> x`
+    write('spring.csv', `${walletOf(0)},11\n`)
+    write('spring.root.txt', rootOf(11n))
+    write(`${hostile}.csv`, `${walletOf(0)},12\n`)
+    const { exitCode, stderr } = await check()
+    expect(exitCode, stderr).toBe(1)
+    const name = 'airdrops/a&quot;&apos;&lt;b&gt;&amp;]]&gt; x'
+    const [head, , missing, ...rest] = report().split('\n')
+    expect(head).toBe('<?xml version="1.0" encoding="UTF-8"?>')
+    expect(report()).toContain('<testsuite name="airdrops" tests="2" failures="1" errors="0" skipped="0">')
+    expect(missing).toContain('<testsuite ')
+    expect(rest.slice(0, 4)).toEqual([
+      `    <testcase classname="airdrops" name="${name}.csv">`,
+      expect.stringContaining(
+        `<failure message="${name}.root.txt is missing; write it with: svc merkle build airdrops/a\\&quot;`,
+      ),
+      '    </testcase>',
+      '    <testcase classname="airdrops" name="airdrops/spring.csv"/>',
+    ])
+    expect(rest.slice(4)).toEqual(['  </testsuite>', '</testsuites>', ''])
+    expect(report().replaceAll(/&(quot|apos|lt|gt|amp);/g, '')).not.toContain('&')
+  })
+
+  it('is there, and empty, where no list changed', async () => {
+    expect((await check()).exitCode).toBe(0)
+    expect(report()).toContain('<testsuites tests="0" failures="0">')
+  })
+})
+
+describe('the runner of GitHub Actions', () => {
+  const github = { GITHUB_ACTIONS: 'true' }
+
+  it('is told of a fault beside its line, and of each list that fails', async () => {
+    write('100%, new.csv', `${walletOf(0)},1\nnobody,1\n`)
+    write('100%, new.root.txt', rootOf(1n))
+    const { exitCode, stdout } = await check(github)
+    expect(exitCode).toBe(1)
+    const file = 'file=airdrops/100%25%2C new.csv'
+    expect(obeyed(stdout)).toEqual([
+      expect.stringMatching(new RegExp(`^error ${file},line=2,col=1::.+`)),
+      `error ${file}::airdrops/100%25, new.csv cannot be read as a list`,
+    ])
+  })
+
+  it('obeys no name of a file, which fails where a review does not show all of it', async () => {
+    write('##[add-mask]x.csv', `${walletOf(0)},1\n`)
+    write('a\n::add-mask::b\n```.csv', `${walletOf(0)},1\n`)
+    write('c\u202evsc.csv', `${walletOf(0)},1\n`)
+    const { exitCode, stdout } = await check(github)
+    expect(exitCode).toBe(1)
+    const commands = obeyed(stdout)
+    expect(commands).toHaveLength(3)
+    for (const command of commands) expect(command).toMatch(/^error file=airdrops\//)
+    expect(stdout).not.toMatch(/^::add-mask/m)
+    expect(stdout.match(/has characters in its name that a review does not show$/gm)?.length).toBeGreaterThan(1)
+    // Whatever the job runs afterwards is obeyed again.
+    expect(obeyed(`${stdout}\n::notice::after`).at(-1)).toBe('notice::after')
+  })
+
+  it('is given no line to copy that would run a name of a file', async () => {
+    write('$(id) `id`.csv', `${walletOf(0)},1\n`)
+    const { stdout } = await check()
+    expect(stdout).toContain('svc merkle build airdrops/\\$\\(id\\)\\ \\`id\\`.csv --mint MINT')
+    expect(stdout).toContain('> airdrops/\\$\\(id\\)\\ \\`id\\`.root.txt')
+  })
+
+  it('has a summary in which no name is markup, a link or a mention', async () => {
+    write('@team [x](y) <img src=z> #12 www.example.com `q`.csv', `${walletOf(0)},1\n`)
+    expect((await check(github)).exitCode).toBe(1)
+    const shown = readFileSync(summary, 'utf8')
+    expect(shown).toContain(
+      '## airdrops/&#64;team &#91;x&#93;(y) &lt;img src=z&gt; &#35;12 www&#46;example.com &#96;q&#96;.csv\n',
+    )
+    expect(shown).not.toMatch(/@team|<img|\]\(|(?<!&)#12|www\./)
+  })
+})
+
+describe('the jobs of examples/ci', () => {
+  const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8')
+  const source = read('airdrops.yml')
+  /** The lines below a key of the outermost level, without comments. */
+  const below = (key: string) =>
+    (new RegExp(`^${key}:\\n((?: .*\\n)+)`, 'm').exec(source)?.[1] ?? '')
+      .split('\n')
+      .filter((line) => line !== '' && !/^ *#/.test(line))
+
+  it('are whole YAML, use each action by its commit, and may only read', () => {
+    expect([yamlFaults(source), yamlFaults(read('airdrops.gitlab-ci.yml'))]).toEqual([[], []])
+    expect(below('permissions')).toEqual(['  contents: read'])
+    expect(source.match(/permissions:/g)).toHaveLength(1)
+    expect(below('on')).toEqual(['  pull_request:', '    paths: ["airdrops/**"]'])
+    expect(below('concurrency')).toContain('  cancel-in-progress: true')
+    expect(source).toMatch(/^ {4}timeout-minutes: \d+$/m)
+    const used = source.split('\n').filter((line) => line.includes('uses:'))
+    expect(used).toHaveLength(4)
+    for (const line of used) expect(line).toMatch(/^ {6}[- ] uses: actions\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
+  })
+
+  it('put no text of a stranger into a script', () => {
+    const scripts = source.split('\n').filter((line) => /\brun:/.test(line))
+    expect(scripts.map((line) => line.trim())).toEqual([
+      '- run: npm ci',
+      '- run: .svc/examples/ci/check-airdrops.sh "origin/$BASE" airdrops',
+    ])
+    expect(Array.from(source.matchAll(/\$\{\{ (\S+) \}\}/g), ([, name]) => name)).toEqual([
+      'github.event.pull_request.number',
+      'env.SVC_REPOSITORY',
+      'env.SVC_REF',
+      'github.base_ref',
+    ])
+  })
+
+  it('of GitLab shows the report that the script writes', () => {
+    const gitlab = read('airdrops.gitlab-ci.yml')
+    const written = /^ {4}SVC_JUNIT: (airdrop-differences\/\S+)$/m.exec(gitlab)?.[1]
+    expect(written).toBeDefined()
+    expect(gitlab).toContain(`    reports:\n      junit: ${written}\n`)
+  })
+})
+
+const hasShellcheck = (() => {
+  try {
+    execFileSync('shellcheck', ['--version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+})()
+
+it.skipIf(!hasShellcheck)('shellcheck finds nothing in the script of examples/ci', async () => {
+  const { stdout } = await execa('shellcheck', [SCRIPT], { reject: false })
+  expect(stdout).toBe('')
+})
