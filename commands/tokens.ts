@@ -139,7 +139,7 @@ export const tokensNoun: Noun = {
       args: { mints: required(listOf('Mints of the tokens')) },
       examples: [
         'svc tokens labels So11111111111111111111111111111111111111112 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY',
-        'svc tokens labels So11111111111111111111111111111111111111112 -u mainnet --json',
+        'svc tokens labels So11111111111111111111111111111111111111112 -u mainnet-beta --json',
       ],
       async run({ mints }, { client }) {
         const { data } = await client.tokens.batchFetch({ mints })
