@@ -65,9 +65,9 @@ describe('svc __complete', () => {
   })
 
   it('takes other spellings, options before the noun, ids that begin with a dash, and ends options at --', () => {
-    expect(svc('token', 'l').values).toEqual(['list'])
+    expect(svc('token', 'li').values).toEqual(['list'])
     expect(svc('keys', 'revo').values).toEqual(['revoke'])
-    expect(svc('--data-dir', 'x', 'tokens', 'l').values).toEqual(['list'])
+    expect(svc('--data-dir', 'x', 'tokens', 'li').values).toEqual(['list'])
     expect(svc('tokens', 'revoke', '--', '-x', 'f').values).toEqual(['freeze'])
     expect(svc('tokens', 'create', '--name', 'x', '--nam').values).toEqual([])
     expect(svc('nothing', '').values).toEqual([])
