@@ -36,6 +36,9 @@ async function put(path, bytes) {
   await rename(aside, path)
 }
 
+/** jq, compiled to WebAssembly. */
+const JQ = 'node_modules/jq-wasm'
+
 const common = { outdir: 'dist', bundle: true, format: 'esm', logLevel: 'warning', legalComments: 'none', write: false }
 const node = {
   ...common,
@@ -57,7 +60,7 @@ const node = {
 // One small file each: help and version read no other, and a thread has what it needs at once.
 const entry = {
   ...node,
-  entryPoints: { svc: 'bin/svc.ts', 'merkle-worker': 'src/merkle/worker.ts' },
+  entryPoints: { svc: 'bin/svc.ts', 'merkle-worker': 'src/merkle/worker.ts', 'jq-worker': 'commands/ui/jq-worker.ts' },
   splitting: false,
   plugins: [importsBesideEntry],
 }
@@ -104,6 +107,7 @@ await put('dist/package.json', '{ "type": "commonjs" }\n')
 // Files are named by what they hold; what names them comes after them.
 for (const { path, contents } of [...chunks, ...page.outputFiles, ...claim.outputFiles]) await put(path, contents)
 await put('dist/merkle-engine.wasm', engine)
+await put('dist/jq.wasm', await readFile(`${JQ}/dist/build/jq.wasm`))
 for (const file of entries) {
   const { path, contents } = basename(file.path) === 'svc.js' ? withLoader(file, fileOf) : file
   await put(path, contents)
@@ -117,7 +121,9 @@ for (const file of await readdir('src/claim-page/texts')) {
   const texts = JSON.parse(await readFile(`src/claim-page/texts/${file}`, 'utf8'))
   if (file !== 'en.json') await put(`dist/claim-page/texts/${file}`, JSON.stringify(texts))
 }
-await put('dist/THIRD-PARTY-LICENSES.txt', await bundledPackages(program.metafile, [ENGINE_LIBRARY]))
+const licenses = await bundledPackages(program.metafile, [ENGINE_LIBRARY, JQ])
+// jq's WebAssembly holds what its package names no licence of.
+await put('dist/THIRD-PARTY-LICENSES.txt', licenses + (await readFile('.build/jq-notices.txt', 'utf8')))
 await put('dist/client.d.mts', clientTypes())
 await writeCodeCaches(packs, put)
 await put(INPUTS_FILE, inputs)

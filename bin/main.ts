@@ -1,4 +1,5 @@
 /** Runs one command from argv to exit code; every failure is reported here with a message and a code. */
+import type { CommandOutcome, Verb } from '../commands/command.ts'
 import type { Output } from '../commands/standard-output.ts'
 import { processTerminal, withTerminal } from '../commands/terminal.ts'
 import { loadPaint, PLAIN } from '../commands/ui/paint.ts'
@@ -62,9 +63,10 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
     command = parsed
     session = openSession(parsed.globals, host, paint)
     await tellUnreadVariables(parsed, session, host)
+    await session.readView()
     const inputs = await readInputs(parsed, { argv, ui: session.ui })
     const outcome = await parsed.verb.run(inputs as never, session)
-    if (outcome.data !== undefined) await session.ui.show(outcome)
+    if (outcome.data !== undefined) await showAnswer(outcome, parsed.verb, session)
     return outcome.exitCode ?? EXIT.done
   } catch (error) {
     const format = await session?.format().catch(() => undefined)
@@ -95,6 +97,19 @@ async function inWordsOfUser(
   }
   if (!(error instanceof Problem) || error.code !== 'bad_request' || error.next !== undefined) return error
   return (await import('./meant-values.ts')).withMeantValue(error, argv, command, env)
+}
+
+/**
+ * What has changed something cannot be asked again, as a key is shown once: an answer that the options do not fit is
+ * shown whole before they are reported.
+ */
+async function showAnswer(outcome: CommandOutcome, { calls }: Verb, { ui }: OpenSession): Promise<void> {
+  try {
+    await ui.show(outcome)
+  } catch (error) {
+    if (ui.isShaped && calls.some(([method]) => method !== 'get')) await ui.show(outcome, true)
+    throw error
+  }
 }
 
 /** The format in argv or the environment, for failures that occur before the settings are read. */

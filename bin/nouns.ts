@@ -167,6 +167,8 @@ export const NOUNS: readonly NounEntry[] = [
 export interface GlobalOption {
   flags: string
   about: string
+  /** Whether it may be given several times. */
+  list?: true
 }
 
 /** Options of every command; they may precede or follow the noun. */
@@ -176,6 +178,16 @@ export const GLOBAL_OPTIONS: readonly GlobalOption[] = [
     about: 'table, json or plain (tab-separated)',
   },
   { flags: '--json', about: 'Same as -o json: one document on stdout' },
+  { flags: '--columns <fields>', about: 'Show these fields of the answer: a,b.c' },
+  { flags: '--sort <field>', about: 'Order a list by a field; -field: the largest first' },
+  {
+    flags: '--filter <condition>',
+    about: 'Keep what matches: field=value, != ~ > >= < <=; may be repeated',
+    list: true,
+  },
+  { flags: '--jq <expression>', about: 'Print what this jq expression makes of the data' },
+  { flags: '--template <text>', about: 'Print this text for each record, {field} being its value' },
+  { flags: '--no-pager', about: 'Never show a long answer in a pager' },
   {
     flags: '-u, --url <cluster>',
     about: 'embedded, mainnet-beta, devnet, testnet, localhost (m, d, t, l) or an RPC URL',

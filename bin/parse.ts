@@ -17,6 +17,12 @@ export interface Globals {
   input: boolean
   debug?: boolean
   color: boolean
+  pager: boolean
+  columns?: string
+  sort?: string
+  filter?: string[]
+  jq?: string
+  template?: string
 }
 
 /** A command from argv; `raw` holds the unparsed values by their declared names. */

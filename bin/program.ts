@@ -59,8 +59,9 @@ export async function parseCommand(typed: readonly string[]): Promise<ParsedComm
 /** The program with the options of every command, and with no command yet. */
 function createProgram(ownUrl: boolean): Command {
   const program = new Command('svc')
-  for (const { flags, about } of GLOBAL_OPTIONS) {
-    program.addOption(new Option(ownUrl ? flags.replace('-u, --url', '-u') : flags, about))
+  for (const { flags, about, list } of GLOBAL_OPTIONS) {
+    const option = new Option(ownUrl ? flags.replace('-u, --url', '-u') : flags, about)
+    program.addOption(list ? option.argParser(appended) : option)
   }
   program
     .option('-V, --version', 'Print the version')
@@ -210,8 +211,11 @@ function optionOf(key: string, input: CommandInput): Option {
   if (input.kind === 'boolean') return new Option(flagNames(key, input), inputHelp(input))
   const option = new Option(`${flagNames(key, input)} <${input.placeholder || key}>`, inputHelp(input))
   if (input.kind !== 'list') return option
-  return option.argParser((value: string, earlier: string[] | undefined) => [...(earlier ?? []), value])
+  return option.argParser(appended)
 }
+
+/** The values of an option that may be given several times. */
+const appended = (value: string, earlier: string[] | undefined): string[] => [...(earlier ?? []), value]
 
 export function usageOf([key, { required, kind }]: [string, CommandInput]): string {
   const name = kind === 'list' ? `${key}...` : key

@@ -17,12 +17,17 @@ const camelCased = (name: string) => name.replace(/-(\w)/g, (_, letter: string) 
 
 function globalFlags(target: Record<string, unknown>): Map<string, KnownFlag> {
   const known = new Map<string, KnownFlag>()
-  for (const { flags } of GLOBAL_OPTIONS) {
+  for (const { flags, list } of GLOBAL_OPTIONS) {
     const names = flagNamesOf(flags.replace(/ <.*/, ''))
     const long = names.at(-1) ?? ''
     const negated = long.startsWith('--no-')
     const key = camelCased(long.replace(negated ? '--no-' : '--', ''))
-    const flag: KnownFlag = { target, key, ...(flags.includes('<') ? {} : { constant: !negated }) }
+    const flag: KnownFlag = {
+      target,
+      key,
+      ...(flags.includes('<') ? {} : { constant: !negated }),
+      ...(list && { list }),
+    }
     for (const name of names) known.set(name, flag)
   }
   return known
@@ -43,7 +48,7 @@ function addFlags(known: Map<string, KnownFlag>, flags: CommandInputs, target: R
 
 /** The command that argv names; undefined where commander has to parse it. `argv` begins with no `help`. */
 export function quickParse(argv: readonly string[], nounName: string, noun: Noun): ParsedCommand | undefined {
-  const globals: Globals = { input: true, color: true }
+  const globals: Globals = { input: true, color: true, pager: true }
   const raw: ParsedCommand['raw'] = {}
   const known = globalFlags(globals as unknown as Record<string, unknown>)
   const operands: string[] = []

@@ -35,6 +35,8 @@ export interface OpenSession extends Session {
    * of one.
    */
   redact(message: string): string
+  /** Reads the options that shape the answer; throws usage problems. */
+  readView(): Promise<void>
   close(): Promise<void>
 }
 
@@ -62,6 +64,9 @@ export function openSession(globals: Globals, host: Host, paint: Record<'out' | 
     return (loaded?.values.output as Format) ?? FORMATS.find((format) => format === typed) ?? 'table'
   })
   const unattended = isUnattended(host.env)
+  const view = isViewed(globals)
+    ? onceOnly(async () => (await import('../commands/ui/answer-view.ts')).openView(globals))
+    : undefined
   const ui = createUi({
     format,
     paint,
@@ -69,6 +74,8 @@ export function openSession(globals: Globals, host: Host, paint: Record<'out' | 
     interactive: globals.input && !unattended && Boolean(host.stdout.isTTY && host.stderr.isTTY && host.stdin.isTTY),
     animated: !unattended,
     yes: globals.yes ?? false,
+    paged: globals.pager && !unattended,
+    view,
   })
 
   let opening: Promise<Connection> | undefined
@@ -142,7 +149,15 @@ export function openSession(globals: Globals, host: Host, paint: Record<'out' | 
       const { diagnose } = await import('./doctor.ts')
       return diagnose(load)
     },
+    async readView() {
+      await view?.()
+    },
     async close() {
+      // Options that cannot be read were reported already.
+      await view?.().then(
+        (opened) => opened.close(),
+        () => undefined,
+      )
       for (const signal of STOP_SIGNALS) host.removeListener(signal, interrupted)
       // A connection that failed to open was already reported by the caller that awaited it.
       await opening?.catch(() => undefined)
@@ -150,6 +165,10 @@ export function openSession(globals: Globals, host: Host, paint: Record<'out' | 
     },
   }
 }
+
+/** Whether an option shapes the answer; the code for it is loaded only then. */
+const isViewed = ({ columns, sort, filter, jq, template }: Globals): boolean =>
+  [columns, sort, filter, jq, template].some((option) => option !== undefined)
 
 function flagsOf({
   url,

@@ -107,6 +107,8 @@ export interface CommandOutcome {
   record?: Record<string, unknown>
   /** The rows that `table` shows instead of `rows`, with other columns or amounts in whole tokens. */
   table?: Rows
+  /** Whether the answer is one page of a longer list. */
+  hasMore?: boolean
   /** Notes that are printed on stderr after the answer. */
   notes?: readonly string[]
   exitCode?: number

@@ -77,7 +77,7 @@ export function listVerb<
       if (next === undefined) return outcome
       // A page may be empty and still be followed by another.
       const emptyNote = items.length === 0 ? 'None on this page. ' : ''
-      return { ...outcome, notes: [`${emptyNote}More: repeat with --cursor ${next} (or --all)`] }
+      return { ...outcome, hasMore: true, notes: [`${emptyNote}More: repeat with --cursor ${next} (or --all)`] }
     },
   })
 }

@@ -1,11 +1,12 @@
 /** Standard output and standard error, without their streams for files and pipes, as a stream takes long to set up. */
 import { constants, fstatSync, openSync, writeSync } from 'node:fs'
 
-/** What commands write to. A terminal is its stream, which has the width and can be used by a prompt. */
+/** What commands write to. A terminal is its stream, which has the size and can be used by a prompt. */
 export interface Output {
   write(text: string): unknown
   readonly isTTY?: boolean
   readonly columns?: number
+  readonly rows?: number
 }
 
 const opened = new Set<NodeJS.WriteStream>()

@@ -2,6 +2,7 @@
 import type { AirdropStats } from '../../src/api/airdrop-claims.ts'
 import { decimalOf } from '../amounts.ts'
 import { plotLines, showsBraille } from '../ui/plot.ts'
+import { sparkline } from '../ui/sparkline.ts'
 import { zonedTime } from '../ui/times.ts'
 
 /** A raw amount in whole tokens, or in raw units where the decimals are not known; a dash for none. */
@@ -13,16 +14,25 @@ export const shareText = (share: number | null): string =>
   share === null ? 'unknown' : `${(Math.floor(share * 1_000 + 1e-6) / 10).toFixed(1)} %`
 
 /** The fields of the recorded claims, for `svc airdrops status`. */
-export function claimFields({ recorded }: AirdropStats, decimals: number | null): [name: string, value: string][] {
+export function claimFields(
+  { recorded, hours }: AirdropStats,
+  decimals: number | null,
+): [name: string, value: string][] {
   const { claims, median_amount, claims_per_hour, last_claim_at, missing_count } = recorded
   const missing = missing_count ? `, ${missing_count} not recorded` : ''
   return [
     ['RECORDED', `${claims} claims${missing}`],
     ['MEDIAN CLAIM', tokensText(median_amount, decimals)],
-    ['CLAIMS AN HOUR', String(claims_per_hour)],
+    ['CLAIMS AN HOUR', `${claims_per_hour}${hourLine(hours)}`],
     ['LAST CLAIM', last_claim_at === null ? '-' : zonedTime(last_claim_at)],
   ]
 }
+
+/** The claims of each hour as a line of blocks; empty where there were none, or the terminal has no such characters. */
+const hourLine = (hours: AirdropStats['hours']) =>
+  showsBraille() && hours.some(({ claims }) => claims > 0)
+    ? `  ${sparkline(hours.map(({ claims }) => claims))}  the last ${hours.length} hours`
+    : ''
 
 /** One line of how far it has come, which is printed when any of it changes. */
 export function figuresLine(stats: AirdropStats, decimals: number | null): string {

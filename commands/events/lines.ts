@@ -2,6 +2,7 @@
 import type { Event } from '../../src/api/events.ts'
 import type { Session } from '../session.ts'
 import { terminal } from '../terminal.ts'
+import { usage } from '../ui/problem.ts'
 import { jsonText, printable } from '../ui/render.ts'
 
 export interface EventLines {
@@ -14,7 +15,12 @@ export interface EventLines {
 /**
  * Opens the output of events. A stream has no end, so with `-o json` and `-o plain` each line is a document of its own.
  */
-export async function openEventLines({ settings }: Pick<Session, 'settings'>): Promise<EventLines> {
+export async function openEventLines({ settings, ui }: Pick<Session, 'settings' | 'ui'>): Promise<EventLines> {
+  if (ui.isShaped) {
+    throw usage('--columns, --sort, --filter, --jq and --template shape one answer, and this command prints a stream', {
+      next: 'pipe its --json, one document a line, to jq',
+    })
+  }
   const format = (await settings.list()).find(({ name }) => name === 'output')?.value
   const readable = format === 'table'
   return {

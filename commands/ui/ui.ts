@@ -2,7 +2,8 @@
 import type { Writable } from 'node:stream'
 import type { CommandOutcome } from '../command.ts'
 import type { Output } from '../standard-output.ts'
-import { terminal } from '../terminal.ts'
+import { type Terminal, terminal } from '../terminal.ts'
+import type { AnswerView } from './answer-view.ts'
 import type { Paint } from './paint.ts'
 import { Cancelled, usage } from './problem.ts'
 import { createProgress, type ProgressBar } from './progress.ts'
@@ -15,8 +16,13 @@ export interface Ui {
   readonly interactive: boolean
   /** Whether `confirm` can succeed: by a prompt on a terminal, or by `--yes`. */
   readonly confirmable: boolean
-  /** Prints the answer on stdout. */
-  show(outcome: CommandOutcome): Promise<void>
+  /** Whether options shape the answer, as `--jq` does; a stream of lines has no answer that they could shape. */
+  readonly isShaped: boolean
+  /**
+   * Prints the answer on stdout, in a pager where it is higher than the screen of a person; with `isWhole` it is not
+   * shaped by options.
+   */
+  show(outcome: CommandOutcome, isWhole?: boolean): Promise<void>
   note(text: string): void
   warn(text: string): void
   /**
@@ -61,9 +67,13 @@ export interface UiOptions {
   /** Whether progress is drawn on the stderr of a terminal. */
   animated: boolean
   yes: boolean
+  /** Whether a pager shows an answer that is higher than the screen. */
+  paged: boolean
+  /** What options say about the answer; undefined without such options. */
+  view: (() => Promise<AnswerView>) | undefined
 }
 
-export function createUi({ format, paint, interactive, animated, yes }: UiOptions): Ui {
+export function createUi({ format, paint, interactive, animated, yes, paged, view }: UiOptions): Ui {
   const own = terminal()
   const { stdout, stderr } = own
   const progress = createProgress(stderr, animated)
@@ -74,10 +84,15 @@ export function createUi({ format, paint, interactive, animated, yes }: UiOption
   return {
     interactive,
     confirmable: interactive || yes,
-    async show(outcome) {
-      const text = await render(outcome, await format(), { paint: paint.out, width: terminalWidth(stdout) })
+    isShaped: view !== undefined,
+    async show(given, isWhole = false) {
+      const shaping = isWhole ? undefined : await view?.()
+      const outcome = shaping?.shaped(given) ?? given
+      const written = await shaping?.text(outcome.data, Boolean(stdout.isTTY))
+      const look = { paint: paint.out, width: terminalWidth(stdout) }
+      const text = written ?? (await render(outcome, await format(), look))
       progress.clear()
-      if (text !== '') stdout.write(text)
+      if (text !== '' && !(paged && stdout.isTTY && (await isPaged(text, own)))) stdout.write(text)
       for (const note of outcome.notes ?? []) printLine(paint.err.dim(multiline(note)))
     },
     note: (text) => printLine(paint.err.dim(multiline(text))),
@@ -119,6 +134,13 @@ export function createUi({ format, paint, interactive, animated, yes }: UiOption
       return answer ?? ''
     },
   }
+}
+
+/** Shows a text in a pager where it is higher than the screen; false where it is still to be shown. */
+async function isPaged(text: string, { env, stdout }: Terminal): Promise<boolean> {
+  const { isHigher, pagerOf, showInPager } = await import('./pager.ts')
+  const command = isHigher(text, stdout) ? pagerOf(env) : null
+  return command !== null && showInPager(command, text, env)
 }
 
 /** The columns of a terminal; Infinity for other outputs, where nothing has to be wrapped. */

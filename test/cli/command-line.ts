@@ -91,7 +91,8 @@ export async function onTerminal(
   const typed = [process.execPath, PROGRAM, ...args].map((word) => `'${word}'`).join(' ')
   const child = execa('script', ['-qec', `stty cols ${columns} rows 30; exec ${typed}`, '/dev/null'], {
     cwd: home,
-    env: { ...env, TERM: 'xterm' },
+    // No test waits for a key in a pager unless it asks for one.
+    env: { SVC_PAGER: 'cat', ...env, TERM: 'xterm' },
     extendEnv: false,
     reject: false,
     stdin: 'pipe',

@@ -1,0 +1,152 @@
+/** What is shown of an answer where `--columns`, `--sort`, `--filter`, `--jq` or `--template` say so. */
+import type { CommandOutcome, Rows } from '../command.ts'
+import { type Condition, conditionOf, type Ordering, orderedPlaces, orderingOf } from './conditions.ts'
+import { fieldAt, fieldNames, hasField, listedNames } from './field-paths.ts'
+import type { Jq } from './jq.ts'
+import { usage } from './problem.ts'
+import { jsonText, multiline } from './render.ts'
+import { filledTemplate, type Template, templateOf, templatePaths } from './template.ts'
+
+/** The options as typed. */
+export interface ViewOptions {
+  columns?: string
+  sort?: string
+  filter?: readonly string[]
+  jq?: string
+  template?: string
+}
+
+/** Reads the options and shapes the answer by them. */
+export interface AnswerView {
+  /** The records that were asked for, in their order, with their columns. Throws usage problems. */
+  shaped(outcome: CommandOutcome): CommandOutcome
+  /** The text of `--jq` or `--template`, clean where a terminal shows it; null without them. */
+  text(data: unknown, onTerminal: boolean): Promise<string | null>
+  close(): Promise<void>
+}
+
+/** Reads all options before the command does anything, so that a slip in one of them costs nothing. */
+export async function openView({ columns, sort, filter = [], jq, template }: ViewOptions): Promise<AnswerView> {
+  if (jq !== undefined && template !== undefined) {
+    throw usage('--jq and --template exclude each other: both say what is printed', { param: '--jq' })
+  }
+  const conditions = filter.map(conditionOf)
+  const ordering = sort === undefined ? undefined : orderingOf(sort)
+  const wanted = columns === undefined ? undefined : columnsOf(columns)
+  const lines = template === undefined ? undefined : templateOf(template)
+  const running = jq === undefined ? undefined : await (await import('./jq.ts')).openJq(jq)
+  return {
+    shaped: (outcome) => {
+      const ordered = conditions.length > 0 || ordering !== undefined ? inOrder(outcome, conditions, ordering) : outcome
+      return wanted === undefined ? ordered : withColumns(ordered, wanted)
+    },
+    async text(data, onTerminal) {
+      const text = running ? await resultText(running, data, onTerminal) : lines ? templateText(lines, data) : null
+      return text !== null && onTerminal ? multiline(text) : text
+    },
+    close: async () => running?.close(),
+  }
+}
+
+function columnsOf(typed: string): string[] {
+  const names = typed.split(',').map((name) => name.trim().replace(/[ -]/g, '_').toLowerCase())
+  if (names.includes('')) throw usage('--columns takes names with commas between: a,b.c', { param: '--columns' })
+  return [...new Set(names)]
+}
+
+/** The records of a list; a usage problem for any other answer. */
+function listOf(flag: string, data: unknown): readonly unknown[] {
+  if (Array.isArray(data)) return data
+  throw usage(`${flag} is for lists, and this answer is one record`, {
+    param: flag,
+    next: '--jq reaches into a record',
+  })
+}
+
+/** Conditions and order apply to what was read: the API's own filters are flags of their commands. */
+function inOrder(outcome: CommandOutcome, conditions: readonly Condition[], ordering?: Ordering): CommandOutcome {
+  const records = listOf(conditions.length > 0 ? '--filter' : '--sort', outcome.data)
+  for (const { path } of conditions) requireField('--filter', path, records)
+  if (ordering !== undefined) requireField('--sort', ordering.path, records)
+  const kept = records.flatMap((record, place) => (conditions.every(({ holds }) => holds(record)) ? [place] : []))
+  const places = ordering === undefined ? kept : orderedPlaces(records, kept, ordering)
+  const rearranged = (rows: Rows | undefined): Rows | undefined =>
+    rows?.rows.length === records.length
+      ? { columns: rows.columns, rows: places.map((place) => rows.rows[place] ?? []) }
+      : undefined
+  const { text, record, table, rows, notes = [], ...rest } = outcome
+  const shown = rearranged(table)
+  return {
+    ...rest,
+    data: places.map((place) => records[place]),
+    rows: rearranged(rows) ?? rowsOfAll(places.map((place) => records[place])),
+    ...(shown === undefined ? {} : { table: shown }),
+    notes: [...notes, ...notesOf(outcome, records.length, places.length, conditions.length > 0)],
+  }
+}
+
+function notesOf({ hasMore }: CommandOutcome, read: number, kept: number, filtered: boolean): string[] {
+  if (hasMore) {
+    return [`Only this page of ${read} was ${filtered ? 'filtered' : 'sorted'}; --all reads every page first.`]
+  }
+  return filtered && read > 0 && kept === 0 ? [`None of ${read} matches --filter.`] : []
+}
+
+/** A list whose rows the command laid out in another way is shown with the fields of its records. */
+function rowsOfAll(records: readonly unknown[]): Rows {
+  const columns = fieldNames(records).filter((name) => !name.includes('.'))
+  return { columns, rows: records.map((record) => columns.map((column) => fieldAt(record, column))) }
+}
+
+/** Columns are fields of the data, as the API writes them, or columns of the command's own table. */
+function withColumns(outcome: CommandOutcome, names: readonly string[]): CommandOutcome {
+  const { data, rows, table, notes, exitCode } = outcome
+  const records = Array.isArray(data) ? data : [data]
+  const own = [table, rows].filter((one) => one !== undefined && one.rows.length === records.length) as Rows[]
+  for (const name of names)
+    requireField(
+      '--columns',
+      name,
+      records,
+      own.flatMap(({ columns }) => columns),
+    )
+  const cellOf = (record: unknown, place: number, name: string) => {
+    const value = fieldAt(record, name)
+    if (value !== undefined) return value
+    const rows = own.find(({ columns }) => columns.includes(name))
+    return rows?.rows[place]?.[rows.columns.indexOf(name)] ?? null
+  }
+  const cells = records.map((record, place) => names.map((name) => cellOf(record, place, name)))
+  const picked = cells.map((values) => Object.fromEntries(names.map((name, i) => [name, values[i]])))
+  const rest = { ...(notes && { notes }), ...(exitCode === undefined ? {} : { exitCode }) }
+  return Array.isArray(data)
+    ? { ...rest, data: picked, rows: { columns: names, rows: cells } }
+    : { ...rest, data: picked[0] }
+}
+
+/** Without records nothing is known of their fields, so that any name will do. */
+function requireField(flag: string, path: string, records: readonly unknown[], more: readonly string[] = []): void {
+  if (records.length === 0 || more.includes(path) || records.some((record) => hasField(record, path))) return
+  const names = [...new Set([...fieldNames(records), ...more])]
+  throw usage(`${flag}: there is no field ${path}`, { param: flag, next: `the fields are ${listedNames(names)}` })
+}
+
+function templateText(template: Template, data: unknown): string {
+  const records = Array.isArray(data) ? data : [data]
+  for (const path of templatePaths(template)) requireField('--template', path, records)
+  return records.map((record) => `${filledTemplate(template, record)}\n`).join('')
+}
+
+/** Texts stand without quotes; other results are JSON on a line of its own, indented on a terminal. */
+async function resultText(jq: Jq, data: unknown, onTerminal: boolean): Promise<string> {
+  const results = await jq.run(data)
+  return results.map((json) => `${resultLine(json, onTerminal)}\n`).join('')
+}
+
+/** Integers beyond what JavaScript holds exactly, which are left as jq wrote them. */
+const LONG_NUMBER = /\d{16}/
+
+function resultLine(json: string, onTerminal: boolean): string {
+  if (json.startsWith('"')) return JSON.parse(json)
+  return !LONG_NUMBER.test(json) && onTerminal ? jsonText(JSON.parse(json)) : json
+}

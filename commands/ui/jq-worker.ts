@@ -1,0 +1,31 @@
+/** Entry of the thread that runs `--jq`: it has the answer and the expression, no file of the user and no environment. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parentPort } from 'node:worker_threads'
+import { loadJq } from 'jq-wasm'
+
+export interface JqRequest {
+  /** The JSON of the answer; empty to read the expression and run nothing. */
+  json: string
+  expression: string
+}
+
+/** What jq says: its results, one JSON a line, its messages, and its exit code. */
+export interface JqAnswer {
+  stdout: string
+  stderr: string
+  exitCode: number
+}
+
+const loading = loadJq({ wasmBinary: readFileSync(join(import.meta.dirname, 'jq.wasm')) })
+
+parentPort?.on('message', async ({ json, expression }: JqRequest) => {
+  // An expression that begins with a dash would be taken for an option.
+  const query = expression.startsWith('-') ? ` ${expression}` : expression
+  try {
+    parentPort?.postMessage((await loading).raw(json, query, ['-c']) satisfies JqAnswer)
+  } catch (error) {
+    // WebAssembly ran out of its memory or its stack.
+    parentPort?.postMessage({ stdout: '', stderr: `jq: error: ${String(error)}`, exitCode: 5 } satisfies JqAnswer)
+  }
+})

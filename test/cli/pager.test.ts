@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { isHigher, pagerOf } from '../../commands/ui/pager.ts'
+import { commandLine, onTerminal } from './command-line.ts'
+
+const cli = commandLine()
+const folder = mkdtempSync(join(tmpdir(), 'svc-pager-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const LIST = ['config', 'list', '--columns', 'name']
+const shown = async (pager: string, args = LIST, more: Record<string, string> = {}) =>
+  onTerminal({ ...cli, env: { ...cli.env, SVC_PAGER: pager, ...more } }, args, [])
+
+describe('the pager', () => {
+  it('is that of SVC_PAGER, else of PAGER, else less where it is installed', () => {
+    const less = join(folder, 'less')
+    writeFileSync(less, '')
+    chmodSync(less, 0o755)
+    expect(pagerOf({ SVC_PAGER: 'most', PAGER: 'more' })).toBe('most')
+    expect(pagerOf({ PAGER: 'more -s' })).toBe('more -s')
+    expect(pagerOf({ PATH: `/nowhere:${folder}` })).toBe('less')
+    for (const env of [{ PATH: '/nowhere' }, { SVC_PAGER: '', PAGER: 'more' }, { PAGER: 'cat' }]) {
+      expect(pagerOf(env)).toBeNull()
+    }
+    expect(pagerOf({ PAGER: 'more', TERM: 'dumb' })).toBeNull()
+  })
+
+  it('is for what is higher than the screen', () => {
+    expect(isHigher('a\nb\n', { write: () => undefined, rows: 3 })).toBe(false)
+    expect(isHigher('a\nb\nc\n', { write: () => undefined, rows: 3 })).toBe(true)
+    expect(isHigher('a\nb\nc\n', { write: () => undefined })).toBe(false)
+  })
+
+  it('shows a long answer on a terminal, and only there', async () => {
+    const { exitCode, screen } = await shown("sed 's/^/paged: /'")
+    expect(exitCode).toBe(0)
+    expect(screen).toContain('paged: data-dir')
+    expect(screen).toContain('paged: output')
+    expect((await shown("sed 's/^/paged: /'", [...LIST, '--filter', 'name=output'])).screen).not.toContain('paged')
+    expect((await shown("sed 's/^/paged: /'", [...LIST, '--no-pager'])).screen).not.toContain('paged')
+    expect((await shown("sed 's/^/paged: /'", LIST, { CI: '1' })).screen).not.toContain('paged')
+    expect((await cli.svc(LIST, { env: { SVC_PAGER: 'false' } })).stdout).toContain('output\n')
+  })
+
+  it('may be missing, fail or close early', async () => {
+    const missing = await shown('a-pager-that-is-not-there')
+    expect([missing.exitCode, missing.screen]).toEqual([0, expect.stringMatching(/\boutput\b/)])
+    expect((await shown('false')).exitCode).toBe(0)
+    const early = await shown('head -n 2')
+    expect(early.exitCode).toBe(0)
+    expect(early.screen.trim().split('\n')).toHaveLength(2)
+  })
+
+  it.skipIf(spawnSync('less', ['--version']).status !== 0)('less: q ends it, and the command with it', async () => {
+    const host = { ...cli, env: { ...cli.env, SVC_PAGER: 'less' } }
+    const { exitCode, screen } = await onTerminal(host, LIST, [[':', 'q']])
+    expect(exitCode).toBe(0)
+    expect(screen).toContain('NAME')
+    expect(screen).not.toMatch(/^output\b/m)
+  })
+})
