@@ -59,6 +59,8 @@ The answer goes to stdout, everything else to stderr: progress, warnings, questi
 - \`-o table\` (default) is for people. \`-o json\` (\`--json\`) prints the \`data\` of the answer as one document, and an
   error as the API's error envelope on stderr. \`-o plain\` is one line a record with tabs between the fields and no
   heading; tab, line break and backslash inside a field are written \`\\t\`, \`\\n\`, \`\\\\\`; what is null is empty.
+- \`--columns\`, \`--sort\`, \`--filter\`, \`--jq\` and \`--template\` say what is shown of the answer, and a pager shows what is
+  higher than the screen ([in the terminal](terminal.md#what-an-answer-shows)).
 - A required input that is missing is asked for on a terminal, each answer judged at once, and then the few options that
   most people set; in the end the same is printed as one command line. Without one, with \`--no-input\`, or where \`CI\` or \`NO_DNA\` is set, it is an error that
   names it. \`keys delete\`, \`webhooks delete\` and commands that sign ask before they act on a

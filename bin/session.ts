@@ -82,6 +82,10 @@ export function openSession(globals: Globals, host: Host, paint: Record<'out' | 
   let connection: Connection | undefined
   let interruptNote: string | null = null
   const interrupted = (signal: NodeJS.Signals) => {
+    if (signal === 'SIGINT' && ui.isPaging) {
+      host.once(signal, interrupted)
+      return
+    }
     if (interruptNote !== null) ui.note(interruptNote)
     void Promise.resolve(connection?.close()).finally(() => host.exit(STOPPED_BY[signal as StopSignal]))
   }

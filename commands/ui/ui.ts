@@ -18,6 +18,8 @@ export interface Ui {
   readonly confirmable: boolean
   /** Whether options shape the answer, as `--jq` does; a stream of lines has no answer that they could shape. */
   readonly isShaped: boolean
+  /** Whether a pager has the terminal, and Ctrl-C with it. */
+  readonly isPaging: boolean
   /**
    * Prints the answer on stdout, in a pager where it is higher than the screen of a person; with `isWhole` it is not
    * shaped by options.
@@ -81,10 +83,14 @@ export function createUi({ format, paint, interactive, animated, yes, paged, vie
     progress.clear()
     stderr.write(`${text}\n`)
   }
+  let isPaging = false
   return {
     interactive,
     confirmable: interactive || yes,
     isShaped: view !== undefined,
+    get isPaging() {
+      return isPaging
+    },
     async show(given, isWhole = false) {
       const shaping = isWhole ? undefined : await view?.()
       const outcome = shaping?.shaped(given) ?? given
@@ -92,7 +98,9 @@ export function createUi({ format, paint, interactive, animated, yes, paged, vie
       const look = { paint: paint.out, width: terminalWidth(stdout) }
       const text = written ?? (await render(outcome, await format(), look))
       progress.clear()
-      if (text !== '' && !(paged && stdout.isTTY && (await isPaged(text, own)))) stdout.write(text)
+      isPaging = paged && Boolean(stdout.isTTY)
+      if (text !== '' && !(isPaging && (await isPaged(text, own)))) stdout.write(text)
+      isPaging = false
       for (const note of outcome.notes ?? []) printLine(paint.err.dim(multiline(note)))
     },
     note: (text) => printLine(paint.err.dim(multiline(text))),

@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -51,6 +53,20 @@ describe('the pager', () => {
     const early = await shown('head -n 2')
     expect(early.exitCode).toBe(0)
     expect(early.screen.trim().split('\n')).toHaveLength(2)
+  })
+
+  it('has Ctrl-C to itself, also where the command has a connection', async () => {
+    const data = Array.from({ length: 200 }, (_, i) => ({ id: `key_${i}`, name: `number ${i}` }))
+    const page = { data, meta: { request_id: 'req_1', has_more: false, next_cursor: null } }
+    const api = createServer((_, answer) => answer.end(JSON.stringify(page)))
+    await new Promise((listening) => api.listen(0, '127.0.0.1', () => listening(undefined)))
+    const url = `http://127.0.0.1:${(api.address() as AddressInfo).port}`
+    const pager = join(folder, 'pager.sh')
+    writeFileSync(pager, "trap 'echo heard; cat >/dev/null; exit 0' INT\necho waiting\nwhile :; do sleep 0.05; done\n")
+    const host = { ...cli, env: { ...cli.env, SVC_PAGER: `exec sh ${pager}` } }
+    const { exitCode, screen } = await onTerminal(host, ['keys', 'list', '--api', url], [['waiting', '\u0003']])
+    api.close()
+    expect([exitCode, screen]).toEqual([0, expect.stringContaining('heard')])
   })
 
   it.skipIf(spawnSync('less', ['--version']).status !== 0)('less: q ends it, and the command with it', async () => {

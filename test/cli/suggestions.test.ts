@@ -151,7 +151,7 @@ describe('a field of the API', () => {
     verb,
     command,
     raw: { [key]: 'x' },
-    globals: { input: true, color: true },
+    globals: { input: true, color: true, pager: true },
   })
   const failure = (param: string, message: string) =>
     new ApiFailure({ error: { code: 'bad_request', message, param }, meta: { request_id: 'req_1' } })

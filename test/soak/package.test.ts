@@ -89,6 +89,8 @@ describe('the tarball', () => {
         'dist/svc.js',
         'dist/client.mjs',
         'dist/merkle-engine.wasm',
+        'dist/jq-worker.js',
+        'dist/jq.wasm',
         'dist/THIRD-PARTY-LICENSES.txt',
       ]),
     )
