@@ -8,20 +8,16 @@ const OTHER_VARIABLES = [
   'SVC_API_KEY',
   'SVC_DEMO_PROGRAM',
   'SVC_DIFFERENCES',
-  'SVC_KEYPAIR',
+  'SVC_JUNIT',
   'SVC_NIGHT_MINUTES',
-  'SVC_NO_PAGER',
   'SVC_PAGER',
   'SVC_PORT_FILE',
   'SVC_PROFILE',
   'SVC_RECORD_GOLDEN',
   'SVC_REF',
   'SVC_REPOSITORY',
-  'SVC_SIGNER_ADDRESS',
-  'SVC_SIGNER_COMMAND',
   'SVC_SUMMARY',
   'SVC_VERSION',
-  'SVC_WALLET_PASSPHRASE_FILE',
 ]
 const OTHER_FAMILIES = /^SVC_(TEST|BUILD|BENCH|SOAK)_/
 /** Kubernetes tells each pod of the services beside it, and one may be called `svc`. */

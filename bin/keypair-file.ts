@@ -11,11 +11,15 @@ import { type KeyPair, keyPairOf } from '../src/solana/signatures.ts'
 const SOLANA_FOLDER = '.config/solana'
 /** The limit in bytes for the Solana CLI's settings file, which is far smaller; a larger file is not read. */
 const MAX_SETTINGS_BYTES = 65_536
-const GET_A_KEYPAIR = 'make one with `solana-keygen new`, or name one with -k FILE'
+const GET_A_KEYPAIR =
+  'make one with `svc localnet wallet FILE` or `solana-keygen new`, and name it with -k FILE or SVC_KEYPAIR'
 
 export type Environment = Record<string, string | undefined>
 
-/** The requested file, else `keypair_path` of the Solana CLI's settings, else the CLI's default file. */
+/**
+ * The file of `-k` or of the setting `keypair`, as `requested`; else `keypair_path` of the Solana CLI's settings, else
+ * the CLI's default file.
+ */
 export function keypairPath(requested: string | undefined, env: Environment = terminal().env): string {
   const home = env.HOME || homedir()
   const file = requested ?? configuredPath(home) ?? join(home, SOLANA_FOLDER, 'id.json')

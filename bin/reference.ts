@@ -65,7 +65,7 @@ The answer goes to stdout, everything else to stderr: progress, warnings, questi
   most people set; in the end the same is printed as one command line. Without one, with \`--no-input\`, or where \`CI\` or \`NO_DNA\` is set, it is an error that
   names it. \`keys delete\`, \`webhooks delete\` and commands that sign ask before they act on a
   terminal; \`--yes\` skips that.
-- A command that signs takes the keypair of \`-k FILE\`, else the Solana CLI's (\`keypair_path\` of its settings, else
+- A command that signs takes the keypair of \`-k FILE\`, else of the setting \`keypair\` (\`SVC_KEYPAIR\`, a profile, never a folder's \`svc.json\`), else the Solana CLI's (\`keypair_path\` of its settings, else
   \`~/.config/solana/id.json\`), which others must not be able to read. It shows what the transaction would do, asks (on
   mainnet-beta or a cluster that it does not know always: without a terminal \`--yes\` is required there), signs here,
   submits and waits.

@@ -1,4 +1,5 @@
 /** The session of one command: its configuration, terminal and client, each opened on first use. */
+import { isAbsolute } from 'node:path'
 import type { Session } from '../commands/session.ts'
 import type { Wallet } from '../commands/signing/wallet.ts'
 import type { Terminal } from '../commands/terminal.ts'
@@ -115,7 +116,7 @@ export function openSession(globals: Globals, host: Host, paint: Record<'out' | 
     database: onFirstCall(async () => (await import('./database.ts')).createDatabase(load)),
     storage: onFirstCall(async () => (await import('./storage.ts')).createStorageCopies(load)),
     wallet: lazyWallet(
-      async () => (await import('./wallet.ts')).createWallet(),
+      async () => (await import('./wallet.ts')).createWallet(async () => configuredKeypair(await config())),
       // Without a connection, no API has answered, so what is signed comes from the person at the keyboard.
       async () =>
         opening === undefined ? undefined : (await import('./connection.ts')).refuseSigningFor(await config()),
@@ -196,6 +197,17 @@ function onceOnly<T>(make: () => T): () => T {
     made ??= { value: make() }
     return made.value
   }
+}
+
+/** The setting `keypair`. A profile holds in every folder, so that a relative path there would name another file in each. */
+function configuredKeypair({ values, origins }: Config): string | undefined {
+  const { keypair } = values
+  if (keypair !== undefined && origins.keypair === 'profile' && !isAbsolute(keypair)) {
+    throw usage(`keypair in your profile must be an absolute path, not ${keypair}`, {
+      next: '`svc config set keypair "$PWD/FILE"` writes one',
+    })
+  }
+  return keypair
 }
 
 /** The wallet, loaded on first use; `beforeSigning` throws where signing is not allowed. */

@@ -21,17 +21,18 @@ import { combineSignatures } from './combined-signatures.ts'
 import { keypairPath, makeKeypair, readKeypair } from './keypair-file.ts'
 import { signedTransaction } from './signed-transaction.ts'
 
-export function createWallet(): Wallet {
+/** `configured` is the file that the settings name, for commands that were given none. */
+export function createWallet(configured: () => Promise<string | undefined> = async () => undefined): Wallet {
   const read = new Map<string, KeyPair>()
-  const local = (requested: string | undefined): KeyPair => {
-    const file = keypairPath(requested)
+  const local = async (requested: string | undefined): Promise<KeyPair> => {
+    const file = keypairPath(requested ?? (await configured()))
     const pair = read.get(file) ?? readKeypair(file)
     read.set(file, pair)
     return pair
   }
   return {
     make: async (file) => makeKeypair(file),
-    address: async (requested) => local(requested).address,
+    address: async (requested) => (await local(requested)).address,
     async derive(seed) {
       const { address, publicKey } = keyPairOf(seed)
       return { address, secretKey: [...seed, ...publicKey] }
@@ -43,7 +44,10 @@ export function createWallet(): Wallet {
       const returned = secretKeys.map((numbers) =>
         keyPairFrom(numbers, (what) => failure(`a secret key of the answer cannot be used: it ${what}`)),
       )
-      return withSignatures(decodeTransaction(transaction), own ? local(keypair) : undefined, { returned, skipsOthers })
+      return withSignatures(decodeTransaction(transaction), own ? await local(keypair) : undefined, {
+        returned,
+        skipsOthers,
+      })
     },
     combine: async (copies) => combineSignatures(copies),
     async differsInBlockhashAlone(one, other) {

@@ -796,6 +796,12 @@ export const SETTINGS = define({
     about: 'File (0600) with the bearer key for `api`',
     project: 'keys are read from there and sent away',
   },
+  keypair: {
+    kind: 'string',
+    pattern: FILE_PATH,
+    about: 'Keypair file (0600) that commands sign with where no -k names one; in a profile an absolute path',
+    project: 'it says who signs',
+  },
   output: {
     kind: 'string',
     default: 'table',

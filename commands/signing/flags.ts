@@ -1,7 +1,7 @@
 /** The flags of every command that signs. */
 import { choiceOf, type InputValues, text, toggle } from '../command.ts'
 
-export const KEYPAIR = text("Keypair file to sign with (default: the Solana CLI's)", {
+export const KEYPAIR = text('Keypair file to sign with (default: the setting keypair, else that of the Solana CLI)', {
   placeholder: 'FILE',
   short: 'k',
 })

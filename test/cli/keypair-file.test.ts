@@ -196,6 +196,51 @@ describe('svc', () => {
     ])
     expect(exitCode).toBe(2)
     expect(stderr).toContain(`there is no keypair at ${join(cli.home, '.config/solana/id.json')}`)
-    expect(stderr).toContain('next: make one with `solana-keygen new`, or name one with -k FILE')
+    expect(stderr).toContain(
+      'next: make one with `svc localnet wallet FILE` or `solana-keygen new`, and name it with -k',
+    )
+  })
+
+  it('signs with the file of -k, else of SVC_KEYPAIR, else of the profile, and never with one that a folder names', async () => {
+    const [flagged, variable, profiled, folder] = ['flag', 'variable', 'profile', 'folder'].map((name) => {
+      const pair = Keypair.generate()
+      return {
+        address: pair.publicKey.toBase58(),
+        file: cli.file(`${name}.json`, JSON.stringify([...pair.secretKey]), 0o600),
+      }
+    })
+    const create = [
+      'tokens',
+      'create',
+      '--name',
+      'A',
+      '--symbol',
+      'A',
+      '--uri',
+      'https://example.com/a',
+      '--supply',
+      '1',
+      '--token-program',
+      'token2022',
+    ]
+    /** Who has to sign what is built; what was said where nothing was. */
+    const signer = async (flags: string[], env: Record<string, string> = {}, cwd = cli.home) => {
+      const { stdout, stderr } = await cli.svc([...create, '--build-only', '--json', ...flags], { env, cwd })
+      return stdout === '' ? stderr : JSON.parse(stdout).missing_signers[0]
+    }
+    expect((await cli.svc(['config', 'set', 'keypair', profiled!.file])).exitCode).toBe(0)
+    const said = [
+      await signer([]),
+      await signer([], { SVC_KEYPAIR: variable!.file }),
+      await signer(['-k', flagged!.file], { SVC_KEYPAIR: variable!.file }),
+    ]
+    expect(said).toEqual([profiled, variable, flagged].map((own) => own!.address))
+    const cwd = join(cli.home, 'cloned')
+    mkdirSync(cwd)
+    writeFileSync(join(cwd, 'svc.json'), JSON.stringify({ keypair: folder!.file }))
+    expect(await signer([], {}, cwd)).toMatch(/svc\.json.*keypair.*it says who signs/s)
+    await cli.svc(['config', 'set', 'keypair', 'wallet.json'])
+    expect(await signer([])).toContain('keypair in your profile must be an absolute path')
+    await cli.svc(['config', 'unset', 'keypair'])
   })
 })
