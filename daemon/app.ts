@@ -39,7 +39,8 @@ export interface AppOptions {
 
 /** Builds the app on services that are already open; it opens no listener and starts no worker. */
 export async function createApp(services: Services, { metrics, access }: AppOptions = {}): Promise<App> {
-  const [{ documentation }, { assets }, { operations }] = await Promise.all([
+  const [{ entrance }, { documentation }, { assets }, { operations }] = await Promise.all([
+    import('./routes/entrance.ts'),
     import('./routes/documentation.ts'),
     import('./routes/assets.ts'),
     import('./routes/probes.ts'),
@@ -51,7 +52,9 @@ export async function createApp(services: Services, { metrics, access }: AppOpti
       await workerRoutes(mount)
     } else {
       await mountRoutes(mount)
-      documentation(hono, (request, record) => refuseRoute(kernel, request, record, record.fault))
+      const refuse = (request: Request, record: RequestRecord) => refuseRoute(kernel, request, record, record.fault)
+      entrance(hono, kernel, refuse)
+      documentation(hono, refuse)
       assets(hono, kernel)
       if (kernel.config.values['claim-pages']) {
         const { claimSponsorship } = await import('./routes/claim-sponsorship.ts')

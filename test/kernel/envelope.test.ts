@@ -25,15 +25,7 @@ function expectFailure(answer: Answer, code: keyof typeof ERROR_STATUS, param?: 
 describe('a failure', () => {
   it('of an unknown path is not_found in the envelope, with and without a key', async () => {
     const { request } = await startService()
-    for (const path of [
-      '/',
-      '/v2',
-      '/v2/',
-      '/v2/nothing',
-      '/v2/pools/a/b/c',
-      '/v3/pools',
-      '/assets/docs/package.json',
-    ]) {
+    for (const path of ['/v2', '/v2/', '/v2/nothing', '/v2/pools/a/b/c', '/v3/pools', '/assets/docs/package.json']) {
       expectFailure(await request('GET', path), 'not_found')
       expectFailure(await request('POST', path, { key: null, body: {} }), 'not_found')
     }

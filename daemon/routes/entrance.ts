@@ -1,0 +1,74 @@
+/** Answers `/`: people with a small page that says what this is, programs with the same as JSON. */
+import { hash } from 'node:crypto'
+import type { Hono } from 'hono'
+import { accepts } from 'hono/accepts'
+import { health } from '../../src/operations/service/health.ts'
+import { VERSION } from '../../src/version.ts'
+import type { Kernel } from '../kernel.ts'
+import { envelope, jsonResponse, withBytes } from '../pipeline/answer.ts'
+import type { RequestEnv, RequestRecord } from '../pipeline/request-record.ts'
+
+const [JSON_TYPE, PAGE_TYPE] = ['application/json', 'text/html']
+
+/** Where everything else is. */
+const LINKS = { reference: '/v2/docs', openapi: '/v2/openapi.json', health: '/v2/health', ready: '/ready' } as const
+
+const ABOUT: Readonly<Record<keyof typeof LINKS, string>> = {
+  reference: 'Reference of the API, with a search',
+  openapi: 'The same for programs, as OpenAPI',
+  health: 'Health: whether the service answers',
+  ready: 'Readiness: database and node',
+}
+
+const STYLE =
+  ':root{color-scheme:light dark}body{font:1rem/1.6 system-ui,sans-serif;max-width:36rem;margin:10vh auto;padding:0 1.25rem}h1{font-size:1.5rem}li{margin:.75rem 0}a{color:LinkText}'
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>svc</title>
+<link rel="icon" href="data:,">
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>svc ${VERSION}</h1>
+<p>Token launches on Solana: pools, airdrops, tokens, NFTs and fees, over HTTP under <code>/v2</code>. This service is up.</p>
+<ul>
+${Object.entries(LINKS)
+  .map(([name, path]) => `<li><a href="${path}">${path}</a><br>${ABOUT[name as keyof typeof LINKS]}</li>`)
+  .join('\n')}
+</ul>
+</main>
+</body>
+</html>
+`
+
+const PAGE_HEADERS = {
+  'content-type': `${PAGE_TYPE}; charset=utf-8`,
+  // The page's own style is allowed by its hash, and nothing else is.
+  'content-security-policy': `default-src 'none'; img-src data:; style-src 'sha256-${hash('sha256', STYLE, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+}
+
+/** Adds the route; `refuse` answers a request whose id is invalid. */
+export function entrance(
+  hono: Hono<RequestEnv>,
+  kernel: Kernel,
+  refuse: (request: Request, record: RequestRecord) => Response,
+): void {
+  hono.get('/', (c) => {
+    const { requestId: id, fault } = c.env
+    c.env.route = '/'
+    if (fault !== undefined) return refuse(c.req.raw, c.env)
+    const headers = { 'X-Request-Id': id, Vary: 'Accept' }
+    const type = accepts(c, { header: 'Accept', supports: [JSON_TYPE, PAGE_TYPE], default: JSON_TYPE })
+    if (type === PAGE_TYPE)
+      return withBytes(new Response(PAGE, { headers: { ...PAGE_HEADERS, ...headers } }), Buffer.byteLength(PAGE))
+    return jsonResponse(kernel, 200, envelope({ ...health(kernel), ...LINKS }, { request_id: id }), headers)
+  })
+}
