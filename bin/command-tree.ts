@@ -74,7 +74,7 @@ export interface CommandTree {
   commands: readonly NounTree[]
 }
 
-/** By noun and name of the input; a name without a noun holds for all of them. */
+/** By command or noun and name of the input; a name alone holds for all commands. */
 const NAMED: Readonly<Record<string, Suggestion>> = {
   'airdrops.id': 'airdrop',
   'airdrops.ids': 'airdrop',
@@ -83,7 +83,7 @@ const NAMED: Readonly<Record<string, Suggestion>> = {
   'fees.address': 'pool',
   pool: 'pool',
   pools: 'pool',
-  'pools.name': 'preset',
+  'pools share.name': 'preset',
   preset: 'preset',
   mint: 'token',
   'keys.id': 'api-key',
@@ -111,7 +111,7 @@ export function suggestionOf(noun: string, verb: Verb, command: string, key: str
   const placed = PLACED[input?.placeholder ?? '']
   if (placed !== undefined) return placed
   if (argument !== undefined && FILE_ARGUMENTS.has(key)) return 'file'
-  return NAMED[`${noun}.${key}`] ?? NAMED[key] ?? null
+  return NAMED[`${command}.${key}`] ?? NAMED[`${noun}.${key}`] ?? NAMED[key] ?? null
 }
 
 function inputTree(noun: string, command: string, verb: Verb, key: string): InputTree {

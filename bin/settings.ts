@@ -18,7 +18,7 @@ import {
 } from '../src/config.ts'
 import { changeProfiles, DEFAULT_PROFILE, profileIn, profilesFile, readProfiles } from './profiles.ts'
 
-const COMMAND_SETTINGS: readonly string[] = ['api', 'api-key-file', 'output']
+const COMMAND_SETTINGS: readonly string[] = ['api', 'api-key-file', 'keypair', 'output']
 
 /** Creates the settings of `svc config`; `named` is the requested profile, if any. */
 export function createSettings(named: string | undefined, config: () => Promise<Config>): Settings {

@@ -84,6 +84,8 @@ describe('svc __complete', () => {
     expect(lines.join('')).not.toMatch(/[\u0000-\u0008\u000b-\u001f]/)
     await offered('keys', 'delete', 'back').toEqual([keys[4]])
     await offered('pools', 'create', '--preset', '').toContain('standard')
+    await offered('pools', 'share', '').toContain('standard')
+    expect(svc('pools', 'create', '--name', '').values).toEqual([])
     await offered('events', 'list', '--type', 'pool.l').toEqual(['pool.live'])
     expect(svc('--data-dir', join(home, 'none'), 'keys', 'delete', '').values).toEqual([])
   })
