@@ -14,7 +14,7 @@ const [JSON_TYPE, PAGE_TYPE] = ['application/json', 'text/html']
 const LINKS = { reference: '/v2/docs', openapi: '/v2/openapi.json', health: '/v2/health', ready: '/ready' } as const
 
 const ABOUT: Readonly<Record<keyof typeof LINKS, string>> = {
-  reference: 'Reference of the API, with a search',
+  reference: 'Reference of the API',
   openapi: 'The same for programs, as OpenAPI',
   health: 'Health: whether the service answers',
   ready: 'Readiness: database and node',
