@@ -57,7 +57,7 @@ describe('the environment', () => {
     const others = [
       ...knownVariables(),
       ...['SVC_TEST_S3_BUCKET', 'SVC_BUILD_CODE', 'SVC_SOAK_SEED', 'SVC_BENCH_COSTS', 'SVC_PROFILE', 'SVC_VERSION'],
-      ...['SVC_KEYPAIR', 'SVC_PAGER', 'SVC_SIGNER_ADDRESS', 'SVC_WALLET_PASSPHRASE_FILE', 'PATH', 'SVCX'],
+      ...['SVC_KEYPAIR', 'SVC_PAGER', 'SVC_JUNIT', 'PATH', 'SVCX'],
       ...['SVC_SERVICE_HOST', 'SVC_SERVICE_PORT_HTTP', 'SVC_PORT_8787_TCP_ADDR', 'SVC_API_SERVICE_PORT'],
     ]
     expect(unknownVariables(Object.fromEntries(others.map((name) => [name, 'x'])))).toEqual([])

@@ -88,7 +88,7 @@ describe('over a socket', () => {
       lines('GET /v2/health HTTP/1.1', 'Host: x', `X-Big: ${'x'.repeat(20_000)}`, 'Connection: close'),
       lines('GET /v2/health HTTP/1.1', 'Host: x', 'Content-Length: x', 'Connection: close'),
       lines('GET //v2//health HTTP/1.1', 'Host: x', 'Connection: close'),
-      lines('GET http:///x HTTP/1.1', 'Host: x', 'Connection: close'),
+      lines('GET http:///x/y HTTP/1.1', 'Host: x', 'Connection: close'),
     ]
     for (const request of requests) {
       const { status, body } = await raw(request)
