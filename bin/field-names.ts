@@ -1,7 +1,7 @@
 /** Names the inputs of a command where the API names its fields, so that a message says what was typed. */
-import type { Verb } from '../commands/command.ts'
 import { ApiError } from '../src/errors.ts'
-import { flagName, type ParsedCommand } from './parse.ts'
+import { shownName } from './inputs.ts'
+import type { ParsedCommand } from './parse.ts'
 
 /** Fields of the API and the inputs that fill them where those bear another name, the likeliest first. */
 const INPUTS_OF_FIELDS: Readonly<Record<string, readonly string[]>> = {
@@ -40,9 +40,6 @@ const INPUTS_OF_FIELDS: Readonly<Record<string, readonly string[]>> = {
   user: ['user', 'payer', 'keypair'],
 }
 
-/** An input as it is typed, such as `--per-minute` or `<address>`. */
-const typedName = ({ args }: Verb, key: string) => (Object.hasOwn(args, key) ? `<${key}>` : flagName(key))
-
 /** The input that fills a field of the API: of several the one that was typed. */
 function inputOfField({ verb, raw }: ParsedCommand, field: string): string | undefined {
   const declared = { ...verb.args, ...verb.flags }
@@ -61,7 +58,7 @@ export function typedForParam(parsed: ParsedCommand, param: string): string | un
   const [first, ...inner] = rest
   const item = first !== undefined && /^\d+$/.test(first) ? ` item ${Number(first) + 1}` : ''
   const path = (item === '' ? rest : inner).join('.')
-  return `${typedName(parsed.verb, key)}${item}${path === '' ? '' : ` (${path})`}`
+  return `${shownName(parsed.verb, key)}${item}${path === '' ? '' : ` (${path})`}`
 }
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')

@@ -40,6 +40,7 @@ export const declaredInputs = ({ args, flags }: Verb): [string, CommandInput][] 
   ...Object.entries(args),
   ...Object.entries(flags),
 ]
+/** An input as it is typed, such as `--per-minute` or `<address>`. */
 export const shownName = ({ args }: Verb, key: string) => (Object.hasOwn(args, key) ? `<${key}>` : flagName(key))
 
 /** The value of what was typed for an input; undefined for none. Throws a usage problem that names it as `shown`. */

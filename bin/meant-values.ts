@@ -2,12 +2,10 @@
 import { type Problem, usage } from '../commands/ui/problem.ts'
 import { isSetting, SETTINGS, type Setting } from '../src/config.ts'
 import { meantNames } from './nearest.ts'
-import { GLOBAL_OPTIONS } from './nouns.ts'
+import { GLOBAL_OPTIONS, namesOfFlags } from './nouns.ts'
 import { flagNames, type ParsedCommand } from './parse.ts'
 import { didYouMean, pasteable } from './suggestions.ts'
 import { VALUE_SYNONYMS } from './synonyms.ts'
-
-const NAMES = /--?[a-z][a-z-]*/g
 
 /** The problem with the command that was meant as its next step; the problem itself where nothing is near. */
 export function withMeantValue(
@@ -30,7 +28,7 @@ function meantFlag({ param = '' }: Problem, argv: readonly string[], parsed: Par
   const [key, input] = found
   const value = parsed.raw[key]
   if (input.choices === undefined || typeof value !== 'string') return undefined
-  const names = param.startsWith('<') ? [] : (flagNames(key, input).match(NAMES) ?? [])
+  const names = param.startsWith('<') ? [] : namesOfFlags(flagNames(key, input))
   return meantIn(argv, names, value, input.choices)
 }
 
@@ -44,10 +42,7 @@ function meantSetting(message: string, argv: readonly string[], env: Readonly<Re
     const meant = meantNames(env[origin] ?? '', taken, VALUE_SYNONYMS)
     return didYouMean(meant.map((value) => `${origin}=${value}`))
   }
-  const names =
-    GLOBAL_OPTIONS.map(({ flags }): readonly string[] => flags.match(NAMES) ?? []).find((all) =>
-      all.includes(origin),
-    ) ?? []
+  const names = GLOBAL_OPTIONS.map(({ flags }) => namesOfFlags(flags)).find((all) => all.includes(origin)) ?? []
   const at = argv.findIndex((word) => names.some((flag) => word === flag || word.startsWith(`${flag}=`)))
   const value = at < 0 ? undefined : (/=(.*)$/s.exec(argv[at] ?? '')?.[1] ?? argv[at + 1])
   return value === undefined ? undefined : meantIn(argv, names, value, taken)

@@ -248,10 +248,13 @@ export function rootHelp(columns = Number.POSITIVE_INFINITY): string {
 export const nounEntry = (word: string | undefined): NounEntry | undefined =>
   NOUNS.find(({ name, aliases }) => word !== undefined && (name === word || aliases?.includes(word)))
 
+/** The names in the flags of an option, such as `-u` and `--url`. */
+export const namesOfFlags = (flags: string): string[] => flags.match(/--?[a-z][a-z-]*/g) ?? []
+
 /** The places in argv of the words that are neither options nor the values of options of every command. */
 export function wordPlaces(argv: readonly string[]): number[] {
   const taking = new Set(
-    GLOBAL_OPTIONS.filter(({ flags }) => flags.includes('<')).flatMap(({ flags }) => flags.match(/--?[a-z-]+/g) ?? []),
+    GLOBAL_OPTIONS.filter(({ flags }) => flags.includes('<')).flatMap(({ flags }) => namesOfFlags(flags)),
   )
   const places: number[] = []
   for (let i = 0; i < argv.length; i++) {

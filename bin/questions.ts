@@ -6,6 +6,7 @@ import { suggestionOf } from './command-tree.ts'
 import { type FieldCheck, openFieldChecks } from './field-checks.ts'
 import { declaredInputs, isMissing, readInput, shownName } from './inputs.ts'
 import { flagName, type ParsedCommand } from './parse.ts'
+import { commandLineOf } from './shell-words.ts'
 
 /** More values than these are typed, and not chosen. */
 const MOST_CHOICES = 50
@@ -110,12 +111,8 @@ export function answeredCommandLine(
   const flags = answers.filter((answer) => !isArgument(answer)).map(([key, answer]) => flagWords(key, answer))
   const operands = answers.filter(isArgument).map(([, answer]) => answer)
   const end = operands.some((answer) => answer.startsWith('-')) ? ['--'] : []
-  return ['svc', ...argv, ...flags.flat(), ...end, ...operands].map(shellQuoted).join(' ')
+  return commandLineOf([...argv, ...flags.flat(), ...end, ...operands])
 }
 
 const flagWords = (key: string, answer: string): string[] =>
   answer.startsWith('-') ? [`${flagName(key)}=${answer}`] : [flagName(key), answer]
-
-/** A word as a POSIX shell takes it for this text. */
-export const shellQuoted = (word: string): string =>
-  /^[\w.,:@%+=/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`

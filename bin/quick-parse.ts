@@ -1,6 +1,6 @@
 /** Parses a well-formed command line without loading commander, which parses every other one and says what is wrong. */
 import type { CommandInput, CommandInputs, Noun, Verb } from '../commands/command.ts'
-import { GLOBAL_OPTIONS } from './nouns.ts'
+import { GLOBAL_OPTIONS, namesOfFlags } from './nouns.ts'
 import type { Globals, ParsedCommand } from './parse.ts'
 
 /** How a flag is written on the command line, and what becomes of its value. */
@@ -12,13 +12,12 @@ interface KnownFlag {
   list?: boolean
 }
 
-const flagNamesOf = (flags: string): string[] => flags.match(/--?[a-z][a-z-]*/g) ?? []
 const camelCased = (name: string) => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 
 function globalFlags(target: Record<string, unknown>): Map<string, KnownFlag> {
   const known = new Map<string, KnownFlag>()
   for (const { flags, list } of GLOBAL_OPTIONS) {
-    const names = flagNamesOf(flags.replace(/ <.*/, ''))
+    const names = namesOfFlags(flags.replace(/ <.*/, ''))
     const long = names.at(-1) ?? ''
     const negated = long.startsWith('--no-')
     const key = camelCased(long.replace(negated ? '--no-' : '--', ''))

@@ -1,20 +1,18 @@
 /** Says what was probably meant by a command line that the parser refused: whole commands that can be pasted. */
 import type { Noun, Verb } from '../commands/command.ts'
 import { meantNames, nearestNames } from './nearest.ts'
-import { GLOBAL_OPTIONS, NOUNS, nounEntry, wordPlaces } from './nouns.ts'
+import { GLOBAL_OPTIONS, NOUNS, namesOfFlags, nounEntry, wordPlaces } from './nouns.ts'
 import { flagName } from './parse.ts'
+import { commandLineOf } from './shell-words.ts'
 import { COMMAND_SYNONYMS, FLAG_SYNONYMS, VERB_SYNONYMS } from './synonyms.ts'
 
 /** A longer line would hide the suggestion in it. */
 const LONGEST_LINE = 400
 const MOST_COMMANDS = 3
 
-/** A word as a shell takes it. */
-const quoted = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
-
 /** The command with those words; undefined where it is too long to be read. */
 export function pasteable(argv: readonly string[]): string | undefined {
-  const line = ['svc', ...argv].map(quoted).join(' ')
+  const line = commandLineOf(argv)
   return line.length > LONGEST_LINE ? undefined : line
 }
 
@@ -93,7 +91,7 @@ export async function meantByFlag(argv: readonly string[], unknown: string): Pro
     flagName(key),
     ...(short === undefined ? [] : [`-${short}`]),
   ])
-  const all = [...own, ...GLOBAL_OPTIONS.flatMap(({ flags }) => flags.match(/--?[a-z][a-z-]*/g) ?? []), '--help']
+  const all = [...own, ...GLOBAL_OPTIONS.flatMap(({ flags }) => namesOfFlags(flags)), '--help']
   // Every letter is one step from every other, so that of them only those of the table mean something.
   const isLetter = typed.length <= 2
   const meant = isLetter && !Object.hasOwn(FLAG_SYNONYMS, typed) ? [] : meantNames(typed, all, FLAG_SYNONYMS)
