@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { printable } from '../../commands/ui/render.ts'
 import { globalOptionTrees, type NounTree } from '../command-tree.ts'
-import { NOUNS } from '../nouns.ts'
+import { NOUNS, nounEntry } from '../nouns.ts'
 import { builtHelp } from '../written-help.ts'
 import { type Completion, complete } from './candidates.ts'
 
@@ -47,9 +47,11 @@ function flagValue(words: readonly string[], flag: string): string | undefined {
 }
 
 /** The build wrote the verbs of each noun into a file, so that no command is loaded. */
-function builtNoun(name: string): NounTree | undefined {
+function builtNoun(word: string): NounTree | undefined {
+  const entry = nounEntry(word)
+  if (entry === undefined) return undefined
   try {
-    return JSON.parse(readFileSync(builtHelp(`${name}.commands.json`), 'utf8'))
+    return JSON.parse(readFileSync(builtHelp(`${entry.name}.commands.json`), 'utf8'))
   } catch {
     return undefined
   }

@@ -1,4 +1,6 @@
 /** Finds what can follow the words of a command line, from the declared commands and from values that are looked up. */
+import { FORMATS, type Format } from '../../commands/ui/render.ts'
+import { SETTINGS } from '../../src/config.ts'
 import type { GlobalOptionTree, InputTree, NounTree, Suggestion, VerbTree } from '../command-tree.ts'
 
 /** A word that can be typed, with what it means. */
@@ -16,18 +18,22 @@ export interface Completion {
 export interface CompletionSource {
   nouns: readonly { name: string; aliases?: readonly string[]; summary: string }[]
   globals: readonly GlobalOptionTree[]
-  noun(name: string): NounTree | undefined
+  /** The noun of that name, or of which that is another spelling. */
+  noun(word: string): NounTree | undefined
   values(suggestion: Suggestion): Promise<readonly Candidate[]>
+}
+
+const FORMAT_MEANINGS: Readonly<Record<Format, string>> = {
+  table: 'for people',
+  json: 'one document on stdout',
+  plain: 'tab-separated',
 }
 
 /** What an option of every command takes. */
 const GLOBAL_VALUES: Readonly<Record<string, readonly Candidate[] | Suggestion>> = {
-  '--output': [
-    { value: 'table', about: 'for people' },
-    { value: 'json', about: 'one document on stdout' },
-    { value: 'plain', about: 'tab-separated' },
-  ],
-  '--url': ['embedded', 'mainnet-beta', 'devnet', 'testnet', 'localhost'].map((value) => ({ value, about: 'cluster' })),
+  '--output': FORMATS.map((value) => ({ value, about: FORMAT_MEANINGS[value] })),
+  // Letters for a cluster are shorter than what would complete them.
+  '--url': SETTINGS.url.urlOr.filter((name) => name.length > 1).map((value) => ({ value, about: 'cluster' })),
   '--api-key-file': 'file',
   '--data-dir': 'folder',
   '--profile': 'profile',
@@ -84,10 +90,10 @@ export async function complete(
 ): Promise<Completion> {
   const globals = source.globals.map(optionOfGlobal)
   const line = readLine(words, source, globals)
-  const options = line === undefined ? [] : optionsOf(line, globals)
   if (line === undefined) return NOTHING
   if (line.waiting !== undefined) return valuesFor(line.waiting, '', current, source)
   if (!line.optionsEnded && current.startsWith('-')) {
+    const options = optionsOf(line, globals)
     const [, name, value] = /^(--[\w-]+)=(.*)$/s.exec(current) ?? []
     if (name === undefined || value === undefined) return optionNames(options, line.used, current)
     const option = options.find(({ names, takesValue }) => takesValue && names.includes(name))
@@ -137,8 +143,7 @@ function takeWord(line: TypedLine, word: string, source: CompletionSource): bool
       line.asksHelp = true
       return true
     }
-    const entry = source.nouns.find(({ name, aliases }) => name === word || aliases?.includes(word))
-    line.noun = entry === undefined ? undefined : source.noun(entry.name)
+    line.noun = source.noun(word)
     const [only] = line.noun?.verbs ?? []
     if (only?.name === '') line.verb = only
     return line.noun !== undefined
@@ -183,7 +188,7 @@ const named = (candidates: readonly Candidate[], current: string): Completion =>
 
 function optionNames(options: readonly KnownOption[], used: ReadonlySet<string>, current: string): Completion {
   const free = options.filter(({ names }) => !names.some((name) => used.has(name)))
-  // A short option is offered where nothing but its dash was typed of a long one that has none.
+  // A short option is offered where its long one means something else in this command.
   return named(
     free.flatMap(({ names, about }) => {
       const long = names.filter((name) => name.startsWith('--'))
