@@ -63,6 +63,8 @@ export interface GlobalOptionTree {
   flag: string
   short: string | null
   placeholder: string | null
+  /** Whether it may be given several times. */
+  list: boolean
   about: string
 }
 /** All commands of this version, as `svc help --json` prints them. */
@@ -167,9 +169,9 @@ export function nounTree({ name, aliases = [], summary }: Omit<NounEntry, 'load'
 
 /** The options of every command. */
 export const globalOptionTrees = (): GlobalOptionTree[] =>
-  GLOBAL_OPTIONS.map(({ flags, about }) => {
+  GLOBAL_OPTIONS.map(({ flags, about, list = false }) => {
     const [, short, flag = '', placeholder] = /^(?:(-\w), )?(--[\w-]+)(?: <(\w+)>)?$/.exec(flags) ?? []
-    return { flag, short: short ?? null, placeholder: placeholder ?? null, about }
+    return { flag, short: short ?? null, placeholder: placeholder ?? null, list, about }
   })
 
 /** All commands; loads every noun. */

@@ -57,11 +57,11 @@ const optionOfInput = (input: InputTree): KnownOption => ({
   values: valuesOf(input),
 })
 
-const optionOfGlobal = ({ flag, short, placeholder, about }: GlobalOptionTree): KnownOption => ({
+const optionOfGlobal = ({ flag, short, placeholder, list, about }: GlobalOptionTree): KnownOption => ({
   names: [flag, ...(short === null ? [] : [short])],
   about,
   takesValue: placeholder !== null,
-  isList: false,
+  isList: list,
   values: GLOBAL_VALUES[flag] ?? [],
 })
 

@@ -71,6 +71,8 @@ describe('svc __complete', () => {
     expect(svc('tokens', 'revoke', '--', '-x', 'f').values).toEqual(['freeze'])
     expect(svc('tokens', 'create', '--name', 'x', '--nam').values).toEqual([])
     expect(svc('nothing', '').values).toEqual([])
+    expect(svc('tokens', 'list', '--filter', 'a=b', '--fil').values).toEqual(['--filter'])
+    expect(svc('tokens', 'list', '--sort', 'a', '--so').values).toEqual([])
     expect(svc('').values.length).toBeGreaterThan(NOUNS.length)
     expect(spawnSync(process.execPath, [PROGRAM, '__complete'], { encoding: 'utf8' }).status).toBe(0)
   })
