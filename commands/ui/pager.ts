@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import type { Output } from '../standard-output.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -28,9 +27,6 @@ function isInstalled(program: string, path = ''): boolean {
     }
   })
 }
-
-export const isHigher = (text: string, { rows }: Output): boolean =>
-  rows !== undefined && rows > 0 && text.split('\n').length > rows
 
 /**
  * Resolves with true when the pager has ended, however it did, and with false where it could not be started, so that

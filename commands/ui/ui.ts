@@ -146,10 +146,14 @@ export function createUi({ format, paint, interactive, animated, yes, paged, vie
 
 /** Shows a text in a pager where it is higher than the screen; false where it is still to be shown. */
 async function isPaged(text: string, { env, stdout }: Terminal): Promise<boolean> {
-  const { isHigher, pagerOf, showInPager } = await import('./pager.ts')
-  const command = isHigher(text, stdout) ? pagerOf(env) : null
+  if (!isHigher(text, stdout)) return false
+  const { pagerOf, showInPager } = await import('./pager.ts')
+  const command = pagerOf(env)
   return command !== null && showInPager(command, text, env)
 }
+
+export const isHigher = (text: string, { rows }: Output): boolean =>
+  rows !== undefined && rows > 0 && text.split('\n').length > rows
 
 /** The columns of a terminal; Infinity for other outputs, where nothing has to be wrapped. */
 const terminalWidth = (stream: Output) =>

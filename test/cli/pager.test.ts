@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { isHigher, pagerOf } from '../../commands/ui/pager.ts'
+import { pagerOf } from '../../commands/ui/pager.ts'
+import { isHigher } from '../../commands/ui/ui.ts'
 import { commandLine, onTerminal } from './command-line.ts'
 
 const cli = commandLine()
