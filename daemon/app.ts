@@ -18,6 +18,7 @@ import {
   recordRequest,
   unparsedRecord,
 } from './pipeline/request-record.ts'
+import type { RefuseInvalid } from './routes/framed-paths.ts'
 import { mountRoutes, workerRoutes } from './routes/index.ts'
 
 export interface App {
@@ -52,7 +53,7 @@ export async function createApp(services: Services, { metrics, access }: AppOpti
       await workerRoutes(mount)
     } else {
       await mountRoutes(mount)
-      const refuse = (request: Request, record: RequestRecord) => refuseRoute(kernel, request, record, record.fault)
+      const refuse: RefuseInvalid = (request, record) => refuseRoute(kernel, request, record, record.fault)
       entrance(hono, kernel, refuse)
       documentation(hono, refuse)
       assets(hono, kernel)

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url'
 import type { Hono } from 'hono'
 import { ERROR_STATUS } from '../../src/errors.ts'
 import { once } from '../../src/timing.ts'
-import type { RequestEnv, RequestRecord } from '../pipeline/request-record.ts'
+import type { RequestEnv } from '../pipeline/request-record.ts'
+import { framePaths, type RefuseInvalid } from './framed-paths.ts'
 
 const CONTENT_TYPES: Record<string, string> = { css: 'text/css', js: 'text/javascript' }
 const FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'] as const
@@ -85,20 +86,8 @@ const SECURITY = {
 }
 
 /** Adds the routes of the documentation; `refuse` answers a request whose id is invalid. */
-export function documentation(
-  hono: Hono<RequestEnv>,
-  refuse: (request: Request, record: RequestRecord) => Response,
-): void {
-  for (const path of ['/v2/openapi.json', '/v2/docs', '/assets/docs/*']) {
-    hono.use(path, async (c, next) => {
-      const { requestId: id, fault } = c.env
-      c.env.route = path
-      if (fault !== undefined) return refuse(c.req.raw, c.env)
-      await next()
-      // An answer for an unknown path already has the id of its error envelope.
-      if (!c.res.headers.has('X-Request-Id')) c.res.headers.set('X-Request-Id', id)
-    })
-  }
+export function documentation(hono: Hono<RequestEnv>, refuse: RefuseInvalid): void {
+  framePaths(hono, ['/v2/openapi.json', '/v2/docs', '/assets/docs/*'], refuse)
   const openapi = once(async () =>
     Buffer.from(JSON.stringify((await import('../../src/api/openapi.ts')).openApiDocument())),
   )

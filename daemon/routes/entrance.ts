@@ -6,7 +6,8 @@ import { health } from '../../src/operations/service/health.ts'
 import { VERSION } from '../../src/version.ts'
 import type { Kernel } from '../kernel.ts'
 import { envelope, jsonResponse, withBytes } from '../pipeline/answer.ts'
-import type { RequestEnv, RequestRecord } from '../pipeline/request-record.ts'
+import type { RequestEnv } from '../pipeline/request-record.ts'
+import { framePaths, type RefuseInvalid } from './framed-paths.ts'
 
 const [JSON_TYPE, PAGE_TYPE] = ['application/json', 'text/html']
 
@@ -56,19 +57,14 @@ const PAGE_HEADERS = {
 }
 
 /** Adds the route; `refuse` answers a request whose id is invalid. */
-export function entrance(
-  hono: Hono<RequestEnv>,
-  kernel: Kernel,
-  refuse: (request: Request, record: RequestRecord) => Response,
-): void {
+export function entrance(hono: Hono<RequestEnv>, kernel: Kernel, refuse: RefuseInvalid): void {
+  framePaths(hono, ['/'], refuse)
   hono.get('/', (c) => {
-    const { requestId: id, fault } = c.env
-    c.env.route = '/'
-    if (fault !== undefined) return refuse(c.req.raw, c.env)
-    const headers = { 'X-Request-Id': id, Vary: 'Accept' }
+    const headers = { Vary: 'Accept' }
     const type = accepts(c, { header: 'Accept', supports: [JSON_TYPE, PAGE_TYPE], default: JSON_TYPE })
     if (type === PAGE_TYPE)
       return withBytes(new Response(PAGE, { headers: { ...PAGE_HEADERS, ...headers } }), Buffer.byteLength(PAGE))
-    return jsonResponse(kernel, 200, envelope({ ...health(kernel), ...LINKS }, { request_id: id }), headers)
+    const body = envelope({ ...health(kernel), ...LINKS }, { request_id: c.env.requestId })
+    return jsonResponse(kernel, 200, body, headers)
   })
 }
