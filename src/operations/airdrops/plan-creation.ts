@@ -52,12 +52,12 @@ export async function planCreation(
   const account = await tokenAccountAddress(mint, payer)
   const airdrop = await readAirdrop(chain, id, async () => [mint, account])
   const decimals = airdropMintDecimals(mint, airdrop.accounts.get(mint) ?? null)
+  const { startsAt, endsAt } = scheduleOf(input, tree, airdrop.now)
   await requireProgram(chain, PROGRAMS.distributor)
   await requireFreeCount(context, airdrop, { payer, root, tree })
   const tokens = airdrop.accounts.get(account) ?? null
   const held = isOpen(tokens) ? tokens : null
   requireDepositTokens(input, { payer, account, held, deposit })
-  const { startsAt, endsAt } = scheduleOf(input, tree, airdrop.now)
   const creation = {
     mint,
     airdropCount,
