@@ -34,7 +34,7 @@ const PLAYED: readonly (readonly [typed: string, until?: string])[] = [
   ['svc pools progress "$pool"'],
   ['svc pools swap "$pool" --buy 1'],
   ['svc pools fees "$pool"'],
-  ['kill %1'],
+  ['kill %1; wait'],
 ]
 
 const home = makeSharedFolder('svc-first-launch-')
@@ -64,6 +64,8 @@ async function recording(): Promise<string> {
     HOME: home,
     PATH: `${join(home, 'bin')}:${process.env.PATH}`,
     PS1: PROMPT,
+    // The shell writes its history when the terminal is closed, into a folder that is being removed.
+    HISTFILE: '',
     TERM: 'screen',
     LC_ALL: 'C.UTF-8',
     NO_COLOR: '1',
