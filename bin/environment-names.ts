@@ -18,6 +18,7 @@ const OTHER_VARIABLES = [
   'SVC_REPOSITORY',
   'SVC_SUMMARY',
   'SVC_VERSION',
+  'SVC_WALLET_PASSPHRASE_FILE',
 ]
 const OTHER_FAMILIES = /^SVC_(TEST|BUILD|BENCH|SOAK)_/
 /** Kubernetes tells each pod of the services beside it, and one may be called `svc`. */

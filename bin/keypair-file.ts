@@ -52,8 +52,10 @@ export function readKeypair(file: string): KeyPair {
 }
 
 /** Writes a new key in the Solana CLI's format; returns false and changes nothing where the file exists. */
-export function makeKeypair(file: string): boolean {
-  const seed = randomBytes(32)
+export const makeKeypair = (file: string): boolean => writeKeypair(file, randomBytes(32))
+
+/** Writes the key of a 32-byte seed (0600); returns false and changes nothing where the file exists. */
+export function writeKeypair(file: string, seed: Uint8Array): boolean {
   const text = `[${[...seed, ...keyPairOf(seed).publicKey].join(',')}]\n`
   try {
     writeFileSync(file, text, { mode: 0o600, flag: 'wx' })

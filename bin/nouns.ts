@@ -27,6 +27,12 @@ export const NOUNS: readonly NounEntry[] = [
     load: async () => (await import('../commands/api-keys.ts')).apiKeysNoun,
   },
   {
+    name: 'wallet',
+    aliases: ['wallets'],
+    summary: 'Keep the keys that you sign with',
+    load: async () => (await import('../commands/wallet/index.ts')).walletNoun,
+  },
+  {
     name: 'signer',
     summary: 'The platform wallet: policy, limits, pause switch',
     load: async () => (await import('../commands/signer.ts')).signerNoun,

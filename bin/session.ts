@@ -15,6 +15,7 @@ import { pause } from '../src/timing.ts'
 import type { Connection } from './connection.ts'
 import type { Globals } from './parse.ts'
 import { readProfile } from './profiles.ts'
+import { isWalletName } from './wallets/names.ts'
 
 /** The exit codes that a shell reports for a signal: 128 and the number of the signal. */
 const STOPPED_BY = { SIGINT: EXIT.cancelled, SIGTERM: 143, SIGHUP: 129 } as const
@@ -116,11 +117,12 @@ export function openSession(globals: Globals, host: Host, paint: Record<'out' | 
     database: onFirstCall(async () => (await import('./database.ts')).createDatabase(load)),
     storage: onFirstCall(async () => (await import('./storage.ts')).createStorageCopies(load)),
     wallet: lazyWallet(
-      async () => (await import('./wallet.ts')).createWallet(async () => configuredKeypair(await config())),
+      async () => (await import('./wallet.ts')).createWallet(async () => configuredKeypair(await config()), ui),
       // Without a connection, no API has answered, so what is signed comes from the person at the keyboard.
       async () =>
         opening === undefined ? undefined : (await import('./connection.ts')).refuseSigningFor(await config()),
     ),
+    wallets: onFirstCall(async () => (await import('./wallets/index.ts')).createWallets(ui)),
     clock: { now: Date.now, sleep: pause },
     setInterruptNote(text) {
       interruptNote = text
@@ -199,11 +201,14 @@ function onceOnly<T>(make: () => T): () => T {
   }
 }
 
-/** The setting `keypair`. A profile holds in every folder, so that a relative path there would name another file in each. */
+/**
+ * The setting `keypair`: a path, or the name of a wallet. A profile holds in every folder, so that a relative path there
+ * would name another file in each.
+ */
 function configuredKeypair({ values, origins }: Config): string | undefined {
   const { keypair } = values
-  if (keypair !== undefined && origins.keypair === 'profile' && !isAbsolute(keypair)) {
-    throw usage(`keypair in your profile must be an absolute path, not ${keypair}`, {
+  if (keypair !== undefined && origins.keypair === 'profile' && !isAbsolute(keypair) && !isWalletName(keypair)) {
+    throw usage(`keypair in your profile must be an absolute path or the name of a wallet, not ${keypair}`, {
       next: '`svc config set keypair "$PWD/FILE"` writes one',
     })
   }

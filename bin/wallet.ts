@@ -20,15 +20,30 @@ import type { TransactionConfig } from '../src/solana/transaction-config.ts'
 import { combineSignatures } from './combined-signatures.ts'
 import { keypairPath, makeKeypair, readKeypair } from './keypair-file.ts'
 import { signedTransaction } from './signed-transaction.ts'
+import { isWalletName } from './wallets/names.ts'
+import type { Asking } from './wallets/passphrases.ts'
 
-/** `configured` is the file that the settings name, for commands that were given none. */
-export function createWallet(configured: () => Promise<string | undefined> = async () => undefined): Wallet {
-  const read = new Map<string, KeyPair>()
-  const local = async (requested: string | undefined): Promise<KeyPair> => {
-    const file = keypairPath(requested ?? (await configured()))
-    const pair = read.get(file) ?? readKeypair(file)
-    read.set(file, pair)
-    return pair
+/** Signs the bytes of messages for its address, here or in a program of the user's own. */
+export interface TransactionSigner {
+  address: string
+  sign(message: Uint8Array): Uint8Array | Promise<Uint8Array>
+}
+
+/**
+ * `configured` is the file or the named wallet of the settings, for commands that were given none; `ui` asks for the
+ * passphrases of named wallets.
+ */
+export function createWallet(
+  configured: () => Promise<string | undefined> = async () => undefined,
+  ui: SigningUi = NOBODY,
+): Wallet {
+  const read = new Map<string, TransactionSigner>()
+  const local = async (requested: string | undefined): Promise<TransactionSigner> => {
+    const chosen = requested ?? (await configured())
+    const place = chosen !== undefined && isWalletName(chosen) ? chosen : keypairPath(chosen)
+    const signer = read.get(place) ?? (await signerAt(place, ui))
+    read.set(place, signer)
+    return signer
   }
   return {
     make: async (file) => makeKeypair(file),
@@ -80,28 +95,45 @@ export function createWallet(configured: () => Promise<string | undefined> = asy
   }
 }
 
+type SigningUi = Asking & { note(text: string): void }
+
+const NOBODY: SigningUi = {
+  interactive: false,
+  askSecret: async () => {
+    throw new Error('nobody can be asked')
+  },
+  note: () => undefined,
+}
+
+/** The signer of a named wallet or of a keypair file. */
+async function signerAt(place: string, ui: SigningUi): Promise<TransactionSigner> {
+  if (!isWalletName(place)) return readKeypair(place)
+  const { namedSigner } = await import('./wallets/unlocking.ts')
+  return namedSigner(place, ui)
+}
+
 /** Adds the signatures at their positions and leaves the message unchanged. */
-function withSignatures(
+async function withSignatures(
   decoded: DecodedTransaction,
-  own: KeyPair | undefined,
+  own: TransactionSigner | undefined,
   { returned, skipsOthers }: { returned: readonly KeyPair[]; skipsOthers: boolean },
-): SignedTransaction {
+): Promise<SignedTransaction> {
   const { message, messageBytes } = decoded
   const signers = message.keys.slice(0, message.signers)
   const raw = Uint8Array.from(decoded.raw)
-  const put = ({ address, sign }: KeyPair): boolean => {
+  const put = async ({ address, sign }: TransactionSigner): Promise<boolean> => {
     const place = signers.indexOf(address)
-    if (place >= 0) raw.set(sign(messageBytes), signatureOffset(raw, place))
+    if (place >= 0) raw.set(await sign(messageBytes), signatureOffset(raw, place))
     return place >= 0
   }
   for (const pair of returned) {
-    if (!put(pair) && !skipsOthers)
+    if (!(await put(pair)) && !skipsOthers)
       throw failure(`the answer holds the secret key of ${pair.address}, which is no signer`)
   }
-  if (own !== undefined && !put(own)) {
+  if (own !== undefined && !(await put(own))) {
     throw usage(`${own.address} is no signer of this transaction; it is signed by ${signers.join(', ')}`, {
       param: '--keypair',
-      next: 'give the keypair of one of them with -k FILE',
+      next: 'give the keypair or wallet of one of them with -k',
     })
   }
   return signedTransaction(raw)

@@ -62,12 +62,16 @@ export const localnetNoun: Noun = {
       async run({ file, sol = '10' }, { localnet, wallet }) {
         const lamports = lamportsInput(sol)
         const made = await wallet.make(file)
-        const address = await wallet.address(file)
+        // A bare word would be the name of a wallet.
+        const path = file.includes('/') ? file : `./${file}`
+        const address = await wallet.address(path)
         const { balance } = await localnet.airdrop(address, lamports)
         return {
           data: { address, file, made, balance },
           text: `${address} has ${solOf(BigInt(balance))} SOL.`,
-          notes: [made ? `${file} was made; sign with -k ${file}` : `${file} was there already`],
+          notes: [
+            made ? `${file} was made; sign with -k ${file.includes('.') ? file : path}` : `${file} was there already`,
+          ],
         }
       },
     }),

@@ -4,6 +4,7 @@ import type { Client } from '../src/client.ts'
 import type { Database } from './database/installation.ts'
 import type { Wallet } from './signing/wallet.ts'
 import type { Ui } from './ui/ui.ts'
+import type { Wallets } from './wallet/wallets.ts'
 
 /** The session of a command; each part is opened on its first use. */
 export interface Session {
@@ -14,6 +15,7 @@ export interface Session {
   readonly database: Database
   readonly storage: StorageCopies
   readonly wallet: Wallet
+  readonly wallets: Wallets
   readonly clock: SessionClock
   /** Sets the text that is shown when Ctrl-C ends the command; null shows nothing. */
   setInterruptNote(text: string | null): void

@@ -799,7 +799,7 @@ export const SETTINGS = define({
   keypair: {
     kind: 'string',
     pattern: FILE_PATH,
-    about: 'Keypair file (0600) that commands sign with where no -k names one; in a profile an absolute path',
+    about: 'Wallet or keypair file (0600) that commands sign with without -k; in a profile a name or an absolute path',
     project: 'it says who signs',
   },
   output: {

@@ -1,10 +1,13 @@
 /** The flags of every command that signs. */
 import { choiceOf, type InputValues, text, toggle } from '../command.ts'
 
-export const KEYPAIR = text('Keypair file to sign with (default: the setting keypair, else that of the Solana CLI)', {
-  placeholder: 'FILE',
-  short: 'k',
-})
+export const KEYPAIR = text(
+  'Keypair file or wallet that signs (default: the setting keypair, else the file of the Solana CLI)',
+  {
+    placeholder: 'FILE|NAME',
+    short: 'k',
+  },
+)
 export const WAITS = ['none', 'confirmed', 'finalized'] as const
 export type Wait = (typeof WAITS)[number]
 

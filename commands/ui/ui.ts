@@ -43,6 +43,8 @@ export interface Ui {
    */
   confirm(question: string): Promise<boolean>
   ask(question: Question): Promise<string>
+  /** Asks for a secret, which is not shown as it is typed; only where `interactive`. */
+  askSecret(message: string, check?: (answer: string) => string | undefined): Promise<string>
 }
 
 export interface Question {
@@ -138,6 +140,18 @@ export function createUi({ format, paint, interactive, animated, yes, paged, vie
             input,
             output,
           })
+      if (isCancel(answer)) throw new Cancelled()
+      return answer ?? ''
+    },
+    async askSecret(message, check = () => undefined) {
+      const { isCancel, password } = await import('@clack/prompts')
+      const [input, output] = [own.stdin, promptStream(stderr)]
+      const answer = await password({
+        message: printable(message),
+        validate: (typed) => check(typed ?? ''),
+        input,
+        output,
+      })
       if (isCancel(answer)) throw new Cancelled()
       return answer ?? ''
     },

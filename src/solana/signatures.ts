@@ -79,9 +79,13 @@ export function signaturesHold(transaction: DecodedTransaction): boolean {
 /** Whether the signature at this index is valid for its signer. */
 export function signatureHolds({ signatures, messageBytes, message }: DecodedTransaction, place: number): boolean {
   const signature = signatures[place]
-  if (signature === undefined) return false
+  return signature !== undefined && isSignatureOf(keyAt(message, place), messageBytes, signature)
+}
+
+/** Whether a 64-byte signature is that of an address for these bytes; false for an address that is no public key. */
+export function isSignatureOf(address: string, message: Uint8Array, signature: Uint8Array): boolean {
   try {
-    return verify(null, messageBytes, publicKeyOf(addressBytes(keyAt(message, place))), signature)
+    return verify(null, message, publicKeyOf(addressBytes(address)), signature)
   } catch {
     return false
   }

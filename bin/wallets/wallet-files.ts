@@ -1,0 +1,129 @@
+/** The files of named wallets, beside the profiles: each tells its address in clear, and holds its key encrypted or none. */
+import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { z } from '@hono/zod-openapi'
+import { Problem, usage } from '../../commands/ui/problem.ts'
+import type { NamedWallet } from '../../commands/wallet/wallets.ts'
+import { FileFault, readOwn, writeAtomically } from '../../src/files.ts'
+import { isAddress } from '../../src/solana/addresses.ts'
+import { keyPairOf } from '../../src/solana/signatures.ts'
+import { profilesFile } from '../profiles.ts'
+import { openSeed, sealedSeedSchema, sealSeed } from './encryption.ts'
+
+const MAX_WALLET_BYTES = 16_384
+const ENDING = '.json'
+
+const address = z.string().refine(isAddress)
+const keyWallet = z.strictObject({
+  version: z.literal(1),
+  kind: z.enum(['passphrase', 'keychain']),
+  address,
+  key: sealedSeedSchema,
+})
+const commandWallet = z.strictObject({
+  version: z.literal(1),
+  kind: z.literal('command'),
+  address,
+  /** The absolute path of the program, then its arguments. */
+  command: z.array(z.string().min(1).max(1024)).min(1).max(64),
+})
+const walletSchema = z.discriminatedUnion('kind', [keyWallet, commandWallet])
+export type KeyWallet = z.infer<typeof keyWallet>
+export type CommandWallet = z.infer<typeof commandWallet>
+export type WalletContent = KeyWallet | CommandWallet
+
+export const walletsFolder = () => join(dirname(profilesFile()), 'wallets')
+const fileOf = (name: string) => join(walletsFolder(), `${name}${ENDING}`)
+
+/** Reads the wallet of a name. Throws a problem that names its file: missing, open to others, or of another shape. */
+export function readWallet(name: string): WalletContent & NamedWallet {
+  const file = fileOf(name)
+  let text: string
+  try {
+    text = readOwn(file, { secret: true, maxBytes: MAX_WALLET_BYTES, folder: 'own' })
+  } catch (error) {
+    if (!(error instanceof FileFault)) throw error
+    if (error.kind === 'missing') throw noSuchWallet(name)
+    throw new Problem(error.kind === 'exposed' ? 'forbidden' : 'bad_request', error.problem, { next: error.next })
+  }
+  return { ...contentOf(text, file), name, file }
+}
+
+function contentOf(text: string, file: string): WalletContent {
+  const parsed = walletSchema.safeParse(jsonOf(text))
+  if (parsed.success) return parsed.data
+  throw usage(`${file} is no wallet of this version of svc`, {
+    next: 'restore it from a backup, or remove the file and import the key again',
+  })
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function noSuchWallet(name: string): Problem {
+  const isFile = lstatSync(name, { throwIfNoEntry: false })?.isFile() === true
+  return new Problem('not_found', `there is no wallet ${name}`, {
+    param: '--keypair',
+    next: isFile
+      ? `for the file of that name, write ./${name}`
+      : '`svc wallet list` shows those there are, `svc wallet new` makes one; a keypair file is named by its path',
+  })
+}
+
+/** The names of all wallets in order. */
+export function walletNames(): string[] {
+  try {
+    return readdirSync(walletsFolder())
+      .filter((file) => /^[a-z0-9][a-z0-9_-]*\.json$/.test(file))
+      .map((file) => file.slice(0, -ENDING.length))
+      .sort()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** Writes a new wallet; a conflict where the name is taken, by whoever was first. */
+export function writeWallet(name: string, content: WalletContent): NamedWallet {
+  const file = fileOf(name)
+  mkdirSync(walletsFolder(), { recursive: true, mode: 0o700 })
+  const text = `${JSON.stringify(content, null, 2)}\n`
+  if (!writeAtomically(file, text, { exclusive: true, syncFolder: true })) throw nameIsTaken(name)
+  return { name, address: content.address, kind: content.kind, file }
+}
+
+/** Throws a conflict where a wallet has that name, before anybody types a passphrase for another. */
+export function requireFreeName(name: string): void {
+  if (lstatSync(fileOf(name), { throwIfNoEntry: false }) !== undefined) throw nameIsTaken(name)
+}
+
+const nameIsTaken = (name: string) =>
+  new Problem('conflict', `there is a wallet ${name} already`, {
+    param: '<name>',
+    next: `take another name, or \`svc wallet delete ${name}\``,
+  })
+
+export const removeWallet = ({ file }: NamedWallet): void => rmSync(file)
+
+const contextOf = ({ version, kind, address: of }: Pick<KeyWallet, 'version' | 'kind' | 'address'>) => [
+  `svc wallet ${version}`,
+  kind,
+  of,
+]
+
+/** The content of a wallet of this seed. */
+export async function sealedWallet(kind: KeyWallet['kind'], seed: Uint8Array, passphrase: string): Promise<KeyWallet> {
+  const head = { version: 1, kind, address: keyPairOf(seed).address } as const
+  return { ...head, key: await sealSeed(seed, passphrase, contextOf(head)) }
+}
+
+/** The 32-byte seed of a wallet; null where the passphrase is another or the file was changed. */
+export async function seedOf(wallet: KeyWallet, passphrase: string): Promise<Buffer | null> {
+  const seed = await openSeed(wallet.key, passphrase, contextOf(wallet))
+  return seed !== null && keyPairOf(seed).address === wallet.address ? seed : null
+}

@@ -1,0 +1,149 @@
+/** `svc wallet`: the keys that commands sign with, kept encrypted or in a program of the user's own. */
+import { integer, type Noun, required, text, toggle, verb } from '../command.ts'
+import { listOutcome } from '../reads.ts'
+import { usage } from '../ui/problem.ts'
+import { readSecretText } from './key-input.ts'
+import type { NamedWallet } from './wallets.ts'
+
+const NAME = required(text('Name of the wallet, of 1 to 32 of a-z, 0-9, - and _', { placeholder: 'NAME' }))
+const KEYCHAIN = toggle("Keep the passphrase in the system's keychain instead of asking for it")
+/** The number of an account of a recovery phrase is below 2^31. */
+const MOST_ACCOUNTS = 0x7fffffff
+
+export const walletNoun: Noun = {
+  aliases: { create: 'new', add: 'import', get: 'address', remove: 'delete' },
+  verbs: {
+    new: verb({
+      about: 'Make a wallet with a new key',
+      details:
+        'The key is encrypted with a passphrase, which is asked for, or read from the file (0600) that SVC_WALLET_PASSPHRASE_FILE names. Sign with -k NAME, or with every command after `svc wallet use NAME`.',
+      args: { name: NAME },
+      flags: {
+        phrase: toggle('Make it from a recovery phrase of 12 words, and show that once'),
+        keychain: KEYCHAIN,
+      },
+      examples: ['svc wallet new treasury', 'svc wallet new ops --keychain', 'svc wallet new launches --phrase'],
+      async run({ name, phrase, keychain }, { wallets }) {
+        const { recovery_phrase, ...wallet } = await wallets.make(name, { phrase, keychain })
+        const { text, notes } = madeOutcome(wallet)
+        if (recovery_phrase === null) return { data: wallet, text, notes }
+        return {
+          data: { ...wallet, recovery_phrase },
+          text: `${text}\n\n  ${recovery_phrase}\n`,
+          notes: ['Write these words down: they are shown once, and whoever has them has the wallet', ...notes],
+        }
+      },
+    }),
+    import: verb({
+      about: 'Keep a key that you have, or a program that signs',
+      details:
+        'FILE is a keypair of the Solana CLI, or holds base58 or a recovery phrase; without it, the key is asked for and not shown. With --signer-command no key is kept: the program gets the bytes of each message on standard input and prints the signature, in base58 or base64.',
+      args: { name: NAME, file: text('File (0600) with the key, or - for standard input', { placeholder: 'FILE' }) },
+      flags: {
+        account: integer('Account of a recovery phrase, as wallets count them from 0 (default 0)', {
+          min: 0,
+          max: MOST_ACCOUNTS,
+        }),
+        keychain: KEYCHAIN,
+        signer_command: text('Program that signs, with its arguments; no shell reads it', { placeholder: 'COMMAND' }),
+        address: text('Public key that the program signs for', { placeholder: 'ADDRESS' }),
+      },
+      examples: [
+        'svc wallet import treasury ~/.config/solana/id.json',
+        'svc wallet import phantom --account 1',
+        'svc wallet import ledger --address 9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g --signer-command "/usr/local/bin/sign-on-device --path 0"',
+      ],
+      async run({ name, file, account = 0, keychain, signer_command, address }, { wallets, ui }) {
+        if (signer_command === undefined) {
+          if (address !== undefined) throw usage('--address goes with --signer-command', { param: '--address' })
+          const key = await readSecretText(file, ui)
+          return madeOutcome(await wallets.import(name, { text: key, account, keychain }))
+        }
+        if (address === undefined)
+          throw usage('--signer-command needs --address: the public key that it signs for', { param: '--address' })
+        if (file !== undefined || keychain)
+          throw usage('with --signer-command no key is kept: leave FILE and --keychain out', {
+            param: '--signer-command',
+          })
+        return madeOutcome(await wallets.import(name, { address, command: signer_command }))
+      },
+    }),
+    list: verb({
+      about: 'List your wallets; the one in use is marked',
+      examples: ['svc wallet list', 'svc wallet list --columns name,address'],
+      async run(_, { wallets, settings }) {
+        const used = await usedKeypair(settings)
+        const all = (await wallets.list()).map((wallet) => ({ ...wallet, in_use: wallet.name === used }))
+        return listOutcome(all, ['name', 'address', 'kind', 'in_use'])
+      },
+    }),
+    use: verb({
+      about: 'Sign with a wallet wherever no -k names another',
+      details: 'It sets `keypair` in the profile; `svc config unset keypair` goes back to the file of the Solana CLI.',
+      args: { name: NAME },
+      examples: ['svc wallet use treasury', 'svc wallet use ledger --profile mainnet'],
+      async run({ name }, { wallets, settings }) {
+        const wallet = await wallets.get(name)
+        const { profile } = await settings.set('keypair', name)
+        const used = await usedKeypair(settings)
+        return {
+          data: { ...wallet, profile },
+          text: `Commands sign with the wallet ${name} (${wallet.address}).`,
+          notes: used === name ? [] : [`SVC_KEYPAIR is set and goes before it: ${used}`],
+        }
+      },
+    }),
+    address: verb({
+      about: 'Print the address of a wallet, without its passphrase',
+      args: {
+        wallet: text('Name of a wallet or path of a keypair file (default: the one in use)', { placeholder: 'WALLET' }),
+      },
+      examples: ['svc wallet address', 'svc wallet address treasury -o plain', 'svc wallet address ./id.json'],
+      async run({ wallet: named }, { wallet }) {
+        const address = await wallet.address(named)
+        return { data: { address }, rows: { columns: ['address'], rows: [[address]] }, text: address }
+      },
+    }),
+    export: verb({
+      about: 'Write the key of a wallet as a keypair file of the Solana CLI',
+      details: 'The file (0600) holds the key in clear: whoever can read it has the wallet. No file is replaced.',
+      args: { name: NAME, file: required(text('File to make', { placeholder: 'FILE' })) },
+      examples: ['svc wallet export treasury treasury.json', 'svc wallet export treasury treasury.json --yes'],
+      async run({ name, file }, { wallets, ui }) {
+        const wallet = await wallets.get(name)
+        await ui.confirm(`Write the key of ${name} (${wallet.address}) in clear to ${file}?`)
+        await wallets.export(name, file)
+        return { data: { ...wallet, file }, text: `${file} holds the key of ${wallet.address} in clear.` }
+      },
+    }),
+    delete: verb({
+      about: 'Delete a wallet with its key',
+      details: 'What it holds on chain is lost with the key, unless you have that elsewhere.',
+      args: { name: NAME },
+      examples: ['svc wallet delete old-ops', 'svc wallet delete old-ops --yes'],
+      async run({ name }, { wallets, ui, settings }) {
+        const { address } = await wallets.get(name)
+        await ui.confirm(`Delete the wallet ${name} (${address})? Without a copy of its key, what it holds is lost.`)
+        const wallet = await wallets.delete(name)
+        const isUsed = (await usedKeypair(settings)) === name
+        return {
+          data: wallet,
+          text: `The wallet ${name} is deleted.`,
+          notes: isUsed ? ['It is still the one in use: `svc config unset keypair`, or `svc wallet use` another'] : [],
+        }
+      },
+    }),
+  },
+}
+
+const usedKeypair = async (settings: { list(): Promise<{ name: string; value: unknown }[]> }) =>
+  (await settings.list()).find(({ name }) => name === 'keypair')?.value
+
+function madeOutcome(wallet: NamedWallet) {
+  const { name, address } = wallet
+  return {
+    data: wallet,
+    text: `The wallet ${name} has the address ${address}.`,
+    notes: [`Sign with -k ${name}, or with every command: svc wallet use ${name}`],
+  }
+}
