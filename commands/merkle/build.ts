@@ -13,6 +13,7 @@ import { inWhole } from '../amounts.ts'
 import { type CommandOutcome, choiceOf, integer, required, text, toggle, verb } from '../command.ts'
 import { usage } from '../ui/problem.ts'
 import { builtTreeRecord, readKey } from './built-record.ts'
+import { junitFlag, withJunitReport } from './junit.ts'
 import { csvFlags, hashRoot, hashTree, type Recipients, readRecipients } from './recipients.ts'
 import { storeTree } from './store-tree.ts'
 import { shardFile, svcTreeChunks, writeTreeFile } from './tree-file.ts'
@@ -38,46 +39,51 @@ export const buildTreeOfCsv = verb({
       jito: "the distributor's merkle_tree.json",
       streamflow: 'the CSV that its service takes',
     }),
+    ...junitFlag,
   },
   examples: [
     'svc merkle build recipients.csv --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --decimals 6',
     'svc merkle build recipients.csv --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --persist -o json',
     'svc merkle build huge.csv --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --shard --persist',
   ],
-  async run({ file, mint, airdrop_count: first = 0, persist, replace, shard, out, format, ...csv }, session) {
-    const { ui } = session
-    readKey(mint, '--mint')
-    if (replace && !persist) throw usage('--replace goes with --persist')
-    if (format !== undefined && out === undefined) throw usage('--format goes with --out', { param: '--format' })
-    const recipients = await readRecipients(file, csv, ui)
-    const { list, merged, zeroAmounts } = recipients
-    if (merged > 0) ui.warn(`${merged} rows were added to an earlier row of the same wallet`)
-    if (zeroAmounts > 0) ui.warn(`${zeroAmounts} wallets have an amount of 0`)
-    if (persist && !shard && list.count > MAX_STORED_LEAVES) {
-      throw usage(`${list.count} rows do not fit in one stored tree of ${MAX_STORED_LEAVES}`, { next: 'add --shard' })
-    }
-    const parts = shard ? shardList(list) : [list]
-    if (first + parts.length - 1 > MAX_AIRDROP_COUNT) {
-      throw usage(`${parts.length} trees from --airdrop-count ${first} go past ${MAX_AIRDROP_COUNT}`)
-    }
-    if (format === 'jito' && parts.some((part) => totalAmount(part) > MAX_U64)) {
-      throw usage(`the amounts add up to more than ${MAX_U64}, which a distributor cannot hold`, { param: '--format' })
-    }
-    const records: TreeRecord[] = []
-    for (const [i, part] of parts.entries()) {
-      // Only the file holds proofs, and so needs more of the tree than its root.
-      const tree = out === undefined ? undefined : hashTree(part, ui)
-      const rooted = tree ?? { list: part, root: hashRoot(part, ui) }
-      let record = builtTreeRecord(rooted, mint, first + i)
-      if (persist) record = await storeTree(session, rooted, record, replace)
-      if (out !== undefined && tree !== undefined) {
-        const chunks = chunksOf(format, tree, record, jitoPart(recipients, i))
-        await writeTreeFile(shard ? shardFile(out, first + i) : out, chunks)
+  async run({ file, mint, airdrop_count: first = 0, persist, replace, shard, out, format, junit, ...csv }, session) {
+    return withJunitReport(junit, file, async () => {
+      const { ui } = session
+      readKey(mint, '--mint')
+      if (replace && !persist) throw usage('--replace goes with --persist')
+      if (format !== undefined && out === undefined) throw usage('--format goes with --out', { param: '--format' })
+      const recipients = await readRecipients(file, csv, ui)
+      const { list, merged, zeroAmounts } = recipients
+      if (merged > 0) ui.warn(`${merged} rows were added to an earlier row of the same wallet`)
+      if (zeroAmounts > 0) ui.warn(`${zeroAmounts} wallets have an amount of 0`)
+      if (persist && !shard && list.count > MAX_STORED_LEAVES) {
+        throw usage(`${list.count} rows do not fit in one stored tree of ${MAX_STORED_LEAVES}`, { next: 'add --shard' })
       }
-      records.push(record)
-    }
-    const [record] = records
-    return shard || record === undefined ? shardsOutcome(records, csv.decimals) : treeOutcome(record, csv.decimals)
+      const parts = shard ? shardList(list) : [list]
+      if (first + parts.length - 1 > MAX_AIRDROP_COUNT) {
+        throw usage(`${parts.length} trees from --airdrop-count ${first} go past ${MAX_AIRDROP_COUNT}`)
+      }
+      if (format === 'jito' && parts.some((part) => totalAmount(part) > MAX_U64)) {
+        throw usage(`the amounts add up to more than ${MAX_U64}, which a distributor cannot hold`, {
+          param: '--format',
+        })
+      }
+      const records: TreeRecord[] = []
+      for (const [i, part] of parts.entries()) {
+        // Only the file holds proofs, and so needs more of the tree than its root.
+        const tree = out === undefined ? undefined : hashTree(part, ui)
+        const rooted = tree ?? { list: part, root: hashRoot(part, ui) }
+        let record = builtTreeRecord(rooted, mint, first + i)
+        if (persist) record = await storeTree(session, rooted, record, replace)
+        if (out !== undefined && tree !== undefined) {
+          const chunks = chunksOf(format, tree, record, jitoPart(recipients, i))
+          await writeTreeFile(shard ? shardFile(out, first + i) : out, chunks)
+        }
+        records.push(record)
+      }
+      const [record] = records
+      return shard || record === undefined ? shardsOutcome(records, csv.decimals) : treeOutcome(record, csv.decimals)
+    })
   },
 })
 

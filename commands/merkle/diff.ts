@@ -19,6 +19,7 @@ import {
   differencesOf,
   type MarkdownReport,
 } from './diff-report.ts'
+import { junitFlag, withJunitReport } from './junit.ts'
 import { type CsvChoices, csvFlags, readRecipients } from './recipients.ts'
 import { fetchStoredList } from './stored-list.ts'
 
@@ -54,25 +55,28 @@ export const diff = verb({
     exit_code: toggle('Exit 1 when the roots differ'),
     markdown: text('Write a summary for a review, with the 100 largest differences', { placeholder: 'FILE' }),
     csv: text('Write every difference as CSV', { placeholder: 'FILE' }),
+    ...junitFlag,
   },
   examples: [
     'svc merkle diff old.csv new.csv --exit-code',
     'svc merkle diff 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw recipients.csv',
   ],
-  async run({ a, b, before_decimals, exit_code, markdown, csv: csvFile, ...csv }, session) {
-    if (markdown === '-' || csvFile === '-') throw usage('--markdown and --csv name files: the answer has the output')
-    if (a === '-' && b === '-') throw usage('only one of the two lists can come from standard input')
-    const decimals = before_decimals === undefined ? csv.decimals : beforeDecimals(before_decimals)
-    const before = await readSide(a, { ...csv, decimals }, session)
-    const after = await readSide(b, csv, session)
-    // With two different decimals, whole tokens would hide the differences, so raw units are shown.
-    const shown = decimals === csv.decimals ? csv.decimals : undefined
-    const comparison = compareLists(before, after)
-    const differences = differencesOf(comparison)
-    const report = { before: listSummary(a, before), after: listSummary(b, after), comparison, differences }
-    if (csvFile !== undefined) await writePieces(csvFile, differenceCsv(differences, shown))
-    if (markdown !== undefined) await writePieces(markdown, only(differenceMarkdown({ ...report, decimals: shown })))
-    return diffOutcome({ ...report, decimals: shown }, exit_code)
+  async run({ a, b, before_decimals, exit_code, markdown, csv: csvFile, junit, ...csv }, session) {
+    return withJunitReport(junit, b, async () => {
+      if (markdown === '-' || csvFile === '-') throw usage('--markdown and --csv name files: the answer has the output')
+      if (a === '-' && b === '-') throw usage('only one of the two lists can come from standard input')
+      const decimals = before_decimals === undefined ? csv.decimals : beforeDecimals(before_decimals)
+      const before = await readSide(a, { ...csv, decimals }, session)
+      const after = await readSide(b, csv, session)
+      // With two different decimals, whole tokens would hide the differences, so raw units are shown.
+      const shown = decimals === csv.decimals ? csv.decimals : undefined
+      const comparison = compareLists(before, after)
+      const differences = differencesOf(comparison)
+      const report = { before: listSummary(a, before), after: listSummary(b, after), comparison, differences }
+      if (csvFile !== undefined) await writePieces(csvFile, differenceCsv(differences, shown))
+      if (markdown !== undefined) await writePieces(markdown, only(differenceMarkdown({ ...report, decimals: shown })))
+      return diffOutcome({ ...report, decimals: shown }, exit_code)
+    })
   },
 })
 

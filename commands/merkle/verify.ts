@@ -11,6 +11,7 @@ import { EXIT, usage } from '../ui/problem.ts'
 import { readHash, readKey } from './built-record.ts'
 import { compareLists, type ListComparison } from './diff.ts'
 import { differenceRows, differencesOf } from './diff-report.ts'
+import { junitFlag, withJunitReport } from './junit.ts'
 import { type CsvChoices, csvFlags, hashRoot, readRecipients } from './recipients.ts'
 import { fetchStoredList } from './stored-list.ts'
 import { type Against, verifyTreeFile } from './verify-tree-file.ts'
@@ -35,6 +36,7 @@ export const verifyTree = verb({
     amount: text('Amount of the proof in raw units', { placeholder: 'DIGITS' }),
     amount_locked: text('Locked amount of the proof in raw units (default 0)', { placeholder: 'DIGITS' }),
     siblings: listOf('Hashes of the proof, leaf to root', { placeholder: 'HEX,…' }),
+    ...junitFlag,
   },
   examples: [
     'svc merkle verify --tree merkle_tree.json',
@@ -42,21 +44,23 @@ export const verifyTree = verb({
     'svc merkle verify recipients.csv --decimals 6 --id 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw',
     'svc merkle verify --proof proof.json --root 44af2d44dc00d2157cde1260ad46338d985dcf63691f900ef154ebde036a1be7',
   ],
-  async run({ file, tree, root, id, proof, wallet, amount, amount_locked, siblings, ...csv }, session) {
-    const single = [proof, wallet, amount, amount_locked, siblings].some((given) => given !== undefined)
-    if (tree !== undefined) {
-      if (file !== undefined || single) throw usage('give --tree, or a FILE, or a proof', { param: '--tree' })
-      return verifyTreeFile(tree, { root, id }, session)
-    }
-    if (file !== undefined) {
-      if (single) throw usage('give a FILE, or a proof (--proof, or --wallet --amount --siblings), not both')
-      return verifyList(file, { root, id }, csv, session)
-    }
-    if (id !== undefined) throw usage('--id goes with FILE', { param: '--id' })
-    if (proof !== undefined)
-      return verifyOne({ ...(await readProofFile(proof)), ...(root === undefined ? {} : { root }) })
-    if (!single) throw usage('give the CSV as FILE, or --proof FILE')
-    return verifyOne({ wallet, amount, amount_locked, proof: siblings ?? [], root })
+  async run({ file, tree, root, id, proof, wallet, amount, amount_locked, siblings, junit, ...csv }, session) {
+    return withJunitReport(junit, file ?? tree ?? 'proof', async () => {
+      const single = [proof, wallet, amount, amount_locked, siblings].some((given) => given !== undefined)
+      if (tree !== undefined) {
+        if (file !== undefined || single) throw usage('give --tree, or a FILE, or a proof', { param: '--tree' })
+        return verifyTreeFile(tree, { root, id }, session)
+      }
+      if (file !== undefined) {
+        if (single) throw usage('give a FILE, or a proof (--proof, or --wallet --amount --siblings), not both')
+        return verifyList(file, { root, id }, csv, session)
+      }
+      if (id !== undefined) throw usage('--id goes with FILE', { param: '--id' })
+      if (proof !== undefined)
+        return verifyOne({ ...(await readProofFile(proof)), ...(root === undefined ? {} : { root }) })
+      if (!single) throw usage('give the CSV as FILE, or --proof FILE')
+      return verifyOne({ wallet, amount, amount_locked, proof: siblings ?? [], root })
+    })
   },
 })
 
