@@ -31,6 +31,19 @@ if [[ -n ${SVC:-} ]]; then read -ra svc <<<"$SVC"; elif [[ -f $own ]]; then svc=
 git rev-parse --verify --quiet "$base^{commit}" >/dev/null || stop "there is no commit '$base'; fetch it (fetch-depth: 0)"
 merge_base=$(git merge-base "$base" HEAD) || stop "'$base' and HEAD have no commit in common; fetch the whole history (fetch-depth: 0)"
 
+# A link or a file that a stranger commits where the check writes would choose what it writes to.
+for place in "$differences_folder" "$junit" "$summary"; do
+  if [[ -z $place ]]; then continue; fi
+  [[ -z $(git ls-files --cached -- "$place" 2>/dev/null) ]] || stop "the repository has '$place', where the check writes; remove it there, or choose another place"
+  above=$(dirname -- "$place")
+  while [[ $above != . && $above != / ]]; do
+    if [[ -L $above ]] && git ls-files --cached --error-unmatch -- "$above" >/dev/null 2>&1; then
+      stop "the repository has the link '$above', below which the check writes; remove it there, or choose another place"
+    fi
+    above=$(dirname -- "$above")
+  done
+done
+
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0

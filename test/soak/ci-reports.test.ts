@@ -1,6 +1,6 @@
 /** What the script of examples/ci tells a runner and a reviewer about lists that a stranger wrote, and what its jobs may do. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -91,6 +91,36 @@ describe('the report of examples/ci', () => {
   it('is there, and empty, where no list changed', async () => {
     expect((await check()).exitCode).toBe(0)
     expect(report()).toContain('<testsuites tests="0" failures="0">')
+  })
+})
+
+describe('the check of examples/ci', () => {
+  it('writes to no place that the repository chose by a link or a file', async () => {
+    const victim = join(cli.home, 'victim')
+    mkdirSync(victim, { recursive: true })
+    const own = { SVC_SUMMARY: 'out/summary.md', SVC_DIFFERENCES: 'out/all', SVC_JUNIT: 'out/all/junit.xml' }
+    mkdirSync(join(repository, 'out'))
+    write('spring.csv', `${walletOf(0)},11\n`)
+    write('spring.root.txt', rootOf(11n))
+    const committed = async (path: string) => {
+      await git('add', '-A')
+      const refused = await check(own)
+      await git('reset', '-q')
+      unlinkSync(join(repository, path))
+      return [refused.exitCode, refused.stderr]
+    }
+    symlinkSync(victim, join(repository, 'out/all'))
+    expect(await committed('out/all')).toEqual([2, expect.stringContaining("the repository has 'out/all'")])
+    symlinkSync(join(victim, 'profile'), join(repository, 'out/summary.md'))
+    expect(await committed('out/summary.md')).toEqual([2, expect.stringContaining("'out/summary.md'")])
+    rmSync(join(repository, 'out'), { recursive: true })
+    symlinkSync(victim, join(repository, 'out'))
+    expect(await committed('out')).toEqual([2, expect.stringContaining("the repository has the link 'out'")])
+    expect(readdirSync(victim)).toEqual([])
+    mkdirSync(join(repository, 'out'))
+    const { exitCode, stderr } = await check(own)
+    expect(exitCode, stderr).toBe(0)
+    expect(readdirSync(join(repository, 'out/all')).sort()).toEqual(['airdrops', 'junit.xml'])
   })
 })
 
