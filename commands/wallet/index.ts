@@ -1,7 +1,8 @@
-/** `svc wallet`: the keys that commands sign with, kept encrypted or in a program of the user's own. */
+/** `svc wallet`: the keys that commands sign with, kept encrypted or in a program of the user's own, and what they hold. */
 import { integer, type Noun, required, text, toggle, verb } from '../command.ts'
 import { listOutcome } from '../reads.ts'
 import { usage } from '../ui/problem.ts'
+import { balance } from './balance.ts'
 import { readSecretText } from './key-input.ts'
 import type { NamedWallet } from './wallets.ts'
 
@@ -104,6 +105,7 @@ export const walletNoun: Noun = {
         return { data: { address }, rows: { columns: ['address'], rows: [[address]] }, text: address }
       },
     }),
+    balance,
     export: verb({
       about: 'Write the key of a wallet as a keypair file of the Solana CLI',
       details: 'The file (0600) holds the key in clear: whoever can read it has the wallet. No file is replaced.',

@@ -24,6 +24,30 @@ export const accountBatch = z
   })
   .openapi('AccountBatch')
 
+export const walletBalances = z
+  .object({
+    wallet: address,
+    lamports: digits,
+    tokens: z
+      .array(
+        z.object({
+          mint: address,
+          account: address.meta({ description: 'Token account of the wallet' }),
+          amount: digits.meta({ description: 'Raw units; of wrapped SOL, lamports' }),
+          decimals: nullOr(z.int()).meta({ description: 'Null where the mint cannot be read' }),
+          symbol: nullOr(z.string()).meta({ description: 'Chosen by whoever made the mint' }),
+          name: nullOr(z.string()).meta({ description: 'Chosen by whoever made the mint' }),
+          token_program: nullOr(z.enum(['spl', 'token2022'])),
+          frozen: z.boolean().meta({ description: 'Whether the freeze authority holds it back' }),
+        }),
+      )
+      .meta({ description: 'Token accounts that hold something, at most 200, by mint and account' }),
+    empty_accounts: z.int().min(0).meta({ description: 'Token accounts that hold nothing' }),
+    truncated: z.boolean().meta({ description: 'Whether there are more: ask for one with `mint`' }),
+  })
+  .openapi('WalletBalances')
+
+export type WalletBalances = z.output<typeof walletBalances>
 export type AccountRecord = z.output<typeof account>
 export type AccountBatch = z.output<typeof accountBatch>
 
@@ -41,5 +65,15 @@ export const accounts = {
     summary: 'Read up to 100 accounts at once',
     body: writeBody({ addresses: z.array(address).min(1).max(100) }),
     data: accountBatch,
+  }),
+  balances: defineRoute({
+    at: paths.accounts.balances,
+    tag: 'Accounts',
+    summary: 'Read the SOL and the tokens of a wallet',
+    description:
+      'Both token programs, with symbol, name and decimals. Anybody can send tokens to a wallet, so that 10,000 token accounts of each program are read and 200 answered.',
+    params: z.object({ wallet: address }),
+    query: z.strictObject({ mint: address.optional() }),
+    data: walletBalances,
   }),
 }

@@ -116,6 +116,7 @@ export const paths = {
   accounts: {
     get: ['get', '/v2/accounts/{address}'],
     batchFetch: ['post', '/v2/accounts/batch-fetch'],
+    balances: ['get', '/v2/wallets/{wallet}/balances'],
   },
   pdas: {
     derive: ['post', '/v2/pdas/{kind}'],

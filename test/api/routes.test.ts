@@ -91,6 +91,7 @@ describe('the routes', () => {
       POST /v2/transactions/refresh
       GET /v2/accounts/{address}
       POST /v2/accounts/batch-fetch
+      GET /v2/wallets/{wallet}/balances
       POST /v2/pdas/{kind}
       POST /v2/storage/delegations
       GET /v2/events

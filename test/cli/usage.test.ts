@@ -32,7 +32,7 @@ describe('svc', () => {
   })
 
   it('shows a short flag beside its name and takes it', async () => {
-    expect((await svc(['tx', 'sign', '--help'])).stdout).toContain('-k, --keypair <FILE>')
+    expect((await svc(['tx', 'sign', '--help'])).stdout).toContain('-k, --keypair <FILE|NAME>')
     const { exitCode, stderr } = await svc(['tx', 'sign', 'AAAA', '-k', '/nowhere.json'])
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('transaction')])
   })

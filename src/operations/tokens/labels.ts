@@ -25,10 +25,17 @@ export async function fetchTokenLabels(
   { chain }: Context,
   { mints }: Input<FetchLabelsRoute>,
 ): Promise<Result<FetchLabelsRoute>> {
-  const distinct = [...new Set(mints)]
-  const states = await readTokens(await chain.connection(), distinct)
-  const labels = new Map(distinct.map((mint, i) => [mint, tokenLabelOf(states[i] ?? null)]))
+  const labels = await readTokenLabels(chain, [...new Set(mints)])
   return { tokens: mints.map((mint) => labels.get(mint) ?? null) }
+}
+
+/** The labels of distinct mints; null for what is no mint. Throws internal_error when the node fails. */
+export async function readTokenLabels(
+  chain: Context['chain'],
+  mints: readonly string[],
+): Promise<ReadonlyMap<string, TokenLabel | null>> {
+  const states = await readTokens(await chain.connection(), mints)
+  return new Map(mints.map((mint, i) => [mint, tokenLabelOf(states[i] ?? null)]))
 }
 
 /** Metadata that the mint says is elsewhere is not read, and what else bears its name is not what the mint points to. */

@@ -7,6 +7,7 @@ export {
   type TokenCreation,
   tokenCreationInstructions,
 } from './creation.ts'
+export { readHoldings, type WalletHolding, type WalletHoldings } from './holdings.ts'
 export { metadataFrozenIn } from './metadata-changes.ts'
 export { metadataAddress, metadataAddressOf } from './metaplex.ts'
 export {

@@ -1,0 +1,49 @@
+/** Tells what a wallet holds: its SOL, and the tokens of both token programs with their labels. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import { readHoldings, type WalletHolding } from '../../chain/programs/tokens/index.ts'
+import { readWallets } from '../../chain/rpc-reads.ts'
+import type { Context } from '../../context.ts'
+import { readTokenLabels } from '../tokens/labels.ts'
+
+type WalletBalancesRoute = Api['accounts']['balances']
+
+/** Most token accounts of an answer. */
+const MOST_TOKENS = 200
+
+/** Takes one call of the node for the SOL, one for each token program, and one for each fifty mints. */
+export async function getWalletBalances(
+  context: Context,
+  { wallet, mint }: Input<WalletBalancesRoute>,
+): Promise<Result<WalletBalancesRoute>> {
+  const [[sol], { holdings, isCut }] = await Promise.all([
+    context.chain.connection().then((connection) => readWallets(connection, [wallet])),
+    readHoldings(context.chain, { wallet, mint }),
+  ])
+  const held = holdings.filter(({ amount }) => amount > 0n).sort(byMintAndAccount)
+  const shown = held.slice(0, MOST_TOKENS)
+  const labels = await readTokenLabels(context.chain, [...new Set(shown.map((holding) => holding.mint))])
+  return {
+    wallet,
+    lamports: String(sol?.lamports ?? 0n),
+    tokens: shown.map((holding) => {
+      const label = labels.get(holding.mint) ?? null
+      return {
+        mint: holding.mint,
+        account: holding.account,
+        amount: String(holding.amount),
+        decimals: label?.decimals ?? null,
+        symbol: label?.symbol ?? null,
+        name: label?.name ?? null,
+        token_program: label?.token_program ?? null,
+        frozen: holding.isFrozen,
+      }
+    }),
+    empty_accounts: holdings.length - held.length,
+    truncated: isCut || held.length > shown.length,
+  }
+}
+
+const byMintAndAccount = (a: WalletHolding, b: WalletHolding): number =>
+  compared(a.mint, b.mint) || compared(a.account, b.account)
+const compared = (a: string, b: string): number => (a < b ? -1 : Number(a > b))

@@ -1,0 +1,160 @@
+/** What a wallet holds, through the app on the embedded chain; and node answers that show what is not its own. */
+import { Keypair, PublicKey } from '@solana/web3.js'
+import { describe, expect, it } from 'vitest'
+import { readHoldings } from '../src/chain/programs/tokens/index.ts'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../src/solana/program-ids.ts'
+import { commandLine } from './cli/command-line.ts'
+import { startService } from './support/service.ts'
+
+const someone = () => Keypair.generate().publicKey.toBase58()
+
+function mintData(decimals: number): Buffer {
+  const data = Buffer.alloc(82)
+  data[44] = decimals
+  data[45] = 1
+  return data
+}
+
+/** A token account; state 1 is initialized, 2 frozen. With `extended` it has the layout of Token-2022 with extensions. */
+function accountData(mint: string, owner: string, amount: bigint, { state = 1, extended = false } = {}): Buffer {
+  const data = Buffer.alloc(extended ? 170 : 165)
+  new PublicKey(mint).toBuffer().copy(data, 0)
+  new PublicKey(owner).toBuffer().copy(data, 32)
+  data.writeBigUInt64LE(amount, 64)
+  data[108] = state
+  if (extended) data[165] = 2
+  return data
+}
+
+async function funded() {
+  const service = await startService()
+  const chain = await service.services.chain.local()
+  const put = (address: string, owner: string, data: Uint8Array, lamports = 10_000_000n) =>
+    chain.setAccount(address, { lamports, owner, executable: false, data })
+  const mint = (decimals: number, program = TOKEN_PROGRAM) => {
+    const address = someone()
+    put(address, program, mintData(decimals))
+    return address
+  }
+  const ask = async (wallet: string, query = '') => {
+    const { status, json } = await service.request('GET', `/v2/wallets/${wallet}/balances${query}`)
+    return { status, data: json.data, error: json.error }
+  }
+  return { service, put, mint, ask }
+}
+
+describe('the balances of a wallet', () => {
+  it('are its SOL and what it holds of both token programs, exact, with labels; nothing of anybody else', async () => {
+    const { put, mint, ask } = await funded()
+    const wallet = someone()
+    put(wallet, '11111111111111111111111111111111', Buffer.alloc(0), 2n ** 60n + 1n)
+    const [plain, extended, closed] = [mint(6), mint(2, TOKEN_2022_PROGRAM), someone()]
+    const accounts = Array.from({ length: 6 }, someone)
+    put(accounts[0]!, TOKEN_PROGRAM, accountData(plain, wallet, 2n ** 64n - 1n))
+    put(accounts[1]!, TOKEN_2022_PROGRAM, accountData(extended, wallet, 5n, { state: 2, extended: true }))
+    put(accounts[2]!, TOKEN_PROGRAM, accountData(plain, wallet, 0n))
+    put(accounts[3]!, TOKEN_PROGRAM, accountData(WRAPPED_SOL, wallet, 7n))
+    put(accounts[4]!, TOKEN_PROGRAM, accountData(plain, someone(), 9n))
+    put(accounts[5]!, TOKEN_PROGRAM, accountData(closed, wallet, 3n))
+    const { status, data } = await ask(wallet)
+    expect(status).toBe(200)
+    expect(data).toMatchObject({ wallet, lamports: '1152921504606846977', empty_accounts: 1, truncated: false })
+    const of = (mint: string) => data.tokens.filter((token: { mint: string }) => token.mint === mint)
+    expect(data.tokens.map(({ mint }: { mint: string }) => mint)).toEqual([plain, extended, WRAPPED_SOL, closed].sort())
+    expect(of(plain)).toEqual([
+      {
+        mint: plain,
+        account: accounts[0],
+        amount: '18446744073709551615',
+        decimals: 6,
+        symbol: null,
+        name: null,
+        token_program: 'spl',
+        frozen: false,
+      },
+    ])
+    expect(of(extended)).toMatchObject([{ amount: '5', decimals: 2, token_program: 'token2022', frozen: true }])
+    expect(of(WRAPPED_SOL)).toMatchObject([{ amount: '7', symbol: 'SOL', name: 'Wrapped SOL' }])
+    expect(of(closed)).toMatchObject([{ amount: '3', decimals: null, symbol: null, token_program: null }])
+    const one = await ask(wallet, `?mint=${extended}`)
+    expect(one.data.tokens.map(({ mint }: { mint: string }) => mint)).toEqual([extended])
+  })
+
+  it('are nothing for an address without an account, and an error for what is no address', async () => {
+    const { ask } = await funded()
+    const wallet = someone()
+    expect((await ask(wallet)).data).toEqual({ wallet, lamports: '0', tokens: [], empty_accounts: 0, truncated: false })
+    expect((await ask('nobody')).error.param).toBe('wallet')
+    expect((await ask(wallet, '?mint=x')).error.param).toBe('mint')
+    expect((await ask(wallet, '?limit=5')).status).toBe(400)
+  })
+
+  it('are cut where strangers opened many accounts, and one token can still be asked for', async () => {
+    const { put, mint, ask } = await funded()
+    const wallet = someone()
+    const [dust, own] = [mint(0), mint(9)]
+    for (let i = 0; i < 205; i++) put(someone(), TOKEN_PROGRAM, accountData(dust, wallet, 1n))
+    put(someone(), TOKEN_PROGRAM, accountData(own, wallet, 8n))
+    const { data } = await ask(wallet)
+    expect(data.tokens).toHaveLength(200)
+    expect(data.truncated).toBe(true)
+    expect((await ask(wallet)).data).toEqual(data)
+    const { data: found } = await ask(wallet, `?mint=${own}`)
+    expect(found).toMatchObject({ tokens: [{ mint: own, amount: '8' }], truncated: false })
+  })
+})
+
+describe('the answer of a node', () => {
+  const wallet = someone()
+  const mint = someone()
+  const item = (data: Buffer, owner = TOKEN_PROGRAM, pubkey: unknown = someone()) => ({
+    pubkey,
+    account: { owner, data: [data.toString('base64'), 'base64'] },
+  })
+  const reading = (items: unknown[], result: unknown = { context: { slot: 1 }, value: [] }) =>
+    readHoldings(
+      {
+        callLarge: async (_, onItem) => {
+          for (const each of items) onItem(each)
+          return result
+        },
+      },
+      { wallet, mint },
+    )
+
+  it.each([
+    ['another wallet', item(accountData(mint, someone(), 1n))],
+    ['another mint', item(accountData(someone(), wallet, 1n))],
+    ['another program', item(accountData(mint, wallet, 1n), someone())],
+    ['a mint', item(mintData(6))],
+    ['no data', { pubkey: someone(), account: { owner: TOKEN_PROGRAM } }],
+    ['no address', item(accountData(mint, wallet, 1n), TOKEN_PROGRAM, 'x')],
+    ['nothing', null],
+  ])('that shows %s is an error, and no balance', async (_, shown) => {
+    await expect(reading([shown])).rejects.toMatchObject({ code: 'internal_error' })
+  })
+
+  it('without a slot is an error', async () => {
+    await expect(reading([], { value: [] })).rejects.toMatchObject({ code: 'internal_error' })
+  })
+})
+
+describe('svc wallet balance', () => {
+  const { svc } = commandLine()
+
+  it('shows SOL in whole units, of the wallet in use, of a file and of an address', async () => {
+    await svc(['localnet', 'wallet', 'mine.json', '2.5'])
+    const address = (await svc(['wallet', 'address', './mine.json', '-o', 'plain'])).stdout.trim()
+    const of = async (args: string[], env = {}) => {
+      const { exitCode, stdout, stderr } = await svc(['wallet', 'balance', ...args], { env })
+      expect(exitCode, stderr).toBe(0)
+      return stdout
+    }
+    expect(await of([], { SVC_KEYPAIR: 'mine.json' })).toMatch(/SOL +2\.5 /)
+    expect(await of(['mine.json'])).toMatch(/SOL +2\.5 /)
+    expect(JSON.parse(await of([address, '--json']))).toMatchObject({ wallet: address, lamports: '2500000000' })
+    const wrong = await svc(['wallet', 'balance', address, '--mint', 'x'])
+    expect(wrong.exitCode).toBe(2)
+    expect(wrong.stderr).toContain('--mint')
+  })
+})
