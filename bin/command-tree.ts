@@ -10,6 +10,8 @@ export type Suggestion =
   | 'folder'
   | 'setting'
   | 'profile'
+  | 'wallet'
+  | 'signing-key'
   | 'airdrop'
   | 'pool'
   | 'token'
@@ -88,6 +90,11 @@ const NAMED: Readonly<Record<string, Suggestion>> = {
   'pools share.name': 'preset',
   preset: 'preset',
   mint: 'token',
+  'wallet use.name': 'wallet',
+  'wallet export.name': 'wallet',
+  'wallet delete.name': 'wallet',
+  'wallet.wallet': 'signing-key',
+  keypair: 'signing-key',
   'keys.id': 'api-key',
   'webhooks.id': 'webhook',
   'fees.id': 'fee-schedule',

@@ -240,6 +240,7 @@ async function valuesFor(
       (typeof values === 'string' && current.length > 0 && about.toLowerCase().startsWith(current.toLowerCase())))
   return {
     candidates: known.filter(isWanted).map(({ value, about }) => ({ value: `${lead}${before}${value}`, about })),
-    paths: 'none',
+    // A keypair is a file, or a wallet by its name.
+    paths: values === 'signing-key' ? 'files' : 'none',
   }
 }

@@ -6,6 +6,7 @@ import type { Suggestion } from '../command-tree.ts'
 import { readApiKeyFile, runningDaemon } from '../connection.ts'
 import { openHttp } from '../http-transport.ts'
 import { readProfile, readProfiles } from '../profiles.ts'
+import { walletNames } from '../wallets/folder.ts'
 import type { Candidate } from './candidates.ts'
 
 /** Milliseconds that a person waits for a list at most. */
@@ -45,6 +46,8 @@ const LISTED: Partial<Record<Suggestion, { path: string; of(row: Record<string, 
 export async function liveValues(suggestion: Suggestion, options: LookupOptions): Promise<Candidate[]> {
   try {
     if (suggestion === 'setting') return Object.entries(SETTINGS).map(([name, { about }]) => ({ value: name, about }))
+    if (suggestion === 'wallet' || suggestion === 'signing-key')
+      return plain(walletNames().map((value) => ({ value, about: 'wallet' })))
     if (suggestion === 'profile') {
       const { current, profiles } = await readProfiles()
       const names = [...new Set(['default', ...Object.keys(profiles)])]

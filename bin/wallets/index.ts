@@ -5,6 +5,7 @@ import type { ImportedKey, MadeWallet, NamedWallet, Wallets } from '../../comman
 import { isAddress } from '../../src/solana/addresses.ts'
 import { SEED_BYTES } from '../../src/solana/signatures.ts'
 import { writeKeypair } from '../keypair-file.ts'
+import { walletNames } from './folder.ts'
 import { requireWalletName } from './names.ts'
 import { type Asking, newPassphrase } from './passphrases.ts'
 import { unlockedSeed } from './unlocking.ts'
@@ -15,7 +16,6 @@ import {
   requireFreeName,
   sealedWallet,
   type WalletContent,
-  walletNames,
   writeWallet,
 } from './wallet-files.ts'
 

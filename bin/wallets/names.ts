@@ -5,7 +5,7 @@ import { usage } from '../../commands/ui/problem.ts'
  * Whether `-k` and the setting `keypair` mean a wallet by this text. It does not depend on which files there are, so that
  * no file of a folder is ever taken for the wallet of its name: a file without a dot needs `./` before it.
  */
-export const isWalletName = (text: string): boolean => /^[\w-]+$/.test(text)
+export const isWalletName = (text: string): boolean => /^\w[\w-]*$/.test(text)
 
 /** Throws a usage problem for a name that no new wallet may have. Capital letters are one name with small ones on some systems. */
 export function requireWalletName(name: string): void {

@@ -9,7 +9,8 @@ import { terminal } from '../../commands/terminal.ts'
 import { failure, Problem, usage } from '../../commands/ui/problem.ts'
 import { isSignatureOf } from '../../src/solana/signatures.ts'
 import { shellWords } from '../shell-words.ts'
-import { type CommandWallet, walletsFolder } from './wallet-files.ts'
+import { walletsFolder } from './folder.ts'
+import type { CommandWallet } from './wallet-files.ts'
 
 /** A device is looked for, unlocked, and its button pressed. A blockhash holds for less than this. */
 const PATIENCE_MS = 180_000

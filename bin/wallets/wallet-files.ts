@@ -1,17 +1,16 @@
 /** The files of named wallets, beside the profiles: each tells its address in clear, and holds its key encrypted or none. */
-import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { lstatSync, mkdirSync, rmSync } from 'node:fs'
 import { z } from '@hono/zod-openapi'
 import { Problem, usage } from '../../commands/ui/problem.ts'
 import type { NamedWallet } from '../../commands/wallet/wallets.ts'
 import { FileFault, readOwn, writeAtomically } from '../../src/files.ts'
 import { isAddress } from '../../src/solana/addresses.ts'
 import { keyPairOf } from '../../src/solana/signatures.ts'
-import { profilesFile } from '../profiles.ts'
 import { openSeed, sealedSeedSchema, sealSeed } from './encryption.ts'
+import { fileOfWallet, walletsFolder } from './folder.ts'
+import { isWalletName } from './names.ts'
 
 const MAX_WALLET_BYTES = 16_384
-const ENDING = '.json'
 
 const address = z.string().refine(isAddress)
 const keyWallet = z.strictObject({
@@ -32,12 +31,11 @@ export type KeyWallet = z.infer<typeof keyWallet>
 export type CommandWallet = z.infer<typeof commandWallet>
 export type WalletContent = KeyWallet | CommandWallet
 
-export const walletsFolder = () => join(dirname(profilesFile()), 'wallets')
-const fileOf = (name: string) => join(walletsFolder(), `${name}${ENDING}`)
-
 /** Reads the wallet of a name. Throws a problem that names its file: missing, open to others, or of another shape. */
 export function readWallet(name: string): WalletContent & NamedWallet {
-  const file = fileOf(name)
+  // A name that is a path would lead out of the folder.
+  if (!isWalletName(name)) throw noSuchWallet(name)
+  const file = fileOfWallet(name)
   let text: string
   try {
     text = readOwn(file, { secret: true, maxBytes: MAX_WALLET_BYTES, folder: 'own' })
@@ -75,22 +73,9 @@ function noSuchWallet(name: string): Problem {
   })
 }
 
-/** The names of all wallets in order. */
-export function walletNames(): string[] {
-  try {
-    return readdirSync(walletsFolder())
-      .filter((file) => /^[a-z0-9][a-z0-9_-]*\.json$/.test(file))
-      .map((file) => file.slice(0, -ENDING.length))
-      .sort()
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  }
-}
-
 /** Writes a new wallet; a conflict where the name is taken, by whoever was first. */
 export function writeWallet(name: string, content: WalletContent): NamedWallet {
-  const file = fileOf(name)
+  const file = fileOfWallet(name)
   mkdirSync(walletsFolder(), { recursive: true, mode: 0o700 })
   const text = `${JSON.stringify(content, null, 2)}\n`
   if (!writeAtomically(file, text, { exclusive: true, syncFolder: true })) throw nameIsTaken(name)
@@ -99,7 +84,7 @@ export function writeWallet(name: string, content: WalletContent): NamedWallet {
 
 /** Throws a conflict where a wallet has that name, before anybody types a passphrase for another. */
 export function requireFreeName(name: string): void {
-  if (lstatSync(fileOf(name), { throwIfNoEntry: false }) !== undefined) throw nameIsTaken(name)
+  if (lstatSync(fileOfWallet(name), { throwIfNoEntry: false }) !== undefined) throw nameIsTaken(name)
 }
 
 const nameIsTaken = (name: string) =>

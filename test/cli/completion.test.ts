@@ -25,6 +25,8 @@ beforeAll(async () => {
   writeFileSync(join(home, 'bin/svc'), `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`)
   chmodSync(join(home, 'bin/svc'), 0o755)
   writeFileSync(join(home, 'a list.csv'), '')
+  mkdirSync(join(home, '.config/svc/wallets'), { recursive: true, mode: 0o700 })
+  writeFileSync(join(home, '.config/svc/wallets/treasury.json'), '{}')
   daemon = await startDaemon({ dataDir: join(home, 'data') })
   keys = []
   for (const name of NAMES) {
@@ -61,6 +63,9 @@ describe('svc __complete', () => {
     expect(svc('tokens', 'list', '--output=').values).toEqual(['--output=table', '--output=json', '--output=plain'])
     expect(svc('config', 'set', 'rpc-u').values).toContain('rpc-urls')
     expect(svc('merkle', 'build', '').paths).toBe(':files')
+    expect(svc('tx', 'sign', 'x', '-k', '').paths).toBe(':files')
+    expect(svc('tx', 'sign', 'x', '-k', 'trea').values).toEqual(['treasury'])
+    expect(svc('wallet', 'use', '')).toMatchObject({ values: ['treasury'], paths: ':none' })
     expect(svc('airdrops', 'page', 'ID', '--out', '').paths).toBe(':folders')
   })
 

@@ -136,7 +136,7 @@ describe('a recovery phrase', () => {
 describe('the name of a wallet', () => {
   it('is told from a path by its letters, whatever files there are', () => {
     for (const name of ['treasury', 'Ops-2', 'a_b', '7']) expect(isWalletName(name)).toBe(true)
-    for (const path of ['id.json', './treasury', '/tmp/x', '~/id', 'a b', '', '../x'])
+    for (const path of ['id.json', './treasury', '/tmp/x', '~/id', 'a b', '', '-', '../x'])
       expect(isWalletName(path)).toBe(false)
   })
 
@@ -179,6 +179,8 @@ describe('svc wallet', () => {
     const { run, json, env } = fresh('use')
     const [one, two] = [await json('wallet', 'new', 'one'), await json('wallet', 'new', 'two')]
     expect((await run('wallet', 'use', 'three')).exitCode).toBe(3)
+    // The profiles lie one folder above.
+    expect((await run('wallet', 'use', '../profiles')).exitCode).toBe(3)
     await json('wallet', 'use', 'one')
     expect(await json('wallet', 'address')).toEqual({ address: one.address })
     expect(await json('wallet', 'list')).toEqual([
