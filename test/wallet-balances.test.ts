@@ -87,6 +87,8 @@ describe('the balances of a wallet', () => {
     expect((await ask('nobody')).error.param).toBe('wallet')
     expect((await ask(wallet, '?mint=x')).error.param).toBe('mint')
     expect((await ask(wallet, '?limit=5')).status).toBe(400)
+    const none = await ask(wallet, `?mint=${someone()}`)
+    expect([none.status, none.error.param]).toEqual([404, 'mint'])
   })
 
   it('are cut where strangers opened many accounts, and one token can still be asked for', async () => {

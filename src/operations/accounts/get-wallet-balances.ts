@@ -4,6 +4,7 @@ import type { Input, Result } from '../../api/route.ts'
 import { readHoldings, type WalletHolding } from '../../chain/programs/tokens/index.ts'
 import { readWallets } from '../../chain/rpc-reads.ts'
 import type { Context } from '../../context.ts'
+import { notFound } from '../../errors.ts'
 import { readTokenLabels } from '../tokens/labels.ts'
 
 type WalletBalancesRoute = Api['accounts']['balances']
@@ -11,11 +12,15 @@ type WalletBalancesRoute = Api['accounts']['balances']
 /** Most token accounts of an answer. */
 const MOST_TOKENS = 200
 
-/** Takes one call of the node for the SOL, one for each token program, and one for each fifty mints. */
+/**
+ * Takes one call of the node for the SOL, one for each token program, and one for each fifty mints. Throws not_found for
+ * a `mint` that is none, and internal_error when the node fails.
+ */
 export async function getWalletBalances(
   context: Context,
   { wallet, mint }: Input<WalletBalancesRoute>,
 ): Promise<Result<WalletBalancesRoute>> {
+  if (mint !== undefined) await requireMint(context, mint)
   const [[sol], { holdings, isCut }] = await Promise.all([
     context.chain.connection().then((connection) => readWallets(connection, [wallet])),
     readHoldings(context.chain, { wallet, mint }),
@@ -42,6 +47,13 @@ export async function getWalletBalances(
     empty_accounts: holdings.length - held.length,
     truncated: isCut || held.length > shown.length,
   }
+}
+
+/** Nodes refuse to look for the accounts of what is no mint. */
+async function requireMint({ chain }: Context, mint: string): Promise<void> {
+  const label = (await readTokenLabels(chain, [mint])).get(mint)
+  if (!label)
+    throw notFound(`There is no token mint at ${mint}: give the address of the token itself`, { param: 'mint' })
 }
 
 const byMintAndAccount = (a: WalletHolding, b: WalletHolding): number =>
