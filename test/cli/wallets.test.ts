@@ -448,3 +448,34 @@ describe('a signer command', () => {
     expect(shellWords(String.raw`a\ b  "c \"d\" \x" 'e'"f"g`, refuse)).toEqual(['a b', String.raw`c "d" \x`, 'efg'])
   })
 })
+
+describe('on the embedded chain', () => {
+  it('an encrypted wallet and one that signs by a program create tokens, and balance shows them', async () => {
+    const own = fresh('chain')
+    const device = keypairFile('chain-device.json')
+    await own.json('wallet', 'new', 'ops')
+    const command = `${shellQuoted(EXAMPLE)} ${shellQuoted(device.path)}`
+    await own.run('wallet', 'import', 'device', '--address', device.address, '--signer-command', command)
+    for (const name of ['ops', 'device']) {
+      const { address } = await own.json('wallet', 'address', name)
+      await own.json('localnet', 'airdrop', address, '2')
+      const token = ['--name', 'Own', '--symbol', 'OWN', '--uri', 'https://example.com/own.json', '--supply', '7']
+      const create = [
+        'tokens',
+        'create',
+        ...token,
+        '--token-program',
+        'token2022',
+        '--decimals',
+        '3',
+        '-k',
+        name,
+        '--yes',
+      ]
+      const { mint } = await own.json(...create)
+      const { lamports, tokens } = await own.json('wallet', 'balance', name)
+      expect(BigInt(lamports)).toBeLessThan(2_000_000_000n)
+      expect(tokens).toMatchObject([{ mint, amount: '7000', decimals: 3, symbol: 'OWN', token_program: 'token2022' }])
+    }
+  })
+})
