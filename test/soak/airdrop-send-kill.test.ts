@@ -40,10 +40,21 @@ const json = async (args: string[]) => JSON.parse((await svc(args)).stdout)
 /** Kills the command once its journal has grown so often: as a batch is signed, and as it has ended. */
 async function killAmongBatches(args: string[], journal: string, growths: number): Promise<void> {
   const size = () => statSync(journal, { throwIfNoEntry: false })?.size
-  const child = spawn(process.execPath, [PROGRAM, ...args, '--json'], { cwd: home, env, stdio: 'ignore' })
+  const child = spawn(process.execPath, [PROGRAM, ...args, '--json'], {
+    cwd: home,
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
   const isKilled = new Promise<boolean>((settle) => child.once('exit', (code) => settle(code === null)))
   for (let seen = 0, last = size(); seen < growths; seen++) {
-    await expect.poll(size, { timeout: 60_000, interval: 1 }).not.toBe(last)
+    // What a killed run had signed may have to expire first, which takes a minute of the chain's clock.
+    const hasGone = () => child.exitCode !== null || size() !== last
+    await expect.poll(hasGone, { timeout: 180_000, interval: 1 }).toBe(true)
+    expect(child.exitCode, said).toBeNull()
     last = size()
   }
   await delay(random() * 100)

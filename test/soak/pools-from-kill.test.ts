@@ -53,10 +53,21 @@ const launchesIn = (journal: string): Record<string, Launch> =>
 /** Kills the command once it has written its journal so often: as a row is built, signed, and seen. */
 async function killAmongLaunches(args: string[], journal: string, writes: number): Promise<void> {
   const written = () => statSync(journal, { throwIfNoEntry: false })?.mtimeMs
-  const child = spawn(process.execPath, [PROGRAM, ...args, '--json'], { cwd: home, env, stdio: 'ignore' })
+  const child = spawn(process.execPath, [PROGRAM, ...args, '--json'], {
+    cwd: home,
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
   const isKilled = new Promise<boolean>((settle) => child.once('exit', (code) => settle(code === null)))
   for (let seen = 0, last = written(); seen < writes; seen++) {
-    await expect.poll(written, { timeout: 60_000, interval: 1 }).not.toBe(last)
+    // What a killed run had signed may have to expire first, which takes a minute of the chain's clock.
+    const hasGone = () => child.exitCode !== null || written() !== last
+    await expect.poll(hasGone, { timeout: 180_000, interval: 1 }).toBe(true)
+    expect(child.exitCode, said).toBeNull()
     last = written()
   }
   await delay(random() * 120)
