@@ -54,12 +54,13 @@ async function killAmongBatches(args: string[], journal: string, growths: number
     // What a killed run had signed may have to expire first, which takes a minute of the chain's clock.
     const hasGone = () => child.exitCode !== null || size() !== last
     await expect.poll(hasGone, { timeout: 180_000, interval: 1 }).toBe(true)
-    expect(child.exitCode, said).toBeNull()
+    // A busy machine shows two writes as one, so that the command may be done before it is killed.
+    if (child.exitCode !== null) return expect(child.exitCode, said).toBe(0)
     last = size()
   }
   await delay(random() * 100)
   child.kill('SIGKILL')
-  expect(await isKilled).toBe(true)
+  expect((await isKilled) || child.exitCode === 0, said).toBe(true)
 }
 
 describe.each(RUNS)('a list of $rows wallets that $signer pays', ({ signer, rows, alone, served }) => {

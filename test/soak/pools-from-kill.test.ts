@@ -67,12 +67,13 @@ async function killAmongLaunches(args: string[], journal: string, writes: number
     // What a killed run had signed may have to expire first, which takes a minute of the chain's clock.
     const hasGone = () => child.exitCode !== null || written() !== last
     await expect.poll(hasGone, { timeout: 180_000, interval: 1 }).toBe(true)
-    expect(child.exitCode, said).toBeNull()
+    // A busy machine shows two writes as one, so that the command may be done before it is killed.
+    if (child.exitCode !== null) return expect(child.exitCode, said).toBe(0)
     last = written()
   }
   await delay(random() * 120)
   child.kill('SIGKILL')
-  expect(await isKilled).toBe(true)
+  expect((await isKilled) || child.exitCode === 0, said).toBe(true)
 }
 
 describe.skipIf(lacksDbc)(`a list that is killed ${KILLS.alone + KILLS.served} times, with SOAK_SEED=${SEED}`, () => {
