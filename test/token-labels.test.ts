@@ -8,16 +8,10 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../src/solana/pr
 import { PROGRAMS } from '../src/solana/programs.ts'
 import { commandLine } from './cli/command-line.ts'
 import { startService } from './support/service.ts'
+import { extended, mintData } from './support/token-accounts.ts'
 
 const someone = () => Keypair.generate().publicKey.toBase58()
 const METADATA_PROGRAM = PROGRAMS.tokenMetadata.id
-
-function mintData(decimals: number): Buffer {
-  const data = Buffer.alloc(82)
-  data[44] = decimals
-  data[45] = 1
-  return data
-}
 
 /** An account of Metaplex Token Metadata, with its texts padded by zeros as the program does. */
 function metaplexData(mint: string, name: string, symbol: string): Buffer {
@@ -35,20 +29,11 @@ function metaplexData(mint: string, name: string, symbol: string): Buffer {
 
 /** A mint of Token-2022 with a metadata pointer and, in the mint, metadata. */
 function extendedMint(mint: string, pointed: string, name: string, symbol: string): Buffer {
-  const entry = (type: number, data: Buffer) => {
-    const head = Buffer.alloc(4)
-    head.writeUInt16LE(type)
-    head.writeUInt16LE(data.length, 2)
-    return Buffer.concat([head, data])
-  }
   const key = new PublicKey(mint).toBuffer()
   const metadata = [Buffer.alloc(32, 7), key, ...[name, symbol, ''].map(borshString), Buffer.alloc(4)]
-  return Buffer.concat([
-    mintData(2),
-    Buffer.alloc(83),
-    Buffer.from([1]),
-    entry(18, Buffer.concat([Buffer.alloc(32), new PublicKey(pointed).toBuffer()])),
-    entry(19, Buffer.concat(metadata)),
+  return extended(mintData(2), 1, [
+    [18, Buffer.concat([Buffer.alloc(32), new PublicKey(pointed).toBuffer()])],
+    [19, Buffer.concat(metadata)],
   ])
 }
 

@@ -5,26 +5,12 @@ import { readHoldings } from '../src/chain/programs/tokens/index.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../src/solana/program-ids.ts'
 import { commandLine } from './cli/command-line.ts'
 import { startService } from './support/service.ts'
+import { extended, mintData, tokenAccountData } from './support/token-accounts.ts'
 
 const someone = () => Keypair.generate().publicKey.toBase58()
 
-function mintData(decimals: number): Buffer {
-  const data = Buffer.alloc(82)
-  data[44] = decimals
-  data[45] = 1
-  return data
-}
-
-/** A token account; state 1 is initialized, 2 frozen. With `extended` it has the layout of Token-2022 with extensions. */
-function accountData(mint: string, owner: string, amount: bigint, { state = 1, extended = false } = {}): Buffer {
-  const data = Buffer.alloc(extended ? 170 : 165)
-  new PublicKey(mint).toBuffer().copy(data, 0)
-  new PublicKey(owner).toBuffer().copy(data, 32)
-  data.writeBigUInt64LE(amount, 64)
-  data[108] = state
-  if (extended) data[165] = 2
-  return data
-}
+const accountData = (mint: string, owner: string, amount: bigint, frozen = false) =>
+  tokenAccountData(new PublicKey(mint).toBuffer(), { owner: new PublicKey(owner).toBuffer(), amount, frozen })
 
 async function funded() {
   const service = await startService()
@@ -48,10 +34,10 @@ describe('the balances of a wallet', () => {
     const { put, mint, ask } = await funded()
     const wallet = someone()
     put(wallet, '11111111111111111111111111111111', Buffer.alloc(0), 2n ** 60n + 1n)
-    const [plain, extended, closed] = [mint(6), mint(2, TOKEN_2022_PROGRAM), someone()]
+    const [plain, guarded, closed] = [mint(6), mint(2, TOKEN_2022_PROGRAM), someone()]
     const accounts = Array.from({ length: 6 }, someone)
     put(accounts[0]!, TOKEN_PROGRAM, accountData(plain, wallet, 2n ** 64n - 1n))
-    put(accounts[1]!, TOKEN_2022_PROGRAM, accountData(extended, wallet, 5n, { state: 2, extended: true }))
+    put(accounts[1]!, TOKEN_2022_PROGRAM, extended(accountData(guarded, wallet, 5n, true), 2, [[7, Buffer.alloc(0)]]))
     put(accounts[2]!, TOKEN_PROGRAM, accountData(plain, wallet, 0n))
     put(accounts[3]!, TOKEN_PROGRAM, accountData(WRAPPED_SOL, wallet, 7n))
     put(accounts[4]!, TOKEN_PROGRAM, accountData(plain, someone(), 9n))
@@ -60,7 +46,7 @@ describe('the balances of a wallet', () => {
     expect(status).toBe(200)
     expect(data).toMatchObject({ wallet, lamports: '1152921504606846977', empty_accounts: 1, truncated: false })
     const of = (mint: string) => data.tokens.filter((token: { mint: string }) => token.mint === mint)
-    expect(data.tokens.map(({ mint }: { mint: string }) => mint)).toEqual([plain, extended, WRAPPED_SOL, closed].sort())
+    expect(data.tokens.map(({ mint }: { mint: string }) => mint)).toEqual([plain, guarded, WRAPPED_SOL, closed].sort())
     expect(of(plain)).toEqual([
       {
         mint: plain,
@@ -73,11 +59,11 @@ describe('the balances of a wallet', () => {
         frozen: false,
       },
     ])
-    expect(of(extended)).toMatchObject([{ amount: '5', decimals: 2, token_program: 'token2022', frozen: true }])
+    expect(of(guarded)).toMatchObject([{ amount: '5', decimals: 2, token_program: 'token2022', frozen: true }])
     expect(of(WRAPPED_SOL)).toMatchObject([{ amount: '7', symbol: 'SOL', name: 'Wrapped SOL' }])
     expect(of(closed)).toMatchObject([{ amount: '3', decimals: null, symbol: null, token_program: null }])
-    const one = await ask(wallet, `?mint=${extended}`)
-    expect(one.data.tokens.map(({ mint }: { mint: string }) => mint)).toEqual([extended])
+    const one = await ask(wallet, `?mint=${guarded}`)
+    expect(one.data.tokens.map(({ mint }: { mint: string }) => mint)).toEqual([guarded])
   })
 
   it('are nothing for an address without an account, and an error for what is no address', async () => {

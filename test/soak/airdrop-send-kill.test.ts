@@ -1,13 +1,12 @@
 /** A list that is sent and killed at any moment, also with expired blockhashes: every wallet is paid exactly once. */
-import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import * as spl from '@solana/spl-token'
 import { Connection, Keypair, PublicKey } from '@solana/web3.js'
 import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
 import { startDaemon } from '../support/daemon.ts'
+import { killAmongWrites } from '../support/killed-command.ts'
 import { PROGRAMS_DIR } from '../support/programs.ts'
 import { removeFolder } from '../support/service.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
@@ -38,30 +37,16 @@ const svc = (args: string[]) =>
 const json = async (args: string[]) => JSON.parse((await svc(args)).stdout)
 
 /** Kills the command once its journal has grown so often: as a batch is signed, and as it has ended. */
-async function killAmongBatches(args: string[], journal: string, growths: number): Promise<void> {
-  const size = () => statSync(journal, { throwIfNoEntry: false })?.size
-  const child = spawn(process.execPath, [PROGRAM, ...args, '--json'], {
-    cwd: home,
-    env,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  let said = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said += text
-  })
-  const isKilled = new Promise<boolean>((settle) => child.once('exit', (code) => settle(code === null)))
-  for (let seen = 0, last = size(); seen < growths; seen++) {
+const killAmongBatches = (args: string[], journal: string, changes: number) =>
+  killAmongWrites({
+    argv: [PROGRAM, ...args, '--json'],
+    options: { cwd: home, env },
+    state: () => statSync(journal, { throwIfNoEntry: false })?.size,
+    changes,
+    delayMs: () => random() * 100,
     // What a killed run had signed may have to expire first, which takes a minute of the chain's clock.
-    const hasGone = () => child.exitCode !== null || size() !== last
-    await expect.poll(hasGone, { timeout: 180_000, interval: 1 }).toBe(true)
-    // A busy machine shows two writes as one, so that the command may be done before it is killed.
-    if (child.exitCode !== null) return expect(child.exitCode, said).toBe(0)
-    last = size()
-  }
-  await delay(random() * 100)
-  child.kill('SIGKILL')
-  expect((await isKilled) || child.exitCode === 0, said).toBe(true)
-}
+    patienceMs: 180_000,
+  })
 
 describe.each(RUNS)('a list of $rows wallets that $signer pays', ({ signer, rows, alone, served }) => {
   it(`is paid wallet by wallet, each exactly once, with SOAK_SEED=${SEED}`, async ({ annotate }) => {
@@ -96,11 +81,12 @@ describe.each(RUNS)('a list of $rows wallets that $signer pays', ({ signer, rows
     await svc(['signer', 'policy', ...limits, '--yes'])
 
     const progress: number[] = []
+    let killed = 0
     const lines = () => readFileSync(journal, 'utf8').trim().split('\n').slice(1)
     const ends = (end: string) => lines().filter((line) => line.includes(`"end":"${end}"`)).length
     const kill = async (times: number) => {
       for (let n = 0; n < times; n++) {
-        await killAmongBatches(send, journal, 1 + Math.floor(random() * 16))
+        if (await killAmongBatches(send, journal, 1 + Math.floor(random() * 16))) killed += 1
         // What was signed before can land no more then.
         if (random() < 0.5) await svc(['localnet', 'advance', '200'])
         progress.push(ends('confirmed'))
@@ -112,6 +98,7 @@ describe.each(RUNS)('a list of $rows wallets that $signer pays', ({ signer, rows
       await kill(served)
       process.stdout.write(`  batches confirmed after each kill: ${progress}\n`)
       expect(progress.some((count) => count > 0 && count < rows / 9)).toBe(true)
+      expect(killed).toBeGreaterThanOrEqual((alone + served) / 2)
       const before = performance.now()
       const last = await json(send)
       const seconds = (performance.now() - before) / 1000

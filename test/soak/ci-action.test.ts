@@ -5,6 +5,7 @@ import { execa } from 'execa'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { commandLine } from '../cli/command-line.ts'
 import { naiveRoot, walletOf } from '../merkle/reference.ts'
+import { gitIn } from '../support/git.ts'
 import { yamlFaults } from '../support/yaml-faults.ts'
 
 const cli = commandLine()
@@ -53,10 +54,7 @@ function run(step: number, { inputs = {}, base_ref = '', env = {} }: Given = {})
     reject: false,
   })
 }
-const git = (...args: string[]) =>
-  execa('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', '-c', 'commit.gpgsign=false', ...args], {
-    cwd: repository,
-  })
+const git = gitIn(repository)
 const write = (name: string, text: string) => writeFileSync(join(repository, name), text)
 const rootOf = (amount: bigint) => naiveRoot([{ wallet: walletOf(0), amount }])
 

@@ -5,16 +5,14 @@ import { execa } from 'execa'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { commandLine, PROGRAM } from '../cli/command-line.ts'
 import { naiveRoot, type Recipient, walletOf } from '../merkle/reference.ts'
+import { gitIn } from '../support/git.ts'
 
 const cli = commandLine()
 const repository = join(cli.home, 'repository')
 const SCRIPT = resolve(import.meta.dirname, '../../examples/ci/check-airdrops.sh')
 const summary = join(cli.home, 'summary.md')
 
-const git = (...args: string[]) =>
-  execa('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', '-c', 'commit.gpgsign=false', ...args], {
-    cwd: repository,
-  })
+const git = gitIn(repository)
 const check = (args = ['main', 'airdrops'], env: Record<string, string> = {}, cwd = repository) =>
   execa(SCRIPT, args, {
     cwd,

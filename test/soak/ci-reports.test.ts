@@ -6,6 +6,7 @@ import { execa } from 'execa'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { commandLine, PROGRAM } from '../cli/command-line.ts'
 import { naiveRoot, walletOf } from '../merkle/reference.ts'
+import { gitIn } from '../support/git.ts'
 import { yamlFaults } from '../support/yaml-faults.ts'
 
 const cli = commandLine()
@@ -15,10 +16,7 @@ const junit = join(cli.home, 'reports/junit.xml')
 const FOLDER = resolve(import.meta.dirname, '../../examples/ci')
 const SCRIPT = join(FOLDER, 'check-airdrops.sh')
 
-const git = (...args: string[]) =>
-  execa('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', '-c', 'commit.gpgsign=false', ...args], {
-    cwd: repository,
-  })
+const git = gitIn(repository)
 const check = (env: Record<string, string> = {}) =>
   execa(SCRIPT, ['main', 'airdrops'], {
     cwd: repository,

@@ -1,8 +1,6 @@
 /** A list of NFTs whose minting is killed at any moment and run again: each row is minted exactly once. */
-import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { Connection, Keypair, PublicKey } from '@solana/web3.js'
 import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -10,6 +8,7 @@ import { decodeAsset } from '../../src/chain/programs/metaplex-core/state.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { lacksCore } from '../support/assets.ts'
 import { startDaemon } from '../support/daemon.ts'
+import { killAmongWrites } from '../support/killed-command.ts'
 import { PROGRAMS_DIR } from '../support/programs.ts'
 import { removeFolder } from '../support/service.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
@@ -43,18 +42,14 @@ const svc = (args: string[]) =>
 const json = async (args: string[]) => JSON.parse((await svc(args)).stdout)
 
 /** Kills the command once it has marked its journal so often: as it is written, and as each row begins, eight at once. */
-async function killAmongRows(args: string[], journal: string, marks: number): Promise<void> {
-  const marked = () => statSync(journal, { throwIfNoEntry: false })?.mtimeMs
-  const child = spawn(process.execPath, [PROGRAM, ...args, '--json'], { cwd: home, env, stdio: 'ignore' })
-  const isKilled = new Promise<boolean>((settle) => child.once('exit', (code) => settle(code === null)))
-  for (let seen = 0, last = marked(); seen < marks; seen++) {
-    await expect.poll(marked, { timeout: 60_000, interval: 2 }).not.toBe(last)
-    last = marked()
-  }
-  await delay(random() * 50)
-  child.kill('SIGKILL')
-  expect(await isKilled).toBe(true)
-}
+const killAmongRows = (args: string[], journal: string, changes: number) =>
+  killAmongWrites({
+    argv: [PROGRAM, ...args, '--json'],
+    options: { cwd: home, env },
+    state: () => statSync(journal, { throwIfNoEntry: false })?.mtimeMs,
+    changes,
+    delayMs: () => random() * 50,
+  })
 
 describe.skipIf(lacksCore)(`a list that is killed ${KILLS.alone + KILLS.served} times, with SOAK_SEED=${SEED}`, () => {
   it('is minted row by row, each once, and each is told once', async () => {
@@ -77,7 +72,7 @@ describe.skipIf(lacksCore)(`a list that is killed ${KILLS.alone + KILLS.served} 
     const kill = async (times: number) => {
       for (let n = 0; n < times; n++) {
         // Some before a row is there.
-        await killAmongRows(mint, `${file}.mint.json`, 1 + Math.floor(random() * 5))
+        expect(await killAmongRows(mint, `${file}.mint.json`, 1 + Math.floor(random() * 5))).toBe(true)
         progress.push(await minted())
       }
     }

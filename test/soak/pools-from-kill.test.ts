@@ -1,14 +1,13 @@
 /** A list of launches that is killed at any moment and run again: each token is launched exactly once. */
-import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { Connection, Keypair, PublicKey } from '@solana/web3.js'
 import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
 import { png } from '../storage/images.ts'
 import { startDaemon } from '../support/daemon.ts'
 import { lacksDbc } from '../support/dbc.ts'
+import { killAmongWrites } from '../support/killed-command.ts'
 import { keypairFile } from '../support/platform-wallet.ts'
 import { PROGRAMS_DIR } from '../support/programs.ts'
 import { removeFolder } from '../support/service.ts'
@@ -51,30 +50,14 @@ const launchesIn = (journal: string): Record<string, Launch> =>
   statSync(journal, { throwIfNoEntry: false }) ? JSON.parse(readFileSync(journal, 'utf8')).launches : {}
 
 /** Kills the command once it has written its journal so often: as a row is built, signed, and seen. */
-async function killAmongLaunches(args: string[], journal: string, writes: number): Promise<void> {
-  const written = () => statSync(journal, { throwIfNoEntry: false })?.mtimeMs
-  const child = spawn(process.execPath, [PROGRAM, ...args, '--json'], {
-    cwd: home,
-    env,
-    stdio: ['ignore', 'ignore', 'pipe'],
+const killAmongLaunches = (args: string[], journal: string, changes: number) =>
+  killAmongWrites({
+    argv: [PROGRAM, ...args, '--json'],
+    options: { cwd: home, env },
+    state: () => statSync(journal, { throwIfNoEntry: false })?.mtimeMs,
+    changes,
+    delayMs: () => random() * 120,
   })
-  let said = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said += text
-  })
-  const isKilled = new Promise<boolean>((settle) => child.once('exit', (code) => settle(code === null)))
-  for (let seen = 0, last = written(); seen < writes; seen++) {
-    // What a killed run had signed may have to expire first, which takes a minute of the chain's clock.
-    const hasGone = () => child.exitCode !== null || written() !== last
-    await expect.poll(hasGone, { timeout: 180_000, interval: 1 }).toBe(true)
-    // A busy machine shows two writes as one, so that the command may be done before it is killed.
-    if (child.exitCode !== null) return expect(child.exitCode, said).toBe(0)
-    last = written()
-  }
-  await delay(random() * 120)
-  child.kill('SIGKILL')
-  expect((await isKilled) || child.exitCode === 0, said).toBe(true)
-}
 
 describe.skipIf(lacksDbc)(`a list that is killed ${KILLS.alone + KILLS.served} times, with SOAK_SEED=${SEED}`, () => {
   it('is launched row by row, each once', async () => {
@@ -94,9 +77,10 @@ describe.skipIf(lacksDbc)(`a list that is killed ${KILLS.alone + KILLS.served} t
 
     const begun: Record<string, string> = {}
     const progress: number[] = []
+    let killed = 0
     const kill = async (times: number) => {
       for (let n = 0; n < times; n++) {
-        await killAmongLaunches(launch, journal, 1 + Math.floor(random() * 6))
+        if (await killAmongLaunches(launch, journal, 1 + Math.floor(random() * 6))) killed += 1
         const launches = launchesIn(journal)
         // What was begun keeps its pool, so that there is one at most.
         for (const [symbol, { pool }] of Object.entries(launches)) expect(begun[symbol] ?? pool).toBe(pool)
@@ -112,6 +96,7 @@ describe.skipIf(lacksDbc)(`a list that is killed ${KILLS.alone + KILLS.served} t
       await kill(KILLS.served)
       process.stdout.write(`  launched after each kill: ${progress}\n`)
       expect(progress.some((count) => count > 0 && count < ROWS)).toBe(true)
+      expect(killed).toBeGreaterThanOrEqual((KILLS.alone + KILLS.served) / 2)
       const last = await json(launch)
       expect(last).toMatchObject({ total: ROWS, failed: 0, to_launch: 0 })
       expect(await json(launch)).toMatchObject({ launched: 0, launched_already: ROWS })

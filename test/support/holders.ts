@@ -5,6 +5,7 @@ import type { LocalChain } from '../../src/localnet/types.ts'
 import { isEd25519Point } from '../../src/solana/curve.ts'
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
+import { extended, mintData, type TokenAccount, type TokenExtensions, tokenAccountData } from './token-accounts.ts'
 
 type Put = Pick<LocalChain, 'setAccount' | 'together'>
 
@@ -22,12 +23,8 @@ export function namedOwners(name: string, count: number, isWallet = true): Uint8
   return owners
 }
 
-export interface PutHolder {
-  owner: Uint8Array
-  amount: bigint
-  frozen?: boolean
-  /** Extensions of Token-2022: type and bytes. */
-  extensions?: readonly (readonly [type: number, bytes: Uint8Array])[]
+export interface PutHolder extends TokenAccount {
+  extensions?: TokenExtensions
   /** Name of the token account, where an owner has several. */
   name?: string
 }
@@ -38,36 +35,11 @@ export interface PutMint {
   supply?: bigint
   decimals?: number
   /** Extensions make it one of Token-2022. */
-  extensions?: PutHolder['extensions']
+  extensions?: TokenExtensions
 }
 
 const RENT = 10_000_000n
 const account = (owner: string, data: Uint8Array) => ({ lamports: RENT, owner, data, executable: false })
-
-/** Type, length and bytes of each extension after the base layout, padded to that of an account. */
-function extended(base: Uint8Array, kind: 1 | 2, extensions: PutHolder['extensions']): Uint8Array {
-  if (extensions === undefined) return base
-  const head = new Uint8Array(166)
-  head.set(base)
-  head[165] = kind
-  const parts = extensions.map(([type, bytes]) => {
-    const entry = Buffer.alloc(4 + bytes.length)
-    entry.writeUInt16LE(type, 0)
-    entry.writeUInt16LE(bytes.length, 2)
-    entry.set(bytes, 4)
-    return entry
-  })
-  return Buffer.concat([head, ...parts])
-}
-
-function tokenAccountData(mint: Uint8Array, { owner, amount, frozen = false }: PutHolder): Uint8Array {
-  const data = Buffer.alloc(165)
-  data.set(mint, 0)
-  data.set(owner, 32)
-  data.writeBigUInt64LE(amount, 64)
-  data[108] = frozen ? 2 : 1
-  return data
-}
 
 /** Puts a mint and its token accounts there. Without a supply it is the sum of what they hold. */
 export async function putHolders(
@@ -76,12 +48,11 @@ export async function putHolders(
 ): Promise<void> {
   const program = extensions === undefined ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM
   const key = base58.decode(mint)
-  const data = Buffer.alloc(82)
-  data.writeBigUInt64LE(supply ?? holders.reduce((sum, { amount }) => sum + amount, 0n), 36)
-  data[44] = decimals
-  data[45] = 1
+  const data = mintData(decimals, supply ?? holders.reduce((sum, { amount }) => sum + amount, 0n))
+  const withExtensions = (base: Uint8Array, kind: 1 | 2, added: TokenExtensions | undefined) =>
+    added === undefined ? base : extended(base, kind, added)
   await chain.together(() => {
-    chain.setAccount(mint, account(program, extended(data, 1, extensions)))
+    chain.setAccount(mint, account(program, withExtensions(data, 1, extensions)))
     for (const holder of holders) {
       const name = base58.encode(
         createHash('sha256')
@@ -91,7 +62,7 @@ export async function putHolders(
           .digest(),
       )
       const own = extensions === undefined ? undefined : (holder.extensions ?? [])
-      chain.setAccount(name, account(program, extended(tokenAccountData(key, holder), 2, own)))
+      chain.setAccount(name, account(program, withExtensions(tokenAccountData(key, holder), 2, own)))
     }
   })
 }
