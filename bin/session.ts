@@ -8,14 +8,15 @@ import { EXIT, usage } from '../commands/ui/problem.ts'
 import { FORMATS, type Format } from '../commands/ui/render.ts'
 import { createUi } from '../commands/ui/ui.ts'
 import { isUnattended } from '../commands/unattended.ts'
+import { isWalletName } from '../commands/wallet/names.ts'
 import { type Client, createClient, type Transport } from '../src/client.ts'
-import { type Config, ConfigError, loadConfig, type SettingName } from '../src/config.ts'
+import { type Config, loadConfig, type SettingName } from '../src/config.ts'
 import { redactorOf, shapeRedactor } from '../src/redaction.ts'
 import { pause } from '../src/timing.ts'
+import { asUsage } from './config-problems.ts'
 import type { Connection } from './connection.ts'
 import type { Globals } from './parse.ts'
 import { readProfile } from './profiles.ts'
-import { isWalletName } from './wallets/names.ts'
 
 /** The exit codes that a shell reports for a signal: 128 and the number of the signal. */
 const STOPPED_BY = { SIGINT: EXIT.cancelled, SIGTERM: 143, SIGHUP: 129 } as const
@@ -234,13 +235,6 @@ function lazyWallet(load: () => Promise<Wallet>, beforeSigning: () => Promise<vo
     describe: async (transaction) => (await wallet()).describe(transaction),
     explain: async (transaction, err, logs) => (await wallet()).explain(transaction, err, logs),
   }
-}
-
-/** Turns a ConfigError into a usage problem, because an invalid setting is bad input wherever it came from. */
-function asUsage(error: unknown): unknown {
-  if (!(error instanceof ConfigError)) return error
-  const { problem, next } = error
-  return usage(problem, next === undefined ? {} : { next })
 }
 
 /** A part of the session that is loaded with the first call of one of its methods; a ConfigError is a usage problem. */

@@ -68,7 +68,6 @@ export const COMMAND_SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   verify: ['pools verify', 'merkle verify'],
   version: ['--version'],
   watch: ['events watch'],
-  wallet: ['localnet wallet'],
   whoami: ['keys list', 'signer address'],
 }
 

@@ -7,6 +7,7 @@ import type {
   Wallet,
 } from '../commands/signing/wallet.ts'
 import { failure, usage } from '../commands/ui/problem.ts'
+import { isWalletName } from '../commands/wallet/names.ts'
 import { addressOfKey, openDeriver } from '../src/chain/derived-addresses.ts'
 import { explainTransactionError } from '../src/chain/errors/index.ts'
 import { KNOWN_PROGRAMS } from '../src/chain/errors/programs.ts'
@@ -20,7 +21,6 @@ import type { TransactionConfig } from '../src/solana/transaction-config.ts'
 import { combineSignatures } from './combined-signatures.ts'
 import { keypairPath, makeKeypair, readKeypair } from './keypair-file.ts'
 import { signedTransaction } from './signed-transaction.ts'
-import { isWalletName } from './wallets/names.ts'
 import type { Asking } from './wallets/passphrases.ts'
 
 /** Signs the bytes of messages for its address, here or in a program of the user's own. */
@@ -40,8 +40,9 @@ export function createWallet(
   const read = new Map<string, TransactionSigner>()
   const local = async (requested: string | undefined): Promise<TransactionSigner> => {
     const chosen = requested ?? (await configured())
-    const place = chosen !== undefined && isWalletName(chosen) ? chosen : keypairPath(chosen)
-    const signer = read.get(place) ?? (await signerAt(place, ui))
+    const isNamed = chosen !== undefined && isWalletName(chosen)
+    const place = isNamed ? `wallet ${chosen}` : keypairPath(chosen)
+    const signer = read.get(place) ?? (isNamed ? await walletSigner(chosen, ui) : readKeypair(place))
     read.set(place, signer)
     return signer
   }
@@ -105,11 +106,10 @@ const NOBODY: SigningUi = {
   note: () => undefined,
 }
 
-/** The signer of a named wallet or of a keypair file. */
-async function signerAt(place: string, ui: SigningUi): Promise<TransactionSigner> {
-  if (!isWalletName(place)) return readKeypair(place)
+/** Loaded on use, because most keys are files. */
+async function walletSigner(name: string, ui: SigningUi): Promise<TransactionSigner> {
   const { namedSigner } = await import('./wallets/unlocking.ts')
-  return namedSigner(place, ui)
+  return namedSigner(name, ui)
 }
 
 /** Adds the signatures at their positions and leaves the message unchanged. */

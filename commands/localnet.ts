@@ -7,6 +7,7 @@ import type { LocalnetReport, PullReport } from './session.ts'
 import { fieldLines } from './ui/field-lines.ts'
 import { EXIT, usage } from './ui/problem.ts'
 import { zonedTime } from './ui/times.ts'
+import { isWalletName } from './wallet/names.ts'
 
 const TEN_YEARS = 315_360_000
 
@@ -62,16 +63,13 @@ export const localnetNoun: Noun = {
       async run({ file, sol = '10' }, { localnet, wallet }) {
         const lamports = lamportsInput(sol)
         const made = await wallet.make(file)
-        // A bare word would be the name of a wallet.
-        const path = file.includes('/') ? file : `./${file}`
+        const path = isWalletName(file) ? `./${file}` : file
         const address = await wallet.address(path)
         const { balance } = await localnet.airdrop(address, lamports)
         return {
           data: { address, file, made, balance },
           text: `${address} has ${solOf(BigInt(balance))} SOL.`,
-          notes: [
-            made ? `${file} was made; sign with -k ${file.includes('.') ? file : path}` : `${file} was there already`,
-          ],
+          notes: [made ? `${file} was made; sign with -k ${path}` : `${file} was there already`],
         }
       },
     }),

@@ -1,12 +1,12 @@
 /** Makes, imports, lists, exports and deletes the user's named wallets. */
 import { randomBytes } from 'node:crypto'
 import { usage } from '../../commands/ui/problem.ts'
+import { requireWalletName } from '../../commands/wallet/names.ts'
 import type { ImportedKey, MadeWallet, NamedWallet, Wallets } from '../../commands/wallet/wallets.ts'
 import { isAddress } from '../../src/solana/addresses.ts'
 import { SEED_BYTES } from '../../src/solana/signatures.ts'
 import { writeKeypair } from '../keypair-file.ts'
 import { walletNames } from './folder.ts'
-import { requireWalletName } from './names.ts'
 import { type Asking, newPassphrase } from './passphrases.ts'
 import { unlockedSeed } from './unlocking.ts'
 import {

@@ -2,8 +2,8 @@
 import { terminal } from '../../commands/terminal.ts'
 import { Problem, usage } from '../../commands/ui/problem.ts'
 import type { Ui } from '../../commands/ui/ui.ts'
-import { ConfigError } from '../../src/errors.ts'
 import { readSecretFile } from '../../src/secret-files.ts'
+import { asUsage } from '../config-problems.ts'
 
 export const PASSPHRASE_VARIABLE = 'SVC_WALLET_PASSPHRASE_FILE'
 const LEAST_LETTERS = 8
@@ -48,8 +48,7 @@ function fromFile(): string | undefined {
   try {
     return readSecretFile(PASSPHRASE_VARIABLE, file)
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    throw usage(error.problem, error.next === undefined ? {} : { next: error.next })
+    throw asUsage(error)
   }
 }
 

@@ -1,14 +1,15 @@
 /** The files of named wallets, beside the profiles: each tells its address in clear, and holds its key encrypted or none. */
 import { lstatSync, mkdirSync, rmSync } from 'node:fs'
 import { z } from '@hono/zod-openapi'
+import { privateFileProblem } from '../../commands/ui/files.ts'
 import { Problem, usage } from '../../commands/ui/problem.ts'
+import { isWalletName } from '../../commands/wallet/names.ts'
 import type { NamedWallet } from '../../commands/wallet/wallets.ts'
 import { FileFault, readOwn, writeAtomically } from '../../src/files.ts'
 import { isAddress } from '../../src/solana/addresses.ts'
 import { keyPairOf } from '../../src/solana/signatures.ts'
 import { openSeed, sealedSeedSchema, sealSeed } from './encryption.ts'
 import { fileOfWallet, walletsFolder } from './folder.ts'
-import { isWalletName } from './names.ts'
 
 const MAX_WALLET_BYTES = 16_384
 
@@ -42,7 +43,7 @@ export function readWallet(name: string): WalletContent & NamedWallet {
   } catch (error) {
     if (!(error instanceof FileFault)) throw error
     if (error.kind === 'missing') throw noSuchWallet(name)
-    throw new Problem(error.kind === 'exposed' ? 'forbidden' : 'bad_request', error.problem, { next: error.next })
+    throw privateFileProblem(error)
   }
   return { ...contentOf(text, file), name, file }
 }

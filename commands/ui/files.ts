@@ -1,6 +1,7 @@
 /** Reads input files of commands: a path, or `-` for standard input. */
+import type { FileFault } from '../../src/files.ts'
 import { terminal } from '../terminal.ts'
-import { usage } from './problem.ts'
+import { Problem, type ProblemExtras, usage } from './problem.ts'
 
 /** Reads the whole file; throws a usage problem that names a file that cannot be read. */
 export async function readBytes(file: string): Promise<Uint8Array> {
@@ -20,6 +21,10 @@ export const unreadable = (file: string, error: unknown) =>
 export async function readText(file: string): Promise<string> {
   return Buffer.from(await readBytes(file)).toString('utf8')
 }
+
+/** The problem of a private file that cannot be used: forbidden where others can read or replace it. */
+export const privateFileProblem = ({ kind, problem, next }: FileFault, extras: ProblemExtras = {}) =>
+  new Problem(kind === 'exposed' ? 'forbidden' : 'bad_request', problem, { ...extras, next })
 
 const REASONS: Record<string, string> = {
   ENOENT: 'there is no such file',

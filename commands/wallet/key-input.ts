@@ -1,7 +1,7 @@
 /** Reads a key for `svc wallet import` from a private file, standard input or a prompt, and never from an argument. */
 import { FileFault, readOwn } from '../../src/files.ts'
-import { readBytes } from '../ui/files.ts'
-import { Problem, usage } from '../ui/problem.ts'
+import { privateFileProblem, readBytes } from '../ui/files.ts'
+import { usage } from '../ui/problem.ts'
 import type { Ui } from '../ui/ui.ts'
 
 /** A recovery phrase of 24 words has some 200 characters, and 64 integers fewer than 300. */
@@ -24,7 +24,6 @@ function privateText(file: string): string {
     return readOwn(file, { secret: true, maxBytes: MAX_KEY_BYTES })
   } catch (error) {
     if (!(error instanceof FileFault)) throw error
-    const { kind, problem, next } = error
-    throw new Problem(kind === 'exposed' ? 'forbidden' : 'bad_request', problem, { param: '<file>', next })
+    throw privateFileProblem(error, { param: '<file>' })
   }
 }

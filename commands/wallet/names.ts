@@ -1,5 +1,5 @@
 /** Tells the name of a wallet from the path of a keypair file, by its letters alone. */
-import { usage } from '../../commands/ui/problem.ts'
+import { usage } from '../ui/problem.ts'
 
 /**
  * Whether `-k` and the setting `keypair` mean a wallet by this text. It does not depend on which files there are, so that

@@ -1,8 +1,7 @@
 /** The user's named wallets as commands use them: kept in the user's own configuration, never in a project's folder. */
 
 /** How a wallet's key is unlocked: by a passphrase, by the system's keychain, or not here but by a program that signs. */
-export const WALLET_KINDS = ['passphrase', 'keychain', 'command'] as const
-export type WalletKind = (typeof WALLET_KINDS)[number]
+export type WalletKind = 'passphrase' | 'keychain' | 'command'
 
 export interface NamedWallet {
   name: string

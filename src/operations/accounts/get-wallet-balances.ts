@@ -20,14 +20,14 @@ export async function getWalletBalances(
   context: Context,
   { wallet, mint }: Input<WalletBalancesRoute>,
 ): Promise<Result<WalletBalancesRoute>> {
-  if (mint !== undefined) await requireMint(context, mint)
+  const asked = mint === undefined ? undefined : await labelsOfMint(context, mint)
   const [[sol], { holdings, isCut }] = await Promise.all([
     context.chain.connection().then((connection) => readWallets(connection, [wallet])),
     readHoldings(context.chain, { wallet, mint }),
   ])
   const held = holdings.filter(({ amount }) => amount > 0n).sort(byMintAndAccount)
   const shown = held.slice(0, MOST_TOKENS)
-  const labels = await readTokenLabels(context.chain, [...new Set(shown.map((holding) => holding.mint))])
+  const labels = asked ?? (await readTokenLabels(context.chain, [...new Set(shown.map((holding) => holding.mint))]))
   return {
     wallet,
     lamports: String(sol?.lamports ?? 0n),
@@ -49,11 +49,11 @@ export async function getWalletBalances(
   }
 }
 
-/** Nodes refuse to look for the accounts of what is no mint. */
-async function requireMint({ chain }: Context, mint: string): Promise<void> {
-  const label = (await readTokenLabels(chain, [mint])).get(mint)
-  if (!label)
-    throw notFound(`There is no token mint at ${mint}: give the address of the token itself`, { param: 'mint' })
+/** The label of one mint. Nodes refuse to look for the accounts of what is none, which is not_found here. */
+async function labelsOfMint({ chain }: Context, mint: string): ReturnType<typeof readTokenLabels> {
+  const labels = await readTokenLabels(chain, [mint])
+  if (labels.get(mint)) return labels
+  throw notFound(`There is no token mint at ${mint}: give the address of the token itself`, { param: 'mint' })
 }
 
 const byMintAndAccount = (a: WalletHolding, b: WalletHolding): number =>
