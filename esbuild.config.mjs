@@ -1,5 +1,4 @@
-// Builds dist/: the command, the tree worker and its engine, the typed client, the claim page, and the files of the
-// documentation page.
+// Builds dist/: the command, the tree worker and its engine, the typed client, the claim page, and the reference page.
 // What has a native part stays outside of dist/; all other packages are bundled into it, in the versions of the lock
 // file. `--if-changed` builds nothing where dist/ is of these sources already; `--clean` removes what was there.
 import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -80,18 +79,31 @@ const claimPage = {
   minify: true,
 }
 
-const [program, start, page, engine, claim] = await Promise.all([
+const referencePage = {
+  ...common,
+  entryPoints: ['page.ts', 'page.css'].map((file) => `src/reference-page/${file}`),
+  outdir: 'dist/docs',
+  // The colours that a reader chose stand before anything is drawn, so the script is an ordinary one.
+  format: 'iife',
+  platform: 'browser',
+  target: 'es2022',
+  minify: true,
+}
+
+const [program, start, page, engine, claim, reference] = await Promise.all([
   build(node),
   build(entry),
   build(client),
   merkleEngine(),
   build(claimPage),
+  build(referencePage),
 ])
 // Help is data, so that showing it loads nothing. The commands are written in TypeScript, hence `tsx`.
 const { nounHelp } = await tsImport('./bin/program.ts', import.meta.url)
 const { NOUNS } = await tsImport('./bin/nouns.ts', import.meta.url)
 const { commandTree } = await tsImport('./bin/command-tree.ts', import.meta.url)
 const { manualPages } = await tsImport('./bin/manual/pages.ts', import.meta.url)
+const { builtReferencePage } = await tsImport('./bin/reference-page/built-page.ts', import.meta.url)
 for (const { name, load } of NOUNS) {
   await put(`dist/help/${name}.json`, JSON.stringify(nounHelp(name, await load())))
 }
@@ -105,15 +117,14 @@ const entries = await commonJsChunks(start)
 // The package is one of ES modules, which Node starts more slowly; the client alone remains one, by its ending.
 await put('dist/package.json', '{ "type": "commonjs" }\n')
 // Files are named by what they hold; what names them comes after them.
-for (const { path, contents } of [...chunks, ...page.outputFiles, ...claim.outputFiles]) await put(path, contents)
+for (const { path, contents } of [...chunks, ...page.outputFiles, ...claim.outputFiles, ...reference.outputFiles])
+  await put(path, contents)
+await put('dist/docs/index.html', await builtReferencePage(version))
 await put('dist/merkle-engine.wasm', engine)
 await put('dist/jq.wasm', await readFile(`${JQ}/dist/build/jq.wasm`))
 for (const file of entries) {
   const { path, contents } = basename(file.path) === 'svc.js' ? withLoader(file, fileOf) : file
   await put(path, contents)
-}
-for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'LICENSE', 'NOTICE']) {
-  await put(`dist/docs/${file}`, await readFile(`node_modules/swagger-ui-dist/${file}`))
 }
 await put('dist/claim-page/index.html', await readFile('src/claim-page/index.html'))
 for (const file of await readdir('src/claim-page/texts')) {

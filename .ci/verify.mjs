@@ -10,6 +10,7 @@ const CHECKS = [
   'biome ci .',
   'tsc --noEmit',
   'tsc --noEmit -p src/claim-page',
+  'tsc --noEmit -p src/reference-page',
   'vitest run test/architecture.test.ts',
   'node .ci/package.mjs',
   'tsx bin/docs.ts --check',

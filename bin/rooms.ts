@@ -19,6 +19,7 @@ export const ROOM_PATHS = [
   'src/api',
   'src/client.ts',
   'src/claim-page',
+  'src/reference-page',
   'src/context.ts',
   'src/config.ts',
   'src/settings.ts',
@@ -93,7 +94,7 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
   daemon: {
     about: 'app, pipeline, routes (a line per verb), workers, listening and stopping',
     value: ROOM_PATHS.filter(
-      (room) => room.startsWith('src/') && room !== 'src/client.ts' && room !== 'src/claim-page',
+      (room) => room.startsWith('src/') && !['src/client.ts', 'src/claim-page', 'src/reference-page'].includes(room),
     ),
     type: ['src/client.ts'],
   },
@@ -189,6 +190,11 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
     about:
       'the claim page in a browser: looks a wallet up, proves what it finds, builds, sends and follows the claim; nothing of Node',
     value: ['src/solana', 'src/timing.ts'],
+  },
+  'src/reference-page': {
+    about:
+      'script and style of the [reference page](reference-page.md), which the build makes of the OpenAPI document; nothing of Node',
+    value: [],
   },
   'src/context.ts': {
     about: 'what an operation gets: configuration, log, clock, chain, store, storage',

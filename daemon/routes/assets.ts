@@ -4,6 +4,7 @@ import { ApiError, notFound, Overloaded } from '../../src/errors.ts'
 import type { Kernel } from '../kernel.ts'
 import { errorResponse, jsonResponse, withBytes } from '../pipeline/answer.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
+import { matchesEtag } from './entity-tags.ts'
 
 const PATH = '/assets/{cid}'
 
@@ -47,7 +48,3 @@ async function assetResponse(kernel: Kernel, cid: string, ifNoneMatch: string, f
   })
   return withBytes(response, asset.length)
 }
-
-/** RFC 9110, 13.1.2: the header is `*` or a list of tags, which are compared weakly. */
-const matchesEtag = (header: string, cid: string): boolean =>
-  header.split(',').some((tag) => ['*', `"${cid}"`, `W/"${cid}"`].includes(tag.trim()))

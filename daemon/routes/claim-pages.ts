@@ -25,6 +25,7 @@ import type { Kernel } from '../kernel.ts'
 import { VisitorCounter } from '../limits/visitors.ts'
 import { withBytes } from '../pipeline/answer.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
+import { matchesEtag } from './entity-tags.ts'
 
 /** What one request of a page gets. */
 interface PageFile {
@@ -172,9 +173,7 @@ function answer(
     ETag: `"${tag}"`,
     ...more,
   }
-  if (ifNoneMatch.split(',').some((each) => [`"${tag}"`, `W/"${tag}"`, '*'].includes(each.trim()))) {
-    return new Response(null, { status: 304, headers })
-  }
+  if (matchesEtag(ifNoneMatch, tag)) return new Response(null, { status: 304, headers })
   const length = Buffer.byteLength(bytes)
   const all = { ...headers, 'Content-Type': type, 'Content-Length': String(length) }
   return withBytes(new Response(bytes, { headers: all }), length)

@@ -239,7 +239,7 @@ const EVERYWHERE = [
   '/v2/openapi.json',
   '/v2/docs',
   '/assets/docs/page.js',
-  '/assets/docs/swagger-ui.css',
+  '/assets/docs/page.css',
   '/assets/docs/nothing',
   '/assets/nothing',
   '/v1/pools',
@@ -414,7 +414,7 @@ describe('outside the envelope', () => {
   it('are only the document, the page, its files and the metrics, which need a key', async () => {
     const { request } = await startService()
     const types = await Promise.all(
-      ['/v2/openapi.json', '/v2/docs', '/assets/docs/page.js', '/assets/docs/swagger-ui.css'].map(async (path) => {
+      ['/v2/openapi.json', '/v2/docs', '/assets/docs/page.js', '/assets/docs/page.css'].map(async (path) => {
         const answer = await request('GET', path, { key: null })
         return [answer.status, answer.headers.get('content-type')]
       }),

@@ -165,7 +165,7 @@ describe('an installation', () => {
     await serving({}, async (url) => {
       expect(await (await fetch(`${url}/v2/health`)).json()).toMatchObject({ data: { status: 'healthy', version } })
       expect((await fetch(`${url}/v2/docs`)).status).toBe(200)
-      expect((await fetch(`${url}/assets/docs/swagger-ui.css`)).status).toBe(200)
+      expect((await fetch(`${url}/assets/docs/page.css`)).status).toBe(200)
       await svc(['localnet', 'wallet', 'wallet.json'])
       const made = [
         '--name',

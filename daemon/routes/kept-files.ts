@@ -1,0 +1,40 @@
+/** Serves files that stay the same while the daemon runs: kept in memory, packed once, and not sent to who has them. */
+import { hash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { Context } from 'hono'
+import { accepts } from 'hono/accepts'
+import { once } from '../../src/timing.ts'
+import { withBytes } from '../pipeline/answer.ts'
+import type { RequestEnv } from '../pipeline/request-record.ts'
+import { matchesEtag } from './entity-tags.ts'
+
+/** Answers a request for one file; `read` is called at the first one. */
+export function keptFile(read: () => Promise<Uint8Array<ArrayBuffer>>, headers: Readonly<Record<string, string>>) {
+  const file = once(async () => {
+    const bytes = await read()
+    const packed = new Uint8Array(await promisify(gzip)(bytes, { level: 9 }))
+    return { bytes, packed, tag: hash('sha256', bytes).slice(0, 32) }
+  })
+  return async (c: Context<RequestEnv>): Promise<Response> => {
+    const { bytes, packed, tag } = await file()
+    // What is packed has a tag of its own, so that a cache never gives it to who cannot read it.
+    const isPacked = acceptsGzip(c)
+    const named = isPacked ? `${tag}-gzip` : tag
+    const all = { ...headers, 'Cache-Control': 'no-cache', ETag: `"${named}"`, Vary: 'Accept-Encoding' }
+    if (matchesEtag(c.req.header('if-none-match') ?? '', named))
+      return new Response(null, { status: 304, headers: all })
+    const body = isPacked ? packed : bytes
+    const encoding = isPacked ? { 'Content-Encoding': 'gzip' } : {}
+    const length = String(body.length)
+    return withBytes(new Response(body, { headers: { ...all, ...encoding, 'Content-Length': length } }), body.length)
+  }
+}
+
+const acceptsGzip = (c: Context): boolean =>
+  accepts(c, {
+    header: 'Accept-Encoding',
+    supports: ['gzip', 'identity'],
+    default: 'identity',
+    match: (all) => (all.some(({ type, q }) => type === 'gzip' && q > 0) ? 'gzip' : 'identity'),
+  }) === 'gzip'

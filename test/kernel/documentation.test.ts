@@ -1,0 +1,53 @@
+/** The reference page and the document over HTTP: packed for who can read it, not sent again to who has it. */
+import { gunzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { startService } from '../support/service.ts'
+
+const PATHS = ['/v2/openapi.json', '/v2/docs', '/assets/docs/page.css', '/assets/docs/page.js']
+
+describe('the documentation', () => {
+  it.each(PATHS)('sends %s packed to who accepts it, and as it is to all others', async (path) => {
+    const { app } = await startService()
+    const get = (encoding: string) =>
+      app.fetch(new Request(`http://svc.test${path}`, { headers: { 'accept-encoding': encoding } }))
+    const plain = await get('identity')
+    const bytes = Buffer.from(await plain.arrayBuffer())
+    expect(plain.headers.get('content-encoding')).toBeNull()
+    expect(plain.headers.get('content-length')).toBe(String(bytes.length))
+    for (const encoding of ['gzip', 'br;q=1, gzip;q=0.5', 'deflate, gzip']) {
+      const packed = await get(encoding)
+      const body = Buffer.from(await packed.arrayBuffer())
+      expect([packed.headers.get('content-encoding'), packed.headers.get('vary')]).toEqual(['gzip', 'Accept-Encoding'])
+      expect(body.length).toBeLessThan(bytes.length / 2)
+      expect(gunzipSync(body).equals(bytes)).toBe(true)
+    }
+    for (const encoding of ['gzip;q=0', 'br', '*;q=0, identity']) {
+      expect((await get(encoding)).headers.get('content-encoding'), encoding).toBeNull()
+    }
+  })
+
+  it.each(PATHS)('answers 304 for %s to who has it, in the encoding of the one that he has', async (path) => {
+    const { app } = await startService()
+    const get = (headers: Record<string, string>) => app.fetch(new Request(`http://svc.test${path}`, { headers }))
+    const tags = new Set<string>()
+    for (const encoding of ['identity', 'gzip']) {
+      const headers = { 'accept-encoding': encoding }
+      const tag = (await get(headers)).headers.get('etag')!
+      tags.add(tag)
+      for (const named of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+        const again = await get({ ...headers, 'if-none-match': named })
+        expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', tag])
+      }
+      expect((await get({ ...headers, 'if-none-match': '"other"' })).status).toBe(200)
+    }
+    expect(tags.size).toBe(2)
+  })
+
+  it('lets a browser do nothing with the page but show it and run its own script', async () => {
+    const { request } = await startService()
+    const policy = (await request('GET', '/v2/docs', { key: null })).headers.get('content-security-policy')!
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self'; img-src data:;/)
+    expect(policy).not.toMatch(/unsafe|https?:|\*|connect-src/)
+    expect(policy).toContain("require-trusted-types-for 'script'")
+  })
+})
