@@ -1,7 +1,7 @@
 /** The reference page as it is made of the OpenAPI document: whole, escaped, linked, and small. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { codeSamples } from '../bin/reference-page/code-samples.ts'
+import { builtReferencePage } from '../bin/reference-page/built-page.ts'
 import type { ShownDocument } from '../bin/reference-page/document.ts'
 import { referencePage } from '../bin/reference-page/page.ts'
 import { sampleValue } from '../bin/reference-page/sample-values.ts'
@@ -10,8 +10,7 @@ import { ERROR_STATUS } from '../src/errors.ts'
 import { routes } from './api/bodies.ts'
 
 const document = openApiDocument() as ShownDocument
-const samples = await codeSamples()
-const page = referencePage(document, '1.2.3', samples)
+const page = await builtReferencePage('1.2.3')
 const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!)
 
 /** The section of an entry, up to the next one. */
@@ -88,7 +87,12 @@ describe('the reference page', () => {
         { Thing: { description: hostile, type: 'object', properties: { [hostile]: { pattern: hostile } } } },
       ),
       hostile,
-      new Map([['get /v2/things', [{ label: 'svc', source: hostile }]]]),
+      new Map([
+        [
+          'get /v2/things',
+          { requests: [{ label: 'svc', source: hostile }], errors: { 400: { code: hostile, message: hostile } } },
+        ],
+      ]),
     )
     expect(made).not.toMatch(/<script>alert|<b>`|"alert/)
     expect(made.match(/<script/g)).toHaveLength(1)

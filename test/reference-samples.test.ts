@@ -1,9 +1,10 @@
 /** The requests that the reference page shows: what a shell, the compiler and the daemon make of them. */
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import { readCommand } from '../bin/parse.ts'
+import { ERROR_SAMPLES_FILE } from '../bin/reference-page/built-page.ts'
 import { codeSamples } from '../bin/reference-page/code-samples.ts'
 import type { AnyRoute } from '../src/api/route.ts'
 import { A, routes } from './api/bodies.ts'
@@ -108,6 +109,45 @@ describe('the samples of the reference page', () => {
       expect([200, 404], `${name}: ${text}`).toContain(status)
       if (status === 404) expect(text, name).not.toContain('/v2/docs lists every path')
     }
+  })
+
+  it('of errors are those that the service answers; SVC_WRITE_SAMPLES=1 writes them anew', async () => {
+    const sent = await curlRequests(routes.map(([, route]) => sampleOf(route, 'curl')!))
+    const service = await startService({ settings: { 'gold.mint': A } })
+    const powerless = await service.key()
+    const answered: Record<string, Record<string, unknown>> = {}
+    for (const [at, [, route]] of routes.entries()) {
+      const { method, url, body } = sent[at]!
+      const path = url.pathname + url.search
+      const whole = body === undefined ? undefined : JSON.parse(body)
+      const errors: Record<string, unknown> = {}
+      const ask = async (status: number, asked: string, options: Parameters<typeof service.request>[2]) => {
+        const answer = await service.request(method, asked, options)
+        const { doc_url, ...error } = answer.json?.error ?? {}
+        if (answer.status !== status) return
+        expect(doc_url).toMatch(new RegExp(`/v2/docs#error-${error.code}$`))
+        errors[status] ??= error
+      }
+      if (whole !== undefined) {
+        const [required] = Object.keys(whole)
+        const { [required ?? '']: _, ...rest } = whole
+        await ask(400, path, { body: required === undefined ? { unknown_field: true } : rest })
+        await ask(400, path, { body: { ...whole, unknown_field: true } })
+      }
+      if (route.list) await ask(400, `${url.pathname}?limit=0`, {})
+      const first = route.path.split('/').findIndex((part) => part.startsWith('{'))
+      if (first >= 0) await ask(400, url.pathname.split('/').with(first, 'x').join('/'), { body: whole })
+      if (method === 'GET') await ask(400, path, { headers: { 'x-request-id': 'not visible' } })
+      if (route.signed !== undefined && route.signed !== 'refused')
+        await ask(403, path, { body: { ...whole, mode: 'signed' }, key: powerless })
+      if (!route.public) await ask(403, path, { body: whole, key: route.scope ? powerless : 'svc_live_unknown' })
+      if (method === 'GET' || !route.path.startsWith('/v2/signer')) await ask(404, path, { body: whole })
+      answered[`${route.method} ${route.path}`] = errors
+      expect(Object.keys(errors), route.path).toContain('400')
+    }
+    const text = `${JSON.stringify(answered, null, 1)}\n`
+    if (process.env.SVC_WRITE_SAMPLES === '1') writeFileSync(ERROR_SAMPLES_FILE, text)
+    expect(JSON.parse(readFileSync(ERROR_SAMPLES_FILE, 'utf8'))).toEqual(answered)
   })
 
   it('in TypeScript are taken by the compiler with the types of the package', async () => {

@@ -87,6 +87,20 @@ export interface ShownDocument {
   }
 }
 
+/** The `error` object of an answer; its `doc_url` follows from the code. */
+export interface ErrorSample {
+  code: string
+  message: string
+  param?: string
+  details?: unknown
+}
+
+/** What the document does not say of an operation: its request in each language, and its own errors by their status. */
+export interface OperationSamples {
+  requests: readonly CodeSample[]
+  errors: Readonly<Record<string, ErrorSample>>
+}
+
 /** An operation with where it stands. */
 export interface PlacedOperation extends ShownOperation {
   method: string

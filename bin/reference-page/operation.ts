@@ -2,6 +2,8 @@
 import { html } from 'hono/html'
 import {
   type CodeSample,
+  type ErrorSample,
+  type OperationSamples,
   type PlacedOperation,
   referenceName,
   resolveSchema,
@@ -21,7 +23,7 @@ const JSON_CONTENT = 'application/json'
 export function operationSection(
   document: ShownDocument,
   operation: PlacedOperation,
-  requests: readonly CodeSample[],
+  samples: OperationSamples,
 ): Markup {
   const { operationId, method, path, summary, description } = operation
   return html`<section class="entry operation" id="${operationId}" data-kind="${method}" data-title="${path}">
@@ -34,9 +36,9 @@ ${parameters(operation, 'path', 'Path')}
 ${parameters(operation, 'query', 'Query')}
 ${body(operation)}
 ${answers(document, operation)}
-${errors(document, operation)}
+${errors(document, operation, samples.errors)}
 </div><div>
-${samples(requests)}
+${requestSamples(samples.requests)}
 ${answerSample(document, operation)}
 </div></div>
 </section>
@@ -94,41 +96,38 @@ function answers(document: ShownDocument, operation: PlacedOperation): Markup {
 const exampleOf = (document: ShownDocument, example: ShownExample): ShownExample | undefined =>
   example.$ref === undefined ? example : document.components.examples?.[referenceName(example.$ref)]
 
-interface ErrorSample {
-  error: { code: string; message: string; param?: string; details?: unknown }
-}
+/** Errors that are the same for every operation; all others are shown only where the operation has one of its own. */
+const SHARED_ERRORS = ['401', '409', '429', '500']
 
-function errors(document: ShownDocument, { operationId, responses }: PlacedOperation): Markup {
+function errors(
+  document: ShownDocument,
+  { operationId, responses }: PlacedOperation,
+  own: OperationSamples['errors'],
+): Markup {
   const items = Object.entries(responses)
     .filter(([status]) => !status.startsWith('2'))
-    .map(([status, response]) => {
-      const { description, content } = response.$ref === undefined ? response : sharedResponse(document, response.$ref)
-      const found = Object.values(content?.[JSON_CONTENT]?.examples ?? {}).map(
-        (example) => exampleOf(document, example)?.value as ErrorSample | undefined,
-      )
-      const [code] = found.map((sample) => sample?.error.code)
-      return html`<li><a href="#${code === undefined ? 'errors' : errorId(code)}"><b>${status}</b> <code>${code ?? ''}</code></a> ${inline(description)}${found.map(
-        (sample) => (sample === undefined ? NOTHING : errorSample(sample)),
-      )}</li>`
+    .map(([status, { description, content }]) => {
+      const [named] = Object.values(content?.[JSON_CONTENT]?.examples ?? {})
+      const shared =
+        named === undefined
+          ? undefined
+          : (exampleOf(document, named)?.value as { error: ErrorSample } | undefined)?.error
+      const shown = own[status] ?? (SHARED_ERRORS.includes(status) ? shared : undefined)
+      const code = shown?.code ?? shared?.code
+      return html`<li><a href="#${code === undefined ? 'errors' : errorId(code)}"><b>${status}</b> <code>${code ?? ''}</code></a> ${inline(description)}${shown === undefined ? NOTHING : errorSample(shown)}</li>`
     })
   if (items.length === 0) return NOTHING
   return html`<details id="${operationId}-errors"><summary>Errors</summary><ul class="fields">${items}</ul></details>`
 }
 
-function sharedResponse(document: ShownDocument, reference: string) {
-  const found = document.components.responses?.[referenceName(reference)]
-  if (found === undefined) throw new Error(`the document has no ${reference}`)
-  return found
-}
-
 /** What differs from one error to the next; the whole answer stands among the errors. */
-function errorSample({ error: { code: _, message, param, details } }: ErrorSample): Markup {
+function errorSample({ message, param, details }: ErrorSample): Markup {
   const shown = { message, ...(param === undefined ? {} : { param }), ...(details === undefined ? {} : { details }) }
   return html`<pre tabindex="0">${JSON.stringify(shown, null, 1)}</pre>`
 }
 
 /** The requests, one beside the other; the script of the page shows one language at a time. */
-function samples(all: readonly CodeSample[]): Markup {
+function requestSamples(all: readonly CodeSample[]): Markup {
   if (all.length === 0) return NOTHING
   return html`<div class="samples"><div class="languages" role="group" aria-label="Language of the request">${all.map(
     ({ label }) => html`<button type="button" data-language="${label}">${label}</button>`,

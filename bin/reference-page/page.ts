@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import { conventions } from './conventions.ts'
 import {
-  type CodeSample,
+  type OperationSamples,
   operationsOf,
   type PlacedOperation,
   type ShownDocument,
@@ -13,15 +13,16 @@ import { operationSection } from './operation.ts'
 import { errorId, inline, type Markup, paragraphs, schemaId, tagId } from './prose.ts'
 
 const NOTHING = html``
+const NO_SAMPLES: OperationSamples = { requests: [], errors: {} }
 
 /**
- * The page of this document, for the version of svc that serves it; `samples` has requests by method and path, as
+ * The page of this document, for the version of svc that serves it; `samples` stand by method and path, as
  * `get /v2/pools`.
  */
 export function referencePage(
   document: ShownDocument,
   version: string,
-  samples: ReadonlyMap<string, readonly CodeSample[]> = new Map(),
+  samples: ReadonlyMap<string, OperationSamples> = new Map(),
 ): string {
   const operations = operationsOf(document)
   const tags = document.tags
@@ -69,7 +70,11 @@ ${tags.map(
 <h2 id="${tagId(tag.name)}"><a href="#${tagId(tag.name)}">${tag.name}</a></h2>
 ${tag.description === undefined ? NOTHING : paragraphs(tag.description)}
 ${tag.operations.map((operation) =>
-  operationSection(document, operation, samples.get(`${operation.method.toLowerCase()} ${operation.path}`) ?? []),
+  operationSection(
+    document,
+    operation,
+    samples.get(`${operation.method.toLowerCase()} ${operation.path}`) ?? NO_SAMPLES,
+  ),
 )}
 </section>
 `,

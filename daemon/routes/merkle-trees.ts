@@ -29,6 +29,7 @@ const proofWithoutWallet = (path: string) =>
     at: ['get', path],
     tag: 'Merkle trees',
     summary: 'Not a resource: the wallet is missing',
+    description: 'Not in the document.',
     params: z.object({ id: treeId }),
     data: z.never(),
   })

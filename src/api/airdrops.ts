@@ -174,6 +174,8 @@ export const airdrops = {
     at: paths.airdrops.list,
     tag: 'Airdrops',
     summary: 'List airdrops, newest first',
+    description:
+      'One for each stored tree, from `tree_built` to `vault_drained`. An airdrop that another tool made is read by its id.',
     query: listQuery({ mint: address.optional() }),
     data: airdrop,
     list: true,
@@ -220,6 +222,8 @@ export const airdrops = {
     at: paths.airdrops.claim,
     tag: 'Airdrops',
     summary: 'Build the claim of one wallet',
+    description:
+      'With the proof of the stored tree, or with an amount and a proof that you send. Checked before it is built: the proof, that the wallet has not claimed, and that the vault can pay.',
     params: airdropParams,
     body: buildBody({
       claimer: address,
@@ -251,6 +255,7 @@ export const airdrops = {
     at: paths.airdrops.entitlement,
     tag: 'Airdrops',
     summary: 'Read what one wallet may claim, has claimed and can claim now',
+    description: 'From the stored tree and the chain together. Where it cannot claim now, `reason` says why.',
     params: z.object({ id: treeId, wallet: address }),
     data: airdropEntitlement,
   }),

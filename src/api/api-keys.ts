@@ -46,6 +46,7 @@ export const apiKeys = {
     tag: API_KEYS_TAG,
     atomic: true,
     summary: 'Make a key',
+    description: 'With its scopes and limits. The answer holds the whole key, this once; only its hash is kept.',
     body: writeBody({
       name: line(100).meta({ example: 'backend' }),
       scopes: z.array(z.enum(SCOPES)).max(MAX_SCOPES).default([]),
@@ -62,6 +63,7 @@ export const apiKeys = {
     at: paths.apiKeys.list,
     tag: API_KEYS_TAG,
     summary: 'List keys, newest first',
+    description: 'Names, scopes and limits, revoked ones too. Keys themselves are never shown again.',
     query: listQuery({}),
     data: apiKey,
     list: true,

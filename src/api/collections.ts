@@ -33,6 +33,7 @@ export const collections = {
     at: paths.collections.create,
     tag: 'NFTs',
     summary: 'Build the creation of a collection',
+    description: 'Assets are minted into it afterwards. Its authority is the update authority of all of them.',
     body: buildBody({
       payer: address,
       ...assetTexts,
@@ -47,6 +48,7 @@ export const collections = {
     at: paths.collections.get,
     tag: 'NFTs',
     summary: 'Read one collection from the chain',
+    description: 'Name, authority and numbers, and whether the platform wallet signs mints into it.',
     params: z.object({ address }),
     data: collection,
   }),

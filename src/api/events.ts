@@ -151,6 +151,7 @@ export const events = {
     at: paths.events.get,
     tag: 'Events',
     summary: 'Read one event',
+    description: 'As it was delivered, for as long as events are kept.',
     params: z.object({ id: recordId }),
     data: event,
   }),

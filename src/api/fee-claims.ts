@@ -123,6 +123,8 @@ export const feeClaims = {
     at: paths.feeClaims.create,
     tag: 'Fee claims',
     summary: 'Claim the fees of a pool, optionally split',
+    description:
+      "Pays out exactly what the answer estimates: the partner's fees, or those of the creator. With `splits` two to ten recipients are paid in the same transaction, to the last unit. What holds nothing is refused with its reason.",
     params: feeClaimParams,
     body: buildBody({
       kind: kind.default('dbc'),
@@ -153,6 +155,7 @@ export const feeClaims = {
     at: paths.feeClaims.listByPool,
     tag: 'Fee claims',
     summary: 'List the fee claims of one pool, newest first',
+    description: 'Claims that were submitted here, and those found on the chain since the pool is followed.',
     params: feeClaimParams,
     query: listQuery(claimFilters),
     data: feeClaim,
@@ -162,6 +165,7 @@ export const feeClaims = {
     at: paths.feeClaims.list,
     tag: 'Fee claims',
     summary: 'List fee claims, newest first',
+    description: 'The claims of all pools: what each has paid in which currency, and to whom.',
     query: listQuery(claimFilters),
     data: feeClaim,
     list: true,

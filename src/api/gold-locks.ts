@@ -74,6 +74,8 @@ export const goldLocks = {
     at: paths.goldLocks.unlock,
     tag: 'Gold locks',
     summary: 'Build the unlocking of gold whose time has come',
+    description:
+      'Pays the gold out and closes the account in one transaction. Before its time it is refused with the time.',
     params: goldLockParams,
     body: buildBody({ platform_id: platformId, platform_fee: platformFeeField }),
     data: goldUnlocking,
@@ -83,6 +85,7 @@ export const goldLocks = {
     at: paths.goldLocks.list,
     tag: 'Gold locks',
     summary: 'List gold locks, newest first',
+    description: 'Locks that were seen on the chain through this service, ended ones too.',
     query: listQuery({ user: address.optional(), status: z.enum(GOLD_LOCK_STATUSES).optional() }),
     data: goldLock,
     list: true,
@@ -91,6 +94,7 @@ export const goldLocks = {
     at: paths.goldLocks.get,
     tag: 'Gold locks',
     summary: 'Read the gold lock of a wallet from the chain',
+    description: "With the seconds that are left by the chain's clock, or the last ended lock where there is none.",
     params: goldLockParams,
     data: goldLockRead,
   }),
@@ -98,6 +102,7 @@ export const goldLocks = {
     at: paths.goldLocks.token,
     tag: 'Gold locks',
     summary: 'Read the token that gold locks are made of',
+    description: 'The mint of the setting `gold.mint`, with its decimals.',
     data: goldToken,
   }),
 }

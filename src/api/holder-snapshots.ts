@@ -105,6 +105,7 @@ export const holderSnapshots = {
     at: paths.holderSnapshots.list,
     tag: SNAPSHOTS_TAG,
     summary: 'List snapshots of holders, newest first',
+    description: 'Each with the slot at which it was read. A snapshot does not change any more.',
     query: listQuery({ address: address.optional().meta({ description: 'Those of this mint or collection' }) }),
     data: holderSnapshot,
     list: true,
@@ -113,6 +114,7 @@ export const holderSnapshots = {
     at: paths.holderSnapshots.get,
     tag: SNAPSHOTS_TAG,
     summary: 'Read one snapshot of holders',
+    description: 'At which slot, of which mint or collection, how many holders, and what they hold in all.',
     params: snapshotParams,
     data: holderSnapshot,
   }),
@@ -120,6 +122,7 @@ export const holderSnapshots = {
     at: paths.holderSnapshots.holders,
     tag: SNAPSHOTS_TAG,
     summary: 'List the holders of a snapshot, by address',
+    description: 'Every holder with its raw units, sorted by address so that pages of one snapshot never shift.',
     params: snapshotParams,
     query: listQuery({}),
     data: snapshotHolder,
@@ -129,6 +132,8 @@ export const holderSnapshots = {
     at: paths.holderSnapshots.piece,
     tag: SNAPSHOTS_TAG,
     summary: 'Read a piece of the packed holders of a snapshot, up to 8,192 at once',
+    description:
+      'For programs that read a whole snapshot, as `svc airdrops snapshot` does: packed rows instead of a page of records.',
     params: snapshotParams.extend({
       n: z
         .string()

@@ -143,6 +143,7 @@ export const ledger = {
     at: paths.ledger.summary,
     tag: 'Ledger',
     summary: 'Add up the ledger by pool, mint, party, month or kind, and by party and token',
+    description: 'Sums in raw units, each of one token: amounts of different tokens are never added.',
     query: listQuery({ by: z.enum(LEDGER_GROUPS).default('month'), ...filters, month: month.optional() }),
     data: ledgerSum,
     list: true,

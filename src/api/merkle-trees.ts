@@ -91,6 +91,7 @@ export const merkleTrees = {
     at: paths.merkleTrees.list,
     tag: 'Merkle trees',
     summary: 'List stored trees, newest first',
+    description: 'Their roots and totals. The wallets of one are in the list of its entries.',
     query: listQuery({ mint: address.optional() }),
     data: merkleTree,
     list: true,
@@ -99,6 +100,8 @@ export const merkleTrees = {
     at: paths.merkleTrees.get,
     tag: 'Merkle trees',
     summary: 'Read one stored tree',
+    description:
+      'Root, total and number of leaves, with the state of its airdrop. The id names mint and `airdrop_count`.',
     params: z.object({ id: treeId }),
     data: merkleTree,
   }),
@@ -106,6 +109,8 @@ export const merkleTrees = {
     at: paths.merkleTrees.entries,
     tag: 'Merkle trees',
     summary: 'List the wallets and amounts of a stored tree, in leaf order',
+    description:
+      'In the order of the list that it was built of, so that the same entries build the same root elsewhere.',
     params: z.object({ id: treeId }),
     query: listQuery({}),
     data: merkleEntry,
@@ -115,6 +120,7 @@ export const merkleTrees = {
     at: paths.merkleTrees.proof,
     tag: 'Merkle trees',
     summary: 'Read the proof of one wallet',
+    description: 'The hashes from the leaf of this wallet to the root, as the distributor on chain takes them.',
     params: z.object({ id: treeId, wallet: address }),
     data: merkleProof,
   }),

@@ -58,6 +58,8 @@ export const nfts = {
     at: paths.nfts.create,
     tag: 'NFTs',
     summary: 'Build the minting of an asset into a collection',
+    description:
+      "The asset's generated key has already signed. The authority of the collection signs too; the platform wallet does so for the collections that `nfts.cosign_collections` lists.",
     body: buildBody({
       payer: address,
       platform_id: platformId,
@@ -79,6 +81,7 @@ export const nfts = {
     at: paths.nfts.burn,
     tag: 'NFTs',
     summary: 'Build the burning of an asset',
+    description: 'For good: the asset is gone, and most of its rent goes back to its owner.',
     params: nftParams,
     body: buildBody({ owner: address, platform_id: platformId, collection: address }),
     data: unsignedPayload({}),
@@ -88,6 +91,7 @@ export const nfts = {
     at: paths.nfts.list,
     tag: 'NFTs',
     summary: 'List NFTs, newest first',
+    description: 'Assets that were seen on the chain through this service, burned ones too.',
     query: listQuery({ owner: address.optional(), collection: address.optional() }),
     data: nft,
     list: true,
@@ -96,6 +100,7 @@ export const nfts = {
     at: paths.nfts.get,
     tag: 'NFTs',
     summary: 'Read one NFT from the chain',
+    description: 'Owner, name and whether it is frozen, whoever minted it.',
     params: nftParams,
     data: nft,
   }),

@@ -8,6 +8,34 @@ import type { AnyRoute } from './route.ts'
 
 export const INTERFACE_VERSION = '2.0.0'
 
+/** What the operations of each tag are about. */
+const TAGS: Readonly<Record<string, string>> = {
+  Service: 'Whether the service answers, which chain it is on, how its workers do, and what it can report.',
+  Pools:
+    'Launches on a bonding curve of Meteora: preview, rehearse and launch, buy and sell, and follow the pool to its migration.',
+  'Fee claims': 'What pools have earned, paid out to the partner or the creator, in one transaction with its splits.',
+  'Fee schedules': 'Claims that the platform wallet signs by itself, at the times of a cron expression.',
+  Airdrops:
+    'Distributors on chain, which pay whoever proves to be on a list: create and fund one, claim from it, and withdraw what nobody claimed.',
+  'Merkle trees': 'Lists of wallets and amounts, the root that stands for them on chain, and the proof of each wallet.',
+  'Holder snapshots': 'Who held a token, or the assets of a collection, at one slot: what an airdrop is computed from.',
+  Stakes: 'Assets that are frozen in the wallet of their owner, and can be released again.',
+  NFTs: 'Assets of Metaplex Core and their collections: mint into one, read, burn.',
+  'Gold locks': "A wallet's gold tokens, locked until a date that nobody can change.",
+  Tokens: 'Mints of both token programs with their metadata: create, read, revoke authorities, send to many.',
+  Transactions: 'What a wallet has signed is simulated, submitted, and followed until it is final or has expired.',
+  Accounts: 'Accounts as the chain has them, and what a wallet holds.',
+  PDAs: 'Addresses that programs derive, computed without the chain.',
+  Storage: 'The space at Storacha in which images and metadata are kept, lent to others for uploads.',
+  Events: 'Everything that happened, told once each, and checked against the chain.',
+  'Webhook subscriptions':
+    'Where events are delivered to: subscribe, test, look at deliveries, replay, rotate the secret.',
+  Signer: 'The platform wallet: its provider, its policy, and how to stop it at once.',
+  Ledger: 'Every balance that a transaction of this service changed, in entries that sum to zero.',
+  'API keys': 'Who may call this API, for what, and how often.',
+  Webhooks: 'What is sent to a subscription: one signed body for each event.',
+}
+
 /** Builds the document at every call; callers should cache it. */
 export function openApiDocument() {
   const generator = new OpenAPIHono()
@@ -60,6 +88,6 @@ export function openApiDocument() {
         ),
       ),
       'Webhooks',
-    ].map((name) => ({ name })),
+    ].map((name) => ({ name, description: TAGS[name] ?? '' })),
   })
 }

@@ -228,6 +228,8 @@ export const pools = {
     at: paths.pools.list,
     tag: 'Pools',
     summary: 'List pools, newest first',
+    description:
+      'Pools that were launched through this service, and those they migrated to, with their state on the chain; without it while the node fails or is slow. Pools of others are read one by one.',
     query: listQuery({
       status: z.enum(POOL_STATUSES).optional(),
       type: poolType.optional(),
@@ -240,6 +242,8 @@ export const pools = {
     at: paths.pools.get,
     tag: 'Pools',
     summary: 'Read one pool',
+    description:
+      "By its address, whoever launched it: a pool without a record here is read from the chain alone. The chain's state is left out of a stored pool while the node fails or is slow.",
     params: poolParams,
     data: pool,
   }),
@@ -247,6 +251,8 @@ export const pools = {
     at: paths.pools.curveProgress,
     tag: 'Pools',
     summary: 'Read how far a launch curve is filled',
+    description:
+      'What the curve has raised of what it needs, and what the whole supply is worth at the migration. The value in dollars is there where a source of prices is configured.',
     params: poolParams,
     data: curveProgress,
   }),
@@ -271,6 +277,8 @@ export const pools = {
     at: paths.pools.verify,
     tag: 'Pools',
     summary: 'Check on chain that a pool is live',
+    description:
+      'Looks at once, instead of when the worker comes to it, and records the pool as live when its account is there. `transactions` are submitted first.',
     params: poolParams,
     body: writeBody({
       transactions: z
@@ -285,6 +293,8 @@ export const pools = {
     at: paths.pools.swap,
     tag: 'Pools',
     summary: 'Quote and build a buy or a sell',
+    description:
+      'On a launch curve, or on the pool after its migration. The answer holds the quote; the transaction fails on chain where the price has moved beyond `slippage_bps`.',
     params: poolParams,
     body: buildBody({
       payer: address,
@@ -302,6 +312,8 @@ export const pools = {
     at: paths.pools.presets,
     tag: 'Pools',
     summary: 'List the curves that pools can be launched with',
+    description:
+      'The built-in curve, and those of the file that the setting `pools.presets` names. A launch names one as `preset`.',
     data: z.array(poolPreset),
   }),
   preview: defineRoute({

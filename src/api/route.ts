@@ -18,7 +18,8 @@ export interface RouteDefinition<
   at: RoutePath
   tag: string
   summary: string
-  description?: string
+  /** What it does beside what the summary says, in whole sentences. */
+  description: string
   /** Path parameters, each a string. */
   params?: P
   query?: Q
@@ -149,7 +150,7 @@ function describeRoute(definition: RouteDefinition<z.ZodObject, z.ZodObject, z.Z
     operationId: operationId(definition.at),
     tags: [definition.tag],
     summary: definition.summary,
-    ...(definition.description ? { description: definition.description } : {}),
+    description: definition.description,
     ...(definition.public ? { security: [] } : { security: [{ bearer: [] }] }),
     ...(definition.scope || definition.signed
       ? {

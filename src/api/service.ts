@@ -81,6 +81,8 @@ export const service = {
     at: paths.service.health,
     tag: 'Service',
     summary: 'Tell whether the service answers',
+    description:
+      'Answers as long as the process can answer at all, without looking at the database or the node; whether those answer too is told by `GET /ready`.',
     data: serviceHealth,
     public: true,
   }),
@@ -88,6 +90,8 @@ export const service = {
     at: paths.service.workers,
     tag: 'Service',
     summary: 'Read the state of the background workers',
+    description:
+      'What each worker did last, and why it does nothing where it is stalled. A daemon without workers tells from the database what those of the others do.',
     data: workerStatus,
   }),
   cluster: defineRoute({

@@ -81,6 +81,7 @@ export const sponsorships = {
     at: paths.sponsorships.get,
     tag: TAG,
     summary: 'Read what the platform wallet pays for the claims of an airdrop',
+    description: 'The budget, what claims have used of it, and how many were paid for.',
     params,
     data: sponsorship,
   }),

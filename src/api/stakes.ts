@@ -38,6 +38,8 @@ export const stakes = {
     at: paths.stakes.create,
     tag: 'Stakes',
     summary: 'Build the staking of an asset',
+    description:
+      "Freezes the asset in its owner's wallet, with a memo that names the platform. It stays where it is, and cannot be moved until it is released.",
     body: buildBody({
       user: address,
       platform_id: platformId,
@@ -52,6 +54,7 @@ export const stakes = {
     at: paths.stakes.release,
     tag: 'Stakes',
     summary: 'Build the release of a staked asset',
+    description: 'Thaws the asset. Where the platform wallet is the authority of the stake, it has already signed.',
     params: stakeParams,
     body: buildBody({
       user: address,
@@ -66,6 +69,8 @@ export const stakes = {
     at: paths.stakes.list,
     tag: 'Stakes',
     summary: 'List stakes, newest first',
+    description:
+      'Stakes that were seen on the chain through this service. The stakes of any wallet are looked up on the chain.',
     query: listQuery({
       owner: address.optional(),
       collection: address.optional(),
@@ -78,6 +83,7 @@ export const stakes = {
     at: paths.stakes.get,
     tag: 'Stakes',
     summary: 'Read one stake from the chain',
+    description: 'Whether the asset is frozen and who owns it now, whoever staked it.',
     params: stakeParams,
     data: stake,
   }),
@@ -85,6 +91,8 @@ export const stakes = {
     at: paths.stakes.lookup,
     tag: 'Stakes',
     summary: 'Look up the staked assets of a wallet',
+    description:
+      'Stakes that were seen on the chain through this service; `note` says where a stake lives, for who wants to read it there.',
     params: z.object({ wallet: address }),
     data: stakeLookup,
   }),

@@ -20,6 +20,8 @@ export const storage = {
     at: paths.storage.delegate,
     tag: 'Storage',
     summary: 'Delegate uploads to an agent',
+    description:
+      'Lends a browser or a CI job the right to upload to your space at Storacha, for a day at most, without going through this service. The delegation cannot be taken back.',
     body: writeBody({
       agent_did: z
         .string()

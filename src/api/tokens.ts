@@ -62,6 +62,8 @@ export const tokens = {
     at: paths.tokens.create,
     tag: 'Tokens',
     summary: 'Build the creation of a token',
+    description:
+      'Mint, metadata, supply and revocations in one transaction; the payer receives the supply. The key of the mint comes with the answer, has to sign, and is not kept.',
     body: buildBody({
       payer: address,
       name: z
@@ -90,6 +92,7 @@ export const tokens = {
     at: paths.tokens.list,
     tag: 'Tokens',
     summary: 'List tokens, newest first',
+    description: 'Tokens that were seen on the chain through this service. Any other is read by its mint.',
     query: listQuery({ status: z.enum(TOKEN_STATUSES).optional() }),
     data: token,
     list: true,
@@ -98,6 +101,7 @@ export const tokens = {
     at: paths.tokens.get,
     tag: 'Tokens',
     summary: 'Read one token',
+    description: 'Metadata, supply, decimals and authorities from the chain, whoever created it.',
     params: z.object({ mint: address }),
     data: token,
   }),
@@ -105,6 +109,8 @@ export const tokens = {
     at: paths.tokens.batchFetch,
     tag: 'Tokens',
     summary: 'Read symbol, name and decimals of up to 100 mints at once',
+    description:
+      'For tables beside which nobody wants to read mints. Whoever makes a mint chooses its symbol and name, so show the mint beside them. It changes nothing, and needs no scope.',
     body: writeBody({ mints: z.array(address).min(1).max(100) }),
     data: tokenLabelBatch,
   }),
@@ -112,6 +118,8 @@ export const tokens = {
     at: paths.tokens.revokeAuthority,
     tag: 'Tokens',
     summary: 'Build the revocation of an authority, for good',
+    description:
+      'Nobody can have it again. Without the mint authority the supply is fixed; without all three the token is fully immutable.',
     params: z.object({ mint: address, type: z.enum(AUTHORITY_TYPES) }),
     body: buildBody({ payer: address }),
     data: unsignedPayload({}),

@@ -128,6 +128,8 @@ export const transactions = {
     at: paths.transactions.submit,
     tag: 'Transactions',
     summary: 'Submit a signed transaction, or up to five as an atomic bundle',
+    description:
+      "The signed bytes are stored before they are sent, and sent again until the transaction has landed or its blockhash has expired. What would fail is refused with the program's reason and log, unless `skip_preflight` says otherwise.",
     body: writeBody({
       transaction: transactionBase64
         .optional()

@@ -104,6 +104,23 @@ describe('the document', () => {
     expect(open.toSorted()).toEqual(['get /v2/health', 'get /v2/webhook-event-types'])
   })
 
+  it('describes every tag and every operation in sentences of its own', async () => {
+    const document = await served()
+    const operations = operationsOf(document).map((operation) => {
+      const [method, path] = operation.split(' ') as [string, string]
+      return { name: operation, ...document.paths[path][method] }
+    })
+    const described = [...operations, ...document.tags]
+    for (const { name, summary, description } of described) {
+      expect(description, name).toMatch(/^(?:`\w|[A-Z])[^]{20,}[.]$/)
+      expect(description, name).not.toContain(summary ?? 'nothing of the kind')
+    }
+    const texts = described.map(({ description }) => description)
+    expect(texts.filter((text, at) => texts.indexOf(text) !== at)).toEqual([])
+    const tags = document.tags.map(({ name }: { name: string }) => name)
+    expect(operations.filter(({ tags: [tag] }) => !tags.includes(tag))).toEqual([])
+  })
+
   it('says that an account of a batch, or the policy of a signer, can be null, and never both at once', async () => {
     const document = await served()
     const { AccountBatch, Signer, SignerPolicy } = document.components.schemas
