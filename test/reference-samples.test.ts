@@ -145,7 +145,7 @@ describe('the samples of the reference page', () => {
       answered[`${route.method} ${route.path}`] = errors
       expect(Object.keys(errors), route.path).toContain('400')
     }
-    const text = `${JSON.stringify(answered, null, 1)}\n`
+    const text = `${JSON.stringify(answered, null, 2)}\n`
     if (process.env.SVC_WRITE_SAMPLES === '1') writeFileSync(ERROR_SAMPLES_FILE, text)
     expect(JSON.parse(readFileSync(ERROR_SAMPLES_FILE, 'utf8'))).toEqual(answered)
   })

@@ -137,6 +137,7 @@ export const REQUESTS: SampleRequests = {
     batchFetch: { mints: [WRAPPED_SOL, MINT] },
     revokeAuthority: { mint: MINT, type: 'freeze', payer: WALLET },
   },
+  solTransfers: { create: { payer: WALLET, recipient: OTHER_WALLET, lamports: '1500000000' } },
   tokenTransfers: { create: transfer, plan: transfer },
   transactions: {
     submit: { transaction: TRANSACTION },

@@ -4,6 +4,7 @@ import { listOutcome } from '../reads.ts'
 import { usage } from '../ui/problem.ts'
 import { balance } from './balance.ts'
 import { readSecretText } from './key-input.ts'
+import { send } from './send.ts'
 import type { NamedWallet } from './wallets.ts'
 
 const NAME = required(text('Name of the wallet, of 1 to 32 of a-z, 0-9, - and _', { placeholder: 'NAME' }))
@@ -106,6 +107,7 @@ export const walletNoun: Noun = {
       },
     }),
     balance,
+    send,
     export: verb({
       about: 'Write the key of a wallet as a keypair file of the Solana CLI',
       details: 'The file (0600) holds the key in clear: whoever can read it has the wallet. No file is replaced.',

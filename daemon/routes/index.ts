@@ -24,6 +24,7 @@ const RESOURCES: Record<Resource, () => Promise<MountResource>> = {
   service: async () => (await import('./service.ts')).serviceRoutes,
   signer: async () => (await import('./signer.ts')).signerRoutes,
   sponsorships: async () => (await import('./sponsorships.ts')).sponsorshipsRoutes,
+  solTransfers: async () => (await import('./sol-transfers.ts')).solTransfersRoutes,
   stakes: async () => (await import('./stakes.ts')).stakesRoutes,
   storage: async () => (await import('./storage.ts')).storageRoutes,
   tokenTransfers: async () => (await import('./token-transfers.ts')).tokenTransfersRoutes,

@@ -18,6 +18,7 @@ import { pools } from './pools.ts'
 import type { AnyRoute } from './route.ts'
 import { service } from './service.ts'
 import { signer } from './signer.ts'
+import { solTransfers } from './sol-transfers.ts'
 import { sponsorships } from './sponsorships.ts'
 import { stakes } from './stakes.ts'
 import { storage } from './storage.ts'
@@ -40,6 +41,7 @@ export const api = {
   collections,
   goldLocks,
   tokens,
+  solTransfers,
   tokenTransfers,
   transactions,
   accounts,

@@ -103,6 +103,9 @@ export const paths = {
     batchFetch: ['post', '/v2/tokens/batch-fetch'],
     revokeAuthority: ['delete', '/v2/tokens/{mint}/authorities/{type}'],
   },
+  solTransfers: {
+    create: ['post', '/v2/sol-transfers'],
+  },
   tokenTransfers: {
     create: ['post', '/v2/token-transfers'],
     plan: ['post', '/v2/token-transfer-plans'],

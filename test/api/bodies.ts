@@ -57,6 +57,7 @@ export const MINIMAL: Record<string, Record<string, unknown>> = {
   'tokens.create': { payer: A, name: 'n', symbol: 's', initial_supply: '0', uri: 'ipfs://x' },
   'tokens.batchFetch': { mints: [A] },
   'tokens.revokeAuthority': { payer: A },
+  'solTransfers.create': { payer: A, recipient: B, lamports: '1' },
   'tokenTransfers.create': { payer: A, mint: A, recipients: [{ wallet: B, amount: '1' }] },
   'tokenTransfers.plan': { payer: A, mint: A, recipients: [{ wallet: B, amount: '1' }] },
   'transactions.submit': { transaction: TX },

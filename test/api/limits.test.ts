@@ -82,6 +82,7 @@ const LIMITS: [string, string, unknown[], (unknown | [unknown, string])[]][] = [
       [[{ wallet: A, amount: 1 }], 'recipients.0.amount'],
     ],
   ],
+  ['solTransfers.create', 'lamports', ['1', 'all', U64_MAX], ['0', '', 'ALL', '1.5', '18446744073709551616', 1]],
   ['tokenTransfers.plan', 'recipients', [many(1), many(500)], [many(501)]],
   ['tokenTransfers.plan', 'airdrop_id', ['A'.repeat(46), undefined], ['A'.repeat(45)]],
   ['tokens.create', 'name', ['x', 'x'.repeat(20)], ['', 'x'.repeat(21), 'x-y']],

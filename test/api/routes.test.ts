@@ -83,6 +83,7 @@ describe('the routes', () => {
       DELETE /v2/tokens/{mint}/authorities/{type}
       GET /v2/airdrops/{id}/claims/{wallet}
       GET /v2/distributors/{address}
+      POST /v2/sol-transfers
       POST /v2/token-transfers
       POST /v2/token-transfer-plans
       POST /v2/transactions
@@ -170,6 +171,7 @@ describe('the routes', () => {
       'goldLocks.unlock': 'refused',
       'tokens.create': 'refused',
       'tokens.revokeAuthority': 'refused',
+      'solTransfers.create': 'refused',
       'tokenTransfers.create': 'airdrop:admin',
     })
     expect(by(({ scope }) => scope)).toEqual({

@@ -48,6 +48,7 @@ describe('a write', () => {
       'tokens.create',
       { decimals: 6, revoke_mint_authority: false, revoke_freeze_authority: true, token_program: 'spl' },
     ],
+    ['solTransfers.create', { allow_programs: false, dry_run: false, tx_version: 0 }],
     ['tokenTransfers.create', { allow_programs: false, accept_transfer_fee: false, dry_run: false, tx_version: 0 }],
     ['transactions.submit', { bundle: false, skip_preflight: false, max_retries: 2 }],
     ['webhookSubscriptions.rotateSecret', { overlap_hours: 24 }],

@@ -254,7 +254,7 @@ describe('scopes', () => {
 })
 
 describe('mode signed', () => {
-  it('is refused on all nine user-signed operations, on swaps, on collections and on shared configs, whatever the key may do', async () => {
+  it('is refused on all nine user-signed operations, on swaps, on collections, on shared configs and on transfers of SOL, whatever the key may do', async () => {
     const { request, key } = await startService()
     const keys = [await key({ scopes: ['*'] }), await key({ scopes: ['airdrop:admin', 'fees:claim'] }), await key()]
     expect(USER_SIGNED).toHaveLength(11)
@@ -266,7 +266,7 @@ describe('mode signed', () => {
       const unsigned = await request(method, path, { body })
       expect(unsigned.json.error?.param, path).not.toBe('mode')
     }
-    expect(routes.filter(([, { signed }]) => signed === 'refused')).toHaveLength(13)
+    expect(routes.filter(([, { signed }]) => signed === 'refused')).toHaveLength(14)
   })
 })
 

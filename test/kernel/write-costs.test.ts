@@ -88,6 +88,7 @@ const COSTS: Record<string, Cost> = {
     stores: 64,
   },
   'tokens.revokeAuthority': { largest: {}, stores: 64 },
+  'solTransfers.create': { largest: { lamports: U64_MAX, allow_programs: true }, stores: 64 },
   'tokenTransfers.create': { largest: { recipients: recipients(64) }, stores: 64 },
   'tokenTransfers.plan': { largest: { recipients: recipients(500) }, stores: 1 },
   'transactions.submit': {

@@ -1,0 +1,45 @@
+/** SOL transfers: lamports from one wallet to another. */
+import { z } from '@hono/zod-openapi'
+import { address, digits, isU64 } from './chain-scalars.ts'
+import { buildBody } from './envelope.ts'
+import { paths } from './paths.ts'
+import { unsignedPayload } from './payloads.ts'
+import { defineRoute } from './route.ts'
+
+/** Why SOL should not be sent to an address. */
+export const SOL_RECIPIENT_FAULTS = ['sender', 'token_account', 'off_curve', 'program_owned'] as const
+export type SolRecipientFault = (typeof SOL_RECIPIENT_FAULTS)[number]
+
+const lamports = z
+  .string()
+  .refine((text) => text === 'all' || (isU64(text) && /[1-9]/.test(text)), 'must be more than 0, as digits, or all')
+  .meta({ description: 'Lamports as digits; `all` sends everything but the fee', example: '1500000000' })
+
+export const solTransfer = unsignedPayload({
+  recipient: address,
+  lamports: digits.meta({ description: 'Lamports that are sent' }),
+  fee: digits.meta({ description: 'Lamports that the payer pays for the transaction' }),
+  opens: z.boolean().meta({ description: 'Whether the recipient has held no SOL until now' }),
+}).openapi('SolTransfer')
+export type SolTransfer = z.output<typeof solTransfer>
+
+export const solTransfers = {
+  create: defineRoute({
+    at: paths.solTransfers.create,
+    tag: 'Accounts',
+    summary: 'Build a transfer of SOL',
+    description:
+      'Refused before anybody signs: more than the payer has, a rest in its account, or a first sum for the recipient, that is below what an account has to keep, and a recipient that is a mint or a token account. An address of a program receives only with `allow_programs`.',
+    body: buildBody({
+      payer: address.meta({ description: 'Wallet that sends, and pays the fee' }),
+      recipient: address,
+      lamports,
+      allow_programs: z
+        .boolean()
+        .default(false)
+        .meta({ description: 'Whether an address of a program may receive: a vault of a multisig is one' }),
+    }),
+    data: solTransfer,
+    signed: 'refused',
+  }),
+}

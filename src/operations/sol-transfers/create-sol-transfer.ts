@@ -1,0 +1,135 @@
+/** Builds a transfer of SOL from one wallet to another, or of all that a wallet has. */
+import type { Api } from '../../api/index.ts'
+import type { Input, Result } from '../../api/route.ts'
+import type { SolRecipientFault } from '../../api/sol-transfers.ts'
+import { rentFor } from '../../chain/rpc-reads.ts'
+import { accountsAt } from '../../chain/runs.ts'
+import { transferInstruction } from '../../chain/transfers.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../chain/unsigned.ts'
+import type { Context } from '../../context.ts'
+import { badRequest } from '../../errors.ts'
+import type { ChainAccount } from '../../solana/accounts.ts'
+import { addressBytes } from '../../solana/addresses.ts'
+import { isEd25519Point } from '../../solana/curve.ts'
+import { feeOfMessage } from '../../solana/fees.ts'
+import { decodeWireTransaction } from '../../solana/messages.ts'
+import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
+import { isTokenProgram } from '../../solana/token-programs.ts'
+import { buildTransaction, unsignedAnswer } from '../building.ts'
+
+type CreateSolTransferRoute = Api['solTransfers']['create']
+
+/** Half more than a transfer and the two instructions of the compute budget take, 150 units each. */
+const TRANSFER_UNITS = 700
+
+/**
+ * Throws bad_request for a recipient that should not receive, for more than the payer has, and for a sum or a rest below
+ * what an account has to keep.
+ */
+export async function createSolTransfer(
+  context: Context,
+  input: Input<CreateSolTransferRoute>,
+): Promise<Result<CreateSolTransferRoute>> {
+  const { payer, recipient, lamports, allow_programs } = input
+  const connection = await context.chain.connection()
+  const [[sender = null, receiver = null], least] = await Promise.all([
+    accountsAt(connection, [payer, recipient]),
+    rentFor(connection, 0),
+  ])
+  requireRecipient(recipient, receiver, { payer, allowsPrograms: allow_programs })
+  const held = requireSender(payer, sender)
+  const opens = (receiver?.lamports ?? 0n) === 0n
+  const sent = { lamports: 0n, fee: 0n }
+  const built = await buildTransaction(context, {
+    payer,
+    fallbackUnits: TRANSFER_UNITS,
+    async build(envelope) {
+      // The fee is that of the very message: its limits and its price are known only here.
+      sent.fee = feeOf(await compileTransfer(envelope, { payer, recipient, lamports: 1n }))
+      sent.lamports = lamports === 'all' ? held - sent.fee : BigInt(lamports)
+      requireFunds(payer, { held, least, ...sent })
+      if (opens && sent.lamports < least) throw belowMinimum(recipient, sent.lamports, least)
+      return compileTransfer(envelope, { payer, recipient, lamports: sent.lamports })
+    },
+  })
+  return { ...unsignedAnswer(built), recipient, lamports: String(sent.lamports), fee: String(sent.fee), opens }
+}
+
+async function compileTransfer(
+  envelope: Envelope,
+  { payer, recipient, lamports }: { payer: string; recipient: string; lamports: bigint },
+): Promise<UnsignedTransaction> {
+  return compileUnsigned(envelope, [await transferInstruction(payer, recipient, lamports)])
+}
+
+const feeOf = ({ transaction }: UnsignedTransaction) => feeOfMessage(decodeWireTransaction(transaction).message)
+
+const NOTES: Record<SolRecipientFault, string> = {
+  sender: 'is the wallet that sends',
+  token_account: 'is a mint or a token account and no wallet: name its owner instead',
+  off_curve:
+    'is an address of a program, to which no key belongs: send to it only where its program can move SOL (allow_programs, `--allow-programs`)',
+  program_owned:
+    'is an account of a program: send to it only where that can move SOL (allow_programs, `--allow-programs`)',
+}
+
+function requireRecipient(
+  recipient: string,
+  account: ChainAccount | null,
+  terms: { payer: string; allowsPrograms: boolean },
+): void {
+  const reason = recipientFault(recipient, account, terms)
+  if (reason === null) return
+  throw badRequest(`recipient: ${recipient} ${NOTES[reason]}`, { param: 'recipient', details: { reason } })
+}
+
+function recipientFault(
+  recipient: string,
+  account: ChainAccount | null,
+  { payer, allowsPrograms }: { payer: string; allowsPrograms: boolean },
+): SolRecipientFault | null {
+  if (recipient === payer) return 'sender'
+  // SOL in a token account comes back only when that is closed, and in a mint never.
+  if (isTokenProgram(account?.owner ?? SYSTEM_PROGRAM)) return 'token_account'
+  if (allowsPrograms) return null
+  if (!isEd25519Point(addressBytes(recipient))) return 'off_curve'
+  return account !== null && account.owner !== SYSTEM_PROGRAM ? 'program_owned' : null
+}
+
+/** Returns the lamports of the payer. Only a wallet of the System program can send. */
+function requireSender(payer: string, account: ChainAccount | null): bigint {
+  if (account === null || (account.owner === SYSTEM_PROGRAM && account.data.length === 0))
+    return account?.lamports ?? 0n
+  throw badRequest(`payer: ${payer} is an account of the program ${account.owner}, which alone can send from it`, {
+    param: 'payer',
+    details: { owner: account.owner },
+  })
+}
+
+/** An account keeps nothing at all, or what frees it from rent; who pays a fee has to keep that while it is taken. */
+function requireFunds(
+  payer: string,
+  { held, least, lamports, fee }: { held: bigint; least: bigint; lamports: bigint; fee: bigint },
+): void {
+  const rest = held - lamports - fee
+  const paysFee = held < least || held - fee >= least
+  if (paysFee && lamports > 0n && (rest === 0n || rest >= least)) return
+  const details = { have: String(held), fee: String(fee), rent_exempt: String(least) }
+  if (!paysFee || rest < 0n || lamports <= 0n) {
+    throw badRequest(`lamports: ${payer} has ${held} lamports, too few for this transfer and its fee of ${fee}`, {
+      param: 'lamports',
+      details,
+    })
+  }
+  throw badRequest(
+    `lamports: ${payer} would keep ${rest} lamports, and an account keeps at least ${least} or nothing: send ${least - rest} less, or all`,
+    { param: 'lamports', details },
+  )
+}
+
+function belowMinimum(recipient: string, lamports: bigint, least: bigint) {
+  return badRequest(
+    `lamports: ${recipient} has no SOL yet, and ${lamports} lamports are less than the ${least} that an account has to keep`,
+    { param: 'lamports', details: { lamports: String(lamports), rent_exempt: String(least) } },
+  )
+}
