@@ -105,6 +105,8 @@ export interface CommandOutcome {
   text?: string
   /** The fields that `table` shows instead of the data and the rows. */
   record?: Record<string, unknown>
+  /** Lines that `table` shows below everything else. */
+  drawing?: readonly string[]
   /** The rows that `table` shows instead of `rows`, with other columns or amounts in whole tokens. */
   table?: Rows
   /** Whether the answer is one page of a longer list. */

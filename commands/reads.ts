@@ -13,6 +13,7 @@ import {
   verb,
 } from './command.ts'
 import type { Session } from './session.ts'
+import type { Drawing } from './ui/drawing.ts'
 
 interface Paging {
   limit?: string
@@ -26,6 +27,10 @@ const PAGING = {
 const WHOLE_PAGING = {
   ...PAGING,
   limit: integer('Items on a page, 1 to 100 (default: all pages at once)', { min: 1, max: 100 }),
+}
+const DRAWN = {
+  plot: toggle('Draw them over time, below the table'),
+  svg: text('Write the drawing as a picture (SVG)', { placeholder: 'FILE' }),
 }
 /** The page size of `--all` without `--limit`. */
 const FULL_PAGE = 100
@@ -44,20 +49,22 @@ export function listVerb<
   columns: readonly (keyof Row & string)[]
   /** The rows that `table` shows instead of the columns, formatted for a terminal. */
   table?(items: readonly Row[], session: Session): Rows | Promise<Rows>
+  /** What --plot shows of the items below them, and --svg writes; null where there is nothing to draw. */
+  draw?(items: readonly Row[]): Drawing | null
   /** Whether all pages are read by default, unless --limit or --cursor request one. */
   whole?: boolean
   call(client: Client, query: InputValues<A> & InputValues<F> & Paging): Promise<ClientAnswer<Row[], ListMeta>>
 }): Verb {
-  const { about, at, args, filters, examples, columns, table, whole = false, call } = definition
+  const { about, at, args, filters, examples, columns, table, draw, whole = false, call } = definition
   return verb<CommandInputs, CommandInputs>({
     about,
     calls: (typeof at[0] === 'string' ? [at] : at) as readonly RoutePath[],
     ...(args ? { args } : {}),
-    flags: { ...filters, ...(whole ? WHOLE_PAGING : PAGING) },
+    flags: { ...filters, ...(whole ? WHOLE_PAGING : PAGING), ...(draw ? DRAWN : {}) },
     ...(examples ? { examples } : {}),
     async run(input, session) {
       const { client, ui } = session
-      const { all: everything, limit, cursor, ...query } = input as InputValues<typeof PAGING>
+      const { all: everything, limit, cursor, plot, svg, ...query } = input as InputValues<typeof PAGING & typeof DRAWN>
       const all = everything || (whole && limit === undefined && cursor === undefined)
       const items: Row[] = []
       let next = cursor
@@ -74,12 +81,29 @@ export function listVerb<
         ...listOutcome(items, columns),
         ...(table === undefined || items.length === 0 ? {} : { table: await table(items, session) }),
       }
-      if (next === undefined) return outcome
+      const drawn = draw === undefined ? {} : await drawnOutcome(draw(items), { plot, svg })
+      const notes = [...(outcome.notes ?? []), ...(drawn.notes ?? [])]
+      if (next === undefined) return { ...outcome, ...drawn, notes }
       // A page may be empty and still be followed by another.
       const emptyNote = items.length === 0 ? 'None on this page. ' : ''
-      return { ...outcome, hasMore: true, notes: [`${emptyNote}More: repeat with --cursor ${next} (or --all)`] }
+      const more = `${emptyNote}More: repeat with --cursor ${next} (or --all)`
+      return { ...outcome, ...drawn, hasMore: true, notes: [...(drawn.notes ?? []), more] }
     },
   })
+}
+
+/** Drawings are made where one is asked for; every list would load them otherwise. */
+async function drawnOutcome(
+  drawing: Drawing | null,
+  { plot, svg }: { plot: boolean; svg: string | undefined },
+): Promise<Pick<CommandOutcome, 'drawing' | 'notes'>> {
+  if (!plot && svg === undefined) return {}
+  if (drawing === null) return { notes: ['There is nothing to draw.'] }
+  const { drawingLines, drawingSvg, writePicture } = await import('./ui/drawing.ts')
+  return {
+    ...(plot ? { drawing: drawingLines(drawing) } : {}),
+    notes: svg === undefined ? [] : writePicture(svg, drawingSvg(drawing)),
+  }
 }
 
 export const rowsOfRecords = <Row>(items: readonly Row[], columns: readonly (keyof Row & string)[]): Rows => ({

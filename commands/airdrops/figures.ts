@@ -1,6 +1,7 @@
 /** Shows the figures of an airdrop: what was claimed, how fast, and what is left. */
 import type { AirdropStats } from '../../src/api/airdrop-claims.ts'
 import { decimalOf } from '../amounts.ts'
+import type { Drawing } from '../ui/drawing.ts'
 import { plotLines, showsBraille } from '../ui/plot.ts'
 import { sparkline } from '../ui/sparkline.ts'
 import { zonedTime } from '../ui/times.ts'
@@ -57,14 +58,25 @@ export function shareBar(share: number | null, width: number, braille = showsBra
 
 const PLOT_HEIGHT = 6
 
-/** The claims of each hour as a small plot; nothing before the first claim. */
-export function claimPlot({ hours }: Pick<AirdropStats, 'hours'>, width: number, braille = showsBraille()): string[] {
+/** The claims of each hour; null before the first claim. */
+export function claimDrawing({ hours }: Pick<AirdropStats, 'hours'>): (Drawing & { kind: 'line' }) | null {
   const most = Math.max(0, ...hours.map(({ claims }) => claims))
-  if (most === 0 || hours.length < 2) return []
-  const points = hours.map(({ claims }, i) => ({ x: i / (hours.length - 1), y: claims / most }))
-  const labels = {
-    ...{ title: `Claims an hour, the last ${hours.length} hours`, highest: String(most), lowest: '0' },
-    ...{ first: `${hours.length - 1} h ago`, last: 'now' },
+  if (most === 0 || hours.length < 2) return null
+  return {
+    kind: 'line',
+    points: hours.map(({ claims }, i) => ({ x: i / (hours.length - 1), y: claims / most })),
+    labels: {
+      title: `Claims an hour, the last ${hours.length} hours`,
+      highest: String(most),
+      lowest: '0',
+      first: `${hours.length - 1} h ago`,
+      last: 'now',
+    },
   }
-  return plotLines(points, labels, width, braille, PLOT_HEIGHT)
+}
+
+/** The same as a small plot; nothing before the first claim. */
+export function claimPlot(stats: Pick<AirdropStats, 'hours'>, width: number, braille = showsBraille()): string[] {
+  const drawing = claimDrawing(stats)
+  return drawing === null ? [] : plotLines(drawing.points, drawing.labels, width, braille, PLOT_HEIGHT)
 }

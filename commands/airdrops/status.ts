@@ -4,27 +4,38 @@ import type { Airdrop } from '../../src/api/airdrops.ts'
 import { paths } from '../../src/api/paths.ts'
 import { required, text, verb } from '../command.ts'
 import { mintDecimals } from '../token-state.ts'
+import { drawingLines, drawingSvg, SVG, writePicture } from '../ui/drawing.ts'
 import { fieldLines } from '../ui/field-lines.ts'
 import { nullIfNotFound } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 import { zonedTime } from '../ui/times.ts'
-import { claimFields, tokensText } from './figures.ts'
+import { claimDrawing, claimFields, tokensText } from './figures.ts'
+
+const NO_CLAIMS = ['Nobody has claimed yet: there is nothing to draw.']
 
 export const airdropStatusVerb = verb({
   about: 'How far an airdrop has come: funded, claimed, what is left and when it can be withdrawn',
   details: 'With the figures of its claims, which `svc airdrops watch` follows.',
   calls: [paths.airdrops.get, paths.airdrops.stats, paths.accounts.get],
   args: { id: required(text('Id of the airdrop')) },
+  flags: { svg: SVG },
   examples: [
     'svc airdrops status 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw',
     'svc airdrops status 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw -o json',
+    'svc airdrops status 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --svg claims.svg',
   ],
-  async run({ id }, session) {
+  async run({ id, svg }, session) {
     const { data } = await session.client.airdrops.get({ id })
     // A daemon of an earlier version has no figures.
     const stats = (await nullIfNotFound(session.client.airdrops.stats({ id })))?.data ?? null
     const decimals = await mintDecimals(session, data.mint)
-    return { data: { ...data, stats }, text: fieldLines(statusFields(data, stats, decimals)).join('\n') }
+    const drawing = stats === null ? null : claimDrawing(stats)
+    return {
+      data: { ...data, stats },
+      text: fieldLines(statusFields(data, stats, decimals)).join('\n'),
+      ...(drawing === null ? {} : { drawing: drawingLines(drawing) }),
+      notes: svg === undefined ? [] : drawing === null ? NO_CLAIMS : writePicture(svg, drawingSvg(drawing)),
+    }
   },
 })
 

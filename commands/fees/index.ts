@@ -5,6 +5,7 @@ import { choiceOf, type Noun, required, text, verb } from '../command.ts'
 import { metricsOutcome } from '../pools/record.ts'
 import { listVerb } from '../reads.ts'
 import { claimPoolFees } from './claim.ts'
+import { historyDrawing } from './history-drawing.ts'
 import { historyTable } from './history-table.ts'
 import { scheduleVerbs } from './schedule.ts'
 
@@ -32,7 +33,11 @@ export const feesNoun: Noun = {
         kind: choiceOf(KINDS, 'Only those of this kind'),
         beneficiary: choiceOf(['partner', 'creator'], 'Only those of this share'),
       },
-      examples: ['svc fees list', 'svc fees list --pool CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --kind dbc --all'],
+      examples: [
+        'svc fees list',
+        'svc fees list --pool CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --kind dbc --all',
+        'svc fees history --all --plot --svg fees.svg',
+      ],
       columns: [
         'id',
         'type',
@@ -48,6 +53,7 @@ export const feesNoun: Noun = {
         'received',
       ],
       table: historyTable,
+      draw: historyDrawing,
       call: (client, { pool, ...query }) =>
         pool === undefined ? client.feeClaims.list(query) : client.feeClaims.listByPool({ address: pool, ...query }),
     }),

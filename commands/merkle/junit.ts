@@ -4,15 +4,12 @@ import type { MerkleIssue } from '../../src/merkle/errors.ts'
 import { type CommandOutcome, text } from '../command.ts'
 import { reason } from '../ui/files.ts'
 import { Cancelled, EXIT, failure, Problem, usage } from '../ui/problem.ts'
-import { printable } from '../ui/render.ts'
+import { inXml } from '../ui/xml.ts'
 
 /** The flag of the verbs that write a report. */
 export const junitFlag = {
   junit: text('Write a JUnit report: each fault is a test case with line and column', { placeholder: 'FILE' }),
 }
-
-/** Readers of reports cut long texts, and some refuse the file that has one. */
-const MAX_TEXT = 4_000
 
 interface JunitCase {
   classname: string
@@ -100,13 +97,4 @@ function caseXml({ classname, name, line, fault }: JunitCase): string {
   const head = `    <testcase classname="${inXml(classname)}" name="${inXml(name)}"${place}`
   if (fault === undefined) return `${head}/>`
   return `${head}>\n      <${fault.kind} message="${inXml(fault.message)}" type="check"/>\n    </testcase>`
-}
-
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
-
-/** Text of a stranger as an attribute on one line; what XML forbids, and what a review does not show, is replaced. */
-function inXml(written: string): string {
-  const cut = written.length > MAX_TEXT ? `${written.slice(0, MAX_TEXT)}…` : written
-  const line = printable(cut.replace(/\s*\n\s*/g, '; ')).replace(/[\ufffe\uffff]/g, '\ufffd')
-  return line.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 }

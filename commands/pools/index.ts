@@ -2,6 +2,7 @@
 import { paths } from '../../src/api/paths.ts'
 import { choiceOf, type Noun, required, text, verb } from '../command.ts'
 import { listVerb } from '../reads.ts'
+import { SVG } from '../ui/drawing.ts'
 import { create } from './create.ts'
 import { earnings } from './earnings.ts'
 import { presets } from './presets.ts'
@@ -55,11 +56,13 @@ export const poolsNoun: Noun = {
       details: 'Also one that is on chain and was not launched here.',
       calls: [paths.pools.get],
       args: POOL_ADDRESS,
+      flags: { svg: SVG },
       examples: [
         'svc pools get CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4',
         'svc pools get CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --json',
+        'svc pools get CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --svg curve.svg',
       ],
-      run: async (input, { client }) => poolOutcome((await client.pools.get(input)).data),
+      run: async ({ address, svg }, { client }) => poolOutcome((await client.pools.get({ address })).data, svg),
     }),
     progress,
     fees: verb({

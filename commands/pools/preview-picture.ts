@@ -1,5 +1,6 @@
 /** Draws a preview as an SVG file: the price over what was raised, and below it what each party has of the fees. */
 import type { PoolPreview } from '../../src/api/pool-previews.ts'
+import { fixed, svgOf, svgText } from '../ui/drawing.ts'
 import { pricePoints, quoteName, ratioOf, shortly, shortText } from './preview-figures.ts'
 
 const [WIDTH, HEIGHT] = [800, 520]
@@ -45,13 +46,7 @@ export function previewSvg(preview: PoolPreview): string {
         ]),
     ...sharesOf(preview, across),
   ]
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif">`,
-    `<rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>`,
-    ...parts,
-    '</svg>',
-    '',
-  ].join('\n')
+  return svgOf({ width: WIDTH, height: HEIGHT }, parts)
 }
 
 function sharesOf(preview: PoolPreview, across: (x: number) => number): string[] {
@@ -95,10 +90,7 @@ const upIn = ({ top, bottom }: typeof PRICE, y: number): number => bottom - (bot
 const frame = ({ top, bottom }: typeof PRICE) =>
   `<path d="M${LEFT} ${top}V${bottom}H${RIGHT}" fill="none" stroke="${FAINT}"/>`
 
-const fixed = (value: number): string => String(Number(value.toFixed(2)))
 const pair = ({ x, y }: Place): string => `${fixed(x)},${fixed(y)}`
 
 const text = (x: number, y: number, content: string, anchor: 'start' | 'end' = 'start', size = 12): string =>
-  `<text x="${fixed(x)}" y="${fixed(y)}" text-anchor="${anchor}" font-size="${size}" fill="${INK}">${escaped(content)}</text>`
-
-const escaped = (content: string) => content.replace(/&/g, '&amp;').replace(/</g, '&lt;')
+  svgText({ x, y, anchor, size }, content)

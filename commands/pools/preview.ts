@@ -1,13 +1,11 @@
 /** `svc pools preview`: a launch with a preset before it is made, as a table, a drawing and a picture. */
-import { writeFile } from 'node:fs/promises'
 import { paths } from '../../src/api/paths.ts'
 import type { PoolPreview } from '../../src/api/pool-previews.ts'
 import { integer, text, verb } from '../command.ts'
 import type { Session } from '../session.ts'
 import { drawingWidth } from '../ui/curve.ts'
-import { reason } from '../ui/files.ts'
+import { SVG, writePicture } from '../ui/drawing.ts'
 import { plotLines, showsBraille } from '../ui/plot.ts'
-import { usage } from '../ui/problem.ts'
 import { closingLines, pointRows, pointTable, pricePoints, quoteName, shortly, shortText } from './preview-figures.ts'
 import { previewSvg } from './preview-picture.ts'
 
@@ -21,7 +19,7 @@ export const preview = verb({
     buy: text("SOL, or whole tokens of the quote, of the creator's first buy", { placeholder: 'SOL' }),
     points: integer('Steps in which the curve is filled, 1 to 100; 20 when left out'),
     after: integer('Seconds after the opening at which the others buy; 0 when left out', { placeholder: 'SECONDS' }),
-    svg: text('Write a picture too', { placeholder: 'FILE' }),
+    svg: SVG,
   },
   examples: [
     'svc pools preview --buy 0.5',
@@ -36,9 +34,8 @@ export const preview = verb({
       ...(points === undefined ? {} : { points: String(points) }),
       ...(after === undefined ? {} : { after: String(after) }),
     })
-    if (svg !== undefined) await writePicture(svg, previewSvg(data))
     const drawn = [...plotOf(data), '', ...closingLines(data)]
-    const notes = svg === undefined ? [] : [`The picture is in ${svg}.`]
+    const notes = svg === undefined ? [] : writePicture(svg, previewSvg(data))
     return { data, rows: pointRows(data), table: pointTable(data), text: drawn.join('\n'), notes }
   },
 })
@@ -59,12 +56,4 @@ function plotOf(data: PoolPreview): string[] {
     last: `${shortly(data.threshold, data.quote_decimals)} ${unit} raised`,
   }
   return plotLines(pricePoints(data), labels, drawingWidth(), showsBraille())
-}
-
-async function writePicture(file: string, svg: string): Promise<void> {
-  try {
-    await writeFile(file, svg)
-  } catch (error) {
-    throw usage(`${file} cannot be written: ${reason(error)}`, { param: '--svg' })
-  }
 }

@@ -2,13 +2,35 @@
 import type { Pool, PoolFeeMetrics } from '../../src/api/pools.ts'
 import { solOf } from '../amounts.ts'
 import type { CommandOutcome } from '../command.ts'
-import { percentOf } from './state.ts'
+import { drawCurve, drawingWidth } from '../ui/curve.ts'
+import { drawingSvg, writePicture } from '../ui/drawing.ts'
+import { curveDrawing } from './curve-drawing.ts'
+import { percentOf, poolState } from './state.ts'
 import { poolSummary } from './verify.ts'
 
-export function poolOutcome(pool: Pool): CommandOutcome {
+/** A launch curve is drawn below its record, and written as a picture where `svg` names a file. */
+export function poolOutcome(pool: Pool, svg?: string): CommandOutcome {
   const { quote_mint, created_at, metadata, curve_progress } = pool
   const progress = curve_progress === null ? {} : { curve_progress: percentOf(curve_progress) }
-  return { data: pool, record: { ...poolSummary(pool), ...progress, quote_mint, created_at, metadata }, notes: [RAW] }
+  const { price, curve, quote } = poolState(pool)
+  return {
+    data: pool,
+    record: {
+      ...poolSummary(pool),
+      ...progress,
+      ...(price === null ? {} : { price: `${price} ${quote.unit}` }),
+      ...{ quote_mint, created_at, metadata },
+    },
+    ...(curve === null ? {} : { drawing: drawCurve(curve.shape, curve.raised, drawingWidth()) }),
+    notes: [RAW, ...(svg === undefined ? [] : curvePicture(pool, svg))],
+  }
+}
+
+const NO_CURVE = 'There is no launch curve to draw: the pool has none, or the chain was not read.'
+
+function curvePicture(pool: Pool, svg: string): string[] {
+  const drawing = curveDrawing(pool)
+  return drawing === null ? [NO_CURVE] : writePicture(svg, drawingSvg(drawing))
 }
 
 export function metricsOutcome(metrics: PoolFeeMetrics): CommandOutcome {

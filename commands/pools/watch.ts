@@ -6,7 +6,9 @@ import { required, text, verb } from '../command.ts'
 import { terminal } from '../terminal.ts'
 import { drawingWidth, shortOf } from '../ui/curve.ts'
 import { liveScreen } from '../ui/live-screen.ts'
+import { showsBraille } from '../ui/plot.ts'
 import { EXIT, isTransient } from '../ui/problem.ts'
+import { sparkline } from '../ui/sparkline.ts'
 import { progressLines } from './progress.ts'
 import { percentOf, poolState } from './state.ts'
 
@@ -29,13 +31,16 @@ export const watch = verb({
     const screen = ui.interactive ? liveScreen(terminal().stderr) : null
     session.setInterruptNote(null)
     let lastLine = ''
+    const prices: number[] = []
     for (;;) {
       let pause = WATCH_PAUSE_MS
       try {
         const { data } = await client.pools.get({ address })
         const line = changeLine(data)
         const time = new Date(clock.now()).toISOString()
-        if (screen !== null) screen.draw([...watchLines(data, line), '', `${time}  Ctrl-C ends this`])
+        notePrice(prices, data)
+        if (screen !== null)
+          screen.draw([...watchLines(data, line), ...priceLine(prices), '', `${time}  Ctrl-C ends this`])
         else if (line !== lastLine) ui.note(`${time}  ${line}`)
         lastLine = line
         if (FINAL_STATUSES.includes(data.status) || data.type === 'damm_v2') {
@@ -76,6 +81,22 @@ function changeLine(
 
 const watchLines = (pool: Pool, line: string) =>
   progressLines(pool, { progress: pool.curve_progress ?? 0 }, drawingWidth(terminal().stderr)) ?? [line]
+
+/** Looks whose prices are kept: two minutes of them. */
+const MOST_PRICES = 60
+
+function notePrice(prices: number[], pool: Pool): void {
+  const { price } = poolState(pool)
+  if (price !== null) prices.push(Number(price))
+  if (prices.length > MOST_PRICES) prices.shift()
+}
+
+/** The prices since the beginning, from the lowest to the highest of them; nothing before a second look. */
+function priceLine(prices: readonly number[]): string[] {
+  if (prices.length < 2 || !showsBraille()) return []
+  const least = Math.min(...prices)
+  return ['', `price of the last ${prices.length} looks  ${sparkline(prices.map((price) => price - least))}`]
+}
 
 /** The pool without its raw state, which `svc pools get` shows. */
 function poolWithoutState(pool: Pool): Omit<Pool, 'state' | 'fee_metrics'> {

@@ -74,7 +74,7 @@ function inOrder(outcome: CommandOutcome, conditions: readonly Condition[], orde
     rows?.rows.length === records.length
       ? { columns: rows.columns, rows: places.map((place) => rows.rows[place] ?? []) }
       : undefined
-  const { text, record, table, rows, notes = [], ...rest } = outcome
+  const { text, record, drawing, table, rows, notes = [], ...rest } = outcome
   const shown = rearranged(table)
   return {
     ...rest,

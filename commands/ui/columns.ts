@@ -41,6 +41,18 @@ const WHOLE_NAMES = /^(?:ID|EVENT ID|RESOURCE ID|SIGNATURE|TRANSACTION)$/
 /** The width of a text in terminal columns, East Asian and emoji widths included. */
 export const textWidth = (text: string): number => (NARROW.test(text) ? text.length : stringWidth(text))
 
+/** The part of a line that has room in so many columns; a character that would be cut in two is left out. */
+export function cutToWidth(line: string, width: number): string {
+  if (textWidth(line) <= width) return line
+  let [kept, used] = ['', 0]
+  for (const { segment } of new Intl.Segmenter().segment(line)) {
+    used += textWidth(segment)
+    if (used > width) break
+    kept += segment
+  }
+  return kept
+}
+
 /** Measures every cell once. The first column of addresses identifies its rows, so it is never shortened. */
 export function tableColumns(headings: readonly string[], rows: readonly (readonly string[])[]): TableColumn[] {
   let isNamed = false

@@ -1,8 +1,10 @@
 /** Draws a launch curve as text: the price of the token over what was raised, and the position of a pool. */
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
+import { squareRoot } from '../../src/solana/square-root.ts'
 import { decimalOf, LAMPORT_DECIMALS } from '../amounts.ts'
 import type { Output } from '../standard-output.ts'
 import { terminal } from '../terminal.ts'
+import { showsBraille } from './plot.ts'
 
 /** A curve in the program's units: prices are square roots of raw quote for one raw unit, times 2^64. */
 export interface CurveShape {
@@ -35,8 +37,42 @@ export function quoteUnitOf(mint: string | undefined, decimals: number | null): 
 export const drawingWidth = (stream: Output = terminal().stdout): number => stream.columns ?? 80
 
 const ROWS = 10
-const [NARROWEST, WIDEST] = [40, 110]
-const EIGHTHS = ' ▁▂▃▄▅▆▇█'
+const [NARROWEST, WIDEST] = [24, 110]
+
+/** What a drawing is made of: blocks and lines, or ASCII where the terminal has nothing else. */
+interface Strokes {
+  /** From nothing to a full cell. */
+  fill: string
+  pool: string
+  ahead: string
+  bar: string
+  tick: string
+  corner: string
+  line: string
+  under: string
+}
+
+const BLOCK_STROKES: Strokes = {
+  fill: ' ▁▂▃▄▅▆▇█',
+  pool: '●',
+  ahead: '·',
+  bar: '│',
+  tick: '┤',
+  corner: '└',
+  line: '─',
+  under: '┬',
+}
+const ASCII_STROKES: Strokes = {
+  fill: '  ..::###',
+  pool: 'o',
+  ahead: '.',
+  bar: '|',
+  tick: '|',
+  corner: '+',
+  line: '-',
+  under: '^',
+}
+
 const LABEL_DIGITS = 4
 
 /** The lamports that fill the curve, to within a lamport a segment. */
@@ -77,7 +113,7 @@ export function priceOf(sqrtPrice: bigint, decimals: number, digits = 6, quote =
 export function sqrtPriceFromText(price: string, decimals: number, quote = SOL_UNIT): bigint {
   const [whole = '0', fraction = ''] = price.split('.')
   const scaled = (BigInt(whole + fraction) << 128n) * 10n ** BigInt(quote.decimals)
-  return integerRoot(scaled / 10n ** BigInt(fraction.length + decimals))
+  return squareRoot(scaled / 10n ** BigInt(fraction.length + decimals))
 }
 
 /** Raw units as decimal text of the first `digits` digits, rounded down; whole units are never cut. */
@@ -92,7 +128,12 @@ export function shortOf(raw: bigint, decimals: number, digits = 6): string {
  * Draws the curve in lines of at most `width` columns. The part up to `raised`, the position of a pool, is filled; null
  * draws the curve alone.
  */
-export function drawCurve(curve: CurveShape, raised: bigint | null, width: number): string[] {
+export function drawCurve(
+  curve: CurveShape,
+  raised: bigint | null,
+  width: number,
+  strokes = showsBraille() ? BLOCK_STROKES : ASCII_STROKES,
+): string[] {
   const total = raisedInAll(curve)
   const { quote = SOL_UNIT } = curve
   const end = curve.points.at(-1)?.sqrtPrice ?? curve.start
@@ -108,15 +149,15 @@ export function drawCurve(curve: CurveShape, raised: bigint | null, width: numbe
   )
   const lines = Array.from({ length: ROWS }, (_, row) => {
     const label = row === 0 ? highest : row === ROWS - 1 ? lowest : ''
-    const cells = heights.map((height, x) => cellOf(height, ROWS - 1 - row, x, at))
-    return `${label.padStart(margin)} ${label === '' ? '│' : '┤'}${cells.join('')}`.trimEnd()
+    const cells = heights.map((height, x) => cellOf(strokes, height - (ROWS - 1 - row) * 8, x, at))
+    return `${label.padStart(margin)} ${label === '' ? strokes.bar : strokes.tick}${cells.join('')}`.trimEnd()
   })
   const indent = ' '.repeat(margin + 1)
-  const axis = Array.from({ length: columns }, (_, x) => (x === at ? '┬' : '─')).join('')
+  const axis = Array.from({ length: columns }, (_, x) => (x === at ? strokes.under : strokes.line)).join('')
   return [
     `${quote.unit.padStart(margin)} for one token`,
     ...lines,
-    `${indent}└${axis}`,
+    `${indent}${strokes.corner}${axis}`,
     `${indent} ${scaleOf(total, raised, { at, columns, quote })}`,
   ]
 }
@@ -131,12 +172,12 @@ function heightOf({ start }: CurveShape, end: bigint, sqrtPrice: bigint): number
   return 1 + Number(((sqrtPrice * sqrtPrice - least) * BigInt(ROWS * 8 - 1)) / (most - least))
 }
 
-function cellOf(height: number, row: number, x: number, at: number | null): string {
-  const eighths = height - row * 8
+/** A cell of the column `x`, in which the curve is so many eighths above the cell's lower edge. */
+function cellOf({ fill, pool, ahead }: Strokes, eighths: number, x: number, at: number | null): string {
   const isTop = eighths > 0 && eighths <= 8
-  if (x === at && isTop) return '●'
-  if (at !== null && x <= at) return EIGHTHS.charAt(Math.max(0, Math.min(8, eighths)))
-  return isTop ? '·' : ' '
+  if (x === at && isTop) return pool
+  if (at !== null && x <= at) return fill.charAt(Math.max(0, Math.min(8, eighths)))
+  return isTop ? ahead : ' '
 }
 
 /** The scale: zero, the position of the pool and what fills the curve, where they do not overlap. */
@@ -151,14 +192,4 @@ function scaleOf(
   const from = Math.max(2, (at ?? 0) - Math.floor(position.length / 2))
   const fits = position !== '' && raised !== 0n && from + position.length + 1 < room
   return `${`0${fits ? `${' '.repeat(from - 1)}${position}` : ''}`.padEnd(room)}${last}`
-}
-
-function integerRoot(value: bigint): bigint {
-  if (value < 2n) return value
-  let root = 1n << BigInt((value.toString(2).length + 1) >> 1)
-  for (;;) {
-    const next = (root + value / root) >> 1n
-    if (next >= root) return root
-    root = next
-  }
 }

@@ -1,5 +1,6 @@
 /** Draws lines that change in place, on a terminal. */
 import type { Output } from '../standard-output.ts'
+import { cutToWidth } from './columns.ts'
 import { drawingWidth } from './curve.ts'
 
 /** A block of lines on a terminal, each drawing of which replaces the one before. */
@@ -9,7 +10,7 @@ export function liveScreen(stream: Output) {
   return {
     draw(lines: readonly string[]) {
       // A line that wraps would be counted as one, and its second part would not be erased.
-      const cut = lines.map((line) => line.slice(0, Math.max(1, drawingWidth(stream) - 1)))
+      const cut = lines.map((line) => cutToWidth(line, Math.max(1, drawingWidth(stream) - 1)))
       stream.write(`${up()}${cut.join('\n')}\n`)
       height = cut.length
     },

@@ -42,8 +42,7 @@ export function plotLines(
   braille: boolean,
   rows = PLOT_ROWS,
 ): string[] {
-  const margin = Math.max(labels.highest.length, labels.lowest.length)
-  const columns = Math.max(NARROWEST_PLOT, Math.min(width, WIDEST_PLOT) - margin - ROOM_FOR_AXIS)
+  const columns = plotColumns(labels, width)
   const [wide, high] = braille ? [2, 4] : [1, 1]
   const cells = Array.from({ length: rows }, () => new Array<number>(columns).fill(0))
   const [lastX, lastY] = [columns * wide - 1, rows * high - 1]
@@ -59,11 +58,25 @@ export function plotLines(
     }
     above = y
   }
+  const drawn = cells.map((row) =>
+    row.map((dots) => (dots === 0 ? ' ' : braille ? String.fromCharCode(BRAILLE + dots) : '*')).join(''),
+  )
+  return framedLines(drawn, labels, columns, braille)
+}
+
+/** The columns between the axis and the right edge. */
+export function plotColumns({ highest, lowest }: PlotLabels, width: number): number {
+  const margin = Math.max(highest.length, lowest.length)
+  return Math.max(NARROWEST_PLOT, Math.min(width, WIDEST_PLOT) - margin - ROOM_FOR_AXIS)
+}
+
+/** The rows of a plot, each of so many columns, with title, axes and labels. */
+export function framedLines(rows: readonly string[], labels: PlotLabels, columns: number, braille: boolean): string[] {
+  const margin = Math.max(labels.highest.length, labels.lowest.length)
   const [corner, bar, tick, line] = braille ? ['└', '│', '┤', '─'] : ['+', '|', '|', '-']
-  const drawn = cells.map((row, i) => {
-    const label = i === 0 ? labels.highest : i === rows - 1 ? labels.lowest : ''
-    const text = row.map((dots) => (dots === 0 ? ' ' : braille ? String.fromCharCode(BRAILLE + dots) : '*')).join('')
-    return `${label.padStart(margin)} ${label === '' ? bar : tick}${text}`.trimEnd()
+  const drawn = rows.map((row, i) => {
+    const label = i === 0 ? labels.highest : i === rows.length - 1 ? labels.lowest : ''
+    return `${label.padStart(margin)} ${label === '' ? bar : tick}${row}`.trimEnd()
   })
   const indent = ' '.repeat(margin + 1)
   const room = Math.max(1, columns - labels.first.length - labels.last.length)
@@ -71,7 +84,7 @@ export function plotLines(
     labels.title,
     ...drawn,
     `${indent}${corner}${line.repeat(columns)}`,
-    `${indent} ${labels.first}${' '.repeat(room)}${labels.last}`,
+    `${indent} ${labels.first}${' '.repeat(room)}${labels.last}`.trimEnd(),
   ]
 }
 

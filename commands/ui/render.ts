@@ -17,6 +17,11 @@ export interface RenderOptions {
 export async function render(outcome: CommandOutcome, format: Format, look: RenderOptions): Promise<string> {
   if (format === 'json') return `${jsonText(outcome.data)}\n`
   if (format === 'plain') return plainText(outcome)
+  const shown = await tableForm(outcome, look)
+  return outcome.drawing === undefined ? shown : `${shown}\n${multiline(outcome.drawing.join('\n'))}\n`
+}
+
+async function tableForm(outcome: CommandOutcome, look: RenderOptions): Promise<string> {
   if (outcome.text !== undefined) {
     const above = outcome.table === undefined ? '' : `${await tableText(outcome.table, look)}\n`
     return `${above}${await fittingText(outcome.text, look.width)}\n`

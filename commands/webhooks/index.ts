@@ -5,6 +5,7 @@ import { choiceOf, integer, listOf, type Noun, required, text, verb } from '../c
 import { listVerb, recordVerb } from '../reads.ts'
 import type { Session } from '../session.ts'
 import { usage } from '../ui/problem.ts'
+import { deliveriesDrawing } from './deliveries-drawing.ts'
 import { listenToEvents } from './listen.ts'
 import { verifyDelivery } from './verify.ts'
 
@@ -127,8 +128,10 @@ export const webhooksNoun: Noun = {
       examples: [
         'svc webhooks deliveries whs_3kFz8NcR5uJq2XwTa9VbM7Hd',
         'svc webhooks deliveries whs_3kFz8NcR5uJq2XwTa9VbM7Hd --limit 5 --json',
+        'svc webhooks deliveries whs_3kFz8NcR5uJq2XwTa9VbM7Hd --all --plot',
       ],
       columns: ['id', 'event_id', 'attempt', 'status', 'response_code', 'duration_ms', 'error', 'next_attempt_at'],
+      draw: deliveriesDrawing,
       call: (client, query) => client.webhookSubscriptions.deliveries(query),
     }),
     replay: verb({

@@ -542,6 +542,7 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
   it('tells how far it has come, and gives back what is left after its time', async () => {
     const shown = await cli.svc(['airdrops', 'status', id])
     expect(shown.stdout).toMatch(/STATUS +claiming/)
+    expect(shown.stdout).toMatch(/\n\nClaims an hour, the last \d+ hours\n/)
     expect(shown.stdout).toMatch(/CLAIMED BY +2 wallets \(0\.9 %\)/)
     expect(shown.stdout).toMatch(/CLAIMED +4 \(1\.8 %\)/)
     expect(shown.stdout).toMatch(/IN THE VAULT +208/)

@@ -1,5 +1,5 @@
 /** `svc pools`: the drawing of curves, launches of several transactions, and a launch, trades and a migration by the built command. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { execa } from 'execa'
@@ -583,6 +583,21 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc pools', () => {
     const drawn = await cli.svc(['pools', 'progress', address])
     expect(drawn.stdout).toMatch(/^FULL {2}live {2}\d+(\.\d+)? % {2}0\.\d+ of 1\.\d+ SOL\nprice 0\.\d+ SOL\n/)
     expect(drawn.stdout).toMatch(/●·/)
+    const svg = join(cli.home, 'curve.svg')
+    symlinkSync(logo, svg)
+    const got = await cli.svc(['pools', 'get', address, '--svg', svg])
+    expect(got.stdout).toMatch(/PRICE +0\.\d+ SOL\n/)
+    expect(got.stdout).toMatch(/\nSOL for one token\n| SOL for one token\n/)
+    expect(got.stdout).toMatch(/●·/)
+    expect(got.stderr).toContain(`The picture is in ${svg}.`)
+    expect(readFileSync(svg, 'utf8')).toMatch(
+      /^<svg [\s\S]*FULL: SOL for one token[\s\S]*<circle [\s\S]*live<\/text>[\s\S]*<\/svg>\n$/,
+    )
+    expect(readFileSync(logo).subarray(0, 4).toString('latin1')).toBe('\x89PNG')
+    expect((await cli.svc(['pools', 'get', address, '-o', 'plain'])).stdout).not.toContain('for one token')
+    const dumb = await cli.svc(['pools', 'progress', address], { env: { TERM: 'dumb' } })
+    expect(dumb.stdout).toMatch(/^[ -~\n]+$/)
+    expect(dumb.stdout).toMatch(/o\./)
     const plain = await cli.svc(['pools', 'progress', address, '-o', 'plain'])
     expect(plain.stdout).toBe(`pool_address\t${address}\nprogress\t${progress.progress}\n`)
 

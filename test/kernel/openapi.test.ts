@@ -112,7 +112,7 @@ describe('the document', () => {
     })
     const described = [...operations, ...document.tags]
     for (const { name, summary, description } of described) {
-      expect(description, name).toMatch(/^(?:`\w|[A-Z])[^]{20,}[.]$/)
+      expect(description, name).toMatch(/^(?:`\w|[A-Z])[\s\S]{20,}[.]$/)
       expect(description, name).not.toContain(summary ?? 'nothing of the kind')
     }
     const texts = described.map(({ description }) => description)
