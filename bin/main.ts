@@ -103,13 +103,21 @@ async function inWordsOfUser(
  * What has changed something cannot be asked again, as a key is shown once: an answer that the options do not fit is
  * shown whole before they are reported.
  */
-async function showAnswer(outcome: CommandOutcome, { calls }: Verb, { ui }: OpenSession): Promise<void> {
+async function showAnswer(outcome: CommandOutcome, { calls }: Verb, session: OpenSession): Promise<void> {
+  const { ui } = session
   try {
-    await ui.show(outcome)
+    await ui.show(calls.length > 0 ? await withLabels(outcome, session) : outcome)
   } catch (error) {
     if (ui.isShaped && calls.some(([method]) => method !== 'get')) await ui.show(outcome, true)
     throw error
   }
+}
+
+/** A person on a terminal sees the symbols of tokens beside their mints; programs get the answer as it is. */
+async function withLabels(outcome: CommandOutcome, { ui, client, format }: OpenSession): Promise<CommandOutcome> {
+  if (!ui.interactive || ui.isShaped || (await format()) !== 'table') return outcome
+  const { withSymbols } = await import('../commands/ui/mint-symbols.ts')
+  return withSymbols(outcome, (mints) => client.tokens.batchFetch({ mints }))
 }
 
 /** The format in argv or the environment, for failures that occur before the settings are read. */

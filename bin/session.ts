@@ -78,6 +78,7 @@ export function openSession(globals: Globals, host: Host, paint: Record<'out' | 
     animated: !unattended,
     yes: globals.yes ?? false,
     paged: globals.pager && !unattended,
+    cluster: () => session.cluster(),
     view,
   })
 
@@ -106,7 +107,7 @@ export function openSession(globals: Globals, host: Host, paint: Record<'out' | 
   const send: Transport = async (request) => (await connected()).send(request)
   const client = onceOnly((): Client => createClient(send))
 
-  return {
+  const session: OpenSession = {
     ui,
     format,
     redact: (message) => redactor.text(message),
@@ -172,6 +173,7 @@ export function openSession(globals: Globals, host: Host, paint: Record<'out' | 
       await connection?.close()
     },
   }
+  return session
 }
 
 /** Whether an option shapes the answer; the code for it is loaded only then. */

@@ -7,7 +7,7 @@ import type { AnswerView } from './answer-view.ts'
 import type { Paint } from './paint.ts'
 import { Cancelled, usage } from './problem.ts'
 import { createProgress, type ProgressBar } from './progress.ts'
-import { type Format, fittingText, multiline, printable, render } from './render.ts'
+import { type Format, fittingText, multiline, printable, type RenderOptions, render } from './render.ts'
 
 /** The columns of a terminal that does not report its width, and the smallest width that is used. */
 const [DEFAULT_WIDTH, LEAST_WIDTH] = [80, 20]
@@ -73,11 +73,13 @@ export interface UiOptions {
   yes: boolean
   /** Whether a pager shows an answer that is higher than the screen. */
   paged: boolean
+  /** The cluster whose explorer addresses lead to; asked for where the terminal shows links. */
+  cluster: () => Promise<string | null>
   /** What options say about the answer; undefined without such options. */
   view: (() => Promise<AnswerView>) | undefined
 }
 
-export function createUi({ format, paint, interactive, animated, yes, paged, view }: UiOptions): Ui {
+export function createUi({ format, paint, interactive, animated, yes, paged, cluster, view }: UiOptions): Ui {
   const own = terminal()
   const { stdout, stderr } = own
   const progress = createProgress(stderr, animated)
@@ -86,6 +88,14 @@ export function createUi({ format, paint, interactive, animated, yes, paged, vie
     stderr.write(`${text}\n`)
   }
   let isPaging = false
+  const shownText = async (outcome: CommandOutcome, look: RenderOptions) => {
+    const form = await format()
+    const text = await render(outcome, form, look)
+    const isTerminal = Boolean(stdout.isTTY)
+    if (form !== 'table' || !(isTerminal || own.env.FORCE_HYPERLINK)) return text
+    const { showsLinks, withExplorerLinks } = await import('./explorer-links.ts')
+    return showsLinks(own.env, isTerminal) ? withExplorerLinks(text, await cluster().catch(() => null)) : text
+  }
   return {
     interactive,
     confirmable: interactive || yes,
@@ -98,7 +108,7 @@ export function createUi({ format, paint, interactive, animated, yes, paged, vie
       const outcome = shaping?.shaped(given) ?? given
       const written = await shaping?.text(outcome.data, Boolean(stdout.isTTY))
       const look = { paint: paint.out, width: terminalWidth(stdout) }
-      const text = written ?? (await render(outcome, await format(), look))
+      const text = written ?? (await shownText(outcome, look))
       progress.clear()
       isPaging = paged && Boolean(stdout.isTTY)
       if (text !== '' && !(isPaging && (await isPaged(text, own)))) stdout.write(text)

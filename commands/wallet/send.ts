@@ -9,7 +9,7 @@ import type { Session } from '../session.ts'
 import { buildFields, SIGNING, type SigningFlags } from '../signing/flags.ts'
 import { runSigned } from '../signing/run.ts'
 import { mintState } from '../token-state.ts'
-import { usage } from '../ui/problem.ts'
+import { Problem, usage } from '../ui/problem.ts'
 
 const { submit, get, simulate } = paths.transactions
 const ALL = 'all'
@@ -43,7 +43,7 @@ export const send = verb({
     'svc wallet send 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78 0.25 --dry-run',
   ],
   async run({ to: named, amount, mint, ...flags }, session) {
-    const recipient = isAddress(named) ? named : await session.wallet.address(named)
+    const recipient = isAddress(named) ? named : await addressOfWallet(session, named)
     if (mint !== undefined) return sendToken(session, flags, { recipient, amount, mint })
     if (flags.accept_transfer_fee) {
       throw usage('--accept-transfer-fee goes with --mint: SOL keeps nothing of a transfer', {
@@ -53,6 +53,18 @@ export const send = verb({
     return sendSol(session, flags, { recipient, amount })
   },
 })
+
+async function addressOfWallet({ wallet }: Session, named: string): Promise<string> {
+  try {
+    return await wallet.address(named)
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    throw usage(`RECIPIENT is no address, and ${error.message}`, {
+      param: 'RECIPIENT',
+      next: 'give the address itself, or a wallet of `svc wallet list`',
+    })
+  }
+}
 
 type SendFlags = SigningFlags & { allow_programs: boolean; accept_transfer_fee: boolean }
 

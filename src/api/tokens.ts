@@ -52,6 +52,7 @@ export const tokenLabelBatch = z
 
 export type Token = z.output<typeof token>
 export type TokenLabel = z.output<typeof tokenLabel>
+export type TokenLabelBatch = z.output<typeof tokenLabelBatch>
 export type TokenCreated = z.output<typeof tokenCreated>
 
 /** Limits of the Metaplex program in bytes, not characters; Token-2022 does not have them. */

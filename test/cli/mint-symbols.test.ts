@@ -1,0 +1,110 @@
+/** Symbols beside mints and links to the explorer, on a terminal: what they add, and when they add nothing. */
+import { describe, expect, it } from 'vitest'
+import type { CommandOutcome } from '../../commands/command.ts'
+import { showsLinks, withExplorerLinks } from '../../commands/ui/explorer-links.ts'
+import { withSymbols } from '../../commands/ui/mint-symbols.ts'
+import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
+
+const MINT = '9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY'
+const POOL = 'CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4'
+const SIGNATURE = '2uRZX4aJqCEnA39EcYq1gXk6R35g9vNymNxWrv85mvy8YWKD6AMkzzBRjcMnFdqwS2KFpWrjmfNfWeHrTW42fiwY'
+
+const labelOf = (mint: string) => ({
+  mint,
+  symbol: 'MTK',
+  name: 'My Token',
+  decimals: 6,
+  token_program: 'spl' as const,
+})
+
+/** What was asked for, and the outcome that is shown. */
+async function shown(outcome: CommandOutcome, symbol: string | null = 'MTK') {
+  const asked: string[][] = []
+  const result = await withSymbols(outcome, async (mints) => {
+    asked.push(mints)
+    return { data: { tokens: mints.map((mint) => ({ ...labelOf(mint), symbol })) } }
+  })
+  return { asked, ...result }
+}
+
+describe('the symbol of a token', () => {
+  it('stands beside its mint in a table, and in a record; the data stay as they are', async () => {
+    const data = [{ mint: MINT, status: 'live' }]
+    const rows = {
+      columns: ['mint', 'quote_mint', 'status'],
+      rows: [
+        [MINT, WRAPPED_SOL, 'live'],
+        ['none', null, 'x'],
+      ],
+    }
+    const list = await shown({ data, rows })
+    expect(list.table).toEqual({
+      columns: ['mint', 'symbol', 'quote_mint', 'quote', 'status'],
+      rows: [
+        [MINT, 'MTK', WRAPPED_SOL, 'SOL', 'live'],
+        ['none', null, null, null, 'x'],
+      ],
+    })
+    expect([list.data, list.rows, list.asked]).toEqual([data, rows, [[MINT]]])
+    const record = await shown({ data: { base_mint: MINT, n: 1 } })
+    expect(Object.entries(record.record!)).toEqual([
+      ['base_mint', MINT],
+      ['symbol', 'MTK'],
+      ['n', 1],
+    ])
+  })
+
+  it('is asked for once for each mint, a hundred at most, and not at all where the answer has it', async () => {
+    const many = Array.from({ length: 150 }, (_, n) => [`${MINT.slice(0, 40)}${String(n + 100).replaceAll('0', '9')}`])
+    const list = await shown({ data: [], rows: { columns: ['mint'], rows: [...many, ...many] } })
+    expect(list.asked.every((mints) => mints.length <= 100 && new Set(mints).size === mints.length)).toBe(true)
+    const has = { data: [], rows: { columns: ['symbol', 'mint'], rows: [['X', MINT]] } }
+    expect(await shown(has)).toEqual({ ...has, asked: [] })
+    expect((await shown({ data: { address: POOL } })).asked).toEqual([])
+    expect((await shown({ data: { mint: MINT }, text: 'said' })).asked).toEqual([])
+  })
+
+  it('is left out where there is none, and where nobody answers in time', async () => {
+    const outcome = { data: [], rows: { columns: ['mint'], rows: [[MINT]] } }
+    expect((await shown(outcome, null)).table).toBeUndefined()
+    expect(await withSymbols(outcome, () => Promise.reject(new Error('gone')))).toEqual(outcome)
+    const before = Date.now()
+    expect(await withSymbols(outcome, () => new Promise(() => undefined))).toEqual(outcome)
+    expect(Date.now() - before).toBeLessThan(5_000)
+  })
+})
+
+describe('links to the explorer', () => {
+  it('lead to addresses and transactions of the public clusters, and take no room', () => {
+    const text = `POOL ${POOL}  SIGNATURE ${SIGNATURE}\n`
+    const linked = withExplorerLinks(text, 'devnet')
+    expect(linked).toContain(
+      `\u001b]8;;https://explorer.solana.com/address/${POOL}?cluster=devnet\u001b\\${POOL}\u001b]8;;\u001b\\`,
+    )
+    expect(linked).toContain(`\u001b]8;;https://explorer.solana.com/tx/${SIGNATURE}?cluster=devnet\u001b\\`)
+    expect(linked.replace(/\u001b\]8;;[^\u001b]*\u001b\\/g, '')).toBe(text)
+    expect(withExplorerLinks(text, 'mainnet-beta')).toContain(`address/${POOL}\u001b\\`)
+  })
+
+  it('are made of nothing else: ids, keys, shortened addresses, nodes that nobody knows', () => {
+    const others = `evt_${POOL} svc_live_${POOL} 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw CK3Kx…4RAK4 ${'1'.repeat(60)} ${'z'.repeat(44)}`
+    expect(withExplorerLinks(others, 'mainnet-beta')).toBe(others)
+    for (const cluster of [null, 'embedded', 'node.example.com', 'constructor', '__proto__'])
+      expect(withExplorerLinks(POOL, cluster)).toBe(POOL)
+  })
+
+  it('are shown by terminals that say so', () => {
+    const shows = (env: Record<string, string>, isTerminal = true) => showsLinks(env, isTerminal)
+    expect(shows({ TERM_PROGRAM: 'iTerm.app' })).toBe(true)
+    expect(shows({ VTE_VERSION: '6003' })).toBe(true)
+    expect(shows({ VTE_VERSION: '4000' })).toBe(false)
+    expect(shows({ TERM: 'xterm-kitty' })).toBe(true)
+    expect(shows({ TERM_PROGRAM: 'tmux', TERM_PROGRAM_VERSION: '3.5a', TMUX: '/tmp/x' })).toBe(true)
+    expect(shows({ TERM_PROGRAM: 'tmux', TERM_PROGRAM_VERSION: '3.2', VTE_VERSION: '6003' })).toBe(false)
+    expect(shows({ TERM: 'xterm-256color' })).toBe(false)
+    expect(shows({ VTE_VERSION: '6003', CI: 'true' })).toBe(false)
+    expect(shows({ VTE_VERSION: '6003' }, false)).toBe(false)
+    expect(shows({ FORCE_HYPERLINK: '1' }, false)).toBe(true)
+    expect(shows({ FORCE_HYPERLINK: '0', VTE_VERSION: '6003' })).toBe(false)
+  })
+})
