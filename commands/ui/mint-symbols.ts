@@ -2,7 +2,7 @@
 import type { TokenLabelBatch } from '../../src/api/tokens.ts'
 import { isAddress } from '../../src/solana/addresses.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
-import { pause } from '../../src/timing.ts'
+import { withTimeout } from '../../src/timing.ts'
 import type { CommandOutcome, Rows } from '../command.ts'
 
 /** The columns and fields that hold mints, and the names of the symbols beside them. */
@@ -51,7 +51,7 @@ async function symbolsOf(values: readonly unknown[], fetchLabels: FetchLabels): 
   const asked = mints.filter((mint) => mint !== WRAPPED_SOL).slice(0, MOST_MINTS)
   if (asked.length === 0) return symbols
   // A table without symbols is better than none.
-  const labels = await Promise.race([fetchLabels(asked).catch(() => null), pause(PATIENCE_MS).then(() => null)])
+  const labels = await withTimeout(PATIENCE_MS, undefined, () => fetchLabels(asked)).catch(() => null)
   for (const label of labels?.data.tokens ?? []) {
     if (label !== null && label.symbol !== null) symbols.set(label.mint, label.symbol)
   }
