@@ -194,6 +194,8 @@ describe.skipIf(lacking.length > 0)('every building route in version 1 (needs ev
     })
     const signed = await ask('tokenTransfers.create', '/v2/token-transfers', { ...body, mode: 'signed' })
     landedOf(signed.signature)
+    const sol = { payer: addressOf(user), recipient: addressOf(Keypair.generate()), lamports: '2000000' }
+    land('SOL', (await ask('solTransfers.create', '/v2/sol-transfers', sol)).transaction, [user])
   })
 
   it('claims by a proof of 21 to 64 hashes, which version 0 has no room for', async ({ annotate }) => {
