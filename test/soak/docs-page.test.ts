@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { ERROR_STATUS } from '../../src/errors.ts'
 import { routes } from '../api/bodies.ts'
@@ -49,7 +49,11 @@ describe.skipIf(!existsSync(CHROMIUM))('the reference page (needs Chromium)', ()
     removeFolder(folder)
   })
 
-  async function open(at = '', options: BrowserContextOptions = {}): Promise<Page> {
+  async function open(
+    at = '',
+    options: BrowserContextOptions = {},
+    prepare: (page: Page) => Promise<unknown> = async () => undefined,
+  ): Promise<Page> {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
     contexts.push(context)
     await context.route('**/*', (route) => {
@@ -66,7 +70,8 @@ describe.skipIf(!existsSync(CHROMIUM))('the reference page (needs Chromium)', ()
     page.on('response', (response) => {
       if (response.status() >= 400) faults.push(`${response.status()} ${response.url()}`)
     })
-    await page.goto(`${daemon.url}/v2/docs${at}`)
+    await prepare(page)
+    await page.goto(`${daemon.url}/v2/docs${at}`, { waitUntil: 'networkidle' })
     return page
   }
 
@@ -93,23 +98,23 @@ describe.skipIf(!existsSync(CHROMIUM))('the reference page (needs Chromium)', ()
   }
 
   it('is within 1 MB, blocks for less than 100 ms with its script, and asks nothing of any other machine', async () => {
-    const page = await open()
-    const session = await page.context().newCDPSession(page)
-    await session.send('Performance.enable')
-    let bytes = 0
-    page.on('response', async (response) => {
-      bytes += (await response.body()).length
-    })
     const spent: number[] = []
     for (let visit = 0; visit < 3; visit++) {
-      bytes = 0
-      await page.goto('about:blank')
-      await page.goto(`${daemon.url}/v2/docs`, { waitUntil: 'networkidle' })
-      const { metrics } = await session.send('Performance.getMetrics')
+      const sizes: Promise<number>[] = []
+      let session: CDPSession | undefined
+      await open('', {}, async (page) => {
+        session = await page.context().newCDPSession(page)
+        // The time of the thread alone, as other processes may have the processor.
+        await session.send('Performance.enable', { timeDomain: 'threadTicks' })
+        page.on('response', (response) => sizes.push(response.body().then(({ length }) => length)))
+      })
+      const { metrics } = await session!.send('Performance.getMetrics')
       spent.push((metrics.find(({ name }) => name === 'ScriptDuration')?.value ?? Number.NaN) * 1_000)
+      const bytes = (await Promise.all(sizes)).reduce((sum, length) => sum + length, 0)
+      expect(bytes).toBeGreaterThan(100_000)
+      expect(bytes).toBeLessThan(MAX_BYTES)
     }
-    expect(bytes).toBeGreaterThan(100_000)
-    expect(bytes).toBeLessThan(MAX_BYTES)
+    expect(Math.min(...spent)).toBeGreaterThan(0)
     expect(Math.min(...spent)).toBeLessThan(MAX_SCRIPT_MS)
   })
 

@@ -69,6 +69,11 @@ const RUNS: Record<string, () => string[][]> = {
     // A ticker of their own that was built and not submitted.
     ['--name', 'Dry', '--symbol', 'BUILT', '--image', world.logo!],
   ],
+  'wallet send': () => [
+    [address(other), '1.5'],
+    [address(other), 'all', '--tx-version', '1'],
+    [address(other), '1', '--mint', world.mint!],
+  ],
   'pools share': () => [['shared'], ['shared', '--tx-version', '1']],
   'pools transfer-creator': () => [[world.pool!, '--to', address(other)]],
   'pools swap': () => [[world.pool!, '--buy', '0.1']],

@@ -277,7 +277,8 @@ describe('a delivery', () => {
   it.skipIf(!IPV6)('reaches a receiver by IPv6, and by the second address where the first is dead', async () => {
     const six = await http((_, response) => void response.end(), '::1')
     expect(await send(six.url)).toMatchObject({ status: 200, error: null })
-    const dead: Resolve = async () => ['::1', '127.0.0.1']
+    // Servers of other tests listen at 127.0.0.1, perhaps on the same port; nobody does at 127.0.0.2.
+    const dead: Resolve = async () => ['::1', '127.0.0.2']
     expect(await send(`http://hooks.test:${six.port}/`, { resolve: dead })).toMatchObject({ status: 200, error: null })
   })
 })
