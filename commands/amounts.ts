@@ -41,3 +41,9 @@ export function inWhole(
 
 /** Lamports as decimal SOL. */
 export const solOf = (lamports: bigint): string => decimalOf(lamports, LAMPORT_DECIMALS)
+
+const RATIO_STEPS = 1_000_000n
+
+/** From 0 to 1, for drawing alone. */
+export const ratioOf = (part: bigint, whole: bigint): number =>
+  whole === 0n ? 0 : Number((part * RATIO_STEPS) / whole) / Number(RATIO_STEPS)

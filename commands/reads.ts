@@ -14,6 +14,7 @@ import {
 } from './command.ts'
 import type { Session } from './session.ts'
 import type { Drawing } from './ui/drawing.ts'
+import { DRAWN } from './ui/drawing-flags.ts'
 
 interface Paging {
   limit?: string
@@ -27,10 +28,6 @@ const PAGING = {
 const WHOLE_PAGING = {
   ...PAGING,
   limit: integer('Items on a page, 1 to 100 (default: all pages at once)', { min: 1, max: 100 }),
-}
-const DRAWN = {
-  plot: toggle('Draw them over time, below the table'),
-  svg: text('Write the drawing as a picture (SVG)', { placeholder: 'FILE' }),
 }
 /** The page size of `--all` without `--limit`. */
 const FULL_PAGE = 100

@@ -50,7 +50,6 @@ interface Content {
 }
 
 export interface ShownResponse {
-  $ref?: string
   description: string
   content?: Record<string, Content>
 }
@@ -83,7 +82,6 @@ export interface ShownDocument {
   components: {
     schemas: Record<string, ShownSchema>
     examples?: Record<string, ShownExample>
-    responses?: Record<string, ShownResponse>
   }
 }
 

@@ -1,9 +1,7 @@
 /** Shows schemas: what a value may be, and the fields of an object as a list. */
 import { html } from 'hono/html'
 import { referenceName, type ShownSchema } from './document.ts'
-import { inline, type Markup, schemaId } from './prose.ts'
-
-const NOTHING = html``
+import { inline, type Markup, NOTHING, schemaId } from './prose.ts'
 
 /** Patterns that have a name, so that nobody has to read them. */
 const PATTERNS: Readonly<Record<string, string>> = {

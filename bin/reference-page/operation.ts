@@ -13,10 +13,9 @@ import {
   type ShownSchema,
 } from './document.ts'
 import { field, fieldsBelow, typeWords } from './fields.ts'
-import { errorId, inline, type Markup, paragraphs } from './prose.ts'
+import { errorId, inline, type Markup, NOTHING, paragraphs } from './prose.ts'
 import { sampleValue } from './sample-values.ts'
 
-const NOTHING = html``
 const JSON_CONTENT = 'application/json'
 
 /** The section of an operation, to which `#<operationId>` leads. */

@@ -10,9 +10,8 @@ import {
 } from './document.ts'
 import { fieldsBelow, typeWords } from './fields.ts'
 import { operationSection } from './operation.ts'
-import { errorId, inline, type Markup, paragraphs, schemaId, tagId } from './prose.ts'
+import { errorId, inline, type Markup, NOTHING, paragraphs, schemaId, tagId } from './prose.ts'
 
-const NOTHING = html``
 const NO_SAMPLES: OperationSamples = { requests: [], errors: {} }
 
 /**
@@ -53,7 +52,7 @@ export function referencePage(
 <input id="search" type="search" role="combobox" placeholder="Search operations, fields, errors  ( / )" aria-label="Search" aria-controls="results" aria-expanded="false" aria-autocomplete="list" autocomplete="off" spellcheck="false" disabled>
 <ul id="results" class="results" role="listbox" aria-label="Results" hidden></ul>
 </div>
-<button type="button" id="theme" class="theme" hidden>Theme</button>
+<button type="button" id="theme" hidden>Theme</button>
 <a class="contents" href="#contents">Contents</a>
 </header>
 <div class="layout">

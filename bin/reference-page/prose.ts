@@ -4,6 +4,9 @@ import { html } from 'hono/html'
 /** A piece of HTML in which every text is escaped. */
 export type Markup = ReturnType<typeof html>
 
+/** Stands where there is nothing to show. */
+export const NOTHING = html``
+
 /** A text of one line. */
 export function inline(text: string): Markup {
   const parts = text.split('`')

@@ -1,13 +1,11 @@
 /** Draws what fee claims have paid over time: the SOL of partner and creator, or where none paid SOL, how many there were. */
 import type { FeeClaim } from '../../src/api/fee-claims.ts'
-import { solOf } from '../amounts.ts'
+import { ratioOf, solOf } from '../amounts.ts'
 import type { Drawing } from '../ui/drawing.ts'
 import { timeSpans } from '../ui/time-spans.ts'
 
 /** The parties as they are named, from the axis upwards. */
 const PARTIES = ['partner', 'creator'] as const
-/** Heights are shares of this many parts, far more than a picture has points. */
-const PARTS = 1_000_000n
 
 /** Null without a claim whose time is known. */
 export function historyDrawing(claims: readonly FeeClaim[]): Drawing | null {
@@ -29,7 +27,7 @@ export function historyDrawing(claims: readonly FeeClaim[]): Drawing | null {
   return {
     kind: 'bars',
     names: PARTIES,
-    bars: sums.map((span) => span.map((part) => Number((part * PARTS) / most) / Number(PARTS))),
+    bars: sums.map((span) => span.map((part) => ratioOf(part, most))),
     labels: {
       title: paysSol ? `SOL claimed each ${spans.name} (UTC)` : `Claims each ${spans.name} (UTC)`,
       highest: paysSol ? solOf(most) : String(most),

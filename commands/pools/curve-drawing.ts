@@ -1,13 +1,12 @@
 /** The launch curve of a pool as a drawing for reports: the price over what was raised, and the pool on it. */
 import type { Pool } from '../../src/api/pools.ts'
+import { ratioOf } from '../amounts.ts'
 import { priceOf, raisedInAll, shortOf, sqrtPriceAt } from '../ui/curve.ts'
 import type { Drawing } from '../ui/drawing.ts'
 import { poolState } from './state.ts'
 
 const STEPS = 100
 const LABEL_DIGITS = 4
-/** Shares are parts of this, far more than a picture has points. */
-const PARTS = 1_000_000n
 
 /** Null for a pool without a launch curve, or without its state. */
 export function curveDrawing(
@@ -23,8 +22,8 @@ export function curveDrawing(
   const pointAt = (lamports: bigint) => {
     const sqrtPrice = sqrtPriceAt(shape, lamports)
     return {
-      x: share(lamports < total ? lamports : total, total),
-      y: share(sqrtPrice * sqrtPrice - least, most - least),
+      x: ratioOf(lamports < total ? lamports : total, total),
+      y: ratioOf(sqrtPrice * sqrtPrice - least, most - least),
     }
   }
   const price = (sqrtPrice: bigint) => priceOf(sqrtPrice, shape.decimals, LABEL_DIGITS, quote)
@@ -42,5 +41,3 @@ export function curveDrawing(
     },
   }
 }
-
-const share = (part: bigint, whole: bigint): number => Number((part * PARTS) / whole) / Number(PARTS)

@@ -2,7 +2,7 @@
 import { paths } from '../../src/api/paths.ts'
 import { choiceOf, type Noun, required, text, verb } from '../command.ts'
 import { listVerb } from '../reads.ts'
-import { SVG } from '../ui/drawing.ts'
+import { SVG } from '../ui/drawing-flags.ts'
 import { create } from './create.ts'
 import { earnings } from './earnings.ts'
 import { presets } from './presets.ts'

@@ -1,7 +1,7 @@
 /** The figures of a preview as a terminal and a picture show them. */
 import type { PoolPreview } from '../../src/api/pool-previews.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
-import { decimalOf, LAMPORT_DECIMALS } from '../amounts.ts'
+import { decimalOf, LAMPORT_DECIMALS, ratioOf } from '../amounts.ts'
 import type { Rows } from '../command.ts'
 import { shortOf } from '../ui/curve.ts'
 import type { PlotPoint } from '../ui/plot.ts'
@@ -9,7 +9,6 @@ import type { PlotPoint } from '../ui/plot.ts'
 type PreviewedPoint = PoolPreview['points'][number]
 
 const SHORT_DIGITS = 4
-const RATIO_STEPS = 1_000_000n
 
 /** The name of the quote: SOL, or the beginning of its mint. */
 export const quoteName = ({ quote_mint }: Pick<PoolPreview, 'quote_mint'>): string =>
@@ -26,10 +25,6 @@ export function shortText(text: string): string {
   const [whole = '0', fraction = ''] = text.split('.')
   return shortly(String(BigInt(whole + fraction)), fraction.length)
 }
-
-/** From 0 to 1, for drawing alone. */
-export const ratioOf = (part: bigint, whole: bigint): number =>
-  whole === 0n ? 0 : Number((part * RATIO_STEPS) / whole) / Number(RATIO_STEPS)
 
 /** The points of the price over the quote that was raised, from the lowest price to the highest. */
 export function pricePoints({ points, threshold }: PoolPreview): PlotPoint[] {

@@ -1,7 +1,8 @@
 /** Draws a preview as an SVG file: the price over what was raised, and below it what each party has of the fees. */
 import type { PoolPreview } from '../../src/api/pool-previews.ts'
+import { ratioOf } from '../amounts.ts'
 import { fixed, svgOf, svgText } from '../ui/drawing.ts'
-import { pricePoints, quoteName, ratioOf, shortly, shortText } from './preview-figures.ts'
+import { pricePoints, quoteName, shortly, shortText } from './preview-figures.ts'
 
 const [WIDTH, HEIGHT] = [800, 520]
 const [LEFT, RIGHT] = [110, 780]

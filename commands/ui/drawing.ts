@@ -1,6 +1,5 @@
 /** A drawing of numbers: one model, which a terminal shows as text and a report as a picture. */
 import { writeAtomically } from '../../src/files.ts'
-import { text } from '../command.ts'
 import { type Bars, barLines } from './bars.ts'
 import { drawingWidth } from './curve.ts'
 import { reason } from './files.ts'
@@ -11,9 +10,6 @@ import { inXml } from './xml.ts'
 export type Drawing =
   | { kind: 'line'; labels: PlotLabels; points: readonly PlotPoint[]; mark?: PlotPoint & { text: string } }
   | ({ kind: 'bars' } & Bars)
-
-/** The flag of every verb that writes its drawing to a file. */
-export const SVG = text('Write the drawing as a picture (SVG)', { placeholder: 'FILE' })
 
 /** The lines of a drawing for this terminal. */
 export function drawingLines(drawing: Drawing, width = drawingWidth(), blocks = showsBraille()): string[] {

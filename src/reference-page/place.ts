@@ -7,7 +7,7 @@ const SETTLING_FRAMES = 40
 
 /** Shows the place that the address names: what encloses it is opened, and it stays in sight while the page settles. */
 function showTarget(): void {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)))
+  const target = document.getElementById(location.hash.slice(1))
   // The contents are a sheet over the page, which has no place in it.
   if (target === null || target.id === 'contents') return
   const details = target instanceof HTMLDetailsElement ? target : target.closest('details')

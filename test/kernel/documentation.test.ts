@@ -43,6 +43,12 @@ describe('the documentation', () => {
     expect(tags.size).toBe(2)
   })
 
+  it('serves no other file than its own', async () => {
+    const { request } = await startService()
+    for (const path of ['..%2f..%2fpackage.json', '%2e%2e/index.html', 'index.html', 'constructor'])
+      expect([path, (await request('GET', `/assets/docs/${path}`, { key: null })).status]).toEqual([path, 404])
+  })
+
   it('lets a browser do nothing with the page but show it and run its own script', async () => {
     const { request } = await startService()
     const policy = (await request('GET', '/v2/docs', { key: null })).headers.get('content-security-policy')!
