@@ -12,6 +12,7 @@ import type pg from 'pg'
 import { publishPoolWait } from './pool-waits.ts'
 import { postgresError } from './postgres-errors.ts'
 import { createPoolGate, type PoolUsage, type PoolUser } from './postgres-gate.ts'
+import { sessionCheck } from './postgres-sessions.ts'
 import type { PostgresSettings } from './postgres-settings.ts'
 import type { PostgresTarget } from './postgres-tls.ts'
 import type { Tables } from './schema.ts'
@@ -31,8 +32,11 @@ const sessionOf = ({ lockMs, statementMs, transactionMs, idleTransactionMs }: Po
   select set_config('transaction_timeout', '${transactionMs}', false)
     where current_setting('server_version_num')::int >= 170000`
 
-/** Migrations may take long on large tables while other processes wait, but an idle one ends after a minute. */
-const MIGRATION_SESSION = "set idle_in_transaction_session_timeout = '60s'"
+/**
+ * Migrations may take long on large tables while other processes wait, but an idle one ends after a minute. They write,
+ * whatever the role or the database has as its default.
+ */
+const MIGRATION_SESSION = "set default_transaction_read_only = off; set idle_in_transaction_session_timeout = '60s'"
 
 /** Workers answer nobody, so they may wait longer for a connection than a request. */
 const WORKER_WAIT_MS = 10_000
@@ -100,12 +104,13 @@ function newPool(
   size: number,
   session: string,
 ): pg.Pool {
+  const options = { ...target, connectionTimeoutMillis: connectMs, application_name: 'svc' }
+  const check = sessionCheck(() => new driver.Client({ ...options, query_timeout: connectMs }))
   const pool = new driver.Pool({
-    ...target,
+    ...options,
     max: size,
-    connectionTimeoutMillis: connectMs,
-    application_name: 'svc',
     onConnect: async (client) => {
+      await check(client)
       await client.query(session)
     },
     types: {
