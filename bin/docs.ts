@@ -32,7 +32,7 @@ A setting is looked up in this order: flag, environment (the variable, or the [f
 - **Profiles**: \`svc config set NAME VALUE\` writes the current profile, \`$XDG_CONFIG_HOME/svc/profiles.json\`; \`--profile\` picks another.
 - **Data folder**: \`$XDG_DATA_HOME/svc\` unless \`data-dir\` says otherwise. [What is refused](#files).
 - A \`SVC_…\` variable that nothing reads is told on stderr where it is a typing mistake (\`SVC_APIKEY\`), and by \`svc doctor\` and \`svc serve\` in any case; with \`-o json\`, by \`svc doctor\` alone.
-- \`NODE_ENV=production\` makes every \`internal_error\` say only "Something went wrong", or which setting is not set; the cause is in the log.
+- \`NODE_ENV=production\` makes every \`internal_error\` say only "Something went wrong", or which setting is not set; the cause is in the log. \`svc serve\` then wants cluster and database named (\`SVC_URL\`, \`SVC_DATABASE_URL\`, each also as \`…_FILE\`; \`SVC_DATABASE_URL=sqlite\` is the file in the data folder), and refuses to start otherwise: a setting that was lost must not become the embedded chain or an empty database.
 
 | Setting | Environment | Type | Default | Meaning | In \`${PROJECT_FILE}\` |
 |---|---|---|---|---|---|

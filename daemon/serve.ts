@@ -4,7 +4,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type DaemonRole, daemonRole } from '../src/api/daemon-roles.ts'
-import { type Config, ConfigError, DAEMON_FILE, databasePlace } from '../src/config.ts'
+import { type Config, ConfigError, DAEMON_FILE, databasePlace, type SettingName } from '../src/config.ts'
 import { type ApiError, conflict } from '../src/errors.ts'
 import { writeAtomically } from '../src/files.ts'
 import { loadCurves } from '../src/operations/pools/presets.ts'
@@ -77,6 +77,7 @@ export async function serve(config: Config, load: () => Promise<Config>): Promis
 }
 
 async function start(config: Config, hangups: Hangups, load: () => Promise<Config>): Promise<RunningDaemon> {
+  requireNamed(config)
   const role = requireRole(config)
   const log = createLog(config)
   const services: OpenServices = { ...(await openServices(config, log)), role }
@@ -108,6 +109,9 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
       log.level = values['log-level']
       server.maxConnections = values['max-connections']
     }
+    if (config.production && localnet !== undefined)
+      log.warn({}, 'the embedded chain serves as production: nothing on it is worth anything')
+
     const reload = createReload({ config, load, log, apply })
     hangups.onReload(() => void reload())
     boundHeapGrowth()
@@ -138,6 +142,23 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
     await services.close()
     throw error
   }
+}
+
+/**
+ * In production a setting that was lost on its way must not become the embedded chain or an empty database: throws
+ * ConfigError where the settings name no cluster or no database.
+ */
+function requireNamed({ production, origins }: Config): void {
+  const isNamed = (setting: SettingName) => origins[setting] !== 'default' && origins[setting] !== 'solana'
+  const lost = [
+    ...(isNamed('url') || isNamed('rpc-urls') ? [] : ['no cluster (SVC_URL or SVC_URL_FILE)']),
+    ...(isNamed('database-url') ? [] : ['no database (SVC_DATABASE_URL_FILE, or SVC_DATABASE_URL=sqlite)']),
+  ]
+  if (!production || lost.length === 0) return
+  throw new ConfigError(
+    `with NODE_ENV=production nothing is taken by default here, and the settings name ${lost.join(' and ')}`,
+    'set it, or leave NODE_ENV=production out',
+  )
 }
 
 /** The role of the setting; throws ConfigError where the database cannot be shared with the daemons of other roles. */

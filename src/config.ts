@@ -151,6 +151,8 @@ export function loadConfig(sources: Sources = {}): Config {
     values.url = solanaUrl(env)
     if (values.url !== undefined) origins.url = 'solana'
   }
+  // The word says which database is meant, and that no URL was lost; without one the file in the data folder is used.
+  if (values['database-url'] === 'sqlite') values['database-url'] = undefined
   const typed = values as Values
   settleCluster(typed, origins as Config['origins'])
   return {

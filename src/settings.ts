@@ -76,7 +76,7 @@ export const SETTINGS = define({
   'database-url': {
     kind: 'string',
     secret: true,
-    about: 'PostgreSQL URL; without one, SQLite in the data folder',
+    about: 'PostgreSQL URL, or sqlite; without one, SQLite in the data folder',
     project: 'it is a secret',
   },
   'postgres.pool-size': {

@@ -8,6 +8,7 @@ import { parseCommand } from '../bin/program.ts'
 import { paths } from '../src/api/paths.ts'
 import { environmentName, fileVariable, loadConfig, SETTINGS, type Setting, type SettingName } from '../src/config.ts'
 import { startDaemon } from './support/daemon.ts'
+import { itOnSqliteAlone } from './support/database.ts'
 import { ROOT } from './support/house.ts'
 import { freePort } from './support/ports.ts'
 import { startService, temporaryFolder } from './support/service.ts'
@@ -63,7 +64,7 @@ describe('every file', () => {
 
   it.each(FILES)('%s gives no secret but by a file', (file) => {
     const secrets = NAMES.filter((name) => setting(name)?.secret).map(environmentName)
-    const given = [...read(file).matchAll(/\b(SVC_[A-Z0-9_]+)(?:=|: )/g)].map(([, variable]) => variable!)
+    const given = [...read(file).matchAll(/\b(SVC_[A-Z0-9_]+)(?:=|: )(?!sqlite\b)/g)].map(([, variable]) => variable!)
     expect(given.filter((variable) => secrets.includes(variable))).toEqual([])
     expect(read(file)).not.toMatch(/BEGIN [A-Z ]*PRIVATE KEY|svc_(?:live|test)_[0-9A-Za-z]{32}|whsec_/)
   })
@@ -115,6 +116,59 @@ describe('every file', () => {
 
   it.skipIf(lacksSharedAssets)('keeps assets where every pod finds them', () => {
     expect(MANIFEST.settings).toContain('SVC_STORAGE: database')
+  })
+})
+
+describe('production', () => {
+  const KUBERNETES = MANIFEST.settings!
+
+  it.each([
+    ['the unit', read(UNIT)],
+    ['Compose', read(COMPOSE)],
+    ['Kubernetes', KUBERNETES],
+  ])('is given its cluster and its database by name in %s', (_, text) => {
+    const lines = text.split('\n').filter((line) => !line.trimStart().startsWith('#'))
+    const given = lines.flatMap((line) => /\b(SVC_\w+)(?:=|: )\S/.exec(line)?.[1] ?? [])
+    expect(given.filter((name) => /^SVC_(?:URL|RPC_URLS)(?:_FILE)?$/.test(name))).toHaveLength(1)
+    expect(given.filter((name) => /^SVC_DATABASE_URL(?:_FILE)?$/.test(name))).toHaveLength(1)
+  })
+
+  it('is what the unit and the image say', () => {
+    expect(read(UNIT)).toContain('\nEnvironment=NODE_ENV=production\n')
+    expect(read(DOCKERFILE)).toMatch(/ENV NODE_ENV=production /)
+  })
+
+  it('finds the credentials of the unit by their path, as systemd before version 250 knows no %d', () => {
+    const text = read(UNIT)
+    const named = [...text.matchAll(/^#?Environment=SVC_\w+_FILE=(\S+)$/gm)].map(([, path]) => path)
+    const loaded = [...text.matchAll(/^#?LoadCredential=([\w-]+):/gm)].map(([, name]) => name)
+    expect(named).toEqual(loaded.map((name) => `/run/credentials/svc.service/${name}`))
+  })
+
+  const cluster = { SVC_URL: 'http://127.0.0.1:1' }
+  const started = (env: Record<string, string>) =>
+    startDaemon({ dataDir: temporaryFolder(), env: { NODE_ENV: 'production', SVC_LOG_LEVEL: 'warn', ...env } })
+
+  itOnSqliteAlone('refuses to start where a setting was lost', 'the run names the database', async () => {
+    await expect(started({})).rejects.toThrow(/ended with 2: .*no cluster \(SVC_URL or SVC_URL_FILE\) and no database/s)
+    await expect(started(cluster)).rejects.toThrow(/ended with 2: .*name no database \(SVC_DATABASE_URL_FILE, or/s)
+    const sqlite = { SVC_DATABASE_URL: 'sqlite' }
+    await expect(started(sqlite)).rejects.toThrow(/ended with 2: .*name no cluster \(SVC_URL or SVC_URL_FILE\)/s)
+    const daemon = await started({ ...cluster, ...sqlite })
+    onTestFinished(() => daemon.stop())
+    expect((await fetch(`${daemon.url}/v2/health`)).status).toBe(200)
+  })
+
+  itOnSqliteAlone('warns of an embedded chain that was asked for', 'the run names the database', async () => {
+    const dataDir = temporaryFolder()
+    let log = ''
+    const env = { NODE_ENV: 'production', SVC_URL: 'embedded', SVC_DATABASE_URL: 'sqlite' }
+    const onLog = (text: string) => {
+      log += text
+    }
+    const daemon = await startDaemon({ dataDir, env, flags: ['--rpc-port', '0'], onLog })
+    await daemon.stop()
+    expect(log).toContain('the embedded chain serves as production')
   })
 })
 

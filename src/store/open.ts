@@ -35,7 +35,7 @@ export async function openStore({
   }
   if (!/^postgres(ql)?:\/\//.test(databaseUrl)) {
     throw internal(
-      'the database URL must begin with postgres:// or postgresql://; leave it out for SQLite in the data folder',
+      'the database URL must begin with postgres:// or postgresql://; sqlite means SQLite in the data folder',
     )
   }
   const { openPostgres } = await import('./postgres.ts')
