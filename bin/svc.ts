@@ -5,12 +5,25 @@ import { VERSION } from '../src/version.ts'
 import { rootHelp } from './nouns.ts'
 import { writtenCommands, writtenHelp } from './written-help.ts'
 
+if (process.pid === 1) endAtSignals()
 const argv = process.argv.slice(2)
 const [only] = argv
 const help = () => writtenCommands(argv) ?? writtenHelp(argv, () => standardOutput(1).columns)
 const text = isVersion() ? `${VERSION}\n` : isRootHelp() ? rootHelp(standardOutput(1).columns) : help()
 if (text === undefined) run()
 else standardOutput(1).write(text)
+
+/**
+ * Linux ignores signals that the first process of a container has no listener for, so there the default has to be one:
+ * it ends the process until whatever runs has a listener of its own.
+ */
+function endAtSignals(): void {
+  for (const [signal, number] of [['SIGINT', 2] as const, ['SIGTERM', 15] as const]) {
+    process.on(signal, () => {
+      if (process.listenerCount(signal) === 1) process.exit(128 + number)
+    })
+  }
+}
 
 function isVersion(): boolean {
   return argv.length === 1 && (only === '--version' || only === '-V')

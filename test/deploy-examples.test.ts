@@ -172,6 +172,14 @@ describe('production', () => {
   })
 })
 
+describe('the first process of a container', () => {
+  it('is an init of the platform in every sample', () => {
+    const daemon = /x-svc: &svc\n((?: {2}.*\n)+)/.exec(read(COMPOSE))![1]!
+    expect(daemon).toContain('\n  init: true\n')
+    for (const pod of [MANIFEST.api!, MANIFEST.worker!]) expect(pod).toContain('shareProcessNamespace: true')
+  })
+})
+
 describe('limits and time-outs', () => {
   const seconds = (text: string, pattern: RegExp) => {
     const [, amount, unit] = pattern.exec(text) ?? []
