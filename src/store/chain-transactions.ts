@@ -9,15 +9,17 @@ export type FoundTransaction = Pick<ChainTransaction, 'signature' | 'slot' | 'pl
 const FOUND_PER_INSERT = 500
 
 /**
- * Stores transactions that a listing has found; `half` ones wait for the history beside. One that is stored already is
- * listed anew where it may mean more now: shown by the other history, found with another account while it had nothing
- * for a record, or dropped with a fork before.
+ * Stores transactions that the listing of an account has found; those of a `half` one wait for the history beside. One
+ * that is stored already is listed anew where it may mean more now: shown by the other history, read before the account
+ * was followed and so before its record was known, or dropped with a fork before.
  */
 export async function insertFound(
   tx: Tx,
   found: readonly FoundTransaction[],
-  { genesis, address, isHalf, now }: { genesis: string; address: string; isHalf: boolean; now: number },
+  { genesis, address, seq, beside }: Pick<Row<'followed_accounts'>, 'genesis' | 'address' | 'seq' | 'beside'>,
+  now: number,
 ): Promise<void> {
+  const isHalf = beside !== null
   const state = isHalf ? 'half' : 'listed'
   for (let at = 0; at < found.length; at += FOUND_PER_INSERT) {
     const rows = found.slice(at, at + FOUND_PER_INSERT).map((each) => {
@@ -42,8 +44,12 @@ export async function insertFound(
             const isOther = is('chain_transactions.address', '!=', address)
             const half = is('chain_transactions.state', '=', 'half')
             // An account may be followed for itself too, and then it needs no history beside.
-            const again = [isHalf ? is.and([isOther, half]) : half, is('chain_transactions.state', '=', 'dropped')]
-            return is.or(isHalf ? again : [...again, is.and([isOther, is('chain_transactions.state', '=', 'empty')])])
+            const isRead = is('chain_transactions.state', 'in', ['read', 'empty', 'finalized'])
+            return is.or([
+              isHalf ? is.and([isOther, half]) : half,
+              is('chain_transactions.state', '=', 'dropped'),
+              is.and([isRead, is('chain_transactions.accounts_known', '<', seq)]),
+            ])
           }),
       )
       .execute()
@@ -120,7 +126,7 @@ export async function unfinalTransactions(
 export async function moveChainTransaction(
   tx: Tx,
   { seq, state }: Pick<ChainTransaction, 'seq' | 'state'>,
-  move: Pick<ChainTransaction, 'state' | 'next_check_at'> & Partial<Pick<ChainTransaction, 'tries'>>,
+  move: Pick<ChainTransaction, 'state' | 'next_check_at'> & Partial<Pick<ChainTransaction, 'tries' | 'accounts_known'>>,
 ): Promise<boolean> {
   const moved = tx.updateTable('chain_transactions').set(move).where('seq', '=', seq).where('state', '=', state)
   return (await moved.executeTakeFirstOrThrow()).numUpdatedRows > 0n

@@ -73,6 +73,12 @@ export function accountsAfter(
   return rows.where('seq', '>', after).orderBy('seq').limit(limit).execute()
 }
 
+/** Returns the number of the account that was followed last; 0 before the first. */
+export async function lastFollowed(reader: Reader): Promise<number> {
+  const last = reader.selectFrom('followed_accounts').select('seq').orderBy('seq', 'desc').limit(1)
+  return (await last.executeTakeFirst())?.seq ?? 0
+}
+
 /** Whether an account before this one is followed for the same history, or for its own where that is the same. */
 export async function isHistoryFollowedBefore(
   reader: Reader,

@@ -668,6 +668,8 @@ export interface ChainTransactionsTable {
   created_at: number
   /** Time at which the ledger took it; null before. */
   ledger_at: Generated<number | null>
+  /** Highest `seq` of a followed account when it was read: one that is followed later reads it anew. */
+  accounts_known: Generated<number>
 }
 
 /** A transaction that the ledger has read, or could not read. */

@@ -8,7 +8,9 @@ import { localFetch } from '../../src/localnet/fetch.ts'
 import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { reconcileRecords } from '../../src/operations/transactions/reconcile-records.ts'
+import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
 import { insertPool } from '../../src/store/pools.ts'
+import { insertToken } from '../../src/store/tokens.ts'
 import { addSurplus } from '../support/dbc.ts'
 import { openForeignCurve } from '../support/foreign-curve.ts'
 import { SOL } from '../support/local-chain.ts'
@@ -19,9 +21,18 @@ import {
   openChainAndNode,
   openPlatform,
 } from '../support/pool-platform.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { actsOn } from './acts.ts'
 
+const TOKEN = {
+  ...({ mint: 'So11111111111111111111111111111111111111112', status: 'created', token_program: 'spl' } as const),
+  ...{ raw_json: '{}', external_uid: null, metadata_json: null },
+}
+
 interface ClaimRecord {
+  quote: string | null
+  sol: string | null
+  received: object[] | null
   pool_address: string
   kind: string
   beneficiary: string | null
@@ -36,8 +47,10 @@ describe.skipIf(lackingPrograms.length > 0)(`claims past the service (${lackingP
   })
   afterEach(() => base.close())
 
-  async function scene() {
-    const platform = await openPlatform(base, { settings: { 'pools.crank': false } })
+  async function scene({ isOfPlatform = false, isRecorded = true } = {}) {
+    const platform = await openPlatform(base, {
+      settings: { 'pools.crank': false, 'webhooks.allow-private': true } as never,
+    })
     const { services, request } = platform
     const local = async () => base.chain
     const acts = await actsOn(
@@ -49,7 +62,7 @@ describe.skipIf(lackingPrograms.length > 0)(`claims past the service (${lackingP
       fetch: localFetch(rpc) as typeof fetch,
       commitment: 'processed',
     })
-    const [creator, trader] = [Keypair.generate(), Keypair.generate()]
+    const [creator, trader] = [isOfPlatform ? base.wallet : Keypair.generate(), Keypair.generate()]
     for (const key of [creator, trader]) base.chain.airdrop(addressOf(key), 1_000n * SOL)
     const partner = base.wallet
     const curve = await openForeignCurve(base.chain, connection, { partner, creator, trader })
@@ -61,7 +74,8 @@ describe.skipIf(lackingPrograms.length > 0)(`claims past the service (${lackingP
       ...{ crank_signing: null, crank_signature: null, crank_failures: 0, submitted_at: null, external_uid: null },
       ...{ genesis: await services.chain.genesisHash(), next_check_at: base.clock.now(), metadata_json: null },
     } as const
-    await services.store.write((tx) => insertPool(tx, { ...row, created_at: base.clock.now() }))
+    const record = () => services.store.write((tx) => insertPool(tx, { ...row, created_at: base.clock.now() }))
+    if (isRecorded) await record()
     await acts.settle(2)
     const claims = async (query = ''): Promise<ClaimRecord[]> =>
       (await request('GET', `/v2/fee-claims?limit=100${query}`)).json.data
@@ -90,7 +104,7 @@ describe.skipIf(lackingPrograms.length > 0)(`claims past the service (${lackingP
         cursor = `&cursor=${data.next_cursor}`
       }
     }
-    return { platform, request, acts, connection, partner, creator, trader, curve, claims, told, verify }
+    return { platform, request, acts, connection, partner, creator, trader, curve, claims, told, verify, record }
   }
 
   it('are told once each, of every kind and for whom, and verify clean', async () => {
@@ -157,6 +171,67 @@ describe.skipIf(lackingPrograms.length > 0)(`claims past the service (${lackingP
     })
     await acts.settle(3)
     expect(await claims()).toHaveLength(12)
+    expect(await verify()).toEqual({ missing: [], extra: [] })
+    await platform.close()
+  })
+
+  it('of the platform wallet are recorded once where the daemon was down from before the migration on', async () => {
+    const { platform, request, acts, partner, creator, curve, claims, told, verify } = await scene()
+    const receiver = await startReceiver()
+    const body = { url: receiver.url, enabled_events: ['fee_claim.executed'] }
+    expect((await request('POST', '/v2/webhook-subscriptions', { body })).status).toBe(201)
+    await curve.trade(5n * SOL)
+    await curve.migrate()
+    await curve.tradeMigrated(SOL)
+    const own = curve.land(await curve.claims.positions(partner), partner)
+    await curve.tradeMigrated(SOL)
+    const both = curve.land(
+      new Transaction().add(
+        ...[await curve.claims.positions(partner), await curve.claims.partnerFees()].flatMap((made) =>
+          Array.isArray(made) ? made : made.instructions,
+        ),
+      ),
+      partner,
+    )
+    curve.land(await curve.claims.positions(creator), creator)
+    await acts.settle(8)
+    const expected = [
+      'curve dbc of partner by PARTNER',
+      'pool damm_v2 of creator by CREATOR',
+      'pool damm_v2 of partner by PARTNER',
+      'pool damm_v2 of partner by PARTNER',
+    ]
+    expect((await told()).sort()).toEqual(expected)
+    const partners = (await claims('&kind=damm_v2&beneficiary=partner')).map(({ signature }) => signature)
+    expect(partners.sort()).toEqual([own.signature, both.signature].sort())
+    await deliverRound(platform.services)
+    expect(receiver.all).toHaveLength(4)
+    const ledger = await ledgerVerified(request)
+    expect(ledger).toEqual({ faults: [], unread: [], waiting: 0 })
+    for (const { quote, sol, received } of await claims('&kind=damm_v2')) {
+      expect([Number(quote) > 0, Number(sol) > 0, received?.length]).toEqual([true, true, 1])
+    }
+    expect(await verify()).toEqual({ missing: [], extra: [] })
+    await acts.settle(3)
+    expect(await claims()).toHaveLength(4)
+    await platform.close()
+  })
+
+  it('of vested tokens by the platform wallet are recorded once the lock is known to be of a pool here', async () => {
+    const { platform, acts, curve, claims, verify, record } = await scene({ isOfPlatform: true, isRecorded: false })
+    // Something to follow the platform wallet for.
+    await platform.services.store.write((tx) => insertToken(tx, { ...TOKEN, created_at: base.clock.now() }))
+    await acts.settle(1)
+    await curve.trade(5n * SOL)
+    await curve.migrate()
+    acts.pass(3 * 86_400)
+    curve.land(curve.claims.vested(), base.wallet)
+    await acts.settle(3)
+    expect(await claims()).toEqual([])
+    await record()
+    await acts.settle(6)
+    expect((await claims()).map(({ kind, beneficiary }) => `${kind} of ${beneficiary}`)).toEqual(['vesting of creator'])
+    expect((await acts.events()).filter(({ type }) => type === 'fee_claim.executed')).toHaveLength(1)
     expect(await verify()).toEqual({ missing: [], extra: [] })
     await platform.close()
   })
@@ -355,6 +430,19 @@ describe.skipIf(lackingPrograms.length > 0)(`claims past the service (${lackingP
 })
 
 type Requests = Awaited<ReturnType<typeof openPlatform>>['request']
+
+/** Steps of the comparison of the ledger with the chain, until its end. */
+async function ledgerVerified(request: Requests) {
+  const found = { faults: [] as object[], unread: [] as object[], waiting: 0 }
+  for (let cursor = ''; ; ) {
+    const { data } = (await request('GET', `/v2/ledger/verification${cursor}`)).json
+    found.faults.push(...data.faults)
+    found.unread.push(...data.unread)
+    found.waiting += data.waiting
+    if (data.next_cursor === null) return found
+    cursor = `?cursor=${data.next_cursor}`
+  }
+}
 
 const earned = async (request: Requests, pool: string): Promise<PoolEarnings> =>
   (await request('GET', `/v2/pools/${pool}/earnings`)).json.data

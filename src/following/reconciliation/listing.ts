@@ -137,7 +137,7 @@ async function writePage(
   const { store, clock, log, booked } = services
   const { genesis, quietWaitMs, busyWaitMs, pageSize } = options
   const now = clock.now()
-  const { address, seen_slot, beside, history_of } = account
+  const { address, seen_slot, history_of } = account
   // A node that does not know the last signature, because its fork was dropped, lists on behind it.
   const isNew = ({ slot }: ListedSignature) => slot >= seen_slot
   const fresh = page.filter(isNew)
@@ -175,7 +175,7 @@ async function writePage(
   const planned = { ...move, ...(isEnd ? hashMove(services, account, move, { ...options, ...listing }) : {}) }
   const isMoved = await store.write(async (tx) => {
     if (!(await moveAccount(tx, account, planned))) return false
-    if (found.length > 0) await insertFound(tx, found, { genesis, address, isHalf: beside !== null, now })
+    if (found.length > 0) await insertFound(tx, found, account, now)
     if (isEnd) await releaseListed(tx, genesis, address)
     return true
   })

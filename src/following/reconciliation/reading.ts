@@ -8,6 +8,7 @@ import {
   waitingTransactions,
 } from '../../store/chain-transactions.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
+import { lastFollowed } from '../../store/followed-accounts.ts'
 import type { Tx } from '../../store/store.ts'
 import { type FollowedTransaction, findTransactions } from '../../store/transactions.ts'
 import { FAULTY_ROW_WAIT_MS, type RowFault } from '../../store/write-each.ts'
@@ -52,6 +53,13 @@ interface ReadTransaction {
   transition: { state: { slot: number } }
 }
 
+/** Transactions that were read, with the last account that was followed before. */
+interface WrittenRead {
+  readable: readonly ReadTransaction[]
+  states: Awaited<ReturnType<typeof readChainStates>>['states']
+  accounts_known: number
+}
+
 /**
  * Reads until nothing waits or the budget is used up; half of each step is for accounts of which the data has changed,
  * so that a flood of transactions that name a wallet delays no other. Throws internal_error when the node fails.
@@ -86,6 +94,8 @@ async function readRows(
   options: ReadingOptions,
 ): Promise<void> {
   const { store, clock, log } = services
+  // The records of what is followed from here on may be missing in what is read now.
+  const accounts_known = await lastFollowed(store.db)
   const submitted = await findTransactions(
     store.db,
     rows.map(({ signature }) => signature),
@@ -134,7 +144,7 @@ async function readRows(
   }
   const { readable, states, fault } = await readChainStates(services.chain, read)
   for (const { found } of read.filter((each) => !readable.includes(each))) tryAgain(found, FAULTY_ROW_WAIT_MS)
-  const faults = await writeRead(services, readable, states, options.signal)
+  const faults = await writeRead(services, { readable, states, accounts_known }, options.signal)
   for (const { row, error } of faults) {
     log.error({ err: error, signature: row.found.signature }, 'what a transaction did could not be written')
     tryAgain(row.found, FAULTY_ROW_WAIT_MS)
@@ -210,8 +220,7 @@ async function changesOf(
 /** Writes in the order in which the transactions took place. One that another process has written is left out. */
 function writeRead(
   services: FollowingServices,
-  read: readonly ReadTransaction[],
-  states: Awaited<ReturnType<typeof readChainStates>>['states'],
+  { readable, states, accounts_known }: WrittenRead,
   signal: AbortSignal | undefined,
 ): Promise<RowFault<ReadTransaction>[]> {
   const writeAll = async (tx: Tx, part: readonly ReadTransaction[]) => {
@@ -219,12 +228,12 @@ function writeRead(
     for (const { found, source, changes, isBooked, transition } of part) {
       const next_check_at = services.clock.now() + FINALITY_WAIT_MS
       const state = changes.changed.length > 0 || isBooked ? 'read' : 'empty'
-      if (!(await moveChainTransaction(tx, found, { state, next_check_at }))) continue
+      if (!(await moveChainTransaction(tx, found, { state, next_check_at, accounts_known }))) continue
       if (state === 'empty') continue
       const { slot } = transition.state
       drafts.push(...(await writeEffects(tx, services, { row: source, slot, states }, changes)))
     }
     return drafts
   }
-  return writeWithEvents(services, read, writeAll, signal)
+  return writeWithEvents(services, readable, writeAll, signal)
 }

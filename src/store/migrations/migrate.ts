@@ -35,6 +35,7 @@ import { holderSnapshotTables } from './0035-holder-snapshots.ts'
 import { feeScheduleTables } from './0036-fee-schedules.ts'
 import { sponsorshipTables } from './0037-sponsorships.ts'
 import { airdropClaimTables } from './0038-airdrop-claims.ts'
+import { readAnew } from './0043-read-anew.ts'
 import type { SchemaDialect } from './dialect.ts'
 
 /** Migrations in order. A released name is never changed, removed or moved. */
@@ -72,6 +73,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0036-fee-schedules': feeScheduleTables,
   '0037-sponsorships': sponsorshipTables,
   '0038-airdrop-claims': airdropClaimTables,
+  '0043-read-anew': readAnew,
 }
 
 /** Names of all migrations of this program, in order. */
