@@ -11,6 +11,13 @@ const MOST_FILES_AGAIN = 4
 const [folder] = process.argv.slice(2)
 const RUNS = [
   { name: 'test', title: '', args: [] },
+  // With an empty home, and so without programs: that all of their tests are skipped is said once.
+  {
+    name: 'fresh',
+    title: ' (empty home)',
+    args: [],
+    env: { HOME: join(folder, 'home'), XDG_CACHE_HOME: '', SVC_PROGRAMS_DIR: '' },
+  },
   { name: 'postgres', title: ' (PostgreSQL)', args: ['--config', 'vitest.postgres.config.ts'] },
   { name: 'soak', title: '', args: ['--config', 'vitest.soak.config.ts'] },
 ]
@@ -40,7 +47,10 @@ function runAgain({ run, file }, n) {
   const path = relative(process.cwd(), file.name)
   say(`run again, alone: ${path}${run.title}`)
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${output}`]
-  const { status } = spawnSync('npx', ['vitest', 'run', ...run.args, path, ...reporters], { stdio: 'inherit' })
+  const { status } = spawnSync('npx', ['vitest', 'run', ...run.args, path, ...reporters], {
+    stdio: 'inherit',
+    env: Object.fromEntries(Object.entries({ ...process.env, ...run.env }).filter(([, value]) => value !== '')),
+  })
   const result = readReport(output)?.testResults.find(({ name }) => name === file.name)
   return result === undefined || isFailed(result) || status === 0 ? result : undefined
 }
@@ -48,7 +58,7 @@ function runAgain({ run, file }, n) {
 const second = new Map(again.map((failed, n) => [failed.file, runAgain(failed, n)]))
 let [passed, failed, skipped] = [0, 0, 0]
 const lines = []
-for (const { report, title } of reports) {
+for (const { name: run, report, title } of reports) {
   if (report === undefined) {
     failed++
     continue
@@ -65,7 +75,7 @@ for (const { report, title } of reports) {
     passed += file.assertionResults.filter((test) => test.status === 'passed').length
     for (const test of file.assertionResults.filter((each) => !['failed', 'passed'].includes(each.status))) {
       skipped++
-      say(`skipped: ${name} > ${test.fullName}`)
+      if (run !== 'fresh') say(`skipped: ${name} > ${test.fullName}`)
     }
     if (file === first || isFailed(file)) continue
     const causes = first.assertionResults.filter((test) => test.status === 'failed')
@@ -75,6 +85,8 @@ for (const { report, title } of reports) {
     }
   }
 }
+const inFresh = reports.find(({ name }) => name === 'fresh')?.report?.numPendingTests ?? 0
+say(`skipped with an empty home: ${inFresh} tests, most of which need a program`)
 for (const { name } of failedOutside) {
   failed++
   lines.push(`failed: the run "${name}" itself, see above`)

@@ -5,11 +5,15 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
+import { keyToBase58 } from '../src/merkle/base58.ts'
 import { buildFromRequest } from '../src/merkle/built-tree.ts'
+import { bytesSource } from '../src/merkle/csv-source.ts'
+import { readCsvInEngine } from '../src/merkle/engine/csv-reader.ts'
 import { walletAt } from '../src/merkle/entry-list.ts'
 import { createTreePool } from '../src/merkle/pool.ts'
 import { blobsOf, lookUpProof, openHead, type ReadBlob } from '../src/merkle/stored-tree.ts'
 import { readTreeRequest } from '../src/merkle/tree-request.ts'
+import { collidingWallet } from '../test/merkle/reference.ts'
 import { recipients } from './merkle/recipients.ts'
 import { callTime, median, processTimes } from './merkle/timing.ts'
 import { csvOf, growthCurve, wholeCommand } from './merkle/whole-commands.ts'
@@ -55,6 +59,7 @@ export async function merkle(): Promise<Measurement[]> {
       ...fromCsv(folder, 50_000, 9),
       ...fromCsv(folder, 1_000_000, 3),
       ...(await fromBody(folder)),
+      await craftedList(),
     ]
   } finally {
     rmSync(folder, { recursive: true })
@@ -121,4 +126,18 @@ async function fromBody(folder: string): Promise<Measurement[]> {
       floor: 'built inline',
     },
   ]
+}
+
+/** A list that was crafted to collide in the search for wallets that stand twice. */
+async function craftedList(): Promise<Measurement> {
+  const count = 20_000
+  const wallets = [Array.from(recipients(count), ([wallet]) => wallet)]
+  wallets.push(Array.from({ length: count }, (_, n) => keyToBase58(collidingWallet(n))))
+  const [any = 0, crafted = 0] = await Promise.all(
+    wallets.map((list) => {
+      const csv = Buffer.from(list.map((wallet) => `${wallet},1\n`).join(''))
+      return callTime(5, () => readCsvInEngine(bytesSource(csv), {}))
+    }),
+  )
+  return { name: 'CSV crafted to collide', ms: crafted, ratio: crafted / any, floor: 'any other CSV' }
 }

@@ -18,6 +18,7 @@ const suites: Record<string, () => Promise<() => Promise<Measurement[]>>> = {
   merkle: async () => (await import('./merkle.ts')).merkle,
   requests: async () => (await import('./requests.ts')).requests,
   scaling: async () => (await import('./scaling.ts')).scaling,
+  stalls: async () => (await import('./stalls.ts')).stalls,
   tables: async () => (await import('./tables.ts')).tables,
   transactions: async () => (await import('./transactions.ts')).transactions,
   webhooks: async () => (await import('./webhooks.ts')).webhooks,

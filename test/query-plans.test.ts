@@ -45,7 +45,8 @@ import { fill } from './store/many-rows.ts'
 import { planOf, watched } from './store/plans.ts'
 import { startPostgres } from './store/postgres-server.ts'
 import { type Requester, requester } from './support/request.ts'
-import { makeFolder, ORIGIN, openService, removeFolder, type Service } from './support/service.ts'
+import { ORIGIN, openService, removeFolder, type Service } from './support/service.ts'
+import { makeSharedFolder } from './support/shared-folder.ts'
 
 const address = () => base58.encode(randomBytes(32))
 
@@ -183,7 +184,7 @@ afterAll(async () => {
 
 describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
   const missing = name === 'PostgreSQL' && 'missing' in started
-  const folder = makeFolder()
+  const folder = makeSharedFolder('svc-')
   let service: Service
   let store: Store
   let statements: CompiledQuery[]

@@ -13,7 +13,8 @@ import { expectVersion1, keypairOf, MOST_LOADED } from './support/built-version1
 import { createMint, DAY, give, lamportsOf } from './support/gold.ts'
 import { keypairFile } from './support/platform-wallet.ts'
 import { hasProgram } from './support/programs.ts'
-import { makeFolder, openService, removeFolder, type Service } from './support/service.ts'
+import { openService, removeFolder, type Service } from './support/service.ts'
+import { makeSharedFolder } from './support/shared-folder.ts'
 import { signV1 } from './support/version1.ts'
 
 const SOL = 1_000_000_000n
@@ -45,7 +46,7 @@ function rootOver(wallet: Uint8Array, amount: bigint, proof: readonly Buffer[]):
 const building = routes.filter(([, { body }]) => body !== undefined && 'tx_version' in body.shape).map(([name]) => name)
 
 describe.skipIf(lacking.length > 0)('every building route in version 1 (needs every program in the cache)', () => {
-  const [folder, files] = [makeFolder(), makeFolder()]
+  const [folder, files] = [makeSharedFolder('svc-'), makeSharedFolder('svc-')]
   const gold = Keypair.generate()
   const [wallet, user, other] = [Keypair.generate(), Keypair.generate(), Keypair.generate()]
   const executed = new Set<string>()

@@ -32,12 +32,10 @@ describe('JSON', () => {
     )
   })
 
-  it('refuses text that is no JSON at once, however it is made', async () => {
+  it('refuses text that is not JSON, however it is made', async () => {
     const body = `1234567890123456"${'\\"'.repeat(500_000)}`
-    const begun = performance.now()
+    // In quadratic time it would take longer than a test may take.
     expect(await opened.rpc.handle(body)).toContain('"code":-32700')
-    // In quadratic time it would take minutes.
-    expect(performance.now() - begun).toBeLessThan(20_000)
   })
 
   it('that nests where text is due is a wrong parameter', async () => {

@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { performance } from 'node:perf_hooks'
 import { describe, expect, it } from 'vitest'
 import { naiveLevels, naiveProof, naiveRoot, type Recipient, recipientsOf, walletOf } from '../merkle/reference.ts'
 import { commandLine, MINT } from './command-line.ts'
@@ -52,23 +51,13 @@ describe('svc merkle build', () => {
     expect(JSON.parse(stdout).root).toBe(naiveRoot(five))
   })
 
-  it('builds 50,000 rows from standard input to the naive root, in less than a second', async () => {
+  it('builds 50,000 rows from standard input to the naive root', async () => {
     const recipients = recipientsOf(50_000)
-    const input = csvOf(recipients)
-    const [times, naiveTimes]: [number[], number[]] = [[], []]
-    // The product promises a second, of which an idle machine uses a quarter; a slow one is measured by the naive build.
-    const limit = () => Math.max(1000, ...naiveTimes)
-    do {
-      const start = performance.now()
-      const { exitCode, stdout } = await spawned(['merkle', 'build', '-', '--mint', MINT, '--json'], { input })
-      const built = performance.now()
-      const root = naiveRoot(recipients)
-      naiveTimes.push(performance.now() - built)
-      times.push(built - start)
-      expect(exitCode).toBe(0)
-      expect(JSON.parse(stdout).root).toBe(root)
-    } while (times.length < 5 && Math.min(...times) >= limit())
-    expect(Math.min(...times)).toBeLessThan(limit())
+    const { exitCode, stdout } = await spawned(['merkle', 'build', '-', '--mint', MINT, '--json'], {
+      input: csvOf(recipients),
+    })
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(stdout).root).toBe(naiveRoot(recipients))
   })
 
   it('names every fault by file, line and column, a hundred of them, and exits 2', async () => {
@@ -178,26 +167,17 @@ describe('svc merkle verify and proof', () => {
     })
   })
 
-  it('say no to a long list without reading it again for each number of decimals, and still say that it is in raw units', async () => {
+  it('says no to a long list, and says when it has that root in raw units', async () => {
     const rows = Array.from({ length: 30_000 }, (_, i) => `${walletOf(i)},${i + 1}\n`)
     const file = cli.file('long.csv', rows.join(''))
     const { root } = JSON.parse((await svc(['merkle', 'build', file, '--mint', MINT, '--json'])).stdout)
-    const timed = async (args: string[], exitCode: number) => {
-      const start = performance.now()
-      const ran = await svc(['merkle', 'verify', file, ...args])
-      expect(ran.exitCode, ran.stderr).toBe(exitCode)
-      return { took: performance.now() - start, ...ran }
-    }
-    const times: Record<'yes' | 'no', number[]> = { yes: [], no: [] }
-    for (let round = 0; round < 3; round++) {
-      times.yes.push((await timed(['--root', root], 0)).took)
-      times.no.push((await timed(['--root', '0'.repeat(64)], 1)).took)
-    }
-    // `npm run bench tables` has the figure, below 2; a reading for every number of decimals would cost ten times as much.
-    expect(Math.min(...times.no) / Math.min(...times.yes)).toBeLessThan(3)
-    expect((await timed(['--root', root, '--decimals', '6'], 1)).stderr).toContain(
-      'Read without --decimals it has that root',
-    )
+    const verified = async (...args: string[]) => svc(['merkle', 'verify', file, ...args])
+    expect((await verified('--root', root)).exitCode).toBe(0)
+    // `npm run bench tables` holds that this costs less than twice as much: it reads the list once.
+    expect((await verified('--root', '0'.repeat(64))).exitCode).toBe(1)
+    const scaled = await verified('--root', root, '--decimals', '6')
+    expect(scaled.exitCode).toBe(1)
+    expect(scaled.stderr).toContain('Read without --decimals it has that root')
   })
 
   it('prove a wallet, and verify that proof alone', async () => {

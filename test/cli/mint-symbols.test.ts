@@ -68,9 +68,7 @@ describe('the symbol of a token', () => {
     const outcome = { data: [], rows: { columns: ['mint'], rows: [[MINT]] } }
     expect((await shown(outcome, null)).table).toBeUndefined()
     expect(await withSymbols(outcome, () => Promise.reject(new Error('gone')))).toEqual(outcome)
-    const before = Date.now()
     expect(await withSymbols(outcome, () => new Promise(() => undefined))).toEqual(outcome)
-    expect(Date.now() - before).toBeLessThan(5_000)
   })
 })
 

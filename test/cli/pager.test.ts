@@ -1,16 +1,16 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { pagerOf } from '../../commands/ui/pager.ts'
 import { isHigher } from '../../commands/ui/ui.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
 import { commandLine, onTerminal } from './command-line.ts'
 
 const cli = commandLine()
-const folder = mkdtempSync(join(tmpdir(), 'svc-pager-'))
+const folder = makeSharedFolder('svc-')
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const LIST = ['config', 'list', '--columns', 'name']
 const shown = async (pager: string, args = LIST, more: Record<string, string> = {}) =>

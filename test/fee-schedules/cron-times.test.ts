@@ -63,12 +63,10 @@ describe('the times of a cron expression', () => {
     )
   })
 
-  it('of a year of minutes are not stepped through', async () => {
+  it('of four centuries of minutes are not stepped through', async () => {
     const times = await openCron('* * * * *', 'UTC', 0)
-    const [from, until] = [Date.UTC(2026, 0), Date.UTC(2027, 0)]
-    const began = performance.now()
+    const [from, until] = [Date.UTC(2026, 0), Date.UTC(2426, 0)]
     expect(times.lastUntil(until, from, 1_000)).toEqual({ at: until, before: 1_000, previous: until - MINUTE })
-    expect(performance.now() - began).toBeLessThan(2_000)
   })
 
   it('have one for a local time that comes twice, and none for one that does not come', async () => {

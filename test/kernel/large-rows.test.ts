@@ -9,7 +9,8 @@ import { duePools } from '../../src/store/pools.ts'
 import type { Tx } from '../../src/store/store.ts'
 import { lists } from '../api/bodies.ts'
 import { holderSnapshotRow } from '../support/holder-snapshot-rows.ts'
-import { makeFolder, openService, removeFolder, type Service } from '../support/service.ts'
+import { openService, removeFolder, type Service } from '../support/service.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
 import { entries, wallet } from '../support/trees.ts'
 
 const MIB = 1024 * 1024
@@ -189,7 +190,7 @@ function feeClaim(tx: Tx, n: number, text: string): Promise<unknown> {
 const textOf = (mebibytes: number) => JSON.stringify({ note: 'x'.repeat(mebibytes * MIB) })
 
 describe('of rows of many MiB, stored by an earlier version,', () => {
-  const folder = makeFolder()
+  const folder = makeSharedFolder('svc-')
   let service: Service
   beforeAll(async () => {
     service = await openService({ dataDir: folder })

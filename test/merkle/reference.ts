@@ -75,3 +75,13 @@ export const anyRecipients = (maxLength: number): fc.Arbitrary<Recipient[]> =>
     maxLength,
     selector: ({ wallet }) => wallet,
   })
+
+/**
+ * The wallet of number `n`, below 32,768, of a list that was crafted to collide: a product carries the high bits of its
+ * factors upwards alone, so a hash of products could lose these 15 bits.
+ */
+export const collidingWallet = (n: number): Uint8Array =>
+  new Uint8Array(32)
+    .fill(7)
+    .with(30, (n << 1) & 255)
+    .with(31, n >> 7)

@@ -7,9 +7,10 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { createLineWriter } from '../../daemon/line-writer.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { PROGRAMS_DIR } from '../support/programs.ts'
-import { makeFolder, removeFolder, temporaryFolder } from '../support/service.ts'
+import { removeFolder, temporaryFolder } from '../support/service.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
 
-const folder = makeFolder()
+const folder = makeSharedFolder('svc-')
 let daemon: Daemon
 // biome-ignore lint/suspicious/noExplicitAny: what a line holds is what the tests look at
 const lines: any[] = []

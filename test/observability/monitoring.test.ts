@@ -10,7 +10,8 @@ import { ALERTS, type Exposition, metricsIn, readExposition, readRules, samplesO
 import { keypairFile } from '../support/platform-wallet.ts'
 import { PROGRAMS_DIR } from '../support/programs.ts'
 import { openReceiver } from '../support/receiver.ts'
-import { makeFolder, removeFolder } from '../support/service.ts'
+import { removeFolder } from '../support/service.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -30,7 +31,7 @@ interface Panel {
 const FUNDED = 1_000_000_000
 
 const started = await startPostgres()
-const folder = makeFolder()
+const folder = makeSharedFolder('svc-')
 const daemons: Daemon[] = []
 let exposed: Exposition
 let texts: string[]

@@ -146,10 +146,8 @@ describe.each(Object.keys(PROVIDERS) as (keyof typeof PROVIDERS)[])('a signer at
     await signer.sign(randomBytes(8))
     const asked = signRequests().length
     provider.misbehave(how)
-    const begun = performance.now()
     const failure = await failureOf(signer.sign(randomBytes(80)))
     // One that waits for the provider waits for ever.
-    expect(performance.now() - begun).toBeLessThan(20_000)
     expect(failure.signed).toBe('unknown')
     expect(failure.message).toMatch(/gave no answer within 700 ms; a signature may exist there$/)
     expect(signRequests().length - asked).toBe(1)

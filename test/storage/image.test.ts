@@ -178,11 +178,9 @@ describe('any bytes at all', () => {
   it('take time in proportion to their length', async () => {
     const large = new Uint8Array(5_242_880).fill(0xff)
     large.set([0xff, 0xd8, 0xff])
-    const started = performance.now()
+    // In quadratic time each would take an hour, which is more than a test may take.
     await outcome(large)
     await outcome(joined(JPEG.subarray(0, JPEG.length - 2), new Uint8Array(5_000_000).fill(0xff)))
     await outcome(joined(text('GIF89a'), new Uint8Array(5_000_000)))
-    // In quadratic time each would take an hour.
-    expect(performance.now() - started).toBeLessThan(20_000)
   })
 })

@@ -40,10 +40,16 @@ export function openSuite(database: TestDatabase): void {
         numbers(4).map((n) =>
           execaNode(
             SCRIPT,
-            [JSON.stringify({ ...options, mint: `mint ${n}`, keyText: options.databaseUrl && 'ab'.repeat(32) })],
-            {
-              nodeOptions: ['--import', 'tsx'],
-            },
+            [
+              JSON.stringify({
+                ...options,
+                // A busy machine may need longer than the default for what another one writes.
+                busyTimeoutMs: 100_000,
+                mint: `mint ${n}`,
+                keyText: options.databaseUrl && 'ab'.repeat(32),
+              }),
+            ],
+            { nodeOptions: ['--import', 'tsx'] },
           ),
         ),
       )

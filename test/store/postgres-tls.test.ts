@@ -1,6 +1,5 @@
 /** TLS to a real PostgreSQL server: who is believed, who is refused, and what the refusal says. */
-import { chmodSync, copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, copyFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -9,11 +8,12 @@ import { postgresSettings } from '../../src/store/postgres-settings.ts'
 import type { TlsSettings } from '../../src/store/postgres-tls.ts'
 import { tlsVersion } from '../../src/store/postgres-tls-version.ts'
 import { makeAuthority, withoutOpenssl } from '../support/certificates.ts'
+import { makeSharedFolder } from '../support/shared-folder.ts'
 import { gate } from '../workers/frame-setting.ts'
 import { opened, temporaryFolder } from './databases.ts'
 import { type LaunchedPostgres, launchPostgres } from './postgres-launch.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-tls-'))
+const folder = makeSharedFolder('svc-')
 const PASSWORD = 's3cret-of-the-role'
 const missing = withoutOpenssl()
 const tls = missing === undefined ? await startTlsServer() : { missing }

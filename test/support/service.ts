@@ -1,8 +1,8 @@
 /** The whole app in this process, over a database of its own, with a clock that stands until it is moved. */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { basename, join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
 import { type App, createApp } from '../../daemon/app.ts'
 import { type OpenServices, openServices, operatorKey } from '../../daemon/services.ts'
 import { type Config, loadConfig, type SettingName } from '../../src/config.ts'
@@ -124,5 +124,10 @@ export function temporaryFolder(): string {
   return folder
 }
 
-export const makeFolder = () => mkdtempSync(join(tmpdir(), 'svc-kernel-'))
+/** Bears the name of the test file, so that a run that finds it left behind names the file. */
+export function makeFolder(): string {
+  const file = basename(expect.getState().testPath ?? 'run', '.test.ts')
+  return mkdtempSync(join(tmpdir(), `svc-${file}-`))
+}
+
 export const removeFolder = (folder: string) => rmSync(folder, { recursive: true, force: true })

@@ -67,6 +67,7 @@ describe.each(DATABASES)('on %s', (name) => {
       await happen(service, 2)
       const sent = new Map<string, number[]>()
       await deliverRound(service.services, {
+        forMs: 100_000,
         async send({ url, body }) {
           const path = new URL(url).pathname
           const { sequence } = JSON.parse(String(body))
