@@ -15,7 +15,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     reporters:
       process.env.SVC_TEST_DATABASE === 'postgres' ? ['default', './test/support/skipped-reporter.ts'] : 'default',
-    expect: { poll: { timeout: 10_000 } },
+    expect: { poll: { timeout: 60_000 } },
     pool: 'forks',
     // Tests wait for processes and clocks, so more workers than two cores keep these busy, where 3 GiB each are to be had.
     maxWorkers: Math.min(4, Math.max(2, Math.floor(totalmem() / (5 * GIB)))),

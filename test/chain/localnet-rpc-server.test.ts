@@ -200,7 +200,7 @@ describe('subscriptions', () => {
     expect(told.map(({ params }) => params?.subscription)).toEqual([1])
     expect(told[0]?.params?.result).toMatchObject({ context: { slot }, value: { lamports: 1_000_000_000, space: 0 } })
     told.length = 0
-    const until = (count: number) => expect.poll(() => told.length, { timeout: 30_000 }).toBe(count)
+    const until = (count: number) => expect.poll(() => told.length, { timeout: 60_000 }).toBe(count)
     now += opened.chain.slotMs()
     await until(3) // The account, then as System accounts it and the faucet.
     expect(told.map(({ method }) => method)).toEqual([

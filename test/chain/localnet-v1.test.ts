@@ -299,7 +299,7 @@ describe('a transaction of version 1', () => {
             maxSupportedTransactionVersion: 1 as 0,
           })
           .send()
-      await expect.poll(read, { timeout: 5_000 }).toMatchObject({ version: 1 })
+      await expect.poll(read, { timeout: 60_000 }).toMatchObject({ version: 1 })
       socket.close()
     } finally {
       await server.stop()

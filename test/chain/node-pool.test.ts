@@ -164,7 +164,7 @@ describe('an endpoint', () => {
     await ask('getBalance', BALANCE)
     await pool.settled()
     expect(pool.reports()[1]).toMatchObject({ state: 'ok' })
-  }, 20_000)
+  })
 
   it('is told once when it goes and once when it comes back', async () => {
     const nodes = three()

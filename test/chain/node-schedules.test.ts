@@ -13,4 +13,4 @@ it('three endpoints that fail at random leave every act with one effect and no f
   const seen = await runSchedules(clusters, seeds)
   expect(seen.acts).toBeGreaterThanOrEqual(3 * 6)
   expect(seen.failoverMs.length).toBeGreaterThan(0)
-}, 60_000)
+})

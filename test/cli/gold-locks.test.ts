@@ -198,7 +198,7 @@ describe.skipIf(lacksLock !== '')(`svc gold ${lacksLock}`, () => {
 })
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 30_000
+  const end = Date.now() + 60_000
   while (!(await isSo())) {
     if (Date.now() > end) throw new Error('it did not come true in time')
     await new Promise((done) => setTimeout(done, 200))

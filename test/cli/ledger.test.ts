@@ -39,7 +39,7 @@ describe('svc ledger', () => {
     await ran('localnet', 'advance', '60')
     // The request follows the transaction, as no daemon does.
     const lifecycle = async () => JSON.parse(await ran('tx', 'get', signature, '--json')).lifecycle
-    await vi.waitFor(async () => expect(await lifecycle()).toBe('finalized'), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await lifecycle()).toBe('finalized'), { timeout: 60_000 })
     const entries = JSON.parse(await ran('ledger', 'list', '--all', '--json'))
     expect(entries.length).toBeGreaterThan(5)
     const month = entries[0].occurred_at.slice(0, 7)

@@ -291,7 +291,7 @@ describe('with a daemon', () => {
       return outcome
     }
     await expect
-      .poll(take, { timeout: 30_000, interval: 200 })
+      .poll(take, { timeout: 60_000, interval: 200 })
       .toBe('taken')
       .catch(() => expect(outcome).toBe('EADDRINUSE'))
     const dataDir = folder('ports')

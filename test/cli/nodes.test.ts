@@ -58,7 +58,7 @@ it('svc doctor names each endpoint by host and place, what it is and what to do,
     expect.objectContaining({ check: `rpc ${host(served.url)}#5`, status: 'ok' }),
   ])
   expect([exitCode, stdout.includes('TOPSECRET')]).toEqual([1, false])
-}, 20_000)
+})
 
 it('svc config shows hosts and weights, and takes the list by flag, environment and profile', async () => {
   const env = { SVC_RPC_URLS: '[{"url":"https://a.test/KEYINPATH","weight":3},"https://b.test"]' }
@@ -108,4 +108,4 @@ it('metrics tell the state of each endpoint, and GET /ready what keeps it from t
       /^the chain does not answer \(endpoint 1 .+, endpoint 2 .+, endpoint 3 is of another chain\)$/,
     ),
   ])
-}, 30_000)
+})

@@ -14,7 +14,7 @@ const cli = commandLine()
 const started = await startPostgres()
 const server = started as PostgresServer
 const ENCRYPTION_KEY = Buffer.alloc(32, 9).toString('base64')
-const POLL = { timeout: 30_000, interval: 20 }
+const POLL = { timeout: 60_000, interval: 20 }
 
 it('the setting takes the roles that the API names', () => {
   expect(SETTINGS.role.choices).toEqual([...DAEMON_ROLES])
@@ -55,7 +55,7 @@ describe.skipIf('missing' in started)('on PostgreSQL', () => {
     mkdirSync(apiFolder, { mode: 0o700 })
     api = await startDaemon({ dataDir: apiFolder, flags: ['--role', 'api', '--rpc-port', '0'], env: env() })
     node = JSON.parse(readFileSync(join(apiFolder, 'daemon.json'), 'utf8')).rpc_url
-  }, 60_000)
+  })
   afterAll(async () => {
     await api.stop('SIGKILL')
     await server.stop()

@@ -165,7 +165,7 @@ describe('start-up', () => {
       // The first byte says that the rest is being written, of which a pipe takes 64 KiB.
       await expect.poll(() => readsByte(reader)).toBe(true)
       command.kill('SIGTERM')
-      const late = setTimeout(() => command.kill('SIGKILL'), 10_000)
+      const late = setTimeout(() => command.kill('SIGKILL'), 60_000)
       const [exitCode, signal] = await ended
       clearTimeout(late)
       expect(signal ?? exitCode).toBe(exitCode === null ? 'SIGTERM' : 143)

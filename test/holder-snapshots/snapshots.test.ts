@@ -191,7 +191,7 @@ describe('a snapshot of a mint of SPL Token', () => {
     },
   )
 
-  it('is refused where accounts and supply differ, after several tries', { timeout: 30_000 }, async () => {
+  it('is refused where accounts and supply differ, after several tries', async () => {
     const { chain, refused, service } = await opened()
     await putHolders(chain, { mint, holders, supply: total + 1n })
     const fault = await refused({ mint })
@@ -304,7 +304,7 @@ describe('a snapshot of a collection', () => {
     expect([await listed(`address=${collection}`), await listed(`address=${keyOf('x')}`)]).toEqual([1, 0])
   })
 
-  it('is refused where the node shows fewer assets than there are', { timeout: 30_000 }, async () => {
+  it('is refused where the node shows fewer assets than there are', async () => {
     const { chain, refused } = await opened()
     await putAssets(chain, { collection, owners: [WALLET_A], size: 2 })
     expect((await refused({ collection })).message).toMatch(/it shows 1 assets at slot \d+, and the collection has 2/)

@@ -31,7 +31,7 @@ describe('over a socket', () => {
       const { hostname, port } = new URL(daemon.url)
       const socket = connect(Number(port), hostname, () => socket.write(text))
       let answer = ''
-      socket.setTimeout(10_000, () => socket.destroy(new Error(`no answer in ten seconds: ${answer}`)))
+      socket.setTimeout(60_000, () => socket.destroy(new Error(`no answer in a minute: ${answer}`)))
       socket.setEncoding('utf8').on('data', (more) => {
         answer += more
       })

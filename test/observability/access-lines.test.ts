@@ -26,7 +26,7 @@ beforeAll(async () => {
     raw += `${line}\n`
     if (line.startsWith('{')) lines.push(JSON.parse(line))
   })
-}, 90_000)
+})
 
 afterAll(async () => {
   await daemon.stop()
@@ -36,7 +36,7 @@ afterAll(async () => {
 /** The access line of a request, once it is written. */
 const lineOf = (requestId: string) =>
   vi.waitUntil(() => lines.find(({ msg, request_id }) => msg === 'request' && request_id === requestId), {
-    timeout: 20_000,
+    timeout: 60_000,
   })
 
 describe('an answered request', () => {
@@ -108,7 +108,7 @@ describe('an answered request', () => {
     const { hostname, port } = new URL(daemon.url)
     const socket = connect(Number(port), hostname, () => socket.write('NONSENSE\r\n\r\n'))
     await new Promise((done) => socket.on('close', done).resume())
-    const unparsed = await vi.waitUntil(() => lines.find(({ method }) => method === 'OTHER'), { timeout: 20_000 })
+    const unparsed = await vi.waitUntil(() => lines.find(({ method }) => method === 'OTHER'), { timeout: 60_000 })
     expect(unparsed).toMatchObject({ route: 'unmatched', status: 400 })
     expect(raw).not.toContain(daemon.operator)
     expect(raw).not.toContain('wrongwrong')

@@ -84,4 +84,4 @@ export const attributesOf = ({ attributes }: OtlpSpan) =>
 
 export const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 /** How long a test waits for what a collector is sent. */
-export const WAIT = { timeout: 30_000 }
+export const WAIT = { timeout: 60_000 }

@@ -16,7 +16,7 @@ import { type Service, startService, testClock } from '../support/service.ts'
 const started = await startPostgres()
 const server = started as PostgresServer
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} }
-const POLL = { timeout: 20_000, interval: 5 }
+const POLL = { timeout: 60_000, interval: 5 }
 
 /** Timers run, and the schedule of no worker ever comes. */
 const withoutSchedule = { ...systemTiming, every: () => () => {} }
