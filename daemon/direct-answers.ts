@@ -8,7 +8,7 @@ import type { Mount } from './mount.ts'
 import { type Answer, writeAnswer } from './pipeline/answer.ts'
 import { type AskedRequest, answerRequest, type Handler } from './pipeline/pipeline.ts'
 import { type Recording, type RequestEnv, type RequestRecord, recordHead } from './pipeline/request-record.ts'
-import { dropUnreadBody } from './unread-body.ts'
+import { restOfBody } from './unread-body.ts'
 
 export interface DirectAnswers {
   router: Hono<RequestEnv>['router']
@@ -123,8 +123,7 @@ function answerReceived(
   }
   const write = (answered: Answer) => {
     try {
-      writeAnswer(outgoing, answered)
-      if (!isRead) dropUnreadBody(incoming, outgoing)
+      writeAnswer(outgoing, answered, restOfBody(incoming))
     } catch (error) {
       fail(error)
     }

@@ -8,6 +8,7 @@ import type { App } from './app.ts'
 import { noteClientAddress } from './client-address.ts'
 import { readFromMessage } from './pipeline/body.ts'
 import { oneAtATime } from './pipelining.ts'
+import { restOfBody } from './unread-body.ts'
 
 const FAULTS: Record<string, string> = {
   HPE_HEADER_OVERFLOW: 'The request line and headers are larger than 16 KiB',
@@ -24,10 +25,13 @@ const SILENCE_MS = 300_000
  * is aborted, each answer is the last of its connection, so that proxies open their next one elsewhere.
  */
 export function createHttpServer(app: App, { values }: Pick<Config, 'values'>, stopping?: AbortSignal): Server {
-  const fetchApp = (request: Request, { incoming }: HttpBindings | Http2Bindings) => {
-    if (incoming instanceof IncomingMessage) readFromMessage(request, incoming)
+  const fetchApp = async (request: Request, { incoming }: HttpBindings | Http2Bindings) => {
     noteClientAddress(request, incoming.socket.remoteAddress)
-    return app.fetch(request)
+    if (!(incoming instanceof IncomingMessage)) return app.fetch(request)
+    readFromMessage(request, incoming)
+    const response = await app.fetch(request)
+    const rest = restOfBody(incoming)
+    return rest === undefined ? response : endingAfter(rest, response)
   }
   const listener = getRequestListener(fetchApp, {
     errorHandler: (error) => app.refuse(badRequest(error instanceof Error ? error.message : 'Malformed request')),
@@ -53,6 +57,21 @@ export function createHttpServer(app: App, { values }: Pick<Config, 'values'>, s
     else void answerRaw(socket, app.refuse(badRequest(FAULTS[error.code ?? ''] ?? 'The request is not valid HTTP')))
   })
   return server
+}
+
+/** The same answer, whole at once and without its end, which a length of its own lets a client do without. */
+async function endingAfter(rest: Promise<void>, response: Response): Promise<Response> {
+  const bytes = new Uint8Array(await response.arrayBuffer())
+  const headers = new Headers(response.headers)
+  headers.set('content-length', String(bytes.byteLength))
+  const body = new ReadableStream({
+    async start(controller) {
+      controller.enqueue(bytes)
+      await rest
+      controller.close()
+    },
+  })
+  return new Response(body, { status: response.status, headers })
 }
 
 async function answerRaw(socket: Duplex, response: Response): Promise<void> {

@@ -1,32 +1,36 @@
-/** Ends a request that was answered before its whole body had arrived, as @hono/node-server ends those that it answers. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+/** What a client still sends of a body after its request was answered. */
+import type { IncomingMessage } from 'node:http'
 
-/** How long, and how much, a client may go on sending after its answer before its connection is closed. */
-const LONGEST_MS = 500
+/** Milliseconds without a byte, and in all, after which the rest is no longer waited for. */
+const SILENCE_MS = 2_000
+const LONGEST_MS = 30_000
 const MOST_BYTES = 64 * 1024 * 1024
 
 /**
- * Takes what is left of the body after the answer, because a connection that is closed at once may lose the answer.
- * Costs next to nothing where all of it was read.
+ * Takes the rest of the body within these bounds, beyond which the connection is closed; undefined where all has
+ * arrived. An answer ends only afterwards: a connection closed earlier loses it for a client that writes before it reads.
  */
-export function dropUnreadBody(incoming: IncomingMessage, outgoing: ServerResponse): void {
-  if (incoming.readableEnded) return
-  outgoing.once('finish', () => {
-    if (incoming.readableEnded || incoming.destroyed) return
+export function restOfBody(incoming: IncomingMessage): Promise<void> | undefined {
+  if (incoming.complete || incoming.destroyed) return undefined
+  return new Promise((resolve) => {
     let bytes = 0
     const onData = (piece: Uint8Array) => {
       bytes += piece.byteLength
-      if (bytes > MOST_BYTES) close()
+      if (bytes > MOST_BYTES) giveUp()
+      else silence.refresh()
     }
     const settle = () => {
-      clearTimeout(timer)
+      clearTimeout(silence)
+      clearTimeout(longest)
       incoming.off('data', onData).off('end', settle).off('error', settle).off('close', settle)
+      resolve()
     }
-    const close = () => {
+    const giveUp = () => {
       settle()
       incoming.socket.destroySoon()
     }
-    const timer = setTimeout(close, LONGEST_MS).unref()
+    const silence = setTimeout(giveUp, SILENCE_MS)
+    const longest = setTimeout(giveUp, LONGEST_MS)
     incoming.on('data', onData).on('end', settle).on('error', settle).on('close', settle)
   })
 }

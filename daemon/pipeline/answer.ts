@@ -53,14 +53,26 @@ export const answerAsResponse = (answer: Answer): Response => {
   return withBytes(new Response(body, { status, headers: headersOf(answer) }), bytes)
 }
 
-/** Writes the answer to its connection. A list of names and values costs Node less than an object. */
-export function writeAnswer(outgoing: ServerResponse, { status, headers, body, bytes }: Answer): void {
+/**
+ * Writes the answer to its connection, and ends it after the `rest` of the request's body. A list of names and values
+ * costs Node less than an object.
+ */
+export function writeAnswer(
+  outgoing: ServerResponse,
+  { status, headers, body, bytes }: Answer,
+  rest?: Promise<void>,
+): void {
   const list = status === 401 ? [...SECURITY_LIST, ...CHALLENGE_LIST] : SECURITY_LIST.slice()
   for (const name in headers) list.push(name, headers[name] ?? '')
   list.push('Content-Length', String(bytes))
   outgoing.writeHead(status, list)
   // Text of one byte a character is ASCII, which needs no encoding.
-  outgoing.end(body, bytes === body.length ? 'latin1' : 'utf8')
+  const encoding = bytes === body.length ? 'latin1' : 'utf8'
+  if (rest === undefined) outgoing.end(body, encoding)
+  else {
+    outgoing.write(body, encoding)
+    void rest.then(() => outgoing.end())
+  }
 }
 
 export const jsonResponse = (...answer: Parameters<typeof jsonAnswer>): Response =>

@@ -77,7 +77,7 @@ export const bodySourceOf = (request: Request): BodySource => messages.get(reque
 
 /**
  * Gives each piece of a message to `take`, at once where all of it has arrived with its head, and resolves with what
- * `whole` returns after the last. Where one of them throws, the rest is left unread for whoever ends the request.
+ * `whole` returns after the last. Where one of them throws, the rest flows on: paused, it would block the connection.
  */
 function takeMessage<T>(incoming: IncomingMessage, take: (piece: Uint8Array) => void, whole: () => T): Soon<T> {
   if (incoming.complete && incoming.readableFlowing === null && !incoming.destroyed) {
@@ -89,7 +89,6 @@ function takeMessage<T>(incoming: IncomingMessage, take: (piece: Uint8Array) => 
     if (incoming.destroyed) return reject(cutOff())
     const settle = (act: () => void) => {
       incoming.off('data', onData).off('end', onEnd).off('error', onClose).off('close', onClose)
-      incoming.pause()
       act()
     }
     const onData = (piece: Uint8Array) => {
