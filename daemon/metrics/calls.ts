@@ -1,9 +1,10 @@
-/** Metrics of calls to other services, of deliveries, of transactions' steps, and of waits for and removals from the database. */
+/** Metrics of calls to other services, of deliveries, of transactions' steps, of ended runs of schedules, and of waits for and removals from the database. */
 import { Counter, Histogram, type Registry } from 'prom-client'
 import { onPoolWaits, type PoolWait } from '../../src/store/pool-waits.ts'
 import { onRemovedRows, PRUNED_TABLES, type RemovedRows } from '../../src/store/removed-rows.ts'
 import { type FinishedCall, onCalls } from '../../src/telemetry/calls.ts'
 import { onFailovers } from '../../src/telemetry/failovers.ts'
+import { onScheduleRuns, SCHEDULE_RUN_ENDS } from '../../src/telemetry/schedule-runs.ts'
 import { onTransactionSteps, type TransactionStep } from '../../src/telemetry/transactions.ts'
 
 /** Endpoints and methods that are told apart; the settings name a few. */
@@ -73,6 +74,13 @@ export function createCallMetrics(registry: Registry): () => () => void {
     buckets: CONFIRM_BUCKETS,
     registers,
   })
+  const scheduleRuns = new Counter({
+    name: 'svc_fee_schedule_runs_total',
+    help: 'Runs of fee schedules that ended in this process',
+    labelNames: ['status'] as const,
+    registers,
+  })
+  for (const status of SCHEDULE_RUN_ENDS) scheduleRuns.inc({ status }, 0)
   const waits = new Histogram({
     name: 'svc_database_pool_wait_seconds',
     help: 'Time until a connection to PostgreSQL was given',
@@ -126,6 +134,7 @@ export function createCallMetrics(registry: Registry): () => () => void {
       onTransactionSteps(countStep),
       onPoolWaits(countWait),
       onRemovedRows(countRemoved),
+      onScheduleRuns((status) => scheduleRuns.inc({ status })),
       onFailovers(({ seconds }) => failovers.observe(seconds)),
     ]
     return () => {

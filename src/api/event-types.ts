@@ -32,7 +32,6 @@ export const EVENT_TYPES = [
   'transaction.failed',
   'fee_claim.executed',
   'fee_claim.split_executed',
-  'fee_claim.scheduled_run',
   'webhook.test_event',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]

@@ -43,7 +43,6 @@ export const DETECTION: Readonly<Record<EventType, Detection>> = {
   'transaction.failed': 'tx_confirmed',
   'fee_claim.executed': 'tx_confirmed',
   'fee_claim.split_executed': 'tx_confirmed',
-  'fee_claim.scheduled_run': 'polling_required',
   'webhook.test_event': 'synchronous',
 }
 

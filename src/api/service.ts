@@ -41,7 +41,11 @@ export const workerStatus = z
   .object({
     all_healthy: z.boolean().meta({
       description:
-        'True when every worker is healthy, by its last five ticks and not by its whole life; false is a hint, not an outage',
+        'True only when every worker is running and each has more successful ticks than errors; false is a hint, not an outage',
+    }),
+    recently_healthy: z.boolean().meta({
+      description:
+        'True when every worker is `healthy`: judged by its last five ticks, which a fault of last night no longer changes',
     }),
     observed_at: timestamp,
     role: z.enum(DAEMON_ROLES).nullable().meta({

@@ -49,7 +49,7 @@ export async function changesOfMessage(
  */
 export async function writeEffects(
   tx: Tx,
-  services: Pick<FollowingServices, 'clock' | 'config'>,
+  services: Pick<FollowingServices, 'clock' | 'config' | 'projections'>,
   { row: transaction, slot, states }: { row: SourceTransaction; slot: number; states: ChainStates },
   { tracked, changed }: TransactionChanges,
 ): Promise<EventDraft[]> {
@@ -59,6 +59,8 @@ export async function writeEffects(
   }))
   const drafts: EventDraft[] = []
   for (const each of effects) drafts.push(...(await each.projection.write(tx, each.effects)))
-  if (tracked !== null) drafts.push(...(await trackedEvents(tx, { transaction, slot, tracked, effects, drafts })))
+  const { projections } = services
+  if (tracked !== null)
+    drafts.push(...(await trackedEvents(tx, { transaction, slot, tracked, projections, effects, drafts })))
   return drafts
 }

@@ -2,12 +2,15 @@
 import type { TrackedResource } from '../api/index.ts'
 import { type EventDraft, isEventWritten } from '../store/event-drafts.ts'
 import type { Tx } from '../store/store.ts'
+import { findTransaction } from '../store/transactions.ts'
 import type { Effects, Projection, RequestedEvent, SourceTransaction } from './projection.ts'
+import { transactionRecord } from './transaction-record.ts'
 
 interface TrackedTransaction {
   transaction: SourceTransaction
   slot: number
   tracked: TrackedResource
+  projections: readonly Projection[]
   effects: readonly { projection: Projection; effects: Effects<unknown, unknown> }[]
   /** The drafts of the events that the chain proves for this transaction, in the order of writing. */
   drafts: readonly EventDraft[]
@@ -18,7 +21,7 @@ export async function trackedEvents(tx: Tx, followed: TrackedTransaction): Promi
   const { transaction, slot, tracked } = followed
   const { resource_type, resource_id, related_events } = tracked
   const { signature } = transaction
-  const object = { slot, signature, source: 'hint' }
+  const object = { ...(await fieldsOf(tx, followed)), slot, signature, source: 'hint' }
   const requested: EventDraft[] = []
   for (const type of related_events) {
     const event = { type, resource_type, resource_id }
@@ -26,6 +29,19 @@ export async function trackedEvents(tx: Tx, followed: TrackedTransaction): Promi
     requested.push({ ...event, object, dedupe_by: signature, origin: transaction })
   }
   return requested
+}
+
+/** The fields of the tracked resource as its record has them; none of one without a record, such as a client's own. */
+async function fieldsOf(tx: Tx, { tracked, projections, transaction }: TrackedTransaction): Promise<object> {
+  if (tracked.resource_type === 'transaction') {
+    const row = await findTransaction(tx, tracked.resource_id)
+    return row === null ? {} : transactionRecord(row)
+  }
+  for (const { fieldsOf: fields } of projections) {
+    const known = await fields?.(tx, tracked, transaction.genesis)
+    if (known != null) return known
+  }
+  return {}
 }
 
 async function isReported(tx: Tx, requested: RequestedEvent, followed: TrackedTransaction): Promise<boolean> {

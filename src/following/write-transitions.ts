@@ -8,6 +8,7 @@ import { publishTransactionStep } from '../telemetry/transactions.ts'
 import type { ChainStates } from './chain-states.ts'
 import { type TransactionChanges, writeEffects } from './effects.ts'
 import { lookWaitOf } from './schedule.ts'
+import type { FollowingServices } from './services.ts'
 import { transactionRecord } from './transaction-record.ts'
 import type { Transition } from './transition.ts'
 import { writeWithEvents } from './write-with-events.ts'
@@ -19,7 +20,7 @@ export interface PlannedTransition {
   changes?: TransactionChanges
 }
 
-type WriteServices = Pick<Services, 'store' | 'clock' | 'log' | 'config'>
+type WriteServices = Pick<FollowingServices, 'store' | 'clock' | 'log' | 'config' | 'projections'>
 
 /**
  * Returns the transactions that could not be written. One that another process has changed since it was read is

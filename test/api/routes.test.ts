@@ -263,6 +263,14 @@ describe('path parameters', () => {
 })
 
 describe('the event catalogue', () => {
+  it('is the closed set of 31 types, which the ways to subscribe and to filter name', () => {
+    expect(EVENT_TYPES).toHaveLength(31)
+    expect(EVENT_TYPES.filter((type) => type.startsWith('fee_claim.'))).toEqual([
+      'fee_claim.executed',
+      'fee_claim.split_executed',
+    ])
+  })
+
   it('knows who detects each event', () => {
     expect(Object.keys(DETECTION)).toEqual([...EVENT_TYPES])
     const by = (detection: string) => EVENT_TYPES.filter((type) => DETECTION[type] === detection)
@@ -278,7 +286,6 @@ describe('the event catalogue', () => {
       'pool.failed',
       'airdrop.fully_claimed',
       'gold.unlock_eligible',
-      'fee_claim.scheduled_run',
     ])
     expect(by('tx_confirmed')).toHaveLength(22)
   })

@@ -59,6 +59,10 @@ export const airdropProjection: Projection<readonly DistributorChange[], bigint>
     for (const change of changes) if ((await findAirdropAt(reader, change.distributor)) !== null) kept.push(change)
     return kept.length === 0 ? null : kept
   },
+  async fieldsOf(reader, { resource_type, resource_id }) {
+    const tree = resource_type === 'airdrop' ? await findAirdrop(reader, resource_id) : null
+    return tree && storedAirdrop(tree)
+  },
   async isAlreadyReported(tx, { type, resource_type, resource_id }, { transaction, changes }) {
     const kind = resource_type === 'airdrop' ? MADE_BY[type] : undefined
     if (kind === undefined) return false

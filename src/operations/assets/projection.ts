@@ -11,7 +11,7 @@ import { findNft, insertNft, moveNft, updateNft } from '../../store/nfts.ts'
 import type { Row } from '../../store/schema.ts'
 import { findStake, insertStake, moveStake, updateStake } from '../../store/stakes.ts'
 import type { Reader, Tx } from '../../store/store.ts'
-import { nftRecord } from '../api-records.ts'
+import { nftRecord, stakeRecord } from '../api-records.ts'
 import { trySigner } from '../signing/require-signer.ts'
 
 interface AssetChanges {
@@ -47,6 +47,11 @@ export const assetProjection: Projection<AssetChanges, never> = {
     for (const change of changes) if (await isOfRecord(reader, change, genesis)) kept.push(change)
     // A stranger's collection is not followed.
     return kept.length === 0 ? null : { changes: kept, created: [], wallet }
+  },
+  async fieldsOf(reader, { resource_type, resource_id }) {
+    const nft = resource_type === 'nft' ? await findNft(reader, resource_id) : null
+    const stake = resource_type === 'stake' ? await findStake(reader, resource_id) : null
+    return (nft && nftRecord(nft)) ?? (stake && stakeRecord(stake))
   },
   async write(tx, effects) {
     await followCollections(tx, effects)

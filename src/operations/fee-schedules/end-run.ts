@@ -1,13 +1,13 @@
-/** Ends a run of a fee schedule, with the event that tells what it did. */
+/** Ends a run of a fee schedule, and publishes how it ended for the metrics. */
 import type { ScheduleRunReason } from '../../api/fee-schedules.ts'
 import type { Clock } from '../../context.ts'
-import { writeEvents } from '../../store/event-drafts.ts'
 import { type FeeScheduleRunRow, findRunUnderWay, moveFeeScheduleRun } from '../../store/fee-schedule-runs.ts'
 import type { Tx } from '../../store/store.ts'
-import { feeScheduleRunRecord } from './fee-schedule-record.ts'
+import { onCommit } from '../../store/work.ts'
+import { publishScheduleRun, type ScheduleRunStatus } from '../../telemetry/schedule-runs.ts'
 
 export interface RunEnd {
-  status: 'done' | 'skipped' | 'stopped'
+  status: ScheduleRunStatus
   reason: ScheduleRunReason | null
 }
 
@@ -19,11 +19,8 @@ export async function endRun(
   end: RunEnd,
 ): Promise<boolean> {
   const changes = { ...end, terms_json: null, next_step_at: null, ended_at: clock.now() }
-  const ended = await moveFeeScheduleRun(tx, run, changes)
-  if (ended === null) return false
-  const { external_uid: _, metadata: __, ...object } = feeScheduleRunRecord(ended)
-  const about = { resource_type: 'fee_schedule', resource_id: ended.schedule_id, dedupe_by: ended.id, origin: ended }
-  await writeEvents(tx, clock, [{ type: 'fee_claim.scheduled_run', object, ...about }])
+  if ((await moveFeeScheduleRun(tx, run, changes)) === null) return false
+  onCommit(() => publishScheduleRun(end.status))
   return true
 }
 

@@ -4,9 +4,10 @@ import type { Effects, Projection } from '../../following/projection.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
 import type { NewFollowedAccount } from '../../store/followed-accounts.ts'
-import { findLiveGoldLock, insertGoldLock, planReplaced } from '../../store/gold-locks.ts'
+import { findLatestGoldLock, findLiveGoldLock, insertGoldLock, planReplaced } from '../../store/gold-locks.ts'
 import { newGoldLocks } from '../../store/newcomers.ts'
 import type { Tx } from '../../store/store.ts'
+import { goldLockRecord } from '../api-records.ts'
 import { goldLockDraft, markGoldUnlocked } from './transitions.ts'
 
 type GoldLockEffects = Effects<readonly GoldLockChange[], never>
@@ -24,6 +25,10 @@ export const goldLockProjection: Projection<readonly GoldLockChange[], never> = 
       ...locks.map(({ escrow }) => ({ address: escrow, kind: 'lock', watch: 'state' }) as const),
       ...(mint === undefined ? [] : newLocksOf(mint)),
     ]
+  },
+  async fieldsOf(reader, { resource_type, resource_id }, genesis) {
+    const lock = resource_type === 'gold_lock' ? await findLatestGoldLock(reader, resource_id, genesis) : null
+    return lock && goldLockRecord(lock)
   },
   expectedEvents: (changes) =>
     changes.flatMap(({ kind, user }) =>

@@ -27,7 +27,7 @@ import {
   recordOf,
 } from './claimed-fees.ts'
 import { accountsOfPools, creatorAccount, followedPartOf } from './followed-accounts.ts'
-import { markPoolLive } from './transitions.ts'
+import { markPoolLive, poolFields } from './transitions.ts'
 
 type PoolChange = DbcChange | Exclude<DammV2Change, { kind: 'claim' }> | PositionClaimChange | VestingClaimChange
 /** The state of a launch curve is its creator. */
@@ -64,6 +64,10 @@ export const poolProjection: Projection<readonly PoolChange[], string> = {
         kept.push(change)
     }
     return kept.length === 0 ? null : kept
+  },
+  async fieldsOf(reader, { resource_type, resource_id }) {
+    const pool = resource_type === 'pool' ? await findPool(reader, resource_id) : null
+    return pool && poolFields(pool)
   },
   async isAlreadyReported(tx, { type, resource_type, resource_id }, { changes }) {
     if (resource_type !== 'pool' || type !== 'pool.live') return false

@@ -116,6 +116,12 @@ function checkAt({ clock }: PoolStepServices, { type }: PoolRow, step: keyof typ
   return type === 'dbc' ? clock.now() + POOL_CHECK_MS[step] : null
 }
 
+/** The fields that events have of a pool. */
+export function poolFields(row: PoolRow): object {
+  const { curve_progress: _, state: __, fee_metrics: ___, ...record } = poolRecord(row)
+  return { ...record, ...(row.migrated_to === null ? {} : { migrated_to: row.migrated_to }) }
+}
+
 async function movePoolTo(
   tx: Tx,
   row: PoolRow,
@@ -126,11 +132,7 @@ async function movePoolTo(
   const isMoved = await movePool(tx, row, changes)
   if (!isMoved) return { row: (await findPool(tx, row.address)) ?? row, drafts: [] }
   const now: PoolRow = { ...row, ...changes }
-  const { curve_progress: _, state: __, fee_metrics: ___, ...record } = poolRecord(now)
-  const object = {
-    ...record,
-    ...(now.migrated_to === null ? {} : { migrated_to: now.migrated_to }),
-  }
+  const object = poolFields(now)
   const about = { resource_type: 'pool', resource_id: row.address, dedupe_by: evidence.signature ?? '', origin: row }
   return { row: now, drafts: [chainDraft(evidence, { type, object, ...about })] }
 }

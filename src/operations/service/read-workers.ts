@@ -6,7 +6,8 @@ import { workersElsewhere } from './workers-elsewhere.ts'
 export async function readWorkers({ clock, workers, role, store }: Context): Promise<WorkerStatus> {
   const states: Worker[] = role === 'api' ? await workersElsewhere(store.db, clock.now()) : workers()
   return {
-    all_healthy: states.every(({ healthy }) => healthy),
+    all_healthy: states.every(({ running, ticks_total, errors_total }) => running && ticks_total > errors_total),
+    recently_healthy: states.every(({ healthy }) => healthy),
     observed_at: new Date(clock.now()).toISOString(),
     role,
     workers: states,

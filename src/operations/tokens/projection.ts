@@ -53,6 +53,10 @@ export const tokenProjection: Projection<TokenChanges, OnChainToken> = {
     )
     return accounts.flat()
   },
+  async fieldsOf(reader, { resource_type, resource_id }) {
+    const token = resource_type === 'token' ? await findToken(reader, resource_id) : null
+    return token && { mint: token.mint, status: token.status }
+  },
   async ofRecords(reader, changes, genesis) {
     const kept: TokenChange[] = []
     for (const change of changes) {

@@ -36,6 +36,7 @@ import { feeScheduleTables } from './0036-fee-schedules.ts'
 import { sponsorshipTables } from './0037-sponsorships.ts'
 import { airdropClaimTables } from './0038-airdrop-claims.ts'
 import { readAnew } from './0043-read-anew.ts'
+import { closedEventTypes } from './0044-closed-event-types.ts'
 import type { SchemaDialect } from './dialect.ts'
 
 /** Migrations in order. A released name is never changed, removed or moved. */
@@ -74,6 +75,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0037-sponsorships': sponsorshipTables,
   '0038-airdrop-claims': airdropClaimTables,
   '0043-read-anew': readAnew,
+  '0044-closed-event-types': closedEventTypes,
 }
 
 /** Names of all migrations of this program, in order. */
