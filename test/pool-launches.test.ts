@@ -98,7 +98,15 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
     expect((await get(`/v2/pools?creator=${data.pool.creator}`)).data[0].status).toBe('pending')
     const [, live, migrated] = (await get(`/v2/events?order=asc&resource_type=pool&resource_id=${resource_id}`)).data
     const { type, base_mint, creator } = data.pool
-    const hint = { resource_type: 'pool', resource_id, type, address: resource_id, base_mint, creator, status: 'pending' }
+    const hint = {
+      resource_type: 'pool',
+      resource_id,
+      type,
+      address: resource_id,
+      base_mint,
+      creator,
+      status: 'pending',
+    }
     for (const event of [live, migrated]) expect(event.data.object).toMatchObject({ ...hint, source: 'hint' })
     await submit(second!, ['pool.live'])
     expect(await told()).toEqual([...hinted, 'pool.live chain'])

@@ -104,7 +104,11 @@ export interface Projection<Changes = unknown, State = unknown> {
    */
   expectedEvents?(changes: Changes): readonly (readonly RequestedEvent[])[]
   /** Returns the fields that events have of a resource of this kind; null where it has no record. */
-  fieldsOf?(reader: Reader, resource: Pick<RequestedEvent, 'resource_type' | 'resource_id'>, genesis: string): Promise<object | null>
+  fieldsOf?(
+    reader: Reader,
+    resource: Pick<RequestedEvent, 'resource_type' | 'resource_id'>,
+    genesis: string,
+  ): Promise<object | null>
   /**
    * Whether a worker has already reported the state that these changes made, before the transaction was looked at. The
    * event that the request asked for is then not written a second time.

@@ -1,6 +1,7 @@
 /** Fee schedules against the real programs: each period once, each claim once, and what was not claimed is told. */
 import { PublicKey } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { EVENT_TYPES } from '../../src/api/event-types.ts'
 import { runFeeSchedules } from '../../src/operations/fee-schedules/run-schedules.ts'
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
@@ -18,7 +19,6 @@ import {
   RICH,
   setPolicy,
 } from '../support/pool-platform.ts'
-import { EVENT_TYPES } from '../../src/api/event-types.ts'
 import { createSchedule, creator, eventsOf, HOUR_MS, runsOf, scheduleSetting, trader } from './setting.ts'
 
 const postgres = await startPostgres()

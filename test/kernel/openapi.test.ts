@@ -71,10 +71,10 @@ describe('the document', () => {
     expect(mounted.filter((route) => !refusals.includes(route)).toSorted()).toEqual(documented.toSorted())
   })
 
-  it('has all 32 event types as webhooks, with their payload', async () => {
+  it('has all 31 event types as webhooks, with their payload', async () => {
     const { webhooks } = await served()
     expect(Object.keys(webhooks).toSorted()).toEqual(Object.keys(DETECTION).toSorted())
-    expect(Object.keys(webhooks)).toHaveLength(32)
+    expect(Object.keys(webhooks)).toHaveLength(31)
     for (const [type, { post }] of Object.entries<Document>(webhooks)) {
       expect(post.requestBody.content['application/json'].schema, type).toEqual({
         $ref: '#/components/schemas/WebhookPayload',

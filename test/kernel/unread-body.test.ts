@@ -40,7 +40,7 @@ function bytesOf({ path = '/v2/api-keys', bearer, type = 'application/json', bod
   const head = [`POST ${path} HTTP/1.1`, 'host: svc.test', `content-type: ${type}`, ...more]
   if (bearer) head.push(`authorization: Bearer ${bearer}`)
   if (!chunked) return `${[...head, `content-length: ${body.length}`].join('\r\n')}\r\n\r\n${body}`
-  const pieces = body.match(/[^]{1,30000}/g) ?? []
+  const pieces = body.match(/[\s\S]{1,30000}/g) ?? []
   const sent = pieces.map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`).join('')
   return `${[...head, 'transfer-encoding: chunked'].join('\r\n')}\r\n\r\n${sent}0\r\n\r\n`
 }

@@ -189,11 +189,9 @@ export function eventsSuite(database: TestDatabase): void {
       const queued = await store.db.selectFrom('webhook_queue').select('event_id').orderBy('sequence').execute()
       expect(queued).toEqual([{ event_id: 'evt_0' }, { event_id: 'evt_2' }])
       const subscriptions = store.db.selectFrom('webhook_subscriptions').select('enabled_events_json').orderBy('id')
-      expect((await subscriptions.execute()).map(({ enabled_events_json }) => JSON.parse(enabled_events_json))).toEqual([
-        ['pool.live'],
-        ['fee_claim.executed', 'fee_claim.split_executed'],
-        ['*'],
-      ])
+      expect((await subscriptions.execute()).map(({ enabled_events_json }) => JSON.parse(enabled_events_json))).toEqual(
+        [['pool.live'], ['fee_claim.executed', 'fee_claim.split_executed'], ['*']],
+      )
       expect((await append(store, 'next'))?.sequence).toBe(5)
     })
 

@@ -125,7 +125,8 @@ export function frameSuite(database: TestDatabase): void {
         }),
       ])
       const isHealthy = () => workers.status().find(({ name }) => name === NAME)?.healthy
-      const read = () => readWorkers({ clock, workers: () => workers.status().filter(({ name }) => name === NAME) } as never)
+      const read = () =>
+        readWorkers({ clock, workers: () => workers.status().filter(({ name }) => name === NAME) } as never)
       /** The health after each tick, and what the whole status says of it. */
       const runAll = async (outcomes: readonly ('ok' | 'fails')[]) => {
         const health: (boolean | undefined)[] = []

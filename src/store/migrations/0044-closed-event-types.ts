@@ -19,7 +19,11 @@ export const closedEventTypes = (): Migration => ({
     await db.deleteFrom('webhook_queue').where('event_id', 'in', removed).execute()
     await db.deleteFrom('events').where('type', '=', REMOVED).execute()
     const first = await db.selectFrom('events').select('sequence').orderBy('sequence').limit(1).executeTakeFirst()
-    const counter = await db.selectFrom('counters').select('value').where('name', '=', 'events_first').executeTakeFirst()
+    const counter = await db
+      .selectFrom('counters')
+      .select('value')
+      .where('name', '=', 'events_first')
+      .executeTakeFirst()
     // Whoever removes old events, or asks since when there are some, reads the event at this place.
     if (first !== undefined && counter !== undefined && Number(counter.value) > 1 && first.sequence > counter.value)
       await db.updateTable('counters').set({ value: first.sequence }).where('name', '=', 'events_first').execute()
