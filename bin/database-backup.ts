@@ -165,8 +165,8 @@ export function requireChain(file: string): void {
 
 /** Throws when the copied key is not that of the copied database. */
 async function requireCopiedKey(file: string, expected: string | null): Promise<void> {
-  const { fingerprintOfFile } = await import('../src/store/vault.ts')
-  const own = fingerprintOfFile(file)
+  const { vaultOfFile } = await import('../src/store/vault.ts')
+  const own = vaultOfFile(file)?.fingerprint ?? null
   if (expected === null || own === expected) return
   throw failure(`encryption.key (fingerprint ${own}) does not open this database, which was sealed with ${expected}`, {
     next: 'put the right key back first: `svc doctor` says which one is expected',

@@ -6,8 +6,10 @@ import type { BackupFacts, PartName, RestoreReport, StepProgress } from '../comm
 import { failure, Problem, usage } from '../commands/ui/problem.ts'
 import { CHAIN_LOCK_FILE } from '../src/chain/owner.ts'
 import { type Config, DATABASE_FILE } from '../src/config.ts'
+import { systemClock } from '../src/context.ts'
 import { isLocked } from '../src/file-lock.ts'
 import { makeDataFolder, openOwnFile, writeAtomically } from '../src/files.ts'
+import type { Vault } from '../src/store/vault.ts'
 import { checkBackupFile, readList, sizeOfBackup } from './backup-list.ts'
 import { copyAssets, copyKey, requireChain } from './database-backup.ts'
 import { PART_FILES } from './database-parts.ts'
@@ -37,11 +39,14 @@ export async function inspectBackup(config: Config, typed: string): Promise<Chec
   const database = folder === null ? path : join(folder, DATABASE_FILE)
   refuseExport(database)
   const { factsOfSqlite } = await import('../src/store/sqlite-copy.ts')
-  const { damage, applied, pending, fingerprint } = await factsOfSqlite(database)
-  if (damage.length > 0) throw failure(`${database} is damaged: ${damage[0]}`, { next: 'take another backup' })
+  const { damage, additions, applied, pending, fingerprint } = await factsOfSqlite(database)
+  if (damage.length > 0) throw failure(`${database} is damaged: ${damage[0]}`, { next: ANOTHER })
+  if (additions.length > 0) throw changed(database, additions[0])
   const included = list?.parts ?? []
   if (folder !== null && included.includes('chain')) requireChain(join(folder, PART_FILES.chain))
-  await requireRestoreKey(config, { path, folder, included, fingerprint })
+  const vault = await restoreVault(config, { path, folder, included, fingerprint })
+  // The audit log of an earlier schema is compared at the first start, after the migrations.
+  if (vault !== null && pending.length === 0) await requireAudited(database, vault)
   const bytes = list === null ? statSync(database).size : sizeOfBackup(list)
   return {
     database,
@@ -117,16 +122,33 @@ interface KeyPlace {
   fingerprint: string | null
 }
 
-/** Throws unless the key that the restored installation will use is the one that sealed the database. */
-async function requireRestoreKey(config: Config, { path, folder, included, fingerprint }: KeyPlace): Promise<void> {
-  if (fingerprint === null) return
-  const { configuredFingerprint, fingerprintOfFile } = await import('../src/store/vault.ts')
+/** Throws unless the audit log holds, and keys, policies, sponsorships and schedules are what it says. */
+async function requireAudited(database: string, vault: Vault): Promise<void> {
+  const [{ withWholeSqlite }, { auditVerdict }] = await Promise.all([
+    import('../src/store/sqlite-whole.ts'),
+    import('../src/operations/audit-entries/verify-audit-entries.ts'),
+  ])
+  const { broken } = await withWholeSqlite(database, 'read', ({ tx }) =>
+    auditVerdict(tx, { vault, clock: systemClock }),
+  )
+  if (broken !== null) throw changed(database, `${broken.why} (entry ${broken.sequence} of the audit log)`)
+}
+
+const changed = (database: string, what: string | undefined) =>
+  failure(`something else than svc changed ${database}: ${what}`, { next: ANOTHER })
+const ANOTHER = 'take another backup; nothing was changed here'
+
+/** The key that the restored installation will use; throws unless it is the one that sealed the database. */
+async function restoreVault(config: Config, { path, folder, included, fingerprint }: KeyPlace): Promise<Vault | null> {
+  if (fingerprint === null) return null
+  const { configuredVault, vaultOfFile } = await import('../src/store/vault.ts')
   const keyText = config.values['encryption-key']
   const hasKey = folder !== null && included.includes('encryption-key') && keyText === undefined
-  const own = hasKey
-    ? fingerprintOfFile(join(folder, PART_FILES['encryption-key']))
-    : configuredFingerprint(config.dataDir, keyText)
-  if (own === fingerprint) return
+  const vault = hasKey
+    ? vaultOfFile(join(folder, PART_FILES['encryption-key']))
+    : configuredVault(config.dataDir, keyText)
+  if (vault?.fingerprint === fingerprint) return vault
+  const own = vault?.fingerprint ?? null
   const holder = keyText === undefined ? join(config.dataDir, PART_FILES['encryption-key']) : 'SVC_ENCRYPTION_KEY'
   const what = hasKey
     ? `the backup's own encryption.key has fingerprint ${own}`

@@ -107,8 +107,8 @@ export async function importFrom(config: Config, typed: string, onProgress: Step
 
 async function requireExportKey(config: Config, file: string, fingerprint: string | null): Promise<void> {
   if (fingerprint === null) return
-  const { configuredFingerprint } = await import('../src/store/vault.ts')
-  const own = configuredFingerprint(config.dataDir, config.values['encryption-key'])
+  const { configuredVault } = await import('../src/store/vault.ts')
+  const own = configuredVault(config.dataDir, config.values['encryption-key'])?.fingerprint ?? null
   if (own === fingerprint) return
   const has = own === null ? 'no key is configured here' : `the key configured here has fingerprint ${own}`
   throw failure(`${file} was sealed with the encryption key of fingerprint ${fingerprint}, and ${has}`, {

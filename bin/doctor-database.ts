@@ -3,8 +3,10 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DoctorCheck } from '../commands/session.ts'
 import { CHAIN_FILE, type Config, DATABASE_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
+import { systemClock } from '../src/context.ts'
 import { loadSqlite, NativeModuleFault } from '../src/native-modules.ts'
 import type { Store } from '../src/store/store.ts'
+import type { Vault } from '../src/store/vault.ts'
 import { parseUrl } from '../src/urls.ts'
 import { errorText, failedCheck, passedCheck, warningCheck } from './doctor-checks.ts'
 
@@ -40,8 +42,9 @@ export async function databaseChecks(config: Config): Promise<DoctorCheck[]> {
       if (hasNoKey && store.kind === 'sqlite' && (await requireInstallation(place)) === null) {
         return [opened, passedCheck('encryption key', 'made on first use')]
       }
-      const { fingerprint } = await openVault({ store, dataDir: config.dataDir, keyText })
-      return [opened, ...tls, passedCheck('encryption key', `fits this database (fingerprint ${fingerprint})`)]
+      const vault = await openVault({ store, dataDir: config.dataDir, keyText })
+      const fits = passedCheck('encryption key', `fits this database (fingerprint ${vault.fingerprint})`)
+      return [opened, ...tls, fits, await auditCheck(store, vault)]
     } catch (error) {
       return [
         opened,
@@ -52,6 +55,18 @@ export async function databaseChecks(config: Config): Promise<DoctorCheck[]> {
   } finally {
     await store.close()
   }
+}
+
+/** Verifies the audit log, and that keys, policies, sponsorships and schedules are what it says. */
+async function auditCheck(store: Store, vault: Vault): Promise<DoctorCheck> {
+  const { verifyAuditEntries } = await import('../src/operations/audit-entries/verify-audit-entries.ts')
+  const { entries, broken } = await verifyAuditEntries({ store, vault, clock: systemClock }, {})
+  if (broken === null) return passedCheck('audit log', `${entries} entries hold, and so does what they say`)
+  return failedCheck(
+    'audit log',
+    `something else than svc changed the database: ${broken.why} (entry ${broken.sequence})`,
+    'take that back, revoke a key that is not yours (`svc keys delete ID`), or restore a backup',
+  )
 }
 
 /** Whether the connection to PostgreSQL is encrypted; within this machine it need not be. */

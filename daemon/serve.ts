@@ -7,6 +7,7 @@ import { type DaemonRole, daemonRole } from '../src/api/daemon-roles.ts'
 import { type Config, ConfigError, DAEMON_FILE, databasePlace, type SettingName } from '../src/config.ts'
 import { type ApiError, conflict } from '../src/errors.ts'
 import { writeAtomically } from '../src/files.ts'
+import { requireRecordedState } from '../src/operations/audit-entries/record-state.ts'
 import { loadCurves } from '../src/operations/pools/presets.ts'
 import { pause, SECOND_MS } from '../src/timing.ts'
 import { createApp } from './app.ts'
@@ -85,6 +86,7 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
   try {
     const unlock = await lockFolder(config.dataDir)
     if (unlock === undefined) throw secondDaemon(config)
+    await requireRecordedState(services)
     await operatorKey(services)
     // The built-in curve is valid. Curves of a file are built here, so that an invalid one stops the start.
     if (config.values['pools.presets'] !== undefined) await loadCurves(config)

@@ -11,10 +11,12 @@ import { forbidden, internal } from '../src/errors.ts'
 import { FileFault, makeDataFolder, readOwn, readOwnIfThere, writeAtomically } from '../src/files.ts'
 import { type Log, silentLog } from '../src/log.ts'
 import { createTreePool } from '../src/merkle/pool.ts'
+import { addAuditedKey } from '../src/operations/api-keys/audit-api-key.ts'
 import { mintApiKey } from '../src/operations/api-keys/mint-api-key.ts'
+import { recordEarlierState } from '../src/operations/audit-entries/record-state.ts'
 import { bucketPlace } from '../src/storage/s3-settings.ts'
 import type { Storage, StorageOptions } from '../src/storage/storage.ts'
-import { findApiKeyByHash, insertApiKey } from '../src/store/api-keys.ts'
+import { findApiKeyByHash } from '../src/store/api-keys.ts'
 import { assetTable } from '../src/store/assets.ts'
 import { sealEarlierEntries } from '../src/store/audit-entries.ts'
 import { openStore, storeOptions } from '../src/store/open.ts'
@@ -43,6 +45,8 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
     const vault = await openVault({ store, dataDir: config.dataDir, ...(keyText === undefined ? {} : { keyText }) })
     const sealed = await sealEarlierEntries(store, vault, Date.now())
     if (sealed > 0) log.warn({ entries: sealed }, 'the audit log of an earlier version was sealed')
+    const recorded = await recordEarlierState({ store, vault, clock: systemClock })
+    if (recorded > 0) log.warn({ rows: recorded }, 'what the audit log of an earlier version lacked was recorded in it')
     const trees = createTreePool()
     const ender = new AbortController()
     const ending = ender.signal
@@ -119,7 +123,7 @@ function makeDataDir({ dataDir }: Config): void {
  * The local operator's bearer key: that of the setting `operator-key`, else one that is made on first use. It stands in
  * a file with mode 0600 in the data folder, and has a row in the database.
  */
-export async function operatorKey({ store, config, clock }: Services): Promise<string> {
+export async function operatorKey({ store, config, clock, vault }: Services): Promise<string> {
   const file = join(config.dataDir, OPERATOR_KEY_FILE)
   const given = config.values['operator-key']
   let text = readOwnIfThere(file, OPERATOR_KEY_OPTIONS)
@@ -140,9 +144,10 @@ export async function operatorKey({ store, config, clock }: Services): Promise<s
   }
   if (existing === null) {
     const { row } = mintApiKey('live', key)
+    const auditing = { clock, vault, actor: { apiKeyId: row.id, scopes: [] }, requestId: 'operator-key' }
     await store.write(async (tx) => {
       if ((await findApiKeyByHash(tx, row.hash)) !== null) return
-      await insertApiKey(tx, {
+      await addAuditedKey(auditing, tx, {
         ...row,
         name: 'local operator',
         scopes_json: '["*"]',

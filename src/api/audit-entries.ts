@@ -47,7 +47,7 @@ export const auditVerification = z
     }),
     broken: z.object({ sequence: z.int(), why: z.string() }).nullable().meta({
       description:
-        'First entry that does not hold, or the one that the stored policy or spends do not follow from; 0 where there is none',
+        'First entry that does not hold, or the one that a stored policy, spend, key, sponsorship or schedule does not follow from; 0 where there is none',
     }),
     cut: auditCutShape.optional().meta({ description: 'The last cut, which the first stored entry continues' }),
   })
@@ -75,7 +75,7 @@ export const auditEntries = {
     tag: AUDIT_TAG,
     summary: 'Recompute the audit log',
     description:
-      "Numbers, hashes and seals of all entries, and whether the signer's policy and the spends of its day are what they left.",
+      "Numbers, hashes and seals of all entries, and whether the signer's policy, the spends of its day, API keys, sponsorships and fee schedules are what they left.",
     query: z.strictObject({ head: hex32.optional().meta({ description: 'Hash of an entry that must be there' }) }),
     data: auditVerification,
     scope: '*',

@@ -1,6 +1,6 @@
 /** Verifies the audit log from its beginning or its last anchor on: sequence numbers, hashes, seals and the number of entries. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type AuditAnchor, anchorHolds, findAnchors } from './audit-anchors.ts'
+import { type AuditAnchor, anchorHolds, findAnchors, lastAnchor } from './audit-anchors.ts'
 import { auditHash, auditSeal, COUNTER, FIRST_HASH, lastAudit, type Sealing } from './audit-entries.ts'
 import { rowsWithin } from './paging.ts'
 import type { Row } from './schema.ts'
@@ -56,8 +56,8 @@ export function auditWalk({ vault, expected, onBegin, onEntry }: AuditWalkOption
       for (const row of rows) {
         if (row.sequence !== place + 1) return broken(place + 1, 'the entry is missing')
         if (row.previous_hash !== head) return broken(row.sequence, 'it does not continue the entry before it')
-        if (row.hash !== auditHash(row)) return broken(row.sequence, 'its fields are not those that were hashed')
-        if (row.seal !== auditSeal(vault, row)) return broken(row.sequence, `${FOREIGN_SEAL} wrote it`)
+        const fault = entryFault(vault, row)
+        if (fault !== null) return broken(row.sequence, fault)
         ;[entries, place, head, headFound] = [entries + 1, row.sequence, row.hash, headFound || row.hash === expected]
         onEntry(row)
       }
@@ -81,6 +81,44 @@ export function auditWalk({ vault, expected, onBegin, onEntry }: AuditWalkOption
     return whole()
   }
   return { begin, forward, ends }
+}
+
+function entryFault(vault: Sealing, row: Row<'audit_entries'>): string | null {
+  if (row.hash !== auditHash(row)) return 'its fields are not those that were hashed'
+  return row.seal === auditSeal(vault, row) ? null : `${FOREIGN_SEAL} wrote it`
+}
+
+/**
+ * Reads the entries of some actions without the chain between them, each with its hash and its seal, after the last
+ * anchor. Returns the first that does not hold.
+ */
+export async function readEntriesOf(
+  reader: Reader,
+  actions: readonly string[],
+  { vault, onBegin, onEntry }: Omit<AuditWalkOptions, 'expected'>,
+): Promise<AuditVerdict['broken']> {
+  const anchor = await lastAnchor(reader)
+  if (anchor !== null && !anchorHolds(vault, anchor))
+    return { sequence: anchor.sequence, why: `${FOREIGN_SEAL} made the anchor of this cut` }
+  onBegin(anchor)
+  for (let after = anchor?.sequence ?? 0; ; ) {
+    const rows = await reader
+      .selectFrom('audit_entries')
+      .selectAll()
+      .where('action', 'in', actions)
+      .where('sequence', '>', after)
+      .orderBy('sequence')
+      .limit(ENTRIES_PER_READ)
+      .execute()
+    for (const row of rows) {
+      const why = entryFault(vault, row)
+      if (why !== null) return { sequence: row.sequence, why }
+      onEntry(row)
+    }
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < ENTRIES_PER_READ) return null
+    after = last.sequence
+  }
 }
 
 const FOREIGN_SEAL = "its seal is not of this installation's encryption key: something else than svc"

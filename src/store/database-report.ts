@@ -59,7 +59,7 @@ export async function reportDatabase(options: StoreOptions): Promise<DatabaseRep
   return withWhole(options, 'read', async (whole) => {
     const sizes = await whole.sizes()
     const state = await stateIn(whole)
-    const faults = await schemaFaults(whole.tx, state)
+    const faults = [...(await schemaFaults(whole.tx, state)), ...(await whole.additions())]
     const { database, wal } = await whole.bytes()
     const tables = [...sizes]
       .filter(([table]) => (TABLES as string[]).includes(table))
@@ -86,7 +86,7 @@ export async function reportMigrations(options: StoreOptions): Promise<Migration
     return { applied: [], pending: migrationNames, faults: [] }
   return withWhole(options, 'read', async (whole) => {
     const state = await stateIn(whole)
-    return { ...state, faults: await schemaFaults(whole.tx, state) }
+    return { ...state, faults: [...(await schemaFaults(whole.tx, state)), ...(await whole.additions())] }
   })
 }
 

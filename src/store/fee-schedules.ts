@@ -10,6 +10,9 @@ export const findFeeSchedule = finding('fee_schedules', 'id')
 export const updateFeeSchedule = updating('fee_schedules', 'id')
 export const pageFeeSchedules = listing('fee_schedules', ['active'], { weights: { terms_json: 1, metadata_json: 1 } })
 
+export const allFeeSchedules = (reader: Reader): Promise<FeeScheduleRow[]> =>
+  reader.selectFrom('fee_schedules').selectAll().orderBy('seq').execute()
+
 /** Returns the row and locks it until the commit; an update that changes nothing does so on both databases. */
 export const lockFeeSchedule = (tx: Tx, id: string) => updateFeeSchedule(tx, id, { id })
 

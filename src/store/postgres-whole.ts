@@ -4,6 +4,7 @@ import { ApiError, internal } from '../errors.ts'
 import { parseUrl } from '../urls.ts'
 import { postgresBytes } from './database-bytes.ts'
 import { TABLES } from './installation.ts'
+import { postgresAdditions } from './postgres-additions.ts'
 import { openingError } from './postgres-errors.ts'
 import { openConnection } from './postgres-pool.ts'
 import { type PostgresSettings, postgresSettings } from './postgres-settings.ts'
@@ -76,6 +77,7 @@ function wholePostgres(tx: Tx): Whole {
       }
       return sizes
     },
+    additions: () => postgresAdditions(tx),
     bytes: async () => ({ database: await postgresBytes(tx), wal: null }),
   }
 }

@@ -9,7 +9,8 @@ import { postgresBytes } from './database-bytes.ts'
 import { trackFaults } from './faults.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
 import { type MigrationState, migrateDatabase, migrationState } from './migrations/migrate.ts'
-import { refuseHalfApplied } from './migrations/schema-check.ts'
+import { refuseAdditions, refuseHalfApplied } from './migrations/schema-check.ts'
+import { postgresAdditions } from './postgres-additions.ts'
 import { mayRepeat, openingError, postgresError } from './postgres-errors.ts'
 import type { PoolUser } from './postgres-gate.ts'
 import { openMigrator, openPools } from './postgres-pool.ts'
@@ -144,6 +145,7 @@ async function migrateOnce(
 ): Promise<void> {
   const db = openMigrator(driver, target, settings)
   try {
+    refuseAdditions(await postgresAdditions(db))
     const state = await migratableState(db)
     if (state.pending.length === 0) return
     await migrateDatabase(db, postgresSchema)

@@ -13,6 +13,9 @@ export const updateSponsorship = updating('sponsorships', 'airdrop_id')
 export const insertSponsoredClaim = inserting('sponsored_claims')
 export const findSponsoredClaim = finding('sponsored_claims', 'id')
 
+export const allSponsorships = (reader: Reader): Promise<SponsorshipRow[]> =>
+  reader.selectFrom('sponsorships').selectAll().orderBy('seq').execute()
+
 /** Returns the row and locks it until the commit; an update that changes nothing does so on both databases. */
 export const lockSponsorship = (tx: Tx, airdrop_id: string) => updateSponsorship(tx, airdrop_id, { airdrop_id })
 

@@ -11,7 +11,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import type { Faults } from './faults.ts'
-import type { SchemaDialect } from './migrations/dialect.ts'
+import { addition, type SchemaDialect } from './migrations/dialect.ts'
 import type { DirectDatabase, DirectStatement } from './prepared.ts'
 import { databaseBusy } from './work.ts'
 
@@ -20,6 +20,15 @@ export const sqliteSchema: SchemaDialect = {
   rateAdmission: false,
   sequence: { type: 'integer', build: (column) => column.primaryKey().autoIncrement() },
 }
+
+/** Triggers and views of a database, as phrases; no migration makes one. */
+export const sqliteAdditions = (raw: Database.Database): string[] =>
+  raw
+    .prepare<[], { type: string; name: string; on: string }>(
+      `select type, name, tbl_name as "on" from sqlite_schema where type in ('trigger', 'view') order by name`,
+    )
+    .all()
+    .map(addition)
 
 /** Maximum number of cached prepared statements per connection. */
 const STATEMENTS = 500

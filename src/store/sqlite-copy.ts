@@ -10,7 +10,7 @@ import { FINGERPRINT } from './installation.ts'
 import { type MigrationState, migrationState } from './migrations/migrate.ts'
 import type { Tables } from './schema.ts'
 import { findSetting } from './settings.ts'
-import { sqliteCode } from './sqlite-connection.ts'
+import { sqliteAdditions, sqliteCode } from './sqlite-connection.ts'
 
 /** Pages that are copied before other work of this process runs. */
 const PAGES_PER_STEP = 2_000
@@ -79,6 +79,8 @@ function copyFault(error: unknown, source: string, target: string): unknown {
 export interface SqliteFacts extends MigrationState {
   /** Fingerprint of the key that sealed it; null for a database without one. */
   fingerprint: string | null
+  /** Triggers and views, as phrases; no migration makes one. */
+  additions: readonly string[]
   /** Up to ten damaged places; empty when every page and index is intact. */
   damage: readonly string[]
 }
@@ -94,7 +96,7 @@ export async function factsOfSqlite(file: string): Promise<SqliteFacts> {
     const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: raw }) })
     const state = await migrationState(db)
     if (state.applied.length === 0) throw internal(`${file} is a SQLite database, and none that svc made`)
-    return { ...state, damage, fingerprint: await findSetting(db, FINGERPRINT) }
+    return { ...state, damage, additions: sqliteAdditions(raw), fingerprint: await findSetting(db, FINGERPRINT) }
   } catch (error) {
     if (sqliteCode(error) === '') throw error
     throw internal(`${file} is damaged, or no SQLite database (${(error as Error).message}): take another backup`, {

@@ -1,11 +1,12 @@
 /** A whole SQLite database in one transaction. */
+import type Database from 'better-sqlite3'
 import { Kysely, SqliteDialect, sql } from 'kysely'
 import { internal } from '../errors.ts'
 import { loadSqlite } from '../native-modules.ts'
 import { sqliteBytes } from './database-bytes.ts'
 import { trackFaults } from './faults.ts'
 import type { Tables } from './schema.ts'
-import { preparing, sqliteCode, writerDialect } from './sqlite-connection.ts'
+import { preparing, sqliteAdditions, sqliteCode, writerDialect } from './sqlite-connection.ts'
 import type { Tx } from './store.ts'
 import type { CellRow, TableName, TableSize, Whole, WholeMode } from './whole.ts'
 
@@ -29,7 +30,8 @@ export async function withWholeSqlite<T>(
         mode === 'fill'
           ? writerDialect(raw, preparing(raw, trackFaults()), WAIT_MS)
           : new SqliteDialect({ database: raw })
-      const result = await new Kysely<Tables>({ dialect }).transaction().execute((tx) => work(wholeSqlite(tx, file)))
+      const database = new Kysely<Tables>({ dialect })
+      const result = await database.transaction().execute((tx) => work(wholeSqlite(raw, tx, file)))
       if (mode === 'fill') raw.pragma('wal_checkpoint(TRUNCATE)')
       return result
     } finally {
@@ -43,7 +45,7 @@ export async function withWholeSqlite<T>(
   }
 }
 
-function wholeSqlite(tx: Tx, file: string): Whole {
+function wholeSqlite(raw: Database.Database, tx: Tx, file: string): Whole {
   const pragma = async (name: 'page_count' | 'page_size') => {
     const { rows } = await sql<Record<string, number>>`pragma ${sql.raw(name)}`.execute(tx)
     return rows[0]?.[name] ?? 0
@@ -83,6 +85,7 @@ function wholeSqlite(tx: Tx, file: string): Whole {
       }
       return sizes
     },
+    additions: async () => sqliteAdditions(raw),
     async bytes() {
       // The file lacks the pages that are in the log.
       const database = (await pragma('page_count')) * (await pragma('page_size'))

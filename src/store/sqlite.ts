@@ -12,11 +12,19 @@ import { sqliteBytes } from './database-bytes.ts'
 import { trackFaults } from './faults.ts'
 import { copyBeforeMigration } from './migrations/copy-before.ts'
 import { migrateDatabase, migrationState } from './migrations/migrate.ts'
-import { refuseHalfApplied } from './migrations/schema-check.ts'
+import { refuseAdditions, refuseHalfApplied } from './migrations/schema-check.ts'
 import { runDirectly } from './prepared.ts'
 import { finishInterruptedRestore, refuseDuringRestore } from './restore-switch.ts'
 import type { Tables } from './schema.ts'
-import { noting, preparing, sqliteCode, sqliteSchema, whenFree, writerDialect } from './sqlite-connection.ts'
+import {
+  noting,
+  preparing,
+  sqliteAdditions,
+  sqliteCode,
+  sqliteSchema,
+  whenFree,
+  writerDialect,
+} from './sqlite-connection.ts'
 import { boundWal, giveBackPages, LARGEST_WAL_BYTES } from './sqlite-file.ts'
 import { groupCommits } from './sqlite-group.ts'
 import type { OnMigrated, Store } from './store.ts'
@@ -143,6 +151,7 @@ async function openFile(
     // MB.
     opened.pragma('wal_autocheckpoint = 4000')
     opened.pragma(`journal_size_limit = ${LARGEST_WAL_BYTES}`)
+    refuseAdditions(sqliteAdditions(opened))
     await migrateFile(opened, file, options)
     return opened
   } catch (error) {

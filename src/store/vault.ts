@@ -53,16 +53,16 @@ export async function openVault({ store, dataDir, keyText }: VaultOptions): Prom
 const fingerprintOf = (key: Buffer): string =>
   createHmac('sha256', key).update('svc vault fingerprint').digest('hex').slice(0, 16)
 
-/** Fingerprint of the key that `openVault` would use: that of `keyText`, else of the folder's file; null without one. */
-export function configuredFingerprint(dataDir: string, keyText: string | undefined): string | null {
-  if (keyText) return fingerprintOf(parseKey(keyText, KEY_VARIABLE))
-  return fingerprintOfFile(join(dataDir, ENCRYPTION_KEY_FILE))
+/** The vault that `openVault` would open: that of `keyText`, else of the folder's file; null without one. */
+export function configuredVault(dataDir: string, keyText: string | undefined): Vault | null {
+  if (keyText) return makeVault(parseKey(keyText, KEY_VARIABLE))
+  return vaultOfFile(join(dataDir, ENCRYPTION_KEY_FILE))
 }
 
-/** Fingerprint of the key in a file; null where it does not exist. Throws for anything but a key. */
-export function fingerprintOfFile(file: string): string | null {
+/** The vault of the key in a file; null where it does not exist. Throws for anything but a key. */
+export function vaultOfFile(file: string): Vault | null {
   const key = readVaultKey(file)
-  return key === null ? null : fingerprintOf(key)
+  return key === null ? null : makeVault(key)
 }
 
 function makeVault(bytes: Buffer): Vault {

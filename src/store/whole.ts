@@ -29,6 +29,8 @@ export interface Whole {
   /** Makes the next row's number follow `last`. */
   continueAfter(table: TableName, last: number): Promise<void>
   sizes(): Promise<Map<string, TableSize>>
+  /** Triggers and views, as phrases; no migration makes one. */
+  additions(): Promise<string[]>
   /** Bytes of the database, and of its write-ahead log where that is this database's own. */
   bytes(): Promise<{ database: number; wal: number | null }>
 }

@@ -1,4 +1,5 @@
 /** The audit log against somebody who can write the database, and what an upgrade makes of an earlier version's log. */
+import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { verifyAuditEntries } from '../../src/operations/audit-entries/verify-audit-entries.ts'
 import { appendAudit, auditHash, FIRST_HASH } from '../../src/store/audit-entries.ts'
@@ -72,15 +73,15 @@ describe('the audit log', () => {
     const spend = await service.services.store.db.selectFrom('signer_spends').selectAll().executeTakeFirstOrThrow()
     const wider = JSON.stringify({ ...JSON.parse(policy.policy_json), lamports_per_day: '99000000000' })
     const tampers: [(tx: Tx) => Promise<unknown>, (tx: Tx) => Promise<unknown>, number, string][] = [
-      [setPolicy({ policy_json: wider }), setPolicy(policy), 5, 'has another lamports_per_day'],
-      [setPolicy({ policy_json: '{' }), setPolicy(policy), 5, 'is no JSON object'],
-      [setPolicy({ policy_json: 'null' }), setPolicy(policy), 5, 'is no JSON object'],
-      [setPolicy({ paused: 1 }), setPolicy(policy), 5, 'is paused'],
-      [setPolicy({ spend_mark: 2 }), setPolicy(policy), 5, 'counts its day from another spend'],
-      [setSpend(spend, { amount: 'none' }), setSpend(spend, spend), 2, 'spent is not what this entry says'],
-      [setSpend(spend, { amount: '1' }), setSpend(spend, spend), 2, 'spent is not what this entry says'],
-      [setSpend(spend, { at: 1 }), setSpend(spend, spend), 2, 'spent is not what this entry says'],
-      [setSpend(spend, { signing_id: 'sgn_other' }), setSpend(spend, spend), 2, 'spent is not what this entry says'],
+      [setPolicy({ policy_json: wider }), setPolicy(policy), 6, 'has another lamports_per_day'],
+      [setPolicy({ policy_json: '{' }), setPolicy(policy), 6, 'is no JSON object'],
+      [setPolicy({ policy_json: 'null' }), setPolicy(policy), 6, 'is no JSON object'],
+      [setPolicy({ paused: 1 }), setPolicy(policy), 6, 'is paused'],
+      [setPolicy({ spend_mark: 2 }), setPolicy(policy), 6, 'counts its day from another spend'],
+      [setSpend(spend, { amount: 'none' }), setSpend(spend, spend), 3, 'spent is not what this entry says'],
+      [setSpend(spend, { amount: '1' }), setSpend(spend, spend), 3, 'spent is not what this entry says'],
+      [setSpend(spend, { at: 1 }), setSpend(spend, spend), 3, 'spent is not what this entry says'],
+      [setSpend(spend, { signing_id: 'sgn_other' }), setSpend(spend, spend), 3, 'spent is not what this entry says'],
       [
         (tx) =>
           tx
@@ -128,6 +129,7 @@ describe('the audit log', () => {
     for (let times = 0; times < 2; times++) await request('DELETE', `/v2/api-keys/${id}`, { body: {} })
     const { json, text } = await request('GET', '/v2/audit-entries?order=asc')
     expect(json.data.map(({ action, details }: { action: string; details: unknown }) => [action, details])).toEqual([
+      ['api_key.created', expect.objectContaining({ name: 'local operator', scopes: ['*'], rate_limit_per_day: null })],
       [
         'api_key.created',
         {
@@ -136,12 +138,13 @@ describe('the audit log', () => {
           scopes: ['airdrop:write'],
           rate_limit_per_minute: 7,
           rate_limit_per_day: 50_000,
+          sha256: hash('sha256', key, 'hex'),
         },
       ],
       ['api_key.revoked', { key: id, name: 'backend' }],
     ])
     expect(text).not.toContain(key.slice(9))
-    expect(await verdict({ request })).toMatchObject({ intact: true, entries: 2 })
+    expect(await verdict({ request })).toMatchObject({ intact: true, entries: 3 })
   })
 
   it('of an earlier version is sealed as it stands when the new one opens it, once, and says so', async () => {
@@ -159,10 +162,10 @@ describe('the audit log', () => {
     await first.close()
     const second = await startService({ dataDir })
     const { json } = await second.request('GET', '/v2/audit-entries')
-    expect(json.data[0]).toMatchObject({ sequence: 3, action: 'audit.sealed', details: { entries: 2 } })
+    expect(json.data[0]).toMatchObject({ sequence: 4, action: 'audit.sealed', details: { entries: 3 } })
     // What was kept of the log before the upgrade is still part of it.
     expect(json.data.slice(1).map(({ hash }: { hash: string }) => hash)).toEqual(heads)
-    expect(await verdict(second)).toMatchObject({ intact: true, entries: 3 })
+    expect(await verdict(second)).toMatchObject({ intact: true, entries: 4 })
     await second.services.store.write((tx) => tx.updateTable('audit_entries').set({ seal: null }).execute())
     const third = await startService({ dataDir })
     expect(await verdict(third)).toMatchObject({ intact: false, broken: { sequence: 1 } })

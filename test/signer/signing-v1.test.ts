@@ -40,6 +40,7 @@ describe('a signed request of version 1', () => {
     expect(data).toMatchObject({ lifecycle: 'finalized', err: null })
     const { data: entries } = (await service.request('GET', '/v2/audit-entries?order=asc')).json
     expect(entries.map(({ action }: { action: string }) => action)).toEqual([
+      'api_key.created',
       'policy.changed',
       'signing.refused',
       'policy.changed',

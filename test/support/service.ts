@@ -7,8 +7,8 @@ import { type App, createApp } from '../../daemon/app.ts'
 import { type OpenServices, openServices, operatorKey } from '../../daemon/services.ts'
 import { type Config, loadConfig, type SettingName } from '../../src/config.ts'
 import type { Log } from '../../src/log.ts'
+import { addAuditedKey } from '../../src/operations/api-keys/audit-api-key.ts'
 import { mintApiKey } from '../../src/operations/api-keys/mint-api-key.ts'
-import { insertApiKey } from '../../src/store/api-keys.ts'
 import { copyMigrated } from '../store/migrated.ts'
 import { databaseSettings } from './database.ts'
 import { PROGRAMS_DIR } from './programs.ts'
@@ -100,12 +100,13 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 
 /** Inserts a key without asking the API for it. */
 export async function makeKey(
-  { store, clock }: Pick<OpenServices, 'store' | 'clock'>,
+  { store, clock, vault }: Pick<OpenServices, 'store' | 'clock' | 'vault'>,
   { scopes = [], perMinute = null, perDay = null }: KeyLimits = {},
 ): Promise<string> {
   const { key, row } = mintApiKey('test')
+  const auditing = { clock, vault, actor: { apiKeyId: '', scopes: [] }, requestId: 'test' }
   await store.write((tx) =>
-    insertApiKey(tx, {
+    addAuditedKey(auditing, tx, {
       ...row,
       name: 'test',
       scopes_json: JSON.stringify(scopes),

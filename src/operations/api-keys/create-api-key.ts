@@ -3,9 +3,8 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { whenThere } from '../../soon.ts'
-import { addApiKey } from '../../store/api-keys.ts'
 import { apiKeyRecord } from '../api-records.ts'
-import { audit } from '../signing/audit.ts'
+import { addAuditedKey } from './audit-api-key.ts'
 import { mintApiKey } from './mint-api-key.ts'
 
 type CreateApiKeyRoute = Api['apiKeys']['create']
@@ -28,16 +27,13 @@ export function createApiKey(context: Context, input: Input<CreateApiKeyRoute>):
       created_at: context.clock.now(),
     }
     const record = apiKeyRecord(row)
-    const { id, name, scopes, rate_limit_per_minute, rate_limit_per_day } = record
-    const details = { key: id, name, scopes, rate_limit_per_minute, rate_limit_per_day }
-    const audited = whenThere(addApiKey(tx, row), () => audit(context, tx, 'api_key.created', null, details))
-    return whenThere(audited, () => ({
-      id,
-      name,
+    return whenThere(addAuditedKey(context, tx, row), () => ({
+      id: record.id,
+      name: record.name,
       preview: record.preview,
-      scopes,
-      rate_limit_per_minute,
-      rate_limit_per_day,
+      scopes: record.scopes,
+      rate_limit_per_minute: record.rate_limit_per_minute,
+      rate_limit_per_day: record.rate_limit_per_day,
       status: record.status,
       created_at: record.created_at,
       revoked_at: record.revoked_at,

@@ -97,7 +97,7 @@ async function verifiedThrough(
   }
   const { at, last } = reached
   if (last?.sequence !== through) throw badRequest(`There is no entry ${through} in the log`, { param: 'through' })
-  return { last, at, policies_json: state.policiesJson() }
+  return { last, at, policies_json: state.stateJson() }
 }
 
 async function earlierCut(

@@ -1,12 +1,14 @@
-/** Derives the policies and spends that the audit log implies, and compares them with the stored rows. */
+/** Derives the policies, spends and rows that the audit log implies, and compares them with those that are stored. */
 
 import { DEFAULT_POLICY } from '../../policy/policy.ts'
 import type { AuditAnchor } from '../../store/audit-anchors.ts'
 import type { Row } from '../../store/schema.ts'
+import { findSetting } from '../../store/settings.ts'
 import { listSignerPolicies, listSpendsSince } from '../../store/signings.ts'
 import type { Reader } from '../../store/store.ts'
 import { DAY_MS } from '../../timing.ts'
 import { policyJson } from '../signing/policy-state.ts'
+import { type AuditDetails, type Difference, expectedRows, ROW_ACTIONS } from './expected-rows.ts'
 
 interface ExpectedPolicy {
   fields: Record<string, unknown>
@@ -25,25 +27,21 @@ interface ExpectedSpend {
   sequence: number
 }
 
-export interface Difference {
-  sequence: number
-  why: string
-}
-
 /** Clocks of several daemons differ, so spends at the edge of the day are left out. */
 const EDGE_MS = 600_000
 
 type AuditRow = Row<'audit_entries'>
-type AuditDetails = Record<string, unknown>
 
 export function expectedState(now: number) {
   let policies = new Map<string, ExpectedPolicy>()
   const spends = new Map<string, ExpectedSpend>()
+  const rows = expectedRows()
   const since = now - DAY_MS
 
   function apply(entry: AuditRow): void {
-    if (entry.signer === null) return
     const details: AuditDetails = JSON.parse(entry.details_json)
+    rows.apply(entry.action, details, entry.sequence)
+    if (entry.signer === null) return
     const policy = policies.get(entry.signer) ?? firstPolicy()
     if (applyPolicyChange(policy, entry.action, details)) {
       policies.set(entry.signer, Object.assign(policy, { sequence: entry.sequence }))
@@ -51,27 +49,38 @@ export function expectedState(now: number) {
     if (entry.at > since + EDGE_MS) applySpend(spends, entry, details)
   }
 
-  /** Begins with the policies that the entries before a cut had left. */
+  /** Begins with what the entries before a cut had left. The anchors of earlier versions have the policies alone. */
   function restore({ policies_json }: AuditAnchor): void {
-    policies = new Map(Object.entries(JSON.parse(policies_json) as Record<string, ExpectedPolicy>))
+    const stored = JSON.parse(policies_json) as Record<string, unknown>
+    const hasRows = 'isRecorded' in stored
+    policies = new Map(Object.entries((hasRows ? stored.policies : stored) as Record<string, ExpectedPolicy>))
+    if (hasRows) rows.restore(stored)
   }
 
-  const policiesJson = (): string => JSON.stringify(Object.fromEntries(policies))
+  const stateJson = (): string => JSON.stringify({ policies: Object.fromEntries(policies), ...rows.toJson() })
 
   /** Returns the first row that differs from the state that the entries imply. */
-  async function difference(reader: Reader): Promise<Difference | null> {
-    const rows = await listSignerPolicies(reader)
-    for (const row of rows) {
-      const expected = policies.get(row.signer) ?? firstPolicy()
-      policies.delete(row.signer)
+  const difference = async (reader: Reader): Promise<Difference | null> =>
+    (await standingDifference(reader)) ?? (await spendDifference(reader, spends, since))
+
+  /** The same without the spends of the day, which only all entries tell. */
+  async function standingDifference(reader: Reader): Promise<Difference | null> {
+    const left = new Map(policies)
+    for (const row of await listSignerPolicies(reader)) {
+      const expected = left.get(row.signer) ?? firstPolicy()
+      left.delete(row.signer)
       const why = policyFault(row, expected)
       if (why !== null) return { sequence: expected.sequence, why: `the policy of ${row.signer} ${why}` }
     }
-    for (const [signer, { sequence }] of policies) return { sequence, why: `the policy of ${signer} is gone` }
-    return spendDifference(reader, spends, since)
+    for (const [signer, { sequence }] of left) return { sequence, why: `the policy of ${signer} is gone` }
+    return rows.difference(reader, (await findSetting(reader, RECORDED)) !== null)
   }
-  return { apply, restore, policiesJson, difference }
+  return { apply, restore, stateJson, difference, standingDifference, unrecorded: rows.unrecorded }
 }
+
+/** Setting of a database whose log has an entry for every key, sponsorship and schedule. */
+export const RECORDED = 'audit_recorded'
+export const STANDING_ACTIONS = [...ROW_ACTIONS, 'policy.changed', 'signer.paused', 'signer.resumed', 'spend.reset']
 
 const firstPolicy = (): ExpectedPolicy => ({
   fields: JSON.parse(policyJson(DEFAULT_POLICY)),

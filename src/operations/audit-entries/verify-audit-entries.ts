@@ -1,16 +1,17 @@
-/** Verifies that the audit log is unchanged, and that policies and spends match it. */
+/** Verifies that the audit log is unchanged, and that policies, spends, keys, sponsorships and schedules match it. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { lastAnchor } from '../../store/audit-anchors.ts'
 import { lockAudit } from '../../store/audit-entries.ts'
 import { type AuditVerdict, auditWalk } from '../../store/audit-verification.ts'
+import type { Reader } from '../../store/store.ts'
 import { expectedState } from './expected-state.ts'
 
 type VerifyAuditEntriesRoute = Api['auditEntries']['verify']
 
 export async function verifyAuditEntries(
-  context: Context,
+  context: Pick<Context, 'store' | 'vault' | 'clock'>,
   { head: expectedHead }: Input<VerifyAuditEntriesRoute>,
 ): Promise<Result<VerifyAuditEntriesRoute>> {
   for (;;) {
@@ -30,7 +31,28 @@ export const cutRecord = ({ sequence, hash, cut_at }: { sequence: number; hash: 
   cut_at: new Date(cut_at).toISOString(),
 })
 
-function walkFrom({ vault, clock }: Context, expected: string | undefined) {
+type Verifying = Pick<Context, 'vault' | 'clock'>
+
+/** The verdict on a database of which `reader` sees one moment. */
+export async function auditVerdict(reader: Reader, verifying: Verifying): Promise<AuditVerdict> {
+  const { state, walk } = walkFrom(verifying, undefined)
+  for (const step of [walk.begin, walk.forward]) {
+    const verdict = await step(reader)
+    if (verdict.broken !== null) return verdict
+  }
+  return endOf(walk, state, reader)
+}
+
+async function endOf(
+  walk: ReturnType<typeof auditWalk>,
+  state: ReturnType<typeof expectedState>,
+  reader: Reader,
+): Promise<AuditVerdict> {
+  const ends = await walk.ends(reader)
+  return ends.broken === null ? { ...ends, broken: await state.difference(reader) } : ends
+}
+
+function walkFrom({ vault, clock }: Verifying, expected: string | undefined) {
   const state = expectedState(clock.now())
   const walk = auditWalk({
     vault,
@@ -43,7 +65,10 @@ function walkFrom({ vault, clock }: Context, expected: string | undefined) {
   return { state, walk }
 }
 
-async function verdictOf(context: Context, expected: string | undefined): Promise<AuditVerdict> {
+async function verdictOf(
+  context: Verifying & Pick<Context, 'store'>,
+  expected: string | undefined,
+): Promise<AuditVerdict> {
   const { store } = context
   let { state, walk } = walkFrom(context, expected)
   const begun = await walk.begin(store.db)
@@ -63,7 +88,6 @@ async function verdictOf(context: Context, expected: string | undefined): Promis
     }
     hasRun = true
     const rest = await walk.forward(tx)
-    const ends = rest.broken === null ? await walk.ends(tx) : rest
-    return ends.broken === null ? { ...ends, broken: await state.difference(tx) } : ends
+    return rest.broken === null ? endOf(walk, state, tx) : rest
   })
 }

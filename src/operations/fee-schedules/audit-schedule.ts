@@ -14,9 +14,13 @@ type ScheduleAction = Extract<AuditAction, `fee_schedule.${string}`>
  * pools are counted, because a hundred of them would fill the log; the hash is over the stored terms.
  */
 export async function auditSchedule(context: Context, tx: Tx, action: ScheduleAction, row: FeeScheduleRow) {
+  await audit(context, tx, action, null, scheduleTerms(row))
+}
+
+export function scheduleTerms(row: FeeScheduleRow) {
   const { id, cron, timezone, terms_json } = row
   const { filter, ...terms } = termsOf(row)
-  await audit(context, tx, action, null, {
+  return {
     schedule: id,
     cron,
     timezone,
@@ -24,5 +28,5 @@ export async function auditSchedule(context: Context, tx: Tx, action: ScheduleAc
     ...terms,
     filter: filter.pools === undefined ? filter : { pools: filter.pools.length },
     terms_sha256: hash('sha256', terms_json, 'hex'),
-  })
+  }
 }

@@ -21,6 +21,14 @@ export async function sponsorshipRecord(reader: Reader, row: SponsorshipRow): Pr
   }
 }
 
+/** What the audit log says of a sponsorship. */
+export const sponsorshipTerms = ({ airdrop_id, budget, used, enabled }: SponsorshipRow) => ({
+  airdrop: airdrop_id,
+  budget,
+  used,
+  enabled: enabled === 1,
+})
+
 /** Lamports of the budget that are neither spent nor reserved. */
 export function lamportsLeft({ budget, used }: Pick<SponsorshipRow, 'budget' | 'used'>): bigint {
   const left = BigInt(budget) - BigInt(used)

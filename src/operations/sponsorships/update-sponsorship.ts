@@ -8,7 +8,7 @@ import { insertSponsorship, lockSponsorship, type SponsorshipRow, updateSponsors
 import type { Tx } from '../../store/store.ts'
 import { requireRecord } from '../require-record.ts'
 import { audit } from '../signing/audit.ts'
-import { sponsorshipRecord } from './sponsorship-record.ts'
+import { sponsorshipRecord, sponsorshipTerms } from './sponsorship-record.ts'
 
 type UpdateSponsorshipRoute = Api['sponsorships']['update']
 
@@ -65,5 +65,5 @@ async function change(
   return row
 }
 
-const auditChange = (context: Context, tx: Tx, { airdrop_id, budget, used, enabled }: SponsorshipRow) =>
-  audit(context, tx, 'sponsorship.changed', null, { airdrop: airdrop_id, budget, used, enabled: enabled === 1 })
+const auditChange = (context: Context, tx: Tx, row: SponsorshipRow) =>
+  audit(context, tx, 'sponsorship.changed', null, sponsorshipTerms(row))

@@ -24,6 +24,15 @@ export async function refuseHalfApplied(db: Kysely<Tables>, state: MigrationStat
   )
 }
 
+/** Throws internal_error for triggers and views, which change or hide what is read and written. */
+export function refuseAdditions(found: readonly string[]): void {
+  const [first] = found
+  if (first === undefined) return
+  throw internal(
+    `the database was changed by something else than svc: ${first}; drop it (a view can stand in another schema), or restore a backup (\`svc db restore\`)`,
+  )
+}
+
 /** Returns each difference from the expected schema as a phrase. */
 export async function schemaFaults(db: Kysely<Tables>, { applied, pending }: MigrationState): Promise<string[]> {
   const actual = await shapeOf(db)

@@ -1,0 +1,24 @@
+/** Stores an API key together with its entry in the audit log; a key without an entry counts as somebody else's. */
+import type { Context } from '../../context.ts'
+import { type Soon, whenThere } from '../../soon.ts'
+import { addApiKey } from '../../store/api-keys.ts'
+import type { Row } from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
+import { audit } from '../signing/audit.ts'
+
+type Auditing = Pick<Context, 'actor' | 'requestId' | 'clock' | 'vault'>
+
+/** What the log says of a key. The hash is of 190 random bits, so that it reveals nothing. */
+export const apiKeyTerms = (row: Pick<Row<'api_keys'>, 'id' | 'name' | 'hash' | 'scopes_json'> & KeyLimits) => ({
+  key: row.id,
+  name: row.name,
+  scopes: JSON.parse(row.scopes_json) as string[],
+  rate_limit_per_minute: row.per_minute,
+  rate_limit_per_day: row.per_day,
+  sha256: row.hash,
+})
+
+type KeyLimits = Pick<Row<'api_keys'>, 'per_minute' | 'per_day'>
+
+export const addAuditedKey = (context: Auditing, tx: Tx, row: Omit<Row<'api_keys'>, 'seq'>): Soon<unknown> =>
+  whenThere(addApiKey(tx, row), () => audit(context, tx, 'api_key.created', null, apiKeyTerms(row)))

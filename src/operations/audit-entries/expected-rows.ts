@@ -1,0 +1,190 @@
+/** Derives the API keys, sponsorships and fee schedules that the audit log implies, and compares them with the rows. */
+import { allApiKeys } from '../../store/api-keys.ts'
+import { allFeeSchedules } from '../../store/fee-schedules.ts'
+import { allSponsorships } from '../../store/sponsorships.ts'
+import type { Reader } from '../../store/store.ts'
+import { apiKeyTerms } from '../api-keys/audit-api-key.ts'
+import { scheduleTerms } from '../fee-schedules/audit-schedule.ts'
+import { sponsorshipTerms } from '../sponsorships/sponsorship-record.ts'
+
+export type AuditDetails = Record<string, unknown>
+
+/** How a row differs from the entry `sequence`; 0 where there is none. */
+export interface Difference {
+  sequence: number
+  why: string
+}
+
+interface ExpectedRow {
+  /** What the last entry says of the row; null once it was revoked or deleted. */
+  terms: AuditDetails | null
+  sequence: number
+}
+
+interface StoredRow {
+  id: string
+  /** False for a key that was revoked. */
+  isLive: boolean
+  terms: AuditDetails
+}
+
+interface Kind {
+  name: string
+  /** Field of an entry with the row's id. */
+  id: string
+  /** Terms that are compared; what an entry of an earlier version lacks is not. */
+  compared: readonly string[]
+  rows(reader: Reader): Promise<StoredRow[]>
+}
+
+/** Content that svc did not write differs from every entry, and must not abort the check. */
+function readable(terms: () => AuditDetails): AuditDetails {
+  try {
+    return terms()
+  } catch {
+    return {}
+  }
+}
+
+const KINDS = {
+  keys: {
+    name: 'API key',
+    id: 'key',
+    compared: ['scopes', 'rate_limit_per_minute', 'rate_limit_per_day', 'sha256'],
+    rows: async (reader) =>
+      (await allApiKeys(reader)).map((row) => ({
+        id: row.id,
+        isLive: row.status !== 'revoked',
+        terms: readable(() => apiKeyTerms(row)),
+      })),
+  },
+  sponsorships: {
+    name: 'sponsorship',
+    id: 'airdrop',
+    compared: ['budget', 'enabled'],
+    rows: async (reader) =>
+      (await allSponsorships(reader)).map((row) => ({
+        id: row.airdrop_id,
+        isLive: true,
+        terms: sponsorshipTerms(row),
+      })),
+  },
+  schedules: {
+    name: 'fee schedule',
+    id: 'schedule',
+    compared: ['cron', 'timezone', 'active', 'terms_sha256'],
+    rows: async (reader) =>
+      (await allFeeSchedules(reader)).map((row) => ({
+        id: row.id,
+        isLive: true,
+        terms: readable(() => scheduleTerms(row)),
+      })),
+  },
+} as const satisfies Record<string, Kind>
+type KindName = keyof typeof KINDS
+const KIND_NAMES = Object.keys(KINDS) as KindName[]
+
+/** What the log lacked of each kind when an upgrade recorded it. */
+export type RecordedRows = Record<KindName, AuditDetails[]>
+
+/** Entry that leaves each kind's row as it says (true), or without one (false). */
+const CHANGES: Record<string, [KindName, boolean]> = {
+  'api_key.created': ['keys', true],
+  'api_key.revoked': ['keys', false],
+  'sponsorship.changed': ['sponsorships', true],
+  'fee_schedule.created': ['schedules', true],
+  'fee_schedule.updated': ['schedules', true],
+  'fee_schedule.deleted': ['schedules', false],
+}
+export const ROW_ACTIONS: readonly string[] = [...Object.keys(CHANGES), 'audit.recorded']
+
+export function expectedRows() {
+  const expected: Record<KindName, Map<string, ExpectedRow>> = {
+    keys: new Map(),
+    sponsorships: new Map(),
+    schedules: new Map(),
+  }
+  /** Whether an entry is of a version that writes one for every row. */
+  let isRecorded = false
+
+  function set(kind: KindName, details: AuditDetails, sequence: number, terms: AuditDetails | null): void {
+    expected[kind].set(String(details[KINDS[kind].id]), { terms, sequence })
+    if (kind === 'keys' && terms?.sha256 !== undefined) isRecorded = true
+  }
+
+  function apply(action: string, details: AuditDetails, sequence: number): void {
+    const change = CHANGES[action]
+    if (change !== undefined) set(change[0], details, sequence, change[1] ? details : null)
+    if (action !== 'audit.recorded') return
+    isRecorded = true
+    for (const kind of KIND_NAMES) {
+      for (const row of (details as RecordedRows)[kind] ?? []) set(kind, row, sequence, row)
+    }
+  }
+
+  /** The rows that exist, for an anchor of the log. */
+  const toJson = () => ({
+    isRecorded,
+    ...Object.fromEntries(
+      KIND_NAMES.map((kind) => [
+        kind,
+        Object.fromEntries([...expected[kind]].filter(([, { terms }]) => terms !== null)),
+      ]),
+    ),
+  })
+
+  function restore(stored: Record<string, unknown>): void {
+    isRecorded = stored.isRecorded === true
+    for (const kind of KIND_NAMES) {
+      expected[kind] = new Map(Object.entries((stored[kind] ?? {}) as Record<string, ExpectedRow>))
+    }
+  }
+
+  /** The first row that the entries do not imply. Rows without any entry count with `isStrict`. */
+  async function difference(reader: Reader, isStrict: boolean): Promise<Difference | null> {
+    for (const kind of KIND_NAMES) {
+      const { name, compared, rows } = KINDS[kind]
+      const known = new Map(expected[kind])
+      for (const row of await rows(reader)) {
+        const entry = known.get(row.id)
+        known.delete(row.id)
+        const why = rowFault(row, entry, compared, isStrict || isRecorded)
+        if (why !== null) return { sequence: entry?.sequence ?? 0, why: `the ${name} ${row.id} ${why}` }
+      }
+      for (const [id, { terms, sequence }] of known) {
+        if (terms !== null) return { sequence, why: `the ${name} ${id} is gone` }
+      }
+    }
+    return null
+  }
+
+  /** Rows of which no entry says all that this version's do; none once a log was recorded. */
+  async function unrecorded(reader: Reader): Promise<RecordedRows> {
+    const found: RecordedRows = { keys: [], sponsorships: [], schedules: [] }
+    if (isRecorded) return found
+    for (const kind of KIND_NAMES) {
+      const { compared, rows } = KINDS[kind]
+      for (const row of await rows(reader)) {
+        const entry = expected[kind].get(row.id)
+        const isWhole = entry !== undefined && compared.every((field) => entry.terms === null || field in entry.terms)
+        if (row.isLive && !isWhole && rowFault(row, entry, compared, false) === null) found[kind].push(row.terms)
+      }
+    }
+    return found
+  }
+  return { apply, toJson, restore, difference, unrecorded }
+}
+
+function rowFault(
+  { isLive, terms }: StoredRow,
+  entry: ExpectedRow | undefined,
+  compared: readonly string[],
+  isStrict: boolean,
+): string | null {
+  if (entry === undefined) return isLive && isStrict ? 'has no entry: something else than svc made it' : null
+  if (entry.terms === null) return isLive ? 'is there, although this entry ended it' : null
+  if (!isLive) return 'is revoked, and no entry says so'
+  const said = entry.terms
+  const field = compared.find((name) => name in said && JSON.stringify(said[name]) !== JSON.stringify(terms[name]))
+  return field === undefined ? null : `has another ${field} than this entry left`
+}
