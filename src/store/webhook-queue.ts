@@ -183,7 +183,8 @@ const strayFrom = (now: number) => ({
 })
 
 /** A subscription as a look at the queue needs it. */
-export interface DueSubscription extends Pick<Row<'webhook_subscriptions'>, 'id' | 'seq' | 'url' | 'cursor'> {
+export interface DueSubscription
+  extends Pick<Row<'webhook_subscriptions'>, 'id' | 'seq' | 'url' | 'cursor' | 'api_key_id'> {
   /** 1 where a retry is due. */
   has_retries: number
 }
@@ -200,7 +201,7 @@ type Moment = Pick<Look, 'now' | 'strayClaim' | 'strayAttempt'>
 const findWithDue = prepared((db, moment: Placeholders<Moment>) =>
   db
     .selectFrom('webhook_subscriptions as s')
-    .select(['s.id', 's.seq', 's.url', 's.cursor'])
+    .select(['s.id', 's.seq', 's.url', 's.cursor', 's.api_key_id'])
     .select((is) =>
       is.case().when(retriesOf(is, moment)).then(sql<number>`1`).else(sql<number>`0`).end().as('has_retries'),
     )

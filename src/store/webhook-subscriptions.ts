@@ -25,6 +25,23 @@ const findByIds = preparedForList((db, ids: readonly RawBuilder<string>[]) =>
   db.selectFrom('webhook_subscriptions').selectAll().where('id', 'in', ids),
 )
 
+/**
+ * Counts the subscriptions of a key, which is null for those of an earlier version, and of all, and keeps others from
+ * adding one until the commit.
+ */
+export async function countSubscriptions(tx: Tx, apiKeyId: string): Promise<{ ofKey: number; ofAll: number }> {
+  // Every commit that writes an event takes this row too; a table lock would be of one database alone.
+  await tx.updateTable('counters').set({ name: 'events' }).where('name', '=', 'events').execute()
+  const { ofKey, ofAll } = await tx
+    .selectFrom('webhook_subscriptions')
+    .select(({ fn, case: when }) => [
+      fn.countAll<number | string>().as('ofAll'),
+      fn.count<number | string>(when().when('api_key_id', '=', apiKeyId).then(1).end()).as('ofKey'),
+    ])
+    .executeTakeFirstOrThrow()
+  return { ofKey: Number(ofKey), ofAll: Number(ofAll) }
+}
+
 /** Returns the row and locks it until the commit; an update that changes nothing does so on both databases. */
 export const lockWebhookSubscription = (tx: Tx, id: string) => update(tx, id, { id })
 

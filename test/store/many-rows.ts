@@ -32,7 +32,8 @@ const columnsOf = (kind: Store['kind'], wanted: Record<string, string>): Partial
       latest_at: n,
     },
     audit_entries: {
-      sequence: n,
+      // The first is that of the operator's key.
+      sequence: sql`${n} + 1`,
       at: n,
       action: by(0, 'action'),
       api_key_id: none,

@@ -6,6 +6,7 @@ function delivery(name: string, log: string[], lastsMs = 0): Delivery {
   return {
     origin: 'http://receiver.test',
     subscriptionId: name,
+    apiKeyId: 'key',
     send: async () => {
       log.push(`${name} sent`)
       await new Promise((done) => setTimeout(done, lastsMs))

@@ -52,6 +52,7 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
       {
         origin,
         subscriptionId: claimed.subscription.id,
+        apiKeyId: claimed.subscription.api_key_id ?? '',
         send: () => attemptDelivery(services, claimed, round),
         failed: (error) =>
           services.log.error({ err: error, event: claimed.queued.event_id }, 'a delivery could not be recorded'),

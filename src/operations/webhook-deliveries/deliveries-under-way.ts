@@ -4,6 +4,8 @@ export interface Delivery {
   /** Origin of the receiver. */
   origin: string
   subscriptionId: string
+  /** API key that made the subscription; empty where that is not known. */
+  apiKeyId: string
   /** Sends it; resolves once its connection is free. */
   send(): Promise<void>
   /** Is told why `send` has rejected. */
@@ -42,6 +44,7 @@ export class DeliveriesUnderWay {
   readonly #running = new Set<Promise<void>>()
   readonly #origins = new Map<string, Origin>()
   readonly #bySubscription = new Map<string, number>()
+  readonly #sendingByKey = new Map<string, number>()
   #waiting = 0
   #hasEnded = false
   #isAwaited = () => false
@@ -68,6 +71,11 @@ export class DeliveriesUnderWay {
 
   ofSubscription(id: string): number {
     return this.#bySubscription.get(id) ?? 0
+  }
+
+  /** Deliveries of a key's subscriptions that are being sent. */
+  sendingOf(apiKeyId: string): number {
+    return this.#sendingByKey.get(apiKeyId) ?? 0
   }
 
   /**
@@ -132,9 +140,11 @@ export class DeliveriesUnderWay {
 
   #send(delivery: Delivery, origin: Origin): void {
     origin.sending++
+    addTo(this.#sendingByKey, delivery.apiKeyId, 1)
     const begun = performance.now()
     const ended = () => {
       origin.sending--
+      addTo(this.#sendingByKey, delivery.apiKeyId, -1)
       if (performance.now() - begun < QUICK_MS) origin.ended++
       this.#running.delete(running)
       this.#count(delivery, -1)
@@ -179,8 +189,12 @@ export class DeliveriesUnderWay {
   }
 
   #count({ subscriptionId }: Delivery, by: number): void {
-    const count = this.ofSubscription(subscriptionId) + by
-    if (count === 0) this.#bySubscription.delete(subscriptionId)
-    else this.#bySubscription.set(subscriptionId, count)
+    addTo(this.#bySubscription, subscriptionId, by)
   }
+}
+
+function addTo(counts: Map<string, number>, name: string, by: number): void {
+  const count = (counts.get(name) ?? 0) + by
+  if (count === 0) counts.delete(name)
+  else counts.set(name, count)
 }

@@ -21,7 +21,8 @@ import type { EventBodies } from './event-bodies.ts'
 const CLAIM_FOR_MS = 2_000
 const SUBSCRIPTIONS_PER_TURN = 50
 const DELIVERIES_PER_ORIGIN = 32
-const DELIVERIES_OVERALL = 256
+/** A key takes at most half of the places that others leave, so that slow receivers of one never take all. */
+const DELIVERIES_OVERALL = 512
 
 interface Round {
   underWay: DeliveriesUnderWay
@@ -67,14 +68,21 @@ export async function startDue({ store, clock }: DeliveryServices, round: Round)
 }
 
 /**
- * Takes one turn per subscription, those with the fewest deliveries under way first, within the limits of its origin and
- * of all. An origin never takes more than half of the remaining places.
+ * Takes one turn per subscription, those of the key and then those with the fewest deliveries under way first, within the
+ * limits of its origin, of its key and of all. An origin never takes more than half of what its key may take.
  */
 async function chooseDue(db: Reader, now: number, underWay: DeliveriesUnderWay): Promise<Chosen[]> {
   const chosen: Chosen[] = []
   const subscriptions = await subscriptionsWithDue(db, now)
-  subscriptions.sort((a, b) => underWay.ofSubscription(a.id) - underWay.ofSubscription(b.id) || a.seq - b.seq)
-  let room = DELIVERIES_OVERALL - underWay.sending
+  subscriptions.sort(
+    (a, b) =>
+      underWay.sendingOf(keyOf(a)) - underWay.sendingOf(keyOf(b)) ||
+      underWay.ofSubscription(a.id) - underWay.ofSubscription(b.id) ||
+      a.seq - b.seq,
+  )
+  /** What this look has taken, in all and by key. */
+  let taken = 0
+  const takenByKey = new Map<string, number>()
   let granted = 0
   const limits = new Map<string, number>()
   let looked = 0
@@ -84,6 +92,10 @@ async function chooseDue(db: Reader, now: number, underWay: DeliveriesUnderWay):
   let hadLittle = false
   for (const [at, subscription] of subscriptions.entries()) {
     const origin = originOf(subscription.url)
+    const key = keyOf(subscription)
+    const own = underWay.sendingOf(key) + (takenByKey.get(key) ?? 0)
+    const others = underWay.sending + taken - own
+    const room = Math.ceil((DELIVERIES_OVERALL - others) / 2) - own
     const places = Math.min(DELIVERIES_PER_ORIGIN, Math.ceil(room / 2))
     let free = limits.get(origin)
     if (free === undefined) {
@@ -103,11 +115,15 @@ async function chooseDue(db: Reader, now: number, underWay: DeliveriesUnderWay):
     const due = together.get(subscription.id) ?? (await sendable(db, subscription, now, free))
     hadLittle = due.length <= 1
     limits.set(origin, free - due.length)
-    room -= Math.min(due.length, Math.max(0, places - underWay.at(origin)))
+    const sent = Math.min(due.length, Math.max(0, places - underWay.at(origin)))
+    taken += sent
+    takenByKey.set(key, (takenByKey.get(key) ?? 0) + sent)
     for (const queued of due) chosen.push({ origin, queued, places })
   }
   return chosen
 }
+
+const keyOf = ({ api_key_id }: DueSubscription): string => api_key_id ?? ''
 
 const NOTHING_READ: ReadonlyMap<string, readonly Queued[]> = new Map()
 

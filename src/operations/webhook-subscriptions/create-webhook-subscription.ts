@@ -2,9 +2,11 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
+import { badRequest } from '../../errors.ts'
 import { newId } from '../../store/id.ts'
+import type { Tx } from '../../store/store.ts'
 import { lastSequence } from '../../store/webhook-cursors.ts'
-import { insertWebhookSubscription } from '../../store/webhook-subscriptions.ts'
+import { countSubscriptions, insertWebhookSubscription } from '../../store/webhook-subscriptions.ts'
 import { webhookSubscriptionRecord } from '../api-records.ts'
 import { checkReceiver } from './check-receiver.ts'
 import { enabledEventsJson } from './enabled-events.ts'
@@ -12,6 +14,7 @@ import { makeWebhookSecret } from './secret.ts'
 
 type CreateWebhookSubscriptionRoute = Api['webhookSubscriptions']['create']
 
+/** Throws bad_request, also for a subscription too many; the message names the setting. */
 export async function createWebhookSubscription(
   context: Context,
   input: Input<CreateWebhookSubscriptionRoute>,
@@ -21,6 +24,7 @@ export async function createWebhookSubscription(
   const { secret, columns } = makeWebhookSecret(context, id)
   const now = context.clock.now()
   return context.commit(async (tx) => {
+    await requireRoom(context, tx)
     const stored = await insertWebhookSubscription(tx, {
       id,
       api_key_id: context.actor.apiKeyId,
@@ -37,4 +41,22 @@ export async function createWebhookSubscription(
     })
     return { ...webhookSubscriptionRecord(stored), secret }
   })
+}
+
+async function requireRoom({ actor, config: { values } }: Context, tx: Tx): Promise<void> {
+  const { ofKey, ofAll } = await countSubscriptions(tx, actor.apiKeyId)
+  const mostOfKey = actor.scopes.includes('*') ? Number.POSITIVE_INFINITY : values['webhooks.max-per-key']
+  if (ofKey >= mostOfKey) {
+    throw badRequest(
+      `This API key has ${ofKey} webhook subscriptions, as many as the setting webhooks.max-per-key allows: delete one (DELETE /v2/webhook-subscriptions/{id}, \`svc webhooks delete\`), or have the operator raise it`,
+      { details: { limit: 'webhooks.max-per-key', most: mostOfKey } },
+    )
+  }
+  const most = values['webhooks.max']
+  if (ofAll >= most) {
+    throw badRequest(
+      `This installation has ${ofAll} webhook subscriptions, as many as the setting webhooks.max allows: delete one (DELETE /v2/webhook-subscriptions/{id}, \`svc webhooks delete\`), or have the operator raise it`,
+      { details: { limit: 'webhooks.max', most } },
+    )
+  }
 }
