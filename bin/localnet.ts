@@ -1,6 +1,6 @@
 /** The embedded chain for commands: over the JSON-RPC of the process that serves it, else opened in this process. */
 import { existsSync, readdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Localnet, LocalnetReport } from '../commands/session.ts'
 import { failure, Problem, usage } from '../commands/ui/problem.ts'
 import { clusterOf, parseCluster } from '../src/chain/cluster.ts'
@@ -165,7 +165,12 @@ export async function copyServedChain({ dataDir }: Config): Promise<string | und
   if (owner === undefined || !(await listens(owner))) return undefined
   const rpc = await overHttp(owner)
   try {
-    return ((await rpc.call('svc_copy', '[]')) as { file: string }).file
+    const { file } = (await rpc.call('svc_copy', '[]')) as { file: unknown }
+    const name = basename(String(file))
+    // The copy is removed after use, so that whoever answers on this port must not name another file.
+    if (!name.startsWith('chain.copy-'))
+      throw failure(`${owner.rpc_url} answered with ${name}, which is no copy of the chain`)
+    return join(dataDir, name)
   } finally {
     await rpc.close()
   }

@@ -8,6 +8,7 @@ import { fetchStoredList } from '../merkle/stored-list.ts'
 import { failure, nullIfNotFound } from '../ui/problem.ts'
 import { wholeFolder } from '../ui/whole-folder.ts'
 import { aboutAirdrop } from './about-airdrop.ts'
+import { listFlags, ROOT_FLAG, requireMeant, rootsOf, storedRecord } from './meant-list.ts'
 
 /** The approximate number of proofs in one file, which a page loads to find one wallet. */
 const PER_FILE = 64
@@ -31,15 +32,18 @@ export const airdropExportVerb = verb({
   args: { id: required(text('Id of the airdrop')) },
   flags: {
     out: required(text('Folder to write', { placeholder: 'DIR' })),
+    root: text('Merkle root that the stored list must have, hex', ROOT_FLAG),
+    ...listFlags,
     replace: toggle('Replace the folder where there is one already'),
   },
   examples: [
     'svc airdrops export 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --out public/airdrop',
     'svc airdrops export 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --out public/airdrop --replace',
   ],
-  async run({ id, out, replace }, session) {
+  async run({ id, out, replace, root, ...meant }, session) {
     const folder = await wholeFolder(out, { replace, kind: 'export', file: 'airdrop.json', format: FORMAT })
-    const { data: record } = await session.client.merkleTrees.get({ id })
+    const record = await storedRecord(session, id)
+    await requireMeant(session, [record], { ...meant, roots: rootsOf(root) })
     const onChain = await nullIfNotFound(aboutAirdrop(session, record))
     const tree = hashTree(await fetchStoredList(session, id, record.leaf_count), session.ui)
     if (toHex(tree.root) !== record.root) {

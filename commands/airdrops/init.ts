@@ -10,6 +10,7 @@ import { runSigned } from '../signing/run.ts'
 import { refuseNamedWallet } from '../signing/signing-wallet.ts'
 import { failure, usage } from '../ui/problem.ts'
 import type { AgreedAirdrop } from './expected-build.ts'
+import { listFlags, ROOT_FLAG, requireAsked, requireMeant, rootsOf } from './meant-list.ts'
 import { VESTING_FLAGS, vestingLines, vestingOf } from './vesting-flags.ts'
 
 const { submit, get, simulate } = paths.transactions
@@ -17,7 +18,8 @@ const { submit, get, simulate } = paths.transactions
 const initFlags = {
   mint: text('Mint of the token, where no tree is stored', { placeholder: 'MINT' }),
   airdrop_count: integer('Which airdrop of this mint, with --mint (default 0)', { min: 0, max: MAX_AIRDROP_COUNT }),
-  root: text('Merkle root, hex, with --mint', { placeholder: 'HEX' }),
+  root: text('Merkle root, hex: of the airdrop with --mint, or what that of the stored tree must be', ROOT_FLAG),
+  ...listFlags,
   unfunded: toggle('Deposit nothing: whoever claims before you do finds an empty vault'),
   fund_amount: text('Deposit so many raw units instead of the total of the tree', { placeholder: 'UNITS' }),
   clawback_after_days: integer('Days until what is left can be withdrawn (default 30)', { min: 1, max: 3650 }),
@@ -32,13 +34,14 @@ type InitFlags = InputValues<typeof initFlags>
 export const airdropInitVerb = verb({
   about: 'Put an airdrop on chain and fund it, in one transaction',
   details:
-    'With the id of a stored tree, its root and total are taken from there. What is left after the clawback time goes back to the token account of whoever paid.',
+    'With the id of a stored tree, its root and total are taken from there. Where another API key stored it, a run without a terminal, or with --yes, needs --root or --list. What is left after the clawback time goes back to the token account of whoever paid.',
   calls: [paths.airdrops.create, paths.airdrops.get, simulate, submit, get, paths.signer.get],
   args: { id: text('Id of the stored tree; not with --mint') },
   flags: initFlags,
   examples: [
     'svc airdrops init 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw',
     'svc airdrops init 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --signed --clawback-after-days 90 --yes',
+    'svc airdrops init 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --list recipients.csv --decimals 6 --yes',
     'svc airdrops init 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --ends-at 2027-12-31T00:00:00Z',
     'svc airdrops init --mint 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --airdrop-count 3 --root 44af2d44dc00d2157cde1260ad46338d985dcf63691f900ef154ebde036a1be7 --fund-amount 1000000',
   ],
@@ -92,9 +95,11 @@ function checkInitFlags(id: string | undefined, input: InitFlags): void {
   if ((id === undefined) === (input.mint === undefined)) {
     throw usage('give either the id of a stored tree, or --mint and --root', { param: '<id>' })
   }
-  if (id !== undefined && (input.root !== undefined || input.airdrop_count !== undefined)) {
-    const shown = input.root === undefined ? '--airdrop-count' : '--root'
-    throw usage(`${shown} goes with --mint: a stored tree has its own`, { param: shown })
+  if (id !== undefined && input.airdrop_count !== undefined) {
+    throw usage('--airdrop-count goes with --mint: a stored tree has its own', { param: '--airdrop-count' })
+  }
+  if (id === undefined && input.list !== undefined) {
+    throw usage('--list goes with the id of a stored tree', { param: '--list' })
   }
   if (id === undefined && input.root === undefined) throw usage('--root is required with --mint', { param: '--root' })
   if (input.unfunded && input.fund_amount !== undefined) {
@@ -120,8 +125,13 @@ const agreedByFlags = (input: InitFlags): AgreedAirdrop => ({
   deposit: depositOf(input, null),
 })
 
-async function storedAirdrop({ client }: Session, id: string, input: InitFlags): Promise<AgreedAirdrop> {
-  const { mint, airdrop_count, root, total, leaf_count } = (await client.airdrops.get({ id })).data
+async function storedAirdrop(session: Session, id: string, input: InitFlags): Promise<AgreedAirdrop> {
+  const data = requireAsked(id, (await session.client.airdrops.get({ id })).data)
+  const { mint, airdrop_count, root, total, leaf_count } = data
+  // A dry run signs nothing, and shows the root.
+  if (!input.dry_run || input.root !== undefined || input.list !== undefined) {
+    await requireMeant(session, [data], { ...input, roots: rootsOf(input.root) })
+  }
   const caps = { total, leaf_count: total === null ? null : leaf_count }
   return { mint, airdrop_count, root, ...caps, deposit: depositOf(input, total) }
 }

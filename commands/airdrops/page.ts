@@ -24,6 +24,7 @@ import { readBytes } from '../ui/files.ts'
 import { failure, usage } from '../ui/problem.ts'
 import { type PutFile, wholeFolder } from '../ui/whole-folder.ts'
 import { aboutAirdrop } from './about-airdrop.ts'
+import { listFlags, requireMeant, storedRecord } from './meant-list.ts'
 
 /** Largest logo in bytes: every visitor loads it. */
 const MOST_LOGO_BYTES = 512 * 1024
@@ -45,20 +46,27 @@ export const airdropPageVerb = verb({
     out: required(text('Folder to write', { placeholder: 'DIR' })),
     config: text('Settings of the page, a JSON file', { placeholder: 'FILE' }),
     rpc: listOf('URLs of nodes that the page asks, in order; everybody can read them', { placeholder: 'URL,URL' }),
+    root: listOf('Merkle roots that the stored lists must have, hex, one for each airdrop', {
+      placeholder: 'ROOT,ROOT',
+    }),
+    ...listFlags,
     replace: toggle('Replace the page where there is one already'),
   },
   examples: [
     'svc airdrops page 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --out public/claim',
     'svc airdrops page 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw Vx1bq0Zt7nYw4KcGm2RsPd9LhFjE3uTiAoXeCz8BvN5MkQ --out public/claim --config claim.json --rpc https://rpc.example.com --replace',
   ],
-  async run({ ids, out, config, rpc, replace }, session) {
+  async run({ ids, out, config, rpc, replace, root, ...meant }, session) {
     const twice = ids.find((id, i) => ids.indexOf(id) < i)
     if (twice !== undefined) throw usage(`the airdrop ${twice} is given twice`, { param: 'ids' })
     const folder = await wholeFolder(out, { replace, kind: 'claim page', file: 'airdrops.json', format: PAGE_FORMAT })
     const files = await pageFiles()
     const { settings, logo } = await operatorSettings(config, rpc, files)
+    const records: TreeRecord[] = []
+    for (const id of ids) records.push(await storedRecord(session, id))
+    await requireMeant(session, records, { ...meant, roots: root ?? [] })
     const parts: SitePart[] = []
-    for (const id of ids) parts.push(await readPart(session, id))
+    for (const record of records) parts.push(await readPart(session, record))
     const [cluster] = parts.map((part) => part.cluster)
     if (cluster === undefined) throw usage('give the id of an airdrop', { param: 'ids' })
     const index = buildBuckets(parts.map(({ tree }) => tree.list))
@@ -110,10 +118,9 @@ interface SitePart {
   cluster: SiteCluster
 }
 
-async function readPart(session: Session, id: string): Promise<SitePart> {
-  const { data: record } = await session.client.merkleTrees.get({ id })
+async function readPart(session: Session, record: TreeRecord): Promise<SitePart> {
   const about = await aboutAirdrop(session, record)
-  const tree = hashTree(await fetchStoredList(session, id, record.leaf_count), session.ui)
+  const tree = hashTree(await fetchStoredList(session, record.id, record.leaf_count), session.ui)
   requireStored(tree, record)
   return { tree, ...about }
 }

@@ -6,6 +6,7 @@ import { hashRoot } from '../merkle/recipients.ts'
 import { fetchStoredList } from '../merkle/stored-list.ts'
 import { makeStateFolder, stateFile } from '../state-file.ts'
 import { failure } from '../ui/problem.ts'
+import { listFlags, ROOT_FLAG, requireMeant, rootsOf, storedRecord } from './meant-list.ts'
 import { sendFlags } from './sending/flags.ts'
 import { sendList } from './sending/list.ts'
 
@@ -16,7 +17,7 @@ const PUSHES_FOLDER = 'pushes'
 export const airdropPushVerb = verb({
   about: 'Send the list of a stored airdrop, instead of having it claimed',
   details:
-    'The program takes claims from the claimant alone, so these are transfers from your wallet, as `svc airdrops send` makes them. Wallets that have claimed are left out. Refused while the vault can pay claims, because a wallet could then be paid twice: withdraw it first.',
+    'The program takes claims from the claimant alone, so these are transfers from your wallet, as `svc airdrops send` makes them. Wallets that have claimed are left out. Refused while the vault can pay claims, because a wallet could then be paid twice: withdraw it first. Where another API key stored the list, a run without a terminal, or with --yes, needs --root or --list.',
   calls: [
     create,
     plan,
@@ -27,20 +28,26 @@ export const airdropPushVerb = verb({
     paths.signer.get,
     paths.merkleTrees.get,
     paths.merkleTrees.entries,
+    paths.airdrops.get,
   ],
   args: { id: required(text('Id of the stored tree')) },
   flags: {
     journal: text('File that knows who was paid (default: one of this airdrop in the state folder)', {
       placeholder: 'FILE',
     }),
+    root: text('Merkle root that the stored list must have, hex', ROOT_FLAG),
+    ...listFlags,
     ...sendFlags,
   },
   examples: [
     'svc airdrops push 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --dry-run',
     'svc airdrops push 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw -k payer.json --out paid.csv',
   ],
-  async run({ id, journal, ...flags }, session) {
-    const { data: record } = await session.client.merkleTrees.get({ id })
+  async run({ id, journal, root: meantRoot, list: file, decimals, duplicates, ...flags }, session) {
+    const record = await storedRecord(session, id)
+    if (!flags.dry_run || meantRoot !== undefined || file !== undefined) {
+      await requireMeant(session, [record], { roots: rootsOf(meantRoot), list: file, decimals, duplicates })
+    }
     const list = await fetchStoredList(session, id, record.leaf_count)
     const root = toHex(hashRoot(list, session.ui))
     if (root !== record.root) {

@@ -13,6 +13,9 @@ export const airdropSponsorVerb = verb({
   args: { id: required(text('Id of the airdrop')) },
   flags: {
     budget: text('Most SOL that may leave the platform wallet in all', { placeholder: 'SOL' }),
+    root: text('Pay only for the list with this Merkle root, hex; another one that is stored is refused', {
+      placeholder: 'ROOT',
+    }),
     on: toggle('Begin to pay again'),
     off: toggle('Stop paying; claims under way go on'),
   },
@@ -21,12 +24,14 @@ export const airdropSponsorVerb = verb({
     'svc airdrops sponsor 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw',
     'svc airdrops sponsor 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --off',
   ],
-  async run({ id, budget, on, off }, { client }) {
+  async run({ id, budget, root, on, off }, { client }) {
     if (on && off) throw usage('give either --on or --off', { param: '--off' })
-    if (budget === undefined && !on && !off) return sponsorshipOutcome((await client.sponsorships.get({ id })).data)
+    if (budget === undefined && root === undefined && !on && !off)
+      return sponsorshipOutcome((await client.sponsorships.get({ id })).data)
     const { data } = await client.sponsorships.update({
       id,
       ...(budget === undefined ? {} : { budget: String(rawUnits(budget, LAMPORT_DECIMALS, '--budget')) }),
+      ...(root === undefined ? {} : { root }),
       ...(on || off ? { enabled: on } : {}),
     })
     return sponsorshipOutcome(data)

@@ -26,6 +26,7 @@ export function builtTreeRecord(tree: RootedList, mint: string, airdropCount: nu
     total_locked: String(totalLocked(tree.list)),
     list_sha256: listHash(tree.list),
     persisted: false,
+    created_by: null,
     created_at: null,
   }
 }

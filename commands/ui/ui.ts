@@ -16,6 +16,8 @@ export interface Ui {
   readonly interactive: boolean
   /** Whether `confirm` can succeed: by a prompt on a terminal, or by `--yes`. */
   readonly confirmable: boolean
+  /** Whether a person sees what is printed and is asked: on a terminal, without `--yes`. */
+  readonly attended: boolean
   /** Whether options shape the answer, as `--jq` does; a stream of lines has no answer that they could shape. */
   readonly isShaped: boolean
   /** Whether a pager has the terminal, and Ctrl-C with it. */
@@ -99,6 +101,7 @@ export function createUi({ format, paint, interactive, animated, yes, paged, clu
   return {
     interactive,
     confirmable: interactive || yes,
+    attended: interactive && !yes,
     isShaped: view !== undefined,
     get isPaging() {
       return isPaging

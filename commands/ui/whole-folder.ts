@@ -1,6 +1,6 @@
 /** Writes a folder that is whole or not there: into a new one beside it, which then takes its place. */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { reason } from './files.ts'
 import { failure, usage } from './problem.ts'
 
@@ -34,6 +34,8 @@ export async function wholeFolder(out: string, { replace, kind, file, format }: 
       await mkdir(draft, { recursive: true })
       await fill(async (path, content) => {
         const target = join(draft, path)
+        // What others have named must not lead out of the folder.
+        if (!target.startsWith(join(draft, sep))) throw new Error(`${path} would not be in it`)
         const folder = dirname(target)
         if (!made.has(folder)) await mkdir(folder, { recursive: true })
         made.add(folder)

@@ -38,6 +38,10 @@ export const airdrop = z
     leaf_count: z.int().min(0),
     status: z.enum(AIRDROP_STATUSES),
     created_at: timestamp.nullable(),
+    own: z.boolean().nullable().meta({
+      description:
+        'Whether the tree was stored with the API key of this request; null in lists, and where none is stored',
+    }),
     total: digits
       .nullable()
       .meta({ description: 'Sum of the stored tree, raw units, locked amounts included; null where none is stored' }),

@@ -16,6 +16,7 @@ export const AUDIT_ACTIONS = [
   'fee_schedule.deleted',
   'fee_schedule.run_requested',
   'sponsorship.changed',
+  'merkle_tree.replaced',
   'audit.recorded',
   'audit.sealed',
   'audit.cut',

@@ -24,6 +24,9 @@ export const merkleTree = z
         'SHA-256 of the canonical list (wallet 32 bytes, amount u64 LE, and locked amount u64 LE in a list that has any, in leaf order), hex',
     }),
     persisted: z.boolean(),
+    created_by: z.string().nullable().meta({
+      description: 'Id of the API key that stored it; null where none is stored, and for trees of an earlier version',
+    }),
     created_at: timestamp.nullable(),
   })
   .openapi('MerkleTree')
@@ -59,7 +62,7 @@ export const merkleTrees = {
     tag: 'Merkle trees',
     summary: 'Build a tree from a list of wallets and amounts, and store it',
     description:
-      'The same id with the same root answers the stored tree. Amounts as strings are raw units; as numbers they are scaled by `decimals` by their exact decimal text.',
+      'The same id with the same root answers the stored tree; `replace` puts another list in its place, for the key that stored it, or one with `airdrop:admin` or `*`. Amounts as strings are raw units; as numbers they are scaled by `decimals` by their exact decimal text.',
     body: writeBody({
       mint: address,
       airdrop_count: airdropCount.default(0),

@@ -1,6 +1,6 @@
 /** Sponsorships: claims for which the platform wallet pays fee and rent, within the budget of their airdrop. */
 import { z } from '@hono/zod-openapi'
-import { address, digits, transactionBase64, treeId, u64Digits } from './chain-scalars.ts'
+import { address, digits, hash32, hex32, transactionBase64, treeId, u64Digits } from './chain-scalars.ts'
 import { txVersionShape, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { signedPayload, trackedResource, unsignedPayload } from './payloads.ts'
@@ -16,6 +16,12 @@ const budget = u64Digits.meta({
 export const sponsorship = z
   .object({
     airdrop_id: treeId,
+    root: hex32
+      .nullable()
+      .meta({ description: 'Root of the list that it pays for; null where its tree was replaced before svc kept it' }),
+    ended: z.boolean().meta({
+      description: 'Whether the stored tree has another root by now, so that nothing is paid until it is begun again',
+    }),
     enabled: z.boolean(),
     budget,
     used: digits.meta({
@@ -26,6 +32,8 @@ export const sponsorship = z
     landed: count('Claims that are final on chain'),
     failed: count('Claims that failed on chain, and cost their fee'),
     expired: count('Claims that never landed, and cost nothing'),
+    created_by: z.string().meta({ description: 'Id of the API key that began it' }),
+    updated_by: z.string().meta({ description: 'Id of the API key that changed it last' }),
     created_at: timestamp,
     updated_at: timestamp,
   })
@@ -91,9 +99,13 @@ export const sponsorships = {
     atomic: true,
     summary: 'Begin, change or stop paying for the claims of an airdrop',
     description:
-      'The first request makes the sponsorship and needs a budget. A budget below what is used pays for no further claim.',
+      'The first request makes the sponsorship and needs a budget. A budget below what is used pays for no further claim. While there is one, the tree cannot be replaced; where it was, the sponsorship has ended until `root` begins it again.',
     params,
-    body: writeBody({ budget: budget.optional(), enabled: z.boolean().optional() }),
+    body: writeBody({
+      budget: budget.optional(),
+      enabled: z.boolean().optional(),
+      root: hash32.optional().meta({ description: 'Root that the stored tree must have, hex; another one is refused' }),
+    }),
     data: sponsorship,
     scope: 'airdrop:admin',
   }),

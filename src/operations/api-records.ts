@@ -86,6 +86,7 @@ export const merkleTreeRecord = (row: TreeRow): TreeRecord => ({
   total_locked: row.total_locked,
   list_sha256: row.list_sha256,
   persisted: true,
+  created_by: row.created_by,
   created_at: isoTime(row.created_at),
 })
 
@@ -110,6 +111,7 @@ export const storedAirdrop = (row: Row<'merkle_trees'>): AirdropBase => ({
 /** Returns a stored airdrop as lists contain it. Fields that only the chain has are null until they are read there. */
 export const airdropRecord = (row: Row<'merkle_trees'>): Airdrop => ({
   ...storedAirdrop(row),
+  own: null,
   distributor: null,
   on_chain_root: null,
   admin: null,

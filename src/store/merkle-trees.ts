@@ -1,6 +1,6 @@
 /** Storage of merkle trees and of the bytes from which their proofs are read. */
 import { conflict } from '../errors.ts'
-import { finding, inserting, listing } from './records.ts'
+import { finding, inserting, listing, updating } from './records.ts'
 import type { NewRow, Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
@@ -16,6 +16,9 @@ const BLOBS_PER_INSERT = 64
 
 const insertRow = inserting('merkle_trees')
 export const findTree = finding('merkle_trees', 'id')
+const updateTree = updating('merkle_trees', 'id')
+/** Returns the row and locks it until the commit; an update that changes nothing does so on both databases. */
+export const lockTree = (tx: Tx, id: string) => updateTree(tx, id, { id })
 export const pageTrees = listing('merkle_trees', ['mint'], { weights: { metadata_json: 1 } })
 
 /** Stores a tree with all its pieces. A duplicate id makes `write` fail with `conflict`. */

@@ -239,6 +239,8 @@ export interface MerkleTreesTable extends Recorded {
   /** Sum of the locked amounts as decimal digits. */
   total_locked: Generated<string>
   list_sha256: string
+  /** API key that stored the tree; null for trees of an earlier version. */
+  created_by: Generated<string | null>
   /** Airdrop lifecycle; `tree_built` until a distributor is found on chain. */
   status: 'tree_built' | 'initialized' | 'claiming' | 'fully_claimed' | 'vault_drained'
   /** Address of the airdrop's account on any chain; null for trees of an earlier version until their next check. */
@@ -798,6 +800,8 @@ export interface AirdropClaimFiguresTable {
 export interface SponsorshipsTable {
   seq: Generated<number>
   airdrop_id: string
+  /** Root of the tree whose claims are paid for; a sponsorship has ended where the stored tree has another one. */
+  root: string
   /** 1 while claims are paid for. */
   enabled: number
   /** Lamports that may leave in all. */

@@ -86,6 +86,21 @@ export async function findSigning(reader: Reader, id: string): Promise<Row<'sign
   return (await reader.selectFrom('signings').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
 }
 
+/** Returns signings of an operation that were reserved after `since`, in Unix milliseconds, and have not ended. */
+export function intendedSignings(
+  reader: Reader,
+  operation: string,
+  since: number,
+): Promise<Pick<Row<'signings'>, 'id' | 'genesis' | 'transaction'>[]> {
+  return reader
+    .selectFrom('signings')
+    .select(['id', 'genesis', 'transaction'])
+    .where('created_at', '>', since)
+    .where('operation', '=', operation)
+    .where('state', '=', 'intended')
+    .execute()
+}
+
 /** Whether this message is already signed, or about to be signed, for another request. */
 export async function isMessageKnown(reader: Reader, messageSha256: string): Promise<boolean> {
   const same = reader.selectFrom('signings').select('seq').where('message_sha256', '=', messageSha256)

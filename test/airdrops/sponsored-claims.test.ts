@@ -40,7 +40,7 @@ describe('a sponsorship', () => {
   it('is begun, changed, stopped, and written into the audit log', async () => {
     const all = await airdropsOn(await startPlatform())
     const mint = all.mintFor(all.wallet(), 0n)
-    const { id } = await all.storeTree(mint, entriesFor([Keypair.generate()]))
+    const { id, root } = await all.storeTree(mint, entriesFor([Keypair.generate()]))
     const path = sponsorshipOf(id)
     expect(await all.refused('PATCH', path, {})).toMatchObject({ status: 400, param: 'budget' })
     const begun = await all.ok('PATCH', path, { budget: '5' })
@@ -53,9 +53,9 @@ describe('a sponsorship', () => {
     await all.ok('PATCH', path, { budget: '7' })
     const entries = await all.ok('GET', '/v2/audit-entries?action=sponsorship.changed')
     expect(entries.map(({ details }: { details: object }) => details)).toEqual([
-      { airdrop: id, budget: '7', used: '0', enabled: true },
-      { airdrop: id, budget: '5', used: '0', enabled: false },
-      { airdrop: id, budget: '5', used: '0', enabled: true },
+      { airdrop: id, root, budget: '7', used: '0', enabled: true },
+      { airdrop: id, root, budget: '5', used: '0', enabled: false },
+      { airdrop: id, root, budget: '5', used: '0', enabled: true },
     ])
   })
 })

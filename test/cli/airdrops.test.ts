@@ -47,7 +47,7 @@ describe('svc airdrops refuses', () => {
   it.each([
     [['init'], 'give either the id of a stored tree, or --mint and --root'],
     [['init', ID, '--mint', MINT], 'give either the id of a stored tree, or --mint and --root'],
-    [['init', ID, '--root', HEX], '--root goes with --mint'],
+    [['init', '--mint', MINT, '--root', HEX, '--list', list], '--list goes with the id of a stored tree'],
     [['init', ID, '--airdrop-count', '1'], '--airdrop-count goes with --mint'],
     [['init', '--mint', MINT], '--root is required with --mint'],
     [['init', ID, '--unfunded', '--fund-amount', '1'], 'give either --unfunded or --fund-amount'],

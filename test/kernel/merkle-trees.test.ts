@@ -27,6 +27,7 @@ describe('a tree', () => {
       total_locked: '0',
       list_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
       persisted: true,
+      created_by: expect.stringMatching(/^key_/),
       created_at: new Date(clock.now()).toISOString(),
     })
     const { id } = made.json.data

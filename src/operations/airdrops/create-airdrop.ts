@@ -2,11 +2,15 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
+import { lockTree } from '../../store/merkle-trees.ts'
+import type { Tx } from '../../store/store.ts'
 import { signingDraft, trackingOf, unsignedAnswer } from '../building.ts'
+import { AIRDROP_CREATION } from '../merkle-trees/replaced-tree.ts'
+import { treeIdOf } from '../merkle-trees/tree-keys.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { openSigningRun } from '../signing/signing-run.ts'
 import type { NewSigningPlan } from '../signing/types.ts'
-import { planCreation } from './plan-creation.ts'
+import { planCreation, storedRootOf } from './plan-creation.ts'
 
 type CreateAirdropRoute = Api['airdrops']['create']
 
@@ -21,11 +25,20 @@ export async function createAirdrop(
 
 /** The platform wallet pays and funds, whatever `payer` is, as for fee claims. */
 async function signedCreation(context: Context, input: Input<CreateAirdropRoute>): Promise<Result<CreateAirdropRoute>> {
-  const run = await openSigningRun<null>(context, 'airdrop.create')
+  const run = await openSigningRun<null>(context, AIRDROP_CREATION)
   const plan = run.resumed ?? (await planSignedCreation(context, input, run.wallet))
   return signAndSubmit(context, run, plan, {
+    reserve: (tx) => requireStoredRoot(tx, input),
     answer: ([signature]) => ({ mode: 'signed', signature }),
   })
+}
+
+/** Locks the stored tree, so that it cannot be replaced between its reading and the reservation of the signing. */
+async function requireStoredRoot(
+  tx: Tx,
+  { mint, airdrop_count, merkle_root }: Input<CreateAirdropRoute>,
+): Promise<void> {
+  storedRootOf({ merkle_root }, await lockTree(tx, treeIdOf(mint, airdrop_count)))
 }
 
 async function planSignedCreation(

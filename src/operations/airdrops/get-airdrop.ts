@@ -23,7 +23,7 @@ type GetAirdropRoute = Api['airdrops']['get']
 
 /** A stored airdrop is returned without its chain state while the node fails or is slow. */
 export async function getAirdrop(context: Context, { id }: Input<GetAirdropRoute>): Promise<Result<GetAirdropRoute>> {
-  const { chain, store, log } = context
+  const { chain, store, log, actor } = context
   airdropKeyOf(id)
   const row = await findAirdrop(store.db, id)
   if (row === null) return foreignAirdrop(await readAirdrop(chain, id))
@@ -31,7 +31,8 @@ export async function getAirdrop(context: Context, { id }: Input<GetAirdropRoute
     genesis: await chain.genesisHash(),
     airdrop: await readAirdrop(chain, id),
   }))
-  return read === null ? airdropRecord(row) : storedAirdropWithChain(row, read.airdrop, read.genesis)
+  const record = read === null ? airdropRecord(row) : await storedAirdropWithChain(row, read.airdrop, read.genesis)
+  return { ...record, own: row.created_by === actor.apiKeyId }
 }
 
 /** Returns the later of both states, because a node may lag behind the events that were written. */
@@ -86,6 +87,7 @@ function foreignAirdrop(airdrop: ChainAirdrop): Airdrop {
       distributor,
     ),
     created_at: null,
+    own: null,
     total: null,
     total_locked: null,
     distributor: airdrop.address,

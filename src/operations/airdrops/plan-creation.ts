@@ -47,7 +47,7 @@ export async function planCreation(
   const { mint, airdrop_count: airdropCount } = input
   const id = treeIdOf(mint, airdropCount)
   const tree = await findTree(store.db, id)
-  const root = rootOf(input, tree)
+  const root = storedRootOf(input, tree)
   const deposit = depositOf(input, id, tree)
   const account = await tokenAccountAddress(mint, payer)
   const airdrop = await readAirdrop(chain, id, async () => [mint, account])
@@ -116,7 +116,8 @@ function scheduleOf(
 
 const unixSecondsOf = (time: string): bigint => BigInt(Math.floor(Date.parse(time) / SECOND_MS))
 
-function rootOf({ merkle_root }: CreateAirdropInput, tree: StoredTree): string {
+/** Returns the root in hex; throws bad_request where the stored tree has another one. */
+export function storedRootOf({ merkle_root }: Pick<CreateAirdropInput, 'merkle_root'>, tree: StoredTree): string {
   const root = merkle_root.replace(/^0x/i, '').toLowerCase()
   if (tree === null || tree.root === root) return root
   throw badRequest(

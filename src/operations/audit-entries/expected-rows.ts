@@ -61,7 +61,7 @@ const KINDS = {
   sponsorships: {
     name: 'sponsorship',
     id: 'airdrop',
-    compared: ['budget', 'enabled'],
+    compared: ['root', 'budget', 'enabled'],
     rows: async (reader) =>
       (await allSponsorships(reader)).map((row) => ({
         id: row.airdrop_id,

@@ -1,24 +1,19 @@
 /** Builds a tree from the raw request body in the worker thread, and stores it with its event. */
 import type { z } from 'zod'
 import { merkleTrees, type TreeRecord } from '../../api/merkle-trees.ts'
-import {
-  type Distributor,
-  distributorAddress,
-  readDistributors,
-} from '../../chain/programs/merkle-distributor/index.ts'
+import { distributorAddress } from '../../chain/programs/merkle-distributor/index.ts'
 import type { Context, Services } from '../../context.ts'
-import { type ApiError, badRequest, conflict, internal } from '../../errors.ts'
+import { badRequest, internal } from '../../errors.ts'
 import type { BuiltTree } from '../../merkle/built-tree.ts'
 import { MerkleInputError } from '../../merkle/errors.ts'
 import { TreePoolBusyError } from '../../merkle/pool.ts'
 import { blobsOf } from '../../merkle/stored-tree.ts'
 import { writeEvent } from '../../store/event-drafts.ts'
 import { newId } from '../../store/id.ts'
-import { findTree, insertTree, replaceTree, restoreBlobs } from '../../store/merkle-trees.ts'
-import type { NewRow, Row } from '../../store/schema.ts'
-import type { Tx } from '../../store/store.ts'
-import { pendingTransactions } from '../airdrops/pending-transactions.ts'
+import { findTree, insertTree, lockTree, replaceTree, restoreBlobs } from '../../store/merkle-trees.ts'
+import type { NewRow } from '../../store/schema.ts'
 import { merkleTreeRecord } from '../api-records.ts'
+import { auditReplacement, readTreeMint, requireReplaceable } from './replaced-tree.ts'
 import { treeIdOf } from './tree-keys.ts'
 
 const { body } = merkleTrees.create
@@ -61,6 +56,7 @@ export async function createMerkleTree(context: Context, input: TreeInput): Prom
     total: built.total.toString(),
     total_locked: built.totalLocked.toString(),
     list_sha256: built.listHash,
+    created_by: context.actor.apiKeyId,
     status: 'tree_built',
     external_uid: context.externalUid ?? null,
     metadata_json: context.metadata === undefined ? null : JSON.stringify(context.metadata),
@@ -68,7 +64,7 @@ export async function createMerkleTree(context: Context, input: TreeInput): Prom
   } as const
   if (!input.persist) {
     context.status = 200
-    return { ...merkleTreeRecord(fields), persisted: false, created_at: null }
+    return { ...merkleTreeRecord(fields), persisted: false, created_by: null, created_at: null }
   }
   const distributor = await distributorAddress({ mint, airdropCount: airdrop_count })
   const row: NewRow<'merkle_trees'> = { ...fields, distributor, next_check_at: context.clock.now() }
@@ -78,7 +74,7 @@ export async function createMerkleTree(context: Context, input: TreeInput): Prom
   const chain =
     input.replace && known !== null && known.root !== built.root ? await readTreeMint(context, distributor) : null
   return context.commit(async (tx) => {
-    const existing = await findTree(tx, id)
+    const existing = await lockTree(tx, id)
     if (existing?.root === built.root) {
       context.status = 200
       const sameList = existing.list_sha256 === built.listHash
@@ -86,8 +82,10 @@ export async function createMerkleTree(context: Context, input: TreeInput): Prom
       if (input.replace && sameList) await restoreBlobs(tx, id, blobs)
       return merkleTreeRecord(existing)
     }
-    if (existing !== null && input.replace && chain === null) throw replacedMeanwhile(existing)
-    if (existing !== null) await requireReplaceable(tx, existing, built.root, chain)
+    if (existing !== null) {
+      await requireReplaceable(context, tx, existing, { root: built.root, replace: input.replace, chain })
+      await auditReplacement(context, tx, existing, fields)
+    }
     const stored = existing === null ? await insertTree(tx, row, blobs) : await replaceTree(tx, row, blobs, existing)
     const record = merkleTreeRecord(stored)
     await writeEvent(tx, context.clock, {
@@ -101,82 +99,3 @@ export async function createMerkleTree(context: Context, input: TreeInput): Prom
     return record
   })
 }
-
-/** The account at the address of the airdrop, because the stored status may lag behind the chain. */
-interface MintReading {
-  genesis: string
-  address: string
-  distributor: Distributor | null
-}
-
-/** Throws internal_error when the node fails, because a tree that may be on chain is never replaced. */
-async function readTreeMint({ chain }: Context, address: string): Promise<MintReading> {
-  const { distributors } = await readDistributors(await chain.connection(), [address])
-  return { genesis: await chain.genesisHash(), address, distributor: distributors[0] ?? null }
-}
-
-/**
- * Refuses unless a replacement is requested and nothing of the airdrop is on chain or pending. A tree with the
- * distributor's root is always accepted, because only that list can be claimed.
- */
-async function requireReplaceable(
-  tx: Tx,
-  existing: Row<'merkle_trees'>,
-  root: string,
-  chain: MintReading | null,
-): Promise<void> {
-  const { id, airdrop_count, genesis } = existing
-  // A state of another chain, such as one that was reset, does not apply to this one.
-  const isForeign = chain !== null && genesis !== '' && genesis !== chain.genesis
-  const status = isForeign ? 'tree_built' : existing.status
-  const another = `use another airdrop_count than ${airdrop_count}`
-  if (status !== 'tree_built') {
-    throw treeConflict(existing, `The tree ${id} is on chain already (${status}) and cannot be replaced; ${another}`)
-  }
-  if (chain === null) {
-    throw treeConflict(
-      existing,
-      `A tree ${id} with another root (${existing.root}) is stored; send replace: true to replace it, or another airdrop_count`,
-    )
-  }
-  if (chain.distributor !== null) {
-    const { admin, root: onChain } = chain.distributor
-    if (onChain === root) return
-    throw treeConflict(
-      existing,
-      `The airdrop ${id} is on chain already, made by ${admin} with the root ${onChain}, and its tree cannot be replaced by one with another root; ${another}`,
-    )
-  }
-  const signature = await pendingCreation(tx, id, root, chain)
-  if (signature === null) return
-  throw treeConflict(
-    existing,
-    `The tree ${id} cannot be replaced now: the transaction ${signature} about its airdrop was submitted here and may still land. Wait until it is confirmed or has failed, or ${another}`,
-    { signature },
-  )
-}
-
-/** Returns a pending transaction that may create the airdrop with another root than this one, or null. */
-async function pendingCreation(
-  tx: Tx,
-  id: string,
-  root: string,
-  { genesis, address }: MintReading,
-): Promise<string | null> {
-  const pending = (await pendingTransactions(tx, genesis, 0)).find(({ tracked_id, changes }) => {
-    const roots = changes.flatMap((change) =>
-      change.kind === 'created' && change.distributor === address ? [change.root] : [],
-    )
-    return roots.length === 0 ? tracked_id === id : roots.some((each) => each !== root)
-  })
-  return pending?.signature ?? null
-}
-
-/** The chain was not asked about an airdrop whose tree was stored, or had this root, when the request came. */
-const replacedMeanwhile = ({ id }: Row<'merkle_trees'>): ApiError =>
-  conflict(`Another request stored the tree ${id} with another root at the same time: send this one again`, {
-    param: 'airdrop_count',
-  })
-
-const treeConflict = ({ root, status }: Row<'merkle_trees'>, message: string, more: object = {}): ApiError =>
-  badRequest(message, { param: 'airdrop_count', details: { stored_root: root, status, ...more } })

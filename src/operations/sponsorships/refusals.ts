@@ -19,6 +19,12 @@ export const sponsorshipPaused = (id: string) =>
     { param: 'id', details: withReason('not_sponsored') },
   )
 
+export const sponsorshipEnded = (id: string) =>
+  notFound(
+    `The sponsorship of the airdrop ${id} has ended, because its list was replaced since: ${PAY_YOURSELF}, or begin again with the root of the list that is stored now (PATCH /v2/airdrops/${id}/sponsorship, \`svc airdrops sponsor ${id} --root ROOT\`)`,
+    { param: 'id', details: withReason('not_sponsored') },
+  )
+
 /** The signature is null while the platform wallet has yet to sign. */
 export const sponsoredAlready = ({ wallet, signature }: Pick<SponsoredClaimRow, 'wallet' | 'signature'>) =>
   conflict(

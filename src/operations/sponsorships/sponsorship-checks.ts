@@ -1,6 +1,7 @@
 /** Checks whether a sponsorship pays for one more claim of a wallet: it is on, has budget left, and the wallet had none yet. */
 import type { Signer } from '../../chain/signer/index.ts'
 import type { Services } from '../../context.ts'
+import { findTree } from '../../store/merkle-trees.ts'
 import {
   findSponsorship,
   lockSponsorship,
@@ -15,6 +16,7 @@ import {
   budgetExhausted,
   notSponsored,
   sponsoredAlready,
+  sponsorshipEnded,
   sponsorshipPaused,
   sponsorUnavailable,
 } from './refusals.ts'
@@ -27,14 +29,15 @@ export const MOST_SPONSORED_ATTEMPTS = 3
 export type SponsoredWallet = Pick<SponsoredClaimRow, 'airdrop_id' | 'wallet' | 'genesis'>
 type CheckServices = Pick<Services, 'store' | 'clock'>
 
-/** Throws not_found where no claims of the airdrop are paid for. */
+/** Throws not_found where no claims of the airdrop are paid for, or those of another list than is stored now. */
 export async function requireSponsorship({ store }: Pick<CheckServices, 'store'>, id: string): Promise<SponsorshipRow> {
-  return enabledOne(await findSponsorship(store.db, id), id)
+  return payingOne(store.db, await findSponsorship(store.db, id), id)
 }
 
-function enabledOne(row: SponsorshipRow | null, id: string): SponsorshipRow {
+async function payingOne(reader: Reader, row: SponsorshipRow | null, id: string): Promise<SponsorshipRow> {
   if (row === null) throw notSponsored(id)
   if (row.enabled !== 1) throw sponsorshipPaused(id)
+  if ((await findTree(reader, id))?.root !== row.root) throw sponsorshipEnded(id)
   return row
 }
 
@@ -78,7 +81,7 @@ function requireLeft(row: SponsorshipRow, lamports: bigint): void {
 
 /** Checks all of it under the lock of the sponsorship, so that claims that are reserved at once are counted in turn. */
 export async function lockForClaim(tx: Tx, wallet: SponsoredWallet, lamports: bigint): Promise<SponsorshipRow> {
-  const row = enabledOne(await lockSponsorship(tx, wallet.airdrop_id), wallet.airdrop_id)
+  const row = await payingOne(tx, await lockSponsorship(tx, wallet.airdrop_id), wallet.airdrop_id)
   await requireFree(tx, wallet)
   requireLeft(row, lamports)
   return row

@@ -1,13 +1,17 @@
 /** Shows a sponsorship as the API answers it. */
 import type { Sponsorship } from '../../api/sponsorships.ts'
+import { findTree } from '../../store/merkle-trees.ts'
 import { countSponsoredClaims, type SponsorshipRow } from '../../store/sponsorships.ts'
 import type { Reader } from '../../store/store.ts'
 
 export async function sponsorshipRecord(reader: Reader, row: SponsorshipRow): Promise<Sponsorship> {
   const counts = await countSponsoredClaims(reader, row.airdrop_id)
+  const tree = await findTree(reader, row.airdrop_id)
   const of = (status: 'signing' | 'submitted' | 'landed' | 'failed' | 'expired') => counts.get(status) ?? 0
   return {
     airdrop_id: row.airdrop_id,
+    root: row.root === '' ? null : row.root,
+    ended: tree?.root !== row.root,
     enabled: row.enabled === 1,
     budget: row.budget,
     used: row.used,
@@ -16,14 +20,17 @@ export async function sponsorshipRecord(reader: Reader, row: SponsorshipRow): Pr
     landed: of('landed'),
     failed: of('failed'),
     expired: of('expired'),
+    created_by: row.created_by,
+    updated_by: row.updated_by,
     created_at: new Date(row.created_at).toISOString(),
     updated_at: new Date(row.updated_at).toISOString(),
   }
 }
 
 /** What the audit log says of a sponsorship. */
-export const sponsorshipTerms = ({ airdrop_id, budget, used, enabled }: SponsorshipRow) => ({
+export const sponsorshipTerms = ({ airdrop_id, root, budget, used, enabled }: SponsorshipRow) => ({
   airdrop: airdrop_id,
+  root,
   budget,
   used,
   enabled: enabled === 1,

@@ -3,7 +3,8 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
-import { findTree } from '../../store/merkle-trees.ts'
+import { lockTree } from '../../store/merkle-trees.ts'
+import type { Row } from '../../store/schema.ts'
 import { insertSponsorship, lockSponsorship, type SponsorshipRow, updateSponsorship } from '../../store/sponsorships.ts'
 import type { Tx } from '../../store/store.ts'
 import { requireRecord } from '../require-record.ts'
@@ -12,22 +13,39 @@ import { sponsorshipRecord, sponsorshipTerms } from './sponsorship-record.ts'
 
 type UpdateSponsorshipRoute = Api['sponsorships']['update']
 
-/** Throws not_found without a stored tree, and bad_request naming `budget` for a new sponsorship without one. */
+/**
+ * Throws not_found without a stored tree, and bad_request naming `budget` for a new sponsorship without one, or `root`
+ * where the tree has another. The tree is locked, so that nobody replaces it meanwhile.
+ */
 export async function updateSponsorshipOf(
   context: Context,
   input: Input<UpdateSponsorshipRoute>,
 ): Promise<Result<UpdateSponsorshipRoute>> {
-  requireRecord(await findTree(context.store.db, input.id), 'merkle tree', input.id)
   return context.commit(async (tx) => {
+    const tree = requireRecord(await lockTree(tx, input.id), 'merkle tree', input.id)
+    requireRoot(input, tree)
     const before = await lockSponsorship(tx, input.id)
-    const after = before === null ? await begin(context, tx, input) : await change(context, tx, before, input)
+    const after =
+      before === null ? await begin(context, tx, tree, input) : await change(context, tx, { before, tree }, input)
     return sponsorshipRecord(tx, after)
+  })
+}
+
+type Tree = Pick<Row<'merkle_trees'>, 'id' | 'root'>
+
+function requireRoot({ root }: Input<UpdateSponsorshipRoute>, tree: Tree): void {
+  const meant = root?.replace(/^0x/, '').toLowerCase()
+  if (meant === undefined || meant === tree.root) return
+  throw badRequest(`root: the stored tree ${tree.id} has the root ${tree.root}, not ${meant}`, {
+    param: 'root',
+    details: { stored_root: tree.root, root: meant },
   })
 }
 
 async function begin(
   context: Context,
   tx: Tx,
+  { root }: Tree,
   { id, budget, enabled = true }: Input<UpdateSponsorshipRoute>,
 ): Promise<SponsorshipRow> {
   if (budget === undefined) {
@@ -36,6 +54,7 @@ async function begin(
   const now = context.clock.now()
   const row = await insertSponsorship(tx, {
     airdrop_id: id,
+    root,
     enabled: enabled ? 1 : 0,
     budget,
     used: '0',
@@ -51,11 +70,20 @@ async function begin(
 async function change(
   context: Context,
   tx: Tx,
-  before: SponsorshipRow,
-  { id, budget = before.budget, enabled = before.enabled === 1 }: Input<UpdateSponsorshipRoute>,
+  { before, tree }: { before: SponsorshipRow; tree: Tree },
+  input: Input<UpdateSponsorshipRoute>,
 ): Promise<SponsorshipRow> {
-  if (budget === before.budget && enabled === (before.enabled === 1)) return before
-  const changes = { budget, enabled: enabled ? 1 : 0, updated_by: context.actor.apiKeyId }
+  const { id, budget = before.budget, enabled = before.enabled === 1 } = input
+  const isEnded = before.root !== tree.root
+  if (isEnded && enabled && input.root === undefined) {
+    throw badRequest(
+      `root: the sponsorship has ended, because the list of ${id} was replaced by one with the root ${tree.root}: to pay for that one, send its root (\`svc airdrops sponsor ${id} --root ROOT\`)`,
+      { param: 'root', details: { root: before.root, stored_root: tree.root } },
+    )
+  }
+  const root = enabled ? tree.root : before.root
+  if (budget === before.budget && enabled === (before.enabled === 1) && root === before.root) return before
+  const changes = { root, budget, enabled: enabled ? 1 : 0, updated_by: context.actor.apiKeyId }
   const row = requireRecord(
     await updateSponsorship(tx, id, { ...changes, updated_at: context.clock.now() }),
     'sponsorship',

@@ -35,6 +35,7 @@ import { holderSnapshotTables } from './0035-holder-snapshots.ts'
 import { feeScheduleTables } from './0036-fee-schedules.ts'
 import { sponsorshipTables } from './0037-sponsorships.ts'
 import { airdropClaimTables } from './0038-airdrop-claims.ts'
+import { treeOwners } from './0040-tree-owners.ts'
 import { readAnew } from './0043-read-anew.ts'
 import { closedEventTypes } from './0044-closed-event-types.ts'
 import type { SchemaDialect } from './dialect.ts'
@@ -74,6 +75,7 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
   '0036-fee-schedules': feeScheduleTables,
   '0037-sponsorships': sponsorshipTables,
   '0038-airdrop-claims': airdropClaimTables,
+  '0040-tree-owners': treeOwners,
   '0043-read-anew': readAnew,
   '0044-closed-event-types': closedEventTypes,
 }

@@ -1,0 +1,115 @@
+/** Checks that a stored list is the one that is meant: its id alone does not say so, as its owner can replace it. */
+import type { Airdrop } from '../../src/api/airdrops.ts'
+import type { TreeRecord } from '../../src/api/merkle-trees.ts'
+import { keyToBase58 } from '../../src/merkle/base58.ts'
+import { MAX_STORED_LEAVES, shardList } from '../../src/merkle/entry-list.ts'
+import { toHex } from '../../src/merkle/tree.ts'
+import { decodeTreeId } from '../../src/merkle/tree-id.ts'
+import { text } from '../command.ts'
+import { readHash } from '../merkle/built-record.ts'
+import { type CsvChoices, csvFlags, hashRoot, readRecipients } from '../merkle/recipients.ts'
+import { otherReading } from '../merkle/verify.ts'
+import type { Session } from '../session.ts'
+import { failure, usage } from '../ui/problem.ts'
+
+export const ROOT_FLAG = { placeholder: 'ROOT' }
+export const listFlags = {
+  list: text('The list itself, a CSV or the file of a tree: what is stored must be the same', { placeholder: 'FILE' }),
+  ...csvFlags,
+}
+
+export interface MeantList extends CsvChoices {
+  /** Roots in hex, one for each airdrop. */
+  roots: readonly string[]
+  list: string | undefined
+}
+
+export const rootsOf = (root: string | undefined): readonly string[] => (root === undefined ? [] : [root])
+
+/** A list as the API has it; `own` says whether the key of this command stored it, where that is known already. */
+export type StoredList = Pick<TreeRecord, 'id' | 'root'> & Partial<Pick<Airdrop, 'own'>>
+
+/** Throws a failure for an answer about another airdrop: what it says would become a path, or a token that is paid. */
+export function requireAsked<T extends Pick<TreeRecord, 'id' | 'mint' | 'airdrop_count'>>(id: string, answer: T): T {
+  const key = decodeTreeId(id)
+  const isAsked =
+    answer.id === id && key?.airdropCount === answer.airdrop_count && keyToBase58(key.mint) === answer.mint
+  if (isAsked) return answer
+  throw failure(`the API answered with another airdrop than ${id}: nothing was done`, {
+    next: 'check which API answers: `svc config list`',
+  })
+}
+
+/** Reads the record of a stored tree. Throws a failure for an answer about another one. */
+export async function storedRecord({ client }: Pick<Session, 'client'>, id: string): Promise<TreeRecord> {
+  return requireAsked(id, (await client.merkleTrees.get({ id })).data)
+}
+
+/**
+ * Throws where a stored list is not the one that --root or --list names. Without both, one that another API key stored
+ * is refused where nobody looks, and warned of on a terminal.
+ */
+export async function requireMeant(session: Session, stored: readonly StoredList[], meant: MeantList): Promise<void> {
+  const { roots, list } = meant
+  if (list === undefined && (meant.decimals !== undefined || meant.duplicates !== undefined)) {
+    const flag = meant.decimals === undefined ? '--duplicates' : '--decimals'
+    throw usage(`${flag} goes with --list`, { param: flag })
+  }
+  if (roots.length > 0 && list !== undefined) throw usage('give either --root or --list', { param: '--root' })
+  if (roots.length > 0) return requireRoots(stored, roots)
+  if (list !== undefined) return requireList(session, stored, { ...meant, list })
+  for (const each of stored) await requireOwn(session, each)
+}
+
+function requireRoots(stored: readonly StoredList[], roots: readonly string[]): void {
+  const meant = roots.map((root) => toHex(readHash(root.replace(/^0x/, '').toLowerCase(), '--root')))
+  if (meant.length !== stored.length) {
+    throw usage(`--root must have ${stored.length} roots, one for each airdrop in their order`, { param: '--root' })
+  }
+  for (const [i, { id, root }] of stored.entries()) {
+    if (root !== meant[i]) throw otherList(id, root, `--root says ${meant[i]}`)
+  }
+}
+
+/** A list of several trees is that of several airdrops in their order, or has the tree of the one that is asked for. */
+async function requireList(
+  { ui }: Session,
+  stored: readonly StoredList[],
+  { list: file, ...csv }: MeantList & { list: string },
+): Promise<void> {
+  const { list, hasDecimals } = await readRecipients(file, csv, ui)
+  const parts = list.count > MAX_STORED_LEAVES ? shardList(list) : [list]
+  const roots = parts.map((part) => toHex(hashRoot(part, ui)))
+  if (stored.length > 1 && stored.length !== roots.length) {
+    throw usage(`${file} is the list of ${roots.length} airdrops, and ${stored.length} are named`, { param: '--list' })
+  }
+  for (const [i, { id, root }] of stored.entries()) {
+    if (stored.length === 1 ? roots.includes(root) : roots[i] === root) continue
+    const reading = hasDecimals && parts.length === 1 ? otherReading(list, csv.decimals, root) : null
+    if (reading !== null) {
+      throw usage(`read ${reading}, ${file} is the list that is stored as ${id}`, { param: '--decimals' })
+    }
+    throw otherList(id, root, `that of ${file} is ${roots.join(', ')}`)
+  }
+}
+
+const otherList = (id: string, root: string, meant: string) =>
+  failure(`the list that is stored as ${id} has the root ${root}, and ${meant}: nothing was done`, {
+    next: `it may have been replaced: \`svc merkle diff ${id} FILE\` shows how it differs from your list`,
+    details: { id, stored_root: root },
+  })
+
+async function requireOwn({ client, ui }: Session, { id, root, own }: StoredList): Promise<void> {
+  if (own === true) return
+  if (own === undefined) {
+    const { data } = await client.airdrops.get({ id })
+    if (data.own === true && data.root === root) return
+  }
+  const whose = `the list of ${id} was not stored with this API key; its root is ${root}`
+  if (ui.attended) return ui.warn(`${whose}: compare it with your list (\`svc merkle diff ${id} FILE\`)`)
+  throw usage(whose, {
+    param: '--root',
+    next: 'say which list is meant: --root ROOT, or --list FILE with the list itself',
+    details: { id, stored_root: root },
+  })
+}
