@@ -10,7 +10,7 @@ type LedgerFault = LedgerVerification['faults'][number]
 export const verifyStoredLedger = verb({
   about: 'Compare the ledger with the chain: exit 1 where they differ',
   details:
-    'Reads every transaction of the ledger from the chain again, and compares each balance change with the entries. Then follows the SOL of the platform wallet: each transaction begins with the balance that the one before has left, and the opening with all entries is the balance now.',
+    'Reads every transaction of the ledger from the chain again, and compares each balance change with the entries. Then follows the SOL of the platform wallet and what its token accounts hold: each transaction begins with the balance that the one before has left, and the opening with all entries is the balance now.',
   calls: [paths.ledger.verify],
   examples: ['svc ledger verify', 'svc ledger verify --json'],
   async run(_, { client, ui }) {
@@ -36,10 +36,12 @@ function reportOf({ transactions, entries, faults, unread, waiting, accounts }: 
   return [
     ...faults.map(faultLine),
     ...unread.map(({ signature, reason }) => `unread ${signature}: ${reason}`),
-    ...accounts.map(
-      ({ account, opening, change, balance }) =>
-        `${account}: ${solOf(BigInt(opening))} SOL at first, ${solOf(BigInt(change))} in entries, ${solOf(BigInt(balance))} now`,
-    ),
+    ...accounts.map(({ account, token, ...amounts }) => {
+      const [opening, change, balance] = [amounts.opening, amounts.change, amounts.balance].map((amount) =>
+        token === 'SOL' ? solOf(BigInt(amount)) : amount,
+      )
+      return `${account}: ${opening} ${token === 'SOL' ? token : `raw units of ${token}`} at first, ${change} in entries, ${balance} now`
+    }),
     ...(waiting === 0 ? [] : [`${waiting} final transactions are not in the ledger yet.`]),
     ...(waiting > 0 && accounts.length === 0 ? ['The platform wallet is followed once they are.'] : []),
     isWhole ? `${compared}: all equal.` : `${compared}: ${faults.length} differ, ${unread.length} unread.`,

@@ -80,13 +80,17 @@ export const ledgerVerification = z
       .array(
         z.object({
           account: address,
+          token,
           opening: digits,
           change: signedDigits,
           expected: signedDigits,
           balance: digits,
         }),
       )
-      .meta({ description: 'Platform wallets at the last step: opening and entries against the balance now' }),
+      .meta({
+        description:
+          'Platform wallets and their token accounts, where the ledger has entries of them: opening and entries against the balance now',
+      }),
     next_cursor: z.string().nullable().meta({ description: 'Goes on with the next step; null at the end' }),
   })
   .openapi('LedgerVerification')
@@ -118,13 +122,13 @@ const entryFilters = {
 }
 
 /**
- * A cursor names the last compared transaction, or the wallet that is followed, with the slot, the balance there, the
- * opening and the sum of the entries between.
+ * A cursor names the last compared transaction, or the wallet or token account that is followed, with the slot, the
+ * balance there, the opening and the sum of the entries between.
  */
 const verificationPlace = z
   .string()
   .regex(
-    /^(?:transactions\.[0-9]{1,15}|accounts\.[0-9]{1,3}(?:\.[0-9]{1,15}\.[0-9]{1,20}\.[0-9]{1,20}\.-?[0-9]{1,20})?)$/,
+    /^(?:transactions\.[0-9]{1,15}|(?:accounts\.[0-9]{1,3}|holdings\.[0-9]{1,3}(?:\.[1-9A-HJ-NP-Za-km-z]{32,44})?)(?:\.[0-9]{1,15}\.[0-9]{1,20}\.[0-9]{1,20}\.-?[0-9]{1,20})?)$/,
     'must be a cursor of this list',
   )
 
@@ -153,7 +157,7 @@ export const ledger = {
     tag: 'Ledger',
     summary: 'Compare the ledger with the chain',
     description:
-      'Reads the transactions of the ledger from the chain again and compares every balance change; then follows the balance of the platform wallet from entry to entry up to now. Each call takes a bounded step of at most 60 requests to the node; `next_cursor` goes on.',
+      'Reads the transactions of the ledger from the chain again and compares every balance change; then follows the balances of the platform wallet and of its token accounts from entry to entry up to now. Each call takes a bounded step of at most 60 requests to the node; `next_cursor` goes on.',
     query: z.strictObject({ cursor: verificationPlace.optional() }),
     data: ledgerVerification,
   }),

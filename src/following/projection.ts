@@ -64,9 +64,9 @@ export interface FollowOptions {
 }
 
 /** An account as it was read, or null where there is none. */
-export type FollowedData = { owner: string; data: Uint8Array } | null
-/** Why an account is followed, and by whose history. */
-export type FollowedFor = { kind: string; history_of: string }
+export type FollowedData = { owner: string; data: Uint8Array; lamports: bigint } | null
+/** Why an account is followed, and by whose history; null for its own. */
+export type FollowedFor = { kind: string; history_of: string | null }
 
 export type RequestedEvent = Pick<EventDraft, 'type' | 'resource_type' | 'resource_id'>
 
@@ -89,8 +89,8 @@ export interface Projection<Changes = unknown, State = unknown> {
    */
   accountsToFollow?(services: FollowServices, options: FollowOptions): Promise<readonly NewFollowedAccount[]>
   /**
-   * Returns what of an account changes with the transactions of the wallet whose history is listed for it: null while
-   * nothing has, undefined for accounts that are followed for another resource.
+   * Returns what of an account tells that its history, or that of the wallet which is listed for it, has something new:
+   * null while nothing has happened, undefined where that is its owner and data.
    */
   followedPart?(account: FollowedData, followed: FollowedFor): Uint8Array | null | undefined
   /**

@@ -3,6 +3,7 @@ import type { Projection } from '../following/projection.ts'
 import { airdropProjection } from './airdrops/projection.ts'
 import { assetProjection } from './assets/projection.ts'
 import { goldLockProjection } from './gold-locks/projection.ts'
+import { ledgerProjection } from './ledger/projection.ts'
 import { poolProjection } from './pools/projection.ts'
 import { tokenProjection } from './tokens/projection.ts'
 
@@ -12,4 +13,5 @@ export const PROJECTIONS: readonly Projection[] = [
   airdropProjection,
   assetProjection,
   goldLockProjection,
+  ledgerProjection,
 ]

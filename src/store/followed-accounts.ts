@@ -55,12 +55,20 @@ export async function followMissing(
   }
 }
 
+export interface DueQuery extends Pick<FollowedAccount, 'genesis' | 'watch'> {
+  /** Only accounts that are followed for one of these reasons. */
+  kinds?: readonly string[]
+  now: number
+  limit: number
+}
+
 /** Returns accounts of one chain that are due for a look, the longest overdue first. */
 export function dueAccounts(
   reader: Reader,
-  { genesis, watch, now, limit }: { genesis: string; watch: FollowedAccount['watch']; now: number; limit: number },
+  { genesis, watch, kinds, now, limit }: DueQuery,
 ): Promise<FollowedAccount[]> {
-  const due = reader.selectFrom('followed_accounts').selectAll().where('genesis', '=', genesis)
+  const rows = reader.selectFrom('followed_accounts').selectAll().where('genesis', '=', genesis)
+  const due = kinds === undefined ? rows : rows.where('kind', 'in', kinds)
   return due.where('watch', '=', watch).where('next_look_at', '<=', now).orderBy('next_look_at').limit(limit).execute()
 }
 
@@ -71,6 +79,16 @@ export function accountsAfter(
 ): Promise<FollowedAccount[]> {
   const rows = reader.selectFrom('followed_accounts').selectAll().where('genesis', '=', genesis)
   return rows.where('seq', '>', after).orderBy('seq').limit(limit).execute()
+}
+
+/** Reason for which the token accounts of a platform wallet are followed, which is what they are about. */
+export const HOLDING_KIND = 'holding'
+
+/** Returns the addresses of a wallet's token accounts that are followed, closed ones too. */
+export async function followedHoldings(reader: Reader, genesis: string, wallet: string): Promise<string[]> {
+  const rows = reader.selectFrom('followed_accounts').select('address').where('genesis', '=', genesis)
+  const held = await rows.where('kind', '=', HOLDING_KIND).where('about', '=', wallet).execute()
+  return held.map(({ address }) => address)
 }
 
 /** Returns the number of the account that was followed last; 0 before the first. */

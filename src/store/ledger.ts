@@ -282,6 +282,12 @@ export function balancesAfter(
     .execute()
 }
 
+/** Returns the tokens of which an account has entries. */
+export async function tokensOfAccount(reader: Reader, genesis: string, account: string): Promise<string[]> {
+  const rows = reader.selectFrom('ledger_entries').select('token').distinct().where('genesis', '=', genesis)
+  return (await rows.where('account', '=', account).execute()).map(({ token }) => token)
+}
+
 /** Of final transactions of one chain, how many the ledger has not read; at most `most` of each kind are counted. */
 export async function countUnledgered(reader: Reader, genesis: string, most: number): Promise<number> {
   return (await unledgered(reader, { genesis, limit: most })).length

@@ -1,5 +1,6 @@
 /** The ledger of real transactions: launches, trades, claims with splits, airdrops and failures, to the lamport. */
-import { Keypair, SystemProgram } from '@solana/web3.js'
+import * as spl from '@solana/spl-token'
+import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import type { LedgerEntry } from '../../src/api/ledger.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
@@ -13,6 +14,7 @@ import {
   entriesFor,
   lacksDistributor,
 } from '../support/airdrops.ts'
+import { assetsOn, lacksCore } from '../support/assets.ts'
 import { signed } from '../support/local-chain.ts'
 import { startPlatform } from '../support/platform-wallet.ts'
 import { hasProgram } from '../support/programs.ts'
@@ -267,6 +269,19 @@ describe.skipIf(lacksDistributor)('the ledger of a sponsored claim (needs the Ji
   })
 })
 
+describe.skipIf(lacksCore)('a stake (needs Metaplex Core)', () => {
+  it('has its platform fee', async () => {
+    const books = await opened()
+    const assets = await assetsOn(books)
+    const user = assets.funded()
+    const collection = await assets.collection(user)
+    const asset = await assets.minted(user, collection)
+    const body = { user: addressOf(user), platform_id: 'acme', asset, collection, platform_fee: 7_000_000 }
+    const own = await books.booked(await assets.submit(await assets.built('POST', '/v2/stakes', body), [user]))
+    expect(books.kindsOf(own, books.platform)).toEqual({ platform_fee: 7_000_000n })
+  })
+})
+
 describe('what takes place past this service', () => {
   it('keeps the balance of the platform wallet whole: payments to it, from it, and failures', async () => {
     const books = await opened()
@@ -299,7 +314,101 @@ describe('what takes place past this service', () => {
     expect(accounts).toEqual([expect.objectContaining({ balance, expected: balance })])
     const fees = await entries(`&kind=network_fee&account=${addressOf(platform)}`)
     expect(fees.map(({ amount }) => amount)).toEqual(['-5000', '-5000'])
+    // Nothing that is built here is beside these receipts, the faucet among them, so that they are no revenue.
+    expect(books.kindsOf(await entries(), platform)).toEqual({ network_fee: -10_000n, transfer: 7n + 99n * SOL })
   })
+
+  it.each([
+    ['SPL Token', spl.TOKEN_PROGRAM_ID],
+    ['Token-2022', spl.TOKEN_2022_PROGRAM_ID],
+  ])(
+    'has payments of %s into and out of the accounts of the platform wallet that name no wallet',
+    async (_, program) => {
+      const books = await opened()
+      const { chain, wallet, platform, run, settle, pass, verified, entries, mintFor } = books
+      const stranger = wallet()
+      const mint = new PublicKey(mintFor(stranger, 1_000_000_000n, program))
+      const accountOf = (owner: Keypair, of = mint, by = program) =>
+        spl.getAssociatedTokenAddressSync(of, owner.publicKey, true, by)
+      const opening = (of: PublicKey, by: PublicKey) =>
+        spl.createAssociatedTokenAccountInstruction(
+          stranger.publicKey,
+          accountOf(platform, of, by),
+          platform.publicKey,
+          of,
+          by,
+        )
+      const pay = (from: Keypair, to: Keypair, amount: bigint, signer = from) =>
+        spl.createTransferCheckedInstruction(
+          accountOf(from),
+          mint,
+          accountOf(to),
+          signer.publicKey,
+          amount,
+          6,
+          [],
+          program,
+        )
+      // Before the installation has anything to look after.
+      run([opening(mint, program)], [stranger])
+      run([pay(stranger, platform, 5_000_000n)], [stranger])
+      await books.storeTree(mintFor(stranger, 1n), entriesFor([stranger]))
+      run([pay(stranger, platform, 250_000_000n)], [stranger])
+      const rounds = async (count: number) => {
+        for (let round = 0; round < count; round++) {
+          await settle()
+          pass(20)
+          await entries()
+        }
+      }
+      await rounds(4)
+      const received = (await entries(`&mint=${mint.toBase58()}&account=${addressOf(platform)}`)).map(
+        ({ amount }) => amount,
+      )
+      expect(received.sort()).toEqual(['250000000', '5000000'])
+      const [holding, delegate, owner] = [accountOf(platform), stranger.publicKey, platform.publicKey]
+      const approving = spl.createApproveInstruction(holding, delegate, owner, 100_000_000n, [], program)
+      run([approving], [platform])
+      run([pay(platform, stranger, 100_000_000n, stranger)], [stranger])
+      const native = accountOf(platform, spl.NATIVE_MINT, spl.TOKEN_PROGRAM_ID)
+      run([opening(spl.NATIVE_MINT, spl.TOKEN_PROGRAM_ID)], [stranger])
+      const wrapping = { fromPubkey: stranger.publicKey, toPubkey: native, lamports: 3_000_000 }
+      run([SystemProgram.transfer(wrapping)], [stranger])
+      await rounds(5)
+      const { faults, accounts } = await verified()
+      expect(faults).toEqual([])
+      expect(accounts).toEqual([
+        expect.objectContaining({ account: addressOf(platform), token: 'SOL' }),
+        ...[
+          { account: accountOf(platform).toBase58(), token: mint.toBase58(), opening: '0', balance: '155000000' },
+          {
+            account: native.toBase58(),
+            token: 'SOL',
+            opening: '0',
+            balance: String(chain.account(native.toBase58())!.lamports),
+          },
+        ]
+          .sort((one, other) => (one.account < other.account ? -1 : 1))
+          .map((each) => expect.objectContaining(each)),
+      ])
+      // One that no round has found yet is on its way.
+      run([pay(stranger, platform, 1n)], [stranger])
+      pass(20)
+      const step = async () => books.ok('GET', '/v2/ledger/verification?cursor=holdings.0')
+      expect(await step()).toMatchObject({ faults: [], waiting: 1 })
+      await rounds(2)
+      expect((await verified()).faults).toEqual([])
+      // Without one of its payments, what follows begins with another balance.
+      const paid = await entries(`&mint=${mint.toBase58()}&account=${addressOf(platform)}`)
+      const lost = paid.find(({ amount }) => amount === '250000000')
+      await books.services.store.write(async (tx) => {
+        for (const table of ['ledger_entries', 'ledger_transactions'] as const)
+          await tx.deleteFrom(table).where('signature', '=', lost!.signature).execute()
+      })
+      const place = { account: accountOf(platform).toBase58(), token: mint.toBase58() }
+      expect((await step()).faults).toContainEqual(expect.objectContaining({ ...place, reason: 'discontinuous' }))
+    },
+  )
 
   it('leaves out what only names the platform wallet, and keeps what moves it or what it signs', async () => {
     const books = await opened()

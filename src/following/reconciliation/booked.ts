@@ -35,7 +35,7 @@ function isMoving(
     return readAccounts().some(
       ({ address, before, after, holdings }) =>
         (booked.has(address) && before !== after) ||
-        holdings.some((held) => booked.has(held.owner) && held.before !== held.after),
+        holdings.some((held) => booked.has(held.owner) && (held.before !== held.after || before !== after)),
     )
   } catch {
     // Where the node shows no balances the ledger says so, rather than that nothing was moved.

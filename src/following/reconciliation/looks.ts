@@ -88,17 +88,15 @@ async function changedAmong(
 /** What is stored of an account that there is not, or to which nothing has happened yet. */
 const NOTHING = ''
 
-/** Where another wallet's history is listed, only what that wallet's transactions change counts. */
+/** Where a projection says what counts of an account, as where another wallet's history is listed, only that does. */
 function stateHashOf(
   { projections }: FollowingServices,
   { kind, history_of }: FollowedAccount,
   account: FollowedData,
 ): string {
-  if (history_of !== null) {
-    for (const projection of projections) {
-      const part = projection.followedPart?.(account, { kind, history_of })
-      if (part !== undefined) return part === null ? NOTHING : createHash('sha256').update(part).digest('hex')
-    }
+  for (const projection of projections) {
+    const part = projection.followedPart?.(account, { kind, history_of })
+    if (part !== undefined) return part === null ? NOTHING : createHash('sha256').update(part).digest('hex')
   }
   return account === null ? NOTHING : createHash('sha256').update(account.owner).update(account.data).digest('hex')
 }

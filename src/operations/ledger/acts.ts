@@ -4,6 +4,7 @@ import { dammV2ChangesIn } from '../../chain/programs/damm-v2/index.ts'
 import { dbcChangesIn } from '../../chain/programs/dbc/index.ts'
 import { goldLockChangesIn, vestingClaimsIn } from '../../chain/programs/jupiter-lock/index.ts'
 import { distributorChangesIn } from '../../chain/programs/merkle-distributor/index.ts'
+import { assetChangesIn } from '../../chain/programs/metaplex-core/index.ts'
 import { decodeInstruction } from '../../solana/instructions/index.ts'
 import type { DecodedMessage } from '../../solana/messages.ts'
 import { groupedBy } from './grouping.ts'
@@ -85,6 +86,11 @@ export function actsIn(message: DecodedMessage, known: KnownAddresses): LedgerAc
     return [{ ...act, recipients, taken: taken.get(name) ?? act.taken }]
   })
 }
+
+/** Whether a payment to the platform may be its fee: beside an act that is built here, a stake among them, but no trade. */
+export const isChargeable = (message: DecodedMessage, acts: readonly LedgerAct[]): boolean =>
+  acts.some(({ kind }) => kind !== 'trade') ||
+  assetChangesIn(message).some((change) => 'platformId' in change && change.platformId !== null)
 
 const poolChanges = (message: DecodedMessage) =>
   [...dbcChangesIn(message), ...dammV2ChangesIn(message)] as readonly PoolChangeFields[]

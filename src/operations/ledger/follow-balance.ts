@@ -1,9 +1,10 @@
-/** Follows the lamports of a wallet from one transaction of the ledger to the next, up to what it holds now. */
+/** Follows what an account holds of one token from one transaction of the ledger to the next, up to what it holds now. */
 import type { LedgerVerification } from '../../api/index.ts'
 import { readBalances } from '../../chain/executed-balances.ts'
 import { listSignatures, UnreadableTransaction } from '../../chain/history.ts'
 import { askNode } from '../../chain/rpc-faults.ts'
 import type { Context } from '../../context.ts'
+import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import { amountOfParts } from '../../store/amount-parts.ts'
 import { balancesAfter, ledgered } from '../../store/ledger.ts'
 import { MINUTE_MS } from '../../timing.ts'
@@ -11,12 +12,26 @@ import { groupedBy } from './grouping.ts'
 import { SOL } from './postings.ts'
 
 const TRANSACTIONS_PER_STEP = 2_000
+/** Place of the amount in a token account of either program. */
+const AMOUNT_OFFSET = 64
 /** Signatures that are looked through for what the ledger does not have. */
 const NEWEST_LISTED = 200
 /** Of them, those that are read at the same time. */
 const READ_TOGETHER = 8
 /** A transaction that is this young may be on its way into the ledger. */
 const YOUNG_MS = 2 * MINUTE_MS
+
+/** An account whose balance is followed, and what the chain says of it. */
+export interface FollowedBalance {
+  genesis: string
+  account: string
+  /** Empty for lamports. */
+  token: string
+  /** What it holds now, as final. */
+  balance: bigint
+  /** Slot from which on an account without any entry is looked through for transactions; without it, it is not. */
+  since?: number
+}
 
 interface Followed {
   slot: number
@@ -39,11 +54,13 @@ interface BalanceStep {
  */
 export async function followBalance(
   context: Pick<Context, 'store' | 'chain' | 'clock'>,
-  { genesis, wallet, from }: { genesis: string; wallet: string; from: readonly string[] },
+  followed: FollowedBalance,
+  from: readonly string[],
   step: LedgerVerification,
 ): Promise<readonly string[] | null> {
   const at = followedFrom(from)
-  const query = { genesis, account: wallet, token: SOL, slot: at.slot, limit: TRANSACTIONS_PER_STEP }
+  const { genesis, account, token } = followed
+  const query = { genesis, account, token, slot: at.slot, limit: TRANSACTIONS_PER_STEP }
   const rows = await balancesAfter(context.store.db, query)
   const isEnd = rows.length < TRANSACTIONS_PER_STEP
   const lastSlot = rows.at(-1)?.slot ?? 0
@@ -58,7 +75,7 @@ export async function followBalance(
     if (at.balance === null) at.opening = start
     const fault = breakIn(steps, start)
     if (fault !== null) {
-      const place = { signature: fault.signature, account: wallet, token: 'SOL', reason: 'discontinuous' as const }
+      const place = { signature: fault.signature, account, token: token || 'SOL', reason: 'discontinuous' as const }
       step.faults.push({ ...place, expected: String(start), found: String(fault.before) })
     }
     const change = steps.reduce((sum, { before, after }) => sum + after - before, 0n)
@@ -67,7 +84,7 @@ export async function followBalance(
     at.slot = slot
   }
   if (!isEnd) return [at.slot, at.balance ?? 0n, at.opening, at.sum].map(String)
-  if (at.balance !== null) await compareWithNow(context, { genesis, wallet, at }, step)
+  await compareWithNow(context, followed, at, step)
   return null
 }
 
@@ -103,39 +120,43 @@ function breakIn(steps: readonly BalanceStep[], start: bigint): BalanceStep | nu
 
 async function compareWithNow(
   { store, chain, clock }: Pick<Context, 'store' | 'chain' | 'clock'>,
-  { genesis, wallet, at }: { genesis: string; wallet: string; at: Followed },
+  { genesis, account, token, balance, since = Number.POSITIVE_INFINITY }: FollowedBalance,
+  at: Followed,
   step: LedgerVerification,
 ): Promise<void> {
-  const balance = await readFinalBalance(chain, wallet)
-  const expected = at.opening + at.sum
+  const isUnknown = at.balance === null
+  if (isUnknown && since === Number.POSITIVE_INFINITY) return
+  const expected = isUnknown ? balance : at.opening + at.sum
   const amounts = { opening: String(at.opening), change: String(at.sum), expected: String(expected) }
-  step.accounts.push({ account: wallet, ...amounts, balance: String(balance) })
-  if (balance === expected) return
-  const listed = await listSignatures(chain, wallet, { limit: NEWEST_LISTED })
-  const final = listed.filter(({ isFinal }) => isFinal)
+  const place = { account, token: token || 'SOL' }
+  if (!isUnknown) step.accounts.push({ ...place, ...amounts, balance: String(balance) })
+  if (!isUnknown && balance === expected) return
+  const listed = await listSignatures(chain, account, { limit: NEWEST_LISTED })
+  const final = listed.filter(({ isFinal, slot }) => isFinal && (!isUnknown || slot >= since))
   const signatures = final.map(({ signature }) => signature)
   const known = await ledgered(store.db, genesis, signatures)
   const unknown = final.filter(({ signature }) => !known.has(signature))
-  const missing = await movingAmong(chain, unknown, wallet)
+  const missing = await movingAmong(chain, unknown, account, token)
   const isYoung = (moment: number | null) => moment === null || clock.now() - moment < YOUNG_MS
   if (missing.length > 0 && missing.every((each) => isYoung(each.at))) {
     step.waiting += missing.length
     return
   }
-  const place = { account: wallet, token: 'SOL' }
-  step.faults.push({
-    ...{ signature: null, ...place, reason: 'balance' as const, expected: String(expected), found: String(balance) },
-  })
+  if (balance !== expected) {
+    const amounts = { expected: String(expected), found: String(balance) }
+    step.faults.push({ signature: null, ...place, reason: 'balance', ...amounts })
+  }
   for (const { signature } of missing) {
     step.faults.push({ signature, ...place, reason: 'missing', expected: null, found: null })
   }
 }
 
-/** The ledger leaves out what only names the wallet, as anybody's transaction may. One that cannot be read may move it. */
+/** The ledger leaves out what only names the account, as anybody's transaction may. One that cannot be read may move it. */
 async function movingAmong<T extends { signature: string }>(
   chain: Context['chain'],
   listed: readonly T[],
-  wallet: string,
+  account: string,
+  token: string,
 ): Promise<T[]> {
   const moving: T[] = []
   for (let at = 0; at < listed.length; at += READ_TOGETHER) {
@@ -145,18 +166,32 @@ async function movingAmong<T extends { signature: string }>(
       const answer = answers[i]
       if (answer?.status === 'rejected' && !(answer.reason instanceof UnreadableTransaction)) throw answer.reason
       const executed = answer?.status === 'fulfilled' ? answer.value : null
-      const own = executed?.accounts.find(({ address }) => address === wallet)
-      if (executed === null || own?.before !== own?.after) moving.push(each)
+      const own = executed?.accounts.find(({ address }) => address === account)
+      const held = token === SOL ? own : own?.holdings.find(({ mint }) => mint === token)
+      if (executed === null || held?.before !== held?.after) moving.push(each)
     }
   }
   return moving
 }
 
-function readFinalBalance(chain: Context['chain'], wallet: string): Promise<bigint> {
-  return askNode('Reading a balance', async () => {
-    const answer = await chain.call<unknown>('getBalance', [wallet, { commitment: 'finalized' }])
-    const value = (answer as { value?: unknown } | null)?.value
-    if (!Number.isSafeInteger(value)) throw new Error('it answers with parts missing')
-    return BigInt(value as number)
+/** Returns the lamports of accounts, or what token accounts hold of a token, as final; 0 where there is none. */
+export function readFinalBalances(
+  chain: Context['chain'],
+  accounts: readonly Pick<FollowedBalance, 'account' | 'token'>[],
+): Promise<bigint[]> {
+  const addresses = accounts.map(({ account }) => account)
+  return askNode('Reading balances', async () => {
+    const options = { commitment: 'finalized', encoding: 'base64' }
+    const answer = await chain.call<unknown>('getMultipleAccounts', [addresses, options])
+    const shown = (answer as { value?: unknown } | null)?.value
+    if (!Array.isArray(shown) || shown.length !== accounts.length) throw new Error('it answers with parts missing')
+    return accounts.map(({ token }, i) => {
+      if (shown[i] === null) return 0n
+      const { lamports, data } = (shown[i] ?? {}) as { lamports?: unknown; data?: unknown[] }
+      if (!Number.isSafeInteger(lamports)) throw new Error('it answers with parts missing')
+      if (token === SOL) return BigInt(lamports as number)
+      const bytes = Buffer.from(String(data?.[0]), 'base64')
+      return bytes.length < TOKEN_ACCOUNT_SIZE ? 0n : bytes.readBigUInt64LE(AMOUNT_OFFSET)
+    })
   })
 }

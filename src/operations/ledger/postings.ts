@@ -5,7 +5,7 @@ import { executionOrder } from '../../chain/history.ts'
 import { TIP_ACCOUNTS } from '../../solana/bundles.ts'
 import { SOL_DECIMALS } from '../../solana/constants.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
-import { actsIn, type KnownAddresses, type LedgerAct } from './acts.ts'
+import { actsIn, isChargeable, type KnownAddresses, type LedgerAct } from './acts.ts'
 import { NETWORK, type Parties, partiesIn } from './parties.ts'
 import { type SystemFlows, systemFlowsIn } from './system-flows.ts'
 
@@ -37,6 +37,8 @@ interface Frame {
   known: KnownAddresses
   acts: readonly LedgerAct[]
   parties: Parties
+  /** Whether payments to the platform may be its fee. */
+  isChargeable: boolean
   flows: SystemFlows
   accounts: ReadonlyMap<string, AccountBalances>
   postings: Posting[]
@@ -57,7 +59,8 @@ export function postingsOf(executed: ExecutedBalances, known: KnownAddresses): P
   const flows = systemFlowsIn(executed.isFailed ? { ...message, instructions: [] } : message)
   const parties = partiesIn(executed, message, { acts, known })
   const accounts = new Map(executed.accounts.map((each) => [each.address, each]))
-  const frame: Frame = { executed, known, acts, parties, flows, accounts, postings: [] }
+  const charged = { isChargeable: isChargeable(message, acts), flows }
+  const frame: Frame = { executed, known, acts, parties, ...charged, accounts, postings: [] }
   postLamports(frame)
   postTokens(frame)
   return apportioned(frame)
@@ -160,7 +163,7 @@ function isPayment({ parties, accounts, acts }: Frame, source: string, destinati
   return (isChanged(source) || isClaimer) && isChanged(destination) && !isHeld && !isOwn
 }
 
-function paymentNaming({ acts, known, parties }: Frame, source: string, destination: string): Naming {
+function paymentNaming({ acts, known, parties, isChargeable }: Frame, source: string, destination: string): Naming {
   const payer = parties.ownerOf(source)
   const receiver = parties.ownerOf(destination)
   if ((TIP_ACCOUNTS as readonly string[]).includes(receiver)) return { kind: 'relay_tip', ...UNNAMED }
@@ -168,7 +171,7 @@ function paymentNaming({ acts, known, parties }: Frame, source: string, destinat
   const isShare = claim !== undefined && (claim.recipients.includes(receiver) || !known.platform.has(receiver))
   if (isShare) return { kind: 'split_share', detail: claim.detail, pool: claim.pool }
   const pool = acts.length === 1 ? (acts[0]?.pool ?? null) : null
-  if (known.platform.has(receiver)) return { kind: 'platform_fee', detail: null, pool }
+  if (known.platform.has(receiver) && isChargeable) return { kind: 'platform_fee', detail: null, pool }
   return { kind: 'transfer', detail: null, pool }
 }
 

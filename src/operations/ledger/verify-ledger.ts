@@ -1,4 +1,4 @@
-/** Compares the ledger with the chain, one bounded step at a time: first every transaction, then the platform wallets. */
+/** Compares the ledger with the chain, one bounded step at a time: first every transaction, then the platform wallets and their token accounts. */
 import type { Api, LedgerVerification } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
@@ -6,8 +6,10 @@ import { countUnledgered, unledgered } from '../../store/ledger.ts'
 import { MINUTE_MS } from '../../timing.ts'
 import { catchUp } from './catch-up.ts'
 import { compareTransactions } from './compare-transactions.ts'
-import { followBalance } from './follow-balance.ts'
+import { followBalance, readFinalBalances } from './follow-balance.ts'
+import { followHoldings } from './follow-holdings.ts'
 import { platformWallets } from './known-addresses.ts'
+import { SOL } from './postings.ts'
 
 type VerifyLedgerRoute = Api['ledger']['verify']
 
@@ -35,9 +37,11 @@ export async function verifyLedger(
   const isBehind = oldest !== undefined && context.clock.now() - oldest.created_at > BEHIND_MS
   const wallet = isBehind ? undefined : (await platformWallets(context))[Number(place)]
   if (wallet === undefined) return { ...step, waiting: await countUnledgered(context.store.db, genesis, MOST_COUNTED) }
-  const next = await followBalance(context, { genesis, wallet, from: rest }, step)
-  return {
-    ...step,
-    next_cursor: next === null ? `accounts.${Number(place) + 1}` : `accounts.${place}.${next.join('.')}`,
+  if (phase === 'holdings') {
+    const next = await followHoldings(context, { genesis, wallet, from: rest }, step)
+    return { ...step, next_cursor: next === null ? `accounts.${Number(place) + 1}` : [phase, place, ...next].join('.') }
   }
+  const [balance = 0n] = await readFinalBalances(context.chain, [{ account: wallet, token: SOL }])
+  const next = await followBalance(context, { genesis, account: wallet, token: SOL, balance }, rest, step)
+  return { ...step, next_cursor: next === null ? `holdings.${place}` : [phase, place, ...next].join('.') }
 }

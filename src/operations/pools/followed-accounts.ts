@@ -55,6 +55,7 @@ export function followedPartOf(
   account: FollowedData,
   { kind, history_of }: FollowedFor,
 ): Uint8Array | null | undefined {
+  if (history_of === null) return undefined
   if (kind.startsWith(`${BY_CREATOR}:`)) return creatorPart(account, history_of)
   return kind.startsWith(`${BY_RECEIVER}:`) ? leftoverPart(account) : undefined
 }
@@ -65,7 +66,13 @@ async function accountsOfSources(
 ): Promise<NewFollowedAccount[]> {
   const { store, chain, clock, log } = services
   const now = clock.now()
-  const due = await dueAccounts(store.db, { genesis, watch: 'source', now, limit: SOURCES_PER_ROUND })
+  const due = await dueAccounts(store.db, {
+    genesis,
+    watch: 'source',
+    kinds: ['dbc', 'damm_v2'],
+    now,
+    limit: SOURCES_PER_ROUND,
+  })
   const found: NewFollowedAccount[] = []
   const looked: { seq: number; next: number }[] = []
   const curves: { source: FollowedAccount; config: string }[] = []
