@@ -4,10 +4,10 @@ import type { Duplex } from 'node:stream'
 import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono/node-server'
 import type { Config } from '../src/config.ts'
 import { badRequest } from '../src/errors.ts'
-import type { App } from './app.ts'
 import { noteClientAddress } from './client-address.ts'
 import { readFromMessage } from './pipeline/body.ts'
 import { oneAtATime } from './pipelining.ts'
+import type { Answering } from './starting.ts'
 import { restOfBody } from './unread-body.ts'
 
 const FAULTS: Record<string, string> = {
@@ -24,7 +24,7 @@ const SILENCE_MS = 300_000
  * Bounds clients in time and in number: an idle connection occupies a place and is closed by a timeout. Once `stopping`
  * is aborted, each answer is the last of its connection, so that proxies open their next one elsewhere.
  */
-export function createHttpServer(app: App, { values }: Pick<Config, 'values'>, stopping?: AbortSignal): Server {
+export function createHttpServer(app: Answering, { values }: Pick<Config, 'values'>, stopping?: AbortSignal): Server {
   const fetchApp = async (request: Request, { incoming }: HttpBindings | Http2Bindings) => {
     noteClientAddress(request, incoming.socket.remoteAddress)
     if (!(incoming instanceof IncomingMessage)) return app.fetch(request)

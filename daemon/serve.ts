@@ -20,8 +20,9 @@ import { lockFolder } from './lock.ts'
 import { createLog } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { createReload } from './reload.ts'
-import { type OpenServices, openServices, operatorKey } from './services.ts'
+import { makeDataDir, type OpenServices, openServices, operatorKey } from './services.ts'
 import { drain, onShutdown } from './shutdown.ts'
+import { answerWhileStarting } from './starting.ts'
 import { startTraces } from './traces/start-traces.ts'
 import { unusableAddress } from './unusable-address.ts'
 import { airdropFullyClaimedWorker } from './workers/airdrop-fully-claimed.ts'
@@ -81,39 +82,52 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
   requireNamed(config)
   const role = requireRole(config)
   const log = createLog(config)
-  const services: OpenServices = { ...(await openServices(config, log)), role }
+  makeDataDir(config)
+  const unlock = await lockFolder(config.dataDir)
+  if (unlock === undefined) throw secondDaemon(config)
+  // A daemon that was killed leaves its file, which must not lead to this one before it is ready.
+  removeDaemonFile(config)
+  const metrics = createMetrics({ processMetrics: true, droppedLines: log.dropped })
+  const starting = answerWhileStarting(config, role, { metrics: metrics.http, access: log.access })
+  const stopper = new AbortController()
+  const server = createHttpServer(starting, config, stopper.signal)
+  let opened: OpenServices | undefined
   let localnet: ServedChain | undefined
   try {
-    const unlock = await lockFolder(config.dataDir)
-    if (unlock === undefined) throw secondDaemon(config)
+    // A migration may take long: whoever supervises the daemon sees meanwhile that it is alive.
+    const url = await listenForHttp(server, config)
+    const onMigrating = (pending: readonly string[]) => {
+      starting.say('migrating: the database is brought to the schema of this version')
+      log.info({ url, pending }, 'the database is being migrated')
+    }
+    const services = { ...(await openServices(config, log, { stopper, onMigrating })), role }
+    opened = services
+    starting.say('the daemon is starting')
     await requireRecordedState(services)
     await operatorKey(services)
     // The built-in curve is valid. Curves of a file are built here, so that an invalid one stops the start.
     if (config.values['pools.presets'] !== undefined) await loadCurves(config)
-    const metrics = createMetrics({ processMetrics: true, droppedLines: log.dropped })
     const stopObserving = metrics.observe()
     const traces = await startTraces(config, { registry: metrics.registry, log })
     let workers: Workers | undefined
     const states = () => workers?.status() ?? services.workers()
     const app = await createApp({ ...services, workers: states }, { metrics, access: log.access })
-    const server = createHttpServer(app, config, services.stopping)
     localnet = await serveChain(config, services.chain, log)
-    const url = await listenForHttp(server, config)
     const cluster = services.chain.cluster.label
     writeDaemonFile(config, { url, role, cluster, rpc_url: localnet?.rpcUrl, ws_url: localnet?.wsUrl })
+    starting.open(app)
     if (role !== 'api') workers = await runWorkers(services, metrics)
     log.info(
       { url, role, cluster, rpc_url: localnet?.rpcUrl, database: services.store.kind, data_dir: config.dataDir },
       'listening',
     )
+    if (config.production && localnet !== undefined)
+      log.warn({}, 'the embedded chain serves as production: nothing on it is worth anything')
 
     const apply = (values: Config['values']) => {
       log.level = values['log-level']
       server.maxConnections = values['max-connections']
     }
-    if (config.production && localnet !== undefined)
-      log.warn({}, 'the embedded chain serves as production: nothing on it is worth anything')
-
     const reload = createReload({ config, load, log, apply })
     hangups.onReload(() => void reload())
     boundHeapGrowth()
@@ -140,8 +154,10 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
     })
     return { url, role, cluster, localnet, closed, close }
   } catch (error) {
+    server.close().closeAllConnections()
     await localnet?.close()
-    await services.close()
+    await opened?.close()
+    unlock()
     throw error
   }
 }

@@ -20,6 +20,7 @@ import { findApiKeyByHash } from '../src/store/api-keys.ts'
 import { assetTable } from '../src/store/assets.ts'
 import { sealEarlierEntries } from '../src/store/audit-entries.ts'
 import { openStore, storeOptions } from '../src/store/open.ts'
+import type { OnMigrating } from '../src/store/store.ts'
 import { openVault } from '../src/store/vault.ts'
 import { once } from '../src/timing.ts'
 import { workerStates } from './workers/state.ts'
@@ -32,11 +33,22 @@ export interface OpenServices extends Services {
   close(): Promise<void>
 }
 
+export interface OpenOptions {
+  /** Says that the process was told to stop. */
+  stopper?: AbortController
+  onMigrating?: OnMigrating
+}
+
 /** Opens database, vault, tree worker, chain and storage; throws ApiError or ConfigError with what to change. */
-export async function openServices(config: Config, log: Log = silentLog): Promise<OpenServices> {
+export async function openServices(
+  config: Config,
+  log: Log = silentLog,
+  { stopper = new AbortController(), onMigrating }: OpenOptions = {},
+): Promise<OpenServices> {
   makeDataDir(config)
   const store = await openStore({
     ...storeOptions(config),
+    onMigrating,
     onMigrated: ({ applied, copy }) =>
       log.info({ applied, copy }, copy === null ? 'the database was migrated' : 'the database was copied and migrated'),
   })
@@ -50,7 +62,6 @@ export async function openServices(config: Config, log: Log = silentLog): Promis
     const trees = createTreePool()
     const ender = new AbortController()
     const ending = ender.signal
-    const stopper = new AbortController()
     // Every outgoing call adds a listener, which would exceed Node's default warning limit.
     setMaxListeners(0, ending)
     const chain = openChain(config, { log, ending })
@@ -108,7 +119,7 @@ function clockOf({ clockFile }: Config): Clock {
   return { now: () => Date.now() + Number(readFileSync(clockFile, 'utf8')) }
 }
 
-function makeDataDir({ dataDir }: Config): void {
+export function makeDataDir({ dataDir }: Config): void {
   try {
     makeDataFolder(dataDir)
   } catch (error) {

@@ -57,7 +57,7 @@ function summaryOf({ database, place, exists, applied, pending, fingerprint, byt
 export const migrateVerb = verb({
   about: 'Apply pending migrations, after a copy of a SQLite database',
   details:
-    'All of them or none. A start does the same by itself. The copy is kept in the data folder, the newest three of them. On PostgreSQL back up first: pg_dump --format=custom --file=FILE "$SVC_DATABASE_URL".',
+    'One that copies many rows works in steps; stopped anywhere, the next start or the same command goes on there. A start does the same by itself. The copy is kept in the data folder, the newest three of them. On PostgreSQL back up first: pg_dump --format=custom --file=FILE "$SVC_DATABASE_URL".',
   flags: {
     dry_run: toggle('Show what is pending and change nothing'),
     skip_copy: toggle('Make no copy, where the disk has no room for it'),

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DATABASE_FILE } from '../config.ts'
 import { FINGERPRINT, TABLES } from './installation.ts'
-import { type MigrationState, migrationNames, migrationState } from './migrations/migrate.ts'
+import { type AppliedMigrations, type MigrationState, migrationNames, migrationState } from './migrations/migrate.ts'
 import { schemaFaults } from './migrations/schema-check.ts'
 import type { StoreOptions } from './open.ts'
 import { findSetting } from './settings.ts'
@@ -41,7 +41,7 @@ export interface ReportedTable extends TableSize {
   grows_with: string | null
 }
 
-export interface DatabaseReport extends MigrationState {
+export interface DatabaseReport extends AppliedMigrations {
   kind: Whole['kind']
   fingerprint: string | null
   /** Differences from the schema that the applied migrations leave. */
@@ -69,7 +69,8 @@ export async function reportDatabase(options: StoreOptions): Promise<DatabaseRep
         grows_with: GROWS_WITH[table as TableName] ?? null,
       }))
     return {
-      ...state,
+      applied: state.applied,
+      pending: state.pending,
       kind: whole.kind,
       fingerprint: sizes.has('settings') ? await findSetting(whole.tx, FINGERPRINT) : null,
       faults,
@@ -81,18 +82,21 @@ export async function reportDatabase(options: StoreOptions): Promise<DatabaseRep
 }
 
 /** Reports the migrations alone, which takes no time on a large database. */
-export async function reportMigrations(options: StoreOptions): Promise<MigrationState & { faults: readonly string[] }> {
+export async function reportMigrations(
+  options: StoreOptions,
+): Promise<AppliedMigrations & { faults: readonly string[] }> {
   if (options.databaseUrl === undefined && !existsSync(join(options.dataDir, DATABASE_FILE)))
     return { applied: [], pending: migrationNames, faults: [] }
   return withWhole(options, 'read', async (whole) => {
     const state = await stateIn(whole)
-    return { ...state, faults: [...(await schemaFaults(whole.tx, state)), ...(await whole.additions())] }
+    const { applied, pending } = state
+    return { applied, pending, faults: [...(await schemaFaults(whole.tx, state)), ...(await whole.additions())] }
   })
 }
 
 /** A query of a table that does not exist would end the transaction on PostgreSQL, so its presence is checked first. */
 async function stateIn({ tx }: Whole): Promise<MigrationState> {
   const tables = await tx.introspection.getTables({ withInternalKyselyTables: true })
-  const isNew = !tables.some(({ name }) => name === 'kysely_migration')
-  return isNew ? { applied: [], pending: migrationNames } : migrationState(tx)
+  const isNew = !['kysely_migration', 'settings'].every((table) => tables.some(({ name }) => name === table))
+  return isNew ? { applied: [], pending: migrationNames, filling: null } : migrationState(tx)
 }

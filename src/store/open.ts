@@ -2,7 +2,7 @@
 import type { Config } from '../config.ts'
 import { internal } from '../errors.ts'
 import { type PostgresSettings, postgresSettings } from './postgres-settings.ts'
-import type { OnMigrated, Store } from './store.ts'
+import type { OnMigrated, OnMigrating, Store } from './store.ts'
 
 export interface StoreOptions {
   dataDir: string
@@ -10,6 +10,7 @@ export interface StoreOptions {
   databaseUrl?: string | undefined
   /** Pool, timeouts and TLS of PostgreSQL; the defaults of the settings without it. */
   postgres?: PostgresSettings
+  onMigrating?: OnMigrating | undefined
   onMigrated?: OnMigrated | undefined
   /** Copies a SQLite database before it is migrated; true by default. */
   copyFirst?: boolean | undefined
@@ -26,12 +27,13 @@ export async function openStore({
   dataDir,
   databaseUrl,
   postgres,
+  onMigrating,
   onMigrated,
   copyFirst,
 }: StoreOptions): Promise<Store> {
   if (databaseUrl === undefined || databaseUrl === '') {
     const { openSqlite } = await import('./sqlite.ts')
-    return openSqlite({ dataDir, onMigrated, copyFirst })
+    return openSqlite({ dataDir, onMigrating, onMigrated, copyFirst })
   }
   if (!/^postgres(ql)?:\/\//.test(databaseUrl)) {
     throw internal(
@@ -39,5 +41,10 @@ export async function openStore({
     )
   }
   const { openPostgres } = await import('./postgres.ts')
-  return openPostgres({ url: databaseUrl, onMigrated, ...(postgres === undefined ? {} : { settings: postgres }) })
+  return openPostgres({
+    url: databaseUrl,
+    onMigrating,
+    onMigrated,
+    ...(postgres === undefined ? {} : { settings: postgres }),
+  })
 }

@@ -18,7 +18,7 @@ import { type PostgresSettings, postgresSettings } from './postgres-settings.ts'
 import { type PostgresTarget, postgresTarget } from './postgres-tls.ts'
 import { createPostgresWakeups } from './postgres-wakeups.ts'
 import type { Tables } from './schema.ts'
-import type { OnMigrated, Store, Tx } from './store.ts'
+import type { OnMigrated, OnMigrating, Store, Tx } from './store.ts'
 import { sendingWakeups } from './wakeups.ts'
 import { refuseNestedWrite } from './work.ts'
 
@@ -35,12 +35,14 @@ export interface PostgresOptions {
   url: string
   /** Pool, timeouts and TLS; the defaults of the settings without it. */
   settings?: PostgresSettings
+  onMigrating?: OnMigrating | undefined
   onMigrated?: OnMigrated | undefined
 }
 
 export async function openPostgres({
   url,
   settings = postgresSettings(),
+  onMigrating,
   onMigrated,
 }: PostgresOptions): Promise<Store> {
   if (parseUrl(url) === undefined)
@@ -49,7 +51,7 @@ export async function openPostgres({
   const target = postgresTarget(url, settings.tls)
   const { default: driver } = await import('pg')
   try {
-    await migrateOnce(driver, target, { settings, onMigrated })
+    await migrateOnce(driver, target, { settings, onMigrating, onMigrated })
   } catch (error) {
     throw openingError(error, url)
   }
@@ -141,13 +143,14 @@ async function writeRepeatedly<T>(writer: Kysely<Tables>, work: (tx: Tx) => Soon
 async function migrateOnce(
   driver: typeof pg,
   target: PostgresTarget,
-  { settings, onMigrated }: { settings: PostgresSettings; onMigrated: OnMigrated | undefined },
+  { settings, onMigrating, onMigrated }: Required<Omit<PostgresOptions, 'url'>>,
 ): Promise<void> {
   const db = openMigrator(driver, target, settings)
   try {
     refuseAdditions(await postgresAdditions(db))
     const state = await migratableState(db)
     if (state.pending.length === 0) return
+    if (state.applied.length > 0) onMigrating?.(state.pending)
     await migrateDatabase(db, postgresSchema)
     if (state.applied.length > 0) onMigrated?.({ applied: state.pending, copy: null })
   } finally {

@@ -7,7 +7,7 @@ import { internal } from '../errors.ts'
 import { makeOwnDatabase } from '../files.ts'
 import { loadSqlite } from '../native-modules.ts'
 import { FINGERPRINT } from './installation.ts'
-import { type MigrationState, migrationState } from './migrations/migrate.ts'
+import { type AppliedMigrations, migrationState } from './migrations/migrate.ts'
 import type { Tables } from './schema.ts'
 import { findSetting } from './settings.ts'
 import { sqliteAdditions, sqliteCode } from './sqlite-connection.ts'
@@ -76,7 +76,7 @@ function copyFault(error: unknown, source: string, target: string): unknown {
   return error
 }
 
-export interface SqliteFacts extends MigrationState {
+export interface SqliteFacts extends AppliedMigrations {
   /** Fingerprint of the key that sealed it; null for a database without one. */
   fingerprint: string | null
   /** Triggers and views, as phrases; no migration makes one. */
@@ -96,7 +96,9 @@ export async function factsOfSqlite(file: string): Promise<SqliteFacts> {
     const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: raw }) })
     const state = await migrationState(db)
     if (state.applied.length === 0) throw internal(`${file} is a SQLite database, and none that svc made`)
-    return { ...state, damage, additions: sqliteAdditions(raw), fingerprint: await findSetting(db, FINGERPRINT) }
+    const { applied, pending } = state
+    const additions = sqliteAdditions(raw)
+    return { applied, pending, damage, additions, fingerprint: await findSetting(db, FINGERPRINT) }
   } catch (error) {
     if (sqliteCode(error) === '') throw error
     throw internal(`${file} is damaged, or no SQLite database (${(error as Error).message}): take another backup`, {

@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
 import { Kysely, SqliteDialect, sql } from 'kysely'
 import { DATABASE_FILE } from '../config.ts'
@@ -11,7 +12,7 @@ import { loadSqlite } from '../native-modules.ts'
 import { sqliteBytes } from './database-bytes.ts'
 import { trackFaults } from './faults.ts'
 import { copyBeforeMigration } from './migrations/copy-before.ts'
-import { migrateDatabase, migrationState } from './migrations/migrate.ts'
+import { applyMigrations, fillNext, type MigrationState, migrationState } from './migrations/migrate.ts'
 import { refuseAdditions, refuseHalfApplied } from './migrations/schema-check.ts'
 import { runDirectly } from './prepared.ts'
 import { finishInterruptedRestore, refuseDuringRestore } from './restore-switch.ts'
@@ -27,7 +28,7 @@ import {
 } from './sqlite-connection.ts'
 import { boundWal, giveBackPages, LARGEST_WAL_BYTES } from './sqlite-file.ts'
 import { groupCommits } from './sqlite-group.ts'
-import type { OnMigrated, Store } from './store.ts'
+import type { OnMigrated, OnMigrating, Store } from './store.ts'
 import { offerDatabaseVersion } from './unchanged-reads.ts'
 import { actAfter, localWakeups } from './wakeups.ts'
 import { nothingAfter, refuseNestedWrite, runWork } from './work.ts'
@@ -40,6 +41,7 @@ export interface SqliteOptions {
   busyTimeoutMs?: number
   /** Size in bytes above which the write-ahead log is emptied. */
   largestWalBytes?: number
+  onMigrating?: OnMigrating | undefined
   onMigrated?: OnMigrated | undefined
   /** Copies the database before it is migrated, unless it is new; true by default. */
   copyFirst?: boolean | undefined
@@ -190,27 +192,49 @@ const wayOut = (error: unknown) =>
 
 /**
  * Kysely takes no migration lock on SQLite; the write lock, held from before the check until the commit, replaces it.
- * All pending migrations are one transaction, so that none is ever half applied.
+ * Migrations are one transaction up to one that copies rows, whose steps are one each; the process answers between.
  */
 async function migrateFile(
   raw: Database.Database,
   file: string,
-  { dataDir, busyTimeoutMs, onMigrated, copyFirst = true }: SqliteOptions & { busyTimeoutMs: number },
+  options: SqliteOptions & { busyTimeoutMs: number },
 ): Promise<void> {
+  const { busyTimeoutMs, onMigrating, onMigrated } = options
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: raw }) })
-  if ((await migrationState(db)).pending.length === 0) return
-  await whenFree(busyTimeoutMs, () => raw.exec('begin immediate'))
-  try {
-    const state = await migrationState(db)
-    await refuseHalfApplied(db, state)
-    const isNew = state.applied.length === 0
-    const copy =
-      isNew || !copyFirst || state.pending.length === 0 ? null : await copyBeforeMigration(dataDir, file, state)
-    if (state.pending.length > 0) await migrateDatabase(db, sqliteSchema)
-    raw.exec('commit')
-    if (!isNew && state.pending.length > 0) onMigrated?.({ applied: state.pending, copy })
-  } catch (error) {
-    if (raw.inTransaction) raw.exec('rollback')
-    throw error
+  let before = await migrationState(db)
+  if (before.pending.length === 0) return
+  if (before.applied.length > 0) onMigrating?.(before.pending)
+  let copy: string | null = null
+  for (let isFirst = true; ; isFirst = false) {
+    await whenFree(busyTimeoutMs, () => raw.exec('begin immediate'))
+    try {
+      const state = await migrationState(db)
+      if (isFirst) {
+        await refuseHalfApplied(db, state)
+        copy = await copyFirstOf(state, file, options)
+        before = state
+      }
+      if (state.filling !== null) await fillNext(db, sqliteSchema)
+      else if (state.pending.length > 0) await applyMigrations(db, sqliteSchema, state)
+      raw.exec('commit')
+      if (state.pending.length === 0) break
+    } catch (error) {
+      if (raw.inTransaction) raw.exec('rollback')
+      throw error
+    }
+    // Statements of SQLite are done at once, so requests are answered between the steps alone.
+    await nextTurn()
   }
+  if (before.applied.length > 0 && before.pending.length > 0) onMigrated?.({ applied: before.pending, copy })
+}
+
+/** Copies a database that is neither new nor in the middle of a migration, which has been copied before it began. */
+async function copyFirstOf(
+  state: MigrationState,
+  file: string,
+  { dataDir, copyFirst = true }: SqliteOptions,
+): Promise<string | null> {
+  const { applied, pending, filling } = state
+  const hasBegun = applied.length === 0 || pending.length === 0 || filling !== null
+  return hasBegun || !copyFirst ? null : copyBeforeMigration(dataDir, file, state)
 }

@@ -17,6 +17,9 @@ export interface StoreFigures {
   walBytes: number | null
 }
 
+/** Called before migrations are applied to a database that is not new, also where another process applies them. */
+export type OnMigrating = (pending: readonly string[]) => void
+
 /** Called after migrations were applied to a database that was not new; `copy` is the file with its state before. */
 export type OnMigrated = (report: { applied: readonly string[]; copy: string | null }) => void
 

@@ -39,7 +39,7 @@ function blocksOf(file: string, heading: string): string[] {
 /** Runs a block as a user would paste it; a daemon that it starts is stopped at its end. */
 async function paste(block: string) {
   const port = await freePort()
-  const waiting = `until curl -sf localhost:${port}/v2/health >/dev/null; do sleep 0.1; done`
+  const waiting = `until curl -sf localhost:${port}/ready >/dev/null; do sleep 0.1; done`
   const script = block
     .replaceAll('localhost:8787', `localhost:${port}`)
     .replace(/^(svc serve) &$/m, `$1 --port ${port} >/dev/null 2>&1 & daemon=$!\n${waiting}`)

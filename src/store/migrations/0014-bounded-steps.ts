@@ -1,8 +1,8 @@
 /** Adds the tables and indexes for processing replays, removals, pruning and events since a time in small steps. */
-import { type Kysely, type Migration, sql } from 'kysely'
-import type { SchemaDialect } from './dialect.ts'
+import { type Kysely, sql } from 'kysely'
+import type { SchemaDialect, SteppedMigration } from './dialect.ts'
 
-export function boundedSteps({ sequence }: SchemaDialect): Migration {
+export function boundedSteps({ sequence }: SchemaDialect): SteppedMigration {
   return {
     async up(db: Kysely<unknown>) {
       await moments(db)
@@ -27,6 +27,7 @@ export function boundedSteps({ sequence }: SchemaDialect): Migration {
         await db.schema.createIndex(name).on(table).columns(columns).execute()
       }
     },
+    fill: fillMoments,
   }
 
   /**
@@ -38,9 +39,6 @@ export function boundedSteps({ sequence }: SchemaDialect): Migration {
       .alterTable('events')
       .addColumn('latest_at', 'bigint', (column) => column.notNull().defaultTo(0))
       .execute()
-    await sql`update events set latest_at = sofar.latest
-      from (select sequence as place, max(created_at) over (order by sequence) as latest from events) as sofar
-      where sofar.place = events.sequence`.execute(db)
     await db.schema.dropIndex('events_by_created_at').execute()
   }
 }
@@ -52,3 +50,20 @@ const BOUNDED_STEP_INDEXES: readonly [name: string, table: string, ...columns: s
   ['webhook_queue_by_first', 'webhook_queue', 'subscription_id', 'state', 'attempts', 'sequence'],
   ['webhook_queue_by_due', 'webhook_queue', 'subscription_id', 'state', 'next_attempt_at', 'seq'],
 ]
+
+const EVENTS_PER_STEP = 2_000
+
+/** The latest time so far of some events, which begins with that of the event before them. */
+async function fillMoments(untyped: Kysely<never>, after: string): Promise<string | null> {
+  const db = untyped as Kysely<{ events: { sequence: number; latest_at: number } }>
+  const place = Number(after)
+  const before = await db.selectFrom('events').select('latest_at').where('sequence', '=', place).executeTakeFirst()
+  const events = db.selectFrom('events').select('sequence').where('sequence', '>', place).orderBy('sequence')
+  const page = await events.limit(EVENTS_PER_STEP).execute()
+  const [latest, last] = [Number(before?.latest_at ?? 0), Number(page.at(-1)?.sequence ?? place)]
+  await sql`update events set latest_at = case when sofar.latest > ${latest} then sofar.latest else ${latest} end
+    from (select sequence as place, max(created_at) over (order by sequence) as latest from events
+      where sequence > ${place} and sequence <= ${last}) as sofar
+    where sofar.place = events.sequence`.execute(db)
+  return page.length === EVENTS_PER_STEP ? String(last) : null
+}

@@ -1,10 +1,11 @@
 /** Adds what was claimed, for whom and by whom to fee claims, and whose history an account is followed for. */
-import type { Kysely, Migration } from 'kysely'
+import type { Kysely } from 'kysely'
+import type { SteppedMigration } from './dialect.ts'
 
 /** Filters of the two lists of fee claims, each with an index of its own. */
 const FILTERS = [['kind'], ['beneficiary'], ['kind', 'beneficiary']] as const
 
-export function feeClaimKinds(): Migration {
+export function feeClaimKinds(): SteppedMigration {
   return {
     async up(db: Kysely<unknown>) {
       for (const name of ['kind', 'beneficiary', 'claimer']) {
@@ -23,8 +24,8 @@ export function feeClaimKinds(): Migration {
         .on('followed_accounts')
         .columns(['genesis', 'history_of', 'seq'])
         .execute()
-      await fillFromEvents(db as Kysely<Earlier>)
     },
+    fill: fillFromEvents,
   }
 }
 
@@ -37,17 +38,20 @@ interface Earlier {
 const EVENTS_PER_PAGE = 500
 const EVENT_TYPES = ['fee_claim.executed', 'fee_claim.split_executed'] as const
 
-/** The events have said kind and claimer from the beginning; where one was removed, its claim keeps none. */
-async function fillFromEvents(db: Kysely<Earlier>): Promise<void> {
-  for (const type of EVENT_TYPES) {
-    for (let after = 0; ; ) {
-      const rows = db.selectFrom('events').select(['sequence', 'object_json']).where('type', '=', type)
-      const page = await rows.where('sequence', '>', after).orderBy('sequence').limit(EVENTS_PER_PAGE).execute()
-      for (const { object_json } of page) await fillOne(db, JSON.parse(object_json))
-      if (page.length < EVENTS_PER_PAGE) break
-      after = Number(page.at(-1)?.sequence)
-    }
-  }
+/**
+ * The events have said kind and claimer from the beginning; where one was removed, its claim keeps none. A place is a
+ * type and a sequence.
+ */
+async function fillFromEvents(untyped: Kysely<never>, after: string): Promise<string | null> {
+  const db = untyped as Kysely<Earlier>
+  const [at = 0, place = 0] = after === '' ? [] : after.split(' ').map(Number)
+  const type = EVENT_TYPES[at]
+  if (type === undefined) return null
+  const rows = db.selectFrom('events').select(['sequence', 'object_json']).where('type', '=', type)
+  const page = await rows.where('sequence', '>', place).orderBy('sequence').limit(EVENTS_PER_PAGE).execute()
+  for (const { object_json } of page) await fillOne(db, JSON.parse(object_json))
+  if (page.length === EVENTS_PER_PAGE) return `${at} ${page.at(-1)?.sequence}`
+  return at + 1 < EVENT_TYPES.length ? `${at + 1} 0` : null
 }
 
 async function fillOne(db: Kysely<Earlier>, object: Record<string, unknown>): Promise<void> {

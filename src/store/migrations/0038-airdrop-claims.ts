@@ -1,8 +1,8 @@
 /** Adds the claims of airdrops with their totals by hour and their median, and fills them from the events of claims. */
-import { type Kysely, type Migration, sql } from 'kysely'
-import type { SchemaDialect } from './dialect.ts'
+import type { Kysely } from 'kysely'
+import type { SchemaDialect, SteppedMigration } from './dialect.ts'
 
-export function airdropClaimTables({ sequence }: SchemaDialect): Migration {
+export function airdropClaimTables({ sequence }: SchemaDialect): SteppedMigration {
   return {
     async up(db: Kysely<unknown>) {
       await db.schema
@@ -55,8 +55,9 @@ export function airdropClaimTables({ sequence }: SchemaDialect): Migration {
         .addColumn('last_at', 'bigint')
         .addPrimaryKeyConstraint('airdrop_claim_figures_key', ['genesis', 'airdrop_id'])
         .execute()
-      await fillClaims(db as Kysely<Filled>)
     },
+    fill: async (db, after) =>
+      after === MEDIANS ? fillMedian(db as Kysely<Filled>) : fillClaims(db as Kysely<Filled>, after),
   }
 }
 
@@ -107,42 +108,114 @@ const CLAIMS_PER_INSERT = 100
 const HOUR_OF_MS = 3_600_000
 const LOW_PART = 1_000_000_000_000n
 
+/** The place after the last event, from which on each step is the median of one airdrop. */
+const MEDIANS = 'medians'
+
 /** Claims whose events were removed, or that only a request's hint told of, stay unknown. */
-async function fillClaims(db: Kysely<Filled>): Promise<void> {
-  const totals = new Map<string, { genesis: string; airdrop_id: string; hour: number; claims: number; sum: bigint }>()
-  for (let after = 0; ; ) {
-    const events = db.selectFrom('events').select(['sequence', 'resource_id', 'object_json', 'created_at'])
-    const page = await events
-      .where('type', '=', 'airdrop.claimed')
-      .where('sequence', '>', after)
-      .orderBy('sequence')
-      .limit(CLAIM_EVENTS_PER_PAGE)
+async function fillClaims(db: Kysely<Filled>, after: string): Promise<string | null> {
+  const events = db.selectFrom('events').select(['sequence', 'resource_id', 'object_json', 'created_at'])
+  const page = await events
+    .where('type', '=', 'airdrop.claimed')
+    .where('sequence', '>', Number(after))
+    .orderBy('sequence')
+    .limit(CLAIM_EVENTS_PER_PAGE)
+    .execute()
+  const claims = await withChains(db, page.flatMap(claimOfEvent))
+  for (let at = 0; at < claims.length; at += CLAIMS_PER_INSERT) {
+    const added = await db
+      .insertInto('airdrop_claims')
+      .values(claims.slice(at, at + CLAIMS_PER_INSERT) as never)
+      .onConflict((conflict) => conflict.doNothing())
+      .returning(['genesis', 'airdrop_id', 'amount', 'claimed_at'])
       .execute()
-    const claims = await withChains(db, page.flatMap(claimOfEvent))
-    for (let at = 0; at < claims.length; at += CLAIMS_PER_INSERT) {
-      const rows = claims.slice(at, at + CLAIMS_PER_INSERT)
-      const added = await db
-        .insertInto('airdrop_claims')
-        .values(rows as never)
-        .onConflict((conflict) => conflict.doNothing())
-        .returning(['genesis', 'airdrop_id', 'amount', 'claimed_at'])
-        .execute()
-      for (const { genesis, airdrop_id, amount, claimed_at } of added) {
-        const hour = Math.floor(Number(claimed_at) / HOUR_OF_MS)
-        const key = `${genesis} ${airdrop_id} ${hour}`
-        const total = totals.get(key) ?? { genesis, airdrop_id, hour, claims: 0, sum: 0n }
-        totals.set(key, { ...total, claims: total.claims + 1, sum: total.sum + BigInt(amount) })
-      }
+    await addTotals(db, added)
+    await addFigures(db, added)
+  }
+  if (page.length === CLAIM_EVENTS_PER_PAGE) return String(page.at(-1)?.sequence)
+  return fillMedian(db)
+}
+
+type AddedClaim = Pick<Filled['airdrop_claims'], 'genesis' | 'airdrop_id' | 'amount' | 'claimed_at'>
+
+async function addTotals(db: Kysely<Filled>, added: readonly AddedClaim[]): Promise<void> {
+  const hourOf = ({ claimed_at }: AddedClaim) => Math.floor(Number(claimed_at) / HOUR_OF_MS)
+  for (const [first, group] of groupsOf(added, (claim) => `${claim.genesis} ${claim.airdrop_id} ${hourOf(claim)}`)) {
+    const key = { genesis: first.genesis, airdrop_id: first.airdrop_id, hour: hourOf(first) }
+    const rows = db.selectFrom('airdrop_claim_totals').select(['claims', 'amount_high', 'amount_low'])
+    const total = await rows.where((eb) => eb.and(key)).executeTakeFirst()
+    const sum = group.reduce(
+      (sofar, { amount }) => sofar + BigInt(amount),
+      BigInt(total?.amount_high ?? 0) * LOW_PART + BigInt(total?.amount_low ?? 0),
+    )
+    const claims = Number(total?.claims ?? 0) + group.length
+    const sums = {
+      ...{ claims, wallets: claims },
+      ...{ amount_high: Number(sum / LOW_PART), amount_low: Number(sum % LOW_PART) },
     }
-    if (page.length < CLAIM_EVENTS_PER_PAGE) break
-    after = Number(page.at(-1)?.sequence)
+    const row = { ...key, ...sums, locked_high: 0, locked_low: 0 }
+    if (total === undefined) await db.insertInto('airdrop_claim_totals').values(row).execute()
+    else
+      await db
+        .updateTable('airdrop_claim_totals')
+        .set(sums)
+        .where((eb) => eb.and(key))
+        .execute()
   }
-  for (const { sum, claims, ...key } of totals.values()) {
-    const [amount_high, amount_low] = [Number(sum / LOW_PART), Number(sum % LOW_PART)]
-    const row = { ...key, claims, wallets: claims, amount_high, amount_low, locked_high: 0, locked_low: 0 }
-    await db.insertInto('airdrop_claim_totals').values(row).execute()
+}
+
+async function addFigures(db: Kysely<Filled>, added: readonly AddedClaim[]): Promise<void> {
+  for (const [{ genesis, airdrop_id }, group] of groupsOf(added, (claim) => `${claim.genesis} ${claim.airdrop_id}`)) {
+    const key = { genesis, airdrop_id }
+    const rows = db.selectFrom('airdrop_claim_figures').selectAll()
+    const figures = await rows.where((eb) => eb.and(key)).executeTakeFirst()
+    const times = [...group.map(({ claimed_at }) => Number(claimed_at))]
+    if (figures !== undefined) times.push(Number(figures.first_at), Number(figures.last_at))
+    const sums = {
+      claims: Number(figures?.claims ?? 0) + group.length,
+      ...{ first_at: Math.min(...times), last_at: Math.max(...times) },
+    }
+    const row = { ...key, ...sums, median_size: null, median_seq: null }
+    if (figures === undefined) await db.insertInto('airdrop_claim_figures').values(row).execute()
+    else
+      await db
+        .updateTable('airdrop_claim_figures')
+        .set(sums)
+        .where((eb) => eb.and(key))
+        .execute()
   }
-  await fillFigures(db)
+}
+
+/** The claims of each key, after the first of them. */
+function groupsOf(claims: readonly AddedClaim[], keyOf: (claim: AddedClaim) => string): [AddedClaim, AddedClaim[]][] {
+  const groups = new Map<string, [AddedClaim, AddedClaim[]]>()
+  for (const claim of claims) {
+    const group = groups.get(keyOf(claim))
+    if (group === undefined) groups.set(keyOf(claim), [claim, [claim]])
+    else group[1].push(claim)
+  }
+  return [...groups.values()]
+}
+
+/** The median of one airdrop that has none yet. */
+async function fillMedian(db: Kysely<Filled>): Promise<string | null> {
+  const next = db.selectFrom('airdrop_claim_figures').select(['genesis', 'airdrop_id', 'claims'])
+  const figures = await next.where('median_size', 'is', null).limit(1).executeTakeFirst()
+  if (figures === undefined) return null
+  const { genesis, airdrop_id, claims } = figures
+  const rows = db.selectFrom('airdrop_claims').select(['size', 'seq']).where('genesis', '=', genesis)
+  const median = await rows
+    .where('airdrop_id', '=', airdrop_id)
+    .orderBy('size')
+    .orderBy('seq')
+    .limit(1)
+    .offset(Math.floor((Number(claims) - 1) / 2))
+    .executeTakeFirstOrThrow()
+  await db
+    .updateTable('airdrop_claim_figures')
+    .set({ median_size: median.size, median_seq: median.seq })
+    .where((eb) => eb.and({ genesis, airdrop_id }))
+    .execute()
+  return MEDIANS
 }
 
 type EventRow = Pick<Filled['events'], 'resource_id' | 'object_json' | 'created_at'>
@@ -177,35 +250,4 @@ async function withChains(db: Kysely<Filled>, claims: readonly FoundClaim[]) {
     const genesis = chains.get(claim.signature) ?? chains.get(claim.airdrop_id) ?? ''
     return genesis === '' ? [] : [{ ...claim, genesis }]
   })
-}
-
-async function fillFigures(db: Kysely<Filled>): Promise<void> {
-  const groups = await db
-    .selectFrom('airdrop_claims')
-    .select(({ fn }) => [
-      'genesis',
-      'airdrop_id',
-      sql<number>`count(*)`.as('claims'),
-      fn.min('claimed_at').as('first_at'),
-      fn.max('claimed_at').as('last_at'),
-    ])
-    .groupBy(['genesis', 'airdrop_id'])
-    .execute()
-  for (const { genesis, airdrop_id, claims, first_at, last_at } of groups) {
-    const rows = db.selectFrom('airdrop_claims').select(['size', 'seq']).where('genesis', '=', genesis)
-    const median = await rows
-      .where('airdrop_id', '=', airdrop_id)
-      .orderBy('size')
-      .orderBy('seq')
-      .limit(1)
-      .offset(Math.floor((Number(claims) - 1) / 2))
-      .executeTakeFirstOrThrow()
-    await db
-      .insertInto('airdrop_claim_figures')
-      .values({
-        ...{ genesis, airdrop_id, claims: Number(claims), median_size: median.size, median_seq: median.seq },
-        ...{ first_at: Number(first_at), last_at: Number(last_at) },
-      })
-      .execute()
-  }
 }

@@ -1,5 +1,5 @@
-/** Differences between the databases that migrations depend on. */
-import type { ColumnDataType, ColumnDefinitionBuilder } from 'kysely'
+/** Differences between the databases that migrations depend on, and migrations that copy rows. */
+import type { ColumnDataType, ColumnDefinitionBuilder, Kysely, Migration } from 'kysely'
 
 export interface SchemaAddition {
   type: string
@@ -16,4 +16,13 @@ export interface SchemaDialect {
   sequence: { type: ColumnDataType; build(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder }
   /** Whether requests are admitted in the database, by a function of its own language. */
   rateAdmission: boolean
+}
+
+/**
+ * A migration whose `up` changes the schema alone where rows have to be copied: `fill` copies them in steps of some
+ * milliseconds, each a transaction, so that a process that is stopped goes on where it was.
+ */
+export interface SteppedMigration extends Migration {
+  /** Does the step after a place, which is empty for the first one; returns the place it came to, null after the last. */
+  fill?(db: Kysely<never>, after: string): Promise<string | null>
 }

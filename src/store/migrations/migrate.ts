@@ -1,5 +1,5 @@
 /** Migrates a database to the schema of this program. */
-import { type Kysely, type Migration, Migrator } from 'kysely'
+import { type Kysely, Migrator, sql } from 'kysely'
 import { internal } from '../../errors.ts'
 import type { Tables } from '../schema.ts'
 import { ground } from './0001-ground.ts'
@@ -38,10 +38,10 @@ import { airdropClaimTables } from './0038-airdrop-claims.ts'
 import { treeOwners } from './0040-tree-owners.ts'
 import { readAnew } from './0043-read-anew.ts'
 import { closedEventTypes } from './0044-closed-event-types.ts'
-import type { SchemaDialect } from './dialect.ts'
+import type { SchemaDialect, SteppedMigration } from './dialect.ts'
 
 /** Migrations in order. A released name is never changed, removed or moved. */
-const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
+const MIGRATIONS: Record<string, (dialect: SchemaDialect) => SteppedMigration> = {
   '0001-ground': ground,
   '0002-leases': leases,
   '0003-following': following,
@@ -83,10 +83,24 @@ const MIGRATIONS: Record<string, (dialect: SchemaDialect) => Migration> = {
 /** Names of all migrations of this program, in order. */
 export const migrationNames: readonly string[] = Object.keys(MIGRATIONS)
 
-export interface MigrationState {
+export interface AppliedMigrations {
   /** Names in the order in which they were applied. */
   applied: readonly string[]
+  /** The one that is still filling its tables is the first of them. */
   pending: readonly string[]
+}
+
+export interface MigrationState extends AppliedMigrations {
+  /** The migration whose tables are there, and whose rows are not all copied yet; null where there is none. */
+  filling: string | null
+}
+
+/** Setting that holds the migration that is filling its tables, and the place that it came to, as JSON. */
+const FILLING = 'unfinished_migration'
+
+interface Filling {
+  migration: string
+  after: string
 }
 
 /**
@@ -94,42 +108,105 @@ export interface MigrationState {
  * this program does not know.
  */
 export async function migrationState(db: Kysely<Tables>): Promise<MigrationState> {
-  const executed = await executedMigrations(db)
+  const { executed, filling } = await executedMigrations(db)
   const unknown = executed.find((name) => !Object.hasOwn(MIGRATIONS, name))
   if (unknown !== undefined) {
     throw internal(
       `the database is newer than this program (it has the migration ${unknown}): upgrade svc, or restore the backup made before the upgrade`,
     )
   }
-  const has = new Set(executed)
+  const has = new Set(executed.filter((name) => name !== filling))
   return {
     applied: migrationNames.filter((name) => has.has(name)),
     pending: migrationNames.filter((name) => !has.has(name)),
+    filling,
+  }
+}
+
+/** Runs what is pending, up to and including `last` if it is set, in as many transactions as it takes. */
+export async function migrateDatabase(db: Kysely<Tables>, dialect: SchemaDialect, last?: string): Promise<void> {
+  for (;;) {
+    const state = await migrationState(db)
+    if (!state.pending.some((name) => last === undefined || name <= last)) return
+    if (state.filling === null) await applyMigrations(db, dialect, state, last)
+    else {
+      const transaction = db.transaction().setAccessMode('read write')
+      await transaction.execute((tx) => fillNext(tx, dialect))
+    }
   }
 }
 
 /**
- * Runs pending migrations, up to and including `last` if it is set. The caller must exclude other processes where
- * kysely's own lock does not.
+ * Applies pending migrations up to the next one that copies rows, with the first step of that; on a new database there
+ * is nothing to copy, so all of them. The caller must exclude other processes where kysely's own lock does not.
  */
-export async function migrateDatabase(db: Kysely<Tables>, dialect: SchemaDialect, last?: string): Promise<void> {
-  const migrations = Object.fromEntries(Object.entries(MIGRATIONS).map(([name, make]) => [name, make(dialect)]))
+export async function applyMigrations(
+  db: Kysely<Tables>,
+  dialect: SchemaDialect,
+  { applied, pending }: MigrationState,
+  last?: string,
+): Promise<void> {
+  const made = Object.entries(MIGRATIONS).map(([name, make]) => [name, make(dialect)] as const)
+  const migrations = Object.fromEntries(made.map(([name, migration]) => [name, withFirstStep(name, migration)]))
+  const stops = applied.length === 0 ? [] : pending.filter((name) => migrations[name]?.fill !== undefined)
+  const until = [...stops, last, migrationNames.at(-1)].filter((name) => name !== undefined).sort()[0]
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
-  const { error, results } = await (last === undefined ? migrator.migrateToLatest() : migrator.migrateTo(last))
+  const { error, results } = await migrator.migrateTo(until ?? '')
   if (error === undefined) return
   const failed = results?.find((result) => result.status === 'Error')?.migrationName
   if (failed === undefined) throw error
-  throw internal(`the database could not be migrated (${failed}): ${error instanceof Error ? error.message : error}`, {
-    cause: error,
-  })
+  throw notMigrated(failed, error)
 }
 
-async function executedMigrations(db: Kysely<Tables>): Promise<string[]> {
-  const untyped = db as unknown as Kysely<{ kysely_migration: { name: string } }>
+/** The first step belongs to the transaction that makes the tables, and is the last one where there is little to copy. */
+function withFirstStep(name: string, migration: SteppedMigration): SteppedMigration {
+  const { fill } = migration
+  if (fill === undefined) return migration
+  return {
+    ...migration,
+    async up(db: Kysely<never>) {
+      await migration.up(db)
+      const after = await fill(db, '')
+      if (after === null) return
+      const value = JSON.stringify({ migration: name, after } satisfies Filling)
+      await (db as Kysely<Tables>).insertInto('settings').values({ name: FILLING, value }).execute()
+    },
+  }
+}
+
+/** Does the next step of the migration that is filling its tables, in the caller's transaction. */
+export async function fillNext(db: Kysely<Tables>, dialect: SchemaDialect): Promise<void> {
+  // An update that changes nothing takes the row's lock: another process goes on after this step.
+  const marker = db.updateTable('settings').set({ name: FILLING }).where('name', '=', FILLING)
+  const row = await marker.returning('value').executeTakeFirst()
+  if (row === undefined) return
+  const { migration, after } = JSON.parse(row.value) as Filling
+  const next = await MIGRATIONS[migration]?.(dialect)
+    .fill?.(db as never, after)
+    .catch((error: unknown) => Promise.reject(notMigrated(migration, error)))
+  if (typeof next === 'string') {
+    const value = JSON.stringify({ migration, after: next } satisfies Filling)
+    await db.updateTable('settings').set({ value }).where('name', '=', FILLING).execute()
+  } else await db.deleteFrom('settings').where('name', '=', FILLING).execute()
+}
+
+const notMigrated = (name: string, error: unknown) =>
+  internal(`the database could not be migrated (${name}): ${error instanceof Error ? error.message : error}`, {
+    cause: error,
+  })
+
+async function executedMigrations(db: Kysely<Tables>): Promise<{ executed: string[]; filling: string | null }> {
   try {
-    return (await untyped.selectFrom('kysely_migration').select('name').execute()).map((row) => row.name)
+    const { rows } = await sql<{ name: string; value: string }>`
+      select name, '' as value from kysely_migration
+      union all select name, value from settings where name = ${FILLING}`.execute(db)
+    const filling = rows.find(({ name }) => name === FILLING)
+    return {
+      executed: rows.map(({ name }) => name).filter((name) => name !== FILLING),
+      filling: filling === undefined ? null : (JSON.parse(filling.value) as Filling).migration,
+    }
   } catch {
     // The table does not exist yet; if the database itself fails, the migrator reports the error next.
-    return []
+    return { executed: [], filling: null }
   }
 }

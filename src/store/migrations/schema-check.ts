@@ -34,11 +34,17 @@ export function refuseAdditions(found: readonly string[]): void {
 }
 
 /** Returns each difference from the expected schema as a phrase. */
-export async function schemaFaults(db: Kysely<Tables>, { applied, pending }: MigrationState): Promise<string[]> {
+export async function schemaFaults(
+  db: Kysely<Tables>,
+  { applied, pending, filling }: MigrationState,
+): Promise<string[]> {
   const actual = await shapeOf(db)
   // A new database has nothing that could be wrong, and most commands of a CI run meet a new one.
   if (actual.size === 0 && applied.length === 0) return []
-  const [before, after] = await Promise.all([shapeAfter(applied.at(-1)), shapeAfter(pending.at(-1) ?? applied.at(-1))])
+  const [before, after] = await Promise.all([
+    shapeAfter(filling ?? applied.at(-1)),
+    shapeAfter(pending.at(-1) ?? applied.at(-1)),
+  ])
   const missing = [...namesOfShape(before)].filter((name) => !hasName(actual, name)).map((name) => `${name} is missing`)
   const early = [...namesOfShape(after)]
     .filter((name) => !hasName(before, name) && hasName(actual, name))

@@ -1,0 +1,62 @@
+/** Answers from the first moment of a daemon: until its database is open it is alive, not ready, and says why. */
+import type { DaemonRole } from '../src/api/daemon-roles.ts'
+import type { Config } from '../src/config.ts'
+import { systemClock } from '../src/context.ts'
+import { internal } from '../src/errors.ts'
+import { silentLog } from '../src/log.ts'
+import { health } from '../src/operations/service/health.ts'
+import type { App } from './app.ts'
+import { envelope, errorResponse, jsonResponse } from './pipeline/answer.ts'
+import { type Recording, type RequestRecord, recordRequest, unparsedRecord } from './pipeline/request-record.ts'
+import type { Readiness } from './readiness.ts'
+
+export type Answering = Pick<App, 'fetch' | 'answerDirectly' | 'refuse'>
+
+export interface Starting extends Answering {
+  /** Changes what /ready says. */
+  say(reason: string): void
+  /** Hands every request on from now on. */
+  open(app: Answering): void
+}
+
+export function answerWhileStarting(config: Config, role: DaemonRole, recording: Recording): Starting {
+  let app: Answering | undefined
+  let reason = 'the daemon is starting'
+  // Whoever asks too early is told; the log has one line for all of them.
+  const kernel = { config, log: silentLog }
+
+  function refuse(thrown: unknown, { requestId, fault }: RequestRecord, url: string): Response {
+    const { status, body } = errorResponse(kernel, fault ?? thrown, requestId, new URL(url).origin)
+    const wait: Record<string, string> = fault === undefined ? { 'Retry-After': '1' } : {}
+    return jsonResponse(kernel, status, body, { ...wait, 'X-Request-Id': requestId })
+  }
+
+  function answer({ method, url }: Request, record: RequestRecord): Response {
+    const { pathname } = new URL(url)
+    const isRead = record.fault === undefined && (method === 'GET' || method === 'HEAD')
+    const headers = { 'X-Request-Id': record.requestId }
+    const meta = { request_id: record.requestId }
+    if (isRead && pathname === '/v2/health') {
+      record.route = pathname
+      return jsonResponse(kernel, 200, envelope(health({ clock: systemClock }), meta), headers)
+    }
+    if (isRead && pathname === '/ready') {
+      record.route = pathname
+      const data: Readiness = { ready: false, role, checks: { database: 'failing' }, reasons: { database: reason } }
+      return jsonResponse(kernel, 503, envelope(data, meta), { ...headers, 'Retry-After': '1' })
+    }
+    return refuse(internal(`${reason}: try again`), record, url)
+  }
+
+  return {
+    say(text) {
+      reason = text
+    },
+    open(opened) {
+      app = opened
+    },
+    fetch: (request) => app?.fetch(request) ?? recordRequest(recording, request, (record) => answer(request, record)),
+    answerDirectly: (incoming, outgoing) => app?.answerDirectly(incoming, outgoing) ?? false,
+    refuse: (error) => app?.refuse(error) ?? refuse(error, unparsedRecord(), 'http://localhost'),
+  }
+}
