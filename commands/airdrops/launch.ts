@@ -5,7 +5,7 @@ import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
 import { decimalOf } from '../amounts.ts'
 import { type InputValues, integer, listOf, required, text, toggle, verb } from '../command.ts'
 import { builtTreeRecord, readKey } from '../merkle/built-record.ts'
-import { csvFlags, hashRoot, readRecipients } from '../merkle/recipients.ts'
+import { csvFlags, hashRoot, readRecipients, withListNotes } from '../merkle/recipients.ts'
 import { storeTree } from '../merkle/store-tree.ts'
 import type { Session } from '../session.ts'
 import { confirmOn, refuseUnconfirmable } from '../signing/confirm.ts'
@@ -83,7 +83,8 @@ export const airdropLaunchVerb = verb({
     }
     const vesting = vestingOf(input)
     if (!input.dry_run) requireLaunchFolder()
-    const { list: recipients, merged, zeroAmounts } = await readRecipients(file, input, ui)
+    const read = await readRecipients(file, input, ui)
+    const { list: recipients, merged, zeroAmounts } = read
     if (merged > 0) ui.warn(`${merged} rows were added to an earlier row of the same wallet`)
     if (zeroAmounts > 0) ui.warn(`${zeroAmounts} wallets have an amount of 0`)
     const lists = recipients.count > MAX_STORED_LEAVES ? shardList(recipients) : [recipients]
@@ -121,7 +122,7 @@ export const airdropLaunchVerb = verb({
     }
     if (!input.dry_run) await launchAll(session, input, { payer, parts })
     const sent = open.length === 0 ? 'Everything is on chain already: nothing was sent.' : 'Nothing was sent.'
-    const outcome = launchOutcome(parts, decimals, sends ? [] : [sent])
+    const outcome = withListNotes(launchOutcome(parts, decimals, sends ? [] : [sent]), read)
     // A withdrawn vault no longer pays anyone, so it lacks no tokens.
     const isComplete = parts.every(({ isOnChain, missing }) => isOnChain && missing === 0n)
     return input.dry_run || isComplete ? outcome : { ...outcome, exitCode: EXIT.failed }

@@ -1,7 +1,7 @@
 /** `svc airdrops send`: transfers from a CSV, for a list that must arrive without a visit. */
 import { paths } from '../../src/api/paths.ts'
 import { required, text, verb } from '../command.ts'
-import { csvFlags, readRecipients } from '../merkle/recipients.ts'
+import { csvFlags, readRecipients, withListNotes } from '../merkle/recipients.ts'
 import { usage } from '../ui/problem.ts'
 import { sendFlags } from './sending/flags.ts'
 import { sendList } from './sending/list.ts'
@@ -31,13 +31,14 @@ export const airdropSendVerb = verb({
         param: 'FILE',
       })
     }
-    const { list, hasDecimals } = await readRecipients(file, { decimals, duplicates }, session.ui)
-    return sendList(session, flags, {
+    const read = await readRecipients(file, { decimals, duplicates }, session.ui)
+    const outcome = await sendList(session, flags, {
       name: file,
       mint,
-      list,
+      list: read.list,
       journal: journal ?? `${file}.send.jsonl`,
-      decimals: hasDecimals ? decimals : undefined,
+      decimals: read.hasDecimals ? decimals : undefined,
     })
+    return withListNotes(outcome, read)
   },
 })

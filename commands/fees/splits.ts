@@ -1,7 +1,9 @@
 /** The recipients of a claim: read from a flag or a CSV file and checked before any request. */
 import type { Split } from '../../src/api/fee-claims.ts'
-import { keyFromBase58, walletFault } from '../../src/merkle/base58.ts'
-import { readText } from '../ui/files.ts'
+import { walletFault, walletKey } from '../../src/merkle/base58.ts'
+import { CsvScanner, locate } from '../../src/merkle/csv-scanner.ts'
+import { fileKindFault } from '../../src/merkle/file-faults.ts'
+import { readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 
 const TOTAL_BPS = 10_000
@@ -18,7 +20,7 @@ export async function readSplits(
     throw usage('give either --split or --split-file', { param: '--split' })
   if (items !== undefined) return splitsOf(items)
   if (file === undefined) return undefined
-  return splitsIn(await readText(file), file === '-' ? 'standard input' : file)
+  return splitsIn(await readBytes(file), file === '-' ? 'standard input' : file)
 }
 
 /** Reads `ADDR:BPS` items. Throws a usage problem that names the item. */
@@ -36,36 +38,38 @@ export function splitsOf(items: readonly string[]): Split[] {
 }
 
 /**
- * Reads lines `address,bps`; skips a heading, blank lines and lines that begin with #. Throws a usage problem that
- * names line and column.
+ * Reads lines `address,bps`; skips a heading, blank lines and lines that begin with #. Throws a usage problem with
+ * `FILE:LINE:COLUMN`.
  */
-export function splitsIn(text: string, name: string): Split[] {
-  const shown = '--split-file'
-  const splits = text
-    .replace(/^\ufeff/, '')
-    .split(/\r\n|\n|\r/)
-    .flatMap((line, i) => {
-      if (line.trim() === '' || line.trimStart().startsWith('#')) return []
-      const cells = line.split(',').map((cell) => cell.trim().replace(/^"(.*)"$/, '$1'))
-      const [address = '', bps = ''] = cells
-      if (cells.some((cell) => /^(address|recipient|wallet|bps)$/i.test(cell))) {
-        if (/^(address|recipient|wallet)$/i.test(address) && /^bps$/i.test(bps) && cells.length === 2) return []
-        throw usage(`${name}: line ${i + 1}: the heading must be address,bps`, { param: shown })
-      }
-      if (cells.length !== 2) {
-        throw usage(`${name}: line ${i + 1}: it has ${cells.length} columns, and must have two: address,bps`, {
-          param: shown,
-        })
-      }
-      const at = (column: number) => `${name}: line ${i + 1}, column ${column}`
-      const where = `${name}: line ${i + 1}`
-      return [{ where, recipient: recipientOf(address, at(1), shown), bps: bpsOf(bps, at(2), shown) }]
-    })
-  return checkedSplits(splits, shown, name)
+export function splitsIn(bytes: Uint8Array, name: string): Split[] {
+  const param = '--split-file'
+  const kind = fileKindFault(bytes)
+  if (kind !== undefined) throw usage(`${name}:1:1: ${kind}`, { param })
+  const scanner = new CsvScanner(bytes, { findSeparator: true })
+  const place = (offset: number) => {
+    const { line, column } = locate(scanner.bytes, [offset]).get(offset) ?? { line: 1, column: 1 }
+    return `${name}:${line}:${column}`
+  }
+  const splits: (Split & { where: string })[] = []
+  while (scanner.next()) {
+    const { fault, cells, recordStart, starts } = scanner
+    if (fault !== undefined) throw usage(`${place(fault.offset)}: ${fault.message}`, { param })
+    const texts = Array.from({ length: cells }, (_, i) => scanner.text(i))
+    const [address = '', bps = ''] = texts
+    const where = place(recordStart)
+    if (texts.some((text) => /^(address|recipient|wallet|bps)$/i.test(text))) {
+      if (/^(address|recipient|wallet)$/i.test(address) && /^bps$/i.test(bps) && cells === 2) continue
+      throw usage(`${where}: the heading must be address,bps`, { param })
+    }
+    if (cells !== 2) throw usage(`${where}: it has ${cells} columns, and must have two: address,bps`, { param })
+    const recipient = recipientOf(address, place(starts[0] ?? 0), param)
+    splits.push({ where, recipient, bps: bpsOf(bps, place(starts[1] ?? 0), param) })
+  }
+  return checkedSplits(splits, param, name)
 }
 
 function recipientOf(text: string, where: string, param: string): string {
-  if (keyFromBase58(text) !== undefined) return text
+  if (walletKey(text) !== undefined) return text
   throw usage(`${where}: ${walletFault(text)}`, { param })
 }
 

@@ -14,7 +14,7 @@ import { type CommandOutcome, choiceOf, integer, required, text, toggle, verb } 
 import { usage } from '../ui/problem.ts'
 import { builtTreeRecord, readKey } from './built-record.ts'
 import { junitFlag, withJunitReport } from './junit.ts'
-import { csvFlags, hashRoot, hashTree, type Recipients, readRecipients } from './recipients.ts'
+import { csvFlags, hashRoot, hashTree, type Recipients, readRecipients, withListNotes } from './recipients.ts'
 import { storeTree } from './store-tree.ts'
 import { shardFile, svcTreeChunks, writeTreeFile } from './tree-file.ts'
 
@@ -82,7 +82,9 @@ export const buildTreeOfCsv = verb({
         records.push(record)
       }
       const [record] = records
-      return shard || record === undefined ? shardsOutcome(records, csv.decimals) : treeOutcome(record, csv.decimals)
+      const { decimals } = csv
+      const outcome = shard || record === undefined ? shardsOutcome(records, decimals) : treeOutcome(record, decimals)
+      return withListNotes(outcome, recipients)
     })
   },
 })
@@ -105,7 +107,7 @@ function jitoPart({ jito }: Recipients, part: number): JitoDetail | undefined {
 
 const treeOutcome = (record: TreeRecord, decimals: number | undefined): CommandOutcome => ({
   data: record,
-  ...(decimals === undefined ? {} : { record: inWhole({ ...record }, { total: decimals, total_locked: decimals }) }),
+  record: decimals === undefined ? { ...record } : inWhole({ ...record }, { total: decimals, total_locked: decimals }),
 })
 
 function shardsOutcome(records: readonly TreeRecord[], decimals: number | undefined): CommandOutcome {

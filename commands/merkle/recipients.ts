@@ -1,21 +1,24 @@
 /** Reads a recipient list for the merkle commands: a CSV, or the file of a tree. */
 import { closeSync, openSync, statSync } from 'node:fs'
 import { MAX_DECIMALS } from '../../src/merkle/amounts.ts'
+import type { CsvOptions } from '../../src/merkle/csv.ts'
+import { readingNotes } from '../../src/merkle/csv-columns.ts'
 import { bytesSource, type CsvSource, fileSource } from '../../src/merkle/csv-source.ts'
 import { takeStoredCode } from '../../src/merkle/engine/module.ts'
 import type { EntryList } from '../../src/merkle/entry-list.ts'
-import { issueLine, MerkleInputError, type MerkleIssue } from '../../src/merkle/errors.ts'
+import { issueLine, MerkleInputError, type MerkleIssue, quoted } from '../../src/merkle/errors.ts'
+import { readJsonList } from '../../src/merkle/json-list.ts'
 import type { BuildProgress } from '../../src/merkle/progress.ts'
 import { readRecipientCsv, recipientRoot, recipientTree } from '../../src/merkle/recipient-tree.ts'
 import type { MerkleTree } from '../../src/merkle/tree.ts'
-import { readTreeFile } from '../../src/merkle/tree-files/read-tree-file.ts'
+import { isTreeJson, readTreeFile } from '../../src/merkle/tree-files/read-tree-file.ts'
 import {
   type CheckedTreeFile,
   checkTreeFile,
   type JitoDetail,
   type TreeFile,
 } from '../../src/merkle/tree-files/tree-file.ts'
-import { choiceOf, integer } from '../command.ts'
+import { type CommandOutcome, choiceOf, integer } from '../command.ts'
 import { readBytes, unreadable } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import type { Ui } from '../ui/ui.ts'
@@ -39,7 +42,15 @@ export interface CsvChoices {
 /** A list with at most this many rows is read too fast for a progress bar. */
 const PROGRESS_FROM = 50_000
 
-export interface Recipients {
+/** What was not read of a list; with `-o json` it stands in the answer. */
+export interface ListNotes {
+  /** Columns of a CSV, or fields of JSON, of which nothing was read. */
+  ignored_columns: readonly string[]
+  /** Rows that begin with #. */
+  comment_rows: number
+}
+
+export interface Recipients extends ListNotes {
   list: EntryList
   merged: number
   zeroAmounts: number
@@ -55,9 +66,12 @@ export async function readRecipients(file: string, { decimals, duplicates }: Csv
   const name = file === '-' ? 'stdin' : file
   const { source, close } = await openRecipients(file)
   try {
-    if (isTreeFile(source)) return treeFileRecipients(source.all(), name)
     const options = { name, decimals, duplicates: duplicates ?? 'reject', onProgress: treeProgress(ui) } as const
-    return { ...readRecipientCsv(source, options), hasDecimals: true }
+    if (isJson(source)) return await jsonRecipients(source.all(), options, ui)
+    const { columns, comments, ...rows } = readRecipientCsv(source, options)
+    const notes = readingNotes({ columns, comments, separator: rows.separator })
+    await sayNotes(ui, name, notes)
+    return { ...rows, hasDecimals: true, ignored_columns: columns.ignored, comment_rows: comments }
   } catch (error) {
     if (error instanceof MerkleInputError) throw inputProblem(error)
     throw error
@@ -65,6 +79,18 @@ export async function readRecipients(file: string, { decimals, duplicates }: Csv
     close()
     ui.clear()
   }
+}
+
+/** Prints what a person should know of the list; who reads JSON finds it in the answer. */
+async function sayNotes(ui: Ui, name: string, notes: readonly string[]): Promise<void> {
+  if (notes.length > 0) await ui.preview(notes.map((note) => `${name}: ${note}`))
+}
+
+/** The answer with what was not read of the list in each of its records. */
+export function withListNotes(outcome: CommandOutcome, { ignored_columns, comment_rows }: ListNotes): CommandOutcome {
+  const noted = (record: object) => ({ ...record, ignored_columns, comment_rows })
+  const { data } = outcome
+  return { ...outcome, data: Array.isArray(data) ? data.map(noted) : noted(data as object) }
 }
 
 /** Opens a regular file to be read piece by piece; anything else is read whole. */
@@ -123,12 +149,33 @@ function inputProblem(error: MerkleInputError) {
   return usage(lines[0] ?? error.message, { lines, details: { issue_count: error.issueCount, issues: error.issues } })
 }
 
-/** The leaves of a tree file. Those of other tools are taken only where their proofs and root are those of the leaves. */
-function treeFileRecipients(bytes: Uint8Array, name: string): Recipients {
-  const file = parseTreeFile(bytes, name)
-  if (file.format !== 'svc') requireWhole(name, checkTreeFile(file))
-  const { list, jito } = file
-  return { list, merged: 0, zeroAmounts: 0, hasDecimals: false, ...(jito === undefined ? {} : { jito }) }
+/** A JSON list, or the leaves of a tree file; of other tools' trees only where proofs and root are those of the leaves. */
+async function jsonRecipients(bytes: Uint8Array, options: CsvOptions & { name: string }, ui: Ui): Promise<Recipients> {
+  const { name } = options
+  if (isTreeOf(bytes, name)) {
+    const file = parseTreeFile(bytes, name)
+    if (file.format !== 'svc') requireWhole(name, checkTreeFile(file))
+    const { list, jito } = file
+    const none = { merged: 0, zeroAmounts: 0, ignored_columns: [], comment_rows: 0 }
+    return { list, hasDecimals: false, ...none, ...(jito === undefined ? {} : { jito }) }
+  }
+  const { isRaw, ignored, ...rows } = readJsonList(bytes, options)
+  const isScaled = !isRaw && options.decimals !== undefined
+  await sayNotes(ui, name, [
+    `JSON with amounts in ${isScaled ? `whole tokens of ${options.decimals} decimals` : 'raw units'}`,
+    ...(isRaw ? ['each owner of a token account gets its amount; make sure that the file has all pages'] : []),
+    ...(ignored.length === 0 ? [] : [`not read: ${ignored.map(quoted).join(', ')}`]),
+  ])
+  return { ...rows, hasDecimals: !isRaw, ignored_columns: ignored, comment_rows: 0 }
+}
+
+function isTreeOf(bytes: Uint8Array, name: string): boolean {
+  try {
+    return isTreeJson(bytes)
+  } catch (error) {
+    if (error instanceof MerkleInputError) throw inputProblem(inFile(name, error.issues, error.issueCount))
+    throw error
+  }
 }
 
 /** Reads a tree file; throws a usage problem with one line for each fault of its form. */
@@ -160,12 +207,13 @@ const inFile = (name: string, issues: readonly MerkleIssue[], count: number) =>
     count,
   )
 
-/** Whether the file is a tree's JSON; a CSV never starts with a brace or a bracket. */
-function isTreeFile(source: CsvSource): boolean {
+/** Whether the file is JSON; a CSV never starts with a brace or a bracket. */
+function isJson(source: CsvSource): boolean {
   const piece = new Uint8Array(4096)
   for (let at = 0; ; ) {
     const read = source.read(piece, at)
-    const first = piece.subarray(0, read).find((byte) => byte > 32)
+    const text = piece.subarray(at === 0 && piece[0] === 0xef ? 3 : 0, read)
+    const first = text.find((byte) => byte > 32)
     if (read === 0 || first !== undefined) return first === 0x7b || first === 0x5b
     at += read
   }

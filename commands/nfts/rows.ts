@@ -1,5 +1,6 @@
 /** Reads the CSV of `svc nfts mint --from`: a row for each NFT, and every fault with its line and column. */
 import { CsvScanner, locate } from '../../src/merkle/csv-scanner.ts'
+import { fileKindFault } from '../../src/merkle/file-faults.ts'
 import { readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 
@@ -29,8 +30,8 @@ export async function readRows(file: string): Promise<NftRow[]> {
   const faults: NftRowFault[] = []
   const rows: (Omit<NftRow, 'line'> & { offset: number })[] = []
   const scanner = new CsvScanner(bytes, { comments: false })
-  const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)
-  if (isUtf16) throw rowsProblem(file, bytes, [{ offset: 0, message: 'the file is UTF-16; save it as "CSV UTF-8"' }])
+  const kind = fileKindFault(bytes)
+  if (kind !== undefined) throw rowsProblem(file, bytes, [{ offset: 0, message: kind }])
   let places: Record<NftColumn, number> | undefined
   while (scanner.next()) {
     if (scanner.fault !== undefined) {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { realpath, stat } from 'node:fs/promises'
 import { dirname, extname, resolve, sep } from 'node:path'
 import { CsvScanner, locate } from '../../src/merkle/csv-scanner.ts'
+import { fileKindFault } from '../../src/merkle/file-faults.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { type NftRowFault, nftCellText, otherSeparator, rowsProblem } from '../nfts/rows.ts'
 import { readBytes, reason } from '../ui/files.ts'
@@ -97,8 +98,8 @@ function jsonRows(file: string, bytes: Uint8Array): PlacedObject[] {
 
 function csvRows(file: string, bytes: Uint8Array, faults: NftRowFault[]): PlacedObject[] {
   const scanner = new CsvScanner(bytes, { comments: false })
-  const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)
-  if (isUtf16) throw rowsProblem(file, bytes, [{ offset: 0, message: 'the file is UTF-16; save it as "CSV UTF-8"' }])
+  const kind = fileKindFault(bytes)
+  if (kind !== undefined) throw rowsProblem(file, bytes, [{ offset: 0, message: kind }])
   let names: string[] | undefined
   const rows: PlacedObject[] = []
   while (scanner.next()) {

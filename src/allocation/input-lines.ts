@@ -1,5 +1,6 @@
 /** Reads the small files beside a list of recipients: addresses one a line, and tiers of balances. */
-import { keyFromBase58, walletFault } from '../merkle/base58.ts'
+import { walletFault, walletKey } from '../merkle/base58.ts'
+import { errorValueFault } from '../merkle/file-faults.ts'
 import { byteKey } from '../solana/addresses.ts'
 import { MAX_U64 } from '../solana/u64.ts'
 import { AllocationFault } from './fault.ts'
@@ -26,14 +27,14 @@ export interface Tier {
 export function parseUnits(text: string, decimals: number): bigint {
   const [, whole, fraction = ''] = /^(\d{1,40})(?:\.(\d{1,40}))?$/.exec(text) ?? []
   if (whole === undefined) throw new AllocationFault(`${shownText(text)} is not an amount`)
-  if (fraction.length > decimals) {
+  if (fraction.replace(/0+$/, '').length > decimals) {
     throw new AllocationFault(
       decimals === 0
         ? `${text} must be a whole number of raw units`
         : `${text} has more than ${decimals} fractional digits`,
     )
   }
-  const units = BigInt(whole + fraction.padEnd(decimals, '0'))
+  const units = BigInt(whole + fraction.slice(0, decimals).padEnd(decimals, '0'))
   if (units > MAX_U64) throw new AllocationFault(`${text} is more than a token account can hold`)
   return units
 }
@@ -44,6 +45,10 @@ function* contentLines(text: string): Generator<{ line: number; content: string 
     .replace(/^\ufeff/, '')
     .split(/\r\n|\n|\r/)
     .entries()) {
+    for (const { 0: cell, index: at } of written.matchAll(/[^,;\t]+/g)) {
+      const fault = errorValueFault(cell.trim())
+      if (fault !== undefined) throw new AllocationFault(fault, { line: index + 1, column: at + 1 })
+    }
     const content = written.replace(/#.*$/, '').trim()
     if (content !== '') yield { line: index + 1, content }
   }
@@ -58,7 +63,7 @@ export function parseAddressList(text: string): Map<string, number> {
   let isFirst = true
   for (const { line, content } of contentLines(text)) {
     const cell = (content.split(/[,;\t]/)[0] ?? '').trim().replace(/^"(.*)"$/, '$1')
-    const key = keyFromBase58(cell)
+    const key = walletKey(cell)
     const isHeading = isFirst && /^(?:wallet|address|owner|pubkey|claimant|recipient)$/i.test(cell)
     isFirst = false
     if (isHeading) continue

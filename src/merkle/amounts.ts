@@ -11,6 +11,7 @@ export type AmountStatus = (typeof AMOUNT_STATUS)[keyof typeof AMOUNT_STATUS]
 
 const TWO_32 = 4294967296
 const POINT = 46
+const ZERO = 48
 const POWERS = Array.from({ length: 16 }, (_, k) => 10 ** k)
 
 /** Writes a u64 given as two 32-bit halves, little-endian. */
@@ -27,7 +28,8 @@ function writeU64Halves(out: Uint8Array, at: number, high: number, low: number):
 
 /**
  * Reads `digits` or, when `decimals` is given, `digits[.digits]` from ASCII `source[start, end)`, scales by
- * 10^decimals and writes base units as u64 LE at `out[at]`. More fractional digits than decimals is `fraction`.
+ * 10^decimals and writes base units as u64 LE at `out[at]`. More fractional digits than decimals is `fraction`; zeros beyond
+ * them do not count.
  */
 export function readAmount(
   source: Uint8Array,
@@ -51,7 +53,11 @@ export function readAmount(
   const fraction = point < 0 ? 0 : end - point - 1
   const whole = (point < 0 ? end : point) - start
   if (whole === 0 || (point >= 0 && fraction === 0)) return AMOUNT_STATUS.syntax
-  if (fraction > scale) return AMOUNT_STATUS.fraction
+  if (fraction > scale) {
+    const kept = scale === 0 ? point : point + 1 + scale
+    for (let i = point + 1 + scale; i < end; i++) if (source[i] !== ZERO) return AMOUNT_STATUS.fraction
+    return readAmount(source, start, kept, decimals, out, at)
+  }
   if (whole + scale <= 15) {
     const value = small * (POWERS[scale - fraction] ?? 0)
     const low = value >>> 0

@@ -1,4 +1,6 @@
 /** Table-driven base58 for 32-byte keys; it decodes directly from bytes into a position of a larger buffer. */
+import { INCINERATOR } from '../solana/program-ids.ts'
+import { unseenCharacter } from './file-faults.ts'
 
 const BASE58_ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const ONE = 49
@@ -108,11 +110,32 @@ export function keyToBase58(key: Uint8Array, at = 0): string {
   return '1'.repeat(zeros) + text.slice(ones)
 }
 
+/** Fewest characters of a wallet in which one capital letter at least must be: without any, it was put in lower case. */
+const CAPITAL_FROM = 40
+
+/** Whether a wallet (base58 in `source[start, end)`) seems to be in lower case, in which it is another one or none. */
+export function isLowerCased(source: Uint8Array, start: number, end: number): boolean {
+  if (end - start < CAPITAL_FROM) return false
+  for (let i = start; i < end; i++) {
+    const byte = source[i] ?? 0
+    if (byte >= 65 && byte <= 90) return false
+  }
+  return Buffer.from(source.subarray(start, end)).toString('latin1') !== INCINERATOR
+}
+
+/** Decodes a wallet that somebody wrote into a list; undefined where `walletFault` says why it is none. */
+export function walletKey(text: string): Uint8Array | undefined {
+  const source = Buffer.from(text)
+  return isLowerCased(source, 0, source.length) ? undefined : keyFromBase58(text)
+}
+
 /**
  * Explains why a text is not a wallet. A text longer than any wallet is not repeated, because it could be a secret key.
  */
 export function walletFault(text: string): string {
   if (text === '') return 'the wallet is empty'
+  const unseen = unseenCharacter(text)
+  if (unseen !== undefined) return `the wallet has ${unseen.name} as character ${unseen.index + 1}; remove it`
   if (text.length > 44) {
     const hint = text.length === 87 || text.length === 88 ? '; this looks like a secret key, not a wallet' : ''
     return `a wallet is base58 of 32 to 44 characters, this has ${text.length}${hint}`
@@ -128,5 +151,7 @@ export function walletFault(text: string): string {
   }
   if (text.length < 32)
     return `${shown} is no wallet: base58 of 32 bytes has 32 to 44 characters, this has ${text.length}`
+  if (text.length >= CAPITAL_FROM && !/[A-Z]/.test(text))
+    return `${shown} has no capital letter: base58 tells them apart, so copy the wallet again from where it was not put in lower case`
   return `${shown} is no wallet: it does not decode to exactly 32 bytes (a character missing, changed or too many?)`
 }

@@ -1,11 +1,12 @@
 /** Reads a recipient CSV into a packed list, and collects every error with its line and column. */
-import { MAX_U64 } from '../solana/u64.ts'
 import { AMOUNT_STATUS, amountFrom, readAmount } from './amounts.ts'
-import { decodeKey, keyToBase58, walletFault } from './base58.ts'
+import { decodeKey, isLowerCased, walletFault } from './base58.ts'
 import { type CsvColumns, readColumns } from './csv-columns.ts'
-import { CsvScanner, locate } from './csv-scanner.ts'
+import { BLANK, cellFault, isAmbiguous, noRows, shapeFault } from './csv-faults.ts'
+import { CsvScanner } from './csv-scanner.ts'
 import { LOCKED_BYTES, RECORD_BYTES } from './entry-list.ts'
-import { MAX_ISSUES, MerkleInputError, type MerkleIssue, quoted } from './errors.ts'
+import { fileKindFault, unseenCharacter } from './file-faults.ts'
+import { PlacedFaults, type RefuseAt } from './placed-faults.ts'
 import { type BuildProgress, PROGRESS_ROWS } from './progress.ts'
 import { type DuplicateMode, RowBuilder, type SettledRows } from './row-builder.ts'
 
@@ -23,55 +24,44 @@ export interface CsvOptions {
 
 export interface CsvRows extends SettledRows {
   columns: CsvColumns
+  /** What stands between cells. */
+  separator: string
+  /** Number of rows that begin with `#`, of which nothing was read. */
+  comments: number
 }
 
-interface RowFault {
-  offset: number
-  message: string
-  /** Offset of the earlier row whose position ends the message. */
-  earlier: number | undefined
-}
-
-/** Counts an error; its message is created only if the error is stored. */
-type RefuseAt = (offset: number, message: () => string, earlier?: number) => void
+const COMMA = 44
 
 /** Reads a CSV (UTF-8). Throws MerkleInputError with positions `NAME:LINE:COLUMN`. Source: contract section 7. */
 export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
   const { name = 'csv', decimals, duplicates = 'reject', onProgress } = options
-  const faults: RowFault[] = []
-  let faultCount = 0
-  const refuse: RefuseAt = (offset, message, earlier) => {
-    faultCount++
-    if (faults.length < MAX_ISSUES) faults.push({ offset, message: message(), earlier })
-  }
-  const throwFaults = (): never => {
-    throw new MerkleInputError(placed(bytes, name, faults), faultCount)
-  }
-  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
-    refuse(0, () => 'the file is UTF-16; save it as "CSV UTF-8"')
-    throwFaults()
+  const faults = new PlacedFaults(bytes, name)
+  const refuse: RefuseAt = (...fault) => faults.refuse(...fault)
+  const kind = fileKindFault(bytes)
+  if (kind !== undefined) {
+    refuse(0, () => kind)
+    return faults.throw()
   }
 
-  const scanner = new CsvScanner(bytes)
+  const scanner = new CsvScanner(bytes, { findSeparator: true })
   if (!scanner.next()) {
-    refuse(0, () => NO_ROWS)
-    return throwFaults()
+    refuse(0, () => noRows(scanner))
+    return faults.throw()
   }
   const { fault: firstFault } = scanner
   if (firstFault) {
     refuse(firstFault.offset, () => firstFault.message)
-    return throwFaults()
+    return faults.throw()
   }
   const columns = readColumns(scanner)
   if ('message' in columns) {
-    refuse(scanner.starts[columns.cell] ?? 0, () => columns.message)
-    return throwFaults()
+    refuse(columns.offset ?? scanner.starts[columns.cell] ?? 0, () => columns.message)
+    return faults.throw()
   }
 
   // The shortest row with a wallet has 32 characters, a comma and a line end.
   const rows = new RowBuilder(Math.ceil((bytes.length + 1) / 34) + 1)
-  const needed = Math.max(columns.wallet, columns.amount) + 1
-  let more = columns.header ? scanner.next() : true
+  let more = columns.header === true ? scanner.next() : true
   let rowCount = 0
   const locked = new Uint8Array(LOCKED_BYTES)
   for (; more; more = scanner.next()) {
@@ -79,7 +69,7 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
     if (onProgress && rowCount % PROGRESS_ROWS === 0) {
       onProgress(rowCount, Math.max(rowCount, Math.round((rowCount * bytes.length) / scanner.recordStart)), 'read')
     }
-    const fault = scanner.fault ?? shapeFault(scanner, columns, needed)
+    const fault = scanner.fault ?? shapeFault(scanner, columns)
     if (fault !== undefined) {
       if (fault !== BLANK) refuse(fault.offset, () => fault.message)
       else rowCount--
@@ -87,71 +77,58 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
     }
     const { starts, ends } = scanner
     const at = rows.at
-    const walletStart = starts[columns.wallet] ?? 0
-    const amountStart = starts[columns.amount] ?? 0
-    const wallet = decodeKey(bytes, walletStart, ends[columns.wallet] ?? 0, rows.bytes, at)
-    if (!wallet) {
-      refuse(walletStart, () => walletFault(scanner.text(columns.wallet)))
+    const [walletStart, walletEnd] = [starts[columns.wallet] ?? 0, ends[columns.wallet] ?? 0]
+    const isWallet =
+      decodeKey(bytes, walletStart, walletEnd, rows.bytes, at) && !isLowerCased(bytes, walletStart, walletEnd)
+    if (!isWallet) {
+      refuseCell(scanner, columns.wallet, refuse, walletFault)
       rows.bytes.fill(0, at, at + RECORD_BYTES)
     }
-    const status = readAmount(bytes, amountStart, ends[columns.amount] ?? 0, decimals, rows.bytes, at + 32)
+    const status = readAmountCell(scanner, columns.amount, decimals, rows.bytes, at + 32)
     if (status !== AMOUNT_STATUS.ok) {
-      refuse(amountStart, () => cellFault(scanner.text(columns.amount), status, decimals))
+      refuseCell(scanner, columns.amount, refuse, (text) => cellFault(text, status, decimals))
     }
     const isLockedRead = readLocked(scanner, columns.locked, decimals, locked, refuse)
-    if (!wallet) continue
+    if (!isWallet) continue
     if (isLockedRead && status === AMOUNT_STATUS.ok && !rows.lock(rows.count, locked)) {
       const sum = amountFrom(rows.bytes, at + 32) + amountFrom(locked, 0)
       refuse(starts[columns.locked] ?? 0, () => `amount and locked amount add up to ${sum}, more than u64 holds`)
     }
-    rows.append(walletStart)
+    rows.append(walletStart, bytes, walletStart, walletEnd)
   }
   onProgress?.(rowCount, rowCount, 'read')
-  if (rowCount === 0) refuse(0, () => NO_ROWS)
+  if (rowCount === 0) refuse(0, () => noRows(scanner))
 
-  const settled = rows.settle(duplicates, {
-    repeated(source, earlier, record) {
-      const wallet = () => keyToBase58(rows.bytes, record * RECORD_BYTES)
-      refuse(source, () => `wallet ${wallet()} stands twice (remove a row or sum duplicates), first at`, earlier)
-    },
-    overflowed(source, earlier, sum) {
-      refuse(
-        source,
-        () => `the amounts of this wallet add up to ${sum}, more than u64 holds; it first stands at`,
-        earlier,
-      )
-    },
-  })
-  if (faultCount > 0) throwFaults()
-  return { ...settled, columns }
+  const settled = rows.settle(duplicates, faults.ofDuplicates(rows))
+  faults.throwIfAny()
+  const comments = scanner.comments - (columns.header === 'comment' ? 1 : 0)
+  return { ...settled, columns, separator: String.fromCharCode(scanner.separator), comments }
 }
 
-const NO_ROWS = 'no rows; a row is wallet,amount'
-const BLANK = { offset: 0, message: '' }
+/** Refuses a cell at its first character that a person does not see, else at its start with what `explain` says. */
+function refuseCell(scanner: CsvScanner, cell: number, refuse: RefuseAt, explain: (text: string) => string): void {
+  const text = scanner.text(cell)
+  const unseen = unseenCharacter(text)
+  const start = scanner.starts[cell] ?? 0
+  if (unseen === undefined) refuse(start, () => explain(text))
+  else {
+    const offset = start + Buffer.byteLength(text.slice(0, unseen.index))
+    refuse(offset, () => `the cell has ${unseen.name} here; remove it`)
+  }
+}
 
-/** Returns the error for a record with too many or too few cells; BLANK for a record of only commas. */
-function shapeFault(scanner: CsvScanner, columns: CsvColumns, needed: number): typeof BLANK | undefined {
-  if (scanner.cells > columns.width) {
-    const message = `${scanner.cells} cells where the first row has ${columns.width}; amounts take no thousands separators`
-    return { offset: scanner.starts[columns.width] ?? 0, message }
-  }
-  if (scanner.cells < needed) {
-    const missing = scanner.cells <= columns.wallet ? 'wallet' : 'amount'
-    return {
-      offset: scanner.ends[scanner.cells - 1] ?? 0,
-      message: `the ${missing} is missing; a row is wallet,amount`,
-    }
-  }
-  if (scanner.isEmpty(columns.wallet) && scanner.isEmpty(columns.amount)) {
-    let cell = 0
-    while (cell < scanner.cells && scanner.isEmpty(cell)) cell++
-    if (cell === scanner.cells) return BLANK
-  }
-  if (columns.guardThousands && scanner.cells > 2 && /^\d{3}(\.\d+)?$/.test(scanner.text(2))) {
-    const message = `${quoted(`${scanner.text(1)},${scanner.text(2)}`)} reads as a thousands separator; write the amount without, or add a header`
-    return { offset: scanner.starts[1] ?? 0, message }
-  }
-  return undefined
+/**
+ * Reads an amount. Beside semicolons and tabs a decimal comma is read as well, but no number of which a comma or point
+ * before three last digits could also separate thousands.
+ */
+function readAmountCell(scanner: CsvScanner, cell: number, decimals: number | undefined, out: Uint8Array, at: number) {
+  const { bytes, starts, ends, separator } = scanner
+  const [start, end] = [starts[cell] ?? 0, ends[cell] ?? 0]
+  if (separator === COMMA || decimals === undefined) return readAmount(bytes, start, end, decimals, out, at)
+  const text = scanner.text(cell)
+  if (isAmbiguous(text)) return AMOUNT_STATUS.syntax
+  const plain = Buffer.from(text.replace(/^(\d+),(\d+)$/, '$1.$2'))
+  return readAmount(plain, 0, plain.length, decimals, out, at)
 }
 
 /** Reads the locked amount of a row, 0 where it has none, into `out`; false where it is wrong, which is refused. */
@@ -164,51 +141,11 @@ function readLocked(
 ): boolean {
   out.fill(0)
   if (cell < 0 || cell >= scanner.cells || scanner.isEmpty(cell)) return true
-  const start = scanner.starts[cell] ?? 0
-  const status = readAmount(scanner.bytes, start, scanner.ends[cell] ?? 0, decimals, out, 0)
+  const status = readAmountCell(scanner, cell, decimals, out, 0)
   if (status === AMOUNT_STATUS.ok) return true
   const text = scanner.text(cell)
   // Lists of other tools write a zero with a fraction, in raw units too.
   if (/^0+(\.0*)?$/.test(text)) return true
-  refuse(start, () => cellFault(text, status, decimals, 'locked amount'))
+  refuseCell(scanner, cell, refuse, () => cellFault(text, status, decimals, 'locked amount'))
   return false
-}
-
-/** Explains why an amount cell cannot be read, and what to write instead. */
-function cellFault(text: string, status: number, decimals: number | undefined, name = 'amount'): string {
-  const shown = `${name} ${quoted(text)}`
-  if (text === '') return 'the amount is empty'
-  if (status === AMOUNT_STATUS.overflow)
-    return `${shown} is more than a token account holds (u64, ${MAX_U64} base units)`
-  if (status === AMOUNT_STATUS.fraction) {
-    return `${shown} has ${text.length - text.indexOf('.') - 1} fractional digits, the token has ${decimals}`
-  }
-  if (/^[+-]/.test(text)) return `${shown}: an amount has no sign`
-  if (/^[\d.]+e[+-]?\d+$/i.test(text)) return `${shown}: exponents are not read, write the number out`
-  if (/^\d[\d,_'\s\u00a0\u2009\u202f.]*$/.test(text) && /[,_'\s\u00a0\u2009\u202f]/.test(text)) {
-    return `${shown}: thousands separators are not read, write digits only`
-  }
-  if (/^\d+\.\d+$/.test(text))
-    return `${shown} is not in base units; give the token's decimals (--decimals N) for whole tokens`
-  const form =
-    decimals === undefined ? 'digits only (base units)' : 'digits with an optional point and fraction, as in 12.5'
-  return `${shown} is no amount; write ${form}`
-}
-
-/** Converts byte offsets to `NAME:LINE:COLUMN` in file order, with one pass over the file. */
-function placed(bytes: Uint8Array, name: string, faults: RowFault[]): MerkleIssue[] {
-  const places = locate(
-    bytes,
-    faults.flatMap(({ offset, earlier }) => (earlier === undefined ? [offset] : [offset, earlier])),
-  )
-  const place = (offset: number) => {
-    const { line, column } = places.get(offset) ?? { line: 1, column: 1 }
-    return `${line}:${column}`
-  }
-  return faults
-    .sort((a, b) => a.offset - b.offset)
-    .map(({ offset, message, earlier }) => ({
-      position: `${name}:${place(offset)}`,
-      message: earlier === undefined ? message : `${message} ${place(earlier)}`,
-    }))
 }

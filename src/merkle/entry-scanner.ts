@@ -1,7 +1,7 @@
 /** Reads the `entries` array of a request body. Wallets are decoded immediately, amounts only once `decimals` is known, as it may follow. */
 import { MAX_U64 } from '../solana/u64.ts'
 import { AmountCells, type Refuse } from './amount-cells.ts'
-import { decodeKey, walletFault } from './base58.ts'
+import { decodeKey, isLowerCased, walletFault } from './base58.ts'
 import { LOCKED_BYTES, MAX_STORED_LEAVES, RECORD_BYTES } from './entry-list.ts'
 import { quoted } from './errors.ts'
 import type { JsonScanner } from './json-scanner.ts'
@@ -27,6 +27,8 @@ export class EntryScanner {
   private readonly refuse: Refuse
   /** The record of each entry, -1 if its wallet was rejected. */
   private records = new Int32Array(0)
+  /** The base58 text of the wallet that was decoded last. */
+  private wallet: { text: Uint8Array; start: number; end: number } = { text: new Uint8Array(0), start: 0, end: 0 }
   private readonly amounts: AmountCells
   /** Made with the first entry that has one. */
   private locked: AmountCells | undefined
@@ -130,7 +132,7 @@ export class EntryScanner {
     if (!amount) this.refuse(`entries.${count}.amount`, () => 'is required')
     if (!decoded) return
     this.records[count] = rows.count
-    rows.append(count)
+    rows.append(count, this.wallet.text, this.wallet.start, this.wallet.end)
   }
 
   /** Reads the wallet at the cursor into the next record; false, with an issue, when it is invalid. */
@@ -144,13 +146,16 @@ export class EntryScanner {
     }
     const escaped = scanner.skipString()
     const end = scanner.position
-    if (!escaped && decodeKey(scanner.bytes, start + 1, end - 1, rows.bytes, rows.at)) return true
-    const text = scanner.value(start, end) as string
-    if (escaped) {
-      const plain = Buffer.from(text)
-      if (decodeKey(plain, 0, plain.length, rows.bytes, rows.at)) return true
+    const text = () => scanner.value(start, end) as string
+    if (!escaped) this.wallet = { text: scanner.bytes, start: start + 1, end: end - 1 }
+    else {
+      const plain = Buffer.from(text())
+      this.wallet = { text: plain, start: 0, end: plain.length }
     }
-    this.refuse(`entries.${count}.wallet`, () => walletFault(text))
+    const { wallet } = this
+    const isKey = decodeKey(wallet.text, wallet.start, wallet.end, rows.bytes, rows.at)
+    if (isKey && !isLowerCased(wallet.text, wallet.start, wallet.end)) return true
+    this.refuse(`entries.${count}.wallet`, () => walletFault(text()))
     return false
   }
 

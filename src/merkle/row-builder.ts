@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { MAX_U64 } from '../solana/u64.ts'
 import { amountFrom, writeAmount } from './amounts.ts'
+import { keyToBase58 } from './base58.ts'
 import { type EntryList, LOCKED_BYTES, lockedAt, lockedColumn, RECORD_BYTES } from './entry-list.ts'
 
 /** Handling of repeated wallets: an error, or one leaf with the sum of the amounts. */
@@ -19,6 +20,8 @@ export interface SettledRows {
 export interface DuplicateFaults {
   /** Reports a wallet at `source` that already occurred at `earlier`. */
   repeated(source: number, earlier: number, record: number): void
+  /** Reports a wallet at `source` that differs from the one at `earlier` in the case of letters alone. */
+  miscased(source: number, earlier: number, record: number): void
   /** Reports that the sum for the wallet of `source`, locked amounts included, exceeds u64. */
   overflowed(source: number, earlier: number, sum: bigint): void
 }
@@ -27,6 +30,10 @@ export interface DuplicateFaults {
 export class RowBuilder {
   readonly bytes: Uint8Array<ArrayBuffer>
   private readonly sources: Uint32Array
+  /** For each record a hash of its wallet's text without the case of letters. */
+  private readonly hashes: Int32Array
+  /** Random for each list, so that no crafted list of wallets can cause collisions. */
+  private readonly keys = new Int32Array(new Uint8Array(randomBytes(12)).buffer)
   /** Locked amounts of 8 bytes each; made with the first that is not 0. */
   private locked: Uint8Array<ArrayBuffer> | undefined
   count = 0
@@ -38,6 +45,7 @@ export class RowBuilder {
   constructor(capacity: number) {
     this.bytes = new Uint8Array(capacity * RECORD_BYTES)
     this.sources = new Uint32Array(capacity)
+    this.hashes = new Int32Array(capacity)
   }
 
   /** Offset at which the caller writes the next record before `append`. */
@@ -56,35 +64,43 @@ export class RowBuilder {
     return true
   }
 
-  append(source: number): void {
+  /** Adds the record at `at`, whose wallet is base58 in `text[start, end)`. */
+  append(source: number, text: Uint8Array, start: number, end: number): void {
+    const [k0 = 1, k1 = 1, k2 = 1] = this.keys
+    let mixed = k0
+    for (let i = start; i < end; i += 4) {
+      // The bit by which capital and small letters differ is set in every digit too.
+      const word = (text[i] ?? 0) | ((text[i + 1] ?? 0) << 8) | ((text[i + 2] ?? 0) << 16) | ((text[i + 3] ?? 0) << 24)
+      const kept = end - i < 4 ? word & ((1 << (8 * (end - i))) - 1) : word
+      mixed = Math.imul(mixed ^ (kept | 0x20202020), k1 | 1)
+      mixed = (mixed << 13) | (mixed >>> 19)
+      mixed ^= mixed >>> 16
+    }
+    mixed = Math.imul(mixed ^ k2, 0x9e3779b1)
+    this.hashes[this.count] = mixed ^ (mixed >>> 15)
     this.sources[this.count++] = source
   }
 
   /** Merges or reports duplicates and returns the list in the order of first occurrence. */
   settle(mode: DuplicateMode, faults: DuplicateFaults): SettledRows {
-    const { bytes, sources, locked } = this
+    const { bytes, sources, hashes, locked } = this
     const words = new Int32Array(bytes.buffer)
     let slots = 16
     while (slots < 2 * this.count) slots *= 2
     const table = new Int32Array(slots).fill(-1)
-    // The hash is keyed randomly per call, so that no crafted list of wallets can cause collisions.
-    const [k0 = 1, k1 = 1, k2 = 1] = new Int32Array(new Uint8Array(randomBytes(12)).buffer)
     let distinct = 0
     for (let i = 0; i < this.count; i++) {
       const row = i * 10
-      let mixed = k0
-      for (let w = 0; w < 8; w++) {
-        mixed = Math.imul(mixed ^ (words[row + w] ?? 0), k1 | 1)
-        mixed = (mixed << 13) | (mixed >>> 19)
-        mixed ^= mixed >>> 16
-      }
-      mixed = Math.imul(mixed ^ k2, 0x9e3779b1)
-      let slot = (mixed ^ (mixed >>> 15)) & (slots - 1)
+      const hash = hashes[i] ?? 0
+      let slot = hash & (slots - 1)
       let earlier = table[slot] ?? 0
+      let miscased = -1
       while (earlier >= 0 && !sameWallet(words, earlier * 10, row)) {
+        if (hashes[earlier] === hash && this.isSameIgnoringCase(earlier, i)) miscased = earlier
         slot = (slot + 1) & (slots - 1)
         earlier = table[slot] ?? 0
       }
+      if (miscased >= 0) faults.miscased(sources[i] ?? 0, sources[miscased] ?? 0, i)
       if (earlier >= 0) {
         const source = sources[i] ?? 0
         if (mode === 'reject') faults.repeated(source, sources[earlier] ?? 0, i)
@@ -98,6 +114,7 @@ export class RowBuilder {
       if (distinct !== i) {
         for (let w = 0; w < 10; w++) words[distinct * 10 + w] = words[row + w] ?? 0
         sources[distinct] = sources[i] ?? 0
+        hashes[distinct] = hash
         locked?.copyWithin(distinct * LOCKED_BYTES, i * LOCKED_BYTES, (i + 1) * LOCKED_BYTES)
       }
       distinct++
@@ -111,6 +128,11 @@ export class RowBuilder {
       if (words[i * 10 + 8] === 0 && words[i * 10 + 9] === 0 && lockedAt(list, i) === 0n) zeroAmounts++
     }
     return { list, merged, zeroAmounts }
+  }
+
+  private isSameIgnoringCase(a: number, b: number): boolean {
+    const [one, other] = [a, b].map((record) => keyToBase58(this.bytes, record * RECORD_BYTES).toLowerCase())
+    return one === other
   }
 
   /** Adds the amounts of a record to those of an earlier one; returns what the wallet has in all, adding none past u64. */

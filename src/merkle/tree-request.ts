@@ -108,6 +108,11 @@ export function readTreeRequest(body: Uint8Array): TreeRequest {
           const hint = 'remove one or send duplicates: "sum"'
           refuse(`entries.${source}.wallet`, () => `${wallet()} stands twice, first at entries.${earlier}; ${hint}`)
         },
+        miscased(source, earlier, record) {
+          const wallet = () => keyToBase58(rows.bytes, record * RECORD_BYTES)
+          const message = () => `${wallet()} differs in upper and lower case alone from entries.${earlier}`
+          refuse(`entries.${source}.wallet`, message)
+        },
         overflowed(source, earlier, sum) {
           const message = `added to entries.${earlier} the amount becomes ${sum}, more than u64 holds`
           refuse(`entries.${source}.amount`, () => message)

@@ -31,8 +31,8 @@ describe('a split', () => {
         expect(splitsOf(splits.map(({ recipient, bps }) => `${recipient}:${bps}`))).toEqual(splits)
         const lines = splits.map(({ recipient, bps }, i) => (i % 2 ? `"${recipient}" , ${bps}` : `${recipient},${bps}`))
         const file = [...(heading ? ['address,bps'] : []), '# who gets what', ...lines, ''].join(end)
-        expect(splitsIn(file, 'shares.csv')).toEqual(splits)
-        expect(splitsIn(`\ufeff${file}`, 'shares.csv')).toEqual(splits)
+        expect(splitsIn(Buffer.from(file), 'shares.csv')).toEqual(splits)
+        expect(splitsIn(Buffer.from(`\ufeff${file}`), 'shares.csv')).toEqual(splits)
       }),
     )
   })
@@ -55,16 +55,18 @@ describe('a split', () => {
   })
 
   it.each([
-    [`${A},5000\n\n${B}`, 's.csv: line 3: it has 1 columns, and must have two: address,bps'],
-    [`${A},5000\n${B},5000,x`, 's.csv: line 2: it has 3 columns'],
-    [`${A},5000\n0OIl,5000`, 's.csv: line 2, column 1: "0OIl" is no base58 wallet'],
-    [`address,bps\n${A},half`, 's.csv: line 2, column 2: bps must be a whole number from 1 to 10000, not "half"'],
-    [`bps,address\n${A},5000`, 's.csv: line 1: the heading must be address,bps'],
-    [`${A},5000\n${A},5000`, `s.csv: line 2: ${A} is there already: s.csv: line 1`],
+    [`${A},5000\n\n${B}`, 's.csv:3:1: it has 1 columns, and must have two: address,bps'],
+    [`${A},5000\n${B},5000,x`, 's.csv:2:1: it has 3 columns'],
+    [`${A},5000\n0OIl,5000`, 's.csv:2:1: "0OIl" is no base58 wallet'],
+    [`address,bps\n${A},half`, 's.csv:2:46: bps must be a whole number from 1 to 10000, not "half"'],
+    [`bps,address\n${A},5000`, 's.csv:1:1: the heading must be address,bps'],
+    [`${A},5000\n${A},5000`, `s.csv:2:1: ${A} is there already: s.csv:1:1`],
+    [`${A},5000\n#N/A,5000`, 's.csv:2:1: "#N/A" is an error value of the spreadsheet'],
+    [`${A};5000\n${B.toLowerCase()};5000`, 's.csv:2:1: "'],
     [`${A},5000\n${B},1`, 's.csv: bps must sum to exactly 10000, and come to 5001: 4999 too little'],
     ['', 's.csv: a split has 2 to 10 recipients, not 0'],
   ])('file of %j is refused by its line', (text, message) => {
-    expect(() => splitsIn(text, 's.csv')).toThrow(message)
+    expect(() => splitsIn(Buffer.from(text), 's.csv')).toThrow(message)
   })
 })
 

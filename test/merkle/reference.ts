@@ -77,11 +77,13 @@ export const anyRecipients = (maxLength: number): fc.Arbitrary<Recipient[]> =>
   })
 
 /**
- * The wallet of number `n`, below 32,768, of a list that was crafted to collide: a product carries the high bits of its
- * factors upwards alone, so a hash of products could lose these 15 bits.
+ * The wallet of number `n`, below 39,304, of a list that was crafted to collide: a product carries the high bits of its
+ * factors upwards alone, so a hash of products could lose these three characters, each the last of four.
  */
-export const collidingWallet = (n: number): Uint8Array =>
-  new Uint8Array(32)
-    .fill(7)
-    .with(30, (n << 1) & 255)
-    .with(31, n >> 7)
+export function collidingWallet(n: number): string {
+  const wallet = [...'4A'.repeat(22)]
+  for (const [i, place] of [31, 35, 39].entries()) wallet[place] = CASELESS[Math.floor(n / 34 ** i) % 34] ?? ''
+  return wallet.join('')
+}
+
+const CASELESS = '123456789abcdefghijkmnopqrstuvwxyz'

@@ -5,6 +5,7 @@ import { type CsvColumns, readColumns } from '../csv-columns.ts'
 import { CsvScanner } from '../csv-scanner.ts'
 import type { CsvSource } from '../csv-source.ts'
 import { RECORD_BYTES } from '../entry-list.ts'
+import { fileKindFault } from '../file-faults.ts'
 import { PROGRESS_ROWS } from '../progress.ts'
 import { aligned, type Engine, newEngine, reserve } from './module.ts'
 
@@ -12,12 +13,15 @@ import { aligned, type Engine, newEngine, reserve } from './module.ts'
 const PIECE_BYTES = 64 * 1024
 /** Bytes behind the text that the engine may read, though it uses none of them. */
 const MARGIN_BYTES = 64
+const COMMA = 44
 /** Most cells of the first row that the engine has room for. */
 const MAX_ENGINE_CELLS = 64
 /** Records of which duplicates are found in one call. */
 const CALL_RECORDS = 4096
 /** Random bytes by which repeated wallets are found. */
-const HASH_KEYS_BYTES = 72
+const HASH_KEYS_BYTES = 96
+/** Bytes of the hash of each wallet. */
+const HASH_BYTES = 8
 /** Most bytes of memory for one list; a larger file is left to TypeScript. */
 const MAX_MEMORY_BYTES = 2 ** 31
 
@@ -36,6 +40,7 @@ class EngineReader {
   /** Where the text of one piece is in the engine's memory. */
   private readonly text: number
   private readonly records: number
+  private readonly hashes: number
   /** Upper limit of the rows: the shortest has 32 characters, a comma and a line end. */
   private readonly capacity: number
   /** The bytes of the piece in memory, and how many of the source are read. */
@@ -48,18 +53,21 @@ class EngineReader {
     this.text = aligned(engine.heapBase())
     this.records = this.text + PIECE_BYTES + MARGIN_BYTES
     this.capacity = Math.ceil((source.size + 1) / 34) + 1
+    this.hashes = aligned(this.records + RECORD_BYTES * this.capacity)
   }
 
   read(options: CsvOptions): CsvRows | undefined {
-    const { engine, records, capacity } = this
-    const bytes = records + RECORD_BYTES * capacity
+    const { engine, records, hashes, capacity } = this
+    const bytes = hashes + HASH_BYTES * capacity
     if (bytes > MAX_MEMORY_BYTES || !reserve(engine, bytes)) return undefined
     this.fill()
     const first = this.readFirst()
     if (first === undefined) return undefined
     const { columns, start } = first
-    const { wallet, amount, locked, width, guardThousands } = columns
-    engine.configure(wallet, amount, locked, width, Number(guardThousands), options.decimals ?? -1)
+    const { wallet, amount, locked, width, unnamed, category } = columns
+    const guarded = unnamed.reduce((mask, cell) => mask | (1n << BigInt(cell)), 0n)
+    engine.configure(wallet, amount, locked, width, guarded, category, options.decimals ?? -1)
+    randomFillSync(new Uint8Array(engine.memory.buffer, engine.hashKeys(hashes), HASH_KEYS_BYTES))
     if (!this.readAll(start, options) || engine.count.value === 0) return undefined
     const count = engine.count.value
     if (!this.keepDistinct(count, options.duplicates === 'sum')) return undefined
@@ -67,7 +75,8 @@ class EngineReader {
     const kept = new Uint8Array(engine.memory.buffer, records, distinct * RECORD_BYTES)
     const total = (BigInt.asUintN(64, engine.totalHigh.value) << 64n) + BigInt.asUintN(64, engine.totalLow.value)
     const list = { count: distinct, bytes: kept, total }
-    return { list, columns, merged: count - distinct, zeroAmounts: engine.zeroAmounts.value }
+    const comments = first.comments + engine.comments.value
+    return { list, columns, separator: ',', comments, merged: count - distinct, zeroAmounts: engine.zeroAmounts.value }
   }
 
   /** Adds text behind what is held; false at the end of the source. */
@@ -80,16 +89,21 @@ class EngineReader {
   }
 
   /** The columns and the offset of the first row of amounts; undefined unless the first record is whole and right. */
-  private readFirst(): { columns: CsvColumns; start: number } | undefined {
+  private readFirst(): { columns: CsvColumns; start: number; comments: number } | undefined {
     const piece = new Uint8Array(this.engine.memory.buffer, this.text, this.held)
-    const isUtf16 = (piece[0] === 0xff && piece[1] === 0xfe) || (piece[0] === 0xfe && piece[1] === 0xff)
+    if (fileKindFault(piece) !== undefined) return undefined
     // A record that the end of the piece cuts would be taken for a shorter one, so the piece ends with a line.
     const whole = this.passed >= this.source.size ? piece.length : piece.lastIndexOf(10) + 1
-    const scanner = new CsvScanner(piece.subarray(0, whole))
-    if (isUtf16 || !scanner.next() || scanner.fault) return undefined
+    const scanner = new CsvScanner(piece.subarray(0, whole), { findSeparator: true })
+    if (!scanner.next() || scanner.fault || scanner.separator !== COMMA) return undefined
     const columns = readColumns(scanner)
     if ('message' in columns || columns.width > MAX_ENGINE_CELLS) return undefined
-    return { columns, start: columns.header ? scanner.position : scanner.recordStart }
+    const isComment = columns.header === 'comment'
+    return {
+      columns,
+      start: columns.header === true ? scanner.position : scanner.recordStart,
+      comments: scanner.comments - Number(isComment),
+    }
   }
 
   /** Reads every row into records; false at the first that the engine does not take. */
@@ -123,15 +137,15 @@ class EngineReader {
 
   /** Removes or sums repeated wallets; false where `readCsv` would report one. */
   private keepDistinct(count: number, sum: boolean): boolean {
-    const { engine, records } = this
+    const { engine, records, hashes } = this
     let slots = 16
     while (slots < 2 * count) slots *= 2
-    const table = aligned(records + RECORD_BYTES * count)
+    const table = aligned(hashes + HASH_BYTES * count)
     if (!reserve(engine, table + 4 * slots)) return false
-    randomFillSync(new Uint8Array(engine.memory.buffer, engine.hashKeys(), HASH_KEYS_BYTES))
     engine.startDuplicates(table, slots)
     for (let from = 0; from < count; from += CALL_RECORDS) {
-      if (engine.keepDistinct(records, from, Math.min(count, from + CALL_RECORDS), Number(sum)) === 0) return false
+      if (engine.keepDistinct(records, hashes, from, Math.min(count, from + CALL_RECORDS), Number(sum)) === 0)
+        return false
     }
     return true
   }

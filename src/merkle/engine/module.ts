@@ -18,17 +18,27 @@ export interface Engine {
   readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number }
   readonly position: EngineCounter
   readonly count: EngineCounter
+  readonly comments: EngineCounter
   readonly distinct: EngineCounter
   readonly zeroAmounts: EngineCounter
   readonly totalLow: EngineSum
   readonly totalHigh: EngineSum
   heapBase(): number
   prepare(): void
-  configure(wallet: number, amount: number, locked: number, width: number, guard: number, decimals: number): void
+  /** `guarded` is a mask of cells. */
+  configure(
+    wallet: number,
+    amount: number,
+    locked: number,
+    width: number,
+    guarded: bigint,
+    category: number,
+    decimals: number,
+  ): void
   readRows(start: number, end: number, last: number, records: number, capacity: number): number
-  hashKeys(): number
+  hashKeys(hashes: number): number
   startDuplicates(at: number, slots: number): void
-  keepDistinct(records: number, from: number, to: number, sum: number): number
+  keepDistinct(records: number, hashes: number, from: number, to: number, sum: number): number
   hashLeaves(records: number, nodes: number, from: number, to: number): void
   hashPairs(below: number, above: number, from: number, to: number, count: number): void
 }

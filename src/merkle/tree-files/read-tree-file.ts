@@ -13,10 +13,17 @@ export const TREE_FILES =
 
 /** Reads a tree file (UTF-8 JSON). Throws MerkleInputError that names the field or node. */
 export function readTreeFile(bytes: Uint8Array): TreeFile {
-  const format = formatOf(bytes)
+  const format = formatOf(bytes) ?? refuseInput('', `is no tree: expected ${TREE_FILES}`)
   if (format === 'jito') return readJitoTree(bytes)
   const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'))
   return format === 'svc' ? readSvcTree(value as Record<string, unknown>) : readStreamflowClaimants(value)
+}
+
+/** Whether the JSON is a tree, instead of a list of wallets and amounts. Throws like `readTreeFile` for what is not JSON. */
+export function isTreeJson(bytes: Uint8Array): boolean {
+  const format = formatOf(bytes)
+  if (format !== 'streamflow') return format !== undefined
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes('"amountUnlocked"')
 }
 
 /** Fields of an object that only one format has. */
@@ -30,7 +37,7 @@ const FORMAT_OF_FIELD: Readonly<Record<string, TreeFormat>> = {
 }
 
 /** Tells the format by the first field that only one has; a long file is not read for that. */
-function formatOf(bytes: Uint8Array): TreeFormat {
+function formatOf(bytes: Uint8Array): TreeFormat | undefined {
   const scanner = new JsonScanner(bytes)
   if (scanner.peek() === 91) {
     scanner.skipValue()
@@ -54,8 +61,7 @@ function formatOf(bytes: Uint8Array): TreeFormat {
   }
   scanner.expect(125)
   scanner.expectEnd()
-  if (format !== undefined) return format
-  return refuseInput('', `is no tree: expected ${TREE_FILES}`)
+  return format
 }
 
 function readSvcTree(value: Record<string, unknown>): TreeFile {

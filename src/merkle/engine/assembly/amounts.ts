@@ -7,7 +7,7 @@ export let amount: u64 = 0
 
 /**
  * Reads `digits`, or with `decimals` of 0 and more `digits[.digits]`, from `at` to before `end` and scales it by
- * 10^decimals; -1 for raw units. False for any other text, a fraction that is too long, or more than u64 holds.
+ * 10^decimals; -1 for raw units. False for any other text, a fraction that is too long but for zeros, or more than u64 holds.
  */
 export function readAmount(at: usize, end: usize, decimals: i32): bool {
   let value: u64 = 0
@@ -18,6 +18,9 @@ export function readAmount(at: usize, end: usize, decimals: i32): bool {
     if (digit > 9) {
       if (byte !== POINT || point !== 0 || decimals < 0) return false
       point = p
+    } else if (point !== 0 && p - point > <usize>decimals) {
+      // Zeros beyond the decimals do not count.
+      if (digit !== 0) return false
     } else {
       if (exceeds(value, digit)) return false
       value = value * 10 + digit
@@ -26,8 +29,7 @@ export function readAmount(at: usize, end: usize, decimals: i32): bool {
   if (at === end || point === at || (point !== 0 && point + 1 === end)) return false
   let zeros = decimals < 0 ? 0 : decimals
   if (point !== 0) {
-    if (end - point - 1 > <usize>decimals) return false
-    zeros -= <i32>(end - point - 1)
+    zeros -= <i32>min<usize>(end - point - 1, <usize>decimals)
   }
   for (; zeros > 0; zeros--) {
     if (exceeds(value, 0)) return false

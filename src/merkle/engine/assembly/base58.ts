@@ -110,3 +110,26 @@ function leading(at: usize, length: u32, byte: u8): u32 {
   while (count < length && load<u8>(at + count) === byte) count++
   return count
 }
+
+/** Whether the text that was decoded last, of `length` bytes, is long and has no capital letter. */
+export function isLowerCased(length: u32): bool {
+  if (length < 40) return false
+  // The text begins at byte 45 - length or before; no capital stands before it.
+  const some = v128.or(capitals(TEXT), v128.or(capitals(TEXT + 16), capitals(TEXT + 29)))
+  return !v128.any_true(some)
+}
+
+function capitals(at: usize): v128 {
+  return v128.lt<u8>(v128.sub<i8>(v128.load(at), i8x16.splat(65)), i8x16.splat(26))
+}
+
+/**
+ * Hash of the text that was decoded last without the case of letters, by 12 keys of u64 at `keys`: multiply-shift with a
+ * key for each u32. Its high half is the same for two texts with a probability of about 2^-32, however they were crafted.
+ */
+export function caselessHash(keys: usize): u64 {
+  let sum = load<u64>(keys, 88)
+  // The bit by which capital and small letters differ is set in every digit too.
+  for (let i: usize = 0; i < 44; i += 4) sum += load<u64>(keys + 2 * i) * <u64>(load<u32>(TEXT + 1 + i) | 0x20202020)
+  return sum
+}

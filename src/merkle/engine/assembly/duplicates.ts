@@ -1,5 +1,5 @@
 /** Finds wallets that stand twice; keeps the first record of each, with the sum of the amounts where that is asked for. */
-import { RECORD_BYTES } from './records'
+import { HASH_BYTES, RECORD_BYTES } from './records'
 
 /** Number of distinct records so far, at the start of the records. */
 export let distinct: u32 = 0
@@ -12,15 +12,6 @@ export let totalHigh: u64 = 0
 let table: usize = 0
 /** Number of slots less one; the number is a power of two above that of the records. */
 let mask: u32 = 0
-/** One u64 for each u32 of a wallet, and one more. */
-const KEYS_BYTES: i32 = 72
-const keys: usize = memory.data(KEYS_BYTES, 16)
-
-/** Where the host puts 72 random bytes before each list. */
-export function hashKeys(): usize {
-  return keys
-}
-
 /** Clears a table of `slots` u32 at `at`. */
 export function startDuplicates(at: usize, slots: u32): void {
   memory.fill(at, 0, 4 * <usize>slots)
@@ -32,16 +23,6 @@ export function startDuplicates(at: usize, slots: u32): void {
   totalHigh = 0
 }
 
-/**
- * Multiply-shift with a key for each u32 and only the high half of the sum: two wallets have the same one of n values
- * with a probability of about 1 / n, however they were crafted, because their author does not know the keys.
- */
-function hashOf(record: usize): u32 {
-  let sum = load<u64>(keys, 64)
-  for (let i: usize = 0; i < 32; i += 4) sum += load<u64>(keys + 2 * i) * <u64>load<u32>(record + i)
-  return <u32>(sum >> 32)
-}
-
 function isSameWallet(a: usize, b: usize): bool {
   const low = v128.xor(v128.load(a), v128.load(b))
   const high = v128.xor(v128.load(a, 16), v128.load(b, 16))
@@ -49,21 +30,27 @@ function isSameWallet(a: usize, b: usize): bool {
 }
 
 /**
- * Keeps the records from number `from` to before `to`, after those that are kept already. False at a wallet that stands
- * twice, with `sum` only where the amounts add up to more than u64 holds.
+ * Keeps the records from number `from` to before `to`, after those that are kept already; `hashes` has the caseless hash
+ * of each. False at a wallet that stands twice, with `sum` only where the amounts add up to more than u64 holds, and at
+ * one that may differ from another in the case of letters alone.
  */
-export function keepDistinct(records: usize, from: u32, to: u32, sum: bool): bool {
+export function keepDistinct(records: usize, hashes: usize, from: u32, to: u32, sum: bool): bool {
   for (let i = from; i < to; i++) {
     const record = records + RECORD_BYTES * <usize>i
-    const hash = hashOf(record)
+    const whole = load<u64>(hashes + HASH_BYTES * <usize>i)
+    const hash = <u32>(whole >> 32)
     let slot = hash & mask
     // A slot holds the number of a record plus one in its low bits, and in the others bits of its hash.
     const tag = hash & ~mask
     let held = load<u32>(table + 4 * <usize>slot)
     let earlier: usize = 0
     while (held !== 0) {
-      earlier = records + RECORD_BYTES * <usize>((held & mask) - 1)
-      if ((held & ~mask) === tag && isSameWallet(earlier, record)) break
+      const number = <usize>((held & mask) - 1)
+      if ((held & ~mask) === tag && load<u64>(hashes + HASH_BYTES * number) === whole) {
+        earlier = records + RECORD_BYTES * number
+        if (isSameWallet(earlier, record)) break
+        return false
+      }
       slot = (slot + 1) & mask
       held = load<u32>(table + 4 * <usize>slot)
     }
@@ -78,7 +65,10 @@ export function keepDistinct(records: usize, from: u32, to: u32, sum: bool): boo
       continue
     }
     const kept = records + RECORD_BYTES * <usize>distinct
-    if (kept !== record) memory.copy(kept, record, RECORD_BYTES)
+    if (kept !== record) {
+      memory.copy(kept, record, RECORD_BYTES)
+      store<u64>(hashes + HASH_BYTES * <usize>distinct, whole)
+    }
     store<u32>(table + 4 * <usize>slot, tag | ++distinct)
     if (amount === 0) zeroAmounts++
   }

@@ -2,8 +2,8 @@
 import { prepareKeys } from './base58'
 import { prepareClosing } from './sha256'
 
-export { distinct, hashKeys, keepDistinct, startDuplicates, totalHigh, totalLow, zeroAmounts } from './duplicates'
-export { configure, count, position, readRows } from './rows'
+export { distinct, keepDistinct, startDuplicates, totalHigh, totalLow, zeroAmounts } from './duplicates'
+export { comments, configure, count, hashKeys, position, readRows } from './rows'
 export { hashLeaves, hashPairs } from './tree'
 
 /** The first byte that is the host's. */

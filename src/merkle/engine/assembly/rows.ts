@@ -1,8 +1,8 @@
 /** Reads the rows of a CSV that are right in every respect; at any other row it stops, and TypeScript reads the file. */
 
 import { amount, readAmount } from './amounts'
-import { decodeKey } from './base58'
-import { RECORD_BYTES } from './records'
+import { caselessHash, decodeKey, isLowerCased } from './base58'
+import { HASH_BYTES, RECORD_BYTES } from './records'
 
 const COMMA: u8 = 44
 const QUOTE: u8 = 34
@@ -35,24 +35,52 @@ let walletCell: u32 = 0
 let amountCell: u32 = 0
 let lockedCell: u32 = 0
 let width: u32 = 0
-let guardThousands: bool = false
+/** A bit for each cell in which a digit is left to TypeScript. */
+let guarded: u64 = 0
+/** Cell that must have a text; MAX_CELLS for none. */
+let categoryCell: u32 = 0
 let decimals: i32 = -1
+
+/** Where the hashes of the records begin, and 12 u64 for them, which the host sets at random before each list. */
+let hashes: usize = 0
+const keys: usize = memory.data(96, 16)
 
 let cells: u32 = 0
 /** Where the next row starts. */
 export let position: usize = 0
 /** Number of records written. */
 export let count: u32 = 0
+/** Number of comments. */
+export let comments: u32 = 0
 
-/** Sets the columns, see `CsvColumns`: `locked` of -1 for none; `places` are the decimals, -1 for raw units. */
-export function configure(wallet: u32, value: u32, locked: i32, cellsOfFirst: u32, guard: bool, places: i32): void {
+/**
+ * Sets the columns, see `CsvColumns`: `locked` and `category` of -1 for none; `unnamed` has a bit for each of them;
+ * `places` are the decimals, -1 for raw units.
+ */
+export function configure(
+  wallet: u32,
+  value: u32,
+  locked: i32,
+  cellsOfFirst: u32,
+  unnamed: u64,
+  category: i32,
+  places: i32,
+): void {
   walletCell = wallet
   amountCell = value
   lockedCell = locked < 0 ? MAX_CELLS : <u32>locked
   width = cellsOfFirst < MAX_CELLS ? cellsOfFirst : MAX_CELLS
-  guardThousands = guard
+  guarded = unnamed
+  categoryCell = category < 0 ? MAX_CELLS : <u32>category
   decimals = places
   count = 0
+  comments = 0
+}
+
+/** Sets where the hash of each record's wallet is written; returns where the host puts 96 random bytes. */
+export function hashKeys(at: usize): usize {
+  hashes = at
+  return keys
 }
 
 /**
@@ -103,9 +131,12 @@ function readRow(from: usize, end: usize, last: bool, records: usize, capacity: 
     return SKIPPED
   }
   if (byte === HASH_SIGN) {
-    let p = start
+    let p = cellEnd(start, end)
+    if (p < end && mayBeError(start, p)) return WRONG
     while (p < end && !isLineEnd(load<u8>(p))) p++
     if (p < end || last) {
+      if (p >= end && mayBeError(start, p)) return WRONG
+      comments++
       position = p
       return p < end ? SKIPPED : INCOMPLETE
     }
@@ -115,6 +146,13 @@ function readRow(from: usize, end: usize, last: bool, records: usize, capacity: 
   if (next === 0) return cells === 0 ? cut(start) : WRONG
   position = next
   return keepRow(records, capacity)
+}
+
+/** Whether the text that begins with # may be the error value of a spreadsheet; TypeScript looks closer. */
+function mayBeError(start: usize, end: usize): bool {
+  while (end > start && isBlank(load<u8>(end - 1))) end--
+  if (end - start < 2 || isBlank(load<u8>(start + 1))) return false
+  return end - start <= 32 || load<u8>(start + 1) === HASH_SIGN
 }
 
 /** The row from `start` is not whole in these bytes; it is read again with those that follow. */
@@ -171,11 +209,12 @@ function closingQuote(from: usize, end: usize): usize {
   return end
 }
 
-/** Adds a cell without the blanks and line ends around it; false when the row has too many. */
+/** Adds a cell without the blanks and line ends around it; false where the row has too many, or it begins with #. */
 function addCell(start: usize, end: usize): bool {
   if (cells >= width) return false
   while (start < end && (isBlank(load<u8>(start)) || isLineEnd(load<u8>(start)))) start++
   while (end > start && (isBlank(load<u8>(end - 1)) || isLineEnd(load<u8>(end - 1)))) end--
+  if (start < end && load<u8>(start) === HASH_SIGN) return false
   store<u32>(STARTS + 4 * cells, <u32>start)
   store<u32>(ENDS + 4 * cells, <u32>end)
   cells++
@@ -192,19 +231,23 @@ function endOf(cell: u32): usize {
 
 /** Writes the record of the scanned cells. */
 function keepRow(records: usize, capacity: u32): i32 {
-  if (cells <= walletCell || cells <= amountCell) return WRONG
+  if (cells !== width) return isEmptyRow() ? SKIPPED : WRONG
   const wallet = startOf(walletCell)
   const walletEnd = endOf(walletCell)
   const amountStart = startOf(amountCell)
   const amountEnd = endOf(amountCell)
   if (wallet === walletEnd && amountStart === amountEnd) return isEmptyRow() ? SKIPPED : WRONG
-  if (guardThousands && cells > 2 && mayBeThousands(startOf(2), endOf(2))) return WRONG
+  if (guarded !== 0 && hasGuardedDigit()) return WRONG
+  if (categoryCell < MAX_CELLS && startOf(categoryCell) === endOf(categoryCell)) return WRONG
+  if (amountCell + 1 < cells && startOf(amountCell + 1) === amountEnd + 1 && mayBeCut(amountEnd + 1)) return WRONG
   if (cells > lockedCell && !isZero(startOf(lockedCell), endOf(lockedCell))) return WRONG
   if (count >= capacity) return WRONG
   const record = records + RECORD_BYTES * <usize>count
-  if (!decodeKey(wallet, <u32>(walletEnd - wallet), record)) return WRONG
+  const length = <u32>(walletEnd - wallet)
+  if (!decodeKey(wallet, length, record) || isLowerCased(length)) return WRONG
   if (!readAmount(amountStart, amountEnd, decimals)) return WRONG
   store<u64>(record, amount, 32)
+  store<u64>(hashes + HASH_BYTES * <usize>count, caselessHash(keys))
   count++
   return ROW
 }
@@ -218,11 +261,17 @@ function isDigit(byte: u8): bool {
   return byte >= ZERO && byte <= 57
 }
 
-/** Whether the cell starts as `123` or `123.` would; TypeScript looks closer. */
-function mayBeThousands(start: usize, end: usize): bool {
-  if (end - start < 3) return false
-  for (let p = start; p < start + 3; p++) if (!isDigit(load<u8>(p))) return false
-  return end - start === 3 || load<u8>(start + 3) === POINT
+function hasGuardedDigit(): bool {
+  for (let cell: u32 = 0; cell < cells; cell++) {
+    if ((guarded & ((<u64>1) << cell)) === 0) continue
+    for (let p = startOf(cell); p < endOf(cell); p++) if (isDigit(load<u8>(p))) return true
+  }
+  return false
+}
+
+/** Whether the text starts as a number that was cut at its thousands separator, as `050`; TypeScript looks closer. */
+function mayBeCut(start: usize): bool {
+  return load<u8>(start) === ZERO && isDigit(load<u8>(start + 1)) && isDigit(load<u8>(start + 2))
 }
 
 /** Whether the cell is empty or zeros, with or without a fraction of zeros. */

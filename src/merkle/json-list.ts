@@ -1,0 +1,212 @@
+/** Reads a JSON list of recipients: `[{wallet, amount}]`, such an array inside of an object, or `{WALLET: amount}`. */
+import { AMOUNT_STATUS, amountFrom, readAmount, readJsonNumber } from './amounts.ts'
+import { decodeKey, isLowerCased, walletFault, walletKey } from './base58.ts'
+import type { CsvOptions } from './csv.ts'
+import { AMOUNT_NAMES, LOCKED_NAMES, plainName, WALLET_NAMES } from './csv-columns.ts'
+import { cellFault } from './csv-faults.ts'
+import { LOCKED_BYTES, RECORD_BYTES } from './entry-list.ts'
+import { quoted } from './errors.ts'
+import { eachMember, JsonScanner } from './json-scanner.ts'
+import { PlacedFaults } from './placed-faults.ts'
+import { RowBuilder, type SettledRows } from './row-builder.ts'
+
+const [QUOTE, COMMA, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE] = [34, 44, 91, 93, 123]
+/** Fewest bytes of an entry: a wallet of 32 characters in quotes, a colon, a digit and a comma. */
+const LEAST_ENTRY_BYTES = 37
+/** Objects around the array, at most. */
+const MAX_DEPTH = 3
+const EXPECTED = 'a JSON list of recipients is [{"wallet": "…", "amount": 1}, …]'
+
+export interface JsonRows extends SettledRows {
+  /** Whether the list is one of token accounts, whose amounts are raw units whatever the decimals. */
+  isRaw: boolean
+  /** Fields of which nothing is read. */
+  ignored: readonly string[]
+}
+
+interface Fields {
+  wallet: string
+  amount: string
+  locked: string | undefined
+  isRaw: boolean
+  ignored: readonly string[]
+}
+
+/** A value in the text. */
+interface Cell {
+  start: number
+  end: number
+}
+
+/**
+ * Reads the list. A number is scaled by `decimals`, by its exact text; a string is raw units, and refused with
+ * `decimals`. Throws MerkleInputError with positions `NAME:LINE:COLUMN`, or like JsonScanner for what is not JSON.
+ */
+export function readJsonList(bytes: Uint8Array, options: CsvOptions = {}): JsonRows {
+  const { name = 'list', duplicates = 'reject' } = options
+  const faults = new PlacedFaults(bytes, name)
+  const refuseForm = (offset: number, message: string): never => {
+    faults.refuse(offset, () => message)
+    return faults.throw()
+  }
+  const rows = new RowBuilder(Math.ceil(bytes.length / LEAST_ENTRY_BYTES) + 1)
+  const { arrays, names } = arraysOf(bytes)
+  const scanner = new JsonScanner(bytes)
+  const [array, another] = arrays
+  const isMap = array === undefined && names.length > 0 && names.every((text) => walletKey(text) !== undefined)
+  if (isMap) {
+    const keeper = new EntryKeeper(scanner, rows, faults, options.decimals)
+    let at = 0
+    const named = (start: number) => {
+      at = start
+    }
+    eachMember(scanner, named, (wallet) => keeper.keep(wallet, at, { amount: valueAt(scanner) }))
+  } else if (array === undefined || another !== undefined) {
+    return refuseForm(0, `the file is JSON with the fields ${names.map(quoted).join(', ')}, and no list; ${EXPECTED}`)
+  }
+  let fields: Fields | undefined
+  if (array !== undefined) {
+    let keeper: EntryKeeper | undefined
+    scanner.position = array + 1
+    do {
+      if (scanner.peek() !== OPEN_BRACE) refuseForm(scanner.position, `not an object; ${EXPECTED}`)
+      const start = scanner.position
+      const cells = new Map<string, Cell>()
+      const twice = (field: string) => refuseForm(start, `the field ${quoted(field)} stands twice in this object`)
+      eachMember(
+        scanner,
+        () => {},
+        (field) => void (cells.has(field) ? twice(field) : cells.set(field, valueAt(scanner))),
+      )
+      fields ??= fieldsOf([...cells.keys()], (message) => refuseForm(start, message))
+      keeper ??= new EntryKeeper(scanner, rows, faults, fields.isRaw ? undefined : options.decimals)
+      const [wallet, amount] = [cells.get(fields.wallet), cells.get(fields.amount)]
+      const missing = wallet === undefined ? fields.wallet : fields.amount
+      if (wallet === undefined || amount === undefined) faults.refuse(start, () => `the field ${missing} is missing`)
+      else if (scanner.bytes[wallet.start] !== QUOTE) faults.refuse(wallet.start, () => 'the wallet must be a string')
+      else {
+        const text = scanner.value(wallet.start, wallet.end) as string
+        keeper.keep(text, wallet.start, { amount, locked: cells.get(fields.locked ?? '') })
+      }
+    } while (scanner.take(COMMA))
+    scanner.expect(CLOSE_BRACKET)
+  }
+  const settled = rows.settle(duplicates, faults.ofDuplicates(rows))
+  faults.throwIfAny()
+  return { ...settled, isRaw: fields?.isRaw ?? false, ignored: fields?.ignored ?? [] }
+}
+
+/** Where arrays of objects begin, down to three objects deep, and the names of the outermost object. */
+function arraysOf(bytes: Uint8Array): { arrays: number[]; names: string[] } {
+  const scanner = new JsonScanner(bytes)
+  const arrays: number[] = []
+  const names: string[] = []
+  const visit = (depth: number) => {
+    const byte = scanner.peek()
+    const { position } = scanner
+    if (byte === OPEN_BRACE && depth < MAX_DEPTH) {
+      return eachMember(
+        scanner,
+        () => {},
+        (name) => {
+          if (depth === 0) names.push(name)
+          visit(depth + 1)
+        },
+      )
+    }
+    scanner.skipValue()
+    const isList =
+      byte === OPEN_BRACKET && (depth === 0 || bytes.subarray(position + 1).find((one) => one > 32) === OPEN_BRACE)
+    if (isList) arrays.push(position)
+  }
+  visit(0)
+  scanner.expectEnd()
+  return { arrays, names }
+}
+
+/** Skips the value at the cursor and returns where it stands. */
+function valueAt(scanner: JsonScanner): Cell {
+  scanner.peek()
+  const start = scanner.position
+  scanner.skipValue()
+  return { start, end: scanner.position }
+}
+
+/** Says which fields are the wallet and the amounts, by the names that a CSV's header may have. */
+function fieldsOf(names: readonly string[], refuse: (message: string) => never): Fields {
+  const named = (candidates: readonly string[]) => {
+    const known = candidates.map(plainName)
+    return names.filter((name) => known.includes(plainName(name)))
+  }
+  const all = `the JSON has the fields ${names.map(quoted).join(', ')}`
+  // An account with a mint and an owner is a token account, whose own address nobody can sign for.
+  const isRaw = names.includes('owner') && names.includes('mint')
+  const wallets = isRaw ? ['owner'] : named(WALLET_NAMES)
+  const [amounts, lockeds] = [named(AMOUNT_NAMES), named(LOCKED_NAMES)]
+  const [[wallet], [amount], [locked]] = [wallets, amounts, lockeds]
+  if (wallet === undefined) return refuse(`${all}: name the one of the wallet ${WALLET_NAMES.join(', ')}`)
+  if (amount === undefined) return refuse(`${all}: name the one of the amount ${AMOUNT_NAMES.join(' or ')}`)
+  for (const same of [wallets, amounts, lockeds]) {
+    if (same.length > 1) refuse(`${all}: ${same.join(' and ')} mean the same, so remove or rename one`)
+  }
+  return { wallet, amount, locked, isRaw, ignored: names.filter((name) => ![wallet, amount, locked].includes(name)) }
+}
+
+/** Adds entries to the rows, and refuses those that are wrong. */
+class EntryKeeper {
+  private readonly scanner: JsonScanner
+  private readonly rows: RowBuilder
+  private readonly faults: PlacedFaults
+  private readonly decimals: number | undefined
+
+  constructor(scanner: JsonScanner, rows: RowBuilder, faults: PlacedFaults, decimals: number | undefined) {
+    this.scanner = scanner
+    this.rows = rows
+    this.faults = faults
+    this.decimals = decimals
+  }
+
+  /** Adds one entry, whose wallet stands at the byte offset `at`. */
+  keep(wallet: string, at: number, cells: { amount: Cell; locked?: Cell | undefined }): void {
+    const { rows, faults } = this
+    const text = Buffer.from(wallet)
+    const isWallet = decodeKey(text, 0, text.length, rows.bytes, rows.at) && !isLowerCased(text, 0, text.length)
+    if (!isWallet) faults.refuse(at, () => walletFault(wallet))
+    const locked = new Uint8Array(LOCKED_BYTES)
+    const areRead = [
+      this.amount(cells.amount, 'amount', rows.bytes, rows.at + 32),
+      cells.locked === undefined || this.amount(cells.locked, 'locked amount', locked, 0),
+    ].every(Boolean)
+    if (!isWallet || !areRead) return void rows.bytes.fill(0, rows.at, rows.at + RECORD_BYTES)
+    if (!rows.lock(rows.count, locked)) {
+      const sum = amountFrom(rows.bytes, rows.at + 32) + amountFrom(locked, 0)
+      faults.refuse(at, () => `amount and locked amount add up to ${sum}, more than u64 holds`)
+    }
+    rows.append(at, text, 0, text.length)
+  }
+
+  private amount({ start, end }: Cell, name: string, out: Uint8Array, at: number): boolean {
+    const { scanner, decimals, faults } = this
+    const { bytes } = scanner
+    const isText = bytes[start] === QUOTE
+    if (isText && decimals !== undefined) {
+      const message = `the ${name} is a string, which holds raw units; leave --decimals out, or write a number`
+      faults.refuse(start, () => message)
+      return false
+    }
+    const isNumber = /^[-\d]$/.test(String.fromCharCode(bytes[start] ?? 0))
+    const status = isText
+      ? readAmount(bytes, start + 1, end - 1, undefined, out, at)
+      : isNumber
+        ? readJsonNumber(bytes, start, end, decimals, out, at)
+        : AMOUNT_STATUS.syntax
+    if (status === AMOUNT_STATUS.ok) return true
+    const written = scanner.text(isText ? start + 1 : start, isText ? end - 1 : end)
+    faults.refuse(start, () =>
+      status === AMOUNT_STATUS.unsafe
+        ? `${name} ${quoted(written)} is past 2^53 - 1; write it as a string of digits`
+        : cellFault(written, status, decimals, name),
+    )
+    return false
+  }
+}
