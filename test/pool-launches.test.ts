@@ -461,7 +461,11 @@ describe('presets', () => {
     }
     writeFileSync(file, JSON.stringify({ steep }))
     const { request } = await startService({ settings: { 'pools.presets': file, 'pools.preset': 'steep' } })
-    const { data } = (await request('GET', '/v2/pool-presets')).json
+    const { data, meta } = (await request('GET', '/v2/pool-presets')).json
+    expect(meta).toMatchObject({ has_more: false, next_cursor: null, count: 2 })
+    const first = (await request('GET', '/v2/pool-presets?limit=1')).json
+    const second = (await request('GET', `/v2/pool-presets?limit=1&cursor=${first.meta.next_cursor}`)).json
+    expect([...first.data, ...second.data, second.meta.has_more]).toEqual([...data, false])
     expect(data.map(({ name, is_default }: { name: string; is_default: boolean }) => [name, is_default])).toEqual([
       ['standard', false],
       ['steep', true],

@@ -7,6 +7,7 @@ import { buildFields, txVersionField } from '../signing/flags.ts'
 import { platformAddress, sendByPlatform } from '../signing/platform-wallet.ts'
 import { runSigned } from '../signing/run.ts'
 import { usage } from '../ui/problem.ts'
+import { allPresets } from './all-presets.ts'
 import { poolBody, secretKeysOf } from './launch-body.ts'
 import { type CreateFlags, createFlags } from './launch-flags.ts'
 import { launchAll } from './launch-list.ts'
@@ -137,10 +138,7 @@ function liquidityOf({ lock_liquidity, platform_position_percentage: percentage 
 async function presetName({ client }: Session, { preset }: CreateFlags): Promise<{ preset?: string }> {
   if (preset !== undefined) return { preset }
   // The launch may be confirmed already, so a failure to read a displayed name must not make it look failed.
-  const presets = await client.pools.presets().then(
-    ({ data }) => data,
-    () => [],
-  )
+  const presets = await allPresets(client).catch(() => [])
   const name = presets.find(({ is_default }) => is_default)?.name
   return name === undefined ? {} : { preset: name }
 }

@@ -4,6 +4,7 @@ import { paths } from '../../src/api/paths.ts'
 import type { PoolPreset } from '../../src/api/pool-presets.ts'
 import { toggle, verb } from '../command.ts'
 import { drawCurve, drawingWidth, quoteUnitOf, shortOf, sqrtPriceFromText } from '../ui/curve.ts'
+import { allPresets } from './all-presets.ts'
 
 const columns = [
   'name',
@@ -26,7 +27,7 @@ export const presets = verb({
   flags: { curve: toggle('Draw them') },
   examples: ['svc pools presets', 'svc pools presets --curve'],
   async run({ curve }, { client }) {
-    const { data } = await client.pools.presets()
+    const data = await allPresets(client)
     const rows = { columns, rows: data.map(presetRow) }
     const { name = '' } = data.find(({ is_default }) => is_default) ?? {}
     const notes = [

@@ -7,6 +7,7 @@ import { drawingWidth } from '../ui/curve.ts'
 import { writePicture } from '../ui/drawing.ts'
 import { SVG } from '../ui/drawing-flags.ts'
 import { plotLines, showsBraille } from '../ui/plot.ts'
+import { allPresets } from './all-presets.ts'
 import { closingLines, pointRows, pointTable, pricePoints, quoteName, shortly, shortText } from './preview-figures.ts'
 import { previewSvg } from './preview-picture.ts'
 
@@ -42,7 +43,7 @@ export const preview = verb({
 })
 
 async function defaultPreset({ client }: Session): Promise<string> {
-  const { data } = await client.pools.presets()
+  const data = await allPresets(client)
   return data.find(({ is_default }) => is_default)?.name ?? 'standard'
 }
 

@@ -313,8 +313,10 @@ export const pools = {
     tag: 'Pools',
     summary: 'List the curves that pools can be launched with',
     description:
-      'The built-in curve, and those of the file that the setting `pools.presets` names. A launch names one as `preset`.',
-    data: z.array(poolPreset),
+      'The built-in curve, then those of the file that the setting `pools.presets` names, in its order. A launch names one as `preset`.',
+    query: listQuery({}),
+    data: poolPreset,
+    list: true,
   }),
   preview: defineRoute({
     at: paths.pools.preview,

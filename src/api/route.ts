@@ -164,8 +164,7 @@ function describeRoute(definition: RouteDefinition<z.ZodObject, z.ZodObject, z.Z
       ...(definition.params ? { params: definition.params } : {}),
       ...(definition.query ? { query: definition.query } : {}),
       headers: write ? writeHeaders : requestHeaders,
-      // With `required`, the library would demand both JSON and multipart of the same request.
-      ...(json ? { body: { content: { ...json, ...multipart }, ...(multipart ? {} : { required: true }) } } : {}),
+      ...(json ? { body: { content: { ...json, ...multipart }, required: hasRequiredField(definition.body) } } : {}),
     },
     responses: {
       [definition.status ?? 200]: success(definition.status ?? 200, 'Success'),
@@ -174,6 +173,9 @@ function describeRoute(definition: RouteDefinition<z.ZodObject, z.ZodObject, z.Z
     },
   })
 }
+
+const hasRequiredField = (body: z.ZodObject | undefined) =>
+  Object.values(body?.shape ?? {}).some((field) => !(field as z.ZodType).safeParse(undefined).success)
 
 /**
  * Returns the possible error statuses: those of all routes, of authenticated ones, of those that name a record, and of

@@ -14,9 +14,9 @@ const WALLET_KEY = Uint8Array.from('"wallet"', (character) => character.charCode
 const AMOUNT_KEY = Uint8Array.from('"amount"', (character) => character.charCodeAt(0))
 const LOCKED_KEY = Uint8Array.from('"amount_locked"', (character) => character.charCodeAt(0))
 
-/** Returns a client's field name in a form that is safe in a dotted position. */
+/** Returns a client's field name in a form that is safe in a dotted position: escaped where it must be, never quoted. */
 export function fieldName(name: string): string {
-  return /^[\w-]{1,60}$/.test(name) ? name : quoted(name)
+  return quoted(name).slice(1, -1)
 }
 
 export class EntryScanner {

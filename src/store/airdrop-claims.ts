@@ -35,7 +35,6 @@ const SIZE_DIGITS = 20
 
 export const pageAirdropClaims = listing('airdrop_claims', ['genesis', 'airdrop_id'], {
   weights: { signature: 1 },
-  within: 'airdrop_id',
 })
 
 /**

@@ -2,7 +2,7 @@
 import { hash as hashOf } from 'node:crypto'
 import { sql } from 'kysely'
 import { type Soon, whenThere } from '../soon.ts'
-import { type ListOrder, type PageRequest, pageOf, type StoredPage } from './paging.ts'
+import { filteredList, type ListOrder, type PageRequest, pageOf, type StoredPage } from './paging.ts'
 import { type Placeholders, prepared } from './prepared.ts'
 import type { Row } from './schema.ts'
 import { findSetting, settleSetting } from './settings.ts'
@@ -137,7 +137,8 @@ export function pageAudit(
   const { limit, cursor, order } = request
   // The response contains the details twice, once as text in which every quote is escaped.
   const weights = { details_json: 3 }
-  return pageOf({ query, list: 'audit_entries', place: 'sequence', weights, limit, cursor, order })
+  const list = filteredList('audit_entries', { action: request.action })
+  return pageOf({ query, list, place: 'sequence', weights, limit, cursor, order })
 }
 
 /** Setting that is stored once the entries of an earlier version are sealed, or if there were none. */

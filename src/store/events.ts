@@ -2,7 +2,15 @@
 import { hash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
 import { type Soon, whenThere } from '../soon.ts'
-import { decodeCursor, type ListOrder, type PageRequest, pageOf, type StoredPage, weightOf } from './paging.ts'
+import {
+  decodeCursor,
+  filteredList,
+  type ListOrder,
+  type PageRequest,
+  pageOf,
+  type StoredPage,
+  weightOf,
+} from './paging.ts'
 import { type Placeholders, prepared } from './prepared.ts'
 import type { NewRow, Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
@@ -215,8 +223,21 @@ export function findEvents(reader: Reader, ids: readonly string[]): Promise<Row<
   return reader.selectFrom('events').selectAll().where('id', 'in', ids).execute()
 }
 
+/**
+ * The name of the list in its cursors. Where the oldest come first, a time only says where to begin, so that a cursor
+ * holds without it.
+ */
+function listOf(
+  { type, resource_type, resource_id, created_after }: EventFilters,
+  order: ListOrder | undefined,
+): string {
+  const after = order === 'asc' ? undefined : created_after
+  return filteredList('events', { type, resource_type, resource_id, created_after: after })
+}
+
 /** Returns the sequence behind which the cursor of an ascending page goes on. */
-export const eventPlace = (cursor: string): number => decodeCursor('events:asc', cursor)
+export const eventPlace = (cursor: string, filters: EventFilters): number =>
+  decodeCursor(`${listOf(filters, 'asc')}:asc`, cursor)
 
 /** Returns a page of events, newest first, or oldest first to follow the stream. */
 export async function pageEvents(
@@ -234,5 +255,13 @@ export async function pageEvents(
     query = query.where('created_at', '>', request.created_after)
   }
   const { limit, cursor, order } = request
-  return pageOf({ query, list: 'events', place: 'sequence', weights: EVENT_WEIGHTS, limit, cursor, order })
+  return pageOf({
+    query,
+    list: listOf(request, order),
+    place: 'sequence',
+    weights: EVENT_WEIGHTS,
+    limit,
+    cursor,
+    order,
+  })
 }

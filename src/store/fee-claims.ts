@@ -8,7 +8,6 @@ export const insertFeeClaim = inserting('fee_claims')
 export const findFeeClaim = finding('fee_claims', 'id')
 export const pageFeeClaims = listing('fee_claims', ['pool_address', 'kind', 'beneficiary'], {
   weights: { metadata_json: 1, recipients_json: 1, received_json: 1 },
-  within: 'pool_address',
 })
 
 /** Returns the claims of one transaction, in the order of their writing: of any pools, kinds and claimers. */

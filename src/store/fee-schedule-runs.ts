@@ -12,7 +12,6 @@ export const insertFeeScheduleRun = inserting('fee_schedule_runs')
 export const insertPeriodRun = insertingOnce('fee_schedule_runs')
 export const pageFeeScheduleRuns = listing('fee_schedule_runs', ['schedule_id'], {
   weights: { claims_json: 1, skipped_json: 1, terms_json: 1, metadata_json: 1 },
-  within: 'schedule_id',
 })
 
 export async function findRunUnderWay(reader: Reader, scheduleId: string): Promise<FeeScheduleRunRow | null> {

@@ -3,7 +3,7 @@ import { type SqlBool, sql } from 'kysely'
 import { badRequest } from '../errors.ts'
 import { addedColumn, addedParts, amountOfParts, highAndLow } from './amount-parts.ts'
 import type { NewLedgerEntry } from './ledger.ts'
-import type { PageRequest } from './paging.ts'
+import { filteredList, type PageRequest } from './paging.ts'
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
@@ -118,7 +118,8 @@ export async function pageSums(
     const value = filters[name]
     if (value !== undefined) query = query.where(name, '=', value)
   }
-  if (cursor !== undefined) query = query.where(sql<SqlBool>`${place} > ${placeIn(by, cursor)}`)
+  const list = filteredList(by, filters)
+  if (cursor !== undefined) query = query.where(sql<SqlBool>`${place} > ${placeIn(list, cursor)}`)
   const rows = await query
     .groupBy(place)
     .orderBy(place)
@@ -137,16 +138,17 @@ export async function pageSums(
       received: amountOfParts({ high: row.received_high, low: row.received_low }),
       paid: amountOfParts({ high: row.paid_high, low: row.paid_low }),
     })),
-    next_cursor: rows.length > limit && last !== undefined ? cursorAt(by, last.place) : null,
+    next_cursor: rows.length > limit && last !== undefined ? cursorAt(list, last.place) : null,
   }
 }
 
-const cursorAt = (by: LedgerGroupName, place: string) => Buffer.from(`${by}${BETWEEN}${place}`).toString('base64url')
+const cursorAt = (list: string, place: string) => Buffer.from(`${list}${BETWEEN}${place}`).toString('base64url')
 
-function placeIn(by: LedgerGroupName, cursor: string): string {
-  const [group = '', ...parts] = Buffer.from(cursor, 'base64url').toString().split(BETWEEN)
-  if (group === by && parts.length === 3 && !parts.some((part) => part.includes('\0'))) return parts.join(BETWEEN)
-  const what = Object.hasOwn(GROUP_COLUMNS, group) ? 'belongs to another list' : 'is damaged'
+function placeIn(list: string, cursor: string): string {
+  const [name = '', ...parts] = Buffer.from(cursor, 'base64url').toString().split(BETWEEN)
+  if (name === list && parts.length === 3 && !parts.some((part) => part.includes('\0'))) return parts.join(BETWEEN)
+  const isOther = Object.hasOwn(GROUP_COLUMNS, name.split('?')[0] ?? '')
+  const what = isOther ? 'belongs to another list, or to one with other filters' : 'is damaged'
   throw badRequest(`cursor ${what}: send meta.next_cursor of the previous page unchanged, or none to start over`, {
     param: 'cursor',
   })

@@ -1,7 +1,7 @@
 /** Storage of the ledger: which final transactions are to be read, what they moved, and pages of it. */
 import { type SelectQueryBuilder, sql } from 'kysely'
 import { highAndLow } from './amount-parts.ts'
-import { type PageRequest, pageOf, type StoredPage } from './paging.ts'
+import { filteredList, type PageRequest, pageOf, type StoredPage } from './paging.ts'
 import type { NewRow, Row, Tables } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
@@ -229,7 +229,14 @@ export async function pageEntries(
   { limit, cursor, ...filters }: PageRequest & LedgerFilters,
 ): Promise<StoredPage<LedgerEntryRow>> {
   const query = await filtered(reader, reader.selectFrom('ledger_entries').selectAll(), filters)
-  return pageOf({ query, list: 'ledger', place: 'seq', weights: { counterparty: 1 }, limit, cursor })
+  return pageOf({
+    query,
+    list: filteredList('ledger', filters),
+    place: 'seq',
+    weights: { counterparty: 1 },
+    limit,
+    cursor,
+  })
 }
 
 /** Returns transactions of one chain behind a place, in the order in which the ledger has taken them. */

@@ -27,6 +27,12 @@ const CURSOR_BYTES = 18
 const digest = (bytes: string | Uint8Array, length: number) =>
   createHash('sha256').update(bytes).digest().subarray(0, length)
 
+/** Returns the name that a list with these filters has in its cursors; an absent filter does not count. */
+export function filteredList(list: string, filters: object): string {
+  const set = Object.entries(filters).filter(([, value]) => value !== undefined)
+  return set.length === 0 ? list : `${list}?${digest(JSON.stringify(set.toSorted()), 6).toString('base64url')}`
+}
+
 /** Returns the cursor that continues `list` after the row at `place`. */
 export function encodeCursor(list: string, place: number): string {
   const bytes = Buffer.alloc(CURSOR_BYTES)
@@ -46,7 +52,8 @@ export function decodeCursor(list: string, cursor: string): number {
     bytes[0] === CURSOR_VERSION &&
     digest(bytes.subarray(0, 14), 4).equals(bytes.subarray(14))
   if (!whole) throw badCursor('cursor is damaged')
-  if (!digest(list, 5).equals(bytes.subarray(1, 6))) throw badCursor('cursor belongs to another list')
+  if (!digest(list, 5).equals(bytes.subarray(1, 6)))
+    throw badCursor('cursor belongs to another list, or to one with other filters')
   return Number(bytes.readBigUInt64BE(6))
 }
 

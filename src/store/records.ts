@@ -1,7 +1,7 @@
 /** Shared queries of record tables: insert once, find by key, update by key, list by filters. */
 import type { Kysely, RawBuilder, Updateable } from 'kysely'
 import { type Soon, whenThere } from '../soon.ts'
-import { type PageRequest, pageOf, type StoredPage, type Weights } from './paging.ts'
+import { filteredList, type PageRequest, pageOf, type StoredPage, type Weights } from './paging.ts'
 import { type Placeholders, type Prepared, prepared } from './prepared.ts'
 import type { NewRow, Row, Tables } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
@@ -133,28 +133,26 @@ interface Listed<T extends Family> {
   weights: Weights<Row<T>>
   /** Name of the list in its cursors, for a second list over the same table. */
   list?: string
-  /** Filter that is part of the route's path; each of its values is a separate list with its own cursors. */
-  within?: FilterColumn<T>
 }
 
 /** Returns pages of a table, newest first, filtered by any of the named columns; an absent filter matches all rows. */
 export function listing<T extends Family, F extends FilterColumn<T> = never>(
   table: T,
   filters: readonly F[],
-  { weights, list = table, within }: Listed<T>,
+  { weights, list = table }: Listed<T>,
 ) {
   return async (reader: Reader, request: PageRequest & RecordFilters<T, F>): Promise<StoredPage<Row<T>>> => {
     let query = loose(reader)
       .selectFrom(table as string)
       .selectAll()
       .$castTo<Row<T> & { seq: number }>()
+    const values: Record<string, unknown> = {}
     for (const filter of filters) {
       const value = request[filter]
+      values[filter] = value
       if (value !== undefined) query = query.where(filter as string, '=', value as string)
     }
-    const owner = within === undefined ? undefined : (request as Record<string, unknown>)[within]
     const { limit, cursor } = request
-    const name = owner === undefined ? list : `${list}:${owner}`
-    return pageOf({ query, list: name, place: 'seq', weights: weights as object, limit, cursor })
+    return pageOf({ query, list: filteredList(list, values), place: 'seq', weights: weights as object, limit, cursor })
   }
 }

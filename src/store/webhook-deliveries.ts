@@ -25,7 +25,6 @@ export const insertWebhookDeliveries: (tx: Tx, rows: readonly NewWebhookDelivery
 )
 export const pageWebhookDeliveries = listing('webhook_deliveries', ['subscription_id'], {
   weights: { error: 1 },
-  within: 'subscription_id',
 })
 
 /** Deletes up to `limit` attempts older than `before`; returns the number of deleted rows. */

@@ -172,6 +172,41 @@ describe('a cursor', () => {
   })
 })
 
+describe('a cursor of a filtered list', () => {
+  it('is refused without its filter, with another and where it had none, and goes on with the same', async () => {
+    const service = await startService()
+    await subscribe(service, 3)
+    const hooks = (await service.request('GET', '/v2/webhook-subscriptions')).json.data
+    for (const { id } of hooks) await service.request('POST', `/v2/webhook-subscriptions/${id}/test`)
+    for (const [list, filter, other] of [
+      ['/v2/webhook-subscriptions', 'active=true', 'active=false'],
+      ['/v2/events', 'type=webhook.test_event', 'type=pool.live'],
+      ['/v2/events', 'resource_type=webhook_subscription', 'order=asc'],
+      ['/v2/events', 'created_after=1', 'created_after=2'],
+      ['/v2/audit-entries', 'action=api_key.created', 'action=api_key.revoked'],
+    ] as const) {
+      if (list === '/v2/audit-entries')
+        for (const name of ['a', 'b']) await service.request('POST', '/v2/api-keys', { body: { name, scopes: [] } })
+      const cursorOf = async (query: string) =>
+        (await service.request('GET', `${list}?limit=1&${query}`)).json.meta.next_cursor
+      const [filtered, unfiltered] = [await cursorOf(filter), await cursorOf('')]
+      expect([list, filter, typeof filtered, typeof unfiltered]).toEqual([list, filter, 'string', 'string'])
+      const uses: [query: string, cursor: string, status: number][] = [
+        [filter, filtered, 200],
+        ['', filtered, 400],
+        [other, filtered, 400],
+        [filter, unfiltered, 400],
+        ['', unfiltered, 200],
+      ]
+      for (const [query, cursor, expected] of uses) {
+        const { status, json } = await service.request('GET', `${list}?${query}&cursor=${cursor}`)
+        const param = expected === 400 ? 'cursor' : undefined
+        expect([list, query, status, json.error?.param]).toEqual([list, query, expected, param])
+      }
+    }
+  })
+})
+
 describe('paging', () => {
   it('gives every record once, newest first, while others are added', async () => {
     const service = await startService()

@@ -197,7 +197,7 @@ describe('a tree request', () => {
         'entries.5',
         'entries.6',
         'entries.7.locked',
-        'entries.7."a.b\\""',
+        'entries.7.a.b\\"',
       ].toSorted(),
     )
   })

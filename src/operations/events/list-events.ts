@@ -17,14 +17,13 @@ export async function listEvents(
   const { order, cursor } = input
   const page = await pageEvents(store.db, input)
   // After the page, because events may be removed between the two.
-  if (order === 'asc' && cursor !== undefined) await requireNoneMissed(store.db, cursor)
+  if (order === 'asc' && cursor !== undefined) await requireNoneMissed(store.db, eventPlace(cursor, input))
   return recordPage(page, eventRecord)
 }
 
 /** A follower whose next events were removed must not go on as if it had them all. */
-async function requireNoneMissed(reader: Reader, cursor: string): Promise<void> {
+async function requireNoneMissed(reader: Reader, place: number): Promise<void> {
   const removed = await removedEvents(reader)
-  const place = eventPlace(cursor)
   if (removed === null || place >= removed.first - 1) return
   const what = `The events ${place + 1} to ${removed.first - 1} after this cursor were removed`
   throw eventsRemoved(what, removed, 'leave the cursor out to begin there', 'cursor')
