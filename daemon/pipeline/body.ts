@@ -1,14 +1,13 @@
-/** Request bodies: bounded reading, JSON and multipart, and the hash that an Idempotency-Key is bound to. */
+/** Request bodies: bounded reading, JSON and multipart. */
 
 import { isAscii } from 'node:buffer'
-import { createHash, hash as oneShot } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { AnyRoute } from '../../src/api/route.ts'
 import type { Config } from '../../src/config.ts'
 import { type ApiError, badRequest } from '../../src/errors.ts'
 import type { Soon } from '../../src/soon.ts'
 import { KIB, MIB } from './body-room.ts'
-import { LARGE_FIELD, readForm } from './form.ts'
+import { LARGE_FIELD } from './form.ts'
 import { JsonBounds } from './json-bounds.ts'
 
 export interface RequestBody {
@@ -157,7 +156,7 @@ function grown(bytes: Uint8Array<ArrayBuffer>, needed: number, ceiling: number):
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** ASCII, which includes images in base64, needs only a copy; other text is decoded as UTF-8. */
-const bodyText = (raw: Uint8Array<ArrayBuffer>): string =>
+export const bodyText = (raw: Uint8Array<ArrayBuffer>): string =>
   isAscii(raw) ? Buffer.from(raw.buffer).toString('latin1') : decoder.decode(raw)
 
 /** The JSON object in the body, whose bounds were checked while it was read; an empty body is an empty object. */
@@ -182,30 +181,4 @@ export function requireJson(contentType: string): void {
       param: 'Content-Type',
     })
   }
-}
-
-const SMALL_BYTES = 16 * KIB
-
-/**
- * SHA-256 of method, path and body, at once unless it is a form, which is hashed by its parts, so that a retry with
- * another boundary has the same hash.
- */
-export function hashRequest(method: string, pathAndQuery: string, body: RequestBody): string | Promise<string> {
-  const target = `${method} ${pathAndQuery}\n`
-  if (body.multipart) return hashForm(target, body)
-  // A small body is hashed in one call, which costs a third of three.
-  if (body.raw.byteLength <= SMALL_BYTES)
-    return oneShot('sha256', Buffer.concat([Buffer.from(target), body.raw]), 'hex')
-  return createHash('sha256').update(target).update(body.raw).digest('hex')
-}
-
-async function hashForm(target: string, body: RequestBody): Promise<string> {
-  const hash = createHash('sha256').update(target)
-  for (const [name, value] of await readForm(body)) {
-    const bytes = typeof value === 'string' ? Buffer.from(value) : Buffer.from(await value.arrayBuffer())
-    hash
-      .update(`${JSON.stringify(name)} ${typeof value === 'string' ? 'text' : 'file'} ${bytes.byteLength}\n`)
-      .update(bytes)
-  }
-  return hash.digest('hex')
 }

@@ -9,6 +9,7 @@ import type { Tx } from '../../src/store/store.ts'
 import { inSpan } from '../../src/telemetry/spans.ts'
 import { HOUR_MS } from '../../src/timing.ts'
 import { isDeadOwner, type Kernel } from '../kernel.ts'
+import type { RequestHashes } from './request-hash.ts'
 
 const LEASE_MS = 30_000
 
@@ -48,10 +49,9 @@ export function readIdempotencyKey(header: string | null): string | undefined {
 }
 
 /** What is claimed: the key of an API key for one request. */
-interface Claimed {
+interface Claimed extends RequestHashes {
   apiKeyId: string
   key: string
-  requestHash: string
 }
 
 /**
@@ -97,7 +97,7 @@ function runningIn(kernel: Kernel): Map<string, string> {
 
 /** A claim that is stored in the commit itself with its answer, after which nothing is left to renew or to free. */
 function claimInCommit(kernel: Kernel, claimed: Claimed, end: () => void): KeyClaim {
-  const { apiKeyId, key, requestHash } = claimed
+  const { apiKeyId, key } = claimed
   const owner = `${kernel.owner}/commit`
   return {
     kind: 'claim',
@@ -112,7 +112,7 @@ function claimInCommit(kernel: Kernel, claimed: Claimed, end: () => void): KeyCl
     async answeredElsewhere() {
       const stored = await records.findIdempotencyKey(kernel.store.db, { apiKeyId, key })
       if (stored?.state !== 'done' || stored.expires_at <= kernel.clock.now()) return undefined
-      if (stored.request_hash !== requestHash) throw usedByAnotherRequest()
+      if (!records.isOfRequest(stored, claimed)) throw usedByAnotherRequest()
       const { status, response } = stored
       return status === null || response === null ? undefined : replayOf(kernel, claimed, { status, response })
     },
@@ -177,12 +177,13 @@ async function claimNow(kernel: Kernel, claimed: Claimed): Promise<ClaimOutcome>
 
 const claimRequest = (
   { clock, config }: Kernel,
-  { apiKeyId, key, requestHash }: Claimed,
+  { apiKeyId, key, requestHash, earlierHash }: Claimed,
   owner: string,
 ): records.ClaimRequest => ({
   apiKeyId,
   key,
   requestHash,
+  earlierHash,
   owner,
   now: clock.now(),
   leaseMs: LEASE_MS,

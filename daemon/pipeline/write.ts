@@ -14,7 +14,6 @@ import {
   type BodySource,
   bodyCeiling,
   declaredLength,
-  hashRequest,
   inspectorOf,
   jsonCeiling,
   parseJsonObject,
@@ -26,6 +25,7 @@ import { makeContext, UNLINKED } from './context.ts'
 import { parseForm } from './form.ts'
 import { claimIdempotencyKey, type KeyClaim, type ReplayedAnswer, readIdempotencyKey } from './idempotency.ts'
 import type { AskedRequest, Handler } from './pipeline.ts'
+import { hashRequest, type RequestHashes } from './request-hash.ts'
 import { inputOf, type Sealed, sealAnswer } from './read.ts'
 
 /** A body that has not been read yet. */
@@ -133,11 +133,12 @@ function performParsed(
   // This check precedes the hash, because the parts of a form are counted only for routes that accept a form.
   if (prepare) requireJson(body.contentType)
   const idempotencyKey = readIdempotencyKey(asked.header('idempotency-key'))
-  const hashed = idempotencyKey && hashRequest(route.method.toUpperCase(), asked.target, body)
-  return whenThere(hashed, (requestHash) => {
+  const hashed =
+    idempotencyKey === undefined ? undefined : hashRequest(route.method.toUpperCase(), asked.target, body)
+  return whenThere(hashed, (hashes) => {
     const prepared = prepare?.(kernel, body.raw).then((made) => void Object.assign(input, made))
     return whenThere(prepared, () =>
-      inTurn(kernel, body, () => performValid(kernel, handler, received, { input, idempotencyKey, requestHash })),
+      inTurn(kernel, body, () => performValid(kernel, handler, received, { input, idempotencyKey, hashes })),
     )
   })
 }
@@ -145,14 +146,14 @@ function performParsed(
 interface ValidInput {
   input: Record<string, unknown>
   idempotencyKey: string | undefined
-  requestHash: string | undefined
+  hashes: RequestHashes | undefined
 }
 
 function performValid(
   kernel: Kernel,
   handler: Handler,
   { requestId, headers, key }: AdmittedWrite,
-  { input, idempotencyKey, requestHash }: ValidInput,
+  { input, idempotencyKey, hashes }: ValidInput,
 ): Soon<Sealed> {
   const { route } = handler
   const meta: AnswerMeta = { request_id: requestId }
@@ -160,12 +161,12 @@ function performValid(
   if (input.metadata !== undefined) meta.metadata = input.metadata as Record<string, string>
   const request: ValidWrite = { kernel, handler, input, meta, key }
   if (input.dry_run === true || route.dry) return performDry(request)
-  if (idempotencyKey === undefined || requestHash === undefined || key === undefined) {
+  if (idempotencyKey === undefined || hashes === undefined || key === undefined) {
     const context = contextOf(request, UNLINKED, (work) => kernel.store.write(work))
     const result: Soon<unknown> = handler.operation(context, input as never)
     return whenThere(result, (data) => sealAnswer(route, context.status, data, meta))
   }
-  const claiming = claimIdempotencyKey(kernel, { apiKeyId: key.id, key: idempotencyKey, requestHash }, route.atomic)
+  const claiming = claimIdempotencyKey(kernel, { apiKeyId: key.id, key: idempotencyKey, ...hashes }, route.atomic)
   return whenThere(claiming, (claim) => {
     if (claim.kind === 'claim') return performOnce(request, claim, headers)
     return replayed(claim, headers)

@@ -12,6 +12,8 @@ export interface KeyOf {
 
 export interface ClaimRequest extends KeyOf {
   requestHash: string
+  /** The hash that an earlier version would have stored for the same request. */
+  earlierHash?: string
   /** Unique id of the claiming process. */
   owner: string
   /** Current time in Unix milliseconds. */
@@ -33,6 +35,11 @@ export type StoredClaim =
    */
   | { kind: 'resumed'; signingId: string | null }
 
+export const isOfRequest = (
+  { request_hash }: Pick<Row<'idempotency_keys'>, 'request_hash'>,
+  { requestHash, earlierHash }: Pick<ClaimRequest, 'requestHash' | 'earlierHash'>,
+): boolean => request_hash === requestHash || request_hash === earlierHash
+
 /** Claims a key for one request; of any number of concurrent claims exactly one is `claimed` or `resumed`. */
 export async function claimKey(tx: Tx, request: ClaimRequest): Promise<StoredClaim> {
   if ((await insert(tx, request, UNANSWERED)) > 0) return { kind: 'claimed' }
@@ -47,7 +54,7 @@ export async function claimKey(tx: Tx, request: ClaimRequest): Promise<StoredCla
     await deleteKey.run(tx, request)
     return claimKey(tx, request)
   }
-  if (row.request_hash !== request.requestHash) return { kind: 'conflict', reason: 'mismatch' }
+  if (!isOfRequest(row, request)) return { kind: 'conflict', reason: 'mismatch' }
   if (row.state === 'done') {
     const { status, response } = row
     if (status === null || response === null) throw new Error('a stored answer has lost its status or its bytes')

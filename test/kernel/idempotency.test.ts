@@ -1,4 +1,5 @@
 /** Idempotency keys: one effect per key, its answer replayed. */
+import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -160,6 +161,61 @@ describe('a replay', () => {
     const after = await startService({ dataDir, clock })
     const replay = await after.request('POST', '/v2/api-keys', { ...newKey('a'), ...under('k') })
     expect([isReplay(replay), replay.text]).toEqual([true, first.text])
+  })
+})
+
+describe('the same JSON in another text', () => {
+  const raw = (body: string, key: string) => ({ body, ...under(key, { 'content-type': 'application/json' }) })
+
+  it('is the same request: order of fields, white space and escapes do not count', async () => {
+    const { request } = await startService()
+    const texts = [
+      '{"name":"a b","scopes":["airdrop:write"],"metadata":{"x":"1","y":"2"}}',
+      ' {\n"scopes" : [ "airdrop:write" ],\t"metadata":{"y":"2","x":"1"},\r\n"name":"a b"}\n',
+      '{"name":"\\u0061 b","scopes":["airdrop\\u003awrite"],"metadata":{"x":"0","x":"1","y":"2"}}',
+    ]
+    const [first, ...others] = texts
+    const answer = await request('POST', '/v2/api-keys', raw(first!, 'k'))
+    expect(answer.status).toBe(201)
+    for (const text of others) {
+      const other = await request('POST', '/v2/api-keys', raw(text, 'k'))
+      expect([other.status, isReplay(other), other.text]).toEqual([201, true, answer.text])
+    }
+  })
+
+  it('is another request where a list has another order, or a number another text', async () => {
+    const { request } = await startService()
+    const text = (scopes: string, limit: string) => `{"name":"a","scopes":${scopes},"rate_limit_per_minute":${limit}}`
+    const scopes = '["airdrop:write","fees:claim"]'
+    expect((await request('POST', '/v2/api-keys', raw(text(scopes, '1'), 'k'))).status).toBe(201)
+    const others = [
+      text('["fees:claim","airdrop:write"]', '1'),
+      text(scopes, '1.0'),
+      text(scopes, '1e0'),
+    ]
+    for (const other of others) expect((await request('POST', '/v2/api-keys', raw(other, 'k'))).status).toBe(409)
+    expect((await request('POST', '/v2/api-keys?x=1', raw(text(scopes, '1'), 'k'))).status).toBe(409)
+  })
+
+  it('is the same request for a tree of thousands of entries, which is read in steps', async () => {
+    const { request } = await startService()
+    const list = entries(20_000)
+    const compact = JSON.stringify({ mint: A, entries: list })
+    const turned = JSON.stringify({ entries: list.map(({ wallet, amount }) => ({ amount, wallet })), mint: A }, null, 1)
+    const first = await request('POST', '/v2/merkle-trees', raw(compact, 'tree'))
+    const second = await request('POST', '/v2/merkle-trees', raw(turned, 'tree'))
+    expect([first.status, second.status, isReplay(second), second.text]).toEqual([201, 201, true, first.text])
+  })
+
+  it('that an earlier version stored by its bytes is replayed to the same bytes', async () => {
+    const { request, services } = await startService()
+    const text = '{ "scopes": [], "name": "a" }'
+    const first = await request('POST', '/v2/api-keys', raw(text, 'k'))
+    const request_hash = hash('sha256', `POST /v2/api-keys\n${text}`, 'hex')
+    await services.store.write((tx) => tx.updateTable('idempotency_keys').set({ request_hash }).execute())
+    const second = await request('POST', '/v2/api-keys', raw(text, 'k'))
+    expect([second.status, isReplay(second), second.text]).toEqual([201, true, first.text])
+    expect((await request('POST', '/v2/api-keys', raw('{"name":"a","scopes":[]}', 'k'))).status).toBe(409)
   })
 })
 
