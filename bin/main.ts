@@ -42,7 +42,9 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
   const reportFailure = (error: unknown, format: Format): number => {
     session?.ui.clear()
     const redact = session?.redact ?? shapeRedactor.text
-    const { text, exitCode } = report(error, { format, debug, red: paint.err.red, redact })
+    if (format !== 'json') session?.ui.flush()
+    const notes = session?.ui.takeNotes() ?? []
+    const { text, exitCode } = report(error, { format, debug, red: paint.err.red, redact, notes })
     host.stderr.write(text)
     return exitCode
   }
@@ -67,6 +69,7 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
     const inputs = await readInputs(parsed, { argv, ui: session.ui })
     const outcome = await parsed.verb.run(inputs as never, session)
     if (outcome.data !== undefined) await showAnswer(outcome, parsed.verb, session)
+    session.ui.flush()
     return outcome.exitCode ?? EXIT.done
   } catch (error) {
     const format = await session?.format().catch(() => undefined)

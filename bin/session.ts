@@ -77,6 +77,7 @@ export function openSession(globals: Globals, host: Host, paint: Record<'out' | 
     interactive: globals.input && !unattended && Boolean(host.stdout.isTTY && host.stderr.isTTY && host.stdin.isTTY),
     animated: !unattended,
     yes: globals.yes ?? false,
+    documents: globals.json || (globals.output ?? host.env.SVC_OUTPUT) === 'json',
     paged: globals.pager && !unattended,
     cluster: () => session.cluster(),
     view,
@@ -91,6 +92,7 @@ export function openSession(globals: Globals, host: Host, paint: Record<'out' | 
       return
     }
     if (interruptNote !== null) ui.note(interruptNote)
+    ui.flush()
     void Promise.resolve(connection?.close()).finally(() => host.exit(STOPPED_BY[signal as StopSignal]))
   }
   const open = async () => {

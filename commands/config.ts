@@ -2,7 +2,7 @@
 import { type Noun, required, text, verb } from './command.ts'
 import { listOutcome } from './reads.ts'
 import type { OldDaemon } from './session.ts'
-import { Problem } from './ui/problem.ts'
+import { usage } from './ui/problem.ts'
 
 const name = required(text('Name of the setting; `svc config list` shows them'))
 
@@ -19,8 +19,7 @@ export const configNoun: Noun = {
       examples: ['svc config get url', 'svc config get api --profile production'],
       async run({ name }, { settings }) {
         const row = (await settings.list()).find((row) => row.name === name)
-        if (row === undefined)
-          throw new Problem('not_found', `there is no setting ${name}`, { next: '`svc config list` shows them' })
+        if (row === undefined) throw usage(`there is no setting ${name}`, { next: '`svc config list` shows them' })
         return { data: row, rows: { columns: ['value'], rows: [[row.value]] }, text: String(row.value ?? '') }
       },
     }),

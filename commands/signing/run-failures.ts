@@ -1,7 +1,7 @@
 /** The failures of a signed run: of its simulation, and of a transaction on chain. */
 import type { Simulation, Transaction } from '../../src/api/transactions.ts'
 import type { Session } from '../session.ts'
-import { failure } from '../ui/problem.ts'
+import { failure, Problem } from '../ui/problem.ts'
 import type { Explanation, TransactionContent } from './wallet.ts'
 
 /** What a simulation of the first transaction shows before anything is signed. */
@@ -40,10 +40,14 @@ export function wouldFail({ cluster, signer, simulation }: Forecast, fault: Expl
   const { err, logs } = simulation
   const lacksSol = LACKS_SOL.test(`${JSON.stringify(err)} ${logs.join(' ')}`)
   const money = cluster === 'embedded' ? `\`svc localnet airdrop ${signer} 10\`` : `send SOL to ${signer}`
-  return failure(`it would fail, so nothing was sent: ${sentenceOf(fault)}`, {
-    next: lacksSol ? `give the signer SOL: ${money}` : (fault.hint ?? '--dry-run shows the run again'),
-    details: { err, logs: logs.slice(-20) },
-  })
+  return new Problem(
+    lacksSol ? 'bad_request' : 'internal_error',
+    `it would fail, so nothing was sent: ${sentenceOf(fault)}`,
+    {
+      next: lacksSol ? `give the signer SOL: ${money}` : (fault.hint ?? '--dry-run shows the run again'),
+      details: { err, logs: logs.slice(-20) },
+    },
+  )
 }
 
 /** The failure of a transaction that failed on chain or expired; its error can be explained only with its bytes. */

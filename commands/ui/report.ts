@@ -24,10 +24,12 @@ export interface ReportOptions {
   red: (text: string) => string
   /** Removes credentials from a message. */
   redact: (text: string) => string
+  /** What was noted before the failure; it stands in `meta.notes` of a document. */
+  notes?: readonly string[]
 }
 
 /** The text for stderr and the exit code of a failure. */
-export function report(error: unknown, { format, debug, red, redact }: ReportOptions): Report {
+export function report(error: unknown, { format, debug, red, redact, notes = [] }: ReportOptions): Report {
   if (error instanceof Cancelled) return { text: format === 'json' ? '' : 'Cancelled.\n', exitCode: EXIT.cancelled }
   const apiError =
     error instanceof FileFault || error instanceof NativeModuleFault
@@ -42,8 +44,15 @@ export function report(error: unknown, { format, debug, red, redact }: ReportOpt
   const envelope = (apiError as Partial<ApiFailure>).envelope
   // A document has no line for what to do next: the whole message stands in it.
   const documented = error instanceof NativeModuleFault ? error : apiError
-  if (format === 'json')
-    return { text: `${trace}${jsonText(redactedValue(envelope ?? localEnvelope(documented), redact))}\n`, exitCode }
+  if (format === 'json') {
+    const { error: told, meta } = envelope ?? localEnvelope(documented)
+    const noted = notes.length > 0 ? { notes } : {}
+    const stack = trace === '' ? {} : { stack: trace.trimEnd().split('\n') }
+    return {
+      text: `${jsonText(redactedValue({ error: told, meta: { ...meta, ...noted, ...stack } }, redact))}\n`,
+      exitCode,
+    }
+  }
 
   const problem = apiError instanceof Problem ? apiError : undefined
   const lines = problem?.lines?.length

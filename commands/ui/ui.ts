@@ -27,8 +27,13 @@ export interface Ui {
    * shaped by options.
    */
   show(outcome: CommandOutcome, isWhole?: boolean): Promise<void>
+  /** Where a script reads JSON, notes and warnings wait for the outcome, so that a failure is all that stderr holds. */
   note(text: string): void
   warn(text: string): void
+  /** Prints the lines that wait. */
+  flush(): void
+  /** Returns the lines that wait, for the document of a failure, which is printed instead of them. */
+  takeNotes(): string[]
   /**
    * Prints lines about what is going to happen. They are omitted for scripts that read JSON, so that stderr holds an
    * error or nothing.
@@ -66,6 +71,9 @@ export interface Choice {
   about: string
 }
 
+/** Lines that wait for an outcome at most; a command that goes on for long says the first of them. */
+const MOST_HELD = 100
+
 export interface UiOptions {
   format: () => Promise<Format>
   paint: { out: Paint; err: Paint }
@@ -73,6 +81,8 @@ export interface UiOptions {
   /** Whether progress is drawn on the stderr of a terminal. */
   animated: boolean
   yes: boolean
+  /** Whether a failure is one JSON document on stderr. */
+  documents: boolean
   /** Whether a pager shows an answer that is higher than the screen. */
   paged: boolean
   /** The cluster whose explorer addresses lead to; asked for where the terminal shows links. */
@@ -81,13 +91,29 @@ export interface UiOptions {
   view: (() => Promise<AnswerView>) | undefined
 }
 
-export function createUi({ format, paint, interactive, animated, yes, paged, cluster, view }: UiOptions): Ui {
+export function createUi({
+  format,
+  paint,
+  interactive,
+  animated,
+  yes,
+  documents,
+  paged,
+  cluster,
+  view,
+}: UiOptions): Ui {
   const own = terminal()
   const { stdout, stderr } = own
-  const progress = createProgress(stderr, animated)
+  const holds = documents && !interactive
+  const progress = createProgress(stderr, animated && !holds)
+  const held: string[] = []
   const printLine = (text: string) => {
     progress.clear()
-    stderr.write(`${text}\n`)
+    if (!holds) stderr.write(`${text}\n`)
+    else if (held.length < MOST_HELD) held.push(text)
+  }
+  const flush = () => {
+    for (const text of held.splice(0)) stderr.write(`${text}\n`)
   }
   let isPaging = false
   const shownText = async (outcome: CommandOutcome, look: RenderOptions) => {
@@ -117,7 +143,10 @@ export function createUi({ format, paint, interactive, animated, yes, paged, clu
       if (text !== '' && !(isPaging && (await isPaged(text, own)))) stdout.write(text)
       isPaging = false
       for (const note of outcome.notes ?? []) printLine(paint.err.dim(multiline(note)))
+      flush()
     },
+    flush,
+    takeNotes: () => held.splice(0),
     note: (text) => printLine(paint.err.dim(multiline(text))),
     warn: (text) => printLine(`${paint.err.yellow('warning:')} ${multiline(text)}`),
     async preview(lines) {

@@ -25,8 +25,8 @@ import { makeContext, UNLINKED } from './context.ts'
 import { parseForm } from './form.ts'
 import { claimIdempotencyKey, type KeyClaim, type ReplayedAnswer, readIdempotencyKey } from './idempotency.ts'
 import type { AskedRequest, Handler } from './pipeline.ts'
-import { hashRequest, type RequestHashes } from './request-hash.ts'
 import { inputOf, type Sealed, sealAnswer } from './read.ts'
+import { hashRequest, type RequestHashes } from './request-hash.ts'
 
 /** A body that has not been read yet. */
 export interface IncomingBody {
@@ -133,8 +133,7 @@ function performParsed(
   // This check precedes the hash, because the parts of a form are counted only for routes that accept a form.
   if (prepare) requireJson(body.contentType)
   const idempotencyKey = readIdempotencyKey(asked.header('idempotency-key'))
-  const hashed =
-    idempotencyKey === undefined ? undefined : hashRequest(route.method.toUpperCase(), asked.target, body)
+  const hashed = idempotencyKey === undefined ? undefined : hashRequest(route.method.toUpperCase(), asked.target, body)
   return whenThere(hashed, (hashes) => {
     const prepared = prepare?.(kernel, body.raw).then((made) => void Object.assign(input, made))
     return whenThere(prepared, () =>

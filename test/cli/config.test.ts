@@ -57,7 +57,11 @@ describe('svc config', () => {
       exitCode: 2,
       stderr: expect.stringContaining('there is no profile nobody (there are: scripts)'),
     })
-    expect((await svc(['config', 'use', 'nobody'], { env })).exitCode).toBe(2)
+    for (const unknown of [
+      ['use', 'nobody'],
+      ['get', 'nothing'],
+    ])
+      expect((await svc(['config', ...unknown], { env })).exitCode).toBe(2)
   })
 
   it.each([
@@ -65,7 +69,7 @@ describe('svc config', () => {
     [['config', 'set', 'output', 'xml'], 2, 'must be one of table, json, plain'],
     [['config', 'set', 'colour', 'red'], 2, 'there is no setting colour'],
     [['config', 'set', 'database-url', 'postgres://u:hidden@h/d'], 2, 'set SVC_DATABASE_URL'],
-    [['config', 'get', 'colour'], 3, 'there is no setting colour'],
+    [['config', 'get', 'colour'], 2, 'there is no setting colour'],
   ])('refuses %j', async (args, exitCode, message) => {
     const refused = await svc(args)
     expect(refused).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(message) })

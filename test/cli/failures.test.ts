@@ -46,6 +46,21 @@ describe('a daemon in production', () => {
 })
 
 describe('the command line', () => {
+  it('prints one JSON document on stderr where a command with notes before it fails', async () => {
+    const settings = cli.file('none.json', '{}')
+    for (const args of [
+      ['accounts', 'get', MINT, '--api', 'http://127.0.0.1:1', '--json'],
+      ['accounts', 'get', MINT, '--url', 'http://127.0.0.1:1', '-o', 'json', '--debug'],
+      ['airdrops', 'launch', settings, '--json'],
+      ['config', 'get', 'nope', '--json'],
+    ]) {
+      const { exitCode, stdout, stderr } = await svc(args)
+      expect([args, exitCode === 0, stdout]).toEqual([args, false, ''])
+      const { error, meta } = JSON.parse(stderr)
+      expect([typeof error.code, typeof meta.request_id]).toEqual(['string', 'string'])
+    }
+  })
+
   it('takes an error code that is no code, but a name that every object has, for a failure', async () => {
     for (const code of ['constructor', 'toString', '__proto__']) {
       const api = await answering(400, { error: { code, message: 'no' }, meta: { request_id: 'r' } })

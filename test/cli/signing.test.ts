@@ -372,7 +372,7 @@ describe('a signed command', () => {
       yes: true,
     })
     await expect(run()).rejects.toMatchObject({
-      code: 'internal_error',
+      code: 'bad_request',
       message: expect.stringContaining('nothing was sent'),
       next: `give the signer SOL: \`svc localnet airdrop ${payer.publicKey.toBase58()} 10\``,
     })

@@ -102,11 +102,11 @@ describe('tokens create', () => {
     const poor = Keypair.generate()
     const file = cli.file('poor.json', JSON.stringify([...poor.secretKey]), 0o600)
     const refused = await svc([...token2022, '--supply', '1', '-k', file])
-    expect(refused).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
     expect(refused.stderr).toContain('it would fail, so nothing was sent')
     expect(refused.stderr).toContain(`svc localnet airdrop ${poor.publicKey.toBase58()} 10`)
     const { error } = JSON.parse((await svc([...token2022, '--supply', '1', '-k', file, '--json'])).stderr)
-    expect(error).toMatchObject({ code: 'internal_error', details: { err: 'AccountNotFound' } })
+    expect(error).toMatchObject({ code: 'bad_request', details: { err: 'AccountNotFound' } })
   })
 
   it('makes the token, and revoke gives up its authorities until it is fully immutable', async () => {

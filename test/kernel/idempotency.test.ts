@@ -188,11 +188,7 @@ describe('the same JSON in another text', () => {
     const text = (scopes: string, limit: string) => `{"name":"a","scopes":${scopes},"rate_limit_per_minute":${limit}}`
     const scopes = '["airdrop:write","fees:claim"]'
     expect((await request('POST', '/v2/api-keys', raw(text(scopes, '1'), 'k'))).status).toBe(201)
-    const others = [
-      text('["fees:claim","airdrop:write"]', '1'),
-      text(scopes, '1.0'),
-      text(scopes, '1e0'),
-    ]
+    const others = [text('["fees:claim","airdrop:write"]', '1'), text(scopes, '1.0'), text(scopes, '1e0')]
     for (const other of others) expect((await request('POST', '/v2/api-keys', raw(other, 'k'))).status).toBe(409)
     expect((await request('POST', '/v2/api-keys?x=1', raw(text(scopes, '1'), 'k'))).status).toBe(409)
   })
