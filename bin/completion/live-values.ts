@@ -37,7 +37,10 @@ const LISTED: Partial<Record<Suggestion, { path: string; of(row: Record<string, 
   token: { path: `/v2/tokens?limit=${PAGE}`, of: ({ mint, status }) => [mint, status] },
   'api-key': { path: `/v2/api-keys?limit=${PAGE}`, of: ({ id, name }) => [id, name] },
   webhook: { path: `/v2/webhook-subscriptions?limit=${PAGE}`, of: ({ id, url }) => [id, url] },
-  preset: { path: `/v2/pool-presets?limit=${PAGE}`, of: ({ name, is_default }) => [name, is_default ? 'the default' : ''] },
+  preset: {
+    path: `/v2/pool-presets?limit=${PAGE}`,
+    of: ({ name, is_default }) => [name, is_default ? 'the default' : ''],
+  },
   'fee-schedule': { path: `/v2/fee-schedules?limit=${PAGE}`, of: ({ id, cron }) => [id, cron] },
   'event-type': { path: '/v2/webhook-event-types', of: ({ type, detection }) => [type, detection] },
 }
