@@ -3,35 +3,44 @@ import { paths } from '../../src/api/paths.ts'
 import type { Sponsorship } from '../../src/api/sponsorships.ts'
 import { inWhole, LAMPORT_DECIMALS, rawUnits } from '../amounts.ts'
 import { type CommandOutcome, required, text, toggle, verb } from '../command.ts'
-import { usage } from '../ui/problem.ts'
+import { nullIfNotFound, usage } from '../ui/problem.ts'
+import { listFlags, ROOT_FLAG, requireMeant, rootsOf, storedRecord } from './meant-list.ts'
 
 export const airdropSponsorVerb = verb({
   about: 'Pay for the claims of wallets without SOL, within a budget',
   details:
-    'The platform wallet pays fee and rent of sponsored claims, once for each listed wallet. Without flags the sponsorship is shown. The budget is for all claims of the airdrop together; a new one replaces it.',
-  calls: [paths.sponsorships.get, paths.sponsorships.update],
+    'The platform wallet pays fee and rent of sponsored claims, once for each listed wallet. Without flags the sponsorship is shown. The budget is for all claims of the airdrop together; a new one replaces it. A sponsorship is for the list that is stored when it begins, which nobody can replace then. Where another API key stored that list, beginning without a terminal, or with --yes, needs --root or --list.',
+  calls: [paths.sponsorships.get, paths.sponsorships.update, paths.merkleTrees.get, paths.airdrops.get],
   args: { id: required(text('Id of the airdrop')) },
   flags: {
     budget: text('Most SOL that may leave the platform wallet in all', { placeholder: 'SOL' }),
-    root: text('Pay only for the list with this Merkle root, hex; another one that is stored is refused', {
-      placeholder: 'ROOT',
-    }),
+    root: text('Merkle root that the stored list must have, hex; an ended sponsorship begins again with it', ROOT_FLAG),
+    ...listFlags,
     on: toggle('Begin to pay again'),
     off: toggle('Stop paying; claims under way go on'),
   },
   examples: [
     'svc airdrops sponsor 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --budget 1.5',
+    'svc airdrops sponsor 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --budget 1.5 --list recipients.csv --decimals 6',
     'svc airdrops sponsor 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw',
     'svc airdrops sponsor 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --off',
   ],
-  async run({ id, budget, root, on, off }, { client }) {
+  async run({ id, budget, root, on, off, ...meant }, session) {
+    const { client } = session
     if (on && off) throw usage('give either --on or --off', { param: '--off' })
-    if (budget === undefined && root === undefined && !on && !off)
+    const isNamed = root !== undefined || meant.list !== undefined
+    if (budget === undefined && !isNamed && !on && !off) {
       return sponsorshipOutcome((await client.sponsorships.get({ id })).data)
+    }
+    const lamports = budget === undefined ? undefined : String(rawUnits(budget, LAMPORT_DECIMALS, '--budget'))
+    // One that has begun is for a list that nobody can replace.
+    const isBeginning = !off && (await nullIfNotFound(client.sponsorships.get({ id }))) === null
+    const record = isNamed || isBeginning ? await storedRecord(session, id) : undefined
+    if (record !== undefined) await requireMeant(session, [record], { ...meant, roots: rootsOf(root) })
     const { data } = await client.sponsorships.update({
       id,
-      ...(budget === undefined ? {} : { budget: String(rawUnits(budget, LAMPORT_DECIMALS, '--budget')) }),
-      ...(root === undefined ? {} : { root }),
+      ...(lamports === undefined ? {} : { budget: lamports }),
+      ...(record === undefined ? {} : { root: record.root }),
       ...(on || off ? { enabled: on } : {}),
     })
     return sponsorshipOutcome(data)

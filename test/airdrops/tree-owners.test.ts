@@ -136,6 +136,22 @@ describe('a sponsorship', () => {
   })
 })
 
+it('a sponsorship that begins while its tree is replaced is for the list that stays', async () => {
+  const { mint, request, storeTree, ok } = await storedTree()
+  for (let airdrop_count = 1; airdrop_count <= 8; airdrop_count++) {
+    const { id, root } = await storeTree(mint, entriesFor([Keypair.generate()]), airdrop_count)
+    const body = { mint, airdrop_count, entries: entriesFor([Keypair.generate()]), replace: true }
+    const [begun, replaced] = await Promise.all([
+      request('PATCH', sponsorshipOf(id), { body: { budget: '5' } }),
+      request('POST', TREES, { body }),
+    ])
+    expect([begun.status, [201, 400].includes(replaced.status)]).toEqual([200, true])
+    const kept = await ok('GET', `${TREES}/${id}`)
+    expect(kept.root === root).toBe(replaced.status === 400)
+    expect(await ok('GET', sponsorshipOf(id))).toMatchObject({ root: kept.root, ended: false })
+  }
+})
+
 describe.skipIf(lacksDistributor)('an airdrop by the platform wallet (needs the Jito merkle distributor)', () => {
   const initBody = ({ platform, mint }: { platform: Keypair; mint: string }, root: string) =>
     createBody(platform, mint, root, { mode: 'signed' })

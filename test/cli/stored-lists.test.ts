@@ -69,10 +69,11 @@ describe.skipIf(lacksPrograms)('a stored list (needs the Jito merkle distributor
   const commandsOn = (id: string): Record<string, string[]> => ({
     init: ['airdrops', 'init', id, '-k', files.payer, '--yes'],
     push: ['airdrops', 'push', id, '-k', files.payer, '--yes'],
+    sponsor: ['airdrops', 'sponsor', id, '--budget', '1', '--yes'],
     page: ['airdrops', 'page', id, '--out', join(cli.home, 'out'), '--yes'],
     export: ['airdrops', 'export', id, '--out', join(cli.home, 'out'), '--yes'],
   })
-  const NAMES = ['init', 'push', 'page', 'export']
+  const NAMES = ['init', 'push', 'sponsor', 'page', 'export']
 
   it('is not replaced by another key, so that `init ID --yes` never funds a thief', async () => {
     const robbed = await run([...build(files.theirs, 0), '--replace'], keys.thief)
@@ -98,6 +99,7 @@ describe.skipIf(lacksPrograms)('a stored list (needs the Jito merkle distributor
       expect((await run([...args, ...more], keys.thief)).exitCode).toBe(1)
     }
     expect([await onChain(id), existsSync(join(cli.home, 'out'))]).toEqual([null, false])
+    expect((await run(['airdrops', 'sponsor', id])).exitCode).toBe(3)
   })
 
   it.each([
@@ -113,7 +115,7 @@ describe.skipIf(lacksPrograms)('a stored list (needs the Jito merkle distributor
   it('is named by --root or --list, and read with the decimals that it has', async () => {
     const { id, root } = stored.theirs
     const whole = cli.file('whole.csv', `${theirs},0.9\n`)
-    const { page, push, init } = commandsOn(id)
+    const { page, push, init, sponsor } = commandsOn(id)
     const wrong = await run([...page!, '--list', whole, '--decimals', '9'])
     expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('read with --decimals 6')])
     await ok([...page!, '--list', whole, '--decimals', '6'])
@@ -127,6 +129,8 @@ describe.skipIf(lacksPrograms)('a stored list (needs the Jito merkle distributor
     expect((await run([...push!, '--dry-run'])).exitCode).toBe(0)
     await ok([...init!, '--list', files.theirs])
     expect(await onChain(id)).toBe(root)
+    expect(await ok([...sponsor!, '--list', files.theirs])).toMatchObject({ root, ended: false, budget: '1000000000' })
+    expect(await ok(['airdrops', 'sponsor', id, '--budget', '2', '--yes'])).toMatchObject({ budget: '2000000000' })
   })
 
   it('that the API answers for another id, or of another token, becomes no path and is not paid', async () => {

@@ -168,3 +168,46 @@ describe.each([
     await store.close()
   })
 })
+
+describe.each([
+  ['SQLite', sqlite],
+  ['PostgreSQL', pg],
+] as [string, TestDatabase | undefined][])('trees and sponsorships of an earlier version on %s', (_, database) => {
+  it.skipIf(!database)('belong to nobody, and pay only for a list that was stored before they began', async () => {
+    const options = await database!.fresh()
+    const [begun, list] = [1_000, { leaf_count: 1, total: '1', list_sha256: '', status: 'tree_built' }] as const
+    await earlier(options, '0038-airdrop-claims', async (db) => {
+      for (const [id, created_at] of Object.entries({ kept: begun - 1, replaced: begun + 1 })) {
+        const tree = {
+          ...list,
+          id,
+          mint: id,
+          airdrop_count: 0,
+          root: `root of ${id}`,
+          external_uid: null,
+          metadata_json: null,
+        }
+        await db
+          .insertInto('merkle_trees')
+          .values({ ...tree, created_at } as never)
+          .execute()
+      }
+      for (const airdrop_id of ['kept', 'replaced', 'gone']) {
+        const terms = { airdrop_id, enabled: 1, budget: '5', used: '0', created_by: 'key', updated_by: 'key' }
+        await db
+          .insertInto('sponsorships')
+          .values({ ...terms, created_at: begun, updated_at: begun } as never)
+          .execute()
+      }
+    })
+    const { db } = await opened(options)
+    const owners = await db.selectFrom('merkle_trees').select('created_by').execute()
+    expect(owners).toEqual([{ created_by: null }, { created_by: null }])
+    const roots = await db.selectFrom('sponsorships').select(['airdrop_id', 'root']).orderBy('seq').execute()
+    expect(roots.map(({ airdrop_id, root }) => [airdrop_id, root])).toEqual([
+      ['kept', 'root of kept'],
+      ['replaced', ''],
+      ['gone', ''],
+    ])
+  })
+})
