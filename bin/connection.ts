@@ -36,13 +36,20 @@ export interface Connection {
 /** Milliseconds that the daemon has to answer the health check of each command; a healthy one takes a few. */
 const DAEMON_PROBE_MS = 3_000
 
-/** Connects as the configuration says; `note` receives messages about files that a dead daemon left behind. */
-export async function connectToApi(config: Config, note: (text: string) => void): Promise<Connection> {
+/** Connects as the configuration says; `note` receives messages about files that a dead daemon left behind, and `warn` those about the API's URL. */
+export async function connectToApi(
+  config: Config,
+  note: (text: string) => void,
+  warn: (text: string) => void = note,
+): Promise<Connection> {
   const { api } = config.values
   if (api !== undefined) {
     const key = chosenKey(config)
     const http = await openHttp(api, key)
-    const { origin, pathname } = new URL(api)
+    const { origin, pathname, protocol, hostname } = new URL(api)
+    if (protocol === 'http:' && !isThisMachine(hostname)) {
+      warn(`${origin} is not encrypted: whoever is between can read your API key and change every answer; use https`)
+    }
     return connectionOver(http, null, callerOf(`${origin}${pathname.replace(/\/$/, '')}`, key))
   }
   const explicit = explicitKey(config)
@@ -65,6 +72,8 @@ export async function connectToApi(config: Config, note: (text: string) => void)
   probe.close()
   return localConnection(config, explicit)
 }
+
+const isThisMachine = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 
 /** The same routes in this process. */
 async function localConnection(config: Config, key: string | undefined): Promise<Connection> {

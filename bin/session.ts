@@ -98,7 +98,7 @@ export function openSession(globals: Globals, host: Host, paint: Record<'out' | 
   const open = async () => {
     for (const signal of STOP_SIGNALS) host.once(signal, interrupted)
     const { connectToApi } = await import('./connection.ts')
-    const made = await connectToApi(await config(), ui.note).catch((error) => Promise.reject(asUsage(error)))
+    const made = await connectToApi(await config(), ui.note, ui.warn).catch((error) => Promise.reject(asUsage(error)))
     connection = made
     return made
   }
@@ -233,6 +233,7 @@ function lazyWallet(load: () => Promise<Wallet>, beforeSigning: () => Promise<vo
     },
     combine: async (copies) => (await wallet()).combine(copies),
     tokenAccounts: async (mint, program, wallets) => (await wallet()).tokenAccounts(mint, program, wallets),
+    metadataAccount: async (mint) => (await wallet()).metadataAccount(mint),
     claimAddresses: async (mint, count, claimer) => (await wallet()).claimAddresses(mint, count, claimer),
     differsInBlockhashAlone: async (one, other) => (await wallet()).differsInBlockhashAlone(one, other),
     decode: async (transaction) => (await wallet()).decode(transaction),

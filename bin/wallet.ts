@@ -16,6 +16,7 @@ import { decodeTransaction, namesIn } from '../src/chain/transactions.ts'
 import { ApiError } from '../src/errors.ts'
 import { isSameButBlockhash } from '../src/solana/blockhashes.ts'
 import { type DecodedMessage, type DecodedTransaction, isWritable, signatureOffset } from '../src/solana/messages.ts'
+import { PROGRAMS } from '../src/solana/programs.ts'
 import { type KeyPair, keyPairOf, signatureHolds } from '../src/solana/signatures.ts'
 import type { TransactionConfig } from '../src/solana/transaction-config.ts'
 import { combineSignatures } from './combined-signatures.ts'
@@ -73,6 +74,12 @@ export function createWallet(
       const [{ PublicKey }, deriver] = await Promise.all([import('@solana/web3.js'), openDeriver()])
       const [token, program] = [new PublicKey(mint), new PublicKey(tokenProgram)]
       return wallets.map((wallet) => addressOfKey(deriver.tokenAccount(token, new PublicKey(wallet), program)))
+    },
+    async metadataAccount(mint) {
+      const [{ PublicKey }, deriver] = await Promise.all([import('@solana/web3.js'), openDeriver()])
+      const program = new PublicKey(PROGRAMS.tokenMetadata.id)
+      const seeds = [Buffer.from('metadata'), program.toBytes(), new PublicKey(mint).toBytes()]
+      return addressOfKey(deriver.find(seeds, program)[0])
     },
     async claimAddresses(mint, airdropCount, claimer) {
       const derived = await import('../src/chain/programs/merkle-distributor/addresses.ts')

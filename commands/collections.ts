@@ -3,6 +3,7 @@ import type { CollectionCreated } from '../src/api/collections.ts'
 import { paths } from '../src/api/paths.ts'
 import { type Noun, required, text, verb } from './command.ts'
 import { recordVerb } from './reads.ts'
+import { DEMANDS } from './signing/demands.ts'
 import { buildFields, SIGNING } from './signing/flags.ts'
 import { runSigned } from './signing/run.ts'
 
@@ -35,6 +36,8 @@ export const collectionsNoun: Noun = {
               uri,
               ...(update_authority === undefined ? {} : { update_authority }),
             }),
+          demand: (of, { collection }) =>
+            DEMANDS['collections create'](of, { collection, name, uri, authority: update_authority ?? of.payer }),
           show: ({ collection }) => ({ collection }),
         })
       },

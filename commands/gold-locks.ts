@@ -9,6 +9,7 @@ import { choiceOf, integer, type Noun, required, text, verb } from './command.ts
 import { listVerb, recordVerb } from './reads.ts'
 import type { Session } from './session.ts'
 import { refuseUnconfirmable } from './signing/confirm.ts'
+import { DEMANDS } from './signing/demands.ts'
 import { buildFields, SIGNING } from './signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform-flags.ts'
 import { previewLine } from './signing/preview.ts'
@@ -55,6 +56,11 @@ export const goldLocksNoun: Noun = {
               amount: String(units),
               lock_duration_days: days,
             }),
+          async demand(of, { escrow, unlocks_at }) {
+            const unlocksAt = Date.parse(unlocks_at) / 1000
+            const asked = { mint: gold.mint, escrow, platform_id, platform_fee }
+            return DEMANDS['gold lock'](of, { ...asked, amount: units, days, unlocksAt })
+          },
           preview: ({ unlocks_at, escrow }) => [
             previewLine('locked', `${whole} of ${gold.mint}`),
             previewLine('until', `${zonedTime(unlocks_at)} (${forDays}); nobody can cancel or shorten it`),
@@ -76,6 +82,7 @@ export const goldLocksNoun: Noun = {
         return runSigned<GoldUnlocking>(session, flags, {
           what: 'Unlock your gold',
           build: (user) => session.client.goldLocks.unlock({ user, platform_id, platform_fee, ...buildFields(flags) }),
+          demand: (of, { mint, escrow }) => DEMANDS['gold unlock'](of, { mint, escrow, platform_id, platform_fee }),
           show: ({ mint, amount, escrow }) => ({ mint, amount, escrow }),
           decimals: ({ mint }) => {
             const digits = decimals.get(mint)

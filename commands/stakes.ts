@@ -3,6 +3,7 @@ import { paths } from '../src/api/paths.ts'
 import { choiceOf, type Noun, required, text, verb } from './command.ts'
 import { listOutcome, listVerb, recordVerb } from './reads.ts'
 import type { Session } from './session.ts'
+import { DEMANDS } from './signing/demands.ts'
 import { buildFields, SIGNING } from './signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform-flags.ts'
 import { runSigned } from './signing/run.ts'
@@ -28,6 +29,7 @@ export const stakesNoun: Noun = {
         return runSigned(session, flags, {
           what: `Stake ${asset}`,
           build: (user) => session.client.stakes.create({ user, asset, collection, ...rest, ...buildFields(flags) }),
+          demand: (of) => DEMANDS['stakes create'](of, { asset, collection, ...rest }),
           show: (_, confirmed) => stakeFields(session, asset, confirmed !== null),
         })
       },
@@ -47,6 +49,7 @@ export const stakesNoun: Noun = {
         return runSigned(session, flags, {
           what: `Release ${asset}`,
           build: (user) => session.client.stakes.release({ user, asset, collection, ...rest, ...buildFields(flags) }),
+          demand: (of) => DEMANDS['stakes release'](of, { asset, collection, ...rest }),
           show: (_, confirmed) => stakeFields(session, asset, confirmed !== null),
         })
       },

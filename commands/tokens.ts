@@ -6,6 +6,7 @@ import { MAX_U64 } from '../src/solana/u64.ts'
 import { rawUnits } from './amounts.ts'
 import { asked, choiceOf, integer, listOf, type Noun, required, requiredUnless, text, toggle, verb } from './command.ts'
 import { listVerb, recordVerb, rowsOfRecords } from './reads.ts'
+import { DEMANDS } from './signing/demands.ts'
 import { buildFields, SIGNING, WALLET_ADDRESS } from './signing/flags.ts'
 import { runSigned } from './signing/run.ts'
 import { usage } from './ui/problem.ts'
@@ -63,6 +64,19 @@ export const tokensNoun: Noun = {
               revoke_mint_authority: input.revoke_mint_authority,
               revoke_freeze_authority: !input.keep_freeze_authority,
             }),
+          demand: (of, { mint }) =>
+            DEMANDS['tokens create'](of, {
+              mint,
+              name,
+              symbol,
+              uri,
+              decimals,
+              supply: BigInt(initial_supply),
+              program: token_program ?? 'spl',
+              keepsFreeze: input.keep_freeze_authority,
+              revokesMint: input.revoke_mint_authority,
+              isImmutable: false,
+            }),
           secretKeys: ({ required_signers }) => [required_signers.mint_secret_key],
           show: ({ mint }) => ({ mint }),
         })
@@ -91,6 +105,7 @@ export const tokensNoun: Noun = {
         return runSigned(session, flags, {
           what: `Give up the ${type} authority of ${mint} for good`,
           build: (payer) => session.client.tokens.revokeAuthority({ mint, type, payer, ...buildFields(flags) }),
+          demand: (of) => DEMANDS['tokens revoke'](of, { mint, type }),
           async show(_, confirmed) {
             const status = confirmed === null ? {} : { status: (await session.client.tokens.get({ mint })).data.status }
             return { mint, revoked: type, ...status }

@@ -2,8 +2,11 @@
 import type { AirdropClaimCreated } from '../../src/api/airdrops.ts'
 import { paths } from '../../src/api/paths.ts'
 import { ApiError } from '../../src/errors.ts'
+import { decodeTreeId } from '../../src/merkle/tree-id.ts'
+import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { type CommandOutcome, type InputValues, required, text, toggle, verb } from '../command.ts'
 import type { Session } from '../session.ts'
+import { DEMANDS } from '../signing/demands.ts'
 import { buildFields, SIGNING } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM } from '../signing/platform-flags.ts'
 import { runSigned } from '../signing/run.ts'
@@ -43,6 +46,7 @@ export const airdropClaimVerb = verb({
     }
     const entry = input.proof === undefined ? { amount: '0' } : await readClaimProof(input.proof)
     let swap: string | null = null
+    let amount = 0n
     const claimed = await runSigned<AirdropClaimCreated>(session, input, {
       what: `Claim from the airdrop ${id}`,
       async build(claimer) {
@@ -56,11 +60,19 @@ export const airdropClaimVerb = verb({
           ...entry,
         })
         swap = data.swap_transaction
+        amount = BigInt(data.amount)
         return { data }
       },
+      demand: async (of) =>
+        DEMANDS['airdrops claim'](of, {
+          ...(await airdropOf(id)),
+          claimer: of.payer,
+          platform_fee: input.platform_fee ?? 0,
+          amount: input.proof === undefined ? undefined : entry.amount,
+        }),
       show: () => ({ airdrop: id }),
     })
-    return swap === null || input.dry_run ? claimed : sell(session, input, swap, claimed)
+    return swap === null || input.dry_run ? claimed : sell(session, input, { id, swap, amount }, claimed)
   },
 })
 
@@ -68,13 +80,22 @@ export const airdropClaimVerb = verb({
 async function sell(
   session: Session,
   input: Omit<InputValues<typeof claimAirdropFlags>, 'sponsor'>,
-  swap: string,
+  { id, swap, amount }: { id: string; swap: string; amount: bigint },
   claimed: CommandOutcome,
 ): Promise<CommandOutcome> {
   try {
     const { data } = await runSigned(session, input, {
       what: 'Sell what was claimed for SOL',
       build: async () => ({ data: { transaction: swap } }),
+      // Which pool it is, and what it pays, is the API's word: the preview shows both.
+      async demand(of) {
+        const trade = { payer: of.payer, paid: (await airdropOf(id)).mint, received: WRAPPED_SOL, amount }
+        const noted = (name: string) => (value: string) => {
+          of.note(`${name} ${value}`)
+          return true
+        }
+        return DEMANDS['pools swap'](of, { ...trade, pool: noted('pool'), least: noted('at least, in lamports:') })
+      },
     })
     const { signature } = data as { signature: string }
     return { ...claimed, data: { ...(claimed.data as object), swap_signature: signature } }
@@ -87,6 +108,15 @@ async function sell(
       cause: error,
     })
   }
+}
+
+/** Mint and count of an airdrop, which its id consists of. */
+export async function airdropOf(id: string): Promise<{ mint: string; airdrop_count: number }> {
+  const airdrop = decodeTreeId(id)
+  if (airdrop === undefined) throw usage(`${id} is no id of an airdrop`, { next: '`svc airdrops list` shows the ids' })
+  // This import is dynamic because the module converts addresses, and help must not load base58.
+  const { keyToBase58 } = await import('../../src/merkle/base58.ts')
+  return { mint: keyToBase58(airdrop.mint), airdrop_count: airdrop.airdropCount }
 }
 
 async function readClaimProof(file: string): Promise<{ amount: string; proof: string[] }> {

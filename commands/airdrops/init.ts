@@ -3,13 +3,14 @@ import { paths } from '../../src/api/paths.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
 import { type InputValues, integer, text, toggle, verb } from '../command.ts'
 import type { Session } from '../session.ts'
+import type { AskedAirdrop } from '../signing/demanded-airdrops.ts'
+import { DEMANDS } from '../signing/demands.ts'
 import { buildFields, SIGNING, txVersionField } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
 import { refuseNamedWallet } from '../signing/signing-wallet.ts'
 import { failure, usage } from '../ui/problem.ts'
-import type { AgreedAirdrop } from './expected-build.ts'
 import { listFlags, ROOT_FLAG, requireAsked, requireMeant, rootsOf } from './meant-list.ts'
 import { VESTING_FLAGS, vestingLines, vestingOf } from './vesting-flags.ts'
 
@@ -69,11 +70,8 @@ export const airdropInitVerb = verb({
           next: `\`svc tx get ${data.signature}\``,
         })
       },
-      async requireExpected(content, signer) {
-        // This import is dynamic because the module decodes addresses, and help must not load base58.
-        const { requireExpected } = await import('./expected-build.ts')
-        requireExpected(content, signer, { ...agreed, vesting, root: agreed.root.toLowerCase().replace(/^0x/, '') })
-      },
+      demand: (of) =>
+        DEMANDS['airdrops init'](of, { ...agreed, vesting, clawback_after_days: input.clawback_after_days }),
       preview: () => [previewLine('root', tree.merkle_root), ...vestingLines(vesting)],
       show: () => shown,
       platform: (payer) => ({
@@ -115,8 +113,10 @@ function checkInitFlags(id: string | undefined, input: InitFlags): void {
   if (input.signed) refuseNamedWallet(input, '--signed')
 }
 
+type AgreedTree = Omit<AskedAirdrop, 'vesting' | 'clawback_after_days'>
+
 /** Only the caps and the deposit of a stored tree are known here, so others are not compared. */
-const agreedByFlags = (input: InitFlags): AgreedAirdrop => ({
+const agreedByFlags = (input: InitFlags): AgreedTree => ({
   mint: input.mint ?? '',
   airdrop_count: input.airdrop_count ?? 0,
   root: input.root ?? '',
@@ -125,7 +125,7 @@ const agreedByFlags = (input: InitFlags): AgreedAirdrop => ({
   deposit: depositOf(input, null),
 })
 
-async function storedAirdrop(session: Session, id: string, input: InitFlags): Promise<AgreedAirdrop> {
+async function storedAirdrop(session: Session, id: string, input: InitFlags): Promise<AgreedTree> {
   const data = requireAsked(id, (await session.client.airdrops.get({ id })).data)
   const { mint, airdrop_count, root, total, leaf_count } = data
   // A dry run signs nothing, and shows the root.

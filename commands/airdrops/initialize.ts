@@ -1,6 +1,7 @@
 /** Puts one airdrop on chain and funds it, once, however often the launch is interrupted. */
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import type { Session } from '../session.ts'
+import { DEMANDS } from '../signing/demands.ts'
 import { type ResumableSigner, runResumable } from '../signing/resumable.ts'
 import { failure } from '../ui/problem.ts'
 import { type LaunchTerms, launchJournal } from './launch-journal.ts'
@@ -81,11 +82,7 @@ function signerOf(session: Session, options: LaunchOptions, record: TreeRecord):
       if (data.mode === 'unsigned') return data
       throw failure('the API answered with a signed transaction, though none was asked for')
     },
-    async requireExpected(content) {
-      // This import is dynamic because the module decodes addresses, and help must not load base58.
-      const { requireExpected } = await import('./expected-build.ts')
-      requireExpected(content, address, { ...record, vesting: options.vesting })
-    },
+    demand: (of) => DEMANDS['airdrops launch'](of, { ...record, ...options, deposit: record.total }),
   }
 }
 

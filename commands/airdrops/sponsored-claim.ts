@@ -1,17 +1,21 @@
 /** The claim for which the platform wallet pays: built by the API, checked and signed here, then signed and sent by the API. */
 import type { SponsoredClaimBuilt } from '../../src/api/sponsorships.ts'
-import { decodeTreeId } from '../../src/merkle/tree-id.ts'
+import type { Simulation } from '../../src/api/transactions.ts'
 import { LAMPORT_DECIMALS, solOf } from '../amounts.ts'
 import type { CommandOutcome } from '../command.ts'
 import type { Session } from '../session.ts'
 import { confirmOn, refuseUnconfirmable } from '../signing/confirm.ts'
+import { type CheckedTransaction, checkedBuild, signingFor, unexpectedBuild } from '../signing/demand.ts'
+import { DEMANDS } from '../signing/demands.ts'
 import { type SigningFlags, txVersionField } from '../signing/flags.ts'
 import { waitForTransaction } from '../signing/following.ts'
-import { previewLine, runLines } from '../signing/preview.ts'
+import { checkedLines, previewLine, runLines } from '../signing/preview.ts'
 import { forecastOf, transactionFailure, wouldFail } from '../signing/run-failures.ts'
 import { dryRunOutcome, sentOutcome } from '../signing/run-outcomes.ts'
+import { signChecked } from '../signing/signatures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import { failure, usage } from '../ui/problem.ts'
+import { airdropOf } from './claim.ts'
 
 type SponsoredFlags = SigningFlags & {
   proof?: string | undefined
@@ -21,28 +25,24 @@ type SponsoredFlags = SigningFlags & {
 
 export async function claimSponsored(session: Session, id: string, flags: SponsoredFlags): Promise<CommandOutcome> {
   refuseOtherFlags(flags)
-  const airdrop = decodeTreeId(id)
-  if (airdrop === undefined) throw usage(`${id} is no id of an airdrop`, { next: '`svc airdrops list` shows the ids' })
+  const airdrop = await airdropOf(id)
   const claimer = await signingWallet(session, flags)
   if (!flags.dry_run) refuseUnconfirmable(session, await session.cluster())
   const what = `Claim from the airdrop ${id}, paid for by the platform wallet`
-  // These imports are dynamic because the modules convert addresses, and help must not load base58.
-  const [{ keyToBase58 }, { requireFreeOfCost, requireSponsoredClaim }] = await Promise.all([
-    import('../../src/merkle/base58.ts'),
-    import('./expected-claim.ts'),
-  ])
-  const mint = keyToBase58(airdrop.mint)
-  const accounts = await session.wallet.claimAddresses(mint, airdrop.airdropCount, claimer)
   const build = async () => {
     const { data } = await session.client.sponsorships.build({ ...txVersionField(flags), id, claimer })
-    const forecast = await forecastOf(session, data.transaction, claimer)
-    requireSponsoredClaim(forecast.content, { ...accounts, airdrop: id, mint, claimer, sponsor: data.fee_payer })
+    if (data.fee_payer === claimer) throw unexpectedBuild(`${claimer} would pay its fee`)
+    const sponsored = signingFor(session, data.fee_payer)
+    const demand = await DEMANDS['airdrops claim'](sponsored, { ...airdrop, claimer, platform_fee: 0 })
+    const transaction = await checkedBuild(session, data.transaction, demand)
+    const forecast = await forecastOf(session, transaction, claimer)
     requireFreeOfCost(forecast.simulation, claimer)
-    return { data, forecast }
+    return { data: { ...data, transaction }, forecast, demand }
   }
-  const { data, forecast } = await build()
+  const { data, forecast, demand } = await build()
   const paid = previewLine('sponsored', `${solOf(BigInt(data.lamports))} SOL by ${data.fee_payer}`)
-  const lines = runLines(what, forecast, { preview: [paid], later: [], bundle: false })
+  const preview = [paid, ...checkedLines(demand)]
+  const lines = runLines(what, forecast, { preview, later: [], bundle: false })
   if (flags.dry_run) {
     return dryRunOutcome(data, forecast, lines, { note: 'Nothing was signed with your keypair, and nothing was sent.' })
   }
@@ -58,9 +58,9 @@ async function send(
   session: Session,
   id: string,
   { keypair, wait = 'confirmed' }: SponsoredFlags,
-  built: SponsoredClaimBuilt,
+  built: SponsoredClaimBuilt & { transaction: CheckedTransaction },
 ): Promise<CommandOutcome> {
-  const { transaction, missing } = await session.wallet.sign(built.transaction, { keypair })
+  const { transaction, missing } = await signChecked(session, built.transaction, { keypair })
   if (missing.some((address) => address !== built.fee_payer)) throw failure(`not signed by ${missing.join(', ')}`)
   const { data } = await session.client.sponsorships.submit({ id, claim: built.id, transaction })
   const { signature, lamports } = data
@@ -70,6 +70,16 @@ async function send(
   const confirmed = await waitForTransaction(session, signature, wait)
   if (confirmed.lifecycle === 'failed') throw await transactionFailure(session, transaction, confirmed)
   return sentOutcome(fields, confirmed, signatures)
+}
+
+/**
+ * Throws a failure where the run takes lamports from the claimer. The rent of its claim record is all that a checked
+ * claim can take, and the chain says how much of it was lacking: its rate differs, and anybody can have sent some.
+ */
+function requireFreeOfCost({ balance_changes }: Pick<Simulation, 'balance_changes'>, claimer: string): void {
+  const own = balance_changes.find(({ address, mint }) => address === claimer && mint === null)
+  if (own === undefined || BigInt(own.change) >= 0n) return
+  throw unexpectedBuild(`${claimer} would pay ${-BigInt(own.change)} lamports of it`)
 }
 
 function refuseOtherFlags({ proof, platform_fee, swap_to_sol, build_only }: SponsoredFlags): void {

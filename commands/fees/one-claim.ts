@@ -3,6 +3,8 @@ import type { Beneficiary, FeeClaimCreated, FeeClaimKind, Split } from '../../sr
 import { LAMPORT_DECIMALS } from '../amounts.ts'
 import type { CommandOutcome } from '../command.ts'
 import type { Session } from '../session.ts'
+import type { Demand, Signing } from '../signing/demand.ts'
+import { DEMANDS } from '../signing/demands.ts'
 import { buildFields, type SigningFlags, txVersionField } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
@@ -94,6 +96,23 @@ function amountLines(
   ]
 }
 
+/** What the transaction of a claim must be. The fees of a migrated pool are claimed from the pool that it became. */
+export const claimDemand = (
+  of: Signing,
+  { address, kind, splits = [] }: FeeClaimRequest,
+  data: Omit<FeeClaimCreated, 'tx'>,
+): Promise<Demand> =>
+  DEMANDS['fees claim'](of, {
+    pool: kind === 'damm_v2' ? data.pool_address : address,
+    kind,
+    beneficiary: data.beneficiary,
+    claimer: data.claimer,
+    baseMint: data.base_mint,
+    quoteMint: data.quote_mint,
+    amount: BigInt(data.estimated_quote ?? 0),
+    splits,
+  })
+
 /** Claims the fees, signed by the local keypair, which must be the partner's, or by the platform wallet. */
 export function claimFees(session: Session, input: ClaimRunFlags, claim: FeeClaimRequest): Promise<CommandOutcome> {
   const { splits, ...body } = claim
@@ -110,6 +129,7 @@ export function claimFees(session: Session, input: ClaimRunFlags, claim: FeeClai
       const fields = buildFields({ ...input, dry_run: input.signed || input.dry_run })
       return { data: await prepareClaim(session, claim, payer, fields) }
     },
+    demand: (of, data) => claimDemand(of, claim, data),
     preview: (data) => amountLines(data, claim),
     show: shown,
     decimals: () => decimals,

@@ -3,6 +3,7 @@ import type { NftCreated } from '../../src/api/nfts.ts'
 import { paths } from '../../src/api/paths.ts'
 import { type Noun, required, text, verb } from '../command.ts'
 import { listVerb, recordVerb } from '../reads.ts'
+import { DEMANDS } from '../signing/demands.ts'
 import { buildFields, SIGNING } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { runSigned } from '../signing/run.ts'
@@ -55,6 +56,8 @@ export const nftsNoun: Noun = {
               uri,
               ...(owner === undefined ? {} : { owner }),
             }),
+          demand: (of, { asset }) =>
+            DEMANDS['nfts mint'](of, { asset, collection, owner: owner ?? of.payer, name, uri }),
           show: ({ asset }) => ({ asset, collection }),
         })
       },
@@ -76,6 +79,7 @@ export const nftsNoun: Noun = {
         return runSigned(session, flags, {
           what: `Burn ${name === '' ? asset : name} for good`,
           build: (owner) => session.client.nfts.burn({ asset, owner, platform_id, collection, ...buildFields(flags) }),
+          demand: (of) => DEMANDS['nfts burn'](of, { asset, collection }),
           async show(_, confirmed) {
             const now = confirmed === null ? {} : { status: (await session.client.nfts.get({ asset })).data.status }
             return { asset, collection, ...now }

@@ -4,6 +4,8 @@ import type { CommandOutcome } from '../command.ts'
 import { readKey } from '../merkle/built-record.ts'
 import type { Session } from '../session.ts'
 import { confirmOn, refuseUnconfirmable } from '../signing/confirm.ts'
+import { checkedBuild, signingFor } from '../signing/demand.ts'
+import { DEMANDS } from '../signing/demands.ts'
 import type { SigningFlags } from '../signing/flags.ts'
 import { failureLines, previewLine } from '../signing/preview.ts'
 import { forecastOf, wouldFail } from '../signing/run-failures.ts'
@@ -77,7 +79,8 @@ async function previewMints(
   { list, payer, rows, first, journal, isDryRun }: MintPreview,
 ): Promise<boolean> {
   const { transaction } = (await session.client.nfts.create({ ...mintBody(list, payer, first), dry_run: true })).data
-  const forecast = await forecastOf(session, transaction, payer)
+  const demand = await DEMANDS['nfts mint'](signingFor(session, payer), mintBody(list, payer, first))
+  const forecast = await forecastOf(session, await checkedBuild(session, transaction, demand), payer)
   const { cluster, simulation, fault } = forecast
   const open = rows.filter(({ status }) => status === 'to mint').length
   const change = simulation.balance_changes.find(({ address, mint }) => address === payer && mint === null)
@@ -86,6 +89,7 @@ async function previewMints(
     question,
     previewLine('cluster', cluster ?? 'only the API knows'),
     previewLine('signer', payer),
+    previewLine('checked', `here, each before it is signed: ${demand.says}`),
     previewLine('rows', `${rows.length}, of which ${rows.length - open} are there already`),
     previewLine(
       'cost',

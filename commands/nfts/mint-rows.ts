@@ -4,6 +4,8 @@ import type { NftCreated } from '../../src/api/nfts.ts'
 import { ApiError } from '../../src/errors.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { type Session, sessionWith } from '../session.ts'
+import { checkedBuild, signingFor, UnexpectedBuild } from '../signing/demand.ts'
+import { DEMANDS } from '../signing/demands.ts'
 import { type SigningFlags, txVersionField } from '../signing/flags.ts'
 import { RATE_LIMIT_PAUSE_MS } from '../signing/following.ts'
 import { sendAll } from '../signing/sending.ts'
@@ -83,9 +85,9 @@ async function mintOne(
   for (let tries = 0; ; ) {
     try {
       const { data } = await session.client.nfts.create(body)
-      return await sendMint(session, flags, data, row)
+      return await sendMint(session, flags, { body, data, row })
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error
+      if (!(error instanceof ApiError) || error instanceof UnexpectedBuild) throw error
       // A transaction of an earlier run may have been confirmed meanwhile.
       if (error.code !== 'rate_limited' && (await isOnChain(session, row))) return 'there already'
       const pause = error.code === 'rate_limited' ? RATE_LIMIT_PAUSE_MS : ROW_RETRY_MS[tries++]
@@ -111,10 +113,11 @@ async function isOnChain({ client }: Session, { asset }: MintRow): Promise<boole
 async function sendMint(
   session: Session,
   { keypair, wait }: SigningFlags,
-  data: NftCreated,
-  { secretKey }: MintRow,
+  { body, data, row }: { body: ReturnType<typeof mintBody>; data: NftCreated; row: MintRow },
 ): Promise<MintRow['status']> {
-  const signed = await signCompletely(session, data.transaction, { keypair, secretKeys: [secretKey] })
+  const demand = await DEMANDS['nfts mint'](signingFor(session, body.payer), body)
+  const checked = await checkedBuild(session, data.transaction, demand)
+  const signed = await signCompletely(session, checked, { keypair, secretKeys: [row.secretKey] })
   const confirmed = await sendAll(session, [signed], { built: data, wait, bundle: false, recovery: '' })
   return confirmed === null ? 'submitted' : 'minted'
 }

@@ -8,7 +8,7 @@ import { platformAddress, sendByPlatform } from '../signing/platform-wallet.ts'
 import { runSigned } from '../signing/run.ts'
 import { usage } from '../ui/problem.ts'
 import { allPresets } from './all-presets.ts'
-import { poolBody, secretKeysOf } from './launch-body.ts'
+import { launchAnswer, launchDemand, poolBody, secretKeysOf } from './launch-body.ts'
 import { type CreateFlags, createFlags } from './launch-flags.ts'
 import { launchAll } from './launch-list.ts'
 import { refuseBesideRehearsal, showRehearsal } from './rehearse.ts'
@@ -67,6 +67,12 @@ async function launchPool(input: CreateFlags, session: Session): Promise<Command
   return runSigned<PoolCreated>(session, payer === undefined ? input : { ...input, payer: undefined }, {
     what: poolQuestion(input),
     build: (creator) => session.client.pools.create({ ...body, creator, ...buildFields(input) }),
+    demand: (of, data) =>
+      launchDemand(session, payer === undefined ? of : { ...of, payer }, {
+        creator: of.payer,
+        body,
+        answer: launchAnswer(data),
+      }),
     secretKeys: secretKeysOf,
     recovery: ({ pool }) =>
       `\`svc pools verify ${pool.address}\` tells whether it is live; if it is not, launch it anew once \`svc tx get\` calls those that were sent failed`,

@@ -1,6 +1,11 @@
 /** What `svc pools create` sends to the API, from its flags. */
 import type { PoolCreated } from '../../src/api/pools.ts'
+import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { LAMPORT_DECIMALS, rawUnits } from '../amounts.ts'
+import type { Session } from '../session.ts'
+import type { Demand, Signing } from '../signing/demand.ts'
+import { DEMANDS } from '../signing/demands.ts'
+import { mintState } from '../token-state.ts'
 import { readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import type { CreateFlags } from './launch-flags.ts'
@@ -46,6 +51,35 @@ export function solNumber(sol: string, shown: string): number {
     throw usage(`${shown} has more digits than can be sent exactly`, { param: shown })
   }
   return amount
+}
+
+/** What the answer alone tells of a launch. */
+export interface LaunchAnswer {
+  pool: string
+  mint: string
+  quoteMint: string
+  platformPercentage: number
+}
+
+export const launchAnswer = ({ pool, platform_position_percentage: percentage }: PoolCreated): LaunchAnswer => ({
+  pool: pool.address,
+  mint: pool.base_mint,
+  quoteMint: pool.quote_mint,
+  platformPercentage: percentage ?? 0,
+})
+
+/** What the transactions of a launch must be. */
+export async function launchDemand(
+  session: Session,
+  of: Signing,
+  { creator, body, answer }: { creator: string; body: Omit<PoolBody, 'image'>; answer: LaunchAnswer },
+): Promise<Demand> {
+  const { name, symbol, type = 'dbc', buy_amount = 0, lock_liquidity = true } = body
+  const isSol = buy_amount === 0 || answer.quoteMint === WRAPPED_SOL
+  const decimals = isSol ? LAMPORT_DECIMALS : (await mintState(session, answer.quoteMint)).decimals
+  const buy = rawUnits(buy_amount.toFixed(decimals), decimals, '--buy')
+  const asked = { type, creator, name, symbol, buy, lockLiquidity: lock_liquidity }
+  return DEMANDS['pools create'](of, { ...asked, ...answer })
 }
 
 /** The keys that a launch's answer has for its signers beside the creator. */

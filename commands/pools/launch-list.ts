@@ -52,6 +52,7 @@ export async function launchAll(session: Session, input: CreateFlags, file: stri
     question,
     previewLine('cluster', cluster ?? 'only the API knows'),
     previewLine('signer', payer),
+    previewLine('checked', 'here: each launch before it is signed'),
     previewLine('rows', `${planned.length}, of which ${planned.length - open.length} are launched already`),
     previewLine('cost', cost.text),
     ...cost.buys.map((spent) => previewLine('buys', spent)),

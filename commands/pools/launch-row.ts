@@ -1,11 +1,14 @@
 /** Launches one row of a list once, however often its run is interrupted: what is signed is in the journal first. */
+
+import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import type { Session } from '../session.ts'
+import { type Demand, requireDemanded, signingFor } from '../signing/demand.ts'
 import { type SigningFlags, txVersionField } from '../signing/flags.ts'
 import { withFreshBlockhash } from '../signing/fresh-blockhash.ts'
 import { type CompleteTransaction, signCompletely, signReturnedKeys } from '../signing/signatures.ts'
 import { untilEnded } from '../signing/until-ended.ts'
 import { failure } from '../ui/problem.ts'
-import { secretKeysOf } from './launch-body.ts'
+import { launchAnswer, launchDemand, secretKeysOf } from './launch-body.ts'
 import type { LaunchedEntry, LaunchListJournal } from './list-journal.ts'
 import { bodyOfRow, type LaunchRow } from './list-rows.ts'
 import { untilLive } from './verify.ts'
@@ -37,7 +40,9 @@ export async function launchRow(session: Session, run: RowRun, row: LaunchRow): 
       if (signings++ >= MAX_LAUNCH_SIGNINGS) throw neverLanded(entry)
       const built = isFresh ? entry.built : await withFreshBlockhash(session, entry.built)
       const signed: CompleteTransaction[] = []
-      for (const transaction of built.transactions) {
+      // Those before them may have landed.
+      const demand = await rowDemand(session, run, row, entry)
+      for (const transaction of await requireDemanded(session, built.transactions, demand, { isPart: true })) {
         signed.push(await signCompletely(session, transaction, { keypair: run.flags.keypair }))
       }
       const signatures = [...entry.signatures, ...signed.map(({ signature }) => signature)]
@@ -59,12 +64,13 @@ export async function launchRow(session: Session, run: RowRun, row: LaunchRow): 
 async function buildRow(session: Session, { payer, flags }: RowRun, row: LaunchRow): Promise<LaunchedEntry> {
   const body = await bodyOfRow(row)
   const { data } = await session.client.pools.create({ ...body, creator: payer, ...txVersionField(flags) })
+  const answer = launchAnswer(data)
+  await requireDemanded(session, data.transactions, await rowDemand(session, { payer }, row, answer))
   const partial = await signReturnedKeys(session, data, secretKeysOf(data))
   const { generated_keys, last_valid_block_height, tracked_resource } = data
   return {
     sha256: row.sha256,
-    pool: data.pool.address,
-    mint: data.pool.base_mint,
+    ...answer,
     isLive: false,
     built: {
       transactions: partial.map(({ transaction }) => transaction),
@@ -75,6 +81,22 @@ async function buildRow(session: Session, { payer, flags }: RowRun, row: LaunchR
     signed: null,
     signatures: [],
   }
+}
+
+/** What the transactions of a row must be. */
+export function rowDemand(
+  session: Session,
+  { payer }: Pick<RowRun, 'payer'>,
+  row: LaunchRow,
+  {
+    pool,
+    mint,
+    quoteMint = WRAPPED_SOL,
+    platformPercentage = 0,
+  }: Omit<Partial<LaunchedEntry>, 'pool' | 'mint'> & Pick<LaunchedEntry, 'pool' | 'mint'>,
+): Promise<Demand> {
+  const answer = { pool, mint, quoteMint, platformPercentage }
+  return launchDemand(session, signingFor(session, payer), { creator: payer, body: row.fields, answer })
 }
 
 /** The entry without the transactions that have landed, and without signatures on the others. */

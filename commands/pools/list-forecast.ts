@@ -5,11 +5,14 @@ import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { decimalOf, LAMPORT_DECIMALS, rawUnits, solOf } from '../amounts.ts'
 import type { CommandOutcome } from '../command.ts'
 import type { Session } from '../session.ts'
+import { requireDemanded } from '../signing/demand.ts'
 import { txVersionField } from '../signing/flags.ts'
 import { patiently } from '../signing/patience.ts'
 import { failure } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
+import { launchAnswer } from './launch-body.ts'
 import type { CreateFlags } from './launch-flags.ts'
+import { rowDemand } from './launch-row.ts'
 import { type PlannedRow, rehearsedListOutcome } from './list-outcome.ts'
 import { bodyOfRow, type LaunchList, type LaunchRow } from './list-rows.ts'
 import { rehearseBody } from './rehearse.ts'
@@ -31,7 +34,10 @@ export async function requireBuildable(
   for (const [i, { row }] of fresh.entries()) {
     const body = await bodyOfRow(row)
     const asked = { ...body, creator: payer, ...txVersionField(input), dry_run: true as const }
-    await patiently(session, () => session.client.pools.create(asked)).catch((error: unknown) => {
+    const built = patiently(session, () => session.client.pools.create(asked)).then(async ({ data }) =>
+      requireDemanded(session, data.transactions, await rowDemand(session, { payer }, row, launchAnswer(data))),
+    )
+    await built.catch((error: unknown) => {
       if (!(error instanceof ApiError) || error.code !== 'bad_request') throw error
       faults.push({ row, field: error.param, message: error.message })
     })

@@ -18,6 +18,9 @@ export interface LaunchedEntry {
   sha256: string
   pool: string
   mint: string
+  /** What else the answer told of it; not there in journals of earlier versions. */
+  quoteMint?: string
+  platformPercentage?: number
   /** Whether the pool was seen on chain; nothing else is kept then. */
   isLive: boolean
   /** What is not known to be confirmed, without the keypair's signature. */

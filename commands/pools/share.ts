@@ -3,6 +3,7 @@ import { paths } from '../../src/api/paths.ts'
 import type { SharedConfig } from '../../src/api/pools.ts'
 import type { Client } from '../../src/client.ts'
 import { required, text, verb } from '../command.ts'
+import { DEMANDS } from '../signing/demands.ts'
 import { buildFields, SIGNING } from '../signing/flags.ts'
 import { runSigned } from '../signing/run.ts'
 
@@ -23,6 +24,7 @@ export const share = verb({
     return runSigned<ShareAnswer>(session, flags, {
       what: `Create the config account that the launches of ${name} share`,
       build: (payer) => session.client.pools.share({ name, payer, ...buildFields(flags) }),
+      demand: (of, { config }) => DEMANDS['pools share'](of, { config }),
       show: async ({ config }, confirmed): Promise<SharedConfig> =>
         confirmed === null
           ? { preset: name, config, status: 'pending' }

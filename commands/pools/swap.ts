@@ -4,6 +4,7 @@ import type { PoolSwap } from '../../src/api/pools.ts'
 import { decimalOf, rawUnits } from '../amounts.ts'
 import { integer, required, text, verb } from '../command.ts'
 import type { Session } from '../session.ts'
+import { DEMANDS } from '../signing/demands.ts'
 import { buildFields, SIGNING } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
@@ -58,6 +59,12 @@ export const swap = verb({
         const { data } = await session.client.pools.swap(body)
         const { transaction, last_valid_block_height } = data.tx
         return { data: { ...data, transaction, last_valid_block_height } }
+      },
+      demand: (of, { estimated_out, minimum_out }) => {
+        const [paid, received] = side === 'buy' ? [pool.quote_mint, pool.base_mint] : [pool.base_mint, pool.quote_mint]
+        const least = (BigInt(estimated_out) * BigInt(10_000 - slippage_bps)) / 10_000n
+        const isLeast = (units: string) => units === minimum_out && BigInt(units) >= least
+        return DEMANDS['pools swap'](of, { pool: address, payer: of.payer, paid, received, amount, least: isLeast })
       },
       decimals: () => {
         const [paid, received] = side === 'buy' ? [quote.decimals, decimals] : [decimals, quote.decimals]

@@ -3,6 +3,7 @@ import type { PoolCreatorTransfer } from '../../src/api/creator-transfers.ts'
 import { paths } from '../../src/api/paths.ts'
 import { required, text, verb } from '../command.ts'
 import { amountTexts } from '../fees/amounts.ts'
+import { DEMANDS } from '../signing/demands.ts'
 import { buildFields, SIGNING, WALLET_ADDRESS } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
@@ -33,6 +34,7 @@ export const transferCreatorVerb = verb({
         const { transaction, last_valid_block_height } = data.tx
         return { data: { ...data, transaction, last_valid_block_height } }
       },
+      demand: (of) => DEMANDS['pools transfer-creator'](of, { pool: address, creator: to }),
       preview: ({ creator, unclaimed_quote, unclaimed_base, ...mints }) => [
         previewLine('creator', creator),
         ...amountTexts({ ...mints, estimated_quote: unclaimed_quote, estimated_base: unclaimed_base }).map((amount) =>

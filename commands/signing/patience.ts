@@ -1,6 +1,7 @@
 /** Repeats requests of long runs: after a fault that may pass, and where the rate limit is used up. */
 import { ApiError } from '../../src/errors.ts'
 import type { Session } from '../session.ts'
+import { UnexpectedBuild } from './demand.ts'
 import { RATE_LIMIT_PAUSE_MS } from './following.ts'
 
 /** Pauses in milliseconds before another try after a fault that may pass. */
@@ -12,7 +13,7 @@ export async function patiently<T>({ clock }: Pick<Session, 'clock'>, work: () =
     try {
       return await work()
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error
+      if (!(error instanceof ApiError) || error instanceof UnexpectedBuild) throw error
       const pause = error.code === 'rate_limited' ? RATE_LIMIT_PAUSE_MS : PASSING_PAUSES_MS[tries++]
       const isPassing = error.code === 'rate_limited' || error.code === 'internal_error' || error.code === 'conflict'
       if (pause === undefined || !isPassing) throw error

@@ -2,6 +2,7 @@
 import type { Simulation } from '../../src/api/transactions.ts'
 import { decimalOf, LAMPORT_DECIMALS, solOf } from '../amounts.ts'
 import { printable } from '../ui/render.ts'
+import type { Demand } from './demand.ts'
 import type { Forecast } from './run-failures.ts'
 import type { Explanation, TransactionContent } from './wallet.ts'
 
@@ -77,6 +78,12 @@ export function failureLines({ err, logs }: Simulation, { program, message, hint
 }
 
 type PreviewedChange = Simulation['balance_changes'][number]
+
+/** What was compared here, without the API, before anything is signed, and what was found beside it. */
+export const checkedLines = ({ says }: Demand, notes: readonly string[] = []): string[] => [
+  previewLine('checked', `here: ${says}`),
+  ...notes.map((note) => previewLine('', note)),
+]
 
 export const previewLine = (name: string, value: string) => `  ${name.padEnd(10)}${value}`.trimEnd()
 

@@ -4,11 +4,11 @@ import { ApiError } from '../../src/errors.ts'
 import type { Session } from '../session.ts'
 import { failure } from '../ui/problem.ts'
 import { trackedField } from './built-transactions.ts'
+import { checkedBuild, type Demand, type Signing, signingFor } from './demand.ts'
 import { waitForTransaction } from './following.ts'
 import { requestPlatformSignature, submitSigned } from './requests.ts'
 import { forecastOf, transactionFailure, wouldFail } from './run-failures.ts'
 import { signCompletely } from './signatures.ts'
-import type { TransactionContent } from './wallet.ts'
 
 /** A transaction that the keypair has signed. */
 export interface SignedEntry {
@@ -43,8 +43,8 @@ export type ResumableSigner =
       address: string
       keypair: string | undefined
       build(): Promise<{ transaction: string; tracked_resource?: TrackedResource | undefined }>
-      /** Throws a failure where the build is not what the user agreed to. */
-      requireExpected(content: TransactionContent): Promise<void>
+      /** What the build must be (`DEMANDS`). */
+      demand(of: Signing): Promise<Demand>
     }
   | { sign(request: { idempotencyKey: string }): Promise<{ signature: string }> }
 
@@ -110,10 +110,11 @@ async function attemptByKeypair(
 
 async function signExpected(session: Session, signer: KeypairSigner): Promise<SignedEntry> {
   const { transaction, tracked_resource } = await signer.build()
-  await signer.requireExpected(await session.wallet.decode(transaction))
+  const demand = await signer.demand(signingFor(session, signer.address))
+  const checked = await checkedBuild(session, transaction, demand)
   const forecast = await forecastOf(session, transaction, signer.address)
   if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
-  return { ...(await signCompletely(session, transaction, signer)), tracked_resource }
+  return { ...(await signCompletely(session, checked, signer)), tracked_resource }
 }
 
 /** False where the transaction of an earlier run has expired and was never executed. */

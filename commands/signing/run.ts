@@ -5,24 +5,24 @@ import type { Session } from '../session.ts'
 import { usage } from '../ui/problem.ts'
 import { type BuiltTransactions, transactionsOf } from './built-transactions.ts'
 import { confirmOn, refuseOtherSigners, refuseUnconfirmable } from './confirm.ts'
+import { type Demand, requireDemanded, type Signing, signingFor } from './demand.ts'
 import type { SigningFlags } from './flags.ts'
 import { withFreshBlockhash } from './fresh-blockhash.ts'
 import { clusterState, lifetimeText } from './lifetime.ts'
 import { type PlatformRequest, platformAddress, sendByPlatform } from './platform-wallet.ts'
-import { runLines } from './preview.ts'
+import { checkedLines, runLines } from './preview.ts'
 import { forecastOf, wouldFail } from './run-failures.ts'
 import { dryRunOutcome, sentOutcome, unsignedOutcome } from './run-outcomes.ts'
 import { hasRelay, sendAll } from './sending.ts'
 import { type CompleteTransaction, signCompletely, signReturnedKeys } from './signatures.ts'
 import { signingWallet } from './signing-wallet.ts'
-import type { TransactionContent } from './wallet.ts'
 
 export interface SignedRun<D extends BuiltTransactions> {
   /** What the run does, as the start of a question: `Create the token MTK`. */
   what: string | ((data: D) => string)
   build(payer: string): Promise<{ data: D }>
-  /** Throws a failure where what was built, which `signer` is to sign, is not what the user agreed to. */
-  requireExpected?(content: TransactionContent, signer: string): Promise<void>
+  /** What the transactions must be (`DEMANDS`); anything else is refused before anybody is asked. */
+  demand(of: Signing, data: D): Promise<Demand>
   /** Secret keys of the answer that sign too; of several transactions, each key signs those where it is a signer. */
   secretKeys?(data: D): readonly (readonly number[])[]
   /** Lines that are shown before the changes: a quote, or the recipients. */
@@ -58,6 +58,7 @@ export async function runSigned<D extends BuiltTransactions>(
   if (!flags.dry_run && !flags.build_only) refuseUnconfirmable(session, await session.cluster())
 
   const { data } = await run.build(signer)
+  const { demand, notes } = await demandedOf(session, run, data, signer)
   const partial = await signReturnedKeys(session, data, run.secretKeys?.(data))
   if (flags.build_only) {
     const lifetime = lifetimeText(data.last_valid_block_height, await clusterState(session))
@@ -65,7 +66,8 @@ export async function runSigned<D extends BuiltTransactions>(
   }
 
   const bundle = isBundle(data, flags) && (flags.bundle === true || (await hasRelay(session)))
-  const { what, lines, forecast } = await previewOf(session, run, data, { signer, bundle })
+  const checked = checkedLines(demand, notes)
+  const { what, lines, forecast } = await previewOf(session, run, data, { signer, bundle, checked })
   if (flags.dry_run) {
     const fields = 'transactions' in data ? await run.show?.(data, null) : {}
     return dryRunOutcome(data, forecast, lines, {
@@ -81,8 +83,10 @@ export async function runSigned<D extends BuiltTransactions>(
     ? await signReturnedKeys(session, await withFreshBlockhash(session, data), run.secretKeys?.(data))
     : partial
 
+  const fresh = agreed.map(({ transaction }) => transaction)
   const signed: CompleteTransaction[] = []
-  for (const { transaction } of agreed) signed.push(await signCompletely(session, transaction, flags))
+  for (const transaction of await requireDemanded(session, fresh, demand))
+    signed.push(await signCompletely(session, transaction, flags))
   const recovery = run.recovery?.(data) ?? ''
   const confirmed = await sendAll(session, signed, { built: data, wait: flags.wait, bundle, recovery })
   const signatures = signed.map(({ signature }) => signature)
@@ -110,7 +114,7 @@ async function runByPlatform<D extends BuiltTransactions>(
   // result.
   if (flags.idempotency_key !== undefined && !flags.dry_run) return sendByPlatform(session, flags, request)
   const { data } = await run.build(payer)
-  const { lines, forecast } = await previewOf(session, run, data, { signer: payer, bundle: false })
+  const { lines, forecast } = await previewOf(session, run, data, { signer: payer, bundle: false, checked: [] })
   if (flags.dry_run) {
     return dryRunOutcome(data, forecast, lines, {
       fields: await run.show?.(data, null),
@@ -126,12 +130,25 @@ async function previewOf<D extends BuiltTransactions>(
   session: Session,
   run: SignedRun<D>,
   data: D,
-  { signer, bundle }: { signer: string; bundle: boolean },
+  { signer, bundle, checked }: { signer: string; bundle: boolean; checked: readonly string[] },
 ) {
   const [first = '', ...later] = transactionsOf(data)
   const what = typeof run.what === 'string' ? run.what : run.what(data)
   const forecast = await forecastOf(session, first, signer)
-  await run.requireExpected?.(forecast.content, signer)
   const contents = await Promise.all(later.map((transaction) => session.wallet.decode(transaction)))
-  return { what, forecast, lines: runLines(what, forecast, { preview: run.preview?.(data), later: contents, bundle }) }
+  const preview = [...(run.preview?.(data) ?? []), ...checked]
+  return { what, forecast, lines: runLines(what, forecast, { preview, later: contents, bundle }) }
+}
+
+/** What is demanded of a build, which was compared with it, and what was found that the preview has to tell. */
+async function demandedOf<D extends BuiltTransactions>(
+  session: Session,
+  run: SignedRun<D>,
+  data: D,
+  signer: string,
+): Promise<{ demand: Demand; notes: readonly string[] }> {
+  const of = signingFor(session, signer)
+  const demand = await run.demand(of, data)
+  await requireDemanded(session, transactionsOf(data), demand)
+  return { demand, notes: of.notes }
 }

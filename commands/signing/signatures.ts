@@ -2,6 +2,7 @@
 import type { Session } from '../session.ts'
 import { failure } from '../ui/problem.ts'
 import type { BuiltTransactions } from './built-transactions.ts'
+import type { CheckedTransaction } from './demand.ts'
 import type { SignedTransaction } from './wallet.ts'
 
 type SecretKey = readonly number[]
@@ -12,13 +13,22 @@ export interface CompleteTransaction {
   signature: string
 }
 
+interface OwnKeys {
+  keypair?: string | undefined
+  secretKeys?: readonly SecretKey[]
+}
+
+/** Signs with the keypair and `secretKeys`, where others sign elsewhere. */
+export const signChecked = ({ wallet }: Session, checked: CheckedTransaction, { keypair, secretKeys }: OwnKeys) =>
+  wallet.sign(checked, { keypair, secretKeys })
+
 /** Signs with the keypair and `secretKeys`. Throws a failure where another signature is still missing. */
 export async function signCompletely(
-  { wallet }: Session,
-  unsigned: string,
-  { keypair, secretKeys }: { keypair?: string | undefined; secretKeys?: readonly SecretKey[] },
+  session: Session,
+  checked: CheckedTransaction,
+  keys: OwnKeys,
 ): Promise<CompleteTransaction> {
-  const { transaction, signature, missing } = await wallet.sign(unsigned, { keypair, secretKeys })
+  const { transaction, signature, missing } = await signChecked(session, checked, keys)
   if (signature === null || missing.length > 0) throw failure(`not signed by ${missing.join(', ')}`)
   return { transaction, signature }
 }

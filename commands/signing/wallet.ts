@@ -18,6 +18,8 @@ export interface Wallet {
   differsInBlockhashAlone(one: string, other: string): Promise<boolean>
   /** The associated token accounts of the wallets, derived here and not asked of the API. */
   tokenAccounts(mint: string, tokenProgram: string, wallets: readonly string[]): Promise<string[]>
+  /** The account of a mint's Metaplex metadata, derived here and not asked of the API. */
+  metadataAccount(mint: string): Promise<string>
   /** The accounts of a wallet's claim from the airdrop of a mint and count, derived here and not asked of the API. */
   claimAddresses(mint: string, airdropCount: number, claimer: string): Promise<ClaimAddresses>
   decode(transaction: string): Promise<TransactionContent>

@@ -1,5 +1,8 @@
-/** `svc tx sign`: adds the signature of a local keypair, and sends nothing. */
+/** `svc tx sign`: shows what a transaction does, and adds the signature of a local keypair; sends nothing. */
 import { required, text, verb } from '../command.ts'
+import type { Session } from '../session.ts'
+import { refuseUnconfirmable } from '../signing/confirm.ts'
+import { contentOutcome } from '../signing/content.ts'
 import { KEYPAIR } from '../signing/flags.ts'
 import { partialOutcome } from '../signing/partial-outcome.ts'
 import { readTransactions } from '../signing/transaction-input.ts'
@@ -9,17 +12,20 @@ import { usage } from '../ui/problem.ts'
 export const sign = verb({
   about: 'Add your signature to a transaction; nothing is sent',
   details:
-    '`svc tx decode` and `svc tx simulate` show what you sign. Of the several transactions of one build, those are signed that your keypair signs.',
+    'What it does is shown first, as far as its bytes tell, and on a terminal you are asked; without one, clusters where a mistake costs money need --yes. `svc tx simulate` tries it. Of the several transactions of one build, those are signed that your keypair signs.',
   args: { transaction: required(text('The transaction in base64, @FILE that holds it, or - for standard input')) },
   flags: { keypair: KEYPAIR },
   examples: ['svc tx sign @transaction.txt -k cold.json > signed.txt', 'svc tx sign @built.json --json > signed.json'],
-  async run({ transaction, keypair }, { wallet }) {
+  async run({ transaction, keypair }, session) {
+    const { wallet } = session
     const input = await readTransactions(transaction)
     if (!input.isSeries) {
       const [only = ''] = input.transactions
+      await confirmContent(session, input.transactions)
       return partialOutcome(input, [await wallet.sign(only, { keypair })])
     }
     const address = await wallet.address(keypair)
+    await confirmContent(session, input.transactions)
     const partial: SignedTransaction[] = []
     let count = 0
     for (const one of input.transactions) {
@@ -35,3 +41,16 @@ export const sign = verb({
     })
   },
 })
+
+/** There is no request to compare them with, so that a person has to say yes to what their bytes tell. */
+async function confirmContent(session: Session, transactions: readonly string[]): Promise<void> {
+  const { ui, wallet } = session
+  if (!ui.interactive) refuseUnconfirmable(session, await session.cluster())
+  const untried = 'not made: svc tx simulate makes one'
+  for (const transaction of transactions) {
+    const content = await wallet.describe(transaction)
+    const { text = '' } = await contentOutcome(content, { trial: null, state: null, lastValid: undefined, untried })
+    await ui.preview(text.split('\n'))
+  }
+  if (ui.interactive) await ui.confirm(transactions.length === 1 ? 'Sign it?' : `Sign these ${transactions.length}?`)
+}

@@ -6,6 +6,7 @@ import { isAddress } from '../../src/solana/addresses.ts'
 import { decimalOf, LAMPORT_DECIMALS, rawUnits, solOf } from '../amounts.ts'
 import { required, text, toggle, verb } from '../command.ts'
 import type { Session } from '../session.ts'
+import { DEMANDS } from '../signing/demands.ts'
 import { buildFields, SIGNING, type SigningFlags } from '../signing/flags.ts'
 import { runSigned } from '../signing/run.ts'
 import { mintState } from '../token-state.ts'
@@ -78,6 +79,12 @@ function sendSol(
     what: ({ lamports: sent }) => `Send ${solOf(BigInt(sent))} SOL to ${recipient}`,
     build: (payer) =>
       session.client.solTransfers.create({ payer, recipient, lamports, allow_programs, ...buildFields(flags) }),
+    demand: (of, { lamports: sent }) =>
+      DEMANDS['wallet send'](of, {
+        wallet: recipient,
+        amount: BigInt(lamports === ALL ? sent : lamports),
+        decimals: LAMPORT_DECIMALS,
+      }),
     show: ({ lamports: sent, fee }) => ({ recipient, lamports: sent, fee }),
     decimals: () => ({ lamports: LAMPORT_DECIMALS, fee: LAMPORT_DECIMALS }),
   })
@@ -101,6 +108,8 @@ async function sendToken(
       if (data.mode === 'signed') throw new Error('the daemon signed what nobody asked it to sign')
       return { data }
     },
+    demand: (of, { total }) =>
+      DEMANDS['wallet send'](of, { wallet: recipient, amount: given ?? BigInt(total), mint, decimals }),
     preview: ({ rent }) => (rent === '0' ? [] : [`Opens the recipient's token account for ${solOf(BigInt(rent))} SOL`]),
     show: ({ total, recipients }) => ({ recipient, mint, amount: total, token_account: recipients[0]?.token_account }),
     decimals: () => ({ amount: decimals }),

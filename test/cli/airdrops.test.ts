@@ -9,12 +9,15 @@ import * as spl from '@solana/spl-token'
 import { Connection, Keypair, PublicKey, sendAndConfirmTransaction, Transaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { requireExpected } from '../../commands/airdrops/expected-build.ts'
+import { createWallet } from '../../bin/wallet.ts'
 import { prefixLength } from '../../commands/airdrops/export.ts'
 import { isOwnOnChain } from '../../commands/airdrops/own.ts'
 import { chainStateOf, isFunded, type LaunchPart } from '../../commands/airdrops/parts.ts'
 import { decimalOf } from '../../commands/amounts.ts'
-import type { TransactionContent } from '../../commands/signing/wallet.ts'
+import { requireCalls } from '../../commands/signing/built-calls.ts'
+import { signingFor } from '../../commands/signing/demand.ts'
+import { DEMANDS } from '../../commands/signing/demands.ts'
+import type { DescribedContent } from '../../commands/signing/wallet.ts'
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import { keyFromBase58 } from '../../src/merkle/base58.ts'
 import { hashFromHex, verifyProof } from '../../src/merkle/tree.ts'
@@ -380,82 +383,75 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     const list = cli.file('agreed.csv', `${someone().toBase58()},9\n`)
     const record = await ok(['merkle', 'build', list, '--mint', mint, '--airdrop-count', '30', '--persist'])
     const { transaction } = await ok(['airdrops', 'init', record.id, '--build-only', '-k', files.payer])
-    const content = await ok(['tx', 'decode', transaction])
+    const content: DescribedContent = await ok(['tx', 'decode', transaction])
     const own = payer.publicKey.toBase58()
-    const check = (change: (content: TransactionContent) => void, more: object = {}, who = own) => {
-      const other = structuredClone(content)
+    const wallet = createWallet()
+    const terms = { vesting: {}, clawback_after_days: undefined, deposit: record.total }
+    const check = async (change: (content: DescribedContent) => void, more: object = {}, who = own, of = content) => {
+      const other = structuredClone(of)
       change(other)
-      return () => requireExpected(other, who, { ...record, ...more })
+      const demand = await DEMANDS['airdrops init'](signingFor({ wallet }, who), { ...record, ...terms, ...more })
+      return () => requireCalls([other], demand, { isPart: false })
     }
-    const at = (name: string) => content.instructions.findIndex(({ name: of }: { name: string }) => of?.includes(name))
+    const at = (name: string) => content.instructions.findIndex(({ name: of }) => of?.includes(name))
     const [creation, transfer, budget] = [at('distributor'), at('SPL Token'), at('Compute Budget')]
     const address = someone().toBase58()
-    expect(check(() => undefined)).not.toThrow()
-    expect(check(() => undefined, { root: HEX })).toThrow('its count, root, caps or times are others')
-    expect(check(() => undefined, { airdrop_count: 31 })).toThrow('its count, root, caps or times are others')
-    expect(check(() => undefined, { total: '8' })).toThrow('its count, root, caps or times are others')
-    expect(check(() => undefined, { deposit: '8' })).toThrow('it does not deposit 8')
-    expect(check(() => undefined, { deposit: '0' })).toThrow('it makes a deposit, and none was agreed to')
-    expect(check(() => undefined, { total: null, leaf_count: null, deposit: null })).not.toThrow()
-    expect(check(() => undefined, {}, address)).toThrow(`${address} would not be its only signer`)
-    const moved = (instruction: number, account: number) => (it: TransactionContent) => {
+    const same = () => undefined
+    expect(await check(same)).not.toThrow()
+    expect(await check(same, { root: HEX })).toThrow('its new_distributor has another root')
+    expect(await check(same, { airdrop_count: 31 })).toThrow('its new_distributor has another distributor')
+    expect(await check(same, { total: '8' })).toThrow('its new_distributor has another max total claim')
+    expect(await check(same, { clawback_after_days: 31 })).toThrow('its new_distributor has another clawback start ts')
+    expect(await check(same, { deposit: '8' })).toThrow('its transferChecked has another amount, 9')
+    expect(await check(same, { deposit: '0' })).toThrow('it calls transferChecked of SPL Token')
+    expect(await check(same, { total: null, leaf_count: null, deposit: null })).not.toThrow()
+    expect(await check(same, {}, address)).toThrow(`${own} would pay its fee, not ${address}`)
+    const moved = (instruction: number, account: number) => (it: DescribedContent) => {
       it.instructions[instruction]!.accounts[account]!.address = address
     }
-    expect(check(moved(transfer, 2))).toThrow('its deposit does not go from you into its vault')
-    expect(check(moved(transfer, 3))).toThrow('its deposit does not go from you into its vault')
-    expect(check(moved(creation, 1))).toThrow('what is left would go to another account')
-    expect(check(moved(creation, 2))).toThrow('it is about another token')
+    expect(await check(moved(transfer, 2))).toThrow('its transferChecked has another destination')
+    expect(await check(moved(transfer, 3))).toThrow('its transferChecked has another authority')
+    expect(await check(moved(creation, 1))).toThrow('its new_distributor has another clawback receiver')
+    expect(await check(moved(creation, 2))).toThrow('its new_distributor has another mint')
+    const written = (instruction: number, data: (before: string) => string) => (it: DescribedContent) => {
+      it.instructions[instruction]!.data = data(it.instructions[instruction]!.data)
+    }
+    expect(await check(written(transfer, (data) => data.replace(/^0c09/, '0c0a')))).toThrow('another amount, 10')
+    const added = (more: Partial<DescribedContent['instructions'][number]>) => (it: DescribedContent) => {
+      it.instructions.push({ ...it.instructions[transfer]!, ...more })
+    }
+    expect(await check(added({}))).toThrow('it makes more than one transferChecked')
+    const strange = { program: SYSTEM, name: null, instruction: null, accounts: [], args: [], data: '' }
+    expect(await check(added(strange))).toThrow(`it calls something that svc does not know of ${SYSTEM}`)
+    const beyond = 'its priority fee is more than 0.1 SOL'
     expect(
-      check((it) => {
-        it.instructions[transfer]!.data = it.instructions[transfer]!.data.replace(/^0c09/, '0c0a')
-      }),
-    ).toThrow('it does not deposit 9')
-    expect(
-      check((it) => {
-        it.instructions.push({ ...it.instructions[transfer]! })
-      }),
-    ).toThrow('it does not make one deposit')
-    expect(
-      check((it) => {
-        it.instructions.push({ program: SYSTEM, name: null, accounts: [], data: '' })
-      }),
-    ).toThrow(`it calls ${SYSTEM}`)
-    expect(
-      check((it) => {
+      await check((it) => {
         it.instructions[budget]!.data = '02c05c1500'
         it.instructions.push({ ...it.instructions[budget]!, data: '03ffffffffffffff00' })
       }),
-    ).toThrow('its priority fee is more than 0.1 SOL')
-    expect(
-      check((it) => {
-        it.instructions[budget]!.data = '03ffffffffffffff00'
-      }),
-    ).toThrow('its priority fee is more than 0.1 SOL')
+    ).toThrow(beyond)
+    expect(await check(written(budget, () => '03ffffffffffffff00'))).toThrow(beyond)
     // In a message of version 1 the fee stands beside the instructions, which are no-ops there.
     const config = { compute_unit_limit: 1, loaded_accounts_data_size_limit: 1, heap_size: null }
     for (const [priority_fee, decoy] of [
       ['100000000', '03ffffffffffffff00'],
       ['100000001', '030100000000000000'],
     ] as const) {
-      const stated = check((it) => {
+      const stated = await check((it) => {
         it.config = { ...config, priority_fee }
         it.instructions[budget]!.data = decoy
       })
       if (priority_fee === '100000000') expect(stated).not.toThrow()
-      else expect(stated).toThrow('its priority fee is more than 0.1 SOL')
+      else expect(stated).toThrow(beyond)
     }
     const inV1 = await ok(['airdrops', 'init', record.id, '--build-only', '--tx-version', '1', '-k', files.payer])
     const stated = await ok(['tx', 'decode', inV1.transaction])
     expect(stated).toMatchObject({ version: 1, config: { compute_unit_limit: expect.any(Number) } })
-    expect(() => requireExpected(stated, own, record)).not.toThrow()
+    expect(await check(same, {}, own, stated)).not.toThrow()
     stated.config.priority_fee = '100000001'
-    expect(() => requireExpected(stated, own, record)).toThrow('its priority fee is more than 0.1 SOL')
+    expect(await check(same, {}, own, stated)).toThrow(beyond)
     for (const cutShort of ['02c05c', '03ffff']) {
-      expect(
-        check((it) => {
-          it.instructions[budget]!.data = cutShort
-        }),
-      ).toThrow('its priority fee cannot be read')
+      expect(await check(written(budget, () => cutShort))).toThrow('its priority fee cannot be read')
     }
   })
 

@@ -13,6 +13,7 @@ import { runSigned } from '../../commands/signing/run.ts'
 import { drawCurve, priceOf, raisedInAll, shortOf, sqrtPriceAt, sqrtPriceFromText } from '../../commands/ui/curve.ts'
 import { plotLines } from '../../commands/ui/plot.ts'
 import { ApiError } from '../../src/errors.ts'
+import { SYSTEM_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { png } from '../storage/images.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
@@ -303,6 +304,7 @@ function launch({
       },
     },
   }
+  const transfers = { program: SYSTEM_PROGRAM, call: 'transfer', fields: { lamports: 1 }, least: 4, most: 4 }
   const tracked_resource = { resource_type: 'pool', resource_id: 'p', related_events: ['pool.live' as const] }
   const run = (more: object = {}) =>
     runSigned(
@@ -311,6 +313,7 @@ function launch({
       {
         what: 'Launch X',
         build: async () => ({ data: { transactions, tracked_resource } }),
+        demand: async (of) => ({ says: 'four transfers', payer: of.payer, calls: [transfers], inOrder: false }),
         secretKeys: () => [[...mint.secretKey], [...config.secretKey], []],
         recovery: () => '`svc pools verify p`',
         show: (_, landed) => ({ landed: landed?.length ?? null }),

@@ -14,10 +14,11 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createWallet } from '../../bin/wallet.ts'
 import { type SendRun, sendBatch, settleBatch } from '../../commands/airdrops/sending/batch.ts'
-import { type AgreedTransfers, requireTransfers } from '../../commands/airdrops/sending/expected.ts'
 import { type RequestedBatch, SendJournal } from '../../commands/airdrops/sending/journal.ts'
 import type { SendRow } from '../../commands/airdrops/sending/rows.ts'
 import type { Session } from '../../commands/session.ts'
+import { checkedBuild, signingFor } from '../../commands/signing/demand.ts'
+import { DEMANDS } from '../../commands/signing/demands.ts'
 import { untilEnded } from '../../commands/signing/until-ended.ts'
 import { compileUnsigned } from '../../src/chain/unsigned.ts'
 import { ApiError } from '../../src/errors.ts'
@@ -143,7 +144,7 @@ describe('a batch of the platform wallet', () => {
     const run: SendRun = {
       terms: { payer: 'payer', mint: 'mint', allow_programs: false, accept_transfer_fee: false },
       journal,
-      forecast: { source: 'source', tokenProgram: 'spl' },
+      forecast: { decimals: 6 },
       keypair: undefined,
       signed: true,
       caller,
@@ -326,16 +327,10 @@ describe('what the API built', () => {
   const [payer, mint] = [goldenKey(1).publicKey, goldenKey(2).publicKey]
   const account = (wallet: PublicKey) => spl.getAssociatedTokenAddressSync(mint, wallet, true)
   const wallets = [3, 4].map((seed) => goldenKey(seed).publicKey)
-  const agreed: AgreedTransfers = {
-    payer: payer.toBase58(),
+  const agreed = {
     mint: mint.toBase58(),
-    tokenProgram: spl.TOKEN_PROGRAM_ID.toBase58(),
-    source: account(payer).toBase58(),
-    recipients: wallets.map((wallet, i) => ({
-      wallet: wallet.toBase58(),
-      tokenAccount: account(wallet).toBase58(),
-      amount: BigInt(i + 1),
-    })),
+    decimals: 6,
+    recipients: wallets.map((wallet, i) => ({ wallet: wallet.toBase58(), amount: BigInt(i + 1) })),
   }
   const transfer = (to: PublicKey, amount: bigint, from = account(payer), token = mint, owner = payer) =>
     spl.createTransferCheckedInstruction(from, token, account(to), owner, amount, 6)
@@ -343,8 +338,10 @@ describe('what the API built', () => {
     spl.createAssociatedTokenAccountIdempotentInstruction(by, at, wallet, mint)
   const own = [open(wallets[0]!), transfer(wallets[0]!, 1n), transfer(wallets[1]!, 2n)]
   const check = async (instructions: TransactionInstruction[]) => {
-    const built = await compileUnsigned({ payer: agreed.payer, recentBlockhash: GOLDEN_BLOCKHASH }, instructions)
-    requireTransfers(await createWallet().decode(Buffer.from(built.transaction).toString('base64')), agreed)
+    const session = { wallet: createWallet() }
+    const built = await compileUnsigned({ payer: payer.toBase58(), recentBlockhash: GOLDEN_BLOCKHASH }, instructions)
+    const demand = await DEMANDS['airdrops send'](signingFor(session, payer.toBase58()), agreed)
+    await checkedBuild(session, Buffer.from(built.transaction).toString('base64'), demand)
   }
   const stranger = Keypair.generate().publicKey
 

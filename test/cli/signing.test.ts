@@ -16,10 +16,12 @@ import { createWallet } from '../../bin/wallet.ts'
 import type { Session } from '../../commands/session.ts'
 import type { BuiltTransactions } from '../../commands/signing/built-transactions.ts'
 import { contentOutcome } from '../../commands/signing/content.ts'
+import { memo as note } from '../../commands/signing/demand.ts'
 import { runSigned, type SignedRun } from '../../commands/signing/run.ts'
 import { Cancelled, failure } from '../../commands/ui/problem.ts'
 import { withBlockhash } from '../../src/chain/cosign.ts'
 import { ApiError } from '../../src/errors.ts'
+import { SYSTEM_PROGRAM } from '../../src/solana/program-ids.ts'
 import { memo, someone } from '../support/local-chain.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 import { signV1, unsignedV1 } from '../support/version1.ts'
@@ -285,6 +287,7 @@ function setting({
       },
     },
   }
+  const transfers = { program: SYSTEM_PROGRAM, call: 'transfer', fields: { lamports: 1 }, least: 2, most: 2 }
   const command: SignedRun<BuiltTransactions & { secret: number[] }> = {
     what: 'Create the token X',
     async build(address: string) {
@@ -293,6 +296,12 @@ function setting({
       const transaction = base64(built('v0', [payer, mint]))
       return { data: { transaction, last_valid_block_height: 1_148, secret: [...mint.secretKey] } }
     },
+    demand: async (of) => ({
+      says: 'two transfers',
+      payer: of.payer,
+      calls: [transfers, note('hello')],
+      inOrder: true,
+    }),
     secretKeys: ({ secret }: { secret: number[] }) => [secret],
     show: () => ({ mint: mint.publicKey.toBase58() }),
   }

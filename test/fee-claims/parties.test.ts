@@ -4,6 +4,9 @@ import { join } from 'node:path'
 import { getAssociatedTokenAddressSync, TOKEN_2022_PROGRAM_ID, TOKEN_PROGRAM_ID } from '@solana/spl-token'
 import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { createWallet } from '../../bin/wallet.ts'
+import { claimDemand, type FeeClaimRequest } from '../../commands/fees/one-claim.ts'
+import { requireDemanded, signingFor } from '../../commands/signing/demand.ts'
 import { claimableShares } from '../../src/operations/fee-schedules/claimable.ts'
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import { readPools } from '../../src/operations/pools/on-chain.ts'
@@ -85,6 +88,12 @@ describe.skipIf(lacking.length > 0)('claims for everybody', () => {
   const built = async (body: object, address = pool.address) => {
     const { status, json } = await claim(body, address)
     expect([status, json.error]).toEqual([200, undefined])
+    if (json.data.tx.mode === 'signed') return json.data
+    // The command line would sign it as well.
+    const asked = { address, kind: 'dbc', splits: undefined, ...body } as FeeClaimRequest
+    const wallet = createWallet()
+    const demand = await claimDemand(signingFor({ wallet }, addressOf(payer)), asked, json.data)
+    await requireDemanded({ wallet }, [json.data.tx.transaction], demand)
     return json.data
   }
   const refused = async (body: object, address = pool.address) => {

@@ -1,8 +1,9 @@
 /** Sends one batch of a list once: what is signed is in the journal first, and nobody is signed for again until that has ended. */
 import type { TokenTransfer } from '../../../src/api/token-transfers.ts'
 import { ApiError } from '../../../src/errors.ts'
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/solana/program-ids.ts'
 import type { ApiCaller, Session } from '../../session.ts'
+import { checkedBuild, type Demand, signingFor } from '../../signing/demand.ts'
+import { DEMANDS } from '../../signing/demands.ts'
 import { patiently } from '../../signing/patience.ts'
 import { requestPlatformSignature } from '../../signing/requests.ts'
 import { signCompletely } from '../../signing/signatures.ts'
@@ -15,7 +16,7 @@ import { leaveOut, type SendForecast, type SendRow, type SendTermsOfList } from 
 export interface SendRun {
   terms: SendTermsOfList
   journal: SendJournal
-  forecast: Pick<SendForecast, 'source' | 'tokenProgram'>
+  forecast: Pick<SendForecast, 'decimals'>
   keypair: string | undefined
   /** Whether the platform wallet signs. */
   signed: boolean
@@ -136,8 +137,8 @@ async function outcomeByKeypair(session: Session, run: SendRun, rows: readonly S
     throw error
   }
   if (built.mode !== 'unsigned') throw unasked(built)
-  await requireAgreed(session, run, rows, built.transaction)
-  const signed = await signCompletely(session, built.transaction, { keypair })
+  const checked = await checkedBuild(session, built.transaction, await batchDemand(session, run, rows))
+  const signed = await signCompletely(session, checked, { keypair })
   const { last_valid_block_height } = built
   const entry = journal.begun(pairsOf(rows), { ...signed, last_valid_block_height })
   let isNew = true
@@ -150,21 +151,12 @@ async function outcomeByKeypair(session: Session, run: SendRun, rows: readonly S
   return { kind: 'ended', end, signature: signed.signature }
 }
 
-async function requireAgreed(session: Session, run: SendRun, rows: readonly SendRow[], transaction: string) {
-  const { terms, forecast } = run
-  const tokenProgram = forecast.tokenProgram === 'spl' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM
-  const wallets = [terms.payer, ...rows.map(({ wallet }) => wallet)]
-  const [source = '', ...accounts] = await session.wallet.tokenAccounts(terms.mint, tokenProgram, wallets)
-  // This import is dynamic because the module decodes addresses, and help must not load base58.
-  const { requireTransfers } = await import('./expected.ts')
-  requireTransfers(await session.wallet.decode(transaction), {
-    payer: terms.payer,
-    mint: terms.mint,
-    tokenProgram,
-    source,
-    recipients: rows.map(({ wallet, amount }, i) => ({ wallet, amount, tokenAccount: accounts[i] ?? '' })),
-  })
-}
+/** What the transaction of a batch must be. */
+export const batchDemand = (
+  session: Session,
+  { terms: { mint, payer }, forecast: { decimals } }: Pick<SendRun, 'terms' | 'forecast'>,
+  recipients: readonly SendRow[],
+): Promise<Demand> => DEMANDS['airdrops send'](signingFor(session, payer), { mint, decimals, recipients })
 
 async function outcomeByPlatform(session: Session, run: SendRun, rows: readonly SendRow[]): Promise<BatchOutcome> {
   const { caller, journal } = run

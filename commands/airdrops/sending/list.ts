@@ -7,6 +7,7 @@ import { decimalOf, solOf } from '../../amounts.ts'
 import type { CommandOutcome } from '../../command.ts'
 import { type Session, sessionWith } from '../../session.ts'
 import { confirmOn, refuseUnconfirmable } from '../../signing/confirm.ts'
+import { checkedBuild } from '../../signing/demand.ts'
 import { txVersionField } from '../../signing/flags.ts'
 import { platformAddress } from '../../signing/platform-wallet.ts'
 import { previewLine } from '../../signing/preview.ts'
@@ -14,7 +15,7 @@ import { forecastOf, wouldFail } from '../../signing/run-failures.ts'
 import { signingWallet } from '../../signing/signing-wallet.ts'
 import { stateFile, writeStateFile } from '../../state-file.ts'
 import { EXIT, failure, usage } from '../../ui/problem.ts'
-import { type SendRun, sendBatch, settleBatch, tryBatch } from './batch.ts'
+import { batchDemand, type SendRun, sendBatch, settleBatch, tryBatch } from './batch.ts'
 import { SendJournal } from './journal.ts'
 import { sendOutcome, writeSentRows } from './outcome.ts'
 import { batchesOf, planRows, rowsOf, type SendForecast, type SendRow, type SendTermsOfList } from './rows.ts'
@@ -162,6 +163,7 @@ async function previewSending(session: Session, preview: Preview): Promise<void>
     question,
     previewLine('cluster', cluster ?? 'only the API knows'),
     previewLine('signer', run.terms.payer),
+    previewLine('checked', 'here: each transaction before it is signed, wallet by wallet'),
     previewLine('wallets', `${rows.length}, of which ${open.length} are to be sent to and ${left} are left out`),
     ...(pending === 0
       ? []
@@ -228,7 +230,8 @@ async function tryTokens(
   if (forecast.held < totalOf(first) || forecast.lamports <= rent) return null
   const tried = await tryBatch(session, run, first)
   if (tried === null) return null
-  const { transaction } = tried.data
+  const demand = await batchDemand(session, { ...run, forecast }, tried.rows)
+  const transaction = await checkedBuild(session, tried.data.transaction, demand)
   const trial = await forecastOf(session, transaction, run.terms.payer)
   if (trial.fault !== null) throw wouldFail(trial, trial.fault)
   return transaction

@@ -1,0 +1,116 @@
+/** Compares what an API built with what was asked for, by the bytes alone: every call has to be one that was asked for. */
+import { MAX_COMPUTE_UNITS } from '../../src/solana/constants.ts'
+import { priorityFee } from '../../src/solana/fees.ts'
+import { decodeComputeBudget } from '../../src/solana/instructions/compute-budget.ts'
+import { decodeInstruction } from '../../src/solana/instructions/index.ts'
+import { COMPUTE_BUDGET_PROGRAM } from '../../src/solana/program-ids.ts'
+import { solOf } from '../amounts.ts'
+import { type Call, type Demand, MOST_LAMPORTS, unexpectedBuild, type Wanted } from './demand.ts'
+import type { DescribedContent } from './wallet.ts'
+
+type BuiltInstruction = DescribedContent['instructions'][number]
+
+/**
+ * Throws a failure that names the first difference. The calls may be spread over the transactions in any way; with
+ * `isPart`, some of them may be missing, because they have landed already.
+ */
+export function requireCalls(
+  contents: readonly DescribedContent[],
+  { payer, calls, inOrder }: Demand,
+  { isPart }: { isPart: boolean },
+): void {
+  const used = new Map<Call, number>()
+  let place = 0
+  for (const content of contents) {
+    if (content.fee_payer !== payer) throw unexpectedBuild(`${content.fee_payer} would pay its fee, not ${payer}`)
+    requireBoundedFee(content)
+    for (const instruction of content.instructions) {
+      if (instruction.program === COMPUTE_BUDGET_PROGRAM) continue
+      const call = callOf(instruction, calls, used)
+      used.set(call, (used.get(call) ?? 0) + 1)
+      if (inOrder && calls.indexOf(call) < place) throw unexpectedBuild(`its ${call.call} comes in another order`)
+      place = calls.indexOf(call)
+    }
+  }
+  const made = (call: Call) =>
+    calls.reduce((sum, each) => sum + (isAlternative(each, call) ? (used.get(each) ?? 0) : 0), 0)
+  const missing = isPart ? undefined : calls.find((call) => made(call) < (call.least ?? 1))
+  if (missing !== undefined) throw unexpectedBuild(`it does not make the ${missing.call} that was asked for`)
+}
+
+const isAlternative = (one: Call, other: Call) =>
+  one === other || (one.group !== undefined && one.group === other.group)
+
+/** The call that was asked for and is this one; throws a failure that names what differs. */
+function callOf(instruction: BuiltInstruction, calls: readonly Call[], used: ReadonlyMap<Call, number>): Call {
+  const { program, name, accounts, data } = instruction
+  // What a lookup table holds is not known here.
+  if (accounts.some(({ address }) => address.includes('['))) throw unexpectedBuild('a lookup table hides an account')
+  const decoded = decodeInstruction(
+    program,
+    accounts.map(({ address }) => address),
+    Buffer.from(data, 'hex'),
+  )?.instruction
+  const called = decoded?.type ?? instruction.instruction
+  const alike = calls.filter((call) => call.call === called && isWanted(program, call.program))
+  if (alike.length === 0) {
+    const what = called === null ? 'something that svc does not know' : called
+    throw unexpectedBuild(`it calls ${what} of ${name ?? program}, which nobody asked for`)
+  }
+  const fields = decoded === undefined ? fieldsOf(instruction) : (decoded as unknown as Record<string, unknown>)
+  let difference: string | null = null
+  for (const call of alike) {
+    const found = differenceOf(call, fields, data)
+    if (found === null && (used.get(call) ?? 0) < (call.most ?? 1)) return call
+    difference ??= found
+  }
+  throw unexpectedBuild(
+    difference === null ? `it makes more than one ${called}` : `its ${called} has another ${difference}`,
+  )
+}
+
+const fieldsOf = ({ args, accounts }: BuiltInstruction): Record<string, unknown> =>
+  Object.fromEntries([
+    ...args.map(({ name, value }) => [name, value]),
+    ...accounts.flatMap(({ role, address }) => (role === null ? [] : [[role, address]])),
+  ])
+
+/** Names a field that is another than was asked for, and its value. */
+function differenceOf({ fields, data }: Call, found: Record<string, unknown>, hex: string): string | null {
+  for (const [name, wanted] of Object.entries(fields)) {
+    const value = found[name]
+    if (value === undefined || !isWanted(value === null ? null : String(value), wanted)) {
+      return `${name.replaceAll('_', ' ')}, ${value ?? 'none'}`
+    }
+  }
+  return data === undefined || isWanted(hex, data) ? null : 'content'
+}
+
+function isWanted(value: string | null, wanted: Wanted): boolean {
+  if (typeof wanted === 'function') return value !== null && wanted(value)
+  if (Array.isArray(wanted)) return value !== null && wanted.includes(value)
+  return wanted === null ? value === null : value === String(wanted)
+}
+
+function requireBoundedFee({ config, instructions }: DescribedContent): void {
+  // In a transaction of version 1, the instructions have no effect and the message states the fee (SIMD-0385).
+  const fee = config === null ? budgetFeeOf(instructions) : BigInt(config.priority_fee ?? 0)
+  if (fee > MOST_LAMPORTS) throw unexpectedBuild(`its priority fee is more than ${solOf(MOST_LAMPORTS)} SOL`)
+}
+
+/**
+ * The priority fee in lamports. A build with a price and no limit counts with the largest limit, as what the runtime
+ * takes instead depends on its instructions.
+ */
+function budgetFeeOf(instructions: readonly Pick<BuiltInstruction, 'program' | 'data'>[]): bigint {
+  let [units, microLamports]: [bigint | null, bigint | null] = [null, null]
+  for (const { program, data } of instructions) {
+    if (program !== COMPUTE_BUDGET_PROGRAM) continue
+    const bytes = Buffer.from(data, 'hex')
+    const budget = decodeComputeBudget(bytes)
+    if (budget === null && (bytes[0] === 2 || bytes[0] === 3)) throw unexpectedBuild('its priority fee cannot be read')
+    if (budget?.type === 'setComputeUnitLimit') units ??= BigInt(budget.units)
+    if (budget?.type === 'setComputeUnitPrice') microLamports ??= budget.microLamports
+  }
+  return priorityFee(units ?? BigInt(MAX_COMPUTE_UNITS), microLamports ?? 0n)
+}

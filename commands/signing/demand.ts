@@ -1,0 +1,191 @@
+/** What a command demands of the transactions that its keypair signs, in the calls of programs that they may make. */
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  MEMO_PROGRAM,
+  SYSTEM_PROGRAM,
+  TOKEN_2022_PROGRAM,
+  TOKEN_PROGRAM,
+  WRAPPED_SOL,
+} from '../../src/solana/program-ids.ts'
+import type { Session } from '../session.ts'
+import { Problem } from '../ui/problem.ts'
+import type { ClaimAddresses } from './wallet.ts'
+
+/** A value, one of several, or any for which the function is true; null is none. */
+export type Wanted = string | bigint | number | null | readonly string[] | ((value: string) => boolean)
+
+/** A call of a program. The fields and accounts that are left out are those that the program itself enforces. */
+export interface Call {
+  program: string | readonly string[]
+  /** The instruction's name, as `svc tx decode` shows it. */
+  call: string
+  fields: Readonly<Record<string, Wanted>>
+  /** The instruction's data in hex, where the fields do not cover all of it. */
+  data?: Wanted
+  /** How often it is made; once if left out. */
+  least?: number
+  most?: number
+  /** Calls of one group stand for each other: `least` counts them together. */
+  group?: string
+}
+
+export interface Demand {
+  /** What the transaction does, after `checked here: `. */
+  says: string
+  payer: string
+  calls: readonly Call[]
+  /** Whether the calls come in this order. */
+  inOrder: boolean
+}
+
+/** What a demand is made for. */
+export interface Signing {
+  /** The wallet that pays and signs. */
+  payer: string
+  /** The possible token accounts of a wallet, one for each token program, derived here. */
+  accounts(mint: string, wallet: string): Promise<string[]>
+  /** The account of a mint's Metaplex metadata, derived here. */
+  metadata(mint: string): Promise<string>
+  /** The accounts of a wallet's claim from an airdrop, derived here. */
+  claim(mint: string, airdropCount: number, claimer: string): Promise<ClaimAddresses>
+  /** Adds a line to the preview, about what was found in the transaction and could not be asked for. */
+  note(text: string): void
+  notes: readonly string[]
+}
+
+declare const checked: unique symbol
+/** A transaction in base64 that is what was asked for; only these are signed with the user's keypair. */
+export type CheckedTransaction = string & { readonly [checked]: true }
+
+export const TOKEN_PROGRAMS = [TOKEN_PROGRAM, TOKEN_2022_PROGRAM] as const
+
+export function signingFor({ wallet }: Pick<Session, 'wallet'>, payer: string): Signing {
+  const notes = new Set<string>()
+  return {
+    payer,
+    accounts: async (mint, owner) =>
+      (await Promise.all(TOKEN_PROGRAMS.map((program) => wallet.tokenAccounts(mint, program, [owner])))).flat(),
+    metadata: (mint) => wallet.metadataAccount(mint),
+    claim: (mint, count, claimer) => wallet.claimAddresses(mint, count, claimer),
+    note: (text) => void notes.add(text),
+    get notes() {
+      return [...notes]
+    },
+  }
+}
+
+/** The transaction, once it is known to be what was asked for; throws a failure otherwise. */
+export async function checkedBuild(
+  session: Pick<Session, 'wallet'>,
+  transaction: string,
+  demand: Demand,
+): Promise<CheckedTransaction> {
+  await requireDemanded(session, [transaction], demand)
+  return transaction as CheckedTransaction
+}
+
+/**
+ * Throws a failure where the transactions together are not what was asked for. With `isPart`, some may have landed
+ * already.
+ */
+export async function requireDemanded(
+  { wallet }: Pick<Session, 'wallet'>,
+  transactions: readonly string[],
+  demand: Demand,
+  { isPart = false } = {},
+): Promise<CheckedTransaction[]> {
+  // This import is dynamic because the module decodes addresses, and help must not load base58.
+  const { requireCalls } = await import('./built-calls.ts')
+  const contents = await Promise.all(transactions.map((transaction) => wallet.describe(transaction)))
+  requireCalls(contents, demand, { isPart })
+  return transactions as CheckedTransaction[]
+}
+
+/** An API that builds something else once is not asked again. */
+export class UnexpectedBuild extends Problem {}
+
+export const unexpectedBuild = (difference: string) =>
+  new UnexpectedBuild(
+    'internal_error',
+    `the API built another transaction than was agreed to: ${difference}; nothing was signed`,
+    { next: 'check which API answers: `svc config list`' },
+  )
+
+export const anything = () => true
+export const atMost = (most: bigint) => (value: string) => BigInt(value) <= most
+/** The same value wherever it stands in the transactions, whatever it is. */
+export function same(): (value: string) => boolean {
+  let known: string | undefined
+  return (value) => {
+    known ??= value
+    return known === value
+  }
+}
+
+/** The most lamports for the rent of an account, for an extra such as a tip, or for a priority fee. */
+export const MOST_LAMPORTS = 100_000_000n
+
+export const pays = (source: string, destination: Wanted, lamports: Wanted): Call => ({
+  program: SYSTEM_PROGRAM,
+  call: 'transfer',
+  fields: { source, destination, lamports },
+})
+
+/** Exactly what was asked for, to the wallet of the platform, which only the API knows. */
+export const platformFee = (payer: string, lamports = 0): Call[] =>
+  lamports === 0 ? [] : [pays(payer, anything, lamports)]
+
+/** Token accounts that may be opened where they are missing. Their addresses follow from wallet and mint. */
+export const opens = (source: Wanted, wallet: Wanted, mint: Wanted, most = 1): Call => ({
+  program: ASSOCIATED_TOKEN_PROGRAM,
+  call: 'createIdempotent',
+  fields: { source, wallet, mint, tokenProgram: TOKEN_PROGRAMS },
+  least: 0,
+  most,
+})
+
+/** Own token accounts that may be closed; what they hold and their rent stay with the owner, or the payer. */
+export const closes = (
+  owner: string,
+  accounts: Wanted,
+  { to = owner, most = 1 }: { to?: Wanted; most?: number } = {},
+): Call => ({
+  program: TOKEN_PROGRAMS,
+  call: 'closeAccount',
+  fields: { account: accounts, destination: to, authority: owner },
+  least: 0,
+  most,
+})
+
+/** SOL that is wrapped for a trade, in the owner's own account, and unwrapped after it. */
+export async function wraps({ accounts }: Signing, owner: string, lamports: bigint): Promise<Call[]> {
+  const own = await accounts(WRAPPED_SOL, owner)
+  const paid = { ...pays(owner, own, lamports), least: 0 }
+  const synced: Call = { program: TOKEN_PROGRAMS, call: 'syncNative', fields: { account: own }, least: 0 }
+  return [opens(owner, owner, WRAPPED_SOL), ...(lamports === 0n ? [] : [paid, synced]), closes(owner, own)]
+}
+
+export const memo = (text: string): Call => ({ program: MEMO_PROGRAM, call: 'memo', fields: { text } })
+
+export interface AskedTransfer {
+  wallet: string
+  /** Raw units; null is any, as for all that is held. */
+  amount: bigint | null
+}
+
+/** One transfer to each, into the token account that belongs to the wallet, which is opened where it is missing. */
+export async function sendsTokens(
+  { payer, accounts }: Signing,
+  { mint, decimals, recipients }: { mint: string; decimals: number; recipients: readonly AskedTransfer[] },
+): Promise<Call[]> {
+  const source = await accounts(mint, payer)
+  return (
+    await Promise.all(
+      recipients.map(async ({ wallet, amount }): Promise<Call[]> => {
+        const destination = await accounts(mint, wallet)
+        const fields = { source, mint, destination, amount: amount ?? anything, decimals, authority: payer }
+        return [opens(payer, wallet, mint), { program: TOKEN_PROGRAMS, call: 'transferChecked', fields }]
+      }),
+    )
+  ).flat()
+}

@@ -1,0 +1,115 @@
+/** The calls that put an airdrop on chain and fund it, and those by which a wallet claims its own part. */
+import { TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
+import { anything, type Call, opens, pays, platformFee, type Signing } from './demand.ts'
+
+export interface AskedAirdrop {
+  mint: string
+  airdrop_count: number
+  root: string
+  /** The caps of the distributor; null where no tree is stored, and so none were agreed to. */
+  total: string | null
+  leaf_count: number | null
+  /** Raw units of the deposit; any where it is null. */
+  deposit: string | null
+  /** When locked amounts vest, in ISO 8601, as far as that was agreed to. */
+  vesting: { starts_at?: string; ends_at?: string }
+  /** Days from the end of the vesting until what is left can be withdrawn. */
+  clawback_after_days: number | undefined
+}
+
+const [DEFAULT_CLAWBACK_DAYS, SECONDS_OF_DAY] = [30, 86_400]
+
+/** What is left goes back to the account that the deposit comes from. */
+export async function airdrop(of: Signing, asked: AskedAirdrop): Promise<Call[]> {
+  const { payer } = of
+  const { mint, airdrop_count, deposit, vesting } = asked
+  const own = await of.accounts(mint, payer)
+  const { distributor, vault } = await of.claim(mint, airdrop_count, payer)
+  const clawbackAfter = BigInt((asked.clawback_after_days ?? DEFAULT_CLAWBACK_DAYS) * SECONDS_OF_DAY)
+  let ends = 0n
+  return [
+    opens(payer, payer, mint),
+    {
+      program: PROGRAMS.distributor.id,
+      call: 'new_distributor',
+      fields: {
+        distributor,
+        mint,
+        token_vault: vault,
+        admin: payer,
+        clawback_receiver: own,
+        version: airdrop_count,
+        root: asked.root.toLowerCase().replace(/^0x/, ''),
+        max_total_claim: asked.total ?? anything,
+        max_num_nodes: asked.leaf_count ?? anything,
+        start_vesting_ts: isAt(vesting.starts_at),
+        end_vesting_ts: (seconds) => {
+          ends = BigInt(seconds)
+          return isAt(vesting.ends_at)(seconds)
+        },
+        clawback_start_ts: (seconds) => BigInt(seconds) === ends + clawbackAfter,
+      },
+    },
+    ...(deposit === '0'
+      ? []
+      : [
+          {
+            program: TOKEN_PROGRAM,
+            call: 'transferChecked',
+            fields: { source: own, mint, destination: vault, authority: payer, amount: deposit ?? anything },
+            least: deposit === null ? 0 : 1,
+          },
+        ]),
+  ]
+}
+
+const isAt = (time: string | undefined) => (seconds: string) =>
+  time === undefined || Number(seconds) === Math.floor(Date.parse(time) / 1000)
+
+export interface AskedOwnClaim {
+  mint: string
+  airdrop_count: number
+  claimer: string
+  /** Raw units at once, where the caller has a proof of its own. */
+  amount?: string | undefined
+  platform_fee: number
+}
+
+/** The payer is the claimer, or a sponsor that lends the rent of the claim's record. */
+export async function claim(of: Signing, asked: AskedOwnClaim): Promise<Call[]> {
+  const { mint, claimer } = asked
+  const { distributor, claimStatus, vault, tokenAccount } = await of.claim(mint, asked.airdrop_count, claimer)
+  const fields = {
+    distributor,
+    claim_status: claimStatus,
+    from: vault,
+    to: tokenAccount,
+    claimant: claimer,
+    token_program: TOKEN_PROGRAM,
+  }
+  const { id: program } = PROGRAMS.distributor
+  return [
+    opens(of.payer, claimer, mint),
+    ...(of.payer === claimer ? [] : [{ ...pays(of.payer, claimer, anything), least: 0 }]),
+    // With vesting, what is paid at once and what has vested are claimed by an instruction each.
+    {
+      program,
+      call: 'new_claim',
+      fields: { ...fields, amount_unlocked: asked.amount ?? anything },
+      data: isWholeClaim,
+      group: 'claim',
+    },
+    { program, call: 'claim_locked', fields, data: (hex) => hex.length === NAME, group: 'claim' },
+    ...platformFee(claimer, asked.platform_fee),
+  ]
+}
+
+/** Hex digits of an instruction's name, and of name, two amounts and the number of hashes. */
+const [NAME, BEFORE_HASHES] = [8 * 2, (8 + 16 + 4) * 2]
+const HASH = 32 * 2
+
+function isWholeClaim(hex: string): boolean {
+  if (hex.length < BEFORE_HASHES) return false
+  return hex.length === BEFORE_HASHES + Buffer.from(hex, 'hex').readUInt32LE(24) * HASH
+}

@@ -1,0 +1,144 @@
+/** The calls about gold locks, collections, NFTs and stakes. */
+import { borshString } from '../../src/solana/borsh.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
+import { type Call, memo, opens, platformFee, type Signing } from './demand.ts'
+
+interface AskedGold {
+  mint: string
+  escrow: string
+  platform_id: string
+  platform_fee: number
+}
+
+export async function goldLock(of: Signing, asked: AskedGold & { amount: bigint; days: number; unlocksAt: number }) {
+  const { payer } = of
+  const { mint, escrow, amount, days, unlocksAt } = asked
+  const lock: Call = {
+    program: PROGRAMS.lock.id,
+    call: 'create_vesting_escrow_v2',
+    fields: {
+      base: payer,
+      sender: payer,
+      recipient: payer,
+      escrow,
+      token_mint: mint,
+      sender_token: await of.accounts(mint, payer),
+      vesting_start_time: unlocksAt - days * SECONDS_OF_DAY,
+      cliff_time: unlocksAt,
+      cliff_unlock_amount: amount,
+      amount_per_period: 0,
+      number_of_period: 0,
+    },
+    // Nobody can cancel it or name another recipient.
+    data: (hex) => hex.endsWith('000000') && hex.length === LOCK_DATA,
+  }
+  return [opens(payer, escrow, mint), lock, ...goldEnd(payer, 'gold-lock', asked)]
+}
+
+export async function goldUnlock(of: Signing, asked: AskedGold): Promise<Call[]> {
+  const { payer } = of
+  const { mint, escrow } = asked
+  const own = await of.accounts(mint, payer)
+  const { id: program } = PROGRAMS.lock
+  return [
+    opens(payer, payer, mint),
+    { program, call: 'claim_v2', fields: { escrow, recipient: payer, recipient_token: own }, least: 0 },
+    { program, call: 'close_vesting_escrow', fields: { escrow, creator: payer, creator_token: own } },
+    ...goldEnd(payer, 'gold-unlock', asked),
+  ]
+}
+
+const SECONDS_OF_DAY = 86_400
+/** Hex digits of the instruction: a name of 8 bytes, six numbers, two modes and an empty list. */
+const LOCK_DATA = 59 * 2
+const goldEnd = (payer: string, step: string, { platform_id, platform_fee }: AskedGold): Call[] => [
+  memo(`svc:${step}:${platform_id}`),
+  ...platformFee(payer, platform_fee),
+]
+
+interface AskedAsset {
+  asset: string
+  collection: string
+}
+interface NameAndUri {
+  name: string
+  uri: string
+}
+
+const core = (call: string, fields: Call['fields'], data: NonNullable<Call['data']>): Call => ({
+  program: PROGRAMS.core.id,
+  call,
+  fields,
+  data,
+})
+
+/** Name and URI, and two empty lists of plugins. */
+const withoutPlugins = (head: string, { name, uri }: NameAndUri): string =>
+  `${head}${[name, uri].map((text) => borshString(text).toString('hex')).join('')}${'0100000000'.repeat(2)}`
+
+export const collection = (
+  { payer }: Signing,
+  asked: NameAndUri & { collection: string; authority: string },
+): Call[] => [
+  core(
+    'create_collection_v2',
+    { collection: asked.collection, update_authority: asked.authority, payer },
+    withoutPlugins('15', asked),
+  ),
+]
+
+/** The authority of a collection that the platform signs for is its own wallet. */
+export const nft = (
+  { payer }: Signing,
+  { asset, collection, owner, ...texts }: AskedAsset & NameAndUri & { owner: string },
+) => [
+  core(
+    'create_v2',
+    { asset, collection, owner, payer, update_authority: PROGRAMS.core.id },
+    withoutPlugins('1400', texts),
+  ),
+]
+
+interface AskedStake extends AskedAsset {
+  platform_id: string
+  platform_fee: number
+}
+
+/** Data of calls about the plugin that freezes an asset, which its owner or a wallet of the platform can thaw. */
+const [FREEZES, THAWS, REMOVES] = ['060101', '060100', '0401']
+const ADDS = /^02010101(01|03([0-9a-f]{64}))$/
+
+export async function stake(of: Signing, asked: AskedStake): Promise<Call[]> {
+  const { addressOf } = await import('../../src/solana/addresses.ts')
+  const own = { asset: asked.asset, collection: asked.collection, payer: of.payer, authority: of.payer }
+  const adds = (hex: string) => {
+    const [found, , thawing] = ADDS.exec(hex) ?? []
+    if (thawing !== undefined) of.note(`only ${addressOf(Buffer.from(thawing, 'hex'))} can release it`)
+    return found !== undefined
+  }
+  return [
+    { ...core('remove_plugin_v1', own, REMOVES), least: 0 },
+    { ...core('add_plugin_v1', own, adds), group: 'freeze' },
+    { ...core('update_plugin_v1', own, FREEZES), group: 'freeze' },
+    ...stakeEnd(of.payer, 'stake', asked),
+  ]
+}
+
+export const burn = ({ payer }: Signing, { asset, collection }: AskedAsset): Call[] => [
+  core('burn_v1', { asset, collection, payer, authority: payer }, '0c00'),
+]
+
+/** Whoever can thaw it signs that itself. */
+export const release = ({ payer }: Signing, asked: AskedStake): Call[] => {
+  const own = { asset: asked.asset, collection: asked.collection, payer }
+  return [
+    core('update_plugin_v1', own, THAWS),
+    core('remove_plugin_v1', { ...own, authority: payer }, REMOVES),
+    ...stakeEnd(payer, 'release', asked),
+  ]
+}
+
+const stakeEnd = (payer: string, step: string, { asset, platform_id, platform_fee }: AskedStake): Call[] => [
+  memo(`svc:${step}:${asset}:${platform_id}`),
+  ...platformFee(payer, platform_fee),
+]

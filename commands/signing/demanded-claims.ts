@@ -1,0 +1,96 @@
+/** The calls that claim what a pool owes to its partner, creator or a position's owner, and that split it. */
+import type { Beneficiary, FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
+import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
+import {
+  anything,
+  atMost,
+  type Call,
+  closes,
+  opens,
+  pays,
+  type Signing,
+  TOKEN_PROGRAMS,
+  type Wanted,
+} from './demand.ts'
+
+export interface AskedClaim {
+  pool: string
+  kind: FeeClaimKind
+  beneficiary: Beneficiary
+  /** Whoever the claim pays; it signs, but for a leftover and a pool creation fee. */
+  claimer: string
+  baseMint: string
+  quoteMint: string
+  /** Raw units of the quote that are claimed, as the preview shows them. */
+  amount: bigint
+  splits: readonly Split[]
+}
+
+/** Positions of one claim. */
+const MOST_POSITIONS = 6
+
+export async function claimsFees(of: Signing, asked: AskedClaim): Promise<Call[]> {
+  const { claimer, baseMint, quoteMint, splits } = asked
+  const [base, quote] = [await of.accounts(baseMint, claimer), await of.accounts(quoteMint, claimer)]
+  const recipients = splits.map(({ recipient }) => recipient)
+  return [
+    // A wrapped account is emptied first, and so opened twice.
+    opens([of.payer, claimer], [claimer, ...recipients], [baseMint, quoteMint], 3 + recipients.length),
+    takes(asked, base, quote),
+    // A transfer to itself asserts that the whole amount was there.
+    {
+      program: TOKEN_PROGRAMS,
+      call: 'transfer',
+      fields: { source: quote, destination: quote, authority: claimer, amount: anything },
+      least: 0,
+    },
+    closes(claimer, [...base, ...quote], { to: [claimer, of.payer], most: 3 }),
+    ...(await Promise.all(splits.map((split) => pay(of, asked, split, quote)))),
+  ]
+}
+
+const take = (call: string, fields: Call['fields'], program: string = PROGRAMS.dbc.id): Call => ({
+  program,
+  call,
+  fields,
+})
+
+function takes({ pool, kind, beneficiary, claimer, amount }: AskedClaim, base: Wanted, quote: Wanted): Call {
+  const isCreator = beneficiary === 'creator'
+  const quoteAccount = { virtual_pool: pool, token_quote_account: quote }
+  const accounts = { pool, token_a_account: base, token_b_account: quote }
+  switch (kind) {
+    case 'dbc':
+      return isCreator
+        ? take('claim_creator_trading_fee', { ...accounts, creator: claimer, max_quote_amount: amount })
+        : take('claim_trading_fee', { ...accounts, fee_claimer: claimer, max_amount_b: amount })
+    case 'surplus':
+      return isCreator
+        ? take('creator_withdraw_surplus', { ...quoteAccount, creator: claimer })
+        : take('partner_withdraw_surplus', { ...quoteAccount, fee_claimer: claimer })
+    case 'migration_fee':
+      return take('withdraw_migration_fee', { ...quoteAccount, sender: claimer })
+    case 'leftover':
+      return take('withdraw_leftover', { virtual_pool: pool, token_base_account: base, leftover_receiver: claimer })
+    case 'pool_creation_fee':
+      return take('claim_partner_pool_creation_fee', { pool, fee_claimer: claimer, fee_receiver: claimer })
+    case 'vesting':
+      return take('claim_v2', { recipient: claimer, recipient_token: base }, PROGRAMS.lock.id)
+    case 'damm_v2':
+      return {
+        ...take('claim_position_fee', { ...accounts, signer: claimer }, PROGRAMS.dammV2.id),
+        most: MOST_POSITIONS,
+      }
+  }
+}
+
+/** A share is floored, and may have one of the units that are left over. */
+async function pay({ accounts }: Signing, asked: AskedClaim, { recipient, bps }: Split, own: Wanted): Promise<Call> {
+  const { claimer, amount, quoteMint } = asked
+  const share = atMost((amount * BigInt(bps)) / 10_000n + 1n)
+  if (quoteMint === WRAPPED_SOL) return pays(claimer, recipient, share)
+  const destination = await accounts(quoteMint, recipient)
+  const fields = { source: own, mint: quoteMint, destination, authority: claimer, amount: share }
+  return { program: TOKEN_PROGRAMS, call: 'transferChecked', fields }
+}
