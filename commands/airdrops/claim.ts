@@ -2,7 +2,6 @@
 import type { AirdropClaimCreated } from '../../src/api/airdrops.ts'
 import { paths } from '../../src/api/paths.ts'
 import { ApiError } from '../../src/errors.ts'
-import { decodeTreeId } from '../../src/merkle/tree-id.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { type CommandOutcome, type InputValues, required, text, toggle, verb } from '../command.ts'
 import type { Session } from '../session.ts'
@@ -12,6 +11,7 @@ import { DEFAULT_PLATFORM, PLATFORM } from '../signing/platform-flags.ts'
 import { runSigned } from '../signing/run.ts'
 import { readText } from '../ui/files.ts'
 import { failure, usage } from '../ui/problem.ts'
+import { airdropOf } from './airdrop-id.ts'
 import { claimSponsored } from './sponsored-claim.ts'
 
 const { submit, get, simulate } = paths.transactions
@@ -108,15 +108,6 @@ async function sell(
       cause: error,
     })
   }
-}
-
-/** Mint and count of an airdrop, which its id consists of. */
-export async function airdropOf(id: string): Promise<{ mint: string; airdrop_count: number }> {
-  const airdrop = decodeTreeId(id)
-  if (airdrop === undefined) throw usage(`${id} is no id of an airdrop`, { next: '`svc airdrops list` shows the ids' })
-  // This import is dynamic because the module converts addresses, and help must not load base58.
-  const { keyToBase58 } = await import('../../src/merkle/base58.ts')
-  return { mint: keyToBase58(airdrop.mint), airdrop_count: airdrop.airdropCount }
 }
 
 async function readClaimProof(file: string): Promise<{ amount: string; proof: string[] }> {

@@ -5,7 +5,7 @@ import { LAMPORT_DECIMALS, solOf } from '../amounts.ts'
 import type { CommandOutcome } from '../command.ts'
 import type { Session } from '../session.ts'
 import { confirmOn, refuseUnconfirmable } from '../signing/confirm.ts'
-import { type CheckedTransaction, checkedBuild, signingFor, unexpectedBuild } from '../signing/demand.ts'
+import { type CheckedBuild, checkedBuild, signingFor, unexpectedBuild } from '../signing/demand.ts'
 import { DEMANDS } from '../signing/demands.ts'
 import { type SigningFlags, txVersionField } from '../signing/flags.ts'
 import { waitForTransaction } from '../signing/following.ts'
@@ -15,7 +15,7 @@ import { dryRunOutcome, sentOutcome } from '../signing/run-outcomes.ts'
 import { signChecked } from '../signing/signatures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import { failure, usage } from '../ui/problem.ts'
-import { airdropOf } from './claim.ts'
+import { airdropOf } from './airdrop-id.ts'
 
 type SponsoredFlags = SigningFlags & {
   proof?: string | undefined
@@ -58,7 +58,7 @@ async function send(
   session: Session,
   id: string,
   { keypair, wait = 'confirmed' }: SponsoredFlags,
-  built: SponsoredClaimBuilt & { transaction: CheckedTransaction },
+  built: SponsoredClaimBuilt & { transaction: CheckedBuild },
 ): Promise<CommandOutcome> {
   const { transaction, missing } = await signChecked(session, built.transaction, { keypair })
   if (missing.some((address) => address !== built.fee_payer)) throw failure(`not signed by ${missing.join(', ')}`)

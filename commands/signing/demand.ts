@@ -55,7 +55,7 @@ export interface Signing {
 
 declare const checked: unique symbol
 /** A transaction in base64 that is what was asked for; only these are signed with the user's keypair. */
-export type CheckedTransaction = string & { readonly [checked]: true }
+export type CheckedBuild = string & { readonly [checked]: true }
 
 export const TOKEN_PROGRAMS = [TOKEN_PROGRAM, TOKEN_2022_PROGRAM] as const
 
@@ -79,9 +79,9 @@ export async function checkedBuild(
   session: Pick<Session, 'wallet'>,
   transaction: string,
   demand: Demand,
-): Promise<CheckedTransaction> {
+): Promise<CheckedBuild> {
   await requireDemanded(session, [transaction], demand)
-  return transaction as CheckedTransaction
+  return transaction as CheckedBuild
 }
 
 /**
@@ -93,12 +93,12 @@ export async function requireDemanded(
   transactions: readonly string[],
   demand: Demand,
   { isPart = false } = {},
-): Promise<CheckedTransaction[]> {
+): Promise<CheckedBuild[]> {
   // This import is dynamic because the module decodes addresses, and help must not load base58.
   const { requireCalls } = await import('./built-calls.ts')
   const contents = await Promise.all(transactions.map((transaction) => wallet.describe(transaction)))
   requireCalls(contents, demand, { isPart })
-  return transactions as CheckedTransaction[]
+  return transactions as CheckedBuild[]
 }
 
 /** An API that builds something else once is not asked again. */
@@ -111,7 +111,7 @@ export const unexpectedBuild = (difference: string) =>
     { next: 'check which API answers: `svc config list`' },
   )
 
-export const anything = () => true
+export const anyValue = () => true
 export const atMost = (most: bigint) => (value: string) => BigInt(value) <= most
 /** The same value wherever it stands in the transactions, whatever it is. */
 export function same(): (value: string) => boolean {
@@ -133,7 +133,7 @@ export const pays = (source: string, destination: Wanted, lamports: Wanted): Cal
 
 /** Exactly what was asked for, to the wallet of the platform, which only the API knows. */
 export const platformFee = (payer: string, lamports = 0): Call[] =>
-  lamports === 0 ? [] : [pays(payer, anything, lamports)]
+  lamports === 0 ? [] : [pays(payer, anyValue, lamports)]
 
 /** Token accounts that may be opened where they are missing. Their addresses follow from wallet and mint. */
 export const opens = (source: Wanted, wallet: Wanted, mint: Wanted, most = 1): Call => ({
@@ -165,7 +165,7 @@ export async function wraps({ accounts }: Signing, owner: string, lamports: bigi
   return [opens(owner, owner, WRAPPED_SOL), ...(lamports === 0n ? [] : [paid, synced]), closes(owner, own)]
 }
 
-export const memo = (text: string): Call => ({ program: MEMO_PROGRAM, call: 'memo', fields: { text } })
+export const writesMemo = (text: string): Call => ({ program: MEMO_PROGRAM, call: 'memo', fields: { text } })
 
 export interface AskedTransfer {
   wallet: string
@@ -183,7 +183,7 @@ export async function sendsTokens(
     await Promise.all(
       recipients.map(async ({ wallet, amount }): Promise<Call[]> => {
         const destination = await accounts(mint, wallet)
-        const fields = { source, mint, destination, amount: amount ?? anything, decimals, authority: payer }
+        const fields = { source, mint, destination, amount: amount ?? anyValue, decimals, authority: payer }
         return [opens(payer, wallet, mint), { program: TOKEN_PROGRAMS, call: 'transferChecked', fields }]
       }),
     )

@@ -1,7 +1,7 @@
 /** The calls that put an airdrop on chain and fund it, and those by which a wallet claims its own part. */
 import { TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { anything, type Call, opens, pays, platformFee, type Signing } from './demand.ts'
+import { anyValue, type Call, opens, pays, platformFee, type Signing } from './demand.ts'
 
 export interface AskedAirdrop {
   mint: string
@@ -21,7 +21,7 @@ export interface AskedAirdrop {
 const [DEFAULT_CLAWBACK_DAYS, SECONDS_OF_DAY] = [30, 86_400]
 
 /** What is left goes back to the account that the deposit comes from. */
-export async function airdrop(of: Signing, asked: AskedAirdrop): Promise<Call[]> {
+export async function opensAirdrop(of: Signing, asked: AskedAirdrop): Promise<Call[]> {
   const { payer } = of
   const { mint, airdrop_count, deposit, vesting } = asked
   const own = await of.accounts(mint, payer)
@@ -41,8 +41,8 @@ export async function airdrop(of: Signing, asked: AskedAirdrop): Promise<Call[]>
         clawback_receiver: own,
         version: airdrop_count,
         root: asked.root.toLowerCase().replace(/^0x/, ''),
-        max_total_claim: asked.total ?? anything,
-        max_num_nodes: asked.leaf_count ?? anything,
+        max_total_claim: asked.total ?? anyValue,
+        max_num_nodes: asked.leaf_count ?? anyValue,
         start_vesting_ts: isAt(vesting.starts_at),
         end_vesting_ts: (seconds) => {
           ends = BigInt(seconds)
@@ -57,7 +57,7 @@ export async function airdrop(of: Signing, asked: AskedAirdrop): Promise<Call[]>
           {
             program: TOKEN_PROGRAM,
             call: 'transferChecked',
-            fields: { source: own, mint, destination: vault, authority: payer, amount: deposit ?? anything },
+            fields: { source: own, mint, destination: vault, authority: payer, amount: deposit ?? anyValue },
             least: deposit === null ? 0 : 1,
           },
         ]),
@@ -77,7 +77,7 @@ export interface AskedOwnClaim {
 }
 
 /** The payer is the claimer, or a sponsor that lends the rent of the claim's record. */
-export async function claim(of: Signing, asked: AskedOwnClaim): Promise<Call[]> {
+export async function claimsAirdrop(of: Signing, asked: AskedOwnClaim): Promise<Call[]> {
   const { mint, claimer } = asked
   const { distributor, claimStatus, vault, tokenAccount } = await of.claim(mint, asked.airdrop_count, claimer)
   const fields = {
@@ -91,12 +91,12 @@ export async function claim(of: Signing, asked: AskedOwnClaim): Promise<Call[]> 
   const { id: program } = PROGRAMS.distributor
   return [
     opens(of.payer, claimer, mint),
-    ...(of.payer === claimer ? [] : [{ ...pays(of.payer, claimer, anything), least: 0 }]),
+    ...(of.payer === claimer ? [] : [{ ...pays(of.payer, claimer, anyValue), least: 0 }]),
     // With vesting, what is paid at once and what has vested are claimed by an instruction each.
     {
       program,
       call: 'new_claim',
-      fields: { ...fields, amount_unlocked: asked.amount ?? anything },
+      fields: { ...fields, amount_unlocked: asked.amount ?? anyValue },
       data: isWholeClaim,
       group: 'claim',
     },

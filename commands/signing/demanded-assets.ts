@@ -1,7 +1,7 @@
 /** The calls about gold locks, collections, NFTs and stakes. */
 import { borshString } from '../../src/solana/borsh.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { type Call, memo, opens, platformFee, type Signing } from './demand.ts'
+import { type Call, opens, platformFee, type Signing, writesMemo } from './demand.ts'
 
 interface AskedGold {
   mint: string
@@ -10,7 +10,7 @@ interface AskedGold {
   platform_fee: number
 }
 
-export async function goldLock(of: Signing, asked: AskedGold & { amount: bigint; days: number; unlocksAt: number }) {
+export async function locksGold(of: Signing, asked: AskedGold & { amount: bigint; days: number; unlocksAt: number }) {
   const { payer } = of
   const { mint, escrow, amount, days, unlocksAt } = asked
   const lock: Call = {
@@ -35,7 +35,7 @@ export async function goldLock(of: Signing, asked: AskedGold & { amount: bigint;
   return [opens(payer, escrow, mint), lock, ...goldEnd(payer, 'gold-lock', asked)]
 }
 
-export async function goldUnlock(of: Signing, asked: AskedGold): Promise<Call[]> {
+export async function unlocksGold(of: Signing, asked: AskedGold): Promise<Call[]> {
   const { payer } = of
   const { mint, escrow } = asked
   const own = await of.accounts(mint, payer)
@@ -52,7 +52,7 @@ const SECONDS_OF_DAY = 86_400
 /** Hex digits of the instruction: a name of 8 bytes, six numbers, two modes and an empty list. */
 const LOCK_DATA = 59 * 2
 const goldEnd = (payer: string, step: string, { platform_id, platform_fee }: AskedGold): Call[] => [
-  memo(`svc:${step}:${platform_id}`),
+  writesMemo(`svc:${step}:${platform_id}`),
   ...platformFee(payer, platform_fee),
 ]
 
@@ -76,7 +76,7 @@ const core = (call: string, fields: Call['fields'], data: NonNullable<Call['data
 const withoutPlugins = (head: string, { name, uri }: NameAndUri): string =>
   `${head}${[name, uri].map((text) => borshString(text).toString('hex')).join('')}${'0100000000'.repeat(2)}`
 
-export const collection = (
+export const makesCollection = (
   { payer }: Signing,
   asked: NameAndUri & { collection: string; authority: string },
 ): Call[] => [
@@ -88,7 +88,7 @@ export const collection = (
 ]
 
 /** The authority of a collection that the platform signs for is its own wallet. */
-export const nft = (
+export const mintsNft = (
   { payer }: Signing,
   { asset, collection, owner, ...texts }: AskedAsset & NameAndUri & { owner: string },
 ) => [
@@ -108,7 +108,7 @@ interface AskedStake extends AskedAsset {
 const [FREEZES, THAWS, REMOVES] = ['060101', '060100', '0401']
 const ADDS = /^02010101(01|03([0-9a-f]{64}))$/
 
-export async function stake(of: Signing, asked: AskedStake): Promise<Call[]> {
+export async function stakesNft(of: Signing, asked: AskedStake): Promise<Call[]> {
   const { addressOf } = await import('../../src/solana/addresses.ts')
   const own = { asset: asked.asset, collection: asked.collection, payer: of.payer, authority: of.payer }
   const adds = (hex: string) => {
@@ -124,12 +124,12 @@ export async function stake(of: Signing, asked: AskedStake): Promise<Call[]> {
   ]
 }
 
-export const burn = ({ payer }: Signing, { asset, collection }: AskedAsset): Call[] => [
+export const burnsNft = ({ payer }: Signing, { asset, collection }: AskedAsset): Call[] => [
   core('burn_v1', { asset, collection, payer, authority: payer }, '0c00'),
 ]
 
 /** Whoever can thaw it signs that itself. */
-export const release = ({ payer }: Signing, asked: AskedStake): Call[] => {
+export const releasesNft = ({ payer }: Signing, asked: AskedStake): Call[] => {
   const own = { asset: asked.asset, collection: asked.collection, payer }
   return [
     core('update_plugin_v1', own, THAWS),
@@ -139,6 +139,6 @@ export const release = ({ payer }: Signing, asked: AskedStake): Call[] => {
 }
 
 const stakeEnd = (payer: string, step: string, { asset, platform_id, platform_fee }: AskedStake): Call[] => [
-  memo(`svc:${step}:${asset}:${platform_id}`),
+  writesMemo(`svc:${step}:${asset}:${platform_id}`),
   ...platformFee(payer, platform_fee),
 ]

@@ -3,7 +3,7 @@ import type { Beneficiary, FeeClaimKind, Split } from '../../src/api/fee-claims.
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import {
-  anything,
+  anyValue,
   atMost,
   type Call,
   closes,
@@ -42,7 +42,7 @@ export async function claimsFees(of: Signing, asked: AskedClaim): Promise<Call[]
     {
       program: TOKEN_PROGRAMS,
       call: 'transfer',
-      fields: { source: quote, destination: quote, authority: claimer, amount: anything },
+      fields: { source: quote, destination: quote, authority: claimer, amount: anyValue },
       least: 0,
     },
     closes(claimer, [...base, ...quote], { to: [claimer, of.payer], most: 3 }),

@@ -3,7 +3,7 @@ import { TIP_ACCOUNTS } from '../../src/solana/bundles.ts'
 import { TOKEN_2022_PROGRAM, WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import {
-  anything,
+  anyValue,
   atMost,
   type Call,
   MOST_LAMPORTS,
@@ -55,12 +55,12 @@ async function opensCurve(of: Signing, asked: AskedLaunch): Promise<Call[]> {
       : [
           opens(of.payer, creator, mint),
           ...(quoteMint === WRAPPED_SOL ? await wraps(of, creator, buy) : []),
-          await curveSwap(of, { pool, payer: creator, paid: quoteMint, received: mint, amount: buy, least: anything }),
+          await curveSwap(of, { pool, payer: creator, paid: quoteMint, received: mint, amount: buy, least: anyValue }),
         ]),
   ]
 }
 
-export const makesConfig = (payer: string, config: Wanted, quoteMint: Wanted = anything): Call => ({
+export const makesConfig = (payer: string, config: Wanted, quoteMint: Wanted = anyValue): Call => ({
   program: PROGRAMS.dbc.id,
   call: 'create_config',
   fields: { config, payer, quote_mint: quoteMint },
@@ -75,7 +75,7 @@ async function opensPool(of: Signing, asked: AskedLaunch): Promise<Call[]> {
   const token = { uri: null, decimals: null, supply: null, program: 'spl' } as const
   const position = same()
   const shared = same()
-  const trade = { pool, payer: creator, paid: WRAPPED_SOL, received: mint, amount: buy, least: anything }
+  const trade = { pool, payer: creator, paid: WRAPPED_SOL, received: mint, amount: buy, least: anyValue }
   return [
     ...(await makesToken(of, {
       ...token,
@@ -126,7 +126,7 @@ async function opensPool(of: Signing, asked: AskedLaunch): Promise<Call[]> {
             },
           },
           {
-            ...setsAuthority({ of: shared, kind: ACCOUNT_OWNER, to: anything, payer: creator }),
+            ...setsAuthority({ of: shared, kind: ACCOUNT_OWNER, to: anyValue, payer: creator }),
             program: TOKEN_2022_PROGRAM,
           },
         ]),

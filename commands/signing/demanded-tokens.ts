@@ -2,7 +2,7 @@
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import {
-  anything,
+  anyValue,
   atMost,
   type Call,
   MOST_LAMPORTS,
@@ -33,7 +33,7 @@ const METADATA_END = { mutable: '00000000000100', immutable: '00000000000000' } 
 export async function makesToken({ payer, accounts }: Signing, asked: AskedToken): Promise<Call[]> {
   const { mint, name, symbol, uri, decimals, supply, isImmutable } = asked
   const program = asked.program === 'spl' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM
-  const texts = { name, symbol, uri: uri ?? anything }
+  const texts = { name, symbol, uri: uri ?? anyValue }
   const owner = { mint_authority: payer, mint }
   return [
     {
@@ -46,7 +46,7 @@ export async function makesToken({ payer, accounts }: Signing, asked: AskedToken
       call: 'initializeMint2',
       fields: {
         mint,
-        decimals: decimals ?? anything,
+        decimals: decimals ?? anyValue,
         mintAuthority: payer,
         freezeAuthority: asked.keepsFreeze ? payer : null,
       },
@@ -75,7 +75,7 @@ export async function makesToken({ payer, accounts }: Signing, asked: AskedToken
           {
             program,
             call: 'mintTo',
-            fields: { mint, account: await accounts(mint, payer), authority: payer, amount: supply ?? anything },
+            fields: { mint, account: await accounts(mint, payer), authority: payer, amount: supply ?? anyValue },
           },
         ]),
     ...(asked.revokesMint ? [setsAuthority({ of: mint, kind: MINT_AUTHORITY, to: null, payer })] : []),

@@ -1,8 +1,16 @@
 /** Every command that signs with the user's keypair, and what it demands of its transactions before it does. */
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { type AskedTransfer, anything, type Call, type Demand, pays, type Signing, sendsTokens } from './demand.ts'
-import { airdrop, claim } from './demanded-airdrops.ts'
-import { burn, collection, goldLock, goldUnlock, nft, release, stake } from './demanded-assets.ts'
+import { type AskedTransfer, anyValue, type Call, type Demand, pays, type Signing, sendsTokens } from './demand.ts'
+import { claimsAirdrop, opensAirdrop } from './demanded-airdrops.ts'
+import {
+  burnsNft,
+  locksGold,
+  makesCollection,
+  mintsNft,
+  releasesNft,
+  stakesNft,
+  unlocksGold,
+} from './demanded-assets.ts'
 import { claimsFees } from './demanded-claims.ts'
 import { launches, makesConfig, swaps } from './demanded-pools.ts'
 import { makesToken, revokes } from './demanded-tokens.ts'
@@ -24,18 +32,18 @@ export const DEMANDS = {
     'one transfer, of this amount to this recipient',
     async (of, asked: AskedTransfer & { mint?: string; decimals: number }) =>
       asked.mint === undefined
-        ? [pays(of.payer, asked.wallet, asked.amount ?? anything)]
+        ? [pays(of.payer, asked.wallet, asked.amount ?? anyValue)]
         : sendsTokens(of, { mint: asked.mint, decimals: asked.decimals, recipients: [asked] }),
   ),
   'tokens create': row('this mint, its supply and its authorities', makesToken),
   'tokens revoke': row('it gives up this authority, and changes nothing else', revokes),
-  'gold lock': row('this amount into your own lock, for these days', goldLock),
-  'gold unlock': row('the lock is paid to you, and closed', goldUnlock),
-  'collections create': row('this collection, of this authority, without plugins', collection),
-  'nfts mint': row('this asset, to this owner, without plugins', nft),
-  'nfts burn': row('it burns this asset', burn),
-  'stakes create': row('it freezes this asset in your wallet', stake),
-  'stakes release': row('it thaws this asset', release),
+  'gold lock': row('this amount into your own lock, for these days', locksGold),
+  'gold unlock': row('the lock is paid to you, and closed', unlocksGold),
+  'collections create': row('this collection, of this authority, without plugins', makesCollection),
+  'nfts mint': row('this asset, to this owner, without plugins', mintsNft),
+  'nfts burn': row('it burns this asset', burnsNft),
+  'stakes create': row('it freezes this asset in your wallet', stakesNft),
+  'stakes release': row('it thaws this asset', releasesNft),
   'pools create': row('this token and its pool, and a first buy of this amount', launches),
   'pools share': row('one config account, at your cost', ({ payer }, { config }: { config: string }) => [
     makesConfig(payer, config),
@@ -52,9 +60,9 @@ export const DEMANDS = {
     ],
   ),
   'fees claim': row('this claim, into accounts of whom it pays, and these shares', claimsFees),
-  'airdrops init': row('this airdrop, with this deposit into its vault', airdrop),
-  'airdrops launch': row('this airdrop, with its total into its vault', airdrop),
-  'airdrops claim': row('one claim, into your own account', claim),
+  'airdrops init': row('this airdrop, with this deposit into its vault', opensAirdrop),
+  'airdrops launch': row('this airdrop, with its total into its vault', opensAirdrop),
+  'airdrops claim': row('one claim, into your own account', claimsAirdrop),
   'airdrops send': row('these transfers', sendsTokens, { inOrder: true }),
   'airdrops push': row('these transfers', sendsTokens, { inOrder: true }),
 } as const

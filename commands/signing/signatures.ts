@@ -2,7 +2,7 @@
 import type { Session } from '../session.ts'
 import { failure } from '../ui/problem.ts'
 import type { BuiltTransactions } from './built-transactions.ts'
-import type { CheckedTransaction } from './demand.ts'
+import type { CheckedBuild } from './demand.ts'
 import type { SignedTransaction } from './wallet.ts'
 
 type SecretKey = readonly number[]
@@ -19,13 +19,13 @@ interface OwnKeys {
 }
 
 /** Signs with the keypair and `secretKeys`, where others sign elsewhere. */
-export const signChecked = ({ wallet }: Session, checked: CheckedTransaction, { keypair, secretKeys }: OwnKeys) =>
+export const signChecked = ({ wallet }: Session, checked: CheckedBuild, { keypair, secretKeys }: OwnKeys) =>
   wallet.sign(checked, { keypair, secretKeys })
 
 /** Signs with the keypair and `secretKeys`. Throws a failure where another signature is still missing. */
 export async function signCompletely(
   session: Session,
-  checked: CheckedTransaction,
+  checked: CheckedBuild,
   keys: OwnKeys,
 ): Promise<CompleteTransaction> {
   const { transaction, signature, missing } = await signChecked(session, checked, keys)

@@ -16,7 +16,7 @@ import { createWallet } from '../../bin/wallet.ts'
 import type { Session } from '../../commands/session.ts'
 import type { BuiltTransactions } from '../../commands/signing/built-transactions.ts'
 import { contentOutcome } from '../../commands/signing/content.ts'
-import { memo as note } from '../../commands/signing/demand.ts'
+import { writesMemo } from '../../commands/signing/demand.ts'
 import { runSigned, type SignedRun } from '../../commands/signing/run.ts'
 import { Cancelled, failure } from '../../commands/ui/problem.ts'
 import { withBlockhash } from '../../src/chain/cosign.ts'
@@ -299,7 +299,7 @@ function setting({
     demand: async (of) => ({
       says: 'two transfers',
       payer: of.payer,
-      calls: [transfers, note('hello')],
+      calls: [transfers, writesMemo('hello')],
       inOrder: true,
     }),
     secretKeys: ({ secret }: { secret: number[] }) => [secret],

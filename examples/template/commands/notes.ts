@@ -3,6 +3,7 @@ import type { NoteDrafted } from '../src/api/notes.ts'
 import { paths } from '../src/api/paths.ts'
 import { type Noun, required, text, verb } from './command.ts'
 import { listVerb } from './reads.ts'
+import { DEMANDS } from './signing/demands.ts'
 import { buildFields, SIGNING } from './signing/flags.ts'
 import { runSigned } from './signing/run.ts'
 
@@ -20,6 +21,7 @@ export const notesNoun: Noun = {
         return runSigned<NoteDrafted>(session, flags, {
           what: 'Put a note on the chain',
           build: (author) => session.client.notes.create({ ...buildFields(flags), author, text }),
+          demand: (of, { note }) => DEMANDS['notes create'](of, { id: note.id, text }),
           show: ({ note }) => ({ id: note.id, text: note.text }),
         })
       },
