@@ -1,8 +1,9 @@
 // Builds dist/: the command, the tree worker and its engine, the typed client, the claim page, and the reference page.
 // What has a native part stays outside of dist/; all other packages are bundled into it, in the versions of the lock
-// file. `--if-changed` builds nothing where dist/ is of these sources already; `--clean` removes what was there.
+// file. `--if-changed` builds nothing where dist/ is of these sources already. Files are written beside and renamed, and
+// those of earlier builds stay for a month, so that what runs from dist/ goes on.
 import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { basename, relative } from 'node:path'
 import { build } from 'esbuild'
 import { tsImport } from 'tsx/esm/api'
 import { bundledPackages } from './.build/bundled-packages.mjs'
@@ -10,6 +11,7 @@ import { clientTypes } from './.build/client-types.mjs'
 import { writeCodeCaches } from './.build/code-caches.mjs'
 import { commonJsOnDemand } from './.build/common-js.mjs'
 import { commonJsChunks, importsBesideEntry } from './.build/common-js-chunks.mjs'
+import { keepEarlierFiles } from './.build/earlier-files.mjs'
 import { INPUTS_FILE, inputsHash, isBuilt } from './.build/inputs.mjs'
 import { installedBeside } from './.build/installed-beside.mjs'
 import { ENGINE_LIBRARY, merkleEngine } from './.build/merkle-engine.mjs'
@@ -21,14 +23,16 @@ if (process.argv.includes('--if-changed') && isBuilt()) process.exit(0)
 const { version } = JSON.parse(await readFile('package.json', 'utf8'))
 const { dependencies, optionalDependencies } = installedBeside(JSON.parse(await readFile('package-lock.json', 'utf8')))
 const inputs = inputsHash()
-if (process.argv.includes('--clean')) await rm('dist', { recursive: true, force: true })
 for (const folder of ['dist/docs', 'dist/help', 'dist/man', 'dist/claim-page/texts'])
   await mkdir(folder, { recursive: true })
 // Until the end of this build dist/ is of no known state.
 await rm(INPUTS_FILE, { force: true })
 
+const written = new Set()
+
 /** Puts the whole file in its place at once: a process that starts meanwhile reads the earlier one or this one. */
 async function put(path, bytes) {
+  written.add(relative('', path))
   const aside = `${path}.${process.pid}`
   await writeFile(aside, bytes)
   if (path.endsWith('svc.js')) await chmod(aside, 0o755)
@@ -137,4 +141,5 @@ const licenses = await bundledPackages(program.metafile, [ENGINE_LIBRARY, JQ])
 await put('dist/THIRD-PARTY-LICENSES.txt', licenses + (await readFile('.build/jq-notices.txt', 'utf8')))
 await put('dist/client.d.mts', clientTypes())
 await writeCodeCaches(packs, put)
+await keepEarlierFiles(written, put)
 await put(INPUTS_FILE, inputs)

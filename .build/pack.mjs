@@ -19,7 +19,7 @@ function restore() {
 
 restore()
 if (!process.argv.includes('--restore')) {
-  const { status } = spawnSync(process.execPath, ['esbuild.config.mjs', '--clean'], { stdio: ['ignore', 2, 2] })
+  const { status } = spawnSync(process.execPath, ['esbuild.config.mjs'], { stdio: ['ignore', 2, 2] })
   if (status !== 0) process.exit(1)
   const text = readFileSync(MANIFEST, 'utf8')
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'))

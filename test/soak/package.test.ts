@@ -1,6 +1,5 @@
 /** The package as a user installs it: packed, installed into an empty prefix, run without the clone, and its client in Node and a browser. */
-import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { homedir } from 'node:os'
@@ -8,6 +7,7 @@ import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { copyClone } from '../support/clone.ts'
 import { PROGRAMS_DIR } from '../support/programs.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 
@@ -40,21 +40,6 @@ interface Packed {
 }
 let packed: Packed
 
-/** A copy of what the repository holds, because packing writes into its folder. */
-function copyOfClone(): string {
-  const clone = join(folder, 'clone')
-  const { stdout } = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-    cwd: ROOT,
-    encoding: 'utf8',
-    maxBuffer: 16 * MIB,
-  })
-  for (const file of stdout.split('\0')) {
-    if (file !== '' && existsSync(join(ROOT, file))) cpSync(join(ROOT, file), join(clone, file))
-  }
-  symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
-  return clone
-}
-
 const svc = (args: string[], options: { reject?: boolean } = {}, settings: Record<string, string> = {}) =>
   execa(svcFile, args, {
     cwd: home,
@@ -65,7 +50,8 @@ const svc = (args: string[], options: { reject?: boolean } = {}, settings: Recor
 
 beforeAll(async () => {
   mkdirSync(home, { recursive: true })
-  const clone = copyOfClone()
+  const clone = join(folder, 'clone')
+  copyClone(clone)
   const { stdout } = await execa('npm', ['pack', '--json', '--pack-destination', folder], { cwd: clone, env })
   // The scripts that run before the packing may print lines of their own.
   packed = JSON.parse(stdout.slice(stdout.indexOf('[\n')))[0]
