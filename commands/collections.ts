@@ -4,7 +4,7 @@ import { paths } from '../src/api/paths.ts'
 import { type Noun, required, text, verb } from './command.ts'
 import { recordVerb } from './reads.ts'
 import { DEMANDS } from './signing/demands.ts'
-import { buildFields, SIGNING } from './signing/flags.ts'
+import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING } from './signing/flags.ts'
 import { runSigned } from './signing/run.ts'
 
 const { submit, get, simulate } = paths.transactions
@@ -19,6 +19,7 @@ export const collectionsNoun: Noun = {
         name: required(text('Name: 1 to 64 characters')),
         uri: required(text('Where its metadata is', { placeholder: 'URL' })),
         update_authority: text('Who may mint into it and change it (default: your keypair)', { placeholder: 'WALLET' }),
+        allow_programs: ALLOW_PROGRAMS,
         ...SIGNING,
       },
       examples: [
@@ -35,6 +36,7 @@ export const collectionsNoun: Noun = {
               name,
               uri,
               ...(update_authority === undefined ? {} : { update_authority }),
+              ...programsField(flags),
             }),
           demand: (of, { collection }) =>
             DEMANDS['collections create'](of, { collection, name, uri, authority: update_authority ?? of.payer }),

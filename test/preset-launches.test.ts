@@ -46,8 +46,9 @@ const PRESETS = {
   wrong: { ...dollars, quote_decimals: 8 },
   badge: { ...dollars, quote_mint: WITH_FEE.mint },
   token2022: { ...BASE, token_program: 'token2022' },
-  vault: { ...BASE, fee_claimer: VAULT, leftover_receiver: VAULT },
-  shared: { ...BASE, fee_claimer: VAULT, shared_config: true },
+  vault: { ...BASE, allow_programs: true, fee_claimer: VAULT, leftover_receiver: VAULT },
+  unsaid: { ...BASE, fee_claimer: VAULT },
+  shared: { ...BASE, allow_programs: true, fee_claimer: VAULT, shared_config: true },
   paid: { ...BASE, pool_creation_fee: 1 },
 }
 
@@ -150,6 +151,19 @@ describe.skipIf(lacking.length > 0)('a launch of a preset that says more', () =>
     await settle()
     const { config } = (await get(`/v2/pools/${data.pool.address}`)).data.state
     expect(config).toMatchObject({ feeClaimer: VAULT, leftoverReceiver: VAULT })
+  })
+
+  it('is refused where it names a vault and does not say that one is meant, and for a creator that is no wallet', async () => {
+    const { post } = await setting()
+    const refused = async (body: object) => (await post(body)).json.error
+    const { param, message, details } = await refused({ preset: 'unsaid' })
+    expect([param, details.reason]).toEqual(['preset', 'off_curve'])
+    expect(message).toContain(`preset: its fee_claimer ${VAULT} is an address of a program`)
+    const creator = '1nc1nerator11111111111111111111111111111111'
+    expect(await refused({ preset: 'vault', creator })).toMatchObject({
+      param: 'creator',
+      details: { reason: 'program_owned' },
+    })
   })
 
   it('over a shared config has that of its own fee claimer', async () => {

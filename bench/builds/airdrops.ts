@@ -76,6 +76,7 @@ export async function airdropKinds(stage: Stage): Promise<BuildKind[]> {
     airdrop_count,
     merkle_root: landed.root,
     clawback_after_days: 30,
+    allow_programs: false,
   })
   const created = await createAirdrop(real, creation(0))
   if (created.mode === 'unsigned') stage.land(created.transaction)

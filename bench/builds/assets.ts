@@ -22,7 +22,7 @@ import { MEMO_PROGRAM } from '../../src/solana/program-ids.ts'
 import type { BuildKind, SdkPart } from './floor.ts'
 import { type Stage, UNSIGNED } from './stage.ts'
 
-const TEXTS = { name: 'Bench Asset', uri: 'https://example.com/asset.json' }
+const TEXTS = { name: 'Bench Asset', uri: 'https://example.com/asset.json', allow_programs: false }
 const PLATFORM = 'bench'
 const CORE_SDK = 'mpl-core'
 

@@ -5,7 +5,7 @@ import { type InputValues, integer, text, toggle, verb } from '../command.ts'
 import type { Session } from '../session.ts'
 import type { AskedAirdrop } from '../signing/demanded-airdrops.ts'
 import { DEMANDS } from '../signing/demands.ts'
-import { buildFields, SIGNING, txVersionField } from '../signing/flags.ts'
+import { ALLOW_LIST_PROGRAMS, buildFields, programsField, SIGNING, txVersionField } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
@@ -25,6 +25,7 @@ const initFlags = {
   fund_amount: text('Deposit so many raw units instead of the total of the tree', { placeholder: 'UNITS' }),
   clawback_after_days: integer('Days until what is left can be withdrawn (default 30)', { min: 1, max: 3650 }),
   ...VESTING_FLAGS,
+  allow_programs: ALLOW_LIST_PROGRAMS,
   signed: toggle('The platform wallet pays and signs, instead of your keypair'),
   idempotency_key: text('With --signed: repeat under this key what an earlier run began', { placeholder: 'KEY' }),
   platform_id: PLATFORM_ID,
@@ -59,6 +60,7 @@ export const airdropInitVerb = verb({
       ...(input.fund_amount === undefined ? {} : { fund_amount: input.fund_amount }),
       ...(input.clawback_after_days === undefined ? {} : { clawback_after_days: input.clawback_after_days }),
       ...vesting,
+      ...programsField(input),
     }
     const shown = { mint: tree.mint, airdrop_count: tree.airdrop_count, root: tree.merkle_root }
     return runSigned(session, input, {

@@ -2,6 +2,7 @@
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import type { Session } from '../session.ts'
 import { DEMANDS } from '../signing/demands.ts'
+import { programsField } from '../signing/flags.ts'
 import { type ResumableSigner, runResumable } from '../signing/resumable.ts'
 import { failure } from '../ui/problem.ts'
 import { type LaunchTerms, launchJournal } from './launch-journal.ts'
@@ -17,6 +18,7 @@ export interface LaunchOptions {
   platform_id: string
   clawback_after_days: number | undefined
   vesting: VestingTimes
+  allow_programs: boolean
 }
 
 /**
@@ -87,7 +89,7 @@ function signerOf(session: Session, options: LaunchOptions, record: TreeRecord):
 }
 
 const launchBody = (
-  { payer, platform_id, clawback_after_days, vesting }: LaunchOptions,
+  { payer, platform_id, clawback_after_days, vesting, allow_programs }: LaunchOptions,
   { mint, airdrop_count, root }: TreeRecord,
 ) => ({
   payer: payer.address,
@@ -97,4 +99,5 @@ const launchBody = (
   merkle_root: root,
   ...(clawback_after_days === undefined ? {} : { clawback_after_days }),
   ...vesting,
+  ...programsField({ allow_programs }),
 })

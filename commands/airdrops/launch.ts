@@ -1,7 +1,8 @@
 /** `svc airdrops launch`: from a CSV to funded airdrops in one command, which continues after an interruption when run again. */
 import { paths } from '../../src/api/paths.ts'
-import { MAX_STORED_LEAVES, shardList, totalLocked } from '../../src/merkle/entry-list.ts'
+import { type EntryList, MAX_STORED_LEAVES, shardList, totalLocked } from '../../src/merkle/entry-list.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
+import { unusableWallets, unusableWarnings } from '../../src/merkle/unusable-wallets.ts'
 import { decimalOf } from '../amounts.ts'
 import { type InputValues, integer, listOf, required, text, toggle, verb } from '../command.ts'
 import { builtTreeRecord, readKey } from '../merkle/built-record.ts'
@@ -9,7 +10,7 @@ import { csvFlags, hashRoot, readRecipients, withListNotes } from '../merkle/rec
 import { storeTree } from '../merkle/store-tree.ts'
 import type { Session } from '../session.ts'
 import { confirmOn, refuseUnconfirmable } from '../signing/confirm.ts'
-import { KEYPAIR } from '../signing/flags.ts'
+import { ALLOW_LIST_PROGRAMS, KEYPAIR } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
@@ -40,6 +41,7 @@ const launchFlags = {
   ...csvFlags,
   clawback_after_days: integer('Days until what is left can be withdrawn (default 30)', { min: 1, max: 3650 }),
   ...VESTING_FLAGS,
+  allow_programs: ALLOW_LIST_PROGRAMS,
   again: toggle('Launch a list that is another airdrop of this mint already: everybody is paid twice'),
   replace: toggle('Replace a stored tree of another root that is not on chain yet'),
   signed: toggle('The platform wallet pays and signs, instead of your keypair'),
@@ -87,6 +89,7 @@ export const airdropLaunchVerb = verb({
     const { list: recipients, merged, zeroAmounts } = read
     if (merged > 0) ui.warn(`${merged} rows were added to an earlier row of the same wallet`)
     if (zeroAmounts > 0) ui.warn(`${zeroAmounts} wallets have an amount of 0`)
+    if (!input.allow_programs) refuseUnusable(file, recipients)
     const lists = recipients.count > MAX_STORED_LEAVES ? shardList(recipients) : [recipients]
     requireVestingFits(vesting, String(totalLocked(recipients)))
     const counts = countsOf(input, lists.length)
@@ -128,6 +131,15 @@ export const airdropLaunchVerb = verb({
     return input.dry_run || isComplete ? outcome : { ...outcome, exitCode: EXIT.failed }
   },
 })
+
+/** Before anything is stored; the API asks the chain too, once the list is stored. */
+function refuseUnusable(file: string, list: EntryList): void {
+  const found = unusableWallets(list, list.count)
+  const [warning] = unusableWarnings(found)
+  if (warning !== undefined) {
+    throw usage(`${file}: ${warning}`, { param: '<file>', details: { count: found.count, wallets: found.first } })
+  }
+}
 
 function launchQuestion(open: readonly LaunchPart[], decimals: number): string {
   if (open.length === 0) return 'Store the tree of what is on chain already'
@@ -173,6 +185,7 @@ async function launchAll(
     platform_id: input.platform_id ?? DEFAULT_PLATFORM,
     clawback_after_days: input.clawback_after_days,
     vesting: vestingOf(input),
+    allow_programs: input.allow_programs,
   }
   // This check precedes the replacement of a tree, because a launch that was signed for the older tree may still be
   // confirmed.

@@ -2,7 +2,7 @@
 import { BENEFICIARIES, BENEFICIARIES_OF, FEE_CLAIM_KINDS, type Split } from '../../src/api/fee-claims.ts'
 import { paths } from '../../src/api/paths.ts'
 import { choiceOf, type InputValues, listOf, text, toggle, verb } from '../command.ts'
-import { SIGNING } from '../signing/flags.ts'
+import { ALLOW_PROGRAMS, SIGNING } from '../signing/flags.ts'
 import { refuseNamedWallet } from '../signing/signing-wallet.ts'
 import { usage } from '../ui/problem.ts'
 import { claimAll } from './claim-all.ts'
@@ -23,6 +23,7 @@ const claimFlags = {
   owner: text('With --kind damm_v2: wallet whose positions are claimed', { placeholder: 'WALLET' }),
   split: listOf('Shares in hundredths of a percent, two to ten that sum to 10000', { placeholder: 'ADDR:BPS,…' }),
   split_file: text('CSV of address,bps instead of --split; - for standard input', { placeholder: 'FILE' }),
+  allow_programs: ALLOW_PROGRAMS,
   signed: toggle('The platform wallet pays and signs, instead of your keypair'),
   all: toggle('Claim from every pool that holds fees'),
   min: text('With --all: least SOL that is worth a claim; what pays no SOL is left out', { placeholder: 'SOL' }),

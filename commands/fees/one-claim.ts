@@ -5,13 +5,17 @@ import type { CommandOutcome } from '../command.ts'
 import type { Session } from '../session.ts'
 import type { Demand, Signing } from '../signing/demand.ts'
 import { DEMANDS } from '../signing/demands.ts'
-import { buildFields, type SigningFlags, txVersionField } from '../signing/flags.ts'
+import { buildFields, programsField, type SigningFlags, txVersionField } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
 import { failure } from '../ui/problem.ts'
 import { amountTexts, quoteText, type ShownAmounts } from './amounts.ts'
 
-export type ClaimRunFlags = SigningFlags & { signed: boolean; idempotency_key?: string | undefined }
+export type ClaimRunFlags = SigningFlags & {
+  signed: boolean
+  idempotency_key?: string | undefined
+  allow_programs: boolean
+}
 
 export interface FeeClaimRequest {
   address: string
@@ -27,7 +31,7 @@ export async function prepareClaim(
   { client }: Session,
   { splits, ...claim }: FeeClaimRequest,
   payer: string,
-  fields: ReturnType<typeof buildFields> = {},
+  fields: ReturnType<typeof buildFields> & ReturnType<typeof programsField> = {},
 ): Promise<PreparedClaim> {
   const body = { ...claimBody(claim), ...fields, payer, ...(splits === undefined ? {} : { splits: [...splits] }) }
   const { tx, ...data } = (await client.feeClaims.create(body)).data
@@ -126,7 +130,10 @@ export function claimFees(session: Session, input: ClaimRunFlags, claim: FeeClai
     what: claimQuestion(claim),
     async build(payer) {
       // Where the platform wallet signs, this build is only previewed, so nothing of it may be stored.
-      const fields = buildFields({ ...input, dry_run: input.signed || input.dry_run })
+      const fields = {
+        ...buildFields({ ...input, dry_run: input.signed || input.dry_run }),
+        ...programsField(input),
+      }
       return { data: await prepareClaim(session, claim, payer, fields) }
     },
     demand: (of, data) => claimDemand(of, claim, data),
@@ -140,6 +147,7 @@ export function claimFees(session: Session, input: ClaimRunFlags, claim: FeeClai
           {
             ...claimBody(body),
             ...txVersionField(input),
+            ...programsField(input),
             payer,
             mode: 'signed',
             ...(splits === undefined ? {} : { splits: [...splits] }),

@@ -15,6 +15,7 @@ import {
   verb,
 } from '../command.ts'
 import { listVerb } from '../reads.ts'
+import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
 import { usage } from '../ui/problem.ts'
 import { readSplits } from './splits.ts'
 
@@ -36,6 +37,7 @@ const termFlags = {
   }),
   split: listOf('Shares in hundredths of a percent, two to ten that sum to 10000', { placeholder: 'ADDR:BPS,…' }),
   split_file: text('CSV of address,bps instead of --split; - for standard input', { placeholder: 'FILE' }),
+  allow_programs: ALLOW_PROGRAMS,
   pools: listOf('Only these pools, with no other filter', { placeholder: 'ADDR,…' }),
   preset: text('Only launches of this preset, and what they migrated to', { placeholder: 'NAME' }),
   creator: text('Only launches of this wallet, and what they migrated to', { placeholder: 'WALLET' }),
@@ -254,6 +256,7 @@ async function termsGiven(flags: TermFlags) {
     ...(beneficiary === undefined ? {} : { beneficiary }),
     ...(least === undefined ? {} : { threshold: least }),
     ...(splits === undefined ? {} : { splits }),
+    ...programsField(flags),
     ...(Object.keys(filter).length === 0 ? {} : { filter }),
   }
 }

@@ -1,5 +1,5 @@
 /** `svc merkle build`: builds the tree of a CSV and prints it, writes it to a file with its proofs, or stores it through the API. */
-import type { TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { TreeCreated, TreeRecord } from '../../src/api/merkle-trees.ts'
 import { paths } from '../../src/api/paths.ts'
 import { MAX_STORED_LEAVES, shardList, totalAmount } from '../../src/merkle/entry-list.ts'
 import type { MerkleTree } from '../../src/merkle/tree.ts'
@@ -8,6 +8,7 @@ import { jitoTreeChunks } from '../../src/merkle/tree-files/jito-writer.ts'
 import { streamflowCsvChunks } from '../../src/merkle/tree-files/streamflow.ts'
 import type { JitoDetail, TreeFormat } from '../../src/merkle/tree-files/tree-file.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
+import { unusableWallets, unusableWarnings } from '../../src/merkle/unusable-wallets.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
 import { inWhole } from '../amounts.ts'
 import { type CommandOutcome, choiceOf, integer, required, text, toggle, verb } from '../command.ts'
@@ -17,6 +18,9 @@ import { junitFlag, withJunitReport } from './junit.ts'
 import { csvFlags, hashRoot, hashTree, type Recipients, readRecipients, withListNotes } from './recipients.ts'
 import { storeTree } from './store-tree.ts'
 import { shardFile, svcTreeChunks, writeTreeFile } from './tree-file.ts'
+
+/** Looking at the addresses of a long list would take longer than all else. */
+const MOST_WALLETS_CHECKED = 500
 
 export const buildTreeOfCsv = verb({
   about: 'Build the tree of a CSV; no network or database unless --persist',
@@ -68,13 +72,16 @@ export const buildTreeOfCsv = verb({
           param: '--format',
         })
       }
-      const records: TreeRecord[] = []
+      const records: TreeCreated[] = []
       for (const [i, part] of parts.entries()) {
         // Only the file holds proofs, and so needs more of the tree than its root.
         const tree = out === undefined ? undefined : hashTree(part, ui)
         const rooted = tree ?? { list: part, root: hashRoot(part, ui) }
-        let record = builtTreeRecord(rooted, mint, first + i)
+        const warnings = unusableWarnings(unusableWallets(part, MOST_WALLETS_CHECKED))
+        for (const warning of warnings) ui.warn(warning)
+        let record: TreeCreated = builtTreeRecord(rooted, mint, first + i)
         if (persist) record = await storeTree(session, rooted, record, replace)
+        else if (warnings.length > 0) record = { ...record, warnings }
         if (out !== undefined && tree !== undefined) {
           const chunks = chunksOf(format, tree, record, jitoPart(recipients, i))
           await writeTreeFile(shard ? shardFile(out, first + i) : out, chunks)
@@ -105,12 +112,12 @@ function jitoPart({ jito }: Recipients, part: number): JitoDetail | undefined {
   return jito && { ...jito, amounts: jito.amounts.slice(from) }
 }
 
-const treeOutcome = (record: TreeRecord, decimals: number | undefined): CommandOutcome => ({
+const treeOutcome = (record: TreeCreated, decimals: number | undefined): CommandOutcome => ({
   data: record,
   record: decimals === undefined ? { ...record } : inWhole({ ...record }, { total: decimals, total_locked: decimals }),
 })
 
-function shardsOutcome(records: readonly TreeRecord[], decimals: number | undefined): CommandOutcome {
+function shardsOutcome(records: readonly TreeCreated[], decimals: number | undefined): CommandOutcome {
   const columns = ['airdrop_count', 'id', 'root', 'leaf_count', 'total', 'persisted'] as const
   const rowsOf = (shown: readonly Record<string, unknown>[]) => ({
     columns,

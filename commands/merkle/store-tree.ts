@@ -1,5 +1,5 @@
 /** Stores a locally built tree through the API. */
-import type { TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { TreeCreated, TreeRecord } from '../../src/api/merkle-trees.ts'
 import { type EntryList, entryAt } from '../../src/merkle/entry-list.ts'
 import type { Session } from '../session.ts'
 import { failure } from '../ui/problem.ts'
@@ -11,7 +11,7 @@ export async function storeTree(
   tree: RootedList,
   built: TreeRecord,
   replace: boolean,
-): Promise<TreeRecord> {
+): Promise<TreeCreated> {
   ui.progress('Storing')(tree.list.count, 0)
   const { data } = await client.merkleTrees.create({
     mint: built.mint,

@@ -4,7 +4,7 @@ import { paths } from '../../src/api/paths.ts'
 import { type Noun, required, text, verb } from '../command.ts'
 import { listVerb, recordVerb } from '../reads.ts'
 import { DEMANDS } from '../signing/demands.ts'
-import { buildFields, SIGNING } from '../signing/flags.ts'
+import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { runSigned } from '../signing/run.ts'
 import { usage } from '../ui/problem.ts'
@@ -24,6 +24,7 @@ export const nftsNoun: Noun = {
         name: text('Name: 1 to 64 characters'),
         uri: text('Where its metadata is', { placeholder: 'URL' }),
         owner: text('Who owns it (default: your keypair)', { placeholder: 'WALLET' }),
+        allow_programs: ALLOW_PROGRAMS,
         from: text('CSV with a row for each NFT, instead of --name and --uri', { placeholder: 'FILE' }),
         journal: text('Where the journal of --from is kept (default: beside the CSV)', { placeholder: 'FILE' }),
         platform_id: PLATFORM_ID,
@@ -39,7 +40,13 @@ export const nftsNoun: Noun = {
         if (from !== undefined) {
           const both = Object.entries(single).find(([, value]) => value !== undefined)
           if (both !== undefined) throw usage(`give either --from or ${both[0]}`, { param: both[0] })
-          return mintAll(session, flags, { file: from, journal, collection, platform_id })
+          return mintAll(session, flags, {
+            file: from,
+            journal,
+            collection,
+            platform_id,
+            allow_programs: flags.allow_programs,
+          })
         }
         if (journal !== undefined) throw usage('--journal goes with --from', { param: '--journal' })
         if (name === undefined) throw missingFlag('--name')
@@ -55,6 +62,7 @@ export const nftsNoun: Noun = {
               name,
               uri,
               ...(owner === undefined ? {} : { owner }),
+              ...programsField(flags),
             }),
           demand: (of, { asset }) =>
             DEMANDS['nfts mint'](of, { asset, collection, owner: owner ?? of.payer, name, uri }),

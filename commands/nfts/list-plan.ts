@@ -7,6 +7,7 @@ import { RATE_LIMIT_PAUSE_MS } from '../signing/following.ts'
 import { SIGNED_EXPIRY_MS } from '../signing/journal.ts'
 import { usage } from '../ui/problem.ts'
 import type { KeyedRow, KeyedRows } from './mint-journal.ts'
+import type { NftRow } from './rows.ts'
 
 export interface MintRow extends KeyedRow {
   asset: string
@@ -24,6 +25,7 @@ const MAX_RATE_LIMIT_PAUSES = 15
  * after a burn.
  */
 const ADDRESSES_PER_REQUEST = 100
+const MOST_FAULTS = 100
 
 /** The rows with their state on chain; those that `before` has as minted are not requested again. */
 export async function planMints(
@@ -82,6 +84,37 @@ export async function refuseGone(
   throw usage(`"${one.name}" was minted (${one.asset}${others}), and the CSV has no such row any more`, {
     param: '--from',
     next: `put the row back as it was; rows may be added. ${journal} knows them all. To mint a list as a new one, name another --journal`,
+  })
+}
+
+/** Throws a usage problem that names the rows whose owners are no wallets, before any row is minted. */
+export async function refuseOwners(
+  session: Session,
+  { file, allow_programs }: { file: string; allow_programs: boolean },
+  rows: readonly NftRow[],
+  payer: string,
+): Promise<void> {
+  const owned = rows.flatMap(({ owner, line }) => (owner === null || owner === payer ? [] : [{ owner, line }]))
+  const lines: string[] = []
+  // The module decodes addresses, and help must not load base58.
+  const { recipientFault } = await import('../../src/solana/recipients.ts')
+  for (let at = 0; at < owned.length; at += ADDRESSES_PER_REQUEST) {
+    const part = owned.slice(at, at + ADDRESSES_PER_REQUEST)
+    const addresses = part.map(({ owner }) => owner)
+    const { accounts } = (await readRetrying(session, () => session.client.accounts.batchFetch({ addresses }))).data
+    for (const [i, { owner, line }] of part.entries()) {
+      const account = accounts[i] ?? null
+      const kind = account && { ...account, hasData: account.space > 0 }
+      const reason = recipientFault(owner, kind, { allowsPrograms: allow_programs })
+      if (reason !== null) lines.push(`${file}:${line}: the owner ${owner} is no wallet (${reason})`)
+    }
+  }
+  if (lines.length === 0) return
+  const count = `${lines.length} of ${owned.length} owners are no wallets`
+  throw usage(`${lines[0]}; ${count}`, {
+    param: '--from',
+    lines: [...lines.slice(0, MOST_FAULTS), count],
+    next: 'name the owners of token accounts instead; where a vault of a program is meant, add --allow-programs',
   })
 }
 

@@ -12,7 +12,7 @@ import { forecastOf, wouldFail } from '../signing/run-failures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import { mintListOutcome } from './list-outcome.ts'
-import { type MintRow, planMints, refuseGone, withAddresses } from './list-plan.ts'
+import { type MintRow, planMints, refuseGone, refuseOwners, withAddresses } from './list-plan.ts'
 import { keyRows, mintJournal } from './mint-journal.ts'
 import { type MintList, mintBody, mintOpen } from './mint-rows.ts'
 import { readRows } from './rows.ts'
@@ -27,6 +27,7 @@ export async function mintAll(session: Session, flags: SigningFlags, list: MintL
   const payer = await signingWallet(session, flags)
   if (!flags.dry_run) refuseUnconfirmable(session, await session.cluster())
   const { name } = await requireAuthority(session, list.collection, payer)
+  await refuseOwners(session, list, parsed, payer)
   const journal = mintJournal(list.journal ?? `${list.file}.mint.json`)
   const terms = { collection: list.collection, payer, cluster: await session.cluster() }
   const planned = await planMints(session, journal.file, keyRows(journal, terms, parsed, { write: false }))

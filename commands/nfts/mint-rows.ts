@@ -6,7 +6,7 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { type Session, sessionWith } from '../session.ts'
 import { checkedBuild, signingFor, UnexpectedBuild } from '../signing/demand.ts'
 import { DEMANDS } from '../signing/demands.ts'
-import { type SigningFlags, txVersionField } from '../signing/flags.ts'
+import { programsField, type SigningFlags, txVersionField } from '../signing/flags.ts'
 import { RATE_LIMIT_PAUSE_MS } from '../signing/following.ts'
 import { sendAll } from '../signing/sending.ts'
 import { signCompletely } from '../signing/signatures.ts'
@@ -18,13 +18,14 @@ export interface MintList {
   journal: string | undefined
   collection: string
   platform_id: string
+  allow_programs: boolean
 }
 
 /** The number of rows that are minted at the same time. */
 const CONCURRENT_ROWS = 8
 
 export const mintBody = (
-  { collection, platform_id }: MintList,
+  { collection, platform_id, allow_programs }: MintList,
   payer: string,
   { name, uri, owner, asset }: MintRow,
 ) => ({
@@ -35,6 +36,7 @@ export const mintBody = (
   uri,
   owner,
   asset,
+  ...programsField({ allow_programs }),
 })
 
 /** Mints several rows at a time; after a row has failed permanently, no other row is started. */

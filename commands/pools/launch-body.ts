@@ -5,6 +5,7 @@ import { LAMPORT_DECIMALS, rawUnits } from '../amounts.ts'
 import type { Session } from '../session.ts'
 import type { Demand, Signing } from '../signing/demand.ts'
 import { DEMANDS } from '../signing/demands.ts'
+import { programsField } from '../signing/flags.ts'
 import { mintState } from '../token-state.ts'
 import { readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
@@ -32,6 +33,7 @@ export async function poolBody(input: CreateFlags) {
     name,
     symbol,
     image: Buffer.from(bytes).toString('base64'),
+    ...programsField(input),
     ...(Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) as {
       [K in keyof typeof optional]?: NonNullable<(typeof optional)[K]>
     }),

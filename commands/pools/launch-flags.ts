@@ -1,6 +1,6 @@
 /** The flags of `svc pools create`. */
 import { asked, choiceOf, type InputValues, requiredUnless, text, toggle } from '../command.ts'
-import { SIGNING, WALLET_ADDRESS } from '../signing/flags.ts'
+import { ALLOW_PROGRAMS, SIGNING, WALLET_ADDRESS } from '../signing/flags.ts'
 
 const URL_VALUE = { placeholder: 'URL' }
 export const createFlags = {
@@ -25,6 +25,7 @@ export const createFlags = {
   website: asked(text('Website', URL_VALUE)),
   twitter: text('Profile on X', URL_VALUE),
   telegram: text('Group or channel on Telegram', URL_VALUE),
+  allow_programs: ALLOW_PROGRAMS,
   bundle: toggle('Send the transactions as a bundle; so is done by itself where relay-url is set'),
   signed: toggle('The platform wallet creates it and signs, instead of your keypair'),
   idempotency_key: text('With --signed: repeat under this key what an earlier run began', { placeholder: 'KEY' }),

@@ -4,7 +4,7 @@ import { paths } from '../../src/api/paths.ts'
 import { required, text, verb } from '../command.ts'
 import { amountTexts } from '../fees/amounts.ts'
 import { DEMANDS } from '../signing/demands.ts'
-import { buildFields, SIGNING, WALLET_ADDRESS } from '../signing/flags.ts'
+import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING, WALLET_ADDRESS } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
 
@@ -16,7 +16,11 @@ export const transferCreatorVerb = verb({
     'The present creator signs. What it has not claimed yet moves along: claim it before with `svc fees claim --as creator`. Vested tokens and positions of the migrated pool stay where they are.',
   calls: [paths.pools.transferCreator, simulate, submit, get],
   args: { address: required(text('Address of the pool')) },
-  flags: { to: required(text('Wallet that becomes the creator', WALLET_ADDRESS)), ...SIGNING },
+  flags: {
+    to: required(text('Wallet that becomes the creator', WALLET_ADDRESS)),
+    allow_programs: ALLOW_PROGRAMS,
+    ...SIGNING,
+  },
   examples: [
     'svc pools transfer-creator CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --to 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78 -k creator.json',
     'svc pools transfer-creator CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --to 6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78 --dry-run',
@@ -29,6 +33,7 @@ export const transferCreatorVerb = verb({
           address,
           payer,
           new_creator: to,
+          ...programsField(flags),
           ...buildFields(flags),
         })
         const { transaction, last_valid_block_height } = data.tx

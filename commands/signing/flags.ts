@@ -16,6 +16,13 @@ export const WAIT = choiceOf(WAITS, 'Wait until it is confirmed (default) or fin
 export const TX_VERSION = choiceOf(['0', '1'], 'Version of the transaction: 0 (the default), or 1, which has more room')
 
 export const WALLET_ADDRESS = { placeholder: 'ADDRESS' }
+export const ALLOW_PROGRAMS = toggle('Let addresses of programs stand as wallets, as the vault of a multisig does')
+export const ALLOW_LIST_PROGRAMS = toggle(
+  'Let entries of the list stand that are no wallets: vaults, token accounts, programs',
+)
+/** The `allow_programs` field of a request; omitted like `tx_version`. */
+export const programsField = ({ allow_programs }: { allow_programs: boolean }): { allow_programs?: true } =>
+  allow_programs ? { allow_programs: true } : {}
 /** A wallet whose key is on another machine, on a device or with a multisig. */
 const PAYER = text('Wallet that signs elsewhere and pays, instead of your keypair; with --build-only', WALLET_ADDRESS)
 

@@ -7,7 +7,7 @@ import { decimalOf, LAMPORT_DECIMALS, rawUnits, solOf } from '../amounts.ts'
 import { required, text, toggle, verb } from '../command.ts'
 import type { Session } from '../session.ts'
 import { DEMANDS } from '../signing/demands.ts'
-import { buildFields, SIGNING, type SigningFlags } from '../signing/flags.ts'
+import { ALLOW_PROGRAMS, buildFields, SIGNING, type SigningFlags } from '../signing/flags.ts'
 import { runSigned } from '../signing/run.ts'
 import { mintState } from '../token-state.ts'
 import { Problem, usage } from '../ui/problem.ts'
@@ -34,7 +34,7 @@ export const send = verb({
   },
   flags: {
     mint: text('Send the token of this mint instead of SOL', { placeholder: 'MINT' }),
-    allow_programs: toggle('Let an address of a program receive, as a vault of a multisig is one'),
+    allow_programs: ALLOW_PROGRAMS,
     accept_transfer_fee: toggle('Send a token that keeps a part of every transfer'),
     ...SIGNING,
   },

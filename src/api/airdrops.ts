@@ -4,6 +4,7 @@ import { airdropClaim, airdropStats, statsQuery } from './airdrop-claims.ts'
 import {
   address,
   airdropCount,
+  allowProgramsField,
   digits,
   hash32,
   hex32,
@@ -157,6 +158,10 @@ export const airdrops = {
         .max(3650)
         .default(30)
         .meta({ description: 'Days until what is left can be withdrawn, from `ends_at` where amounts vest' }),
+      allow_programs: allowProgramsField.meta({
+        description:
+          'Whether the stored tree may have entries that are no wallets: token accounts, mints, programs, and addresses that no key belongs to, as the vault of a multisig. What they do not claim can be withdrawn in the end',
+      }),
       starts_at: timestamp.optional().meta({
         description: 'Start of the vesting of locked amounts; in five minutes by default, which is the earliest',
       }),

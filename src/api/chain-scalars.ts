@@ -80,6 +80,11 @@ export const platformFeeField = z
   .min(0)
   .default(0)
   .meta({ description: 'Lamports paid to the platform wallet inside the same transaction' })
+/** Says that an address of a program, which no key belongs to, is meant as a recipient or an authority. */
+export const allowProgramsField = z.boolean().default(false).meta({
+  description:
+    'Whether addresses of programs may be named, as the vault of a multisig is one; a mint or a token account never',
+})
 /** Hex of 32 bytes without 0x, as the server returns it. */
 export const hex32 = z.string().regex(/^[0-9a-f]{64}$/)
 /** Hex of 32 bytes, with or without 0x. */

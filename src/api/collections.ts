@@ -1,6 +1,6 @@
 /** Collections into which assets are minted, and the authorities that may mint. */
 import { z } from '@hono/zod-openapi'
-import { address } from './chain-scalars.ts'
+import { address, allowProgramsField } from './chain-scalars.ts'
 import { buildBody } from './envelope.ts'
 import { assetTexts, checkTextSize } from './nfts.ts'
 import { paths } from './paths.ts'
@@ -40,6 +40,7 @@ export const collections = {
       update_authority: address.optional().meta({
         description: 'Who may mint into it and change it; the payer unless given',
       }),
+      allow_programs: allowProgramsField,
     }).superRefine(checkTextSize),
     data: collectionCreated,
     signed: 'refused',

@@ -1,6 +1,6 @@
 /** Handing the role of a pool's creator over, with what the creator has not claimed yet. */
 import { z } from '@hono/zod-openapi'
-import { address, digits } from './chain-scalars.ts'
+import { address, allowProgramsField, digits } from './chain-scalars.ts'
 import { buildBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { trackedResource, unsignedPayload } from './payloads.ts'
@@ -33,7 +33,7 @@ export const transferCreatorRoute = defineRoute({
   description:
     'The new creator claims what the creator has not claimed yet, and everything that the pool earns its creator from then on. Vested tokens and the positions of the migrated pool stay with the wallet that they were made for. Not possible between the end of the curve and its migration.',
   params: z.object({ address }),
-  body: buildBody({ payer: address, new_creator: address }),
+  body: buildBody({ payer: address, new_creator: address, allow_programs: allowProgramsField }),
   data: poolCreatorTransfer,
   signed: 'refused',
 })

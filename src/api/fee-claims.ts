@@ -1,6 +1,6 @@
 /** Fee claims: claiming the fees that a pool holds for the partner, and their history. */
 import { z } from '@hono/zod-openapi'
-import { address, digits, signatureText } from './chain-scalars.ts'
+import { address, allowProgramsField, digits, signatureText } from './chain-scalars.ts'
 import { buildBody, listQuery } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'
 import { paths } from './paths.ts'
@@ -135,6 +135,7 @@ export const feeClaims = {
       }),
       payer: address.meta({ description: 'Pays the transaction; in `signed` mode the platform wallet pays' }),
       splits: feeSplits.optional(),
+      allow_programs: allowProgramsField,
     }).superRefine(({ kind, beneficiary, owner, splits }, context) => {
       const [only, other] = BENEFICIARIES_OF[kind]
       if (beneficiary !== undefined && other === undefined && beneficiary !== only) {

@@ -1,6 +1,6 @@
 /** Fee schedules: claims that the platform wallet makes by itself at the times of a cron expression, and their runs. */
 import { z } from '@hono/zod-openapi'
-import { address, signatureText, u64Digits } from './chain-scalars.ts'
+import { address, allowProgramsField, signatureText, u64Digits } from './chain-scalars.ts'
 import { deletedSchema, listQuery, writeBody } from './envelope.ts'
 import {
   BENEFICIARIES,
@@ -84,6 +84,7 @@ const termsShape = {
   threshold,
   splits: nullOr(z.array(feeSplit)),
   filter,
+  allow_programs: z.boolean().meta({ description: 'Whether splits may pay addresses of programs' }),
 }
 const termsSchema = z.object(termsShape)
 export type ScheduleTerms = z.output<typeof termsSchema>
@@ -188,6 +189,7 @@ export const feeSchedules = {
       beneficiary: scheduleBeneficiary.optional(),
       threshold: threshold.default('0'),
       splits: feeSplits.optional(),
+      allow_programs: allowProgramsField,
       filter: filter.default({}),
       active: z.boolean().default(true),
     }).superRefine(({ kinds, beneficiary = null, splits = null }, context) => {
@@ -229,6 +231,9 @@ export const feeSchedules = {
       beneficiary: nullOr(scheduleBeneficiary).optional(),
       threshold: threshold.optional(),
       splits: nullOr(feeSplits).optional().meta({ description: 'null pays everything to the platform wallet' }),
+      allow_programs: z.boolean().optional().meta({
+        description: 'Whether splits may pay addresses of programs; false with new `splits` when left out',
+      }),
       filter: filter.optional().meta({ description: 'Replaces the filter; `{}` is every pool' }),
       active: z.boolean().optional(),
     }),

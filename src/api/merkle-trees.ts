@@ -31,6 +31,17 @@ export const merkleTree = z
   })
   .openapi('MerkleTree')
 
+export const merkleTreeCreated = merkleTree
+  .extend({
+    warnings: z
+      .array(z.string())
+      .optional()
+      .meta({
+        description: 'Wallets that nobody can sign for, as far as their addresses tell; left out where there are none',
+      }),
+  })
+  .openapi('MerkleTreeCreated')
+
 export const merkleEntry = z
   .object({
     wallet: address,
@@ -53,6 +64,7 @@ export const merkleProof = z
 const entryAmount = z.union([digits, z.number().min(0)])
 
 export type TreeRecord = z.output<typeof merkleTree>
+export type TreeCreated = z.output<typeof merkleTreeCreated>
 export type MerkleEntry = z.output<typeof merkleEntry>
 export type MerkleProof = z.output<typeof merkleProof>
 
@@ -85,7 +97,7 @@ export const merkleTrees = {
     }),
     raw: true,
     large: true,
-    data: merkleTree,
+    data: merkleTreeCreated,
     status: 201,
     unstored: 'Nothing new is stored: `persist` is false, or the tree is stored already with the same root',
     scope: 'airdrop:write',

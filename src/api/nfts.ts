@@ -1,6 +1,6 @@
 /** NFTs: assets that are minted into a collection and can be burned. */
 import { z } from '@hono/zod-openapi'
-import { address, platformId, uri } from './chain-scalars.ts'
+import { address, allowProgramsField, platformId, uri } from './chain-scalars.ts'
 import { buildBody, listQuery } from './envelope.ts'
 import { paths } from './paths.ts'
 import { unsignedPayload } from './payloads.ts'
@@ -66,6 +66,7 @@ export const nfts = {
       collection: address,
       ...assetTexts,
       owner: address.optional().meta({ description: 'Who owns it; the payer unless given' }),
+      allow_programs: allowProgramsField,
       authority: address.optional().meta({
         description:
           'Who of the collection signs: its update authority or a delegate (default: the payer where it is one)',

@@ -121,6 +121,10 @@ export const curvePreset = z.strictObject({
   leftover_receiver: address
     .optional()
     .meta({ description: 'Receives what is left of the supply; the platform wallet when left out' }),
+  allow_programs: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Whether fee claimer and leftover receiver may be addresses of programs, as a vault is' }),
   token_update_authority: z
     .enum(['immutable', 'creator', 'partner'])
     .default('immutable')

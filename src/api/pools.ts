@@ -2,6 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import {
   address,
+  allowProgramsField,
   base64Text,
   digits,
   signatureText,
@@ -183,6 +184,7 @@ const launchBody = buildBody({
   preset: presetName
     .optional()
     .meta({ description: 'Curve of the pool, see GET /v2/pool-presets; the configured one when left out' }),
+  allow_programs: allowProgramsField,
   lock_liquidity: z.boolean().optional().meta({
     description:
       '`damm_v2` only. True, also when left out: the liquidity is locked for good; false: the creator can take it out at any time',
@@ -356,7 +358,7 @@ export function fromMultipart(fields: Readonly<Record<string, string>>): Record<
   if (fields.buy_amount !== undefined && /^[0-9]+(\.[0-9]+)?$/.test(fields.buy_amount)) {
     typed.buy_amount = Number(fields.buy_amount)
   }
-  for (const name of ['lock_liquidity', 'dry_run']) {
+  for (const name of ['lock_liquidity', 'allow_programs', 'dry_run']) {
     if (fields[name] === 'true' || fields[name] === 'false') typed[name] = fields[name] === 'true'
   }
   if (fields.tx_version === '0' || fields.tx_version === '1') typed.tx_version = Number(fields.tx_version)

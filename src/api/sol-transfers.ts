@@ -1,13 +1,14 @@
 /** SOL transfers: lamports from one wallet to another. */
 import { z } from '@hono/zod-openapi'
-import { address, digits, isU64 } from './chain-scalars.ts'
+import { ADDRESS_FAULTS } from '../solana/recipients.ts'
+import { address, allowProgramsField, digits, isU64 } from './chain-scalars.ts'
 import { buildBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
 
 /** Why SOL should not be sent to an address. */
-export const SOL_RECIPIENT_FAULTS = ['sender', 'token_account', 'off_curve', 'program_owned'] as const
+export const SOL_RECIPIENT_FAULTS = ['sender', ...ADDRESS_FAULTS] as const
 export type SolRecipientFault = (typeof SOL_RECIPIENT_FAULTS)[number]
 
 const lamports = z
@@ -34,10 +35,7 @@ export const solTransfers = {
       payer: address.meta({ description: 'Wallet that sends, and pays the fee' }),
       recipient: address,
       lamports,
-      allow_programs: z
-        .boolean()
-        .default(false)
-        .meta({ description: 'Whether an address of a program may receive: a vault of a multisig is one' }),
+      allow_programs: allowProgramsField,
     }),
     data: solTransfer,
     signed: 'refused',

@@ -1,6 +1,7 @@
 /** Token transfers: amounts of one token to many wallets, as many as one transaction has room for. */
 import { z } from '@hono/zod-openapi'
-import { address, digits, treeId, u64Digits } from './chain-scalars.ts'
+import { ADDRESS_FAULTS } from '../solana/recipients.ts'
+import { address, allowProgramsField, digits, treeId, u64Digits } from './chain-scalars.ts'
 import { buildBody, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { signedPayload, unsignedPayload } from './payloads.ts'
@@ -9,9 +10,7 @@ import { defineRoute } from './route.ts'
 /** Why a wallet is left out. */
 export const TRANSFER_FAULTS = [
   'sender',
-  'token_account',
-  'off_curve',
-  'program_owned',
+  ...ADDRESS_FAULTS,
   'account_taken',
   'account_frozen',
   'new_accounts_frozen',
@@ -44,10 +43,7 @@ const recipientsOf = (most: number) =>
 const transferFields = {
   payer: address.meta({ description: 'Wallet that sends, and pays for token accounts that are missing' }),
   mint: address,
-  allow_programs: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'Whether addresses of programs may receive: a vault of a multisig is one' }),
+  allow_programs: allowProgramsField,
   accept_transfer_fee: z
     .boolean()
     .default(false)

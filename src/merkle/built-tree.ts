@@ -1,12 +1,13 @@
 /** Builds everything that the store requires from raw bytes; the worker thread runs it and sends back the result. */
 import type { CsvOptions } from './csv.ts'
 import { bytesSource } from './csv-source.ts'
-import { listHash, totalAmount, totalLocked } from './entry-list.ts'
+import { listHash, MAX_STORED_LEAVES, totalAmount, totalLocked } from './entry-list.ts'
 import { readRecipientCsv, recipientTree } from './recipient-tree.ts'
 import type { SettledRows } from './row-builder.ts'
 import { type EncodedTree, encodeTree } from './stored-tree.ts'
 import { toHex } from './tree.ts'
 import { readTreeRequest } from './tree-request.ts'
+import { unusableWallets, unusableWarnings } from './unusable-wallets.ts'
 
 /** A validated list and its tree, without values that cannot be sent between threads. */
 export interface BuiltTree {
@@ -23,6 +24,8 @@ export interface BuiltTree {
   listHash: string
   merged: number
   zeroAmounts: number
+  /** What is unusual about the list, in sentences. */
+  warnings: string[]
   /** Parts to store, see `blobsOf`; undefined when the request has `persist: false`. */
   encoded: EncodedTree | undefined
 }
@@ -50,6 +53,7 @@ function treeOf(fields: Record<string, unknown>, rows: SettledRows, encode: bool
     listHash: listHash(list),
     merged,
     zeroAmounts,
+    warnings: unusableWarnings(unusableWallets(list, MAX_STORED_LEAVES)),
     encoded: encode ? encodeTree(tree) : undefined,
   }
 }

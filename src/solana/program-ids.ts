@@ -31,6 +31,17 @@ export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111'
 export const RENT_SYSVAR = 'SysvarRent111111111111111111111111111111111'
 export const INSTRUCTIONS_SYSVAR = 'Sysvar1nstructions1111111111111111111111111'
 export const SLOT_HASHES_SYSVAR = 'SysvarS1otHashes111111111111111111111111111'
+/** Sysvars that nothing here reads. */
+export const OTHER_SYSVARS = [
+  'SysvarEpochSchedu1e111111111111111111111111',
+  'SysvarEpochRewards1111111111111111111111111',
+  'SysvarFees111111111111111111111111111111111',
+  'SysvarLastRestartS1ot1111111111111111111111',
+  'SysvarRecentB1ockHashes11111111111111111111',
+  'SysvarRewards111111111111111111111111111111',
+  'SysvarS1otHistory11111111111111111111111111',
+  'SysvarStakeHistory1111111111111111111111111',
+] as const
 
 /** Owners of the accounts in a fresh runtime. */
 export const BUILT_IN_OWNERS = [

@@ -180,6 +180,7 @@ function owed(
     build_only: false,
     wait: undefined,
     signed: true,
+    allow_programs: false,
     min: undefined,
   }
   const run = async (more: object = {}) => {

@@ -117,6 +117,7 @@ describe.skipIf(lacking.length > 0)('claims for everybody', () => {
       quote_mint: addressOf(quote),
       token_program: 'token2022',
       fee_claimer: vault.toBase58(),
+      allow_programs: true,
       locked_vesting: undefined,
     }
     writeFileSync(presets, JSON.stringify({ earning: EARNING, dollar }))

@@ -9,8 +9,8 @@ import { type Service, startService } from '../support/service.ts'
 
 const DAY_MS = 86_400_000
 const splits = [
-  { recipient: A, bps: 5_000 },
-  { recipient: B, bps: 5_000 },
+  { recipient: '9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g', bps: 5_000 },
+  { recipient: '6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78', bps: 5_000 },
 ]
 
 const post = ({ request }: Service, body: object) => request('POST', '/v2/fee-schedules', { body })
@@ -37,6 +37,7 @@ describe('a fee schedule', () => {
       threshold: '18446744073709551615',
       splits,
       filter: { preset: 'p', creator: A, status: 'live' },
+      allow_programs: false,
       active: true,
       // The test's clock stands at Monday, 1 June 2026, 12:00 UTC.
       next_run_at: '2026-06-02T04:00:00.000Z',

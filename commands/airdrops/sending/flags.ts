@@ -1,11 +1,11 @@
 /** The flags of both commands that send a list. */
 import { text, toggle } from '../../command.ts'
-import { KEYPAIR, TX_VERSION } from '../../signing/flags.ts'
+import { ALLOW_PROGRAMS, KEYPAIR, TX_VERSION } from '../../signing/flags.ts'
 
 export const sendFlags = {
   out: text('Write every wallet with its signature to this CSV', { placeholder: 'FILE' }),
   signed: toggle('The platform wallet sends and pays, instead of your keypair'),
-  allow_programs: toggle('Send to addresses of programs too, as to the vault of a multisig'),
+  allow_programs: ALLOW_PROGRAMS,
   accept_transfer_fee: toggle('Send a token that keeps a part of each transfer, so that less arrives'),
   again: toggle('Pay everybody once more, although the same list was sent by another journal'),
   keypair: KEYPAIR,

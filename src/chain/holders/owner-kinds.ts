@@ -1,14 +1,12 @@
 /** Tells what the owners of tokens are: wallets, vaults of known programs, escrows, other accounts of programs. */
 import { base58 } from '@scure/base'
 import type { HolderKind } from '../../allocation/holder-kinds.ts'
-import { isAddress } from '../../solana/addresses.ts'
-import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
 import { isEd25519Point } from '../../solana/curve.ts'
 import { INCINERATOR, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY, PROGRAMS } from '../../solana/programs.ts'
+import type { AccountKind } from '../../solana/recipients.ts'
+import { readAccountKinds } from '../account-kinds.ts'
 import type { Chain } from '../connection.ts'
-import { atSlot } from '../node-call.ts'
-import { askNode } from '../rpc-faults.ts'
 
 export interface OwnerKind {
   kind: HolderKind
@@ -23,9 +21,6 @@ export interface OwnerKindsOptions {
   minSlot: number
   nextTurn: () => Promise<void> | undefined
 }
-
-/** Calls of one hundred accounts that are under way together. */
-const CALLS_AT_ONCE = 8
 
 const KNOWN_OWNERS: Readonly<Record<string, HolderKind | undefined>> = {
   [DBC_POOL_AUTHORITY]: 'dbc_vault',
@@ -58,18 +53,15 @@ export async function ownerKinds(
     kinds.push({ kind: known ?? 'wallet', program: null })
     await nextTurn()
   }
-  let next = 0
-  const readSome = async () => {
-    for (let from = next; from < asked.length; from = next) {
-      next += ACCOUNTS_PER_CALL
-      const part = asked.slice(from, from + ACCOUNTS_PER_CALL)
-      const accounts = await readOwners(chain, part, minSlot)
-      part.forEach((owner, i) => {
-        kinds[owner.index] = kindOf(owner, accounts[i] ?? null)
-      })
-    }
-  }
-  await Promise.all(Array.from({ length: CALLS_AT_ONCE }, readSome))
+  await readAccountKinds(
+    chain,
+    asked.map(({ address }) => address),
+    { commitment: 'finalized', minContextSlot: minSlot },
+    (account, i) => {
+      const owner = asked[i]
+      if (owner !== undefined) kinds[owner.index] = kindOf(owner, account)
+    },
+  )
   return kinds
 }
 
@@ -79,35 +71,8 @@ interface AskedOwner {
   isWallet: boolean
 }
 
-interface OwnerAccount {
-  owner: string
-  executable: boolean
-}
-
-function kindOf({ isWallet }: AskedOwner, account: OwnerAccount | null): OwnerKind {
+function kindOf({ isWallet }: AskedOwner, account: AccountKind | null): OwnerKind {
   if (account === null || account.owner === SYSTEM_PROGRAM) return { kind: isWallet ? 'wallet' : 'pda', program: null }
   const { owner: program, executable } = account
   return { kind: executable ? 'program' : (KIND_BY_PROGRAM[program] ?? 'program'), program }
-}
-
-function readOwners(
-  chain: Pick<Chain, 'call'>,
-  owners: readonly AskedOwner[],
-  minSlot: number,
-): Promise<(OwnerAccount | null)[]> {
-  const dataSlice = { offset: 0, length: 0 }
-  const options = { encoding: 'base64', commitment: 'finalized', dataSlice, minContextSlot: minSlot }
-  return askNode('Reading the owners of accounts', async () => {
-    const addresses = owners.map(({ address }) => address)
-    const result = await chain.call<unknown>('getMultipleAccounts', [addresses, options])
-    const { value } = atSlot<unknown[]>(result, (shown) => Array.isArray(shown) && shown.length === owners.length)
-    return value.map((shown) => {
-      if (shown === null) return null
-      const { owner, executable } = (shown ?? {}) as Partial<OwnerAccount>
-      if (typeof owner !== 'string' || !isAddress(owner) || typeof executable !== 'boolean') {
-        throw new Error('it answers with parts missing')
-      }
-      return { owner, executable }
-    })
-  })
 }

@@ -17,6 +17,7 @@ import type { Row } from '../../store/schema.ts'
 import { DAY_SECONDS, SECOND_MS } from '../../timing.ts'
 import { type BuiltTransaction, buildTransaction } from '../building.ts'
 import { treeIdOf } from '../merkle-trees/tree-keys.ts'
+import { requireClaimants } from './claimants.ts'
 import { requireFreeCount } from './free-count.ts'
 import { isOpen, readAirdrop } from './on-chain.ts'
 import { describeUnixTime } from './unix-times.ts'
@@ -37,7 +38,7 @@ export interface AirdropCreationPlan {
   built: BuiltTransaction
 }
 
-/** Throws bad_request naming the field that does not match, not_found without the mint. */
+/** Throws bad_request naming the field that does not match or the entry that cannot claim, not_found without the mint. */
 export async function planCreation(
   context: Context,
   input: CreateAirdropInput,
@@ -58,6 +59,8 @@ export async function planCreation(
   const tokens = airdrop.accounts.get(account) ?? null
   const held = isOpen(tokens) ? tokens : null
   requireDepositTokens(input, { payer, account, held, deposit })
+  // What a wallet that cannot claim is due comes back after the clawback time, so `allow_programs` lets each pass.
+  if (tree !== null && !input.allow_programs) await requireClaimants(context, tree)
   const creation = {
     mint,
     airdropCount,

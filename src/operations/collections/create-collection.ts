@@ -8,6 +8,7 @@ import { PROGRAMS } from '../../solana/programs.ts'
 import { freshKey } from '../../solana/signatures.ts'
 import { throwCoreRefusal } from '../assets/core-refusal.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
+import { requireRecipients } from '../recipients.ts'
 import { generatedKeysField } from '../transactions/generated-keys.ts'
 
 type CreateCollectionRoute = Api['collections']['create']
@@ -22,6 +23,10 @@ export async function createCollection(
     throw badRequest('update_authority is the address of Metaplex Core itself, which nobody can sign for', {
       param: 'update_authority',
     })
+  }
+  if (updateAuthority !== payer) {
+    const recipient = { param: 'update_authority', wallet: updateAuthority }
+    await requireRecipients(context, [recipient], { allowsPrograms: input.allow_programs })
   }
   const { address: collection, secretKey } = freshKey()
   const built = await buildTransaction(context, {

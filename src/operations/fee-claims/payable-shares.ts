@@ -2,21 +2,20 @@
 import type { Connection } from '@solana/web3.js'
 import { decodeTokenAccount } from '../../chain/balance-changes.ts'
 import { quoteAccountAddress, type Share } from '../../chain/programs/dbc/index.ts'
-import { readWallets, rentFor } from '../../chain/rpc-reads.ts'
+import { rentFor } from '../../chain/rpc-reads.ts'
 import { accountsAt } from '../../chain/runs.ts'
 import { badRequest } from '../../errors.ts'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { accountKind, recipientFault } from '../../solana/recipients.ts'
+import { type RecipientFault, refuseRecipients } from '../recipients.ts'
 import { splitAmount } from './split-amount.ts'
 import type { TradingFeeRequest } from './types.ts'
-
-/** The System program has a valid address, but no one owns it. */
-const NOT_WALLETS: ReadonlySet<string> = new Set([SYSTEM_PROGRAM])
 
 /** Returns the shares, and what the claimer's account of another quote than SOL holds before the claim. */
 export async function payableShares(
   connection: Connection,
-  { pool, party, splits = [] }: TradingFeeRequest,
+  { pool, party, splits = [], allowsPrograms }: TradingFeeRequest,
   amount: bigint,
 ): Promise<{ shares: Share[]; held: bigint }> {
   const parts = splitAmount(
@@ -26,7 +25,7 @@ export async function payableShares(
   const shares = splits.map(({ recipient }, i) => ({ recipient, amount: parts[i] ?? 0n }))
   requireParts(shares, amount)
   const isSol = pool.quoteMint === WRAPPED_SOL
-  await requireWallets(connection, shares, isSol)
+  await requireWallets(connection, shares, { isSol, allowsPrograms })
   if (isSol) return { shares, held: 0n }
   const owners = [party.claimer, ...shares.map(({ recipient }) => recipient)]
   const addresses = await Promise.all(owners.map((owner) => quoteAccountAddress(pool, owner)))
@@ -44,19 +43,24 @@ function requireParts(shares: readonly Share[], total: bigint): void {
 }
 
 /** In SOL, a share that leaves its recipient below rent exemption fails on chain without an explanation. */
-async function requireWallets(connection: Connection, shares: readonly Share[], isSol: boolean): Promise<void> {
+async function requireWallets(
+  connection: Connection,
+  shares: readonly Share[],
+  { isSol, allowsPrograms }: { isSol: boolean; allowsPrograms: boolean },
+): Promise<void> {
   const recipients = shares.map(({ recipient }) => recipient)
-  const wallets = await readWallets(connection, recipients)
+  const accounts = await accountsAt(connection, recipients)
   const paidTo = (address: string) =>
     shares.reduce((sum, { recipient, amount }) => (recipient === address ? sum + amount : sum), 0n)
+  const faults = recipients.flatMap((wallet, i): RecipientFault[] => {
+    const reason = recipientFault(wallet, accountKind(accounts[i] ?? null), { allowsPrograms })
+    return reason === null ? [] : [{ param: `splits.${i}.recipient`, wallet, reason }]
+  })
+  refuseRecipients(faults, recipients.length)
   const least = shares.length === 0 || !isSol ? 0n : await rentFor(connection, 0)
   for (const [i, { recipient }] of shares.entries()) {
-    const { lamports, isWallet } = wallets[i] ?? { lamports: 0n, isWallet: false }
     const param = `splits.${i}.recipient`
-    if (!isWallet || NOT_WALLETS.has(recipient)) {
-      throw badRequest(`${param}: ${recipient} is no wallet: what is sent there may be lost`, { param })
-    }
-    const after = lamports + (isSol ? paidTo(recipient) : 0n)
+    const after = (accounts[i]?.lamports ?? 0n) + (isSol ? paidTo(recipient) : 0n)
     if (after >= least) continue
     throw badRequest(
       `${param}: ${recipient} would have ${after} lamports, and an account must hold at least ${least}: leave it out, or send it lamports first`,

@@ -15,7 +15,10 @@ export async function planClaim(context: ClaimContext, input: FeeClaimInput, pay
   if (kind === 'damm_v2') return planPositionClaim(context, input, payer)
   const pool = await requireCurve(context.chain, address)
   const party = partyOf(pool, input)
-  if (kind === 'dbc') return planTradingFeeClaim(context, { pool, party, splits: input.splits, payer })
+  if (kind === 'dbc') {
+    const { splits, allow_programs: allowsPrograms = false } = input
+    return planTradingFeeClaim(context, { pool, party, splits, allowsPrograms, payer })
+  }
   if (kind === 'vesting') return planVestingClaim(context, pool, payer)
   if (kind === 'leftover') return planLeftover(context, pool, payer)
   if (kind === 'pool_creation_fee') return planCreationFee(context, pool, payer)

@@ -8,7 +8,7 @@ import type { BuiltTransaction } from '../building.ts'
 export type FeeClaimInput = Pick<
   Input<Api['feeClaims']['create']>,
   'address' | 'kind' | 'beneficiary' | 'owner' | 'splits'
->
+> & { allow_programs?: boolean }
 
 /** Whose share is claimed, and the wallet that it belongs to. */
 export interface Party {
@@ -47,5 +47,7 @@ export interface TradingFeeRequest {
   pool: DbcPool
   party: Party
   splits: readonly Split[] | undefined
+  /** Whether splits may pay addresses of programs. */
+  allowsPrograms: boolean
   payer: string
 }

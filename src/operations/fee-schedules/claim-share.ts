@@ -72,12 +72,12 @@ export async function claimShare(
   if (known !== null) return known
   const begun = await begunSigning(services, row)
   if (begun === 'lost') return endShare(services, row, skippedShare(share, 'error', LOST))
-  const { beneficiary, splits } = terms
+  const { beneficiary, splits, allow_programs } = terms
   const input = {
     address,
     kind,
     ...(beneficiary === null ? {} : { beneficiary }),
-    ...(splits === null ? {} : { splits }),
+    ...(splits === null ? {} : { splits, allow_programs }),
     // Of a pool alone the parties of its curve are not known.
     ...(kind === 'damm_v2' ? { owner: share.owner } : {}),
   }

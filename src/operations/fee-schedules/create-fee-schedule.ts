@@ -7,23 +7,26 @@ import { newId } from '../../store/id.ts'
 import { auditSchedule } from './audit-schedule.ts'
 import { openCron } from './cron-times.ts'
 import { feeScheduleRecord } from './fee-schedule-record.ts'
+import { requireSplitRecipients } from './split-recipients.ts'
 
 type CreateFeeScheduleRoute = Api['feeSchedules']['create']
 
-/** Throws bad_request naming `cron` or `timezone`. The first period is the next one from now on. */
+/** Throws bad_request naming `cron`, `timezone` or a split that pays no wallet. The first period is the next one from now on. */
 export async function createFeeSchedule(
   context: Context,
   input: Input<CreateFeeScheduleRoute>,
 ): Promise<Result<CreateFeeScheduleRoute>> {
-  const { cron, timezone, active, kinds, beneficiary = null, threshold, splits = null, filter } = input
+  const { cron, timezone, active, kinds, beneficiary = null, threshold, splits = null, filter, allow_programs } = input
+  const terms = { kinds, beneficiary, threshold, splits, filter, allow_programs }
   const now = context.clock.now()
   const times = await openCron(cron, timezone, now)
+  await requireSplitRecipients(context, terms)
   return context.commit(async (tx) => {
     const row = await insertFeeSchedule(tx, {
       id: newId('fsc'),
       cron: cron.trim(),
       timezone,
-      terms_json: JSON.stringify({ kinds, beneficiary, threshold, splits, filter }),
+      terms_json: JSON.stringify(terms),
       active: active ? 1 : 0,
       next_run_at: active ? times.after(now) : null,
       planned_at: now,

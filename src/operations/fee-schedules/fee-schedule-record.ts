@@ -5,7 +5,11 @@ import type { FeeScheduleRow } from '../../store/fee-schedules.ts'
 import { isoTime } from '../../timing.ts'
 import { fromJson, fromJsonOrNull, isoTimeOrNull } from '../api-records.ts'
 
-export const termsOf = ({ terms_json }: Pick<FeeScheduleRow, 'terms_json'>): ScheduleTerms => fromJson(terms_json)
+/** Schedules stored before `allow_programs` pay the vaults that they have paid until now. */
+export const termsOf = ({ terms_json }: Pick<FeeScheduleRow, 'terms_json'>): ScheduleTerms => {
+  const { allow_programs = true, ...terms } = fromJson<ScheduleTerms>(terms_json)
+  return { ...terms, allow_programs }
+}
 
 export const feeScheduleRecord = (row: FeeScheduleRow): FeeSchedule => ({
   id: row.id,

@@ -23,6 +23,7 @@ import {
 } from './claim-share.ts'
 import { type ClaimableShare, claimableShares, LOCK_CALLS, POSITION_CALLS } from './claimable.ts'
 import { endRun, type RunEnd } from './end-run.ts'
+import { termsOf } from './fee-schedule-record.ts'
 import { SkipTally } from './run-tally.ts'
 import { signerOrBlock } from './signer-block.ts'
 
@@ -71,7 +72,7 @@ export async function stepRun(
     return endNow(services, run, { status: isBegun ? 'stopped' : 'skipped', reason: signer.reason })
   }
   const { wallet, genesis } = signer
-  const terms: ScheduleTerms = JSON.parse(run.terms_json ?? '{}')
+  const terms = termsOf({ terms_json: run.terms_json ?? '{}' })
   const targets = await nextTargets(services, run, terms, genesis)
   if (targets.length === 0) return endNow(services, run, { status: 'done', reason: null })
   takeCalls(budget, Math.min(STEP_CALLS, budget.left))

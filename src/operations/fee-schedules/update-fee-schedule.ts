@@ -10,6 +10,7 @@ import { auditSchedule } from './audit-schedule.ts'
 import { openCron } from './cron-times.ts'
 import { stopRunUnderWay } from './end-run.ts'
 import { feeScheduleRecord, termsOf } from './fee-schedule-record.ts'
+import { requireSplitRecipients } from './split-recipients.ts'
 
 type UpdateFeeScheduleRoute = Api['feeSchedules']['update']
 
@@ -23,6 +24,9 @@ export async function updateFeeScheduleById(
   const now = context.clock.now()
   if (input.cron !== undefined || input.timezone !== undefined)
     await openCron(input.cron ?? first.cron, input.timezone ?? first.timezone, now)
+  if (input.splits !== undefined || input.allow_programs !== undefined) {
+    await requireSplitRecipients(context, changedTerms(termsOf(first), input))
+  }
   return context.commit(async (tx) => {
     const before = requireRecord(await lockFeeSchedule(tx, id), 'fee schedule', id)
     const terms = changedTerms(termsOf(before), input)
@@ -31,7 +35,7 @@ export async function updateFeeScheduleById(
     const active = input.active === undefined ? before.active : input.active ? 1 : 0
     const isReplanned = cron !== before.cron || timezone !== before.timezone || active !== before.active
     const terms_json = JSON.stringify(terms)
-    if (!isReplanned && terms_json === before.terms_json) return feeScheduleRecord(before)
+    if (!isReplanned && terms_json === JSON.stringify(termsOf(before))) return feeScheduleRecord(before)
     if (active === 0 && before.active === 1) await stopRunUnderWay(context, tx, id, 'schedule_paused')
     const next = active === 1 && isReplanned ? (await openCron(cron, timezone, now)).after(now) : null
     const stored = await updateFeeSchedule(tx, id, {
@@ -50,13 +54,15 @@ export async function updateFeeScheduleById(
 }
 
 function changedTerms(before: ScheduleTerms, input: Input<UpdateFeeScheduleRoute>): ScheduleTerms {
-  const { kinds, beneficiary, threshold, splits, filter } = input
+  const { kinds, beneficiary, threshold, splits, filter, allow_programs } = input
   const terms: ScheduleTerms = {
     kinds: kinds ?? before.kinds,
     beneficiary: beneficiary === undefined ? before.beneficiary : beneficiary,
     threshold: threshold ?? before.threshold,
     splits: splits === undefined ? before.splits : splits,
     filter: filter ?? before.filter,
+    // Permission was given for the splits that it came with.
+    allow_programs: allow_programs ?? (splits === undefined && before.allow_programs),
   }
   const fault = termsFault(terms)
   if (fault !== null) throw badRequest(`${fault.path.join('.')}: ${fault.message}`, { param: fault.path.join('.') })

@@ -1,6 +1,6 @@
 /** Builds a tree from the raw request body in the worker thread, and stores it with its event. */
 import type { z } from 'zod'
-import { merkleTrees, type TreeRecord } from '../../api/merkle-trees.ts'
+import { merkleTrees, type TreeCreated, type TreeRecord } from '../../api/merkle-trees.ts'
 import { distributorAddress } from '../../chain/programs/merkle-distributor/index.ts'
 import type { Context, Services } from '../../context.ts'
 import { badRequest, internal } from '../../errors.ts'
@@ -44,7 +44,12 @@ function treeError(error: unknown): unknown {
   })
 }
 
-export async function createMerkleTree(context: Context, input: TreeInput): Promise<TreeRecord> {
+export async function createMerkleTree(context: Context, input: TreeInput): Promise<TreeCreated> {
+  const { warnings } = input.built
+  return { ...(await storeBuiltTree(context, input)), ...(warnings.length === 0 ? {} : { warnings }) }
+}
+
+async function storeBuiltTree(context: Context, input: TreeInput): Promise<TreeRecord> {
   const { built, mint, airdrop_count } = input
   const id = treeIdOf(mint, airdrop_count)
   const fields = {

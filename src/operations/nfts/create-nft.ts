@@ -9,6 +9,7 @@ import { PROGRAMS } from '../../solana/programs.ts'
 import { freshKey } from '../../solana/signatures.ts'
 import { throwCoreRefusal } from '../assets/core-refusal.ts'
 import { answerCosigned, buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
+import { requireRecipients } from '../recipients.ts'
 import { requireSigner, trySigner } from '../signing/require-signer.ts'
 import { generatedKeysField } from '../transactions/generated-keys.ts'
 
@@ -19,6 +20,9 @@ export async function createNft(context: Context, input: Input<CreateNftRoute>):
   if ([payer, owner, input.collection].includes(input.asset ?? '')) throw notFresh()
   if (owner === PROGRAMS.core.id) {
     throw badRequest('owner is the address of Metaplex Core itself, which no asset can have', { param: 'owner' })
+  }
+  if (owner !== payer) {
+    await requireRecipients(context, [{ param: 'owner', wallet: owner }], { allowsPrograms: input.allow_programs })
   }
   const { asset, secretKeys } = input.asset === undefined ? freshAsset() : { asset: input.asset, secretKeys: [] }
   const connection = await context.chain.connection()

@@ -19,12 +19,13 @@ import type { Tx } from '../../store/store.ts'
 import { poolRecord } from '../api-records.ts'
 import { trackingOf, withNewBlockhash } from '../building.ts'
 import { platformWallet } from '../platform-wallet.ts'
+import { requireRecipients } from '../recipients.ts'
 import { requireSigner } from '../signing/require-signer.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { openSigningRun } from '../signing/signing-run.ts'
 import type { NewSigningPlan, SigningDraft } from '../signing/types.ts'
 import { generatedKeysField } from '../transactions/generated-keys.ts'
-import { firstBuyOf, launchReceiversOf, requireFittingPreset } from './launch-terms.ts'
+import { firstBuyOf, launchReceiversOf, requireFittingPreset, requireReceivers } from './launch-terms.ts'
 import { type PlannedLaunch, planLaunch, platformPercentage } from './plan-launch.ts'
 import { requireTakenPreset } from './preset-trials.ts'
 import { curveNamed } from './presets.ts'
@@ -71,6 +72,10 @@ export async function prepareLaunch(context: Context, input: Input<CreatePoolRou
   await requireFreeTicker(context, input)
   if (preset.token_program === 'spl') await requireProgram(chain, PROGRAMS.tokenMetadata)
   await requireProgram(chain, input.type === 'dbc' ? PROGRAMS.dbc : PROGRAMS.dammV2)
+  await requireRecipients(context, [{ param: 'creator', wallet: input.creator }], {
+    allowsPrograms: input.allow_programs,
+  })
+  await requireReceivers(context, preset)
   const receivers = await launchReceiversOf(context, preset)
   const partner = input.type === 'dbc' ? receivers.feeClaimer : await platformWallet(context)
   platformPercentage(preset, { ...input, partner, lockLiquidity: input.lock_liquidity ?? true })

@@ -4,6 +4,7 @@ import type { Services } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { platformWallet } from '../platform-wallet.ts'
+import { requireRecipients } from '../recipients.ts'
 import type { NamedCurve } from './presets.ts'
 import { lamportsOfSol, rawUnitsOf } from './sol-amounts.ts'
 
@@ -23,6 +24,18 @@ export async function launchReceiversOf(
   }
   const platform = await platformWallet(services)
   return { feeClaimer: fee_claimer ?? platform, leftoverReceiver: leftover_receiver ?? platform }
+}
+
+/** Throws bad_request where the preset gives fees or leftovers to an address that is no wallet. */
+export async function requireReceivers(
+  services: Pick<Services, 'chain'>,
+  { allow_programs, ...preset }: NamedCurve['preset'],
+): Promise<void> {
+  const receivers = (['fee_claimer', 'leftover_receiver'] as const).flatMap((as) => {
+    const wallet = preset[as]
+    return wallet === undefined ? [] : [{ param: 'preset', wallet, as }]
+  })
+  if (receivers.length > 0) await requireRecipients(services, receivers, { allowsPrograms: allow_programs })
 }
 
 /** Returns the raw units of the preset's quote that the first buy spends. */

@@ -9,6 +9,7 @@ import { type FreshKey, freshKey, SEED_BYTES } from '../../solana/signatures.ts'
 import { type SharedConfigRow, settleSharedConfig } from '../../store/shared-configs.ts'
 import { buildTransaction, unsignedAnswer } from '../building.ts'
 import { generatedKeysField } from '../transactions/generated-keys.ts'
+import { requireReceivers } from './launch-terms.ts'
 import { requireTakenPreset } from './preset-trials.ts'
 import { sharedCurve } from './presets.ts'
 import { readSharedConfig, sharedDataHash } from './shared-config.ts'
@@ -27,6 +28,7 @@ export async function sharePreset(
       details: { config: row.address, status },
     })
   }
+  await requireReceivers(context, named.preset)
   await requireTakenPreset(context, named, payer)
   const kept = status === 'pending' ? row : null
   const config = kept === null ? freshKey() : openKey(context, kept)

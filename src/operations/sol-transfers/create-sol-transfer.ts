@@ -9,13 +9,12 @@ import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import type { ChainAccount } from '../../solana/accounts.ts'
-import { addressBytes } from '../../solana/addresses.ts'
-import { isEd25519Point } from '../../solana/curve.ts'
 import { feeOfMessage } from '../../solana/fees.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
-import { isTokenProgram } from '../../solana/token-programs.ts'
+import { accountKind, recipientFault } from '../../solana/recipients.ts'
 import { buildTransaction, unsignedAnswer } from '../building.ts'
+import { refuseRecipients } from '../recipients.ts'
 
 type CreateSolTransferRoute = Api['solTransfers']['create']
 
@@ -64,36 +63,18 @@ async function compileTransfer(
 
 const feeOf = ({ transaction }: UnsignedTransaction) => feeOfMessage(decodeWireTransaction(transaction).message)
 
-const NOTES: Record<SolRecipientFault, string> = {
-  sender: 'is the wallet that sends',
-  token_account: 'is a mint or a token account and no wallet: name its owner instead',
-  off_curve:
-    'is an address of a program, to which no key belongs: send to it only where its program can move SOL (allow_programs, `--allow-programs`)',
-  program_owned:
-    'is an account of a program: send to it only where that can move SOL (allow_programs, `--allow-programs`)',
-}
-
 function requireRecipient(
   recipient: string,
   account: ChainAccount | null,
-  terms: { payer: string; allowsPrograms: boolean },
-): void {
-  const reason = recipientFault(recipient, account, terms)
-  if (reason === null) return
-  throw badRequest(`recipient: ${recipient} ${NOTES[reason]}`, { param: 'recipient', details: { reason } })
-}
-
-function recipientFault(
-  recipient: string,
-  account: ChainAccount | null,
   { payer, allowsPrograms }: { payer: string; allowsPrograms: boolean },
-): SolRecipientFault | null {
-  if (recipient === payer) return 'sender'
-  // SOL in a token account comes back only when that is closed, and in a mint never.
-  if (isTokenProgram(account?.owner ?? SYSTEM_PROGRAM)) return 'token_account'
-  if (allowsPrograms) return null
-  if (!isEd25519Point(addressBytes(recipient))) return 'off_curve'
-  return account !== null && account.owner !== SYSTEM_PROGRAM ? 'program_owned' : null
+): void {
+  const param = 'recipient'
+  if (recipient === payer) {
+    const details = { reason: 'sender' satisfies SolRecipientFault }
+    throw badRequest(`recipient: ${recipient} is the wallet that sends`, { param, details })
+  }
+  const reason = recipientFault(recipient, accountKind(account), { allowsPrograms })
+  if (reason !== null) refuseRecipients([{ param, wallet: recipient, reason }], 1)
 }
 
 /** Returns the lamports of the payer. Only a wallet of the System program can send. */

@@ -3,17 +3,15 @@ import type { TransferFault } from '../../api/token-transfers.ts'
 import type { OnChainToken, TokenReceiver } from '../../chain/programs/tokens/index.ts'
 import { badRequest } from '../../errors.ts'
 import type { TransferFee } from '../../solana/token-extensions.ts'
+import { RECIPIENT_NOTES } from '../recipients.ts'
 
 type Note = (receiver: TokenReceiver) => string
 
 const NOTES: Record<TransferFault, Note> = {
   sender: ({ wallet }) => `${wallet} is the wallet that sends`,
-  token_account: ({ wallet }) =>
-    `${wallet} is a mint or a token account and no wallet: nobody could move what it held; name its owner instead`,
-  off_curve: ({ wallet }) =>
-    `${wallet} is an address of a program, to which no key belongs: send to it only where its program can move tokens (allow_programs)`,
-  program_owned: ({ wallet, ownerProgram }) =>
-    `${wallet} is an account of the program ${ownerProgram}: send to it only where that can move tokens (allow_programs)`,
+  token_account: ({ wallet }) => `${wallet} ${RECIPIENT_NOTES.token_account}`,
+  off_curve: ({ wallet }) => `${wallet} ${RECIPIENT_NOTES.off_curve}`,
+  program_owned: ({ wallet }) => `${wallet} ${RECIPIENT_NOTES.program_owned}`,
   account_taken: ({ wallet, tokenAccount, state }) =>
     state === null
       ? `the address of the token account ${tokenAccount} of ${wallet} is taken by an account that is none`

@@ -3,9 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Connection } from '@solana/web3.js'
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
+import { type AccountKind, type AddressFault, accountKind, recipientFault } from '../../../solana/recipients.ts'
 import { readTokenAccount, type TokenAccountState } from '../../../solana/token-accounts.ts'
 import { requiresMemo } from '../../../solana/token-extensions.ts'
-import { isTokenProgram } from '../../../solana/token-programs.ts'
 import { addressOfKey, openDeriver } from '../../derived-addresses.ts'
 import { accountsAt } from '../../runs.ts'
 import type { TokenProgram } from './types.ts'
@@ -14,10 +14,8 @@ import type { TokenProgram } from './types.ts'
 export interface TokenReceiver {
   wallet: string
   tokenAccount: string
-  /** Whether the wallet's address can be a public key. */
-  isOnCurve: boolean
-  /** Program that owns the account at the wallet's address; the System program's where there is none. */
-  ownerProgram: string
+  /** What stands at the wallet's own address. */
+  account: AccountKind | null
   /** Whether the token account has to be opened first. */
   isMissing: boolean
   /** Whether lamports lie at the address of a missing one. */
@@ -29,9 +27,7 @@ export interface TokenReceiver {
 
 export type ReceivingFault =
   | 'sender'
-  | 'token_account'
-  | 'off_curve'
-  | 'program_owned'
+  | AddressFault
   | 'account_taken'
   | 'account_frozen'
   | 'new_accounts_frozen'
@@ -57,12 +53,10 @@ export async function readReceivers(
 ): Promise<TokenReceiver[]> {
   const [{ PublicKey }, deriver] = await Promise.all([import('@solana/web3.js'), openDeriver()])
   const [token, program] = [new PublicKey(mint), new PublicKey(tokenProgramId(tokenProgram))]
-  const derived: Pick<TokenReceiver, 'wallet' | 'tokenAccount' | 'isOnCurve'>[] = []
+  const derived: Pick<TokenReceiver, 'wallet' | 'tokenAccount'>[] = []
   for (const [i, wallet] of wallets.entries()) {
     if (i > 0 && i % WALLETS_PER_TURN === 0) await nextTurn()
-    const key = new PublicKey(wallet)
-    const tokenAccount = addressOfKey(deriver.tokenAccount(token, key, program))
-    derived.push({ wallet, tokenAccount, isOnCurve: PublicKey.isOnCurve(key.toBytes()) })
+    derived.push({ wallet, tokenAccount: addressOfKey(deriver.tokenAccount(token, new PublicKey(wallet), program)) })
   }
   const accounts = await accountsAt(
     connection,
@@ -76,7 +70,7 @@ const tokenProgramId = (program: TokenProgram) => (program === 'spl' ? TOKEN_PRO
 /** Lamports that were sent to the address of a token account do not open it. */
 function receiving(wallet: ChainAccount | null, tokens: ChainAccount | null) {
   return {
-    ownerProgram: wallet?.owner ?? SYSTEM_PROGRAM,
+    account: accountKind(wallet),
     isMissing: tokens === null || tokens.owner === SYSTEM_PROGRAM,
     hasLamports: tokens !== null && tokens.owner === SYSTEM_PROGRAM,
     state: tokens === null ? null : readTokenAccount(tokens),
@@ -86,14 +80,13 @@ function receiving(wallet: ChainAccount | null, tokens: ChainAccount | null) {
 
 /** Returns why tokens should not or cannot be sent to the wallet; null where they can. */
 export function receivingFault(
-  { wallet, isOnCurve, ownerProgram, isMissing, state, ...receiver }: TokenReceiver,
+  { wallet, account, isMissing, state, ...receiver }: TokenReceiver,
   { payer, mint, allowsPrograms, opensFrozen }: ReceivingTerms,
 ): ReceivingFault | null {
   if (wallet === payer) return 'sender'
-  // Nobody could move what a mint or a token account held: neither can sign, whatever its own owner does.
-  if (wallet === mint || isTokenProgram(ownerProgram)) return 'token_account'
-  if (!allowsPrograms && !isOnCurve) return 'off_curve'
-  if (!allowsPrograms && ownerProgram !== SYSTEM_PROGRAM) return 'program_owned'
+  if (wallet === mint) return 'token_account'
+  const fault = recipientFault(wallet, account, { allowsPrograms })
+  if (fault !== null) return fault
   if (isMissing) return opensFrozen ? 'new_accounts_frozen' : null
   if (state === null || state.owner !== wallet || state.mint !== mint) return 'account_taken'
   if (state.state === 'frozen') return 'account_frozen'

@@ -1,0 +1,77 @@
+/** The one check of addresses that are given something, or made an authority: only wallets, unless a vault is meant. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { readAccountKinds } from '../chain/account-kinds.ts'
+import type { Services } from '../context.ts'
+import { type ApiError, badRequest } from '../errors.ts'
+import { type AccountKind, type AddressFault, type RecipientTerms, recipientFault } from '../solana/recipients.ts'
+
+export interface Recipient {
+  /** Path of the field that names the address. */
+  param: string
+  wallet: string
+  /** What the address is, where the field names it indirectly. */
+  as?: string
+}
+
+export type RecipientFault = Recipient & { reason: AddressFault }
+
+/** What is wrong with an address, and the way out. */
+export const RECIPIENT_NOTES: Record<AddressFault, string> = {
+  token_account: 'is a mint or a token account and no wallet: nobody could move what it held; name its owner instead',
+  off_curve:
+    'is an address of a program, to which no key belongs: name it only where its program can use what it gets (allow_programs, `--allow-programs`)',
+  program_owned:
+    'is a program, or an account that a program or the chain itself owns: name it only where that can use what it gets (allow_programs, `--allow-programs`)',
+}
+
+/** Addresses that are checked before other requests have their turn. */
+const CHECKS_PER_TURN = 100
+const MOST_NAMED = 5
+const MOST_LISTED = 20
+
+/** Throws bad_request naming the first address that is no wallet, and how many are not. Reads the chain, in batches. */
+export async function requireRecipients(
+  services: Pick<Services, 'chain'>,
+  recipients: readonly Recipient[],
+  terms: RecipientTerms,
+): Promise<void> {
+  refuseRecipients(await recipientFaults(services, recipients, terms), recipients.length)
+}
+
+/** Returns the addresses that are no wallets, in order. Throws internal_error when the node fails. */
+export async function recipientFaults(
+  { chain }: Pick<Services, 'chain'>,
+  recipients: readonly Recipient[],
+  terms: RecipientTerms,
+): Promise<RecipientFault[]> {
+  const accounts: (AccountKind | null)[] = []
+  const addresses = recipients.map(({ wallet }) => wallet)
+  await readAccountKinds(chain, addresses, { commitment: 'confirmed' }, (account, place) => {
+    accounts[place] = account
+  })
+  const faults: RecipientFault[] = []
+  for (const [i, recipient] of recipients.entries()) {
+    if (i > 0 && i % CHECKS_PER_TURN === 0) await nextTurn()
+    const reason = recipientFault(recipient.wallet, accounts[i] ?? null, terms)
+    if (reason !== null) faults.push({ ...recipient, reason })
+  }
+  return faults
+}
+
+/** Throws bad_request where there are faults. */
+export function refuseRecipients(faults: readonly RecipientFault[], checked: number): void {
+  const [first] = faults
+  if (first !== undefined) throw refusal(first, faults, checked)
+}
+
+function refusal(first: RecipientFault, faults: readonly RecipientFault[], checked: number): ApiError {
+  const { param, wallet, reason, as } = first
+  const others = faults.slice(1, MOST_NAMED).map((fault) => `${fault.param} ${fault.wallet} (${fault.reason})`)
+  const more = faults.length > MOST_NAMED ? ', …' : ''
+  const rest =
+    others.length === 0 ? '' : `. ${faults.length} of ${checked} are no wallets; also ${others.join(', ')}${more}`
+  return badRequest(`${param}: ${as === undefined ? '' : `its ${as} `}${wallet} ${RECIPIENT_NOTES[reason]}${rest}`, {
+    param,
+    details: { reason, wallet, count: faults.length, recipients: faults.slice(0, MOST_LISTED) },
+  })
+}

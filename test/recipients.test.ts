@@ -1,0 +1,172 @@
+/** Whoever is given something, or made an authority: token accounts, mints, programs and keys of nobody are refused. */
+import * as spl from '@solana/spl-token'
+import { Keypair, PublicKey } from '@solana/web3.js'
+import { describe, expect, it } from 'vitest'
+import { readAccountKinds } from '../src/chain/account-kinds.ts'
+import { recipientFaults } from '../src/operations/recipients.ts'
+import { addressOf, airdropsOn, createBody, lacksDistributor } from './support/airdrops.ts'
+import { startService } from './support/service.ts'
+
+const SYSTEM = '11111111111111111111111111111111'
+const INCINERATOR = '1nc1nerator11111111111111111111111111111111'
+const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+const CLOCK = 'SysvarC1ock11111111111111111111111111111111'
+
+async function opened() {
+  const all = await airdropsOn(await startService())
+  const payer = all.wallet()
+  const mint = all.mintFor(payer, 1_000n)
+  const tokenAccount = spl.getAssociatedTokenAddressSync(new PublicKey(mint), payer.publicKey).toBase58()
+  const [vault] = PublicKey.findProgramAddressSync([Buffer.from('vault')], new PublicKey(TOKEN))
+  /** Every kind of address that is no wallet, with its reason. */
+  const strangers: [string, string][] = [
+    [tokenAccount, 'token_account'],
+    [mint, 'token_account'],
+    [vault.toBase58(), 'off_curve'],
+    [TOKEN, 'program_owned'],
+    [SYSTEM, 'program_owned'],
+    [INCINERATOR, 'program_owned'],
+    [CLOCK, 'program_owned'],
+  ]
+  return { ...all, payer, mint, tokenAccount, vault: vault.toBase58(), strangers }
+}
+
+describe.skipIf(lacksDistributor)('a stored list', () => {
+  it('goes on chain with wallets alone: the first others are named, and how many there are', async () => {
+    const { payer, mint, strangers, storeTree, refused, ok } = await opened()
+    const wallets = [addressOf(Keypair.generate()), ...strangers.map(([wallet]) => wallet)]
+    const entries = wallets.map((wallet, i) => ({ wallet, amount: String(i + 1) }))
+    const tree = await storeTree(mint, entries)
+    // Storing does not ask the chain, so a mint with a key of its own is no fault to it.
+    expect(tree.warnings).toEqual([expect.stringMatching(/^6 of 8 addresses are no wallets .* entries\.1 .*off_curve/)])
+    const error = await refused('POST', '/v2/airdrops', createBody(payer, mint, tree.root))
+    expect(error).toMatchObject({ status: 400, param: 'entries.1.wallet', details: { count: 7 } })
+    expect(error.message).toContain(`entries.1.wallet: ${wallets[1]} is a mint or a token account and no wallet`)
+    expect(error.message).toContain('7 of 8 are no wallets')
+    expect(error.details.recipients.map(({ reason }: { reason: string }) => reason)).toEqual(
+      strangers.map(([, reason]) => reason),
+    )
+    await ok('POST', '/v2/airdrops', createBody(payer, mint, tree.root, { allow_programs: true }))
+  })
+
+  it('of wallets alone has no warning, and is refused for an account that somebody opened at one of them', async () => {
+    const { payer, mint, storeTree, refused, run, authority, chain } = await opened()
+    const account = Keypair.generate()
+    const { SystemProgram } = await import('@solana/web3.js')
+    run(
+      [
+        SystemProgram.createAccount({
+          fromPubkey: authority.publicKey,
+          newAccountPubkey: account.publicKey,
+          space: spl.ACCOUNT_SIZE,
+          lamports: Number(chain.minimumBalance(spl.ACCOUNT_SIZE)),
+          programId: spl.TOKEN_PROGRAM_ID,
+        }),
+        spl.createInitializeAccount3Instruction(account.publicKey, new PublicKey(mint), payer.publicKey),
+      ],
+      [authority, account],
+    )
+    const tree = await storeTree(mint, [
+      { wallet: addressOf(Keypair.generate()), amount: '1' },
+      { wallet: addressOf(account), amount: '2' },
+    ])
+    expect(tree.warnings).toBeUndefined()
+    const error = await refused('POST', '/v2/airdrops', createBody(payer, mint, tree.root))
+    expect(error).toMatchObject({ param: 'entries.1.wallet', details: { reason: 'token_account', count: 1 } })
+  })
+})
+
+describe('an address that is no wallet', () => {
+  /** Requests that give something to an address, with the field that names it. */
+  const verbs: [string, string, (payer: string, wallet: string) => object][] = [
+    [
+      '/v2/nfts',
+      'owner',
+      (payer, owner) => ({
+        payer,
+        owner,
+        platform_id: 'acme',
+        collection: payer,
+        name: 'A',
+        uri: 'https://arweave.net/1',
+      }),
+    ],
+    [
+      '/v2/collections',
+      'update_authority',
+      (payer, update_authority) => ({ payer, update_authority, name: 'A', uri: 'https://arweave.net/1' }),
+    ],
+    [
+      '/v2/fee-schedules',
+      'splits.1.recipient',
+      (payer, recipient) => ({
+        cron: '@daily',
+        splits: [
+          { recipient: payer, bps: 5_000 },
+          { recipient, bps: 5_000 },
+        ],
+      }),
+    ],
+    ['/v2/sol-transfers', 'recipient', (payer, recipient) => ({ payer, recipient, lamports: '10000000' })],
+  ]
+
+  it.each(verbs)(
+    'is refused by POST %s, also the token account and the mint that allow_programs names',
+    async (path, param, body) => {
+      const { payer, strangers, refused, request, vault } = await opened()
+      for (const [wallet, reason] of strangers) {
+        const error = await refused('POST', path, body(addressOf(payer), wallet))
+        expect([error.status, error.param, error.details?.reason], wallet).toEqual([400, param, reason])
+        if (reason !== 'token_account') continue
+        const allowed = await refused('POST', path, { ...body(addressOf(payer), wallet), allow_programs: true })
+        expect([allowed.param, allowed.details?.reason], wallet).toEqual([param, reason])
+      }
+      const meant = await request('POST', path, { body: { ...body(addressOf(payer), vault), allow_programs: true } })
+      expect(meant.json.error?.param ?? null, meant.json.error?.message).not.toBe(param)
+    },
+  )
+
+  it('stays refused in a change of a schedule, and allow_programs is for the splits that it came with', async () => {
+    const { payer, vault, ok, refused } = await opened()
+    const of = (recipient: string) => [
+      { recipient: addressOf(payer), bps: 5_000 },
+      { recipient, bps: 5_000 },
+    ]
+    const { id } = await ok('POST', '/v2/fee-schedules', { cron: '@daily', splits: of(vault), allow_programs: true })
+    const path = `/v2/fee-schedules/${id}`
+    expect(await ok('PATCH', path, { cron: '@hourly' })).toMatchObject({ allow_programs: true, splits: of(vault) })
+    expect(await refused('PATCH', path, { splits: of(vault) })).toMatchObject({ param: 'splits.1.recipient' })
+    expect(await refused('PATCH', path, { allow_programs: false })).toMatchObject({ param: 'splits.1.recipient' })
+    expect(await ok('PATCH', path, { splits: null })).toMatchObject({ allow_programs: false, splits: null })
+  })
+})
+
+it('50,000 wallets are read in 500 calls of a hundred, eight of them at once', async () => {
+  const { services } = await startService()
+  const local = await services.chain.local()
+  const wallets = Array.from({ length: 50 }, () => addressOf(Keypair.generate()))
+  local.airdrop(wallets[0]!, 1_000_000_000n)
+  let [calls, underWay, most] = [0, 0, 0]
+  const chain = {
+    async call<T>(method: string, params: readonly unknown[]): Promise<T> {
+      calls++
+      most = Math.max(most, ++underWay)
+      try {
+        return await services.chain.call<T>(method, params)
+      } finally {
+        underWay--
+      }
+    },
+  }
+  const recipients = Array.from({ length: 50_000 }, (_, i) => ({
+    param: `entries.${i}.wallet`,
+    wallet: wallets[i % 50]!,
+  }))
+  recipients[49_999] = { param: 'entries.49999.wallet', wallet: INCINERATOR }
+  const faults = await recipientFaults({ chain } as never, recipients, { allowsPrograms: false })
+  expect(faults).toEqual([{ param: 'entries.49999.wallet', wallet: INCINERATOR, reason: 'program_owned' }])
+  expect([calls, most]).toEqual([500, 8])
+  const kinds: unknown[] = []
+  await readAccountKinds(chain, [wallets[0]!, wallets[1]!], { commitment: 'confirmed' }, (kind) => kinds.push(kind))
+  expect(kinds).toEqual([{ owner: SYSTEM, executable: false, hasData: false }, null])
+})
