@@ -38,6 +38,8 @@ A setting is looked up in this order: flag, environment (the variable, or the [f
 |---|---|---|---|---|---|
 ${rows.join('\n')}
 
+An empty environment variable (\`SVC_X=\`, as Compose makes of \`\${X:-}\`) is no value: the setting is as without it, and an error about a secret or a file that is missing says that its variable is empty.
+
 ## Secrets from files
 
 Every setting that is a secret, or a URL that may hold one, is also read from a file: \`SVC_DATABASE_URL_FILE=/run/secrets/database-url\` in place of \`SVC_DATABASE_URL\`. That is how systemd (\`LoadCredential=\`), Docker and Kubernetes hand out secrets; an environment variable with the value itself is seen by every child process and in crash reports.

@@ -148,7 +148,11 @@ async function apiChecks(config: Config, url: string): Promise<DoctorCheck[]> {
   if (!key)
     return [
       passedCheck('api', `${url} answers`),
-      warningCheck('api key', 'none is given', 'set api-key-file or SVC_API_KEY'),
+      warningCheck(
+        'api key',
+        'none is given',
+        `set api-key-file or SVC_API_KEY${config.emptyVariables.includes('SVC_API_KEY') ? ', which is empty' : ''}`,
+      ),
     ]
   const status = await probe(url, '/v2/health/workers', key)
   const keyCheck =

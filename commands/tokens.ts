@@ -2,6 +2,7 @@
 
 import { paths } from '../src/api/paths.ts'
 import type { TokenCreated } from '../src/api/tokens.ts'
+import { uriWarnings } from '../src/api/uris.ts'
 import { MAX_U64 } from '../src/solana/u64.ts'
 import { rawUnits } from './amounts.ts'
 import { asked, choiceOf, integer, listOf, type Noun, required, requiredUnless, text, toggle, verb } from './command.ts'
@@ -48,6 +49,7 @@ export const tokensNoun: Noun = {
       ],
       async run(input, session) {
         const { name, symbol, uri, decimals = DECIMALS, token_program } = input
+        for (const warning of uriWarnings({ '--uri': uri })) session.ui.warn(warning)
         const initial_supply = supplyInput(input.supply, input.initial_supply, decimals)
         return runSigned<TokenCreated>(session, input, {
           what: `Create the token ${name} (${symbol})`,

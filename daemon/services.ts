@@ -5,7 +5,7 @@ import { setMaxListeners } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openChain } from '../src/chain/connection.ts'
-import { type Config, OPERATOR_KEY_FILE } from '../src/config.ts'
+import { type Config, howToSet, OPERATOR_KEY_FILE } from '../src/config.ts'
 import { type Clock, type Services, systemClock } from '../src/context.ts'
 import { forbidden, internal } from '../src/errors.ts'
 import { FileFault, makeDataFolder, readOwn, readOwnIfThere, writeAtomically } from '../src/files.ts'
@@ -54,7 +54,11 @@ export async function openServices(
   })
   try {
     const keyText = config.values['encryption-key']
-    const vault = await openVault({ store, dataDir: config.dataDir, ...(keyText === undefined ? {} : { keyText }) })
+    const vault = await openVault({
+      store,
+      dataDir: config.dataDir,
+      ...(keyText === undefined ? { wayIn: howToSet(config, 'encryption-key') } : { keyText }),
+    })
     const sealed = await sealEarlierEntries(store, vault, Date.now())
     if (sealed > 0) log.warn({ entries: sealed }, 'the audit log of an earlier version was sealed')
     const recorded = await recordEarlierState({ store, vault, clock: systemClock })

@@ -40,6 +40,8 @@ export interface Config {
   origins: Record<SettingName, Origin>
   /** Path of the file that each setting of the origin `file` was read from. */
   secretFiles: Partial<Record<SettingName, string>>
+  /** Variables that are there without a value, which counts as none. */
+  emptyVariables: readonly string[]
   /** Absolute path of the data folder. */
   dataDir: string
   /** Absolute path of the program cache. */
@@ -159,10 +161,11 @@ export function loadConfig(sources: Sources = {}): Config {
     values: typed,
     origins: origins as Config['origins'],
     secretFiles,
+    emptyVariables: Object.keys(env).filter((name) => name.startsWith('SVC_') && env[name] === ''),
     dataDir: resolve(cwd, typed['data-dir'] ?? join(xdg(env, 'XDG_DATA_HOME', '.local/share'), 'svc')),
     programsDir: resolve(cwd, typed['programs-dir'] ?? join(xdg(env, 'XDG_CACHE_HOME', '.cache'), 'svc', 'programs')),
     production: env.NODE_ENV === 'production',
-    clockFile: env.NODE_ENV === 'test' ? env.SVC_TEST_CLOCK_FILE : undefined,
+    clockFile: (env.NODE_ENV === 'test' && env.SVC_TEST_CLOCK_FILE) || undefined,
     projectFile: project?.file,
   }
 }
@@ -225,6 +228,13 @@ function secretFileOf(
 }
 
 const SETTING_VARIABLES: ReadonlySet<string> = new Set(Object.keys(SETTINGS).map(environmentName))
+
+/** The way out of a missing setting: the variable to set, or the one that is there without a value. */
+export function howToSet({ emptyVariables }: Pick<Config, 'emptyVariables'>, name: SettingName): string {
+  const variable = environmentName(name)
+  const empty = [variable, `${variable}_FILE`].find((each) => emptyVariables.includes(each))
+  return empty === undefined ? `set ${variable}` : `${empty} is empty, which is no value: set it`
+}
 
 /** Returns `$XDG_…_HOME`, or its default below the home folder. */
 export function xdg(env: Record<string, string | undefined>, variable: string, fallback: string): string {

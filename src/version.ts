@@ -2,4 +2,4 @@
 import { readFileSync } from 'node:fs'
 
 export const VERSION: string =
-  process.env.SVC_VERSION ?? JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
+  process.env.SVC_VERSION || JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version

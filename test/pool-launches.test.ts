@@ -291,6 +291,30 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
     expect((await app.fetch(request)).status).toBe(201)
   })
 
+  it('takes the form of a page whose optional inputs are left empty, and an image as a data URL', async () => {
+    const { app, body, operator } = await setting()
+    const send = async (more: Record<string, string>) => {
+      const form = new FormData()
+      for (const [name, value] of Object.entries({ ...body, ...more })) form.set(name, String(value))
+      const headers = { authorization: `Bearer ${operator}` }
+      const answer = await app.fetch(new Request('http://svc.test/v2/pools', { method: 'POST', body: form, headers }))
+      return { status: answer.status, json: JSON.parse(await answer.text()) }
+    }
+    const inputs = 'type payer description buy_amount website twitter_url telegram loot_from preset lock_liquidity'
+    const empty = Object.fromEntries(
+      [...inputs.split(' '), 'mode', 'externalUid', 'metadata', 'dry_run', 'tx_version'].map((name) => [name, '']),
+    )
+    const png = Buffer.from(IMAGES.png).toString('base64')
+    const jpeg = await send({ ...empty, image: `data:image/jpeg;base64,${png}` })
+    expect([jpeg.status, jpeg.json.error?.param]).toEqual([400, 'image'])
+    expect(jpeg.json.error.message).toContain('says image/jpeg, and the image is image/png')
+    const nameless = await send({ ...empty, name: '' })
+    expect([nameless.status, nameless.json.error.message]).toEqual([400, 'name: is required'])
+    const taken = await send({ ...empty, image: `data:image/png;base64,${png}`, website: 'http://example.com' })
+    expect([taken.status, taken.json.error]).toEqual([201, undefined])
+    expect(taken.json.data.warnings).toEqual([expect.stringMatching(/^website: http:.* is http/)])
+  })
+
   it.each([
     [{ image: Buffer.from('<svg/>').toString('base64') }, 'image', 'PNG, JPEG, GIF or WebP'],
     [{ buy_amount: 0.0000000001 }, 'buy_amount', 'nine fractional digits|9 fractional digits'],

@@ -54,7 +54,8 @@ function fromFile(): string | undefined {
 
 async function asked(message: string, ui: Asking, check?: (text: string) => string | undefined): Promise<string> {
   if (ui.interactive) return ui.askSecret(message, check)
+  const isEmpty = terminal().env[PASSPHRASE_VARIABLE] === ''
   throw usage('the wallet needs its passphrase, and there is no terminal to ask on', {
-    next: `name a file (0600) with it in ${PASSPHRASE_VARIABLE}`,
+    next: `name a file (0600) with it in ${PASSPHRASE_VARIABLE}${isEmpty ? ', which is empty' : ''}`,
   })
 }

@@ -38,7 +38,7 @@ export function signerCommand(line: string): string[] {
 /** Where the program is now, so that neither the folder nor the PATH of a later call chooses another. */
 function programPath(program: string): string | undefined {
   const { cwd, env } = terminal()
-  if (program.startsWith('~/')) return existing(join(env.HOME ?? homedir(), program.slice(2)))
+  if (program.startsWith('~/')) return existing(join(env.HOME || homedir(), program.slice(2)))
   if (program.includes('/')) return existing(resolve(cwd(), program))
   const folders = (env.PATH ?? '').split(delimiter).filter(isAbsolute)
   return folders.map((folder) => existing(join(folder, program))).find((path) => path !== undefined)

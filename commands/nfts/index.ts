@@ -1,6 +1,7 @@
 /** `svc nfts`: assets minted into a collection, one or a whole list, and burned. */
 import type { NftCreated } from '../../src/api/nfts.ts'
 import { paths } from '../../src/api/paths.ts'
+import { uriWarnings } from '../../src/api/uris.ts'
 import { type Noun, required, text, verb } from '../command.ts'
 import { listVerb, recordVerb } from '../reads.ts'
 import { DEMANDS } from '../signing/demands.ts'
@@ -51,6 +52,7 @@ export const nftsNoun: Noun = {
         if (journal !== undefined) throw usage('--journal goes with --from', { param: '--journal' })
         if (name === undefined) throw missingFlag('--name')
         if (uri === undefined) throw missingFlag('--uri')
+        for (const warning of uriWarnings({ '--uri': uri })) session.ui.warn(warning)
         return runSigned<NftCreated>(session, flags, {
           what: `Mint ${name} into ${collection}`,
           build: (payer) =>

@@ -1,4 +1,5 @@
 /** `svc nfts mint --from`: mints every row of a CSV once, however often the command is interrupted and run again. */
+import { uriWarnings } from '../../src/api/uris.ts'
 import { solOf } from '../amounts.ts'
 import type { CommandOutcome } from '../command.ts'
 import { readKey } from '../merkle/built-record.ts'
@@ -27,6 +28,9 @@ export async function mintAll(session: Session, flags: SigningFlags, list: MintL
   const payer = await signingWallet(session, flags)
   if (!flags.dry_run) refuseUnconfirmable(session, await session.cluster())
   const { name } = await requireAuthority(session, list.collection, payer)
+  const [insecure, ...others] = parsed.flatMap(({ uri, line }) => uriWarnings({ [`${list.file}:${line}`]: uri }))
+  if (insecure !== undefined)
+    session.ui.warn(others.length === 0 ? insecure : `${insecure} (and ${others.length} more)`)
   await refuseOwners(session, list, parsed, payer)
   const journal = mintJournal(list.journal ?? `${list.file}.mint.json`)
   const terms = { collection: list.collection, payer, cluster: await session.cluster() }

@@ -1,6 +1,7 @@
 /** `svc pools create`: launches a token with its pool, signed by the user's keypair or the platform wallet, and waits until it is live. */
 import { paths } from '../../src/api/paths.ts'
 import type { Pool, PoolCreated } from '../../src/api/pools.ts'
+import { uriWarnings } from '../../src/api/uris.ts'
 import { type CommandOutcome, verb } from '../command.ts'
 import type { Session } from '../session.ts'
 import { buildFields, txVersionField } from '../signing/flags.ts'
@@ -43,6 +44,9 @@ export const create = verb({
     'svc pools create --from launches.csv --dry-run',
   ],
   async run(input, session) {
+    const { website, twitter, telegram } = input
+    const links = { '--website': website, '--twitter': twitter, '--telegram': telegram }
+    for (const warning of uriWarnings(links)) session.ui.warn(warning)
     if (input.from !== undefined) return launchAll(session, input, input.from)
     if (input.journal !== undefined) throw usage('--journal goes with --from', { param: '--journal' })
     if (input.rehearse) {

@@ -19,14 +19,13 @@ const TERMINALS = ['xterm-kitty', 'xterm-ghostty', 'alacritty', 'foot', 'wezterm
 
 /** Whether the terminal says that it shows links; `FORCE_HYPERLINK` says it for those that do not, 0 that it should not. */
 export function showsLinks(env: Environment, isTerminal: boolean): boolean {
-  if (env.FORCE_HYPERLINK !== undefined) return env.FORCE_HYPERLINK !== '0'
-  if (!isTerminal || env.CI !== undefined || env.TERM === 'dumb') return false
+  if (env.FORCE_HYPERLINK) return env.FORCE_HYPERLINK !== '0'
+  if (!isTerminal || env.CI || env.TERM === 'dumb') return false
   if (env.TERM_PROGRAM === 'tmux') return Number.parseFloat(env.TERM_PROGRAM_VERSION ?? '0') >= LEAST_TMUX
-  if (env.TMUX !== undefined || env.STY !== undefined) return false
+  if (env.TMUX || env.STY) return false
   return (
     Number(env.VTE_VERSION ?? 0) >= LEAST_VTE ||
-    env.WT_SESSION !== undefined ||
-    env.KONSOLE_VERSION !== undefined ||
+    Boolean(env.WT_SESSION || env.KONSOLE_VERSION) ||
     PROGRAMS.includes(env.TERM_PROGRAM ?? '') ||
     TERMINALS.includes(env.TERM ?? '')
   )

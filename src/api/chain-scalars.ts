@@ -4,7 +4,8 @@ import { isAddress } from '../solana/addresses.ts'
 import { MAX_V1_TRANSACTION_BYTES } from '../solana/constants.ts'
 import { WRAPPED_SOL } from '../solana/program-ids.ts'
 import { MAX_U64 } from '../solana/u64.ts'
-import { line, noControls } from './scalars.ts'
+import { line } from './scalars.ts'
+import { uriFault } from './uris.ts'
 
 /** Base58 public key of exactly 32 bytes. */
 export const address = z
@@ -64,6 +65,22 @@ export const base64Text = filledText
   .meta({ contentEncoding: 'base64' })
 /** Characters of the largest transaction, which is one of version 1, in base64. */
 const MAX_TRANSACTION_CHARACTERS = 4 * Math.ceil(MAX_V1_TRANSACTION_BYTES / 3)
+/** Media types that images are declared as in a data URL, and the same in base64 alone. */
+const IMAGE_DATA_URL = /^data:image\/(png|jpe?g|gif|webp);base64,/i
+/** Splits a data URL of an image into its declared type and its base64; base64 alone declares none. */
+export function imageParts(text: string): { declared: string | null; base64: string } {
+  const [prefix, type] = IMAGE_DATA_URL.exec(text) ?? []
+  if (prefix === undefined || type === undefined) return { declared: null, base64: text }
+  return { declared: `image/${type.toLowerCase().replace('jpg', 'jpeg')}`, base64: text.slice(prefix.length) }
+}
+/** Base64 of an image, or its data URL. */
+export const imageText = filledText
+  .refine((text) => !/^data:/i.test(text) || IMAGE_DATA_URL.test(text), {
+    error: 'must be base64, or a data URL of base64: data:image/png;base64,… (png, jpeg, gif or webp)',
+    abort: true,
+  })
+  .refine((text) => isBase64(imageParts(text).base64), 'must be standard base64, padded')
+  .meta({ contentEncoding: 'base64' })
 /** Base64 of a serialized transaction; only the operation decodes it, and refuses one too large for its version. */
 export const transactionBase64 = filledText
   .max(MAX_TRANSACTION_CHARACTERS, {
@@ -93,8 +110,20 @@ export const treeId = z
   .string()
   .regex(/^[A-Za-z0-9_-]{45}[AQgw]$/, 'must be a merkle tree id: base64url of mint and airdrop count, 46 characters')
   .meta({ description: 'base64url(mint 32 bytes, airdrop_count u16 big-endian), no padding' })
+export const warningsField = z
+  .array(z.string())
+  .optional()
+  .meta({ description: 'What is taken and should be looked at again; left out where there is nothing' })
+/** A URI that is published for good. */
 export const uri = z
-  .url('must be a URI')
-  .regex(...noControls)
-  .meta({ format: 'uri', example: 'https://example.com/metadata.json' })
+  .string()
+  .superRefine((text, context) => {
+    const message = uriFault(text)
+    if (message !== null) context.addIssue({ code: 'custom', message })
+  })
+  .meta({
+    format: 'uri',
+    description: 'RFC 3986, with the scheme https, ipfs, ar, data, or http, which is warned of',
+    example: 'https://example.com/metadata.json',
+  })
 export const platformId = line(64).meta({ description: 'Name of the calling platform', example: 'acme' })

@@ -1,6 +1,6 @@
 /** Collections into which assets are minted, and the authorities that may mint. */
 import { z } from '@hono/zod-openapi'
-import { address, allowProgramsField } from './chain-scalars.ts'
+import { address, allowProgramsField, warningsField } from './chain-scalars.ts'
 import { buildBody } from './envelope.ts'
 import { assetTexts, checkTextSize } from './nfts.ts'
 import { paths } from './paths.ts'
@@ -23,6 +23,7 @@ export const collection = z
 
 export const collectionCreated = unsignedPayload({
   collection: address.meta({ description: 'Address of the new collection; its generated key has already signed' }),
+  warnings: warningsField,
 }).openapi('CollectionCreated')
 
 export type Collection = z.output<typeof collection>

@@ -1,6 +1,6 @@
 /** Merkle trees: the stored lists of airdrops, and their proofs. */
 import { z } from '@hono/zod-openapi'
-import { address, airdropCount, digits, hex32, treeId } from './chain-scalars.ts'
+import { address, airdropCount, digits, hex32, treeId, warningsField } from './chain-scalars.ts'
 import { listQuery, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
@@ -31,16 +31,7 @@ export const merkleTree = z
   })
   .openapi('MerkleTree')
 
-export const merkleTreeCreated = merkleTree
-  .extend({
-    warnings: z
-      .array(z.string())
-      .optional()
-      .meta({
-        description: 'Wallets that nobody can sign for, as far as their addresses tell; left out where there are none',
-      }),
-  })
-  .openapi('MerkleTreeCreated')
+export const merkleTreeCreated = merkleTree.extend({ warnings: warningsField }).openapi('MerkleTreeCreated')
 
 export const merkleEntry = z
   .object({

@@ -1,6 +1,6 @@
 /** NFTs: assets that are minted into a collection and can be burned. */
 import { z } from '@hono/zod-openapi'
-import { address, allowProgramsField, platformId, uri } from './chain-scalars.ts'
+import { address, allowProgramsField, platformId, uri, warningsField } from './chain-scalars.ts'
 import { buildBody, listQuery } from './envelope.ts'
 import { paths } from './paths.ts'
 import { unsignedPayload } from './payloads.ts'
@@ -28,6 +28,7 @@ export const nftCreated = unsignedPayload({
   asset: address.meta({
     description: 'Address of the new asset; its generated key has already signed, unless the request named a key',
   }),
+  warnings: warningsField,
 }).openapi('NftCreated')
 
 export type Nft = z.output<typeof nft>

@@ -3,13 +3,14 @@ import { z } from '@hono/zod-openapi'
 import {
   address,
   allowProgramsField,
-  base64Text,
   digits,
+  imageText,
   signatureText,
   spentSecretKey,
   transactionBase64,
   u64Digits,
   uri,
+  warningsField,
 } from './chain-scalars.ts'
 import { transferCreatorRoute } from './creator-transfers.ts'
 import { buildBody, listQuery, writeBody } from './envelope.ts'
@@ -85,6 +86,7 @@ export const poolCreated = z
       .meta({ description: "`damm_v2` only: the platform's part of the position, in percent" }),
     signatures: z.array(signatureText).optional().meta({ description: 'In `signed` mode: what was submitted' }),
     tracked_resource: trackedResource.optional(),
+    warnings: warningsField,
   })
   .openapi('PoolCreated')
 
@@ -172,7 +174,7 @@ const launchBody = buildBody({
     .regex(/^[A-Za-z0-9]{1,10}$/, 'must be 1 to 10 letters or digits')
     .meta({ example: 'MTK' }),
   description: z.string().max(500).optional(),
-  image: base64Text.meta({ description: 'Base64 in JSON, a file part in multipart' }),
+  image: imageText.meta({ description: 'Base64 or a data URL in JSON, a file part in multipart' }),
   buy_amount: z.number().min(0).max(MAX_SOL).default(0).meta({
     description: "SOL, or whole tokens of the preset's quote, spent on the creator's first buy",
     example: 0.5,
@@ -352,8 +354,12 @@ export const pools = {
   }),
 }
 
-/** Converts text fields of a form to the types of the JSON body; the schema rejects fields that cannot be converted. */
-export function fromMultipart(fields: Readonly<Record<string, string>>): Record<string, unknown> {
+/**
+ * Converts text fields of a form to the types of the JSON body; the schema rejects fields that cannot be converted. A
+ * browser sends every input, so an empty one is absent.
+ */
+export function fromMultipart(given: Readonly<Record<string, string>>): Record<string, unknown> {
+  const fields = Object.fromEntries(Object.entries(given).filter(([, text]) => text !== ''))
   const typed: Record<string, unknown> = { ...fields }
   if (fields.buy_amount !== undefined && /^[0-9]+(\.[0-9]+)?$/.test(fields.buy_amount)) {
     typed.buy_amount = Number(fields.buy_amount)

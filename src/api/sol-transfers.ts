@@ -1,6 +1,6 @@
 /** SOL transfers: lamports from one wallet to another. */
 import { z } from '@hono/zod-openapi'
-import { ADDRESS_FAULTS } from '../solana/recipients.ts'
+import { ADDRESS_FAULTS } from '../solana/bare-addresses.ts'
 import { address, allowProgramsField, digits, isU64 } from './chain-scalars.ts'
 import { buildBody } from './envelope.ts'
 import { paths } from './paths.ts'

@@ -1,6 +1,6 @@
 /** Token transfers: amounts of one token to many wallets, as many as one transaction has room for. */
 import { z } from '@hono/zod-openapi'
-import { ADDRESS_FAULTS } from '../solana/recipients.ts'
+import { ADDRESS_FAULTS } from '../solana/bare-addresses.ts'
 import { address, allowProgramsField, digits, treeId, u64Digits } from './chain-scalars.ts'
 import { buildBody, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'

@@ -1,6 +1,6 @@
 /** Tokens: fungible mints and their revocable authorities. */
 import { z } from '@hono/zod-openapi'
-import { address, secretKey, tokenProgramName, u64Digits, uri } from './chain-scalars.ts'
+import { address, secretKey, tokenProgramName, u64Digits, uri, warningsField } from './chain-scalars.ts'
 import { buildBody, listQuery, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { unsignedPayload } from './payloads.ts'
@@ -27,6 +27,7 @@ export const token = z
 export const tokenCreated = unsignedPayload({
   mint: address,
   required_signers: z.object({ mint_secret_key: secretKey }),
+  warnings: warningsField,
 }).openapi('TokenCreated')
 
 export const tokenLabel = z

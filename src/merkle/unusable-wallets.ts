@@ -1,5 +1,5 @@
 /** Finds the wallets of a list that nobody can sign for, as far as their addresses tell: the chain is not asked. */
-import { type AddressFault, bareAddressFault } from '../solana/recipients.ts'
+import { type AddressFault, bareAddressFault } from '../solana/bare-addresses.ts'
 import { keyToBase58 } from './base58.ts'
 import { type EntryList, RECORD_BYTES, walletAt } from './entry-list.ts'
 

@@ -3,7 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { readAccountKinds } from '../chain/account-kinds.ts'
 import type { Services } from '../context.ts'
 import { type ApiError, badRequest } from '../errors.ts'
-import { type AccountKind, type AddressFault, type RecipientTerms, recipientFault } from '../solana/recipients.ts'
+import type { AddressFault } from '../solana/bare-addresses.ts'
+import { type AccountKind, type RecipientTerms, recipientFault } from '../solana/recipients.ts'
 
 export interface Recipient {
   /** Path of the field that names the address. */

@@ -1,31 +1,9 @@
 /** Tells addresses that should be given nothing from wallets: token accounts, mints, programs, and what no key belongs to. */
 import type { ChainAccount } from './accounts.ts'
 import { addressBytes } from './addresses.ts'
-import { isEd25519Point } from './curve.ts'
-import {
-  ASSOCIATED_TOKEN_PROGRAM,
-  BUILT_IN_OWNERS,
-  CLOCK_SYSVAR,
-  COMPUTE_BUDGET_PROGRAM,
-  ED25519_PROGRAM,
-  INCINERATOR,
-  INSTRUCTIONS_SYSVAR,
-  LOOKUP_TABLE_PROGRAM,
-  NATIVE_MINT_2022,
-  OTHER_SYSVARS,
-  RENT_SYSVAR,
-  SECP256K1_PROGRAM,
-  SECP256R1_PROGRAM,
-  SLOT_HASHES_SYSVAR,
-  SYSTEM_PROGRAM,
-  WRAPPED_SOL,
-} from './program-ids.ts'
-import { PROGRAMS } from './programs.ts'
-import { isTokenProgram, MEMO_PROGRAMS } from './token-programs.ts'
-
-/** Why an address should be given nothing. */
-export const ADDRESS_FAULTS = ['token_account', 'off_curve', 'program_owned'] as const
-export type AddressFault = (typeof ADDRESS_FAULTS)[number]
+import { type AddressFault, bareAddressFault } from './bare-addresses.ts'
+import { SYSTEM_PROGRAM } from './program-ids.ts'
+import { isTokenProgram } from './token-programs.ts'
 
 /** What stands at an address, as far as it matters to whoever gives it something. */
 export interface AccountKind {
@@ -37,33 +15,6 @@ export interface AccountKind {
 
 export const accountKind = (account: ChainAccount | null): AccountKind | null =>
   account && { owner: account.owner, executable: account.executable, hasData: account.data.length > 0 }
-
-/** Addresses that the chain or everybody uses, also where no account stands at them. */
-const RESERVED: ReadonlySet<string> = new Set([
-  ...BUILT_IN_OWNERS,
-  ...Object.values(PROGRAMS).map(({ id }) => id),
-  ...MEMO_PROGRAMS,
-  ...OTHER_SYSVARS,
-  ASSOCIATED_TOKEN_PROGRAM,
-  COMPUTE_BUDGET_PROGRAM,
-  LOOKUP_TABLE_PROGRAM,
-  ED25519_PROGRAM,
-  SECP256K1_PROGRAM,
-  SECP256R1_PROGRAM,
-  CLOCK_SYSVAR,
-  RENT_SYSVAR,
-  INSTRUCTIONS_SYSVAR,
-  SLOT_HASHES_SYSVAR,
-  INCINERATOR,
-])
-const MINTS: ReadonlySet<string> = new Set([WRAPPED_SOL, NATIVE_MINT_2022])
-
-/** What an address says by itself, without the chain. It takes about 14 µs. */
-export function bareAddressFault(wallet: string, key: Uint8Array = addressBytes(wallet)): AddressFault | null {
-  if (MINTS.has(wallet)) return 'token_account'
-  if (RESERVED.has(wallet)) return 'program_owned'
-  return isEd25519Point(key) ? null : 'off_curve'
-}
 
 export interface RecipientTerms {
   /** Whether the request says that addresses of programs are meant (`allow_programs`). */
@@ -87,7 +38,7 @@ export function recipientFault(
 function addressFault(wallet: string, account: AccountKind | null): AddressFault | null {
   // Nobody could move what a mint or a token account held: neither can sign, whatever its own owner does.
   if (account !== null && isTokenProgram(account.owner)) return 'token_account'
-  const bare = bareAddressFault(wallet)
+  const bare = bareAddressFault(wallet, addressBytes(wallet))
   if (bare !== null || account === null) return bare
   const isPlain = account.owner === SYSTEM_PROGRAM && !account.executable && !account.hasData
   return isPlain ? null : 'program_owned'

@@ -1,6 +1,6 @@
 /** Issues UCAN delegations that allow an agent to upload to the space at Storacha, and nothing else. */
 import type { Capability, Delegation, Signer } from '@ucanto/interface'
-import { type Config, environmentName, type SettingName } from '../config.ts'
+import { type Config, environmentName, howToSet, type SettingName } from '../config.ts'
 import { type ApiError, badRequest, internal } from '../errors.ts'
 
 /**
@@ -66,12 +66,15 @@ async function agentOf(did: string) {
 
 /** Names the invalid setting and the reason, without its value. */
 const unfitProof = (name: SettingName, why: string): ApiError =>
-  internal(`${name} ${why}; set ${environmentName(name)}`, why.startsWith('is not set') ? { unset: name } : {})
+  internal(`${name} ${why}; set ${environmentName(name)}`)
 
-async function issuerOf({ values }: Config): Promise<Signer> {
-  const text = values['storage-key']
+const missingProof = (config: Config, name: SettingName, why: string): ApiError =>
+  internal(`${name} is not set${why}; ${howToSet(config, name)}`, { unset: name })
+
+async function issuerOf(config: Config): Promise<Signer> {
+  const text = config.values['storage-key']
   if (text === undefined)
-    throw unfitProof('storage-key', 'is not set: it is the key that delegates uploads at Storacha')
+    throw missingProof(config, 'storage-key', ': it is the key that delegates uploads at Storacha')
   const { parse } = await import('@ucanto/principal/ed25519')
   try {
     const issuer = parse(text)
@@ -90,12 +93,13 @@ interface Grant {
   proof: Delegation | undefined
 }
 
-async function grantOf({ values }: Config, issuer: Signer): Promise<Grant> {
+async function grantOf(config: Config, issuer: Signer): Promise<Grant> {
+  const { values } = config
   const named = values['storage-space']
   const text = values['storage-proof']
   if (text === undefined) {
     if (named === issuer.did()) return { space: named, proof: undefined }
-    throw unfitProof('storage-proof', `is not set: it is what lets ${issuer.did()} upload to the space`)
+    throw missingProof(config, 'storage-proof', `: it is what lets ${issuer.did()} upload to the space`)
   }
   const proof = await proofIn(text)
   if (proof.audience.did() !== issuer.did()) {
@@ -111,7 +115,7 @@ async function grantOf({ values }: Config, issuer: Signer): Promise<Grant> {
   }
   const [space] = spaces
   if (spaces.length === 1 && space?.startsWith('did:key:')) return { space, proof }
-  throw unfitProof('storage-space', 'is not set, and storage-proof does not name one space')
+  throw missingProof(config, 'storage-space', ', and storage-proof does not name one space')
 }
 
 /** Decodes a CAR archive in base64, or in the identity CID that `--base64` prints. */

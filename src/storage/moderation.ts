@@ -1,5 +1,5 @@
 /** Asks the configured provider whether a token's image and texts may be published. */
-import { type Config, environmentName } from '../config.ts'
+import { type Config, environmentName, howToSet } from '../config.ts'
 import { ApiError, badRequest, internal } from '../errors.ts'
 import { ShuttingDown, TimeoutError, withTimeout } from '../timing.ts'
 
@@ -83,9 +83,9 @@ function endpoint({ values }: Config): URL {
   return url
 }
 
-function authorization({ values }: Config, url: URL): Record<string, string> {
-  const key = values['moderation-key']
-  const wayIn = `set ${environmentName('moderation-key')}`
+function authorization(config: Config, url: URL): Record<string, string> {
+  const key = config.values['moderation-key']
+  const wayIn = howToSet(config, 'moderation-key')
   if (key === undefined) {
     if (url.origin !== OPENAI) return {}
     throw internal(`moderation-key is not set and ${url.host} needs one: ${wayIn}, or set moderation to off`, {

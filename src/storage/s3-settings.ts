@@ -1,5 +1,5 @@
 /** Reads the settings of the bucket and checks that they fit together; no error quotes a value. */
-import { type Config, ConfigError, environmentName, type SettingName } from '../config.ts'
+import { type Config, ConfigError, environmentName, howToSet, type SettingName } from '../config.ts'
 import { parseUrl } from '../urls.ts'
 
 export interface BucketPlace {
@@ -49,11 +49,12 @@ export function bucketPlace(config: Config): BucketPlace | null {
   }
 }
 
-function requiredText({ values }: Config, name: BucketSetting): string {
+function requiredText(config: Config, name: BucketSetting): string {
+  const { values } = config
   const value = values[name]
   if (typeof value === 'string') return value
   const because = values.storage === 's3' ? 'storage is s3' : 's3.bucket is set'
-  throw new ConfigError(`${name} is missing, and ${because}`, `set ${environmentName(name)}`, name)
+  throw new ConfigError(`${name} is missing, and ${because}`, howToSet(config, name), name)
 }
 
 /** The server's address: an operator may name any, also in a private network. */

@@ -32,15 +32,20 @@ export interface VaultOptions {
   dataDir: string
   /** 32 bytes as hex or base64 from `SVC_ENCRYPTION_KEY`; without it the key is a file in `dataDir` (SQLite only). */
   keyText?: string | undefined
+  /** What is to be done where there must be a `keyText`. */
+  wayIn?: string
 }
 
 /** Opens the vault and checks by fingerprint that database and key belong to the same installation. */
-export async function openVault({ store, dataDir, keyText }: VaultOptions): Promise<Vault> {
+export async function openVault({
+  store,
+  dataDir,
+  keyText,
+  wayIn = `set ${KEY_VARIABLE}`,
+}: VaultOptions): Promise<Vault> {
   const configuredKey = keyText ? parseKey(keyText, KEY_VARIABLE) : undefined
   if (configuredKey === undefined && store.kind === 'postgres') {
-    throw internal(
-      `set ${KEY_VARIABLE} (32 bytes as base64 or hex, the same for every daemon): on PostgreSQL it is required`,
-    )
+    throw internal(`${wayIn} (32 bytes as base64 or hex, the same for every daemon): on PostgreSQL it is required`)
   }
   const place = { store, dataDir, keyFromEnvironment: configuredKey !== undefined }
   const known = await requireInstallation(place)

@@ -3,8 +3,9 @@
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { address, digits, u64Digits } from '../../src/api/chain-scalars.ts'
+import { address, digits, imageParts, imageText, u64Digits, uri } from '../../src/api/chain-scalars.ts'
 import { moment } from '../../src/api/filters.ts'
+import { uriWarnings } from '../../src/api/uris.ts'
 import { isAddress } from '../../src/solana/addresses.ts'
 import { U64_MAX } from './bodies.ts'
 
@@ -39,6 +40,61 @@ describe('scalars', () => {
     expect(u64Digits.safeParse(U64_MAX).success).toBe(true)
     expect(u64Digits.safeParse('18446744073709551616').success).toBe(false)
     expect(u64Digits.safeParse('9'.repeat(100_000)).success).toBe(false)
+  })
+
+  it.each([
+    ['C:\\tokens\\1.json', 'must have the scheme https, http, ipfs, ar or data, not C'],
+    ['file:///etc/passwd', 'not file'],
+    ['javascript:alert(1)', 'not javascript'],
+    ['./3.json', 'must be a URI with its scheme'],
+    ['arweave.net/abc', 'must be a URI with its scheme'],
+    ['', 'must be a URI with its scheme'],
+    ['https://ipfs.io/ipfs/Qm/Crab 1.json', 'has a space at character 29, which no URI has: write %20'],
+    ['https://example.com/\u200b1.json', 'has U+200B at character 21, which no URI has: write %E2%80%8B'],
+    ['https://example.com/\u00a01', 'has U+00A0 at character 21'],
+    ['https://example.com/ü', 'has "ü" at character 21, which no URI has: write %C3%BC'],
+    ['https://example.com/100%', 'has "%" at character 24, which no URI has: write %25'],
+    ['https://example.com/\n', 'has U+000A at character 21'],
+    ['https:', 'must be a whole URI'],
+    ['https:///x', 'must be a whole URI'],
+    ['ipfs:Qm', 'must be a whole URI'],
+    ['data:text/plain', 'must be a whole URI'],
+  ])('a URI that stays on chain for good is not %j', (text, message) => {
+    expect(uri.safeParse(text).error?.issues.map((issue) => issue.message)).toEqual([expect.stringContaining(message)])
+  })
+
+  it('a URI has the characters of RFC 3986 and one of five schemes, of which http is warned of', () => {
+    for (const text of [
+      'https://example.com/1.json?a=b%20c#d',
+      "HTTPS://user@example.com:8443/~a/(b)!$&'()*+,;=:@/[c]",
+      'https://[2001:db8::1]/x',
+      'ipfs://bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi/1.json',
+      'ar://bNbA3TEQVL60xlgCcqdz4ZPHFZ711cZ3hmkpGttDt_U',
+      'data:application/json;base64,e30=',
+      'http://example.com/3.json',
+    ]) {
+      expect(uri.safeParse(text).error, text).toBeUndefined()
+    }
+    expect(uriWarnings({ a: 'https://a.b', b: undefined, c: 'ipfs://x' })).toEqual([])
+    expect(uriWarnings({ uri: 'http://example.com/3.json' })).toEqual([expect.stringMatching(/^uri: .* is http/)])
+  })
+
+  it('an image is base64 alone, or a data URL that names its type', () => {
+    expect(imageParts('AAAA')).toEqual({ declared: null, base64: 'AAAA' })
+    expect(imageParts('data:image/JPG;base64,AAAA')).toEqual({ declared: 'image/jpeg', base64: 'AAAA' })
+    for (const text of ['AAAA', 'data:image/png;base64,AAAA', 'data:image/webp;base64,AAAA']) {
+      expect(imageText.safeParse(text).success, text).toBe(true)
+    }
+    for (const text of [
+      '',
+      'data:',
+      'data:image/png,AAAA',
+      'data:image/svg+xml;base64,AAAA',
+      'data:image/png;base64,',
+      'data:image/png;base64,A',
+    ]) {
+      expect(imageText.safeParse(text).success, text).toBe(false)
+    }
   })
 
   it('a moment is ISO 8601 or Unix seconds, and milliseconds inside', () => {

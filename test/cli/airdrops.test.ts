@@ -256,7 +256,7 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     const token = ['--name', 'Drop', '--symbol', 'DRP', '--uri', 'https://example.com/d.json', '--supply', '1000000']
     mint = (await ok(['tokens', 'create', ...token, '-k', files.payer, '--yes'])).mint
     const rows = claimers.map(({ publicKey }, i) => `${publicKey.toBase58()},${i + 1}.5`)
-    const others = recipientsOf(200).map(({ wallet }) => `${wallet},1`)
+    const others = Array.from({ length: 200 }, () => `${someone().toBase58()},1`)
     files.list = cli.file('drop.csv', ['wallet,amount', ...rows, ...others, ''].join('\n'))
   })
   afterAll(async () => {
@@ -291,6 +291,27 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
       2,
       expect.stringContaining('has 1000000 of the 1000001 tokens that this takes: 1 are missing'),
     ])
+  })
+
+  it('refuses a list of token accounts before anything is stored, and one with a mint before anything is on chain', async () => {
+    const launchOf = async (name: string, wallets: string[], ...more: string[]) => {
+      const list = cli.file(name, wallets.map((wallet) => `${wallet},1\n`).join(''))
+      const args = ['airdrops', 'launch', list, '--mint', mint, '--decimals', '6', '-k', files.payer, '--yes', ...more]
+      return cli.svc(args)
+    }
+    const atas = [payer, platform].map(({ publicKey }) =>
+      spl.getAssociatedTokenAddressSync(new PublicKey(mint), publicKey).toBase58(),
+    )
+    const early = await launchOf('atas.csv', [...atas, someone().toBase58()])
+    expect([early.exitCode, early.stderr]).toEqual([2, expect.stringMatching(/2 of 3 addresses are no wallets/)])
+    expect(await ok(['airdrops', 'list', '--mint', mint])).toEqual([])
+    const count = ['--airdrop-count', '77']
+    const late = await launchOf('mint.csv', [someone().toBase58(), mint], ...count)
+    expect([late.exitCode, late.stderr]).toEqual([2, expect.stringContaining(`entries.1.wallet: ${mint} is a mint`)])
+    const [stored] = await ok(['airdrops', 'list', '--mint', mint])
+    expect(stored.status).toBe('tree_built')
+    const meant = await launchOf('mint.csv', [someone().toBase58(), mint], ...count, '--replace', '--allow-programs')
+    expect([meant.exitCode, meant.stderr]).toEqual([0, expect.stringContaining('on chain and funded')])
   })
 
   it('launches a list: stored, on chain and funded; the same command again does nothing', async () => {

@@ -2,6 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { knownVariables, unknownVariables } from '../../bin/environment-names.ts'
+import { requiredSetting } from '../../src/chain/signer/settings.ts'
+import { environmentName, howToSet, loadConfig, SETTINGS, type SettingName } from '../../src/config.ts'
 import { commandLine } from './command-line.ts'
 
 const cli = commandLine()
@@ -23,6 +25,31 @@ describe('the environment', () => {
     const env = { SVC_APIKEY: 'x' }
     expect(await svc(['config', 'path', '--json'], { env })).toMatchObject({ exitCode: 0, stderr: '' })
     expect(await svc(['config', 'path'], { env: { ...env, SVC_OUTPUT: 'json' } })).toMatchObject({ stderr: '' })
+  })
+
+  it('has no values in variables that are empty: each setting is as without them', async () => {
+    const named = (Object.keys(SETTINGS) as SettingName[]).filter((name) => name !== 'data-dir')
+    const empty = Object.fromEntries(
+      named.flatMap((name) => [environmentName(name), `${environmentName(name)}_FILE`]).map((name) => [name, '']),
+    )
+    const others = { SVC_API_KEY: '', SVC_PROFILE: '', SVC_WALLET_PASSPHRASE_FILE: '', CI: '', NO_COLOR: '', HOME: '' }
+    const listed = async (env: Record<string, string>) => {
+      const { exitCode, stdout, stderr } = await svc(['config', 'list', '--json'], { env })
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+      return JSON.parse(stdout)
+    }
+    expect(await listed({ ...empty, ...others, HOME: cli.home })).toEqual(await listed({}))
+  })
+
+  it('has an empty variable named in the errors of secrets and files, which it lacks', () => {
+    const env = { SVC_SIGNER: 'keypair', SVC_SIGNER_KEYPAIR: '', SVC_ENCRYPTION_KEY_FILE: '', HOME: cli.home }
+    const config = loadConfig({ env, cwd: cli.home })
+    expect(config.emptyVariables).toEqual(['SVC_SIGNER_KEYPAIR', 'SVC_ENCRYPTION_KEY_FILE'])
+    expect(() => requiredSetting(config, 'signer.keypair')).toThrow(
+      'signer.keypair is missing: signer keypair needs it; SVC_SIGNER_KEYPAIR is empty, which is no value: set it',
+    )
+    expect(howToSet(config, 'encryption-key')).toContain('SVC_ENCRYPTION_KEY_FILE is empty')
+    expect(howToSet(config, 's3.secret-access-key')).toBe('set SVC_S3_SECRET_ACCESS_KEY')
   })
 
   it('has all of them in the answer of svc doctor, those without a near name too', async () => {

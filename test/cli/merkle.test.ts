@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { PublicKey } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { naiveLevels, naiveProof, naiveRoot, type Recipient, recipientsOf, walletOf } from '../merkle/reference.ts'
 import { commandLine, MINT } from './command-line.ts'
@@ -11,7 +12,9 @@ const cli = commandLine()
 const { svc, spawned } = cli
 const csvOf = (recipients: readonly Recipient[]) =>
   recipients.map(({ wallet, amount }) => `${wallet},${amount}\n`).join('')
-const five = recipientsOf(6).slice(1)
+const five = recipientsOf(20)
+  .filter(({ wallet }) => PublicKey.isOnCurve(wallet))
+  .slice(0, 5)
 const fiveFile = cli.file('five.csv', csvOf(five))
 
 describe('svc merkle build', () => {
@@ -38,6 +41,18 @@ describe('svc merkle build', () => {
       persisted: false,
     })
     expect(existsSync(cli.dataDir)).toBe(false)
+  })
+
+  it('warns of wallets that nobody can sign for, in its answer too', async () => {
+    const atas = join(import.meta.dirname, '../merkle/cases/atas-of-mint.csv')
+    const { exitCode, stdout, stderr } = await svc(['merkle', 'build', atas, '--mint', MINT, '--json'])
+    expect(exitCode).toBe(0)
+    const [warning] = JSON.parse(stdout).warnings
+    expect(warning).toMatch(/^3 of 3 addresses are no wallets .*entries\.0 CKzgczFE.* \(off_curve\)/)
+    expect(stderr).toBe(`warning: ${warning}\n`)
+    const mixed = join(import.meta.dirname, '../merkle/cases/incl-mint.csv')
+    const { warnings } = JSON.parse((await svc(['merkle', 'build', mixed, '--mint', MINT, '--json'])).stdout)
+    expect(warnings[0]).toMatch(/^3 of 5 addresses .*1nc1nerator\w+ \(program_owned\)/)
   })
 
   it('reads a named pipe once, to its end', async () => {

@@ -105,6 +105,23 @@ describe.skipIf(lacksCore)('an NFT', () => {
     expect(await json(['nfts', 'get', built.asset])).toMatchObject({ owner: stranger, status: 'minted' })
   })
 
+  it('of a list is minted for wallets alone, and with a URI that can be on chain for good', async () => {
+    const into = await collection()
+    const from = (name: string) => {
+      const file = cli.file(name, readFileSync(join(import.meta.dirname, '../merkle/cases', name), 'utf8'))
+      return ['nfts', 'mint', '--collection', into, '--from', file, '--yes']
+    }
+    const owners = await refused(from('nfts-owner-token-account.csv'))
+    expect(owners).toMatch(/csv:2: the owner GNboSPF\w+ is no wallet \(off_curve\)/)
+    expect(owners).toMatch(/csv:6: the owner 1nc1nerator\w+ is no wallet \(program_owned\)/)
+    expect(owners).toMatch(/\d of 5 owners are no wallets/)
+    const uris = await refused(from('nfts-space-uri.csv'))
+    expect(uris).toContain('csv:2:9: the uri has a space at character 29, which no URI has: write %20')
+    expect(uris).toContain('csv:5:9: the uri must be a URI with its scheme')
+    expect(uris).toContain('csv:6:9: the uri must be a URI with its scheme')
+    expect(await json(['collections', 'get', into])).toMatchObject({ num_minted: 0 })
+  })
+
   it('is asked for with all that it needs, and nothing twice', async () => {
     const mint = ['nfts', 'mint', '--collection', address]
     expect(await refused([...mint, '--name', 'x'])).toContain('--uri is missing')

@@ -202,7 +202,7 @@ describe.skipIf(lacking.length > 0)('claims for everybody', () => {
     const [good, bad] = [addressOf(trader), quote.publicKey.toBase58()]
     const splits = [good, bad].map((recipient) => ({ recipient, bps: 5_000 }))
     const { param, message } = await refused({ beneficiary: 'creator', splits }, other.address)
-    expect([param, message]).toEqual(['splits.1.recipient', expect.stringContaining('is no wallet')])
+    expect([param, message]).toEqual(['splits.1.recipient', expect.stringContaining('and no wallet')])
   })
 
   it('are not signed by the platform wallet for another, and say whose they are', async () => {

@@ -1,14 +1,16 @@
 /** Reads the settings of a signer one by one. No error quotes the value of a setting. */
-import { type Config, ConfigError, environmentName, type SettingName } from '../../config.ts'
+import { type Config, ConfigError, howToSet, type SettingName } from '../../config.ts'
 import { parsePublicKey } from './ed25519.ts'
 
 type TextSetting = Extract<SettingName, `signer.${string}`>
 
 /** Returns a setting that the chosen provider requires. Throws ConfigError when it is missing. */
-export function requiredSetting({ values }: Config, name: TextSetting): string {
+export function requiredSetting(config: Config, name: TextSetting): string {
+  const { values } = config
   const value = values[name]
   if (value === undefined) {
-    throw new ConfigError(`${name} is missing: signer ${values.signer} needs it${howToSet(name)}`, undefined, name)
+    const problem = `${name} is missing: signer ${values.signer} needs it`
+    throw new ConfigError(`${problem}; ${howToSet(config, name)}`, undefined, name)
   }
   return value
 }
@@ -17,7 +19,9 @@ export function requiredSetting({ values }: Config, name: TextSetting): string {
 export function requiredHeaderSetting(config: Config, name: TextSetting): string {
   const value = requiredSetting(config, name)
   if (!/^[\x21-\x7e]+$/.test(value)) {
-    throw new ConfigError(`${name} holds a space, a line break or another character that no token has${howToSet(name)}`)
+    throw new ConfigError(
+      `${name} holds a space, a line break or another character that no token has; ${howToSet(config, name)}`,
+    )
   }
   return value
 }
@@ -46,5 +50,3 @@ export function publicKeySetting({ values }: Config): string | undefined {
   }
   return address
 }
-
-const howToSet = (name: TextSetting) => `; set ${environmentName(name)}`

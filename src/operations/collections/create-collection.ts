@@ -1,6 +1,7 @@
 /** Builds the creation of a collection, into which assets are minted. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
+import { warningsOf } from '../../api/uris.ts'
 import { buildCollectionCreation } from '../../chain/programs/metaplex-core/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
@@ -44,6 +45,7 @@ export async function createCollection(
     ...unsignedAnswer(built),
     ...generatedKeysField(context.vault, [built.transaction], [secretKey]),
     collection,
+    ...warningsOf({ uri }),
     tracked_resource: trackingOf('collection', collection, []),
   }
 }

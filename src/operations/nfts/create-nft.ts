@@ -1,6 +1,7 @@
 /** Builds the mint of an asset into a collection. The platform wallet signs it if the collection is listed. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
+import { warningsOf } from '../../api/uris.ts'
 import { buildMint, type CollectionState, readAssetIn } from '../../chain/programs/metaplex-core/index.ts'
 import type { Signer } from '../../chain/signer/index.ts'
 import type { Context } from '../../context.ts'
@@ -49,6 +50,7 @@ export async function createNft(context: Context, input: Input<CreateNftRoute>):
     ...unsignedAnswer(signed),
     ...(cosigner === null ? generatedKeysField(context.vault, [built.transaction], secretKeys) : {}),
     asset,
+    ...warningsOf({ uri }),
     tracked_resource: trackingOf('nft', asset, ['nft.created']),
   }))
 }

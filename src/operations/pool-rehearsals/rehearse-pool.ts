@@ -6,9 +6,9 @@ import { requireProgram } from '../../chain/required-program.ts'
 import type { Context } from '../../context.ts'
 import { internal, Overloaded } from '../../errors.ts'
 import { PROGRAMS, type Program } from '../../solana/programs.ts'
-import { readImage } from '../../storage/image.ts'
 import { rejectLate } from '../../timing.ts'
 import { prepareLaunch } from '../pools/create-pool.ts'
+import { launchImage } from '../pools/launch-terms.ts'
 import { curveNamed, type NamedCurve } from '../pools/presets.ts'
 import { requireFreeTicker } from '../pools/tickers.ts'
 import { claimSteps } from './claim-steps.ts'
@@ -59,7 +59,7 @@ async function rehearseAlone(context: Context, input: RehearsalInput): Promise<R
     throw tookTooLong()
   }
   // What is refused without a copy is refused before one is made.
-  await readImage(Buffer.from(input.image, 'base64'), context.config)
+  await launchImage(input, context.config)
   await requireFreeTicker(context, input)
   const programs: Program[] = [PROGRAMS.tokenMetadata, PROGRAMS.dammV2, ...(input.type === 'dbc' ? [PROGRAMS.dbc] : [])]
   for (const program of programs) await requireProgram(context.chain, program)

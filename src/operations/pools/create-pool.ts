@@ -2,6 +2,7 @@
 
 import type { Api, PoolCreated } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
+import { warningsOf } from '../../api/uris.ts'
 import { publicRpcUrl } from '../../chain/cluster.ts'
 import { requireQuoteBalance, requireQuoteMint } from '../../chain/programs/dbc/index.ts'
 import { requireProgram } from '../../chain/required-program.ts'
@@ -9,7 +10,7 @@ import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { type Image, readImage } from '../../storage/image.ts'
+import type { Image } from '../../storage/image.ts'
 import { metadataJson } from '../../storage/metadata.ts'
 import { requireAllowed } from '../../storage/moderation.ts'
 import { writeEvent, writeEvents } from '../../store/event-drafts.ts'
@@ -25,7 +26,7 @@ import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { openSigningRun } from '../signing/signing-run.ts'
 import type { NewSigningPlan, SigningDraft } from '../signing/types.ts'
 import { generatedKeysField } from '../transactions/generated-keys.ts'
-import { firstBuyOf, launchReceiversOf, requireFittingPreset, requireReceivers } from './launch-terms.ts'
+import { firstBuyOf, launchImage, launchReceiversOf, requireFittingPreset, requireReceivers } from './launch-terms.ts'
 import { type PlannedLaunch, planLaunch, platformPercentage } from './plan-launch.ts'
 import { requireTakenPreset } from './preset-trials.ts'
 import { curveNamed } from './presets.ts'
@@ -49,6 +50,7 @@ export async function createPool(context: Context, input: Input<CreatePoolRoute>
     if (held !== null) throw tickerTakenError(context, input.symbol, held)
     const { launch } = prepared
     const answer = {
+      ...linkWarnings(input),
       ...answerOf(context, launch, await insertNewPool(context, tx, input, prepared)),
       ...(launch.lastValidBlockHeight === undefined ? {} : { last_valid_block_height: launch.lastValidBlockHeight }),
     }
@@ -63,8 +65,7 @@ const NO_KEYS = { base_mint_secret_key: [], config_secret_key: [] }
 /** Runs all checks that may refuse the launch and all expensive steps before a key is used. */
 export async function prepareLaunch(context: Context, input: Input<CreatePoolRoute>): Promise<PreparedLaunch> {
   const { chain, config, storage } = context
-  const bytes = Buffer.from(input.image, 'base64')
-  const image = { bytes, ...(await readImage(bytes, config)) }
+  const image = await launchImage(input, config)
   const named = await curveNamed(config, input.preset)
   const { preset, curve } = named
   const buyLamports = firstBuyOf(input, curve)
@@ -114,6 +115,9 @@ const textsOf = ({
 }: Input<CreatePoolRoute>): string[] =>
   [name, symbol, description, website, twitter_url, telegram, loot_from].filter((text) => text !== undefined)
 
+const linkWarnings = ({ website, twitter_url, telegram }: Input<CreatePoolRoute>) =>
+  warningsOf({ website, twitter_url, telegram })
+
 /** A prepared launch in a form for JSON. */
 type SignedLaunchPlan = Omit<PreparedLaunch, 'launch'> & {
   launch: Omit<PlannedLaunch, 'transactions'> & { transactions: string[] }
@@ -149,6 +153,7 @@ async function launchSigned(context: Context, input: Input<CreatePoolRoute>): Pr
       if (row !== null) await writeEvents(tx, context.clock, (await markPoolFailed(tx, row)).drafts)
     },
     answer: (signatures) => ({
+      ...linkWarnings(input),
       ...answerOf(
         context,
         prepared.launch,

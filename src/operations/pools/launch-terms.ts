@@ -1,8 +1,10 @@
 /** The terms of a launch that its preset and its request give together: who receives what, and in which quote. */
+import { imageParts } from '../../api/chain-scalars.ts'
 import type { LaunchCurve } from '../../chain/programs/dbc/index.ts'
 import type { Services } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { type Image, readImage } from '../../storage/image.ts'
 import { platformWallet } from '../platform-wallet.ts'
 import { requireRecipients } from '../recipients.ts'
 import type { NamedCurve } from './presets.ts'
@@ -24,6 +26,20 @@ export async function launchReceiversOf(
   }
   const platform = await platformWallet(services)
   return { feeClaimer: fee_claimer ?? platform, leftoverReceiver: leftover_receiver ?? platform }
+}
+
+/** Reads the image of a launch. Throws bad_request (`image`) where it is none, or another than its data URL declares. */
+export async function launchImage(
+  { image }: { image: string },
+  config: Services['config'],
+): Promise<Image & { bytes: Uint8Array }> {
+  const { declared, base64 } = imageParts(image)
+  const bytes = Buffer.from(base64, 'base64')
+  const read = await readImage(bytes, config)
+  if (declared === null || declared === read.contentType) return { bytes, ...read }
+  throw badRequest(`image: the data URL says ${declared}, and the image is ${read.contentType}: write that`, {
+    param: 'image',
+  })
 }
 
 /** Throws bad_request where the preset gives fees or leftovers to an address that is no wallet. */

@@ -1,6 +1,7 @@
 /** Builds the creation of a token, with mint, metadata, supply and revocations in one transaction. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
+import { warningsOf } from '../../api/uris.ts'
 import { buildTokenCreation, mintBytes } from '../../chain/programs/tokens/index.ts'
 import type { Context } from '../../context.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
@@ -43,6 +44,7 @@ export async function createToken(context: Context, input: Input<CreateTokenRout
     ...generatedKeysField(context.vault, [built.transaction], [mintKey.secretKey]),
     mint,
     required_signers: { mint_secret_key: [...mintKey.secretKey] },
+    ...warningsOf({ uri }),
     tracked_resource: trackingOf('token', mint, [
       'token.created',
       ...(input.revoke_mint_authority ? (['token.mint_authority_revoked'] as const) : []),
