@@ -27,7 +27,7 @@ export async function readAccountKinds(
     for (let from = next; from < addresses.length; from = next) {
       next += ACCOUNTS_PER_CALL
       const accounts = await readPart(chain, addresses.slice(from, from + ACCOUNTS_PER_CALL), terms)
-      accounts.forEach((account, i) => use(account, from + i))
+      for (const [i, account] of accounts.entries()) use(account, from + i)
     }
   }
   await Promise.all(Array.from({ length: CALLS_AT_ONCE }, readSome))
