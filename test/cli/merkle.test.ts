@@ -14,7 +14,7 @@ const csvOf = (recipients: readonly Recipient[]) =>
   recipients.map(({ wallet, amount }) => `${wallet},${amount}\n`).join('')
 const five = recipientsOf(20)
   .filter(({ wallet }) => PublicKey.isOnCurve(wallet))
-  .slice(0, 5)
+  .slice(1, 6)
 const fiveFile = cli.file('five.csv', csvOf(five))
 
 describe('svc merkle build', () => {

@@ -8,10 +8,10 @@ import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { PROGRAM } from '../cli/command-line.ts'
-import { recipientsOf } from '../merkle/reference.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
 import { randomOf } from '../support/random.ts'
+import { wallet } from '../support/trees.ts'
 
 /** SOAK_SEED=n kills at other moments. */
 const { next: random } = randomOf(Number(process.env.SOAK_SEED ?? 5))
@@ -43,7 +43,7 @@ async function prepare() {
     return JSON.parse(stdout)
   }
   const list = join(home, 'list.csv')
-  const rows = recipientsOf(ROWS)
+  const rows = Array.from({ length: ROWS }, (_, i) => ({ wallet: wallet(i) }))
   writeFileSync(list, rows.map(({ wallet }, i) => `${wallet},${(i % 1000) + 1}\n`).join(''))
   const total = rows.reduce((sum, _, i) => sum + BigInt((i % 1000) + 1), 0n)
   await svc('localnet', 'airdrop', payer.publicKey.toBase58(), '100')

@@ -1,8 +1,14 @@
 /** Entries of tree bodies for tests, the same on every run. */
-import { walletOf } from '../merkle/reference.ts'
+import { hash } from 'node:crypto'
+import { keyToBase58 } from '../../src/merkle/base58.ts'
+import { isEd25519Point } from '../../src/solana/curve.ts'
 
-/** Some 32-byte key, told by its number. */
-export const wallet = walletOf
+/** Some wallet, told by its number: half of the hashes are on no curve, and the hash of one of those is taken. */
+export function wallet(number: number): string {
+  let key = hash('sha256', `wallet ${number}`, 'buffer')
+  while (!isEd25519Point(key)) key = hash('sha256', key, 'buffer')
+  return keyToBase58(key)
+}
 
 export const entries = (count: number, amount = (n: number): unknown => String(n + 1)) =>
   Array.from({ length: count }, (_, n) => ({ wallet: wallet(n), amount: amount(n) }))
