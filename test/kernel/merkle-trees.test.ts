@@ -16,7 +16,10 @@ describe('a tree', () => {
     const made = await request('POST', TREES, { body: { mint: MINT, airdrop_count: 7, entries: sent(300) } })
     expect(made.status).toBe(201)
     const root = naiveRoot(recipients)
-    expect(made.json.data).toEqual({
+    const { warnings, ...tree } = made.json.data
+    // Any 32-byte key is taken, and those on no curve are named.
+    expect(warnings).toEqual([expect.stringMatching(/^169 of 300 addresses are no wallets/)])
+    expect(tree).toEqual({
       id: expect.stringMatching(/^[A-Za-z0-9_-]{46}$/),
       mint: MINT,
       airdrop_count: 7,
@@ -30,9 +33,9 @@ describe('a tree', () => {
       created_by: expect.stringMatching(/^key_/),
       created_at: new Date(clock.now()).toISOString(),
     })
-    const { id } = made.json.data
-    expect((await request('GET', TREES)).json.data).toEqual([made.json.data])
-    expect((await request('GET', `${TREES}/${id}`)).json.data).toEqual(made.json.data)
+    const { id } = tree
+    expect((await request('GET', TREES)).json.data).toEqual([tree])
+    expect((await request('GET', `${TREES}/${id}`)).json.data).toEqual(tree)
     const airdrop = await request('GET', `/v2/airdrops/${id}`)
     expect(airdrop.json.data).toMatchObject({ id, mint: MINT, root, leaf_count: 300, status: 'tree_built' })
     for (const n of [0, 1, 255, 256, 298, 299]) {
