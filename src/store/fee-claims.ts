@@ -38,6 +38,23 @@ export async function storeClaimAmounts(tx: Tx, id: string, amounts: BookedAmoun
   await tx.updateTable('fee_claims').set(amounts).where('id', '=', id).execute()
 }
 
+/**
+ * Says of claims that were recorded before their pool was which are the creator's, and has the ledger take those without
+ * amounts again.
+ */
+export async function completeClaims(
+  tx: Tx,
+  { pool, creator }: { pool: string; creator: string | null },
+): Promise<void> {
+  const own = tx.updateTable('fee_claims').set({ beneficiary: 'creator' }).where('pool_address', '=', pool)
+  await own.where('beneficiary', 'is', null).where('claimer', '=', creator).execute()
+  for (const table of ['transactions', 'chain_transactions'] as const) {
+    const claims = tx.selectFrom('fee_claims').select('signature').where('pool_address', '=', pool)
+    const again = tx.updateTable(table).set({ ledger_at: null })
+    await again.where('signature', 'in', claims.where('quote_amount', 'is', null)).execute()
+  }
+}
+
 /** Claims of one pool that are summed; of a pool with more, nothing is. */
 const MOST_SUMMED = 10_000
 

@@ -6,6 +6,8 @@ import type { EarnedAmountsRecord, PoolEarnings } from '../../src/api/pool-earni
 import { readDbcPool } from '../../src/chain/programs/dbc/index.ts'
 import { localFetch } from '../../src/localnet/fetch.ts'
 import { createRpc } from '../../src/localnet/rpc/index.ts'
+import { writeLedger } from '../../src/operations/ledger/write-ledger.ts'
+import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import { reconcileRecords } from '../../src/operations/transactions/reconcile-records.ts'
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
@@ -20,6 +22,7 @@ import {
   lackingPrograms,
   openChainAndNode,
   openPlatform,
+  signWith,
 } from '../support/pool-platform.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { actsOn } from './acts.ts'
@@ -214,6 +217,63 @@ describe.skipIf(lackingPrograms.length > 0)(`claims past the service (${lackingP
     expect(await verify()).toEqual({ missing: [], extra: [] })
     await acts.settle(3)
     expect(await claims()).toHaveLength(4)
+    await platform.close()
+  })
+
+  it('through the service before a round has seen the migration know their pool, whose amounts and whose they are', async () => {
+    const { platform, request, acts, creator, curve, claims, verify } = await scene()
+    await curve.trade(5n * SOL)
+    await curve.migrate()
+    await curve.tradeMigrated(SOL)
+    const body = { kind: 'damm_v2', beneficiary: 'creator', payer: addressOf(creator) }
+    const { status, json, text } = await request('POST', `/v2/pools/${curve.dammPool}/fee-claims`, { body })
+    expect(status, text).toBe(200)
+    expect(json.data).toMatchObject({ pool_address: curve.dammPool, claimer: addressOf(creator) })
+    const { tx, tracked_resource } = json.data
+    const claim = { transaction: signWith(tx.transaction, [creator]), tracked_resource }
+    expect((await request('POST', '/v2/transactions', { body: claim })).status).toBe(200)
+    acts.pass(20)
+    await followTransactions(acts.services)
+    expect(await claims()).toMatchObject([{ kind: 'damm_v2', beneficiary: 'creator' }])
+    await acts.settle(2)
+    expect((await request('GET', '/v2/ledger')).status).toBe(200)
+    const [known] = await claims()
+    expect([Number(known!.quote) > 0, Number(known!.sol) > 0, known!.received?.length]).toEqual([true, true, 1])
+    const events = (await acts.events()).filter(({ type }) => /^pool\.migra|^fee_claim/.test(type))
+    expect(events.map(({ type, data }) => [type, data.object.beneficiary])).toEqual([
+      ['pool.migration_triggered', undefined],
+      ['pool.migrated', undefined],
+      ['fee_claim.executed', 'creator'],
+    ])
+    expect(await verify()).toEqual({ missing: [], extra: [] })
+    await platform.close()
+  })
+
+  it('that are submitted before a round has seen the migration are complete once the pool has a record', async () => {
+    const { platform, request, acts, creator, curve, claims, verify } = await scene()
+    await curve.trade(5n * SOL)
+    await curve.migrate()
+    await curve.tradeMigrated(SOL)
+    const made = await curve.claims.positions(creator)
+    const transaction = Array.isArray(made) ? new Transaction().add(...made) : made
+    transaction.feePayer = creator.publicKey
+    transaction.recentBlockhash = base.chain.latestBlockhash().blockhash
+    transaction.sign(creator)
+    await acts.submit(transaction.serialize())
+    for (let round = 0; round < 2; round++) {
+      acts.pass(20)
+      await followTransactions(acts.services)
+      await writeLedger(platform.services)
+    }
+    expect(await claims()).toMatchObject([{ beneficiary: null, quote: null, received: null }])
+    // One look takes all steps.
+    await followPools(acts.services)
+    expect((await request('GET', '/v2/pools?type=damm_v2')).json.data).toHaveLength(1)
+    await writeLedger(platform.services)
+    expect(await claims()).toMatchObject([{ beneficiary: 'creator', quote: expect.any(String), received: [{}] }])
+    await acts.settle(3)
+    expect(await verify()).toEqual({ missing: [], extra: [] })
+    expect(await ledgerVerified(request)).toEqual({ faults: [], unread: [], waiting: 0 })
     await platform.close()
   })
 

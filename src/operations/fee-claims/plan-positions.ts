@@ -10,10 +10,10 @@ import {
 import { type DbcPool, migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
 import { accountsAt } from '../../chain/runs.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
-import { findPool } from '../../store/pools.ts'
 import { buildTransaction } from '../building.ts'
 import { platformWallet } from '../platform-wallet.ts'
-import { readPools, requireCurve, requirePool } from '../pools/on-chain.ts'
+import { readPools, requirePool } from '../pools/on-chain.ts'
+import { curveOf, noteMigration } from '../pools/take-steps.ts'
 import { nothingToClaim, requireClaimerRent, tooEarly } from './claim-answers.ts'
 import type { ClaimContext } from './claim-context.ts'
 import type { FeeClaimInput, PlannedFeeClaim } from './types.ts'
@@ -89,13 +89,12 @@ async function ownerOf(
   return curve?.creator ?? pool.creator
 }
 
-async function requirePositionPool({ chain, store }: ClaimContext, address: string): Promise<PositionPool> {
+async function requirePositionPool(context: ClaimContext, address: string): Promise<PositionPool> {
+  const { chain } = context
   const chainPool = await requirePool(chain, address)
-  if (chainPool.type === 'damm_v2') {
-    const from = (await findPool(store.db, address))?.dbc_pool ?? null
-    return { pool: chainPool.pool, curve: from === null ? null : await requireCurve(chain, from) }
-  }
+  if (chainPool.type === 'damm_v2') return { pool: chainPool.pool, curve: await curveOf(context, chainPool.pool) }
   const { pool: curve } = chainPool
+  await noteMigration(context, chainPool)
   const [migrated] = curve.isMigrated ? await readPools(chain, [await migratedPoolAddress(curve)]) : []
   if (migrated?.type === 'damm_v2') return { pool: migrated.pool, curve }
   throw tooEarly(`The pool ${address} has not migrated: claim its fees with kind dbc`)

@@ -263,7 +263,7 @@ function newPoolRow(
     migrated_to: null,
     dbc_pool: null,
     genesis,
-    next_check_at: now + POOL_CHECK_MS.pending,
+    next_check_at: now + POOL_CHECK_MS,
     crank_signing: null,
     crank_signature: null,
     crank_failures: 0,

@@ -24,6 +24,7 @@ import {
   protocolSource,
   sharedTradingFees,
 } from './party-earnings.ts'
+import { curveOf } from './take-steps.ts'
 
 type GetEarningsRoute = Api['pools']['earnings']
 
@@ -74,16 +75,16 @@ interface BothPools {
 }
 
 /** A curve names the pool that it migrates to; the pool's record names its curve, which nothing on chain does. */
-async function bothPools({ chain, store }: Context, address: string): Promise<BothPools> {
+async function bothPools(context: Context, address: string): Promise<BothPools> {
+  const { chain, store } = context
   const named = await requirePool(chain, address)
   if (named.type === 'dbc') {
     const { pool: curve } = named
     const [migrated] = curve.isMigrated ? await readPools(chain, [await migratedPoolAddress(curve)]) : []
     return { curve, damm: migrated?.type === 'damm_v2' ? migrated.pool : null, creator: curve.creator }
   }
+  const curve = await curveOf(context, named.pool)
   const row = await findPool(store.db, address)
-  const [found] = row?.dbc_pool ? await readPools(chain, [row.dbc_pool]) : []
-  const curve = found?.type === 'dbc' ? found.pool : null
   return { curve, damm: named.pool, creator: curve?.creator ?? row?.creator ?? named.pool.creator }
 }
 

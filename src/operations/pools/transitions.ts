@@ -2,6 +2,7 @@
 import type { Services } from '../../context.ts'
 import { type ChainEvidence, chainDraft } from '../../following/chain-drafts.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
+import { completeClaims } from '../../store/fee-claims.ts'
 import { findPool, insertPool, movePool } from '../../store/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
@@ -11,8 +12,8 @@ import { takeTickerFor, tickerFreeAt, tickerTakenError } from './tickers.ts'
 type PoolRow = Row<'pools'>
 type PoolStepServices = Pick<Services, 'clock' | 'config'>
 
-/** Interval between two looks at a pool, in milliseconds. */
-export const POOL_CHECK_MS = { pending: 5_000, live: 10_000, triggered: 5_000 } as const
+/** Least time between two looks at a pool: less than that between two rounds, so that it is due in each. */
+export const POOL_CHECK_MS = 4_000
 
 /** Why a pool counts as failed: it never landed, or it landed with a ticker that another pool has. */
 interface PoolFailure {
@@ -43,7 +44,7 @@ export async function markPoolLive(
   const held = symbol === null ? null : await takeTickerFor(at, tx, { symbol, creator, pool, genesis })
   if (held !== null && symbol !== null)
     return row.status === 'failed' ? { row, drafts: [] } : markTickerTaken(at, tx, { ...row, symbol }, held, evidence)
-  return movePoolTo(tx, row, 'pool.live', { status: 'live', next_check_at: checkAt(at, row, 'live') }, evidence)
+  return movePoolTo(tx, row, 'pool.live', { status: 'live', next_check_at: checkAt(at, row) }, evidence)
 }
 
 export async function markPoolFailed(tx: Tx, row: PoolRow): Promise<PoolTransition> {
@@ -70,7 +71,7 @@ function markTickerTaken(
 }
 
 export async function markMigrationTriggered(at: PoolStepServices, tx: Tx, row: PoolRow): Promise<PoolTransition> {
-  const next_check_at = at.clock.now() + POOL_CHECK_MS.triggered
+  const next_check_at = at.clock.now() + POOL_CHECK_MS
   return movePoolTo(tx, row, 'pool.migration_triggered', { status: 'migration_triggered', next_check_at })
 }
 
@@ -108,13 +109,13 @@ export async function markPoolMigrated(
     metadata_json: row.metadata_json,
     created_at: at.clock.now(),
   })
+  await completeClaims(tx, { pool: migratedTo, creator: row.creator })
   return moved
 }
 
 /** Only launch curves have further states once they are live. */
-function checkAt({ clock }: PoolStepServices, { type }: PoolRow, step: keyof typeof POOL_CHECK_MS): number | null {
-  return type === 'dbc' ? clock.now() + POOL_CHECK_MS[step] : null
-}
+const checkAt = ({ clock }: PoolStepServices, { type }: PoolRow): number | null =>
+  type === 'dbc' ? clock.now() + POOL_CHECK_MS : null
 
 /** The fields that events have of a pool. */
 export function poolFields(row: PoolRow): object {

@@ -1,0 +1,98 @@
+/** Takes the steps of pools that the chain shows, all of one look: by the worker, or by a request that sees them first. */
+import type { DammV2Pool } from '../../chain/programs/damm-v2/index.ts'
+import { type DbcPool, migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
+import type { Services } from '../../context.ts'
+import { writeEvents } from '../../store/event-drafts.ts'
+import { CLOCK_SLACK_MS } from '../../store/future-moments.ts'
+import { findPool, lastTracked, poolsOfMint } from '../../store/pools.ts'
+import type { Row } from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
+import { MINUTE_MS } from '../../timing.ts'
+import { firstSeen } from './first-seen.ts'
+import { type ChainPool, isFull, readPools } from './on-chain.ts'
+import {
+  markMigrationTriggered,
+  markPoolFailed,
+  markPoolLive,
+  markPoolMigrated,
+  type PoolTransition,
+} from './transitions.ts'
+
+type StepServices = Pick<Services, 'store' | 'chain' | 'clock' | 'config'>
+
+/** Time for which the blockhash of a built transaction can be used. */
+const BUILD_LIFE_MS = 120_000
+
+/** Returns the record behind them. Each is written with its event in a database transaction of its own. */
+export async function takeSteps(
+  services: StepServices,
+  row: Row<'pools'>,
+  chainPool: ChainPool | null,
+): Promise<Row<'pools'>> {
+  const { store, clock } = services
+  const next = await poolStep(services, row, chainPool)
+  if (next === null) return row
+  const now = await store.write(async (tx) => {
+    const moved = await next(tx)
+    await writeEvents(tx, clock, moved.drafts)
+    return moved.row
+  })
+  return now.status === row.status ? now : takeSteps(services, now, chainPool)
+}
+
+/**
+ * Returns the launch curve that migrated to the pool, or null where it was launched elsewhere or directly. Nothing on chain
+ * names it: where the record lags, it is looked for among the curves of the same mint, and its steps are taken.
+ */
+export async function curveOf(services: StepServices, { address, tokenAMint }: DammV2Pool): Promise<DbcPool | null> {
+  const { store, chain } = services
+  const known = await findPool(store.db, address)
+  const sources = known === null ? await poolsOfMint(store.db, tokenAMint, await chain.genesisHash()) : [known.dbc_pool]
+  for (const found of await readPools(
+    chain,
+    sources.flatMap((source) => source ?? []),
+  )) {
+    if (found?.type !== 'dbc' || (await migratedPoolAddress(found.pool)) !== address) continue
+    await noteMigration(services, found)
+    return found.pool
+  }
+  return null
+}
+
+/** Takes the steps of a curve that has migrated, so that what is claimed from its pool has that pool's record. */
+export async function noteMigration(services: StepServices, curve: Extract<ChainPool, { type: 'dbc' }>): Promise<void> {
+  const row = curve.pool.isMigrated ? await findPool(services.store.db, curve.pool.address) : null
+  if (row !== null && row.status !== 'migrated') await takeSteps(services, row, curve)
+}
+
+/** Returns the next step that the chain shows, or null. */
+async function poolStep(
+  services: StepServices,
+  row: Row<'pools'>,
+  chainPool: ChainPool | null,
+): Promise<((tx: Tx) => Promise<PoolTransition>) | null> {
+  if (row.status === 'pending') {
+    if (chainPool !== null) {
+      const evidence = await firstSeen(services.chain, row.address)
+      return (tx) => markPoolLive(services, tx, row, evidence)
+    }
+    return (await isAbandoned(services, row)) ? (tx) => markPoolFailed(tx, row) : null
+  }
+  if (chainPool?.type !== 'dbc') return null
+  if (row.status === 'live') return isFull(chainPool.pool) ? (tx) => markMigrationTriggered(services, tx, row) : null
+  if (row.status !== 'migration_triggered' || !chainPool.pool.isMigrated) return null
+  const migratedTo = await migratedPoolAddress(chainPool.pool)
+  const [pool] = await readPools(services.chain, [migratedTo])
+  return pool ? (tx) => markPoolMigrated(services, tx, row, migratedTo) : null
+}
+
+/** The time counts from the end of the last transaction that tracks the pool, or from the expiry of what was built. */
+async function isAbandoned({ store, clock, config }: StepServices, row: Row<'pools'>): Promise<boolean> {
+  const last = await lastTracked(store.db, row.address)
+  if (last !== null && last.lifecycle !== 'failed' && last.next_check_at !== null) return false
+  const now = clock.now()
+  // An end in the future was written by a wrong clock.
+  const lastEnded = last === null || last.checked_at > now + CLOCK_SLACK_MS ? 0 : last.checked_at
+  const ended = Math.max(row.created_at + BUILD_LIFE_MS, lastEnded)
+  return now - ended >= config.values['pools.pending-minutes'] * MINUTE_MS
+}
