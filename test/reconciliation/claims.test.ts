@@ -14,8 +14,9 @@ import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts
 import { insertPool } from '../../src/store/pools.ts'
 import { insertToken } from '../../src/store/tokens.ts'
 import { addSurplus } from '../support/dbc.ts'
-import { openForeignCurve } from '../support/foreign-curve.ts'
+import { type ForeignCurve, openForeignCurve } from '../support/foreign-curve.ts'
 import { SOL } from '../support/local-chain.ts'
+import { startPlatform } from '../support/platform-wallet.ts'
 import {
   addressOf,
   type ChainAndNode,
@@ -50,6 +51,32 @@ describe.skipIf(lackingPrograms.length > 0)(`claims past the service (${lackingP
   })
   afterEach(() => base.close())
 
+  it("of a curve's creator in the first half minute of an embedded chain are found", async () => {
+    const service = await startPlatform(null)
+    const acts = await actsOn(service, 'past')
+    const rpc = createRpc(acts.chain, { onError: () => undefined })
+    const fetch = localFetch(rpc) as typeof globalThis.fetch
+    const connection = new Connection('http://embedded.test', { fetch, commitment: 'processed' })
+    const [creator, trader] = [Keypair.generate(), Keypair.generate()]
+    for (const key of [creator, trader]) acts.chain.airdrop(addressOf(key), 100n * SOL)
+    const curve = await openForeignCurve(acts.chain, connection, { partner: service.wallet, creator, trader })
+    const genesis = await service.services.chain.genesisHash()
+    const row = rowOf(curve, { creator: addressOf(creator), genesis, now: service.clock.now() })
+    await service.services.store.write((tx) => insertPool(tx, row))
+    const rounds = async (count: number) => {
+      for (let n = 0; n < count; n++) {
+        acts.pass(3)
+        await acts.round()
+      }
+    }
+    await rounds(2)
+    await curve.trade(SOL / 10n)
+    await rounds(1)
+    curve.land(await curve.claims.creatorFees(), creator)
+    await rounds(15)
+    expect((await service.request('GET', '/v2/fee-claims')).json.data).toMatchObject([{ beneficiary: 'creator' }])
+  })
+
   async function scene({ isOfPlatform = false, isRecorded = true } = {}) {
     const platform = await openPlatform(base, {
       settings: { 'pools.crank': false, 'webhooks.allow-private': true } as never,
@@ -69,15 +96,12 @@ describe.skipIf(lackingPrograms.length > 0)(`claims past the service (${lackingP
     for (const key of [creator, trader]) base.chain.airdrop(addressOf(key), 1_000n * SOL)
     const partner = base.wallet
     const curve = await openForeignCurve(base.chain, connection, { partner, creator, trader })
-    const row = {
-      ...({ type: 'dbc', status: 'live' } as const),
-      ...{ address: curve.pool, config: curve.config, creator: addressOf(creator) },
-      ...{ base_mint: curve.mint.toBase58(), quote_mint: 'So11111111111111111111111111111111111111112' },
-      ...{ name: 'Coin', symbol: 'COIN', metadata_uri: null, preset: null, migrated_to: null, dbc_pool: null },
-      ...{ crank_signing: null, crank_signature: null, crank_failures: 0, submitted_at: null, external_uid: null },
-      ...{ genesis: await services.chain.genesisHash(), next_check_at: base.clock.now(), metadata_json: null },
-    } as const
-    const record = () => services.store.write((tx) => insertPool(tx, { ...row, created_at: base.clock.now() }))
+    const genesis = await services.chain.genesisHash()
+    const row = rowOf(curve, { creator: addressOf(creator), genesis, now: base.clock.now() })
+    const record = () =>
+      services.store.write((tx) =>
+        insertPool(tx, { ...row, next_check_at: base.clock.now(), created_at: base.clock.now() }),
+      )
     if (isRecorded) await record()
     await acts.settle(2)
     const claims = async (query = ''): Promise<ClaimRecord[]> =>
@@ -490,6 +514,18 @@ describe.skipIf(lackingPrograms.length > 0)(`claims past the service (${lackingP
 })
 
 type Requests = Awaited<ReturnType<typeof openPlatform>>['request']
+
+/** A record of the curve, as if it had been launched here. */
+const rowOf = (
+  { pool, config, mint }: ForeignCurve,
+  { creator, genesis, now }: { creator: string; genesis: string; now: number },
+): Parameters<typeof insertPool>[1] => ({
+  ...{ type: 'dbc', status: 'live', address: pool, config, creator },
+  ...{ base_mint: mint.toBase58(), quote_mint: 'So11111111111111111111111111111111111111112' },
+  ...{ name: 'Coin', symbol: 'COIN', metadata_uri: null, preset: null, migrated_to: null, dbc_pool: null },
+  ...{ crank_signing: null, crank_signature: null, crank_failures: 0, submitted_at: null, external_uid: null },
+  ...{ genesis, next_check_at: now, metadata_json: null, created_at: now },
+})
 
 /** Steps of the comparison of the ledger with the chain, until its end. */
 async function ledgerVerified(request: Requests) {

@@ -1,5 +1,6 @@
 /** Decides from which slot on followed accounts are looked at. */
 import { askNode } from '../../chain/rpc-faults.ts'
+import { readFirstBlock } from '../../chain/statuses.ts'
 import { firstEventAt } from '../../store/chain-events.ts'
 import { findSetting, settleSetting } from '../../store/settings.ts'
 import type { FollowingServices } from '../services.ts'
@@ -12,11 +13,12 @@ const LEAST_SLOT_MS = 100
 /**
  * Returns the slot of the first round, or of the first event where that is earlier: before it there was no record that a
  * transaction could have changed. An installation of an earlier version begins with its first round, because what
- * happened before was told or left out under its old rules.
+ * happened before was told or left out under its old rules. It never lies before the first block of a chain that is
+ * younger, as no node would ever have the history from there on.
  */
 export async function firstSlot({ store, chain, clock }: FollowingServices, genesis: string): Promise<number> {
   // All history of an embedded chain is of this installation.
-  if (chain.cluster.kind === 'embedded') return 0
+  if (chain.cluster.kind === 'embedded') return readFirstBlock(chain)
   const name = `${BEGINNING}:${genesis}`
   const known = await findSetting(store.db, name)
   if (known !== null) return Number(known)
@@ -25,8 +27,9 @@ export async function firstSlot({ store, chain, clock }: FollowingServices, gene
     if (!Number.isSafeInteger(answer)) throw new Error('it answers with parts missing')
     return answer as number
   })
+  const first = await readFirstBlock(chain)
   const isEarlier = (await findSetting(store.db, BEGINNING)) !== null
   const firstAt = isEarlier ? null : await firstEventAt(store.db)
   const slots = firstAt === null ? 0 : Math.ceil(Math.max(0, clock.now() - firstAt) / LEAST_SLOT_MS)
-  return Number(await store.write((tx) => settleSetting(tx, name, String(Math.max(0, slot - slots)))))
+  return Number(await store.write((tx) => settleSetting(tx, name, String(Math.max(first, slot - slots)))))
 }
