@@ -13,7 +13,7 @@ import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { buildTransaction } from '../building.ts'
 import { platformWallet } from '../platform-wallet.ts'
 import { readPools, requirePool } from '../pools/on-chain.ts'
-import { curveOf, noteMigration } from '../pools/take-steps.ts'
+import { curveBehind, noteMigration } from '../pools/take-steps.ts'
 import { nothingToClaim, requireClaimerRent, tooEarly } from './claim-answers.ts'
 import type { ClaimContext } from './claim-context.ts'
 import type { FeeClaimInput, PlannedFeeClaim } from './types.ts'
@@ -92,7 +92,7 @@ async function ownerOf(
 async function requirePositionPool(context: ClaimContext, address: string): Promise<PositionPool> {
   const { chain } = context
   const chainPool = await requirePool(chain, address)
-  if (chainPool.type === 'damm_v2') return { pool: chainPool.pool, curve: await curveOf(context, chainPool.pool) }
+  if (chainPool.type === 'damm_v2') return { pool: chainPool.pool, curve: await curveBehind(context, chainPool.pool) }
   const { pool: curve } = chainPool
   await noteMigration(context, chainPool)
   const [migrated] = curve.isMigrated ? await readPools(chain, [await migratedPoolAddress(curve)]) : []

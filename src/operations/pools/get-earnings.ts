@@ -24,7 +24,7 @@ import {
   protocolSource,
   sharedTradingFees,
 } from './party-earnings.ts'
-import { curveOf } from './take-steps.ts'
+import { curveBehind } from './take-steps.ts'
 
 type GetEarningsRoute = Api['pools']['earnings']
 
@@ -83,7 +83,7 @@ async function bothPools(context: Context, address: string): Promise<BothPools> 
     const [migrated] = curve.isMigrated ? await readPools(chain, [await migratedPoolAddress(curve)]) : []
     return { curve, damm: migrated?.type === 'damm_v2' ? migrated.pool : null, creator: curve.creator }
   }
-  const curve = await curveOf(context, named.pool)
+  const curve = await curveBehind(context, named.pool)
   const row = await findPool(store.db, address)
   return { curve, damm: named.pool, creator: curve?.creator ?? row?.creator ?? named.pool.creator }
 }
