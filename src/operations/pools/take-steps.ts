@@ -44,7 +44,10 @@ export async function takeSteps(
  * Returns the launch curve that migrated to the pool, or null where it was launched elsewhere or directly. Nothing on chain
  * names it: where the record lags, it is looked for among the curves of the same mint, and its steps are taken.
  */
-export async function curveBehind(services: StepServices, { address, tokenAMint }: DammV2Pool): Promise<DbcPool | null> {
+export async function curveBehind(
+  services: StepServices,
+  { address, tokenAMint }: DammV2Pool,
+): Promise<DbcPool | null> {
   const { store, chain } = services
   const known = await findPool(store.db, address)
   const sources = known === null ? await poolsOfMint(store.db, tokenAMint, await chain.genesisHash()) : [known.dbc_pool]
