@@ -7,7 +7,7 @@ import { addressOf, airdropsOn, createBody, entriesFor, lacksDistributor } from 
 import { endingOnceSigned } from '../support/dying-signer.ts'
 import { startPlatform } from '../support/platform-wallet.ts'
 import { requester } from '../support/request.ts'
-import { buildsOf, sponsorshipOf } from '../support/sponsored-airdrop.ts'
+import { buildsOf, openSponsoredAirdrop, sponsorshipOf } from '../support/sponsored-airdrop.ts'
 
 const TREES = '/v2/merkle-trees'
 const WRITE = ['airdrop:write'] as const satisfies Scope[]
@@ -177,6 +177,23 @@ describe.skipIf(lacksDistributor)('an airdrop by the platform wallet (needs the 
     expect(chain.account(addressOf(platform))!.lamports).toBe(before)
     const built = await ok('POST', buildsOf(tree.id), { claimer: addressOf(listed[0]) })
     expect(built.requiredSigners).toEqual([addressOf(listed[0])])
+  })
+
+  it('has no claim signed that was built before its sponsorship ended', async () => {
+    const all = await openSponsoredAirdrop()
+    const { first, build, submitted, services, sponsorship, lamportsOf } = all
+    const built = await build(first)
+    const before = lamportsOf(all.platform)
+    await services.store.write((tx) =>
+      tx
+        .updateTable('sponsorships')
+        .set({ root: 'cd'.repeat(32) })
+        .execute(),
+    )
+    const { status, json } = await submitted(built, first)
+    expect([status, json.error.details.reason]).toEqual([404, 'not_sponsored'])
+    expect(await sponsorship()).toMatchObject({ ended: true, used: '0', pending: 0 })
+    expect(lamportsOf(all.platform)).toBe(before)
   })
 
   it('keeps its list while its initialisation is being signed, until that can no longer land', async () => {

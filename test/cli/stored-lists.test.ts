@@ -7,15 +7,20 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { Keypair } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { requireMeant, type StoredList } from '../../commands/airdrops/meant-list.ts'
+import type { Session } from '../../commands/session.ts'
 import { wholeFolder } from '../../commands/ui/whole-folder.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
+import { recipientsOf } from '../merkle/reference.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { someone } from '../support/local-chain.ts'
 import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
-import { commandLine } from './command-line.ts'
+import { commandLine, MINT, onTerminal } from './command-line.ts'
 
 const cli = commandLine()
 const lacksPrograms = [PROGRAMS.distributor, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
+const csvOf = (rows: readonly { wallet: string; amount: bigint }[]) =>
+  rows.map(({ wallet, amount }) => `${wallet},${amount}\n`).join('')
 const OTHER_ROOT = 'ab'.repeat(32)
 
 it('a folder that is written whole takes no file that leads out of it', async () => {
@@ -25,6 +30,23 @@ it('a folder that is written whole takes no file that leads out of it', async ()
     await expect(folder.write((put) => put(path, 'x'))).rejects.toThrow('would not be in it')
   }
   expect(readdirSync(cli.home).filter((name) => /escaped|whole/.test(name))).toEqual([])
+})
+
+it('a list of more than 50,000 rows is that of several airdrops in their order, or has the one that is asked for', async () => {
+  const file = cli.file('large.csv', csvOf(recipientsOf(50_003)))
+  const { stdout } = await cli.svc(['merkle', 'build', file, '--mint', MINT, '--shard', '--json'])
+  const [first, second] = JSON.parse(stdout) as [StoredList, StoredList]
+  const ui = { progress: () => () => undefined, clear: () => undefined, note: () => undefined, warn: () => undefined }
+  const meant = (stored: StoredList[]) =>
+    requireMeant({ ui } as unknown as Session, stored, {
+      roots: [],
+      list: file,
+      decimals: undefined,
+      duplicates: undefined,
+    })
+  for (const stored of [[first, second], [first], [second]]) await meant(stored)
+  await expect(meant([second, first])).rejects.toThrow(`has the root ${second.root}`)
+  await expect(meant([first, second, first])).rejects.toThrow('is the list of 2 airdrops, and 3 are named')
 })
 
 describe.skipIf(lacksPrograms)('a stored list (needs the Jito merkle distributor and Token Metadata)', () => {
@@ -100,6 +122,20 @@ describe.skipIf(lacksPrograms)('a stored list (needs the Jito merkle distributor
     }
     expect([await onChain(id), existsSync(join(cli.home, 'out'))]).toEqual([null, false])
     expect((await run(['airdrops', 'sponsor', id])).exitCode).toBe(3)
+  })
+
+  it('of another key is warned of on a terminal, where somebody sees its root', async () => {
+    const { id, root } = stored.theirs
+    const { exitCode, screen } = await onTerminal(
+      cli,
+      ['airdrops', 'export', id, '--out', join(cli.home, 'seen')],
+      [],
+      400,
+    )
+    expect([exitCode, screen]).toEqual([
+      0,
+      expect.stringContaining(`was not stored with this API key; its root is ${root}`),
+    ])
   })
 
   it.each([
