@@ -3,7 +3,15 @@ import { MAX_COMPUTE_UNITS } from '../../src/solana/constants.ts'
 import { priorityFee } from '../../src/solana/fees.ts'
 import { decodeComputeBudget } from '../../src/solana/instructions/compute-budget.ts'
 import { decodeInstruction } from '../../src/solana/instructions/index.ts'
-import { COMPUTE_BUDGET_PROGRAM } from '../../src/solana/program-ids.ts'
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  COMPUTE_BUDGET_PROGRAM,
+  MEMO_PROGRAM,
+  SYSTEM_PROGRAM,
+  TOKEN_2022_PROGRAM,
+  TOKEN_PROGRAM,
+} from '../../src/solana/program-ids.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { solOf } from '../amounts.ts'
 import { type Call, type Demand, MOST_LAMPORTS, unexpectedBuild, type Wanted } from './demand.ts'
 import type { DescribedContent } from './wallet.ts'
@@ -46,6 +54,8 @@ function callOf(instruction: BuiltInstruction, calls: readonly Call[], used: Rea
   const { program, name, accounts, data } = instruction
   // What a lookup table holds is not known here.
   if (accounts.some(({ address }) => address.includes('['))) throw unexpectedBuild('a lookup table hides an account')
+  const passed = accounts.find(({ role, address }) => /program$/i.test(role ?? '') && !isPassable(address, program))
+  if (passed !== undefined) throw unexpectedBuild(`it passes ${passed.address} as ${passed.role}`)
   const decoded = decodeInstruction(
     program,
     accounts.map(({ address }) => address),
@@ -68,6 +78,17 @@ function callOf(instruction: BuiltInstruction, calls: readonly Call[], used: Rea
     difference === null ? `it makes more than one ${called}` : `its ${called} has another ${difference}`,
   )
 }
+
+/** Programs that a call may hand the signature on to; Anchor writes the called program itself for one that is left out. */
+const PASSED_PROGRAMS: readonly string[] = [
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+  TOKEN_2022_PROGRAM,
+  ASSOCIATED_TOKEN_PROGRAM,
+  MEMO_PROGRAM,
+  PROGRAMS.tokenMetadata.id,
+]
+const isPassable = (address: string, called: string) => address === called || PASSED_PROGRAMS.includes(address)
 
 const fieldsOf = ({ args, accounts }: BuiltInstruction): Record<string, unknown> =>
   Object.fromEntries([

@@ -25,6 +25,7 @@ export async function locksGold(of: Signing, asked: AskedGold & { amount: bigint
       sender_token: await of.accounts(mint, payer),
       vesting_start_time: unlocksAt - days * SECONDS_OF_DAY,
       cliff_time: unlocksAt,
+      frequency: 1,
       cliff_unlock_amount: amount,
       amount_per_period: 0,
       number_of_period: 0,

@@ -2,17 +2,7 @@
 import type { Beneficiary, FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import {
-  anyValue,
-  atMost,
-  type Call,
-  closes,
-  opens,
-  pays,
-  type Signing,
-  TOKEN_PROGRAMS,
-  type Wanted,
-} from './demand.ts'
+import { type Call, closes, opens, pays, type Signing, TOKEN_PROGRAMS, type Wanted } from './demand.ts'
 
 export interface AskedClaim {
   pool: string
@@ -31,7 +21,7 @@ export interface AskedClaim {
 const MOST_POSITIONS = 6
 
 export async function claimsFees(of: Signing, asked: AskedClaim): Promise<Call[]> {
-  const { claimer, baseMint, quoteMint, splits } = asked
+  const { claimer, baseMint, quoteMint, amount, splits } = asked
   const [base, quote] = [await of.accounts(baseMint, claimer), await of.accounts(quoteMint, claimer)]
   const recipients = splits.map(({ recipient }) => recipient)
   return [
@@ -42,8 +32,8 @@ export async function claimsFees(of: Signing, asked: AskedClaim): Promise<Call[]
     {
       program: TOKEN_PROGRAMS,
       call: 'transfer',
-      fields: { source: quote, destination: quote, authority: claimer, amount: anyValue },
-      least: 0,
+      fields: { source: quote, destination: quote, authority: claimer, amount: (units) => BigInt(units) >= amount },
+      least: asked.kind === 'dbc' && amount > 0n ? 1 : 0,
     },
     closes(claimer, [...base, ...quote], { to: [claimer, of.payer], most: 3 }),
     ...(await Promise.all(splits.map((split) => pay(of, asked, split, quote)))),
@@ -88,7 +78,8 @@ function takes({ pool, kind, beneficiary, claimer, amount }: AskedClaim, base: W
 /** A share is floored, and may have one of the units that are left over. */
 async function pay({ accounts }: Signing, asked: AskedClaim, { recipient, bps }: Split, own: Wanted): Promise<Call> {
   const { claimer, amount, quoteMint } = asked
-  const share = atMost((amount * BigInt(bps)) / 10_000n + 1n)
+  const least = (amount * BigInt(bps)) / 10_000n
+  const share = [String(least), String(least + 1n)]
   if (quoteMint === WRAPPED_SOL) return pays(claimer, recipient, share)
   const destination = await accounts(quoteMint, recipient)
   const fields = { source: own, mint: quoteMint, destination, authority: claimer, amount: share }

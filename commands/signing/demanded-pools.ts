@@ -182,11 +182,17 @@ const curveSwap = async (of: Signing, asked: AskedSwap): Promise<Call> => ({
     amount_0: asked.amount,
     amount_1: asked.least,
     swap_mode: ['0', '1'],
+    referral_token_account: PROGRAMS.dbc.id,
   },
 })
 
 const poolSwap = async (of: Signing, asked: AskedSwap): Promise<Call> => ({
   program: PROGRAMS.dammV2.id,
   call: 'swap',
-  fields: { ...(await tradeAccounts(of, asked)), amount_in: asked.amount, minimum_amount_out: asked.least },
+  fields: {
+    ...(await tradeAccounts(of, asked)),
+    amount_in: asked.amount,
+    minimum_amount_out: asked.least,
+    referral_token_account: PROGRAMS.dammV2.id,
+  },
 })
