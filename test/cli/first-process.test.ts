@@ -116,5 +116,8 @@ function firstProcess(argv: string[], env: Record<string, string> = {}): FirstPr
 
 function innerPid({ pid }: ChildProcess): number {
   const { stdout } = spawnSync('ps', ['--ppid', String(pid), '-o', 'pid='], { encoding: 'utf8' })
-  return Number(stdout.trim())
+  const inner = Number(stdout.trim())
+  // Signals to process 0 go to the whole group, which is that of the tests.
+  if (!(inner > 1)) throw new Error(`no process was found below ${pid}: ${stdout}`)
+  return inner
 }
