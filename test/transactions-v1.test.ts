@@ -163,6 +163,9 @@ describe('a submitted transaction of version 1', () => {
     expect(await read(it, first)).toMatchObject({ lifecycle: 'finalized', err: null })
     await it.pass(300)
     expect(await read(it, second)).toMatchObject({ lifecycle: 'failed', err: 'NonceAdvanced' })
+    const { status, json } = await submit(it, { transaction: text(lasting(3_000_000)) })
+    expect(status).toBe(400)
+    expect(json.error.message).toContain(`the durable nonce in ${nonce.publicKey.toBase58()} has moved`)
     expect(it.to()).toBe(1_000_000n)
   })
 

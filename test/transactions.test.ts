@@ -53,6 +53,29 @@ function duringPreflight({ services }: Pick<Service, 'services'>, act: () => Pro
 }
 
 describe('a submitted transaction', () => {
+  it('in base58 is refused by that, whatever its length', async () => {
+    const it = await start()
+    const raw = base58.encode(it.build().serialize())
+    for (const length of [0, 1, 2, 3]) {
+      const { status, json } = await submit(it, { transaction: raw.slice(length) })
+      expect(status).toBe(400)
+      expect(json.error.message).toMatch(/base58/)
+    }
+  })
+
+  it('whose payer has no account is refused, and names it', async () => {
+    const it = await start()
+    const poor = Keypair.generate()
+    const { blockhash: recentBlockhash } = it.chain.latestBlockhash()
+    const instructions = [SystemProgram.transfer({ fromPubkey: poor.publicKey, toPubkey: it.to, lamports: 1 })]
+    const message = new TransactionMessage({ payerKey: poor.publicKey, recentBlockhash, instructions })
+    const transaction = new VersionedTransaction(message.compileToV0Message())
+    transaction.sign([poor])
+    const { status, json } = await submit(it, { transaction: text(transaction) })
+    expect([status, json.error.code]).toEqual([400, 'bad_request'])
+    expect(json.error.message).toContain(`has never held SOL: account ${poor.publicKey.toBase58()}`)
+  })
+
   it('goes from submitted to finalized, each step one event', async () => {
     const it = await start()
     const transaction = text(it.build())

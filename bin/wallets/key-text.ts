@@ -1,7 +1,8 @@
 /** Reads a key that was typed or exported: 64 integers as the Solana CLI writes them, base58, or a recovery phrase. */
 import { base58 } from '@scure/base'
 import { type Problem, usage } from '../../commands/ui/problem.ts'
-import { keyPairFrom } from '../../src/chain/signer/keypair-file.ts'
+import { keyPairFrom, otherKeyText } from '../../src/chain/signer/keypair-file.ts'
+import { keyFromBase58 } from '../../src/merkle/base58.ts'
 import { SEED_BYTES } from '../../src/solana/signatures.ts'
 
 const SHAPES =
@@ -10,6 +11,7 @@ const SHAPES =
 /** Returns the 32-byte seed. Throws a usage problem, which never quotes the text. */
 export async function seedIn(text: string, account: number): Promise<Uint8Array> {
   const trimmed = text.trim()
+  if (text.includes('\0') || keyFromBase58(trimmed) !== undefined) throw refused(otherKeyText(text) ?? 'cannot be read')
   if (trimmed.startsWith('[')) return seedOfNumbers(jsonIn(trimmed))
   if (/\s/.test(trimmed)) {
     const { isPhrase, phraseIn, seedOfPhrase } = await import('./recovery-phrase.ts')

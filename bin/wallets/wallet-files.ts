@@ -6,7 +6,8 @@ import { Problem, usage } from '../../commands/ui/problem.ts'
 import { isWalletName } from '../../commands/wallet/names.ts'
 import type { NamedWallet } from '../../commands/wallet/wallets.ts'
 import { FileFault, readOwn, writeAtomically } from '../../src/files.ts'
-import { isAddress } from '../../src/solana/addresses.ts'
+import { keyFromBase58 } from '../../src/merkle/base58.ts'
+import { isAddress, looksBase58 } from '../../src/solana/addresses.ts'
 import { keyPairOf } from '../../src/solana/signatures.ts'
 import { openSeed, sealedSeedSchema, sealSeed } from './encryption.ts'
 import { fileOfWallet, walletsFolder } from './folder.ts'
@@ -65,6 +66,19 @@ function jsonOf(text: string): unknown {
 }
 
 function noSuchWallet(name: string): Problem {
+  if (keyFromBase58(name) !== undefined) {
+    return usage(`${name} is an address, and no key`, {
+      param: '--keypair',
+      next: 'name a keypair file or a wallet of `svc wallet list`; where another machine signs, use --payer ADDRESS',
+    })
+  }
+  // This may be the key itself, which is not repeated.
+  if (looksBase58(name)) {
+    return usage('--keypair takes the name of a wallet or the path of a file, never the key itself', {
+      param: '--keypair',
+      next: '`svc wallet import NAME` takes the key',
+    })
+  }
   const isFile = lstatSync(name, { throwIfNoEntry: false })?.isFile() === true
   return new Problem('not_found', `there is no wallet ${name}`, {
     param: '--keypair',

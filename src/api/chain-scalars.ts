@@ -1,6 +1,6 @@
 /** Scalar schemas of what is on the chain or goes there: addresses, amounts, keys, transactions, hashes, links. */
 import { z } from '@hono/zod-openapi'
-import { isAddress } from '../solana/addresses.ts'
+import { isAddress, looksBase58 } from '../solana/addresses.ts'
 import { MAX_V1_TRANSACTION_BYTES } from '../solana/constants.ts'
 import { WRAPPED_SOL } from '../solana/program-ids.ts'
 import { MAX_U64 } from '../solana/u64.ts'
@@ -87,7 +87,12 @@ export const transactionBase64 = filledText
     error: `must be at most ${MAX_TRANSACTION_CHARACTERS} characters: a transaction has at most ${MAX_V1_TRANSACTION_BYTES.toLocaleString('en')} bytes`,
     abort: true,
   })
-  .refine(isBase64, 'must be standard base64, padded')
+  .refine(isBase64, {
+    error: ({ input }) =>
+      looksBase58(String(input))
+        ? 'must be standard base64, padded; this looks like base58'
+        : 'must be standard base64, padded',
+  })
   .meta({ contentEncoding: 'base64', description: 'Transaction of version 1 or 0, or a legacy one, base64' })
 export const airdropCount = z.int().min(0).max(65535)
 /** Token program; `spl` is the original one. */

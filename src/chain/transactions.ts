@@ -1,5 +1,7 @@
 /** Decodes transactions as clients send them: base64 of the wire format. */
 import { badRequest } from '../errors.ts'
+import { looksBase58 } from '../solana/addresses.ts'
+import { lifetimeOf } from '../solana/lifetimes.ts'
 import {
   type DecodedMessage,
   type DecodedTransaction,
@@ -15,7 +17,7 @@ import { signatureHolds } from '../solana/signatures.ts'
 export function decodeTransaction(base64: string, param = 'transaction'): DecodedTransaction {
   const bytes = Buffer.from(base64, 'base64')
   const most = maxBytesOf(bytes)
-  if (bytes.length > most) {
+  if (bytes.length > most && !looksBase58(base64)) {
     throw badRequest(
       `${param}: a transaction ${isVersion1(bytes) ? 'of version 1' : 'before version 1'} has at most ${most.toLocaleString('en')} bytes, this has ${bytes.length.toLocaleString('en')}`,
       { param },
@@ -25,7 +27,8 @@ export function decodeTransaction(base64: string, param = 'transaction'): Decode
     return decodeOnce(bytes)
   } catch (error) {
     if (!(error instanceof MalformedTransaction)) throw error
-    throw badRequest(`${param} is not a base64 versioned transaction. ${error.message}`, { param, cause: error })
+    const why = looksBase58(base64) ? 'It looks like base58: encode it as base64' : error.message
+    throw badRequest(`${param} is not a base64 versioned transaction. ${why}`, { param, cause: error })
   }
 }
 
@@ -68,5 +71,5 @@ const signersOf = ({ keys, signers }: DecodedMessage): string[] => keys.slice(0,
 /** Returns the context of an error: the program of each instruction, and the message's own accounts. */
 export function namesIn(message: DecodedMessage) {
   const programIds = message.instructions.map(({ programIdIndex }) => keyAt(message, programIdIndex))
-  return { programIds, accountKeys: message.keys }
+  return { programIds, accountKeys: message.keys, nonceAccount: lifetimeOf(message).nonceAccount }
 }

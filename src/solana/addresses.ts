@@ -67,3 +67,6 @@ function powerOf256(exponent: number): string {
   if (power === undefined) throw new RangeError(`no power of 256 for ${exponent}`)
   return power
 }
+
+/** Whether a text, too long for an address, has the letters of base58 alone, which are a part of those of base64. */
+export const looksBase58 = (text: string): boolean => text.length > 64 && /^[1-9A-HJ-NP-Za-km-z]+$/.test(text)

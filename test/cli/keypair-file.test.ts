@@ -1,6 +1,7 @@
 /** Keypair files: where they are looked for, what is wrong with them, and that nothing of them is ever shown. */
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { base58 } from '@scure/base'
 import { Keypair } from '@solana/web3.js'
 import { execaSync } from 'execa'
 import fc from 'fast-check'
@@ -40,6 +41,9 @@ const SAID = [
   /^holds \d+ entries, not 64$/,
   /^holds an entry that is no integer from 0 to 255, at place \d\d?$/,
   /^is damaged: its public key does not belong to its seed$/,
+  /^is UTF-16: save it as UTF-8$/,
+  /^holds an address, which is public, and not the secret key$/,
+  /^holds (?:base58|words) instead of JSON: `svc wallet import NAME FILE` takes a (?:key in base58|recovery phrase)$/,
 ]
 
 describe('a keypair file', () => {
@@ -52,6 +56,25 @@ describe('a keypair file', () => {
       }),
       { numRuns: 25 },
     )
+  })
+
+  it('with the byte order mark of an editor gives its key', () => {
+    const { secretKey, publicKey } = Keypair.generate()
+    const file = fileWith(`\ufeff${JSON.stringify([...secretKey])}`)
+    expect(readKeypair(file).address).toBe(publicKey.toBase58())
+  })
+
+  it.each([
+    ['UTF-16', (key: Keypair) => Buffer.from(`\ufeff${JSON.stringify([...key.secretKey])}`, 'utf16le'), /is UTF-16/],
+    ['an address', (key: Keypair) => `${key.publicKey.toBase58()}\n`, /holds an address, which is public/],
+    ['a key in base58', (key: Keypair) => base58.encode(key.secretKey), /base58 instead of JSON.*svc wallet import/],
+    ['a key in quotes', (key: Keypair) => JSON.stringify(base58.encode(key.secretKey)), /base58 instead of JSON/],
+    ['a phrase', () => `${'abandon '.repeat(11)}about`, /words instead of JSON.*svc wallet import/],
+  ])('that holds %s is refused by what it is', (_, text, what) => {
+    const key = Keypair.generate()
+    const { message } = problemOf(text(key))
+    expect(message).toMatch(what)
+    expect(message).not.toContain(base58.encode(key.secretKey).slice(0, 20))
   })
 
   it('that is malformed in whatever way is refused in one sentence that holds nothing of it', () => {
@@ -158,6 +181,16 @@ describe('the keypair of the Solana CLI', () => {
 
 describe('svc', () => {
   const cli = commandLine()
+
+  it('is no argument: an address or a key there is refused by what it is, and a key is not repeated', async () => {
+    const { secretKey, publicKey } = Keypair.generate()
+    const send = (key: string) => cli.svc(['wallet', 'send', publicKey.toBase58(), '1', '-k', key, '--dry-run'])
+    const address = await send(publicKey.toBase58())
+    expect(address).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('is an address, and no key') })
+    const key = await send(base58.encode(secretKey))
+    expect(key).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('never the key itself') })
+    expect(key.stderr).not.toContain(base58.encode(secretKey).slice(0, 20))
+  })
 
   it('says what is wrong with the file and nothing of what it holds, with --debug too', async () => {
     const secret = [...Keypair.generate().secretKey]

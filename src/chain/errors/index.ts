@@ -23,10 +23,12 @@ export function explainTransactionError(err: unknown, context: ErrorContext = {}
   return ofInstruction(numberOf(index), reason, context)
 }
 
-function ofTransaction(name: string, detail: unknown, { accountKeys }: ErrorContext): ExplainedError {
+function ofTransaction(name: string, detail: unknown, { accountKeys, nonceAccount }: ErrorContext): ExplainedError {
+  if (name === 'BlockhashNotFound' && nonceAccount) return explained({ name, ...movedNonce(nonceAccount) })
   const [message, hint] = errorTextOf(TRANSACTION_ERROR_TEXTS, name)
   const [field, value] = onlyEntry(detail) ?? []
-  const index = numberOf(field === 'account_index' ? value : null)
+  const isOfPayer = PAYER_ERRORS.includes(name) && accountKeys !== undefined
+  const index = isOfPayer ? 0 : numberOf(field === 'account_index' ? value : null)
   const account = index === null ? null : (accountKeys?.[index] ?? `number ${index} of the transaction`)
   return explained({
     name,
@@ -35,6 +37,14 @@ function ofTransaction(name: string, detail: unknown, { accountKeys }: ErrorCont
     hint: hint === null ? null : filled(hint, index === null ? undefined : accountKeys?.[index]),
   })
 }
+
+/** Errors of the account that pays the fee, which is the first of a transaction. */
+const PAYER_ERRORS = ['AccountNotFound', 'InsufficientFundsForFee', 'InvalidAccountForFee']
+
+const movedNonce = (account: string) => ({
+  message: `the durable nonce in ${account} has moved since the transaction was built, or the account holds none`,
+  hint: 'build the transaction again with the present value of the nonce, sign and send it',
+})
 
 function ofInstruction(instruction: number | null, reason: unknown, context: ErrorContext): ExplainedError {
   const [kind, detail] = typeof reason === 'string' ? [reason, null] : (onlyEntry(reason) ?? ['Unknown', null])

@@ -15,6 +15,8 @@ export interface ErrorContext {
    * index.
    */
   accountKeys?: readonly string[]
+  /** Account of the durable nonce that stands in place of the blockhash, or null. */
+  nonceAccount?: string | null
 }
 
 export interface ExplainedError {

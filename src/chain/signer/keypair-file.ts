@@ -1,5 +1,6 @@
 /** Reads a keypair file of the Solana CLI that is private to its user. No error message quotes its content. */
 import { type FaultKind, FileFault, readOwn } from '../../files.ts'
+import { isAddress } from '../../solana/addresses.ts'
 import { type KeyPair, keyPairOf } from '../../solana/signatures.ts'
 
 export const KEYPAIR_SHAPE = 'a keypair file is a JSON array of 64 integers, as `solana-keygen new` writes it'
@@ -24,7 +25,10 @@ export class KeypairFileError extends Error {
 
 /** Returns the key pair of a file that others can neither read nor replace. Throws KeypairFileError. */
 export function readKeypairFile(file: string): KeyPair {
-  const text = readPrivateText(file)
+  // Editors of Windows write a byte order mark, which JSON.parse does not take.
+  const text = readPrivateText(file).replace(/^\ufeff/, '')
+  const other = otherKeyText(text)
+  if (other !== undefined) throw badContent(other)
   let numbers: unknown
   try {
     numbers = JSON.parse(text)
@@ -33,6 +37,18 @@ export function readKeypairFile(file: string): KeyPair {
     throw badContent('is not JSON')
   }
   return keyPairFrom(numbers, badContent)
+}
+
+/** Says what a text is that people take for a keypair file; undefined where it may be one. Nothing of it is quoted. */
+export function otherKeyText(text: string): string | undefined {
+  if (text.includes('\0') || text.startsWith('\ufffd')) return 'is UTF-16: save it as UTF-8'
+  const plain = text.trim().replace(/^"(.*)"$/, '$1')
+  if (isAddress(plain)) return 'holds an address, which is public, and not the secret key'
+  if (/^[1-9A-HJ-NP-Za-km-z]{64,90}$/.test(plain))
+    return 'holds base58 instead of JSON: `svc wallet import NAME FILE` takes a key in base58'
+  if (/^(?:[a-z]+\s+){11,23}[a-z]+$/i.test(plain))
+    return 'holds words instead of JSON: `svc wallet import NAME FILE` takes a recovery phrase'
+  return undefined
 }
 
 /** Converts 64 integers, seed then public key, to a key pair. Throws the error that `refuse` returns for a reason. */
