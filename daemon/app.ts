@@ -29,7 +29,7 @@ export interface App {
   answerDirectly(incoming: IncomingMessage, outgoing: ServerResponse): boolean
   /** Answers input that the HTTP parser could not turn into a request. */
   refuse(error: ApiError): Response
-  /** Writes buffered rate limit counts; the store remains open. */
+  /** Writes buffered counts of rate limits and refusals; the store remains open. */
   close(): Promise<void>
 }
 
@@ -48,7 +48,8 @@ export async function createApp(services: Services, { metrics, access }: AppOpti
   ])
   const measured = metrics ?? (await import('./metrics.ts')).createMetrics()
   const kernel = await createKernel(services, { metrics: measured, access })
-  return createAppOn(kernel, async (mount, hono) => {
+  let writeRefusals = async () => {}
+  const app = await createAppOn(kernel, async (mount, hono) => {
     if (services.role === 'worker') {
       await workerRoutes(mount)
     } else {
@@ -59,13 +60,14 @@ export async function createApp(services: Services, { metrics, access }: AppOpti
       assets(hono, kernel)
       if (kernel.config.values['claim-pages']) {
         const { claimSponsorship } = await import('./routes/claim-sponsorship.ts')
-        claimSponsorship(hono, kernel)
+        writeRefusals = claimSponsorship(hono, kernel)
         const { claimPages } = await import('./routes/claim-pages.ts')
         claimPages(hono, kernel)
       }
     }
     operations(hono, kernel, measured)
   })
+  return { ...app, close: () => Promise.all([writeRefusals(), app.close()]).then(() => {}) }
 }
 
 type MountAll = (mount: Mount, hono: Hono<RequestEnv>) => Promise<void>

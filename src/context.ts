@@ -74,6 +74,14 @@ export interface SigningLink {
   unbind(tx: Tx): Promise<boolean>
 }
 
+/** A refusal of the signer that is counted instead of being written by itself. */
+export interface CountedRefusal {
+  actor: Actor
+  signer: string
+  operation: string
+  rule: string
+}
+
 /** Context that lives as long as one request. */
 export interface Context extends Services {
   actor: Actor
@@ -85,6 +93,8 @@ export interface Context extends Services {
   txVersion: TxVersion
   /** In a dry run, `commit` rolls back its writes, and operations must not write anywhere else. */
   dryRun: boolean
+  /** Counts the refusals of callers without a key, which could fill the audit log. */
+  refusals?: { add(refusal: CountedRefusal): void }
   /** HTTP status to set before returning when the outcome is not the route's default status. */
   status: number | undefined
   /**

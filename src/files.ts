@@ -296,14 +296,42 @@ function refuseExposed(file: string, stats: Stats, refused: number): void {
  * Rejects a file in a folder where others can replace it; the sticky bit, as on /tmp, limits that to the file's owner.
  */
 function refuseReplaceable(file: string): void {
-  const folder = dirname(resolve(file))
+  const exposed = exposedFolder(dirname(resolve(file)))
+  if (exposed !== null) throw fileFault('exposed', file, `is in a folder that ${exposed.what}`, exposed.next)
+}
+
+/**
+ * The first folder on the way from the root to the file, links followed or not, in which another user could put another
+ * file or folder in its place; null where there is none.
+ */
+export function exposedOnTheWay(file: string): ExposedFolder | null {
+  for (const path of new Set([resolve(file), realpathSync(file)])) {
+    for (let folder = dirname(path); ; folder = dirname(folder)) {
+      const exposed = exposedFolder(folder)
+      if (exposed !== null) return exposed
+      if (folder === dirname(folder)) break
+    }
+  }
+  return null
+}
+
+interface ExposedFolder {
+  folder: string
+  what: string
+  next: string
+}
+
+function exposedFolder(folder: string): ExposedFolder | null {
   const stats = statSync(folder)
   const ownerFault = stats.uid === ROOT ? undefined : foreignOwner(stats)
   const open = (stats.mode & WRITABLE) !== 0 && (stats.mode & STICKY) === 0
-  if (ownerFault === undefined && !open) return
+  if (ownerFault === undefined && !open) return null
   const what = ownerFault ?? `can be written by others (mode ${shownMode(stats)})`
-  const next = ownerFault === undefined ? `chmod go-w ${folder}` : 'move it into a folder of this user'
-  throw fileFault('exposed', file, `is in a folder that ${what}`, next)
+  return {
+    folder,
+    what,
+    next: ownerFault === undefined ? `chmod go-w ${folder}` : 'move it into a folder of this user',
+  }
 }
 
 /** Returns undefined when the file belongs to this user, and on systems without user ids. */

@@ -7,6 +7,7 @@ import { base58 } from '@scure/base'
 import { execa } from 'execa'
 import { terminal } from '../../commands/terminal.ts'
 import { failure, Problem, usage } from '../../commands/ui/problem.ts'
+import { exposedOnTheWay } from '../../src/files.ts'
 import { isSignatureOf } from '../../src/solana/signatures.ts'
 import { shellWords } from '../shell-words.ts'
 import { walletsFolder } from './folder.ts'
@@ -53,7 +54,7 @@ function existing(path: string): string | undefined {
   }
 }
 
-/** Refuses a program that another user can replace by writing into it. */
+/** Refuses a program that another user can change, or replace in one of the folders on the way to it. */
 function requireOwnProgram(path: string): void {
   const { mode, uid } = statSync(path)
   const user = process.getuid?.()
@@ -63,6 +64,11 @@ function requireOwnProgram(path: string): void {
     })
   if ((mode & WRITABLE_BY_OTHERS) !== 0)
     throw new Problem('forbidden', `${path} can be written by others`, { next: `chmod go-w ${path}` })
+  const exposed = exposedOnTheWay(path)
+  if (exposed !== null)
+    throw new Problem('forbidden', `${path} can be replaced: the folder ${exposed.folder} ${exposed.what}`, {
+      next: exposed.next,
+    })
 }
 
 /** The user's variables, without those that tell `svc` its keys and settings. */

@@ -8,8 +8,11 @@ import { printable } from '../ui/render.ts'
 
 type CsvCell = string | number | null
 
-/** Numbers may begin with a minus; any other text that a spreadsheet would compute is led by an apostrophe (OWASP). */
-const FORMULA = /^[=+\-@\t\r]/
+/**
+ * Numbers may begin with a minus; any other text that a spreadsheet would compute is led by an apostrophe (OWASP). Where
+ * cells are divided by `;` or a tab, a formula may begin behind one, whatever quotes stand before it.
+ */
+const FORMULA = /^(?=[\t\r\n])|(?:^|[;\t\r\n])(?=\s*[=+\-@＝＋－＠])/g
 const NUMBER = /^-?\d+(?:\.\d+)?$/
 
 /** Returns one line of CSV with its line break. Names of tokens are a stranger's text. */
@@ -17,8 +20,7 @@ export const csvLine = (cells: readonly CsvCell[]): string => `${cells.map(csvCe
 
 function csvCell(cell: CsvCell): string {
   const text = cell === null ? '' : String(cell)
-  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text
-  const clean = printable(safe)
+  const clean = printable(NUMBER.test(text) ? text : text.replace(FORMULA, "$&'"))
   return /[",\r\n]/.test(clean) ? `"${clean.replaceAll('"', '""')}"` : clean
 }
 

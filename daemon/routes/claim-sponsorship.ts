@@ -14,6 +14,7 @@ import type { Context } from '../../src/context.ts'
 import { ApiError, badRequest, internal } from '../../src/errors.ts'
 import { silentLog } from '../../src/log.ts'
 import { validateInput } from '../../src/operations/input-validation.ts'
+import { RefusalCounts } from '../../src/operations/signing/refusal-counts.ts'
 import { buildSponsoredClaimFor } from '../../src/operations/sponsorships/build-sponsored-claim.ts'
 import { offerSponsorship } from '../../src/operations/sponsorships/offer-sponsorship.ts'
 import { submitSponsoredClaim } from '../../src/operations/sponsorships/submit-sponsored-claim.ts'
@@ -42,7 +43,9 @@ const offerFields = z.strictObject({ id: treeId })
 const buildFields = z.strictObject({ id: treeId, claimer: sponsoredClaimFields.claimer })
 const submitFields = z.strictObject({ id: treeId, claim: recordId, ...submissionFields })
 
-export function claimSponsorship(hono: Hono<RequestEnv>, kernel: Kernel): void {
+/** Returns a function that writes the refusals that were counted and not yet written. */
+export function claimSponsorship(hono: Hono<RequestEnv>, kernel: Kernel): () => Promise<void> {
+  const refusals = new RefusalCounts(kernel)
   const visitors = new VisitorCounter(kernel.clock, LIMITS)
   const mount = (
     method: 'GET' | 'POST',
@@ -57,7 +60,7 @@ export function claimSponsorship(hono: Hono<RequestEnv>, kernel: Kernel): void {
       const run = async (body: Record<string, unknown> = {}) => {
         if (fault !== undefined) throw fault
         // The path says which airdrop and which claim, whatever the body names.
-        return operate(contextFor(kernel, requestId), { ...body, ...c.req.param() })
+        return operate({ ...contextFor(kernel, requestId), refusals }, { ...body, ...c.req.param() })
       }
       try {
         const address = clientAddressOf(c.req.raw, kernel.config.values['trusted-proxies'])
@@ -97,6 +100,7 @@ export function claimSponsorship(hono: Hono<RequestEnv>, kernel: Kernel): void {
     const { signature } = await submitSponsoredClaim(context, fields)
     return { signature, status: 'submitted' }
   })
+  return () => refusals.write()
 }
 
 async function readFields(request: Request): Promise<Record<string, unknown>> {

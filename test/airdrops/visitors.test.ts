@@ -129,6 +129,34 @@ describe.skipIf(lacksDistributor)('a visitor without SOL (needs the Jito merkle 
     expect(JSON.stringify((await buildFor(two)).json)).not.toContain('secret reason')
   })
 
+  it('fills the audit log with one entry for each rule and minute, however often the signer refuses', async () => {
+    const { app, buildFor, submit, claimers, request, clock } = await visited()
+    clock.advance(60_000 - (clock.now() % 60_000))
+    const one = claimers[0]!
+    const built = (await buildFor(one)).json.data
+    const refusals = async () =>
+      (await request('GET', '/v2/audit-entries?action=signing.refused&order=asc')).json.data.map(
+        ({ details, api_key_id }: { details: object; api_key_id: string }) => [api_key_id, details],
+      )
+    const minute = new Date(clock.now()).toISOString()
+    await request('PATCH', '/v2/signer/policy', { body: { lamports_per_day: '123456' } })
+    for (let n = 0; n < 5; n++) expect((await submit(built, one)).status).toBe(400)
+    await request('PATCH', '/v2/signer/policy', { body: { lamports_per_day: '10000000000', destinations: [] } })
+    for (let n = 0; n < 3; n++) expect((await submit(built, one)).status).toBe(400)
+    expect(await refusals()).toEqual([])
+    // The end of a minute writes them, and so does that of the daemon.
+    await app.close()
+    const operation = 'airdrop.sponsored_claim'
+    const counted = [
+      ['claim-page', { operation, rule: 'lamports_per_day', minute, count: 5 }],
+      ['claim-page', { operation, rule: 'destination', minute, count: 3 }],
+    ]
+    expect(await refusals()).toEqual(counted)
+    await app.close()
+    expect(await refusals()).toEqual(counted)
+    expect((await request('GET', '/v2/audit-verification')).json.data).toMatchObject({ intact: true })
+  })
+
   it('gets a clear answer to anything else that is sent', async () => {
     const { ask, first, id, app } = await visited()
     const claimer = addressOf(first)

@@ -419,6 +419,20 @@ describe('a signer command', () => {
     const open = program('open-program', 'true')
     chmodSync(open, 0o777)
     expect((await imported(own, 'device', address, shellQuoted(open))).stderr).toContain('can be written by others')
+    // Every folder on the way counts, and so does the way that a link leads.
+    const [outer, inner] = [join(cli.home, 'outer'), join(cli.home, 'outer', 'inner')]
+    mkdirSync(inner, { recursive: true })
+    const nested = program('outer/inner/signer', 'true')
+    symlinkSync(nested, join(cli.home, 'linked-signer'))
+    for (const folder of [inner, outer]) {
+      chmodSync(folder, 0o777)
+      for (const path of [nested, join(cli.home, 'linked-signer')]) {
+        const { exitCode, stderr } = await imported(own, 'device', address, shellQuoted(path))
+        expect(exitCode).toBeGreaterThan(0)
+        expect(stderr.replace(/\s+/g, ' ')).toContain(`the folder ${folder} can be written by others (mode 777)`)
+      }
+      chmodSync(folder, 0o755)
+    }
     for (const line of [
       '',
       'no-such-program-here',

@@ -213,6 +213,27 @@ describe('the accountant’s file', () => {
     )
   })
 
+  it('has none behind a separator of another country, nor after a full-width sign', () => {
+    const cells = [
+      'a;=1+1',
+      'a; -2',
+      'a;\t=x',
+      '＝1+1',
+      '＋1',
+      '－1',
+      '＠x',
+      'a;＝1',
+      '\t=1',
+      '\rx',
+      ' =1',
+      'a-1;b=2',
+      '-5',
+    ]
+    expect(csvLine(cells)).toBe(
+      "a;'=1+1,a;' -2,a;'\ufffd=x,'＝1+1,'＋1,'－1,'＠x,a;'＝1,'\ufffd=1,'\ufffdx,' =1,a-1;b=2,-5\r\n",
+    )
+  })
+
   it('has values to the last digit, and months from their first to their last millisecond', () => {
     expect(pricedValue({ amount: '-1500000000', decimals: 9, price: '150.25' })).toBe('-225.375')
     expect(pricedValue({ amount: '1', decimals: 9, price: '0.3' })).toBe('0.0000000003')

@@ -18,7 +18,7 @@ export async function requireRunning(context: SigningContext, signer: Signer, op
 export const policyRefusal = (state: PolicyState, movement: Movement, options: PolicyCheckOptions): Refusal | null =>
   pausedRefusal(state) ?? checkPolicy(movement, state.policy, state.spent, options)
 
-/** Writes the refusal to the audit log, except in a dry run. Returns the bad_request for the caller to throw. */
+/** Writes the refusal to the audit log, except in a dry run, or counts it where the context does. Returns the bad_request for the caller to throw. */
 export async function auditedRefusal(
   context: SigningContext,
   signer: Signer,
@@ -28,7 +28,9 @@ export async function auditedRefusal(
   // The log of a failed simulation is only for the client, because it would fill the audit log.
   const { logs: _, ...details } = refusal.details
   const { rule } = refusal
-  if (!context.dryRun) {
+  if (context.refusals !== undefined) {
+    context.refusals.add({ actor: context.actor, signer: signer.address, operation, rule })
+  } else if (!context.dryRun) {
     await context.store.write((tx) =>
       audit(context, tx, 'signing.refused', signer.address, { operation, rule, ...details }),
     )

@@ -23,6 +23,7 @@ export type SigningContext = Pick<
   | 'signing'
   | 'commit'
   | 'dryRun'
+  | 'refusals'
 >
 
 /** A built transaction that lacks only the platform's signature. */
