@@ -16,6 +16,7 @@ const suites: Record<string, () => Promise<() => Promise<Measurement[]>>> = {
   localnet: async () => (await import('./localnet.ts')).localnet,
   memory: async () => (await import('./memory.ts')).memory,
   merkle: async () => (await import('./merkle.ts')).merkle,
+  removal: async () => (await import('./removal.ts')).removal,
   requests: async () => (await import('./requests.ts')).requests,
   scaling: async () => (await import('./scaling.ts')).scaling,
   stalls: async () => (await import('./stalls.ts')).stalls,

@@ -7,7 +7,7 @@ import { pruneFeeScheduleRuns } from '../../src/store/fee-schedule-runs.ts'
 import { CLOCK_SLACK_MS } from '../../src/store/future-moments.ts'
 import { pruneHolderSnapshots } from '../../src/store/holder-snapshots.ts'
 import { pruneIdempotencyKeys } from '../../src/store/idempotency.ts'
-import { inSteps, removeInSteps, type StepRemoval } from '../../src/store/in-steps.ts'
+import { inSteps, removeInSteps, type StepRemoval, withPauses } from '../../src/store/in-steps.ts'
 import { pruneRateHits } from '../../src/store/rate-hits.ts'
 import { pruneRefreshedMessages } from '../../src/store/refreshed-messages.ts'
 import type { PrunedTable } from '../../src/store/removed-rows.ts'
@@ -96,7 +96,6 @@ export const housekeepingWorker: WorkerDefinition = {
       const rows = await removeInSteps(store, table, step, signal, stopping)
       log.debug({ table, rows }, 'what is past its time was removed')
     }
-    let isMore = true
-    while (isMore && !signal.aborted && !stopping.aborted) isMore = await store.reclaim()
+    await withPauses(() => store.reclaim(), signal, stopping)
   },
 }

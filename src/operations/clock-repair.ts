@@ -3,6 +3,7 @@ import type { Services } from '../context.ts'
 import { LONGEST_LOOK_WAIT_MS } from '../following/schedule.ts'
 import { NONCE_SEND_WAIT_MS } from '../following/send.ts'
 import { CLOCK_SLACK_MS, type FutureMoments, pullBack } from '../store/future-moments.ts'
+import { withPauses } from '../store/in-steps.ts'
 import { FAULTY_ROW_WAIT_MS } from '../store/write-each.ts'
 import { DAY_MS } from '../timing.ts'
 import { LONGEST_AIRDROP_WAIT_MS } from './airdrops/follow-airdrops.ts'
@@ -53,13 +54,14 @@ export async function repairMoments(
   for (const moments of MOMENTS) {
     const now = clock.now()
     const after = now + moments.reachMs + CLOCK_SLACK_MS
-    for (;;) {
+    await withPauses(async () => {
       signal?.throwIfAborted()
       const count = await pullBack(store, moments, { after, to: now })
-      if (count === 0) break
+      if (count === 0) return false
       const what = `${moments.table}.${moments.column}`
       repaired.set(what, (repaired.get(what) ?? 0) + count)
-    }
+      return true
+    })
   }
   for (const [what, count] of repaired) {
     log.warn(

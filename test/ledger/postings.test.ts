@@ -230,7 +230,7 @@ describe('the accountant’s file', () => {
       '-5',
     ]
     expect(csvLine(cells)).toBe(
-      "a;'=1+1,a;' -2,a;'\ufffd=x,'＝1+1,'＋1,'－1,'＠x,a;'＝1,'\ufffd=1,'\ufffdx,' =1,a-1;b=2,-5\r\n",
+      "a;'=1+1,a;' -2,a;'\ufffd'=x,'＝1+1,'＋1,'－1,'＠x,a;'＝1,'\ufffd=1,'\ufffdx,' =1,a-1;b=2,-5\r\n",
     )
   })
 
