@@ -1,31 +1,6 @@
 /** Retention by age: what is older than a setting says is removed in steps, what somebody still needs stays, and what is gone is named. */
 import fc from 'fast-check'
-import { afterAll, describe('a removal', () => {
-  it('takes as many rows at a time as fit into ten milliseconds, and lets others write between two steps', async () => {
-    expect([nextLimit(50, 100), nextLimit(50, 20), nextLimit(50, 10), nextLimit(50, 1), nextLimit(400, 0.1)]).toEqual([
-      5, 25, 50, 100, 500,
-    ])
-    expect(nextLimit(4, 1_000)).toBe(4)
-    const { services } = await startService()
-    const limits: number[] = []
-    let between = 0
-    const total = await inSteps(services.store, async (_, limit) => {
-      limits.push(limit)
-      // What is asked for during a step is written before the next one.
-      if (limits.length > 1) expect(between).toBe(limits.length - 1)
-      void services.store.write(async () => void between++)
-      // As a row that takes a millisecond: nothing else runs meanwhile.
-      const until = performance.now() + limit
-      while (performance.now() < until);
-      return limits.length < 6 ? limit : 0
-    })
-    expect(limits[0]).toBe(50)
-    expect(limits.slice(1).every((limit) => limit >= 4 && limit <= 10)).toBe(true)
-    expect(total).toBe(limits.slice(0, -1).reduce((sum, limit) => sum + limit, 0))
-  })
-})
-
-describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 
 import { createMetrics } from '../daemon/metrics.ts'
 import { housekeepingWorker } from '../daemon/workers/housekeeping.ts'
@@ -119,6 +94,31 @@ const transaction = (signature: string, changes: Partial<NewRow<'transactions'>>
   metadata_json: null,
   created_at: START,
   ...changes,
+})
+
+describe('a removal', () => {
+  it('takes as many rows at a time as fit into ten milliseconds, and lets others write between two steps', async () => {
+    expect([nextLimit(50, 100), nextLimit(50, 20), nextLimit(50, 10), nextLimit(50, 1), nextLimit(400, 0.1)]).toEqual([
+      5, 25, 50, 100, 500,
+    ])
+    expect(nextLimit(4, 1_000)).toBe(4)
+    const { services } = await startService()
+    const limits: number[] = []
+    let between = 0
+    const total = await inSteps(services.store, async (_, limit) => {
+      limits.push(limit)
+      // What is asked for during a step is written before the next one.
+      if (limits.length > 1) expect(between).toBe(limits.length - 1)
+      void services.store.write(async () => void between++)
+      // As a row that takes a millisecond: nothing else runs meanwhile.
+      const until = performance.now() + limit
+      while (performance.now() < until);
+      return limits.length < 6 ? limit : 0
+    })
+    expect(limits[0]).toBe(50)
+    expect(limits.slice(1).every((limit) => limit >= 4 && limit <= 10)).toBe(true)
+    expect(total).toBe(limits.slice(0, -1).reduce((sum, limit) => sum + limit, 0))
+  })
 })
 
 describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
