@@ -9,7 +9,7 @@ import { keyToBase58 } from '../src/merkle/base58.ts'
 
 const ROUNDS = 15
 /** Another build can be measured by its file. */
-const SVC = process.env.SVC_BENCH_PROGRAM ?? join(import.meta.dirname, '..', 'dist', 'svc.js')
+const SVC = process.env.SVC_BENCH_PROGRAM || join(import.meta.dirname, '..', 'dist', 'svc.js')
 const FLOOR = 'node -e 0'
 /** Companies name their own certificate authority so, often beside all others: reading them triples what Node does alone. */
 const WITH_CERTIFICATES = ', with NODE_EXTRA_CA_CERTS'

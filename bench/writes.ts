@@ -9,7 +9,7 @@ import { median } from './merkle/timing.ts'
 import type { Measurement } from './merkle.ts'
 import type { Volley } from './writes/client.ts'
 
-const SVC_PROGRAM = process.env.SVC_BENCH_PROGRAM ?? join(import.meta.dirname, '..', 'dist', 'svc.js')
+const SVC_PROGRAM = process.env.SVC_BENCH_PROGRAM || join(import.meta.dirname, '..', 'dist', 'svc.js')
 const PARTS = join(import.meta.dirname, 'writes')
 const VOLLEY = { connections: 64, requests: 3_000 }
 const [WARM_UPS, VOLLEYS] = [2, 5]

@@ -13,7 +13,7 @@ import { type Daemon, startDaemon } from '../../test/support/daemon.ts'
 import { familyProcessorMs, parentOf, processorMs } from './processor-time.ts'
 
 const SVC = join(import.meta.dirname, '..', '..', 'dist', 'svc.js')
-const PROGRAMS_FOLDER = process.env.SVC_PROGRAMS_DIR ?? join(homedir(), '.cache/svc/programs')
+const PROGRAMS_FOLDER = process.env.SVC_PROGRAMS_DIR || join(homedir(), '.cache/svc/programs')
 
 export interface Fleet {
   /** JSON-RPC of the embedded chain, which is also its relay. */

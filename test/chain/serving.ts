@@ -8,8 +8,8 @@ import { serveLocalnet } from '../../src/localnet/server.ts'
 
 /** The user's program cache, where one is filled. */
 export const PROGRAMS_DIR =
-  process.env.SVC_PROGRAMS_DIR ??
-  join(process.env.XDG_CACHE_HOME ?? join(process.env.HOME ?? '/nonexistent', '.cache'), 'svc', 'programs')
+  process.env.SVC_PROGRAMS_DIR ||
+  join(process.env.XDG_CACHE_HOME || join(process.env.HOME || '/nonexistent', '.cache'), 'svc', 'programs')
 
 export interface OpenOptions {
   /** Unix milliseconds; a clock that stands still by default. */

@@ -14,7 +14,7 @@ import { randomOf } from '../support/random.ts'
 import { wallet } from '../support/trees.ts'
 
 /** SOAK_SEED=n kills at other moments. */
-const { next: random } = randomOf(Number(process.env.SOAK_SEED ?? 5))
+const { next: random } = randomOf(Number(process.env.SOAK_SEED || 5))
 const ROWS = 50_000
 const KILLS = 20
 /** Some are through before they are killed. */

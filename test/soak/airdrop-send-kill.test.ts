@@ -12,7 +12,7 @@ import { removeFolder } from '../support/service.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 
 /** SOAK_SEED=n kills at other moments. */
-const SEED = Number(process.env.SOAK_SEED ?? 5)
+const SEED = Number(process.env.SOAK_SEED || 5)
 /** Wallets, and kills of commands that have the chain in their own process, then of clients of a daemon. */
 const RUNS = [
   { signer: 'your keypair', rows: 2_000, alone: 10, served: 10 },

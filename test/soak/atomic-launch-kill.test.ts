@@ -16,7 +16,7 @@ import { randomOf } from '../support/random.ts'
 import { startTrappingProxy, type Trap, type TrappingProxy } from './trapping-proxy.ts'
 
 /** SOAK_SEED=n kills at other moments. */
-const SEED = Number(process.env.SOAK_SEED ?? 5)
+const SEED = Number(process.env.SOAK_SEED || 5)
 const { next: random } = randomOf(SEED)
 const lacksPrograms = [PROGRAMS.dbc, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
 const KILLS_OF_EACH = 10

@@ -15,8 +15,8 @@ const PROGRAM = resolve(import.meta.dirname, '../../dist/svc.js')
 const WRITERS = 6
 const BACKUPS = 3
 /** SOAK_SEED=n kills at other moments. */
-const SEED = Number(process.env.SOAK_SEED ?? 7)
-const KILLS = Number(process.env.SOAK_KILLS ?? 8)
+const SEED = Number(process.env.SOAK_SEED || 7)
+const KILLS = Number(process.env.SOAK_KILLS || 8)
 
 interface Acknowledged {
   key: string

@@ -33,7 +33,7 @@ const isReady = existsSync(CHROMIUM) && !lacksDistributor
 describe.skipIf(!isReady)('the claim page (needs Chromium and the Jito merkle distributor)', () => {
   const folders = [makeFolder(), makeFolder(), makeFolder()]
   const [data, large, vesting] = folders as [string, string, string]
-  const pictures = process.env.SVC_TEST_PICTURES ?? data
+  const pictures = process.env.SVC_TEST_PICTURES || data
   const visitors = Array.from({ length: VISITORS }, () => Keypair.generate())
   const poor = Keypair.generate()
   let service: Service

@@ -22,8 +22,8 @@ import { createMixedLoad, type Done, type MixedLoad, percentile } from './mixed-
 import { lamportsOf, recipientOf } from './mixed-writes.ts'
 
 /** SOAK_SEED=n sends other requests, and kills and suspends at other moments; SOAK_REQUESTS=n sends so many. */
-const SEED = Number(process.env.SOAK_SEED ?? 7)
-const REQUESTS = Number(process.env.SOAK_REQUESTS ?? 20_000)
+const SEED = Number(process.env.SOAK_SEED || 7)
+const REQUESTS = Number(process.env.SOAK_REQUESTS || 20_000)
 const EVENTS_AT_ONCE = 100
 const EVENTS = Math.ceil(REQUESTS / 2 / EVENTS_AT_ONCE) * EVENTS_AT_ONCE
 const DAEMONS = 3

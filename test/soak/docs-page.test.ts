@@ -80,7 +80,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the reference page (needs Chromium)', ()
     ((await page.locator(`[id="${id}"]`).boundingBox())?.y ?? Number.NaN) - 56
 
   async function picture(page: Page, name: string): Promise<void> {
-    const path = join(process.env.SVC_TEST_PICTURES ?? folder, `reference-${name}.png`)
+    const path = join(process.env.SVC_TEST_PICTURES || folder, `reference-${name}.png`)
     await page.screenshot({ path })
     expect(readFileSync(path).length).toBeGreaterThan(10_000)
   }

@@ -18,7 +18,7 @@ import { leapingClock } from './leaping-clock.ts'
 import { startTrappingProxy, type Trap, type TrappingProxy } from './trapping-proxy.ts'
 
 /** SOAK_SEED=n kills at other moments. */
-const SEED = Number(process.env.SOAK_SEED ?? 11)
+const SEED = Number(process.env.SOAK_SEED || 11)
 const { next: random, pick, below } = randomOf(SEED)
 const POOLS = 3
 const MINUTE_MS = 60_000

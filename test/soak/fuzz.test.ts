@@ -11,7 +11,7 @@ import { ORIGIN, type Service, startService, temporaryFolder } from '../support/
 import { entries, wallet } from '../support/trees.ts'
 
 /** FUZZ_SEED=n asks other questions; a failure prints the seed and the request. */
-const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121)
+const SEED = Number(process.env.FUZZ_SEED || 20_261_121)
 const SLOW_MS = 5000
 
 interface Operation {

@@ -9,8 +9,8 @@ import { makeFolder, removeFolder } from '../support/service.ts'
 import { entries, wallet } from '../support/trees.ts'
 
 /** SOAK_SEED=n kills at other moments. */
-const SEED = Number(process.env.SOAK_SEED ?? 7)
-const KILLS = Number(process.env.SOAK_KILLS ?? 20)
+const SEED = Number(process.env.SOAK_SEED || 7)
+const KILLS = Number(process.env.SOAK_KILLS || 20)
 const WRITERS = 6
 const DAILY = 1_000_000
 /** Reads to be seen before a kill may come. */

@@ -14,7 +14,7 @@ import { removeFolder } from '../support/service.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 
 /** SOAK_SEED=n kills at other moments. */
-const SEED = Number(process.env.SOAK_SEED ?? 11)
+const SEED = Number(process.env.SOAK_SEED || 11)
 /** More than the kills can see minted. */
 const ROWS = 200
 /** Commands that have the chain in their own process, then clients of a daemon. */

@@ -17,7 +17,7 @@ import { writeOf } from './mixed-writes.ts'
 import { growing } from './night-bounds.ts'
 
 /** SVC_NIGHT_MINUTES=10 is the long one. */
-const MINUTES = Number(process.env.SVC_NIGHT_MINUTES ?? 4)
+const MINUTES = Number(process.env.SVC_NIGHT_MINUTES || 4)
 const SAMPLE_MS = 3_000
 /** Requests a second that each daemon is sent, if it keeps up. */
 const RATE = 12

@@ -5,7 +5,7 @@ import { ENDPOINT_FAULTS, openFaultyCluster } from '../support/faulty-endpoints.
 import { temporaryFolder } from '../support/service.ts'
 
 const SCHEDULES = 200
-const FIRST_SEED = Number(process.env.SVC_SOAK_SEED ?? 20_261_123)
+const FIRST_SEED = Number(process.env.SVC_SOAK_SEED || 20_261_123)
 /** Most of their time schedules wait for endpoints that hang. */
 const LANES = 12
 

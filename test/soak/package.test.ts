@@ -29,7 +29,7 @@ const env = {
   XDG_DATA_HOME: join(home, 'data'),
   SVC_PROGRAMS_DIR: PROGRAMS_DIR,
   SVC_LOG_LEVEL: 'warn',
-  NPM_CONFIG_USERCONFIG: process.env.NPM_CONFIG_USERCONFIG ?? SETTINGS,
+  NPM_CONFIG_USERCONFIG: process.env.NPM_CONFIG_USERCONFIG || SETTINGS,
 }
 
 interface Packed {

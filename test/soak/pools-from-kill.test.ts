@@ -14,7 +14,7 @@ import { removeFolder } from '../support/service.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 
 /** SOAK_SEED=n kills at other moments. */
-const SEED = Number(process.env.SOAK_SEED ?? 7)
+const SEED = Number(process.env.SOAK_SEED || 7)
 const ROWS = 24
 /** Commands that have the chain in their own process, then clients of a daemon. */
 const KILLS = { alone: 6, served: 6 }

@@ -14,7 +14,7 @@ import { startVault, type VaultServer } from '../support/vault-server.ts'
 import { startTrappingProxy, type Trap, type TrappingProxy } from './trapping-proxy.ts'
 
 /** SOAK_SEED=n kills at other moments. */
-const SEED = Number(process.env.SOAK_SEED ?? 7)
+const SEED = Number(process.env.SOAK_SEED || 7)
 const RANDOM_KILLS = 8
 const WRITERS = 6
 const PATIENCE_MS = 60_000

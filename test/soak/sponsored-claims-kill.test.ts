@@ -24,7 +24,7 @@ import { startVault, type VaultServer } from '../support/vault-server.ts'
 import { startTrappingProxy, type Trap, type TrappingProxy } from './trapping-proxy.ts'
 
 /** SOAK_SEED=n kills at other moments. */
-const SEED = Number(process.env.SOAK_SEED ?? 3)
+const SEED = Number(process.env.SOAK_SEED || 3)
 const WRITERS = 4
 const PATIENCE_MS = 30_000
 const lacks = !hasProgram(PROGRAMS.distributor.id)

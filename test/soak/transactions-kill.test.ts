@@ -20,7 +20,7 @@ import { makeSharedFolder } from '../support/shared-folder.ts'
 import { startTrappingProxy, type Trap, type TrappingProxy } from './trapping-proxy.ts'
 
 /** SOAK_SEED=n kills at other moments. */
-const SEED = Number(process.env.SOAK_SEED ?? 7)
+const SEED = Number(process.env.SOAK_SEED || 7)
 const RANDOM_KILLS = 9
 const WRITERS = 4
 const PER_WRITER = 6

@@ -15,7 +15,7 @@ import { removeFolder } from '../support/service.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 
 /** SOAK_SEED=n fails and kills at other moments. */
-const SEED = Number(process.env.SOAK_SEED ?? 7)
+const SEED = Number(process.env.SOAK_SEED || 7)
 const EVENTS = 10_000
 const RESOURCES = 400
 const KILLS = 10

@@ -6,7 +6,7 @@ import { describe, it } from 'vitest'
 import { type PostgresServer, startPostgres } from '../store/postgres-server.ts'
 
 /** The choice of the run: `postgres`, or `sqlite` as without the variable. */
-const CHOICE = process.env.SVC_TEST_DATABASE ?? 'sqlite'
+const CHOICE = process.env.SVC_TEST_DATABASE || 'sqlite'
 if (!['sqlite', 'postgres'].includes(CHOICE)) throw new Error(`SVC_TEST_DATABASE is ${CHOICE}, not sqlite or postgres`)
 
 export const onPostgres = CHOICE === 'postgres'

@@ -11,7 +11,7 @@ import { clear, entriesOf, PID_NAMESPACE, processesNaming, SHARED_FOLDER, startO
 /** With the id of the run's process, the moment it began and the namespace of both, so that the next run knows a dead one's. */
 const PREFIX = 'svc-run-'
 /** How long a process may take to end after the last test; shorter in a run that is known to leave one. */
-const END_MS = Number(process.env.SVC_TEST_END_MS ?? 60_000)
+const END_MS = Number(process.env.SVC_TEST_END_MS || 60_000)
 
 export default async function setup(): Promise<() => Promise<void>> {
   const name = `${PREFIX}${process.pid}-${startOf(process.pid) ?? 0}-${PID_NAMESPACE}-`
