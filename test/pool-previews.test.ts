@@ -7,7 +7,15 @@ import { launchTrialOf, requireTakenPreset, validationOf } from '../src/operatio
 import { curveNamed } from '../src/operations/pools/presets.ts'
 import { lacksDbc } from './support/dbc.ts'
 import { startPlatform } from './support/platform-wallet.ts'
-import { addressOf, type ChainAndNode, IMAGE, openChainAndNode, openPlatform } from './support/pool-platform.ts'
+import {
+  addressOf,
+  type ChainAndNode,
+  IMAGE,
+  keypairOf,
+  openChainAndNode,
+  openPlatform,
+  signWith,
+} from './support/pool-platform.ts'
 import { PROGRAMS_DIR } from './support/programs.ts'
 import { temporaryFolder } from './support/service.ts'
 
@@ -111,6 +119,35 @@ describe.skipIf(lacksDbc)('a preview of a preset (needs DBC, DAMM v2, Metaplex a
     const fee = BigInt(migration.migration_fee.creator) + BigInt(migration.migration_fee.partner)
     expect(fee).toBe((BigInt(data.threshold) * 5n) / 100n)
     expect(BigInt(migration.leftover_base)).toBeGreaterThanOrEqual(1_000_000n)
+  })
+
+  it.each(['spl', 'token2022'])('of a token of %s says what each byte of its texts costs', async (token_program) => {
+    const presets = join(temporaryFolder(), 'presets.json')
+    const preset = {
+      ...{ total_supply: '1000000', decimals: 6, token_program, initial_market_cap: 1, migration_market_cap: 3 },
+      ...{ fee: { starting_bps: 100, ending_bps: 100 }, liquidity: { partner: 50, partner_locked: 50 } },
+    }
+    writeFileSync(presets, JSON.stringify({ mine: preset }))
+    const settings = { 'pools.presets': presets, 'pools.preset': 'mine' }
+    const { request, services } = await startPlatform(null, { settings })
+    const { cost } = (await request('GET', '/v2/pool-presets/mine/preview')).json.data
+    const chain = await services.chain.local()
+    const creator = Keypair.generate()
+    chain.airdrop(addressOf(creator), 10n * SOL)
+    const body = { creator: addressOf(creator), name: 'A', symbol: 'AB', image: IMAGE }
+    const { status, json, text } = await request('POST', '/v2/pools', { body })
+    expect(status, text).toBe(201)
+    const { pool, transactions, required_signers } = json.data
+    const keys = Object.values<number[]>(required_signers).map(keypairOf)
+    for (const transaction of transactions) {
+      const landed = chain.send(Buffer.from(signWith(transaction, [creator, ...keys]), 'base64'))
+      expect(landed.err, landed.logs?.join('\n')).toBeNull()
+    }
+    const bytes = BigInt(`AAB${pool.metadata_uri}`.length - cost.text_bytes)
+    const paid = 10n * SOL - (chain.account(addressOf(creator))?.lamports ?? 0n)
+    expect(transactions).toHaveLength(cost.transactions)
+    expect(paid).toBe(BigInt(cost.total) + bytes * BigInt(cost.text_byte_rent))
+    expect(cost.text_byte_rent === '0').toBe(token_program === 'spl')
   })
 
   describe('on another cluster than the embedded chain', () => {

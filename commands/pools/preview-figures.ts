@@ -114,6 +114,11 @@ export function closingLines(preview: PoolPreview): string[] {
     const sol = (raw: string) => decimalOf(BigInt(raw), LAMPORT_DECIMALS)
     lines.push(
       `The launch takes ${sol(cost.total)} SOL from the creator`,
+      ...(cost.text_byte_rent === '0'
+        ? []
+        : [
+            `  with ${cost.text_bytes} bytes of name, symbol and URI; each other byte is ${cost.text_byte_rent} lamports`,
+          ]),
       `  rent ${sol(cost.rent)}, metadata ${sol(cost.metadata_fee)}, network ${sol(cost.network_fee)}, pool fee ${sol(cost.pool_creation_fee)}, first buy ${sol(cost.first_buy)}`,
     )
   }

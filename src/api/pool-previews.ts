@@ -59,6 +59,10 @@ const migrationPreview = z.object({
 const launchCost = z.object({
   total: digits,
   rent: digits.meta({ description: 'Rent of all accounts that the launch opens' }),
+  text_bytes: z.int().meta({ description: 'Bytes of name, symbol and metadata URI together that the figures are of' }),
+  text_byte_rent: digits.meta({
+    description: 'What each byte more or less changes `rent` and `total` by: 0 with SPL Token, which pads them',
+  }),
   metadata_fee: digits,
   pool_creation_fee: digits,
   network_fee: digits.meta({ description: 'Without a priority fee' }),

@@ -1,6 +1,8 @@
 /** Splits of a claim: every unit is given out, nobody is a unit off, and order decides ties. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { DbcPool } from '../../src/chain/programs/dbc/index.ts'
+import { planTradingFeeClaim } from '../../src/operations/fee-claims/plan-trading-fees.ts'
 import { splitAmount } from '../../src/operations/fee-claims/split-amount.ts'
 import { lamportsOfSol } from '../../src/operations/pools/sol-amounts.ts'
 
@@ -66,5 +68,23 @@ describe('SOL as a number', () => {
 
   it.each([1e-10, 0.1234567891, 1.0000000001])('with more than nine fractional digits is refused: %d', (sol) => {
     expect(() => lamportsOfSol(sol, 'buy_amount')).toThrow('at most 9 fractional digits')
+  })
+})
+
+describe('a split claim', () => {
+  it('where only token fees are there says that they are not split, and how they are claimed', async () => {
+    const pool = { address: 'POOL', partnerQuoteFee: 0n, partnerBaseFee: 5n } as DbcPool
+    const request = {
+      pool,
+      party: { beneficiary: 'partner' as const, claimer: 'WALLET' },
+      payer: 'WALLET',
+      allowsPrograms: false,
+    }
+    const splits = [6_000, 4_000].map((bps) => ({ recipient: 'WALLET', bps }))
+    await expect(planTradingFeeClaim({} as never, { ...request, splits })).rejects.toMatchObject({
+      code: 'bad_request',
+      message:
+        'There is nothing to claim from POOL: a split pays the quote, and only 5 raw units of its token are there; claim them without splits',
+    })
   })
 })

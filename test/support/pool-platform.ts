@@ -143,10 +143,10 @@ const SKIPPED_MS = 2_000
 function skipWaits(clock: Clock): () => void {
   const [wait, start] = [globalThis.setTimeout, clock.now()]
   const elapsed = performance.now.bind(performance)
-  const skipping = (run: () => void, milliseconds?: number) => {
-    if (milliseconds !== LOOK_MS) return wait(run, milliseconds)
+  const skipping = (run: () => void, milliseconds?: number, ...more: []) => {
+    if (milliseconds !== LOOK_MS) return wait(run, milliseconds, ...more)
     clock.advance(SKIPPED_MS)
-    return wait(run, 0)
+    return wait(run, 0, ...more)
   }
   globalThis.setTimeout = Object.assign(skipping, wait) as typeof setTimeout
   const spy = vi.spyOn(performance, 'now').mockImplementation(() => elapsed() + clock.now() - start)

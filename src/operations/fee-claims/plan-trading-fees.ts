@@ -21,7 +21,9 @@ export async function planTradingFeeClaim(context: ClaimContext, request: Tradin
   const amount = isCreator ? pool.creatorQuoteFee : pool.partnerQuoteFee
   const base = isCreator ? pool.creatorBaseFee : pool.partnerBaseFee
   if (amount === 0n && (base === 0n || splits.length > 0)) {
-    throw nothingToClaim(pool.address, isCreator ? ` for its creator ${party.claimer}` : '')
+    const whose = isCreator ? ` for its creator ${party.claimer}` : ''
+    const why = `: a split pays the quote, and only ${base} raw units of its token are there; claim them without splits`
+    throw nothingToClaim(pool.address, base === 0n ? whose : `${whose}${why}`)
   }
   const connection = await context.chain.connection()
   const [{ shares, held }, [token]] = await Promise.all([

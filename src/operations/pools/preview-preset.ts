@@ -121,6 +121,8 @@ function migrationRecord(migration: Migration, terms: PriceTerms): NonNullable<P
 const costRecord = ({ version, transactions, ...cost }: LaunchCost): NonNullable<PoolPreview['cost']> => ({
   total: String(cost.total),
   rent: String(cost.rent),
+  text_bytes: cost.textBytes,
+  text_byte_rent: String(cost.textByteRent),
   metadata_fee: String(cost.metadataFee),
   pool_creation_fee: String(cost.poolCreationFee),
   network_fee: String(cost.networkFee),

@@ -40,6 +40,9 @@ export interface LaunchCost {
   total: bigint
   /** Rent of all accounts that the launch opens and leaves open. */
   rent: bigint
+  /** Rent of each byte of name, symbol and URI, of which the trial has `textBytes`; 0 where the token's program pads them. */
+  textByteRent: bigint
+  textBytes: number
   /** What Metaplex takes for the token's metadata. */
   metadataFee: bigint
   poolCreationFee: bigint
@@ -101,7 +104,10 @@ export async function tryDbcLaunch({
   if (failure !== null) return { failure, cost: null }
   const networkFee = messages.reduce((sum, message) => sum + feeOfMessage(message), 0n)
   const total = TRIAL_BALANCE - (chain.account(creator)?.lamports ?? 0n)
-  const cost = { ...costOf(chain, fresh), networkFee, total, transactions: built.length, version }
+  const isPadded = chain.account(mint)?.owner === TOKEN_PROGRAM
+  const textByteRent = isPadded ? 0n : chain.minimumBalance(1) - chain.minimumBalance(0)
+  const texts = { textByteRent, textBytes: Object.values(TRIAL_TEXTS).join('').length }
+  const cost = { ...costOf(chain, fresh), ...texts, networkFee, total, transactions: built.length, version }
   const pool = await readDbcPool(
     connectionOf(chain),
     await dbcPoolAddress({ mint, config, quoteMint: curve.quoteMint }),
