@@ -59,6 +59,9 @@ export function newOwner(): string {
 /** Every owner name of this process. Another name with the same pid belongs to an earlier process that had this pid. */
 const owners = new Set<string>()
 
+/** Whether the owner is another process of this host, and no longer there. */
+export const isGoneOwner = (owner: string): boolean => Number(owner.split('/')[1]) !== process.pid && isDeadOwner(owner)
+
 /** Whether the owner is known to have ended: it ran on this host, and its pid is free or has passed to this process. */
 export function isDeadOwner(owner: string): boolean {
   const [host, pid, nonce] = owner.split('/')

@@ -1,7 +1,7 @@
 /** A worker's lease on its name: claimed before a tick, renewed while the tick runs and released at its end. */
 import type { Services } from '../../src/context.ts'
 import { aheadBy, claimLease, findLease, heldLeases, releaseLease, renewLease } from '../../src/store/leases.ts'
-import { isDeadOwner } from '../kernel.ts'
+import { isDeadOwner, isGoneOwner } from '../kernel.ts'
 import type { Timing } from './timing.ts'
 
 /** A lease is renewed this many times within its duration. */
@@ -45,7 +45,10 @@ export async function releaseDeadLeases({ store, clock, log }: LeaseServices): P
 
 type LeaseServices = Pick<Services, 'store' | 'clock' | 'log'>
 
-/** Claims the lease; null where another process holds it or has already done this slot. */
+/**
+ * Claims the lease; null where another process holds it or has already done this slot. That of a process of this host
+ * that is gone is taken over at once.
+ */
 export async function takeLease(
   { store, clock, log }: LeaseServices,
   options: TakeLeaseOptions,
@@ -58,6 +61,8 @@ export async function takeLease(
     until = now + leaseMs
     const before = await findLease(tx, name)
     ahead = before === null ? 0 : aheadBy(before, { now, leaseMs })
+    if (before !== null && before.until > now && isGoneOwner(before.owner))
+      await releaseLease(tx, { name, owner: before.owner })
     return claimLease(tx, { name, owner, now, leaseMs, ...(slot === undefined ? {} : { slot }) })
   }, UNSEEN)
   onAhead(ahead)

@@ -5,6 +5,6 @@ import type { WorkerDefinition } from './definition.ts'
 export const transactionWatcherWorker: WorkerDefinition = {
   name: 'transaction-watcher',
   schedule: { everyMs: 2_000 },
-  leaseMs: 30_000,
+  leaseMs: 8_000,
   tick: (context) => followTransactions(context, { signal: context.signal }),
 }

@@ -2,6 +2,9 @@
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
+/** What docs/operating.md allows clocks to differ by. */
+const HALF_MINUTE_MS = 30_000
+
 export interface LeaseClaim {
   name: string
   /** Unique id of the claiming process. */
@@ -40,9 +43,10 @@ export async function claimLease(tx: Tx, { name, owner, now, leaseMs, slot }: Le
   return row !== undefined
 }
 
-/** Returns the latest times that a lease can have if all clocks agree to within the length of a lease. */
+/** Returns the latest times that a lease can have if all clocks agree to within half a minute, or its length. */
 function plausibleMaxima({ now, leaseMs }: Pick<LeaseClaim, 'now' | 'leaseMs'>): { until: number; slot: number } {
-  return { until: now + 2 * leaseMs, slot: now + leaseMs }
+  const slackMs = Math.max(leaseMs, HALF_MINUTE_MS)
+  return { until: now + leaseMs + slackMs, slot: now + slackMs }
 }
 
 /** Milliseconds by which a lease exceeds the plausible maximum; 0 when it does not. */
