@@ -1,4 +1,5 @@
 /** Reads the CSV of `svc nfts mint --from`: a row for each NFT, and every fault with its line and column. */
+import { walletFault, walletKey } from '../../src/merkle/base58.ts'
 import { CsvScanner, locate } from '../../src/merkle/csv-scanner.ts'
 import { fileKindFault } from '../../src/merkle/file-faults.ts'
 import { readBytes } from '../ui/files.ts'
@@ -76,7 +77,10 @@ async function nftRowChecks(): Promise<NftRowChecks> {
   return {
     name: (of) => name(of.name),
     uri: (of) => uri(of.uri),
-    owner: (of) => (of.owner === '' ? undefined : owner(of.owner)),
+    owner: ({ owner: text }) => {
+      if (text === '' || walletKey(text) !== undefined) return undefined
+      return owner(text) ?? `is not a wallet: ${walletFault(text)}`
+    },
     row: ({ name, uri }) => row({ name, uri }),
   }
 }

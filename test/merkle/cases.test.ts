@@ -78,7 +78,9 @@ describe('svc merkle build', () => {
   ])('reads %s, and says what it did not read', async (name, decimals, total, ignored, note) => {
     const args = ['merkle', 'build', at(name), '--mint', MINT, '--decimals', String(decimals)]
     const json = await svc([...args, '--json'])
-    expect(json).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(json.exitCode).toBe(0)
+    // Addresses that nobody can sign for are a warning of their own.
+    if (name !== 'solscan-holders-b.csv') expect(json.stderr).toBe('')
     expect(JSON.parse(json.stdout)).toMatchObject({ total, ignored_columns: ignored, comment_rows: 0 })
     const { stderr } = await svc([...args, '-o', 'plain'])
     if (note === undefined) expect(stderr).toBe('')
@@ -107,6 +109,13 @@ describe('svc nfts mint --from', () => {
     expect(exitCode).toBe(2)
     expect(stderr).toContain('nfts-owner-na.csv:2:31: "#N/A" is an error value')
     expect(stderr).toContain('nfts-owner-na.csv:3:1: "#N/A" is an error value')
+  })
+
+  it('refuses an owner in lower case that happens to decode', async () => {
+    const lowered = Array.from({ length: 400 }, (_, i) => walletOf(i).toLowerCase().replaceAll('l', 'm')).find(decodes)
+    const list = file('lowered.csv', `name,uri,owner\nA,https://arweave.net/1,${lowered}\n`)
+    const { exitCode, stderr } = await svc(['nfts', 'mint', '--from', list, '--collection', A, '--dry-run'])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('lowered.csv:2:25: the owner is not a wallet')])
   })
 })
 

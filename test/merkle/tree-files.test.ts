@@ -217,7 +217,7 @@ describe("a tree in the file of Jito's distributor", () => {
       [text((tree) => (tree.tree_nodes[0].total_locked_staker = -1)), /must be a whole number of raw units/],
       [text((tree) => (tree.tree_nodes[0].total_locked_staker = 1.5)), /must be a whole number of raw units/],
       [text((tree) => (tree.tree_nodes[0].amount_locked = 1)), /^tree_nodes\.0/],
-      [text((tree) => (tree.tree_nodes[0]['\u001b[2J'] = 1)), /"\\u001b\[2J": is not a field of a node/],
+      [text((tree) => (tree.tree_nodes[0]['\u001b[2J'] = 1)), /tree_nodes\.0\.\\u001b\[2J: is not a field of a node/],
       [
         text((tree) => tree.tree_nodes.push(tree.tree_nodes[0])),
         /^tree_nodes\.1\.claimant: .* is already at tree_nodes\.0/,
