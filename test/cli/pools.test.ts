@@ -705,7 +705,7 @@ describe.skipIf(lacksDbc)('on the chain, through a daemon, svc pools', () => {
   it('tells how a launch that has no money would end, and draws a watched curve anew on a terminal', async () => {
     const poor = cli.file('poor.json', JSON.stringify([...Keypair.generate().secretKey]), 0o600)
     const refused = await cli.svc([...launched('POOR'), '-k', poor])
-    expect(refused).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('nothing was sent') })
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('nothing was sent') })
     const [{ address }] = await run(['pools', 'list', '--type', 'dbc', '--status', 'live'])
     const { exitCode, screen } = await onTerminal(
       cli,
