@@ -126,8 +126,8 @@ describe('the README', () => {
       expect(exitCode, stderr).toBe(0)
       expect(stdout).toMatch(/0\.5 SOL, of it at most .* of fee/)
       expect(stdout).toContain('; submitted ')
-      // With the key that the first steps made.
-      expect(stdout).toMatch(/5 entries, all intact/)
+      // With the keys that the first steps made: the local operator's, and the one for a backend.
+      expect(stdout).toMatch(/6 entries, all intact/)
     },
   )
 
