@@ -6,6 +6,7 @@ import { terminal } from '../commands/terminal.ts'
 import { Problem } from '../commands/ui/problem.ts'
 import { type Config, DAEMON_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
 import { FileFault, requireDataFolder } from '../src/files.ts'
+import { outgoingProxy, useOutgoingProxy } from '../src/outgoing-proxy.ts'
 import { redactorOf } from '../src/redaction.ts'
 import { chosenKey, configuredKey, readApiKeyFile, runningDaemon } from './connection.ts'
 import { errorText, failedCheck, passedCheck, warningCheck } from './doctor-checks.ts'
@@ -29,6 +30,12 @@ export async function diagnose(load: () => Promise<Config>): Promise<DoctorCheck
     ]
   }
   checks.push(passedCheck('configuration', 'every setting can be read'), ...secretFileChecks(config))
+  await useOutgoingProxy(process.env)
+  const proxy = outgoingProxy(process.env)
+  if (proxy !== null)
+    checks.push(
+      passedCheck('proxy', `requests to nodes and providers go through ${proxy.variables[0]}; webhooks never do`),
+    )
   checks.push(dataFolder(config), ...keyFiles(config))
   checks.push(...(await databaseChecks(config)), ...(await chainFileChecks(config)), await daemon(config))
   if (config.values.api !== undefined) checks.push(...(await apiChecks(config, config.values.api)))

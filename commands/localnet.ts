@@ -4,6 +4,7 @@ import { LAMPORT_DECIMALS, rawUnits, solOf } from './amounts.ts'
 import { type CommandOutcome, integer, listOf, type Noun, required, text, verb } from './command.ts'
 import { listOutcome } from './reads.ts'
 import type { LocalnetReport, PullReport } from './session.ts'
+import { outliveReaders } from './standard-output.ts'
 import { fieldLines } from './ui/field-lines.ts'
 import { EXIT, usage } from './ui/problem.ts'
 import { zonedTime } from './ui/times.ts'
@@ -24,6 +25,7 @@ export const localnetNoun: Noun = {
       examples: ['svc localnet start', 'svc localnet start --rpc-port 0'],
       async run(flags, { localnet, ui }) {
         let shown = Promise.resolve()
+        outliveReaders()
         await localnet.start(flags, ({ notes, ...data }) => {
           shown = ui.show({
             data,

@@ -1,6 +1,7 @@
 /** `svc serve`: the API over HTTP, with its workers, until it is stopped. */
 import { DAEMON_ROLES } from '../src/api/daemon-roles.ts'
 import { choiceOf, integer, type Noun, text, verb } from './command.ts'
+import { outliveReaders } from './standard-output.ts'
 
 const ROLE_NOTES = {
   api: 'Role: api · the workers run in daemons with the role worker or all',
@@ -21,6 +22,7 @@ export const serveNoun: Noun = {
     },
     examples: ['svc serve --port 0', 'svc serve --role worker'],
     async run(flags, session) {
+      outliveReaders()
       let shown = Promise.resolve()
       await session.serve(flags, ({ notes, ...data }) => {
         const { url, role, cluster, rpc_url, ws_url } = data

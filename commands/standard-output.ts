@@ -44,6 +44,13 @@ function openOutput(descriptor: 1 | 2): Output {
 /** Whether no stream was needed, so that the system has taken everything: a stream tells later of what it could not write. */
 export const isAllTaken = () => opened.size === 0
 
+let outlivesReaders = false
+
+/** Lets the process go on when whoever read its output has closed the pipe, as `svc serve | grep -m1 …` does. */
+export function outliveReaders(): void {
+  outlivesReaders = true
+}
+
 /** `svc … | head` closes the pipe, which is no error. Any other error is reported on one line. */
 function streamOf(descriptor: 1 | 2): NodeJS.WriteStream {
   const stream = descriptor === 1 ? process.stdout : process.stderr
@@ -51,6 +58,7 @@ function streamOf(descriptor: 1 | 2): NodeJS.WriteStream {
   opened.add(stream)
   const isTerminal = stream.isTTY
   return stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE' && outlivesReaders) return
     if (error.code === 'EPIPE') process.exit()
     // The terminal was closed; SIGHUP follows and stops the command in order.
     if (error.code === 'EIO' && isTerminal) return

@@ -1,5 +1,6 @@
 /** The address that a request came from, as far as proxies in front of the daemon are believed. */
-import { isIPv6 } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
+import type { Kernel } from './kernel.ts'
 
 const addresses = new WeakMap<Request, string>()
 
@@ -18,8 +19,32 @@ const LONGEST_ADDRESS = 64
 export function clientAddressOf(request: Request, trustedProxies: number): string {
   const own = addresses.get(request) ?? 'local'
   const told = trustedProxies === 0 ? [] : (request.headers.get('x-forwarded-for') ?? '').split(',')
-  const address = told.at(-trustedProxies)?.trim()
+  const address = withoutPort(told.at(-trustedProxies)?.trim())
   return networkOf(address === undefined || address === '' || address.length > LONGEST_ADDRESS ? own : address)
+}
+
+/** Some proxies add the port, by which every connection of a client would be another one. */
+function withoutPort(told: string | undefined): string | undefined {
+  if (told === undefined || isIP(told) !== 0) return told
+  const [, inBrackets, plain] = /^(?:\[([^\]]*)\](?::\d+)?|([^:]*):\d+)$/.exec(told) ?? []
+  return inBrackets ?? plain ?? told
+}
+
+type Counted = Pick<Kernel, 'config' | 'log'>
+
+const warned = new WeakSet<Counted>()
+
+/** The address by which a visitor is counted. Warns once where a proxy names clients and none is believed. */
+export function visitorAddressOf(request: Request, kernel: Counted): string {
+  const trusted = kernel.config.values['trusted-proxies']
+  if (trusted === 0 && request.headers.has('x-forwarded-for') && !warned.has(kernel)) {
+    warned.add(kernel)
+    kernel.log.warn(
+      { setting: 'trusted-proxies' },
+      'X-Forwarded-For is not believed, so that all visitors behind a proxy share its limits: set trusted-proxies (SVC_TRUSTED_PROXIES) to the number of proxies before this daemon',
+    )
+  }
+  return clientAddressOf(request, trusted)
 }
 
 function networkOf(address: string): string {

@@ -33,9 +33,11 @@ export function createHttpServer(app: Answering, { values }: Pick<Config, 'value
     const rest = restOfBody(incoming)
     return rest === undefined ? response : endingAfter(rest, response)
   }
-  const listener = getRequestListener(fetchApp, {
-    errorHandler: (error) => app.refuse(badRequest(error instanceof Error ? error.message : 'Malformed request')),
-  })
+  const errorHandler = (error: unknown) =>
+    app.refuse(badRequest(error instanceof Error ? error.message : 'Malformed request'))
+  const listener = getRequestListener(fetchApp, { errorHandler })
+  // HTTP/1.0 has no Host, and probes of load balancers use it.
+  const withoutHost = getRequestListener(fetchApp, { errorHandler, hostname: 'localhost' })
   const requestTimeout = values['request-timeout-seconds'] * 1_000
   const server = createServer(
     {
@@ -47,7 +49,8 @@ export function createHttpServer(app: Answering, { values }: Pick<Config, 'value
     },
     oneAtATime((request, response) => {
       if (stopping?.aborted) response.shouldKeepAlive = false
-      if (!app.answerDirectly(request, response)) void listener(request, response)
+      if (app.answerDirectly(request, response)) return
+      void (request.httpVersion === '1.0' ? withoutHost : listener)(request, response)
     }),
   )
   server.timeout = SILENCE_MS

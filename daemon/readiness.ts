@@ -21,18 +21,23 @@ export interface Readiness {
 
 type ReadyKernel = Pick<Kernel, 'store' | 'chain' | 'log' | 'workers' | 'ending' | 'stopping' | 'role'>
 
+export interface ReadinessQuestion {
+  /** For proxies: a node that is down, and workers that fail by it, must not take away what works without one. */
+  withoutNode?: boolean
+}
+
 /** Checks database and chain at most once a second, however often readiness is requested. */
-export function readiness(kernel: ReadyKernel): () => Promise<Readiness> {
+export function readiness(kernel: ReadyKernel): (question?: ReadinessQuestion) => Promise<Readiness> {
   // Requests that have taken every connection must not make the database look unreachable.
   const probed = { ...kernel, store: kernel.store.reserved?.readiness ?? kernel.store }
   const [database, rpc] = [throttled(() => storeFault(probed)), throttled(() => rpcFault(kernel))]
   const { role } = kernel
-  return async () => {
-    const [databaseReason, rpcReason] = await Promise.all([database(), rpc()])
+  return async ({ withoutNode = false } = {}) => {
+    const [databaseReason, rpcReason] = await Promise.all([database(), withoutNode ? null : rpc()])
     const faults: Partial<Record<ReadinessPart, string | null>> = {
       database: databaseReason,
-      rpc: rpcReason,
-      ...(role === 'api' ? {} : { workers: workersFault(kernel) }),
+      ...(withoutNode ? {} : { rpc: rpcReason }),
+      ...(withoutNode || role === 'api' ? {} : { workers: workersFault(kernel) }),
     }
     const parts = Object.entries(faults) as [ReadinessPart, string | null][]
     const failing: [ReadinessPart | 'shutdown', string][] = parts.flatMap(([part, reason]) =>

@@ -14,6 +14,7 @@ import { createTreePool } from '../src/merkle/pool.ts'
 import { addAuditedKey } from '../src/operations/api-keys/audit-api-key.ts'
 import { mintApiKey } from '../src/operations/api-keys/mint-api-key.ts'
 import { recordEarlierState } from '../src/operations/audit-entries/record-state.ts'
+import { useOutgoingProxy } from '../src/outgoing-proxy.ts'
 import { bucketPlace } from '../src/storage/s3-settings.ts'
 import type { Storage, StorageOptions } from '../src/storage/storage.ts'
 import { findApiKeyByHash } from '../src/store/api-keys.ts'
@@ -46,6 +47,7 @@ export async function openServices(
   { stopper = new AbortController(), onMigrating }: OpenOptions = {},
 ): Promise<OpenServices> {
   makeDataDir(config)
+  await useOutgoingProxy(process.env)
   const store = await openStore({
     ...storeOptions(config),
     onMigrating,

@@ -100,8 +100,22 @@ function ownProblem(error: FileFault | NativeModuleFault): Problem {
   return new Problem(exposed ? 'forbidden' : 'internal_error', problem, { next, cause })
 }
 
+/** What the system refuses, by its code: somebody here can change that, and it is no fault of the program. */
+const SYSTEM_FAULTS: Record<string, string> = {
+  EACCES: 'give this user the right to it, or name another place (--data-dir, SVC_DATA_DIR)',
+  EPERM: 'give this user the right to it, or name another place (--data-dir, SVC_DATA_DIR)',
+  EROFS: 'it is on a read-only file system: name another place (--data-dir, SVC_DATA_DIR)',
+  ENOSPC: 'the disk is full: make room, then run it again',
+  EDQUOT: "this user's share of the disk is full: make room, then run it again",
+  EMFILE: 'too many files are open: raise the limit (ulimit -n)',
+}
+
 function unexpectedProblem(error: unknown): Problem {
   const message = error instanceof Error ? error.message : String(error)
+  const { code = '' } = (error ?? {}) as { code?: string }
+  const remedy = Object.hasOwn(SYSTEM_FAULTS, code) ? SYSTEM_FAULTS[code] : undefined
+  if (remedy !== undefined)
+    return new Problem('internal_error', message.split('\n')[0] ?? code, { next: remedy, cause: error })
   return new Problem('internal_error', message.split('\n')[0] || 'an unexpected failure', {
     next: 'this was not foreseen: run it again with --debug and report what it prints in the issue tracker of this project',
     cause: error,

@@ -1,10 +1,13 @@
 /** Metrics of answered requests, kept as plain numbers because counting must cost next to nothing. */
 
+/** Why a 5xx is no fault of the server: what was asked for needs a setting that is not set. */
+export type AnswerReason = 'not_configured'
+
 export interface HttpMetrics {
   /** A request has arrived. */
   begin(): void
   /** Its answer is ready; `route` is a template, never a path, so that the number of series is bounded. */
-  answered(method: string, route: string, status: number, seconds: number, bytes: number): void
+  answered(method: string, route: string, status: number, seconds: number, bytes: number, reason?: AnswerReason): void
   end(): void
   /** The metrics in Prometheus' text format. */
   text(): string
@@ -19,7 +22,8 @@ interface RouteFigures {
   bytes: number
   /** Answers by the first bucket that holds them; the last place counts those beyond all buckets. */
   buckets: number[]
-  statuses: Map<number, number>
+  /** By the labels of status and reason. */
+  statuses: Map<string, number>
 }
 
 export function createHttpMetrics(): HttpMetrics {
@@ -48,12 +52,13 @@ export function createHttpMetrics(): HttpMetrics {
     end() {
       inFlight--
     },
-    answered(method, route, status, seconds, bytes) {
+    answered(method, route, status, seconds, bytes, reason) {
       const figures = figuresOf(method, route)
       figures.count++
       figures.seconds += seconds
       figures.bytes += bytes
-      figures.statuses.set(status, (figures.statuses.get(status) ?? 0) + 1)
+      const outcome = reason === undefined ? `status="${status}"` : `status="${status}",reason="${reason}"`
+      figures.statuses.set(outcome, (figures.statuses.get(outcome) ?? 0) + 1)
       let place = 0
       while (place < BUCKETS.length && seconds > (BUCKETS[place] ?? 0)) place++
       figures.buckets[place] = (figures.buckets[place] ?? 0) + 1
@@ -63,7 +68,7 @@ export function createHttpMetrics(): HttpMetrics {
       return [
         ...head('svc_http_requests_total', 'counter', 'Answered requests'),
         ...all.flatMap(({ labels, statuses }) =>
-          [...statuses].map(([status, count]) => `svc_http_requests_total{${labels},status="${status}"} ${count}`),
+          [...statuses].map(([outcome, count]) => `svc_http_requests_total{${labels},${outcome}} ${count}`),
         ),
         ...head('svc_http_request_duration_seconds', 'histogram', 'Time from request to answer'),
         ...all.flatMap(histogramLines),

@@ -104,7 +104,9 @@ export function errorResponse(
 ): { status: number; body: string } {
   const known = thrown instanceof ApiError
   // In production the answer gives no cause, except for the name of a missing setting; the log has the cause.
-  if (!known || thrown.code === 'internal_error') {
+  if (known && thrown.unset !== undefined) {
+    kernel.log.warn({ setting: thrown.unset, request_id: requestId }, 'a request needs what is not configured')
+  } else if (!known || thrown.code === 'internal_error') {
     kernel.log.error({ err: thrown, request_id: requestId }, 'request failed')
   }
   const code = known ? thrown.code : 'internal_error'

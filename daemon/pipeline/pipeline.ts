@@ -64,6 +64,7 @@ export function answerRequest(
   record.route = handler.route.path
   const answered = ({ status, body }: Sealed) => noted(record, jsonAnswer(kernel, status, body, headers))
   const refused = (thrown: unknown) => {
+    if (thrown instanceof ApiError && thrown.unset !== undefined) record.reason = 'not_configured'
     const quotas = thrown instanceof ApiError ? quotasOf(thrown) : undefined
     if (quotas) addRateLimits(headers, quotas, true)
     if (thrown instanceof ApiError && thrown.retryAfter !== undefined)

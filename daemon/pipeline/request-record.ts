@@ -1,7 +1,7 @@
 /** What is known of one request: its id and its trace when it arrives, its route and its key as they are found, and its end. */
 import { finishSpan, runInSpan, type Span, startTrace } from '../../src/telemetry/spans.ts'
 import { parseTraceparent } from '../../src/telemetry/trace-context.ts'
-import type { HttpMetrics } from '../metrics/http.ts'
+import type { AnswerReason, HttpMetrics } from '../metrics/http.ts'
 import { bytesOf } from './answer.ts'
 import { makeRequestId, requestIdOf } from './request-id.ts'
 
@@ -23,6 +23,7 @@ export interface RequestRecord {
   milliseconds: number
   /** Bytes of the answer's body; null where they are not known. */
   bytes: number | null
+  reason?: AnswerReason
 }
 
 /** The bindings of hono's handlers: `c.env` is the record of the request. */
@@ -148,7 +149,7 @@ export function recordAnswer(
   record.status = outcome?.status ?? 500
   record.milliseconds = milliseconds
   record.bytes = outcome === undefined ? null : (outcome.bytes ?? record.bytes)
-  metrics.answered(record.method, record.route, record.status, milliseconds / 1000, record.bytes ?? 0)
+  metrics.answered(record.method, record.route, record.status, milliseconds / 1000, record.bytes ?? 0, record.reason)
   access?.(record)
   finishSpan(record.span, () => requestSpan(record))
 }

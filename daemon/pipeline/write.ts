@@ -37,7 +37,7 @@ export interface IncomingBody {
   declared: number | undefined
 }
 
-/** Throws bad_request for a body that declares to be larger than the route takes. */
+/** Throws bad_request for a body that is compressed, or declares to be larger than the route takes. */
 export function incomingBody(
   { config }: Kernel,
   route: AnyRoute,
@@ -45,8 +45,15 @@ export function incomingBody(
   source: BodySource,
 ): IncomingBody {
   const ceiling = bodyCeiling(route, config)
+  const coding = header('content-encoding') ?? ''
+  if (!/^(?:identity)?$/i.test(coding)) throw unread(coding)
   return { source, ceiling, declared: declaredLength(header('content-length'), ceiling) }
 }
+
+const unread = (coding: string) =>
+  badRequest(`Content-Encoding ${JSON.stringify(coding)} is not read: send the body as it is, without compression`, {
+    param: 'Content-Encoding',
+  })
 
 interface AdmittedWrite {
   requestId: string

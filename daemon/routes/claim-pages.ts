@@ -20,7 +20,7 @@ import { PageSubjects } from '../../src/operations/claim-pages/page-subject.ts'
 import { findTree } from '../../src/store/merkle-trees.ts'
 import type { Row } from '../../src/store/schema.ts'
 import { once } from '../../src/timing.ts'
-import { clientAddressOf } from '../client-address.ts'
+import { visitorAddressOf } from '../client-address.ts'
 import type { Kernel } from '../kernel.ts'
 import { VisitorCounter } from '../limits/visitors.ts'
 import { withBytes } from '../pipeline/answer.ts'
@@ -67,7 +67,7 @@ export function claimPages(hono: Hono<RequestEnv>, kernel: Kernel): void {
     const headers = { 'X-Request-Id': requestId }
     try {
       if (fault !== undefined) throw fault
-      const address = clientAddressOf(c.req.raw, kernel.config.values['trusted-proxies'])
+      const address = visitorAddressOf(c.req.raw, kernel)
       const file = await files(c.req.param('id'), path === '' ? 'index.html' : path, address)
       return answer(file, path, c.req.header('if-none-match') ?? '', await securityPolicy(site), headers)
     } catch (thrown) {

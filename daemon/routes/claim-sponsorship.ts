@@ -19,7 +19,7 @@ import { buildSponsoredClaimFor } from '../../src/operations/sponsorships/build-
 import { offerSponsorship } from '../../src/operations/sponsorships/offer-sponsorship.ts'
 import { submitSponsoredClaim } from '../../src/operations/sponsorships/submit-sponsored-claim.ts'
 import { rejectLate, SECOND_MS } from '../../src/timing.ts'
-import { clientAddressOf } from '../client-address.ts'
+import { visitorAddressOf } from '../client-address.ts'
 import type { Kernel } from '../kernel.ts'
 import { VisitorCounter } from '../limits/visitors.ts'
 import { envelope, errorResponse, jsonResponse } from '../pipeline/answer.ts'
@@ -63,7 +63,7 @@ export function claimSponsorship(hono: Hono<RequestEnv>, kernel: Kernel): () => 
         return operate({ ...contextFor(kernel, requestId), refusals }, { ...body, ...c.req.param() })
       }
       try {
-        const address = clientAddressOf(c.req.raw, kernel.config.values['trusted-proxies'])
+        const address = visitorAddressOf(c.req.raw, kernel)
         const done = await visitors.run(address, { read, run })
         if ('wait' in done) throw tooMany(done.wait)
         return jsonResponse(kernel, 200, envelope(done.answer, { request_id: requestId }), headers)

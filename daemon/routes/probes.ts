@@ -20,12 +20,12 @@ export function operations(hono: Hono<RequestEnv>, kernel: Kernel, metrics: Metr
   }
   const ready = readiness(kernel)
   let made: Gauges | undefined
-  const gauges = () => (made ??= createGauges(metrics.registry, { ...kernel, ready }))
+  const gauges = () => (made ??= createGauges(metrics.registry, { ...kernel, ready: () => ready() }))
   hono.get('/ready', async (c) => {
     const { requestId: id, fault } = c.env
     c.env.route = '/ready'
     if (fault !== undefined) return refuse(c, id, fault)
-    const data = await ready()
+    const data = await ready({ withoutNode: c.req.query('without') === 'node' })
     const body = JSON.stringify({ data, meta: { request_id: id } })
     return jsonResponse(kernel, data.ready ? 200 : 503, body, { 'X-Request-Id': id })
   })

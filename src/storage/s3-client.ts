@@ -1,7 +1,8 @@
 /** Sends signed requests to the bucket: bounded in time and size, repeated where that helps, never redirected. */
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto'
-import type { Agent } from 'undici'
+import type { Dispatcher } from 'undici'
 import { ApiError } from '../errors.ts'
+import { outgoingProxy } from '../outgoing-proxy.ts'
 import { observeCall, outcomeOfStatus } from '../telemetry/calls.ts'
 import { once, pause, retryAfterMs, TimeoutError, withTimeout } from '../timing.ts'
 import { VERSION } from '../version.ts'
@@ -98,9 +99,9 @@ export function bucketClient(place: BucketPlace, ending?: AbortSignal, limits = 
   }
 }
 
-async function openAgent({ timeoutMs }: BucketPlace, connections: number): Promise<Agent> {
-  const { Agent } = await import('undici')
-  return new Agent({
+async function openAgent({ timeoutMs }: BucketPlace, connections: number): Promise<Dispatcher> {
+  const { Agent, EnvHttpProxyAgent } = await import('undici')
+  const options = {
     connect: { timeout: Math.min(CONNECT_TIMEOUT_MS, timeoutMs), autoSelectFamily: true },
     connections,
     // The request's own deadline ends it.
@@ -111,7 +112,9 @@ async function openAgent({ timeoutMs }: BucketPlace, connections: number): Promi
     keepAliveMaxTimeout: 15_000,
     // A name that has moved is resolved again after this time, however busy its connection is.
     clientTtl: 60_000,
-  })
+  }
+  const proxy = outgoingProxy(process.env)
+  return proxy === null ? new Agent(options) : new EnvHttpProxyAgent({ ...options, noProxy: proxy.noProxy })
 }
 
 interface SignedRequest {
@@ -178,7 +181,7 @@ const bytesOfSource = (source: string | ArrayBuffer | ArrayBufferView): string |
 
 /** Sends the request once and reads its answer, up to the bytes that are taken. */
 async function exchange(
-  agent: Agent,
+  agent: Dispatcher,
   { origin, path, headers }: SignedRequest,
   { method, body, mostBytes }: BucketRequest,
   signal: AbortSignal,

@@ -1,5 +1,7 @@
 /** The settings of the PostgreSQL connection, as the store takes them. */
 import { SETTINGS, type Values } from '../config.ts'
+import { internal } from '../errors.ts'
+import { parseUrl } from '../urls.ts'
 import type { TlsSettings } from './postgres-tls.ts'
 
 /** Times are in milliseconds. */
@@ -36,4 +38,14 @@ export function postgresSettings(values: Partial<Values> = {}): PostgresSettings
 
 type Numbers = {
   [N in keyof Values as N extends `postgres.${string}` ? (Values[N] extends number ? N : never) : never]: Values[N]
+}
+
+/** Throws internal_error, without credentials, for a text that is no URL or whose password ends it. */
+export function requirePostgresUrl(url: string): void {
+  if (/^[^@]*:\/\/[^@]*[#/?][^@]*@/.test(url))
+    throw internal(
+      'the database URL has one of # / ? in its user or password: write them percent-encoded (%23 %2F %3F, and %40 for @)',
+    )
+  if (parseUrl(url) === undefined)
+    throw internal('the database URL is not a URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE')
 }

@@ -1,13 +1,12 @@
 /** A whole PostgreSQL database in one transaction. */
 import { sql } from 'kysely'
-import { ApiError, internal } from '../errors.ts'
-import { parseUrl } from '../urls.ts'
+import { ApiError } from '../errors.ts'
 import { postgresBytes } from './database-bytes.ts'
 import { TABLES } from './installation.ts'
 import { postgresAdditions } from './postgres-additions.ts'
 import { openingError } from './postgres-errors.ts'
 import { openConnection } from './postgres-pool.ts'
-import { type PostgresSettings, postgresSettings } from './postgres-settings.ts'
+import { type PostgresSettings, postgresSettings, requirePostgresUrl } from './postgres-settings.ts'
 import { postgresTarget } from './postgres-tls.ts'
 import type { Tx } from './store.ts'
 import type { CellRow, TableName, TableSize, Whole, WholeMode } from './whole.ts'
@@ -26,8 +25,7 @@ export async function withWholePostgres<T>(
   mode: WholeMode,
   work: (whole: Whole) => Promise<T>,
 ): Promise<T> {
-  if (parseUrl(url) === undefined)
-    throw internal('the database URL is not a URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE')
+  requirePostgresUrl(url)
   const { default: driver } = await import('pg')
   const db = openConnection(driver, postgresTarget(url, settings.tls), settings, WHOLE_SESSION)
   try {

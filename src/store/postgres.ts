@@ -4,7 +4,6 @@ import { type Kysely, sql } from 'kysely'
 import type pg from 'pg'
 import { internal } from '../errors.ts'
 import type { Soon } from '../soon.ts'
-import { parseUrl } from '../urls.ts'
 import { postgresBytes } from './database-bytes.ts'
 import { trackFaults } from './faults.ts'
 import type { SchemaDialect } from './migrations/dialect.ts'
@@ -14,7 +13,7 @@ import { postgresAdditions } from './postgres-additions.ts'
 import { mayRepeat, openingError, postgresError } from './postgres-errors.ts'
 import type { PoolUser } from './postgres-gate.ts'
 import { openMigrator, openPools } from './postgres-pool.ts'
-import { type PostgresSettings, postgresSettings } from './postgres-settings.ts'
+import { type PostgresSettings, postgresSettings, requirePostgresUrl } from './postgres-settings.ts'
 import { type PostgresTarget, postgresTarget } from './postgres-tls.ts'
 import { createPostgresWakeups } from './postgres-wakeups.ts'
 import type { Tables } from './schema.ts'
@@ -45,8 +44,7 @@ export async function openPostgres({
   onMigrating,
   onMigrated,
 }: PostgresOptions): Promise<Store> {
-  if (parseUrl(url) === undefined)
-    throw internal('the database URL is not a URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE')
+  requirePostgresUrl(url)
   // The files of certificates are read once, so that one that is changed for the worse stops no running daemon.
   const target = postgresTarget(url, settings.tls)
   const { default: driver } = await import('pg')

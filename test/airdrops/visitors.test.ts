@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { Keypair } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { clientAddressOf, noteClientAddress } from '../../daemon/client-address.ts'
+import { clientAddressOf, noteClientAddress, visitorAddressOf } from '../../daemon/client-address.ts'
 import { VisitorCounter } from '../../daemon/limits/visitors.ts'
 import { listenDirectly } from '../kernel/direct-listening.ts'
 import { addressOf, lacksDistributor } from '../support/airdrops.ts'
@@ -331,6 +331,23 @@ describe('requests without a key', () => {
     expect(await ask('1.2.3.4', 'POST', path, claimer)).toEqual([404, 'not_sponsored'])
   })
 
+  it('are warned of once, where a proxy names them and no proxy is believed', () => {
+    const warnings: object[] = []
+    const values = { 'trusted-proxies': 0 }
+    const kernel = { config: { values }, log: { warn: (fields: object) => void warnings.push(fields) } } as never
+    const asked = (headers: Record<string, string>) => {
+      const request = new Request('http://svc.test/', { headers })
+      noteClientAddress(request, '10.0.0.1')
+      return visitorAddressOf(request, kernel)
+    }
+    expect(asked({})).toBe('10.0.0.1')
+    expect(warnings).toEqual([])
+    for (const forwarded of ['1.2.3.4', '5.6.7.8']) expect(asked({ 'x-forwarded-for': forwarded })).toBe('10.0.0.1')
+    expect(warnings).toEqual([{ setting: 'trusted-proxies' }])
+    values['trusted-proxies'] = 1
+    expect(asked({ 'x-forwarded-for': '1.2.3.4' })).toBe('1.2.3.4')
+  })
+
   it('come from the connection, or from where the believed proxies say', () => {
     const of = (address: string, proxies: number, forwarded?: string) => {
       const headers: Record<string, string> = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }
@@ -344,6 +361,11 @@ describe('requests without a key', () => {
     expect(of('10.0.0.1', 2, '1.2.3.4')).toBe('10.0.0.1')
     expect(of('10.0.0.1', 1)).toBe('10.0.0.1')
     expect(of('::ffff:1.2.3.4', 0)).toBe('1.2.3.4')
+    // A port is not a part of the address, or each connection would be another visitor.
+    expect(of('10.0.0.1', 1, '1.2.3.4:50001')).toBe('1.2.3.4')
+    expect(of('10.0.0.1', 1, '[2001:db8:1:2::5]:50001')).toBe('2001:db8:1:2')
+    expect(of('10.0.0.1', 1, '[2001:db8:1:2::5]')).toBe('2001:db8:1:2')
+    expect(of('10.0.0.1', 1, '2001:db8:1:2::5')).toBe('2001:db8:1:2')
     expect(of('2001:db8:1:2:3:4:5:6', 0)).toBe('2001:db8:1:2')
     expect(of('2001:db8::6', 0)).toBe('2001:db8:0:0')
     expect(of('10.0.0.1', 1, 'x'.repeat(100))).toBe('10.0.0.1')

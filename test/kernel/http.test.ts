@@ -1,10 +1,13 @@
 /** What only shows on a real socket: big and broken requests, and a daemon's coming and going. */
+
+import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { onPostgres } from '../support/database.ts'
+import { ROOT } from '../support/house.ts'
 import { makeFolder, removeFolder, temporaryFolder } from '../support/service.ts'
 
 const MIB = 1024 * 1024
@@ -98,6 +101,26 @@ describe('over a socket', () => {
     }
   })
 
+  it('a request of HTTP/1.0 without a host is answered', async () => {
+    const { status, body } = await raw(lines('GET /v2/health HTTP/1.0'))
+    expect([status, JSON.parse(body).data.status]).toEqual([200, 'healthy'])
+  })
+
+  it('two request ids, and a compressed body, are refused by name', async () => {
+    const head = ['Host: localhost', `Authorization: Bearer ${daemon.operator}`, 'Connection: close']
+    const twice = await raw(lines('GET /v2/pools HTTP/1.1', ...head, 'X-Request-Id: a', 'X-Request-Id: b'))
+    const json = ['Content-Type: application/json', 'Content-Length: 2']
+    const packed = await raw(`${lines('POST /v2/api-keys HTTP/1.1', ...head, ...json, 'Content-Encoding: gzip')}ab`)
+    for (const [{ status, body }, param] of [
+      [twice, 'X-Request-Id'],
+      [packed, 'Content-Encoding'],
+    ] as const) {
+      const { error } = JSON.parse(body)
+      expect([status, error.code, error.param]).toEqual([400, 'bad_request', param])
+      expect(error.message).toContain(param)
+    }
+  })
+
   it('clients that hang up in the middle of a body leave no trace and no fault', async () => {
     const { hostname, port } = new URL(daemon.url)
     await Promise.all(
@@ -156,6 +179,28 @@ describe('a daemon', () => {
     const third = await startDaemon({ dataDir })
     onTestFinished(() => third.stop())
     expect((await third.request('GET', '/v2/health')).status).toBe(200)
+  })
+
+  it('goes on when whoever read its first line has closed the pipe', async () => {
+    const dataDir = temporaryFolder()
+    const env = { ...process.env, SVC_DATA_DIR: dataDir, HOME: dataDir, SVC_LOG_LEVEL: 'silent' }
+    const command = `node ${join(ROOT, 'dist/svc.js')} serve --port 0 --rpc-port 0 & PID=$!; echo $PID >&3; wait $PID; echo ended $? >&3`
+    const shell = spawn('bash', ['-c', `exec 3>&2; { ${command}; } | head -c 1 >/dev/null`], {
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let told = ''
+    shell.stderr!.setEncoding('utf8').on('data', (text) => {
+      told += text
+    })
+    const pid = () => Number(/^(\d+)$/m.exec(told)?.[1])
+    onTestFinished(() => void (pid() > 0 && !told.includes('ended') && process.kill(pid(), 'SIGKILL')))
+    await expect.poll(() => existsSync(join(dataDir, 'daemon.json')), { timeout: 60_000 }).toBe(true)
+    const { url } = JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8'))
+    expect((await fetch(`${url}/v2/health`)).status).toBe(200)
+    expect(told).not.toContain('ended')
+    process.kill(pid(), 'SIGTERM')
+    await expect.poll(() => told, { timeout: 60_000 }).toContain('ended')
   })
 
   it('answers what is under way before it ends', async () => {

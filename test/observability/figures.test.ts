@@ -1,5 +1,6 @@
 /** The figures of the queues are those of the rows, on both databases, and reading them is bounded. */
 import { afterAll, describe, expect, it } from 'vitest'
+import { createApp } from '../../daemon/app.ts'
 import { createGauges } from '../../daemon/metrics/gauges.ts'
 import { createMetrics } from '../../daemon/metrics.ts'
 import { readQueueFigures } from '../../src/store/figures.ts'
@@ -157,6 +158,22 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
       expect(usage).toMatchObject({ used: none, waiting: none, refused: 0 })
       expect(waits.map(({ user, failed }) => `${user} ${failed}`)).toContain('writes false')
     }
+  })
+})
+
+describe('a request for what is not configured', () => {
+  it('is counted under a reason of its own, which no alert counts, and warned of', async () => {
+    const service = await startService()
+    const metrics = createMetrics()
+    const app = await createApp(service.services, { metrics })
+    const headers = { authorization: `Bearer ${service.operator}` }
+    expect((await app.fetch(new Request('http://svc.test/v2/signer', { headers }))).status).toBeGreaterThan(0)
+    const pause = new Request('http://svc.test/v2/signer/pauses', { method: 'POST', headers })
+    expect((await app.fetch(pause)).status).toBe(500)
+    expect(metrics.http.text()).toContain(
+      'svc_http_requests_total{method="POST",route="/v2/signer/pauses",status="500",reason="not_configured"} 1',
+    )
+    await app.close()
   })
 })
 

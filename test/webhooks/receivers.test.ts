@@ -322,6 +322,26 @@ describe('the name servers', () => {
     expect([...asked].filter((question) => !/^\w+\.test (1|28)$/.test(question))).toEqual([])
   })
 
+  it('are public in an IPv6-only network by the IPv4 address within that DNS64 gives them', async () => {
+    const { server } = await nameServer({
+      'four.test': ['64:ff9b:0:0:0:0:5db8:d70e'],
+      'private.test': ['64:ff9b:0:0:0:0:a00:1'],
+      'loopback.test': ['64:ff9b:0:0:0:0:7f00:1'],
+      'metadata.test': ['64:ff9b:0:0:0:0:a9fe:a9fe'],
+      'local-use.test': ['64:ff9b:1:0:0:0:5db8:d70e'],
+    })
+    const of = (name: string) => receiverAddresses(name, false, askNameServers([server]))
+    expect(await of('four.test')).toEqual(['64:ff9b::5db8:d70e'])
+    for (const [name, said] of [
+      ['private.test', 'a NAT64 address of a private address'],
+      ['loopback.test', 'a NAT64 address of a loopback address'],
+      ['metadata.test', 'a NAT64 address of a link-local address'],
+      ['local-use.test', 'a NAT64 address'],
+    ] as const)
+      await expect(of(name)).rejects.toThrow(said)
+    await expect(of('64:ff9b::5db8:d70e')).rejects.toThrow('a NAT64 address')
+  })
+
   it('deny by default what nobody knows', async () => {
     await expect(checkReceiver({ config: STRICT }, 'https://hooks.invalid/')).rejects.toThrow('does not resolve')
   })

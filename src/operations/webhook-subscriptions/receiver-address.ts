@@ -60,6 +60,21 @@ export function refusalOf(address: string): string | null {
   return null
 }
 
+/** The prefix under which a DNS64 server gives an IPv4 address to an IPv6-only network (RFC 6052). */
+const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
+
+/**
+ * The same for an address that a name resolves to. One under the NAT64 prefix leads to the IPv4 address in it, which is
+ * judged instead: an IPv6-only network reaches every IPv4 receiver that way.
+ */
+function resolvedRefusal(address: string): string | null {
+  if (isIP(address) !== 6 || address.includes('%')) return refusalOf(address)
+  const parsed = ipaddr.IPv6.parse(address)
+  if (!parsed.match(NAT64)) return refusalOf(address)
+  const reason = refusalOf(parsed.toByteArray().slice(12).join('.'))
+  return reason === null ? null : `a NAT64 address of ${reason}`
+}
+
 /** Names that resolve within a network or a machine, never on the public internet (RFC 6761, 6762, 7686, 8375). */
 const PRIVATE_NAME =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|lan|home|corp|home\.arpa|onion|alt)$/
@@ -109,7 +124,8 @@ export async function receiverAddresses(
   }
   if (addresses.length === 0) throw new ReceiverRefused(`${name} does not resolve`)
   for (const address of addresses) {
-    const reason = isIP(address) === 0 || !allowPrivate ? refusalOf(address) : null
+    const judge = address === name ? refusalOf : resolvedRefusal
+    const reason = isIP(address) === 0 || !allowPrivate ? judge(address) : null
     // Only the refused address is named, and only if it is valid, because the reader must not learn the others.
     const what = reason !== null && isIP(address) !== 0 ? `${address}, ${reason}` : reason
     if (reason !== null) throw new ReceiverRefused(`${name} is not a public host: it resolves to ${what}`)
