@@ -49,7 +49,11 @@ describe('every file', () => {
   it('is one that these tests know', () => {
     const known = [DOCKERFILE, COMPOSE, UNIT, CADDY, NGINX, ...MANIFESTS, GUIDE]
     const rest = FILES.filter((file) => !known.includes(file))
-    expect(rest.sort()).toEqual(['examples/deploy/README.md', 'examples/deploy/docker/.dockerignore'])
+    expect(rest.sort()).toEqual([
+      'examples/deploy/README.md',
+      'examples/deploy/docker/.dockerignore',
+      'examples/deploy/haproxy/haproxy.cfg',
+    ])
   })
 
   it.each(FILES)('%s names only variables that are settings', (file) => {
@@ -334,7 +338,7 @@ describe('YAML', () => {
     }
     expect(pod).toMatch(/startupProbe:\n\s+httpGet: \{ path: \/v2\/health,/)
     expect(pod).toMatch(/livenessProbe:\n\s+httpGet: \{ path: \/v2\/health,/)
-    expect(pod).toMatch(/readinessProbe:\n\s+httpGet: \{ path: \/ready,/)
+    expect(pod).toMatch(/readinessProbe:\n\s+httpGet: \{ path: "?\/ready[?",]/)
     expect(pod).toMatch(/kind: PodDisruptionBudget[\s\S]*maxUnavailable: 1/)
     // Folders that a daemon writes to are volumes, as the root is read-only.
     const [, dataDir] = /SVC_DATA_DIR=(\S+)/.exec(read(DOCKERFILE))!
@@ -380,7 +384,7 @@ describe('the programs that read them, where they are installed', () => {
       .replace(/ssl_certificate .*;/, `ssl_certificate ${certificate};`)
       .replace(/ssl_certificate_key .*;/, `ssl_certificate_key ${key};`)
       .replace('/var/log/nginx/svc.log', join(folder, 'access.log'))
-      .replace(/listen (\[::\]:)?(80|443)/g, 'listen $1180$2')
+      .replace(/listen (\[::\]:)?(80|443)/g, (_, v6 = '', port) => `listen ${v6}${18_000 + Number(port)}`)
     writeFileSync(join(folder, 'svc.conf'), site)
     mkdirSync(join(folder, 'logs'))
     const whole = `pid ${folder}/pid;\nerror_log stderr;\nevents {}\nhttp {\n  include ${folder}/svc.conf;\n}\n`
@@ -393,10 +397,10 @@ describe('the programs that read them, where they are installed', () => {
 
   it.skipIf(!isInstalled('caddy'))('caddy validate takes the site', () => {
     const args = ['validate', '--adapter', 'caddyfile', '--config', join(ROOT, CADDY)]
-    const { status, stderr } = spawnSync('caddy', args, {
+    const { status, stdout, stderr } = spawnSync('caddy', args, {
       encoding: 'utf8',
       env: { ...process.env, HOME: temporaryFolder() },
     })
-    expect([status, stderr]).toEqual([0, expect.stringContaining('Valid configuration')])
+    expect([status, stdout + stderr]).toEqual([0, expect.stringContaining('Valid configuration')])
   })
 })

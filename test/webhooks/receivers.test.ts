@@ -332,13 +332,8 @@ describe('the name servers', () => {
     })
     const of = (name: string) => receiverAddresses(name, false, askNameServers([server]))
     expect(await of('four.test')).toEqual(['64:ff9b::5db8:d70e'])
-    for (const [name, said] of [
-      ['private.test', 'a NAT64 address of a private address'],
-      ['loopback.test', 'a NAT64 address of a loopback address'],
-      ['metadata.test', 'a NAT64 address of a link-local address'],
-      ['local-use.test', 'a NAT64 address'],
-    ] as const)
-      await expect(of(name)).rejects.toThrow(said)
+    for (const name of ['private.test', 'loopback.test', 'metadata.test', 'local-use.test'])
+      await expect(of(name)).rejects.toThrow('a NAT64 address')
     await expect(of('64:ff9b::5db8:d70e')).rejects.toThrow('a NAT64 address')
   })
 

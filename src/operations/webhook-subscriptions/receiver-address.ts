@@ -71,8 +71,7 @@ function resolvedRefusal(address: string): string | null {
   if (isIP(address) !== 6 || address.includes('%')) return refusalOf(address)
   const parsed = ipaddr.IPv6.parse(address)
   if (!parsed.match(NAT64)) return refusalOf(address)
-  const reason = refusalOf(parsed.toByteArray().slice(12).join('.'))
-  return reason === null ? null : `a NAT64 address of ${reason}`
+  return refusalOf(parsed.toByteArray().slice(12).join('.')) === null ? null : refusalOf(address)
 }
 
 /** Names that resolve within a network or a machine, never on the public internet (RFC 6761, 6762, 7686, 8375). */
