@@ -16,6 +16,8 @@ import { VERSION } from '../src/version.ts'
 import { BACKUP_FORMAT, BACKUP_LIST, type BackupFile, type BackupList, sha256Of } from './backup-list.ts'
 import { installationParts, PART_FILES } from './database-parts.ts'
 
+const BACKUP_STOPS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
 /** Copies the installation while a daemon uses it. The folder appears once everything in it is on the disk. */
 export async function backUp(config: Config, request: BackupRequest, onProgress: StepProgress): Promise<BackupReport> {
   const folder = resolve(request.folder)
@@ -27,8 +29,15 @@ export async function backUp(config: Config, request: BackupRequest, onProgress:
   }
   const draft = `${folder}.partial`
   for (const stale of [draft, replacedFolder(folder)]) refuseStrangers(stale)
+  const removeDraft = () => rmSync(draft, { recursive: true, force: true })
+  // What was copied until Ctrl-C may hold the encryption key.
+  const stopped = (_: NodeJS.Signals, number: number) => {
+    removeDraft()
+    process.exit(128 + number)
+  }
+  for (const signal of BACKUP_STOPS) process.once(signal, stopped)
   try {
-    rmSync(draft, { recursive: true, force: true })
+    removeDraft()
     mkdirSync(draft, { mode: 0o700 })
     const list = await fillBackup(config, draft, parts, onProgress)
     if (existsSync(folder)) replaceBackup(folder, draft)
@@ -43,8 +52,10 @@ export async function backUp(config: Config, request: BackupRequest, onProgress:
       schema: list.schema,
     }
   } catch (error) {
-    rmSync(draft, { recursive: true, force: true })
+    removeDraft()
     throw writeFault(error, folder)
+  } finally {
+    for (const signal of BACKUP_STOPS) process.removeListener(signal, stopped)
   }
 }
 

@@ -168,16 +168,16 @@ async function openFile(
 }
 
 /**
- * Checks every page of a SQLite file and returns up to ten errors; empty when it is intact, null when another process
- * has it locked exclusively.
+ * Checks every page and index of a SQLite file, as a backup does, and returns up to ten errors; empty when it is intact,
+ * null when another process has it locked exclusively.
  */
 export async function checkFile(file: string): Promise<string[] | null> {
   const Driver = loadSqlite()
   let opened: Database.Database | undefined
   try {
     opened = new Driver(file, { readonly: true, fileMustExist: true })
-    const rows = opened.pragma('quick_check(10)') as { quick_check: string }[]
-    return rows.map(({ quick_check }) => quick_check).filter((line) => line !== 'ok')
+    const rows = opened.pragma('integrity_check(10)') as { integrity_check: string }[]
+    return rows.map(({ integrity_check }) => integrity_check).filter((line) => line !== 'ok')
   } catch (error) {
     return /^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error)) ? null : [(error as Error).message]
   } finally {

@@ -208,6 +208,25 @@ describeOnSqliteAlone('svc db restore', 'it puts files back', () => {
     expect(await namesOf(data.aside)).toEqual(['later', 'kept', 'local operator'])
   })
 
+  it('refuses a damaged index as doctor does', async () => {
+    const folder = at('other-index')
+    cpSync(at('again'), folder, { recursive: true })
+    const raw = new Database(join(folder, 'svc.db'))
+    raw.unsafeMode()
+    raw.pragma('writable_schema = on')
+    // The entries of the index are those of another column.
+    raw.exec(
+      'update sqlite_schema set sql = \'create index "audit_entries_by_action" on "audit_entries" ("request_id", "sequence")\' where name = \'audit_entries_by_action\'',
+    )
+    raw.close()
+    const doctor = await svc(['doctor', '--data-dir', folder, '-o', 'plain'])
+    expect([doctor.exitCode, doctor.stdout]).toEqual([
+      1,
+      expect.stringMatching(/fail\tdatabase\t.* is damaged: .*index/),
+    ])
+    await expectRefused(['db', 'backup', 'of-other-index', '--data-dir', folder], 1, /is damaged/)
+  })
+
   it('is refused while a daemon has the folder', async () => {
     const folder = at('served')
     cpSync(at('again'), folder, { recursive: true })
