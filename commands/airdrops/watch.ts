@@ -43,6 +43,7 @@ export const airdropWatchVerb = verb({
       try {
         const { data: stats } = await client.airdrops.stats({ id })
         if (lastLine === '') decimals = await mintDecimals(session, stats.mint)
+        ui.stream()
         const now = clock.now()
         const time = new Date(now).toISOString()
         const line = figuresLine(stats, decimals)

@@ -23,6 +23,7 @@ export const watchEvents = verb({
   async run({ since, ...filters }, session) {
     const lines = await openEventLines(session)
     const position = await eventPosition(session.client, filters, since ?? 'now')
+    session.ui.stream()
     session.ui.note(`Following the events after sequence ${position.sequence}; Ctrl-C ends this.`)
     for await (const { event } of followEvents(session, filters, position)) lines.print(event, eventLine(event))
     return { data: undefined }

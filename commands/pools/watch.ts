@@ -36,6 +36,7 @@ export const watch = verb({
       let pause = WATCH_PAUSE_MS
       try {
         const { data } = await client.pools.get({ address })
+        ui.stream()
         const line = changeLine(data)
         const time = new Date(clock.now()).toISOString()
         notePrice(prices, data)

@@ -32,6 +32,8 @@ export interface Ui {
   warn(text: string): void
   /** Prints the lines that wait. */
   flush(): void
+  /** Prints the lines that wait, and each later one at once: for a command that follows something until it is stopped. */
+  stream(): void
   /** Returns the lines that wait, for the document of a failure, which is printed instead of them. */
   takeNotes(): string[]
   /**
@@ -104,7 +106,7 @@ export function createUi({
 }: UiOptions): Ui {
   const own = terminal()
   const { stdout, stderr } = own
-  const holds = documents && !interactive
+  let holds = documents && !interactive
   const progress = createProgress(stderr, animated && !holds)
   const held: string[] = []
   const printLine = (text: string) => {
@@ -146,6 +148,10 @@ export function createUi({
       flush()
     },
     flush,
+    stream() {
+      holds = false
+      flush()
+    },
     takeNotes: () => held.splice(0),
     note: (text) => printLine(paint.err.dim(multiline(text))),
     warn: (text) => printLine(`${paint.err.yellow('warning:')} ${multiline(text)}`),

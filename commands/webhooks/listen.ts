@@ -42,6 +42,7 @@ export const listenToEvents = verb({
     const start = await listenStart(client, from, file)
     const types = await requestedTypes(client, events)
     writePosition(file, start)
+    ui.stream()
     if (url !== null && secret_file === undefined) ui.note(`Signing secret of this session: ${secrets[0]}`)
     ui.note(`Following the events after sequence ${start.sequence}; Ctrl-C ends this.`)
     const target = url === null ? null : { url, secrets }
