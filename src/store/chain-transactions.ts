@@ -1,4 +1,5 @@
 /** Transactions that were found in the history of followed accounts, from their listing to their finality. */
+import { HOLDING_KIND } from './followed-accounts.ts'
 import type { Row } from './schema.ts'
 import type { Reader, Tx } from './store.ts'
 
@@ -80,26 +81,29 @@ export async function releaseListed(tx: Tx, genesis: string, address: string): P
 }
 
 /**
- * Returns transactions of one chain that are to be read, in the order in which they took place: those found with
- * accounts that are watched in one way. An account that is watched in both counts as one whose state is.
+ * Why a transaction was found: an account whose data changed, one whose history is listed, or a token account of a
+ * platform wallet, which anybody can pay into. An account that is followed for several reasons has the first of them.
  */
+export type ReadingLane = 'state' | 'history' | 'holding'
+
+/** Returns transactions of one chain and lane that are to be read, in the order in which they took place. */
 export function waitingTransactions(
   reader: Reader,
-  { genesis, watch, now, limit }: { genesis: string; watch: 'state' | 'history'; now: number; limit: number },
+  { genesis, lane, now, limit }: { genesis: string; lane: ReadingLane; now: number; limit: number },
 ): Promise<ChainTransaction[]> {
   const waiting = reader.selectFrom('chain_transactions').selectAll().where('genesis', '=', genesis)
   return waiting
     .where('state', '=', 'waiting')
     .where((is) => {
-      const byState = is.exists(
-        is
-          .selectFrom('followed_accounts')
-          .select('followed_accounts.seq')
-          .whereRef('followed_accounts.genesis', '=', 'chain_transactions.genesis')
-          .whereRef('followed_accounts.address', '=', 'chain_transactions.address')
-          .where('followed_accounts.watch', '=', 'state'),
-      )
-      return watch === 'state' ? byState : is.not(byState)
+      const followed = is
+        .selectFrom('followed_accounts')
+        .select('followed_accounts.seq')
+        .whereRef('followed_accounts.genesis', '=', 'chain_transactions.genesis')
+        .whereRef('followed_accounts.address', '=', 'chain_transactions.address')
+      const byState = is.exists(followed.where('watch', '=', 'state').where('kind', '!=', HOLDING_KIND))
+      const byHolding = is.exists(followed.where('kind', '=', HOLDING_KIND))
+      if (lane === 'state') return byState
+      return is.and([is.not(byState), lane === 'holding' ? byHolding : is.not(byHolding)])
     })
     .where('next_check_at', '<=', now)
     .orderBy('slot')

@@ -57,6 +57,16 @@ export async function countSponsoredClaims(
   return new Map(rows.map(({ status, count }) => [status, Number(count)]))
 }
 
+/** Returns what each sponsorship has used, and its claims in groups of the same cost, as of one moment. */
+export const sponsorshipUses = (reader: Reader) =>
+  reader
+    .selectFrom('sponsorships')
+    .leftJoin('sponsored_claims as claim', 'claim.airdrop_id', 'sponsorships.airdrop_id')
+    .select(['sponsorships.airdrop_id', 'sponsorships.used', 'claim.status', 'claim.lamports', 'claim.fee'])
+    .select((row) => row.fn.count<number | string>('claim.id').as('claims'))
+    .groupBy(['sponsorships.airdrop_id', 'sponsorships.used', 'claim.status', 'claim.lamports', 'claim.fee'])
+    .execute()
+
 /** Changes a claim that is still in the given status; false when another process was first. */
 export async function moveSponsoredClaim(
   tx: Tx,

@@ -347,6 +347,16 @@ describe.skipIf(lacksDistributor)('a sponsored claim (needs the Jito merkle dist
     expect([status, json.error.details.reason, (await sponsorship()).used]).toEqual([400, 'expired', '0'])
     expect((await submitted(await build(first), first)).status).toBe(200)
   })
+
+  it('is known to the verification of the audit log, so that nobody empties the count of a budget by hand', async () => {
+    const { first, claimBy, services, ok } = await openSponsoredAirdrop()
+    await claimBy(first)
+    const { store } = services
+    expect(await ok('GET', '/v2/audit-verification')).toMatchObject({ intact: true })
+    await store.write((tx) => tx.updateTable('sponsorships').set({ used: '0' }).execute())
+    const { intact, broken } = await ok('GET', '/v2/audit-verification')
+    expect([intact, broken.why]).toEqual([false, expect.stringContaining('has not used what its claims cost')])
+  })
 })
 
 describe.skipIf(lacksDistributor)('what a sponsored claim costs (needs the Jito merkle distributor)', () => {
@@ -395,6 +405,7 @@ describe.skipIf(lacksDistributor)('what a sponsored claim costs (needs the Jito 
       expect(await sponsorship()).toMatchObject({ used: String(SPONSORED_FEE * BigInt(n)), pending: 0, failed: n })
     }
     expect(before - lamportsOf(platform)).toBe(3n * SPONSORED_FEE)
+    expect(await all.ok('GET', '/v2/audit-verification')).toMatchObject({ intact: true })
     const { status, details } = await refused('POST', buildsOf(id), { claimer: addressOf(first) })
     expect([status, details.reason]).toEqual([400, 'attempts_exhausted'])
   })

@@ -1,11 +1,12 @@
 /** Rounds of reconciliation: their calls, gaps after a stop, several daemons at once, forks, and strangers who name followed accounts. */
 import { create, createCollection } from '@metaplex-foundation/mpl-core'
+import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
 import { lookIntervalOf } from '../../src/following/reconciliation/intervals.ts'
 import { reconcileRecords } from '../../src/operations/transactions/reconcile-records.ts'
-import { findChainTransactions } from '../../src/store/chain-transactions.ts'
+import { findChainTransactions, waitingTransactions } from '../../src/store/chain-transactions.ts'
 import { accountsAfter, followAccounts } from '../../src/store/followed-accounts.ts'
 import { addressOf, assetsOn, eventsOf, lacksCore } from '../support/assets.ts'
 import { startPlatform } from '../support/platform-wallet.ts'
@@ -13,7 +14,8 @@ import { actsOn } from './acts.ts'
 
 /** A service with a collection that was made through it, and a stranger who is its authority. */
 async function withCollection() {
-  const scene = await assetsOn(await startPlatform(null))
+  const service = await startPlatform(null)
+  const scene = await assetsOn(service)
   const acts = await actsOn(scene, 'past')
   const user = scene.funded(1_000n * 1_000_000_000n)
   const made = await scene.built('POST', '/v2/collections', {
@@ -48,7 +50,7 @@ async function withCollection() {
     const genesis = await scene.services.chain.genesisHash()
     return { genesis, account: await accountsAfter(scene.services.store.db, { genesis, after: 0, limit: 100 }) }
   }
-  return { ...scene, acts, user, collection, minting, mint, told, states, sdk: { instructions, context, signer, key } }
+  return { ...scene, wallet: service.wallet, acts, user, collection, minting, mint, told, states, sdk: { instructions, context, signer, key } }
 }
 
 /** The services with every call to the node counted. */
@@ -174,6 +176,43 @@ describe.skipIf(lacksCore)('a round (needs Metaplex Core)', () => {
     await acts.settle()
     expect([await told(addressOf(asset)), await told(own.asset)]).toEqual([[], ['nft.created']])
     expect((await request('GET', '/v2/nfts')).json.data).toHaveLength(1)
+  })
+
+  it('reads what happened to a record although strangers flood a token account of the platform wallet', async () => {
+    const { acts, services, wallet, user, mint, told } = await withCollection()
+    const token = Keypair.generate()
+    const account = spl.getAssociatedTokenAddressSync(token.publicKey, wallet.publicKey)
+    const opened = [
+      SystemProgram.createAccount({
+        fromPubkey: user.publicKey,
+        newAccountPubkey: token.publicKey,
+        space: spl.MINT_SIZE,
+        lamports: 1_461_600,
+        programId: spl.TOKEN_PROGRAM_ID,
+      }),
+      spl.createInitializeMint2Instruction(token.publicKey, 0, user.publicKey, null),
+      spl.createAssociatedTokenAccountInstruction(user.publicKey, account, wallet.publicKey, token.publicKey),
+    ]
+    acts.past(acts.sign(opened, [user, token]))
+    await acts.settle(6)
+    for (let n = 1; n <= 60; n++) {
+      acts.past(acts.sign([spl.createMintToInstruction(token.publicKey, account, user.publicKey, n)], [user]))
+    }
+    acts.pass(1)
+    const { asset } = mint()
+    for (let n = 0; n < 20 && (await told(asset)).length === 0; n++) {
+      acts.pass(20)
+      await reconcileRecords(services, { calls: 16 })
+    }
+    expect(await told(asset)).toEqual(['nft.created'])
+    const genesis = await services.chain.genesisHash()
+    const { length } = await waitingTransactions(services.store.db, {
+      ...{ genesis, lane: 'holding', now: Number.MAX_SAFE_INTEGER, limit: 100 },
+    })
+    expect(length).toBeGreaterThan(30)
+    await acts.settle()
+    const row = await services.store.db.selectFrom('chain_transactions').select('seq').where('state', '=', 'waiting')
+    expect(await row.execute()).toEqual([])
   })
 
   it('retracts nothing when a fork drops what it has told, and tells nothing twice when that lands again', async () => {

@@ -76,6 +76,8 @@ async function tamperingsOf({ db }: Store): Promise<Tampering[]> {
     inserting('sponsorships', copy(sponsorship!, { airdrop_id: 'other' }), gone),
     inserting('fee_schedules', copy(schedule!, { id: 'fsc_other' }), gone),
     changing('sponsorships', sponsorship!, { enabled: 0 }, 'another enabled'),
+    changing('sponsorships', sponsorship!, { used: '5' }, 'has not used what its claims cost'),
+    changing('sponsorships', sponsorship!, { used: '' }, 'has not used what its claims cost'),
     changing('sponsorships', sponsorship!, { root: 'ab'.repeat(32) }, 'another root'),
     changing('fee_schedules', schedule!, { cron: '* * * * *' }, 'another cron'),
     changing('fee_schedules', schedule!, { active: 0 }, 'another active'),

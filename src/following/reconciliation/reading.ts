@@ -5,6 +5,7 @@ import {
   type ChainTransaction,
   deleteChainTransactions,
   moveChainTransaction,
+  type ReadingLane,
   waitingTransactions,
 } from '../../store/chain-transactions.ts'
 import type { EventDraft } from '../../store/event-drafts.ts'
@@ -25,7 +26,7 @@ import { submittedKind } from './submitted.ts'
 
 /** Transactions that are read at the same time. */
 const READ_TOGETHER = 8
-/** Transactions that are chosen for one step, of accounts that are watched in one way. */
+/** Transactions that are chosen for one step. */
 const ROWS_PER_STEP = 64
 /** Wait for the watcher, or for a node that does not have the transaction yet. */
 const MISSING_WAIT_MS = 5 * SECOND_MS
@@ -61,8 +62,9 @@ interface WrittenRead {
 }
 
 /**
- * Reads until nothing waits or the budget is used up; half of each step is for accounts of which the data has changed,
- * so that a flood of transactions that name a wallet delays no other. Throws internal_error when the node fails.
+ * Reads until nothing waits or the budget is used up. While others wait, a quarter of each step is for token accounts of
+ * the platform wallets, and half of the rest for accounts whose data changed: a flood of payments delays no record.
+ * Throws internal_error when the node fails.
  */
 export async function readWaiting(services: FollowingServices, options: ReadingOptions): Promise<void> {
   const { genesis, budget, signal } = options
@@ -72,14 +74,14 @@ export async function readWaiting(services: FollowingServices, options: ReadingO
     const limit = Math.min(ROWS_PER_STEP, budget.left)
     if (limit === 0) return
     const now = services.clock.now()
-    const [states, histories] = await Promise.all([
-      waitingTransactions(db, { genesis, watch: 'state', now, limit }),
-      waitingTransactions(db, { genesis, watch: 'history', now, limit }),
-    ])
-    const half = Math.ceil(limit / 2)
+    const waiting = (lane: ReadingLane) => waitingTransactions(db, { genesis, lane, now, limit })
+    const [states, histories, holdings] = await Promise.all([waiting('state'), waiting('history'), waiting('holding')])
+    const rest = Math.min(states.length + histories.length, limit - Math.min(holdings.length, Math.floor(limit / 4)))
+    const half = Math.ceil(rest / 2)
     const chosen = [
-      ...states.slice(0, Math.max(half, limit - histories.length)),
-      ...histories.slice(0, Math.max(half, limit - states.length)),
+      ...states.slice(0, Math.max(half, rest - histories.length)),
+      ...histories.slice(0, Math.max(rest - half, rest - states.length)),
+      ...holdings.slice(0, limit - rest),
     ]
     if (chosen.length === 0) return
     chosen.sort((a, b) => a.slot - b.slot || b.place - a.place)

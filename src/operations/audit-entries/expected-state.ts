@@ -5,6 +5,7 @@ import type { AuditAnchor } from '../../store/audit-anchors.ts'
 import type { Row } from '../../store/schema.ts'
 import { findSetting } from '../../store/settings.ts'
 import { listSignerPolicies, listSpendsSince } from '../../store/signings.ts'
+import { sponsorshipUses } from '../../store/sponsorships.ts'
 import type { Reader } from '../../store/store.ts'
 import { DAY_MS } from '../../timing.ts'
 import { policyJson } from '../signing/policy-state.ts'
@@ -61,9 +62,11 @@ export function expectedState(now: number) {
 
   /** Returns the first row that differs from the state that the entries imply. */
   const difference = async (reader: Reader): Promise<Difference | null> =>
-    (await standingDifference(reader)) ?? (await spendDifference(reader, spends, since))
+    (await standingDifference(reader)) ??
+    (await spendDifference(reader, spends, since)) ??
+    (await useDifference(reader))
 
-  /** The same without the spends of the day, which only all entries tell. */
+  /** The same without the spends of the day, which only all entries tell, and what sponsorships have used. */
   async function standingDifference(reader: Reader): Promise<Difference | null> {
     const left = new Map(policies)
     for (const row of await listSignerPolicies(reader)) {
@@ -180,3 +183,19 @@ async function spendDifference(
   }
   return null
 }
+
+/** Compares what each sponsorship has used with its claims: a failed one costs its fee, an expired one nothing. */
+async function useDifference(reader: Reader): Promise<Difference | null> {
+  const left = new Map<string, bigint | null>()
+  for (const { airdrop_id, used, status, lamports, fee, claims } of await sponsorshipUses(reader)) {
+    const cost = status === null || status === 'expired' ? '0' : status === 'failed' ? fee : lamports
+    const rest = left.has(airdrop_id) ? left.get(airdrop_id) : digits(used)
+    const each = digits(cost)
+    left.set(airdrop_id, rest == null || each === null ? null : rest - each * BigInt(claims))
+  }
+  const wrong = [...left].find(([, rest]) => rest !== 0n)?.[0]
+  return wrong === undefined ? null : { sequence: 0, why: `the sponsorship ${wrong} has not used what its claims cost` }
+}
+
+/** Returns null for content that svc did not write. */
+const digits = (text: string | null): bigint | null => (text !== null && /^\d+$/.test(text) ? BigInt(text) : null)
