@@ -104,7 +104,10 @@ export const sponsorships = {
     body: writeBody({
       budget: budget.optional(),
       enabled: z.boolean().optional(),
-      root: hash32.optional().meta({ description: 'Root that the stored tree must have, hex; another one is refused' }),
+      root: hash32.optional().meta({
+        description:
+          'Root that the stored tree must have, hex; another one is refused. Needed to begin where another API key stored the tree',
+      }),
     }),
     data: sponsorship,
     scope: 'airdrop:admin',

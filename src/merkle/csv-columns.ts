@@ -172,10 +172,11 @@ export function readingNotes({
   separator: string
   comments: number
 }): string[] {
-  const { header, ignored, names } = columns
+  const { header, amount, locked, category, ignored, names } = columns
   const roles = ['wallet', 'amount', 'locked amount']
   const notes: string[] = []
   if (header === 'comment') notes.push('the line that begins with # is read as the header')
+  if (category >= 0) notes.push(`column ${amount + 1} is read as the amount, column ${locked + 1} as the locked amount`)
   if (separator !== ',') notes.push(`cells are separated by ${separator === ';' ? 'semicolons' : 'tabs'}`)
   if (ignored.length > 0) {
     const taken = names.map((name, i) => `the ${roles[i]} from ${quoted(name)}`)

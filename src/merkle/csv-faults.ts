@@ -33,19 +33,21 @@ export function shapeFault(scanner: CsvScanner, columns: CsvColumns): typeof BLA
     const message = `column ${category + 1} is empty: without a header it holds a text, as Streamflow and Jito write it`
     return { offset: starts[category] ?? 0, message }
   }
-  // Only a number that was cut at its separator begins with a zero and has three digits, directly behind the amount.
-  const isCut =
-    amount + 1 < cells &&
-    starts[amount + 1] === (ends[amount] ?? 0) + 1 &&
-    /^[1-9]\d{0,2}$/.test(scanner.text(amount)) &&
-    /^0\d\d(\.\d+)?$/.test(scanner.text(amount + 1))
-  return isCut && amount + 1 < cells
+  // Only a number that was cut at its separator begins with a zero and has three digits.
+  return mayBeCut(scanner, columns) && scanner.text(amount + 1).startsWith('0')
     ? { offset: starts[amount] ?? 0, message: numbersFault(scanner, columns) }
     : undefined
 }
 
+/** Whether the amount and what stands directly behind it could be one number, cut at its thousands separator. */
+export const mayBeCut = (scanner: CsvScanner, { amount }: CsvColumns): boolean =>
+  amount + 1 < scanner.cells &&
+  scanner.starts[amount + 1] === (scanner.ends[amount] ?? 0) + 1 &&
+  /^[1-9]\d{0,2}$/.test(scanner.text(amount)) &&
+  /^\d{3}(\.\d+)?$/.test(scanner.text(amount + 1))
+
 /** Explains numbers behind an amount that no name of a header says the meaning of. */
-function numbersFault(scanner: CsvScanner, { amount, header }: CsvColumns): string {
+export function numbersFault(scanner: CsvScanner, { amount, header, category }: CsvColumns): string {
   const texts = [scanner.text(amount)]
   for (let cell = amount + 1; cell < scanner.cells && isNumeric(scanner.text(cell)); cell++)
     texts.push(scanner.text(cell))
@@ -54,7 +56,7 @@ function numbersFault(scanner: CsvScanner, { amount, header }: CsvColumns): stri
   const shown = quoted(texts.join(','))
   const named = header
     ? 'give each column a name in the header'
-    : 'begin the file with a header, as in wallet,amount,usd'
+    : `begin the file with a header, as in wallet,amount,${category < 0 ? 'usd' : 'locked,category'}`
   if (!/\d{4}/.test(whole) && rest.every((group) => /^\d{3}(\.\d+)?$/.test(group)))
     return `${shown} reads as a thousands separator; write the amount without, or ${named}`
   if (rest.length === 1 && /^\d+$/.test(whole) && /^\d+$/.test(rest[0] ?? ''))

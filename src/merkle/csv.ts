@@ -2,7 +2,7 @@
 import { AMOUNT_STATUS, amountFrom, readAmount } from './amounts.ts'
 import { decodeKey, isLowerCased, walletFault } from './base58.ts'
 import { type CsvColumns, readColumns } from './csv-columns.ts'
-import { BLANK, cellFault, isAmbiguous, noRows, shapeFault } from './csv-faults.ts'
+import { BLANK, cellFault, isAmbiguous, mayBeCut, noRows, numbersFault, shapeFault } from './csv-faults.ts'
 import { CsvScanner } from './csv-scanner.ts'
 import { LOCKED_BYTES, RECORD_BYTES } from './entry-list.ts'
 import { fileKindFault, unseenCharacter } from './file-faults.ts'
@@ -64,6 +64,9 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
   let more = columns.header === true ? scanner.next() : true
   let rowCount = 0
   const locked = new Uint8Array(LOCKED_BYTES)
+  // Locked amounts that no header names could as well be the last digits of cut amounts, if all look like that.
+  let cut: { offset: number; message: string } | undefined
+  let isEachCut = columns.category >= 0
   for (; more; more = scanner.next()) {
     rowCount++
     if (onProgress && rowCount % PROGRESS_ROWS === 0) {
@@ -77,6 +80,8 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
     }
     const { starts, ends } = scanner
     const at = rows.at
+    isEachCut &&= mayBeCut(scanner, columns)
+    if (isEachCut) cut ??= { offset: starts[columns.amount] ?? 0, message: numbersFault(scanner, columns) }
     const [walletStart, walletEnd] = [starts[columns.wallet] ?? 0, ends[columns.wallet] ?? 0]
     const isWallet =
       decodeKey(bytes, walletStart, walletEnd, rows.bytes, at) && !isLowerCased(bytes, walletStart, walletEnd)
@@ -98,6 +103,10 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
   }
   onProgress?.(rowCount, rowCount, 'read')
   if (rowCount === 0) refuse(0, () => noRows(scanner))
+  if (isEachCut && cut !== undefined) {
+    const { offset, message } = cut
+    refuse(offset, () => message)
+  }
 
   const settled = rows.settle(duplicates, faults.ofDuplicates(rows))
   faults.throwIfAny()

@@ -15,10 +15,12 @@ const [QUOTE, COMMA, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE] = [34, 44, 91, 93,
 const LEAST_ENTRY_BYTES = 37
 /** Objects around the array, at most. */
 const MAX_DEPTH = 3
+const RAW_ACCOUNTS =
+  'objects with owner and mint are token accounts, whose amounts are raw units: leave --decimals out, or use --raw'
 const EXPECTED = 'a JSON list of recipients is [{"wallet": "…", "amount": 1}, …]'
 
 export interface JsonRows extends SettledRows {
-  /** Whether the list is one of token accounts, whose amounts are raw units whatever the decimals. */
+  /** Whether the list is one of token accounts, whose amounts are raw units. */
   isRaw: boolean
   /** Fields of which nothing is read. */
   ignored: readonly string[]
@@ -40,7 +42,7 @@ interface Cell {
 
 /**
  * Reads the list. A number is scaled by `decimals`, by its exact text; a string is raw units, and refused with
- * `decimals`. Throws MerkleInputError with positions `NAME:LINE:COLUMN`, or like JsonScanner for what is not JSON.
+ * `decimals`, as token accounts are. Throws MerkleInputError with positions `NAME:LINE:COLUMN`, or like JsonScanner for what is not JSON.
  */
 export function readJsonList(bytes: Uint8Array, options: CsvOptions = {}): JsonRows {
   const { name = 'list', duplicates = 'reject' } = options
@@ -66,6 +68,7 @@ export function readJsonList(bytes: Uint8Array, options: CsvOptions = {}): JsonR
   }
   let fields: Fields | undefined
   if (array !== undefined) {
+    const known = new Set<string>()
     let keeper: EntryKeeper | undefined
     scanner.position = array + 1
     do {
@@ -78,8 +81,16 @@ export function readJsonList(bytes: Uint8Array, options: CsvOptions = {}): JsonR
         () => {},
         (field) => void (cells.has(field) ? twice(field) : cells.set(field, valueAt(scanner))),
       )
-      fields ??= fieldsOf([...cells.keys()], (message) => refuseForm(start, message))
-      keeper ??= new EntryKeeper(scanner, rows, faults, fields.isRaw ? undefined : options.decimals)
+      const before = known.size
+      for (const field of cells.keys()) known.add(field)
+      // A field of a later object may be the locked amount, or mean the same as one that is read already.
+      if (fields === undefined || known.size > before) {
+        const { isRaw } = fields ?? {}
+        fields = fieldsOf([...known], (message) => refuseForm(start, message))
+        if (isRaw !== undefined && isRaw !== fields.isRaw) refuseForm(start, 'a token account among other objects')
+        if (fields.isRaw && options.decimals !== undefined) refuseForm(start, RAW_ACCOUNTS)
+      }
+      keeper ??= new EntryKeeper(scanner, rows, faults, options.decimals)
       const [wallet, amount] = [cells.get(fields.wallet), cells.get(fields.amount)]
       const missing = wallet === undefined ? fields.wallet : fields.amount
       if (wallet === undefined || amount === undefined) faults.refuse(start, () => `the field ${missing} is missing`)

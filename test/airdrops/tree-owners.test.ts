@@ -94,7 +94,7 @@ describe('a stored tree', () => {
 
   it('that a sponsorship pays for is replaced by nobody, also while that is stopped', async () => {
     const { owner, replaceBy, ok, tree, storedRoot } = await storedTree()
-    for (const change of [{ budget: '1000000' }, { enabled: false }]) {
+    for (const change of [{ budget: '1000000', root: tree.root }, { enabled: false }]) {
       await ok('PATCH', sponsorshipOf(tree.id), change)
       for (const key of [owner, undefined]) {
         const { status, message } = await replaceBy(key)
@@ -116,10 +116,24 @@ describe('a sponsorship', () => {
     expect(begun.created_by).toMatch(/^key_/)
   })
 
+  it('of a list that another key stored, and could still replace, is begun only with its root', async () => {
+    const { ok, key, request, refused, tree, services } = await storedTree()
+    const path = sponsorshipOf(tree.id)
+    for (const whose of ['another', 'nobody']) {
+      const without = await refused('PATCH', path, { budget: '5' })
+      expect([whose, without.status, without.param]).toEqual([whose, 400, 'root'])
+      await services.store.write((tx) => tx.updateTable('merkle_trees').set({ created_by: null }).execute())
+    }
+    expect(await ok('PATCH', path, { budget: '5', root: tree.root })).toMatchObject({ root: tree.root })
+    // Nobody can replace it any more.
+    const admin = await key({ scopes: ['airdrop:admin'] })
+    expect((await request('PATCH', path, { body: { budget: '7' }, key: admin })).status).toBe(200)
+  })
+
   it('ends where the tree has another root, pays nothing, and begins again with that root alone', async () => {
     const { ok, refused, app, tree, services, listed } = await storedTree()
     const path = sponsorshipOf(tree.id)
-    await ok('PATCH', path, { budget: '5' })
+    await ok('PATCH', path, { budget: '5', root: tree.root })
     const root = 'cd'.repeat(32)
     await services.store.write((tx) => tx.updateTable('merkle_trees').set({ root }).execute())
     expect(await ok('GET', path)).toMatchObject({ root: tree.root, ended: true, enabled: true })
@@ -159,7 +173,7 @@ describe.skipIf(lacksDistributor)('an airdrop by the platform wallet (needs the 
   it('keeps its list against a thief, who gets neither its tokens nor a lamport of its sponsorship', async () => {
     const all = await storedTree()
     const { tree, thief, thiefsKey, listed, replaceBy, ok, refused, chain, platform, vaultOf, mint } = all
-    await ok('PATCH', sponsorshipOf(tree.id), { budget: '20300000' })
+    await ok('PATCH', sponsorshipOf(tree.id), { budget: '20300000', root: tree.root })
     expect((await replaceBy(thiefsKey)).status).toBe(403)
     // As `svc airdrops init ID` does, which goes by the root that is stored.
     await ok('POST', '/v2/airdrops', initBody(all, (await ok('GET', `/v2/airdrops/${tree.id}`)).root))

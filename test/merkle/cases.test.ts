@@ -38,6 +38,7 @@ describe('svc merkle build', () => {
     ['gz.csv.gz', [/^1:1: .*gzip; unpack/]],
     ['xlsx-like.xlsx', [/^1:1: .*Excel workbook.*CSV UTF-8/]],
     ['dup-case.csv', [/^4:1: wallet 6MEx\w+ stands twice .* 2:1$/, /^5:1: "6mex\w+" has no capital letter/]],
+    ['helius-token-accounts.json', [/^\d+:\d+: .*token accounts, whose amounts are raw units: leave --decimals out/]],
     ['gumdrop-list.json', [/^2:3: the JSON has the fields "handle", "amount": name the one of the wallet/]],
   ])('refuses %s, and writes nothing', async (name, faults) => {
     const out = join(home, 'never.json')
@@ -52,7 +53,7 @@ describe('svc merkle build', () => {
 
   const none: string[] = []
   it.each([
-    ['jito-noheader.csv', 6, '3500000000', ['column 4'], /"column 4"/],
+    ['jito-noheader.csv', 6, '3500000000', ['column 4'], /column 3 as the locked amount\s.*"column 4"/],
     ['address-and-amount-and-usd.csv', 6, '85000000', ['Amount (USD)'], /"Amount \(USD\)"/],
     ['vested-type.csv', 6, '85000000', ['type'], /"type"/],
     ['solana-tokens-lockup.csv', 6, '85000000', ['lockup_date'], /"lockup_date"/],
@@ -68,13 +69,6 @@ describe('svc merkle build', () => {
     ['trailing-zeros-12.csv', 6, '85500000', none, undefined],
     ['wallet-amount-array.json', 6, '600000000', none, /JSON with amounts in whole tokens of 6 decimals/],
     ['sugar-airdrop_list.json', 6, '6000000', none, /JSON with amounts in whole tokens/],
-    [
-      'helius-token-accounts.json',
-      6,
-      '468000',
-      ['address', 'mint', 'delegated_amount', 'frozen'],
-      /raw units\s.*each owner/,
-    ],
   ])('reads %s, and says what it did not read', async (name, decimals, total, ignored, note) => {
     const args = ['merkle', 'build', at(name), '--mint', MINT, '--decimals', String(decimals)]
     const json = await svc([...args, '--json'])
@@ -85,6 +79,43 @@ describe('svc merkle build', () => {
     const { stderr } = await svc([...args, '-o', 'plain'])
     if (note === undefined) expect(stderr).toBe('')
     else expect(stderr).toMatch(note)
+  })
+
+  it('reads token accounts in raw units alone', async () => {
+    const args = ['merkle', 'build', at('helius-token-accounts.json'), '--mint', MINT]
+    const fields = ['address', 'mint', 'delegated_amount', 'frozen']
+    expect(JSON.parse((await svc([...args, '--json'])).stdout)).toMatchObject({
+      ...{ total: '468000', ignored_columns: fields, comment_rows: 0 },
+    })
+    expect((await svc([...args, '-o', 'plain'])).stderr).toMatch(/raw units\s.*each owner/)
+  })
+
+  it('reads or refuses a field that only later objects of a JSON list have', async () => {
+    const built = async (list: readonly object[], ...flags: string[]) =>
+      svc(['merkle', 'build', file('list.json', JSON.stringify(list)), '--mint', MINT, '--json', ...flags])
+    const first = { wallet: A, amount: 5 }
+    const locked = await built([first, { wallet: B, amount: 5, locked: 500, note: 'x' }])
+    expect(JSON.parse(locked.stdout)).toMatchObject({ total_locked: '500', ignored_columns: ['note'] })
+    for (const [another, fault] of [
+      [{ wallet: B, amount: 5, balance: 6 }, 'amount and balance mean the same'],
+      [{ owner: B, mint: MINT, amount: 5 }, 'a token account among other objects'],
+    ] as const) {
+      const { exitCode, stderr } = await built([first, another])
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining(fault)])
+    }
+  })
+
+  it('refuses amounts that may be cut at their thousands separators where no header names the locked ones', async () => {
+    const built = (text: string) => svc(['merkle', 'build', file('cut.csv', text), '--mint', MINT, '--json'])
+    const cut = `${A},1,500,USDC\n${B},20,000,USDC\n`
+    for (const text of [cut.replace('000', '250'), cut, `${A},1,500,USDC\n`]) {
+      const { exitCode, stderr } = await built(text)
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining('reads as a thousands separator')])
+    }
+    const named = await built(`wallet,amount,locked,category\n${A},1,500,USDC\n`)
+    expect(JSON.parse(named.stdout)).toMatchObject({ total_locked: '500' })
+    // A row that no separator explains shows that the columns are meant.
+    expect(JSON.parse((await built(`${A},1,500,x\n${B},20,7,x\n`)).stdout)).toMatchObject({ total_locked: '507' })
   })
 
   it('counts the rows that begin with #', async () => {

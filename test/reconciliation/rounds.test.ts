@@ -50,7 +50,18 @@ async function withCollection() {
     const genesis = await scene.services.chain.genesisHash()
     return { genesis, account: await accountsAfter(scene.services.store.db, { genesis, after: 0, limit: 100 }) }
   }
-  return { ...scene, wallet: service.wallet, acts, user, collection, minting, mint, told, states, sdk: { instructions, context, signer, key } }
+  return {
+    ...scene,
+    wallet: service.wallet,
+    acts,
+    user,
+    collection,
+    minting,
+    mint,
+    told,
+    states,
+    sdk: { instructions, context, signer, key },
+  }
 }
 
 /** The services with every call to the node counted. */

@@ -15,7 +15,7 @@ type UpdateSponsorshipRoute = Api['sponsorships']['update']
 
 /**
  * Throws not_found without a stored tree, and bad_request naming `budget` for a new sponsorship without one, or `root`
- * where the tree has another. The tree is locked, so that nobody replaces it meanwhile.
+ * where the tree has another, or another key's tree is begun without it. The tree is locked, so that nobody replaces it meanwhile.
  */
 export async function updateSponsorshipOf(
   context: Context,
@@ -31,7 +31,7 @@ export async function updateSponsorshipOf(
   })
 }
 
-type Tree = Pick<Row<'merkle_trees'>, 'id' | 'root'>
+type Tree = Pick<Row<'merkle_trees'>, 'id' | 'root' | 'created_by'>
 
 function requireRoot({ root }: Input<UpdateSponsorshipRoute>, tree: Tree): void {
   const meant = root?.replace(/^0x/, '').toLowerCase()
@@ -45,11 +45,18 @@ function requireRoot({ root }: Input<UpdateSponsorshipRoute>, tree: Tree): void 
 async function begin(
   context: Context,
   tx: Tx,
-  { root }: Tree,
-  { id, budget, enabled = true }: Input<UpdateSponsorshipRoute>,
+  { root, created_by }: Tree,
+  { id, budget, enabled = true, root: named }: Input<UpdateSponsorshipRoute>,
 ): Promise<SponsorshipRow> {
   if (budget === undefined) {
     throw badRequest('budget: a new sponsorship needs the lamports that it may spend', { param: 'budget' })
+  }
+  // Until it is sponsored its owner can replace it, also after this key has looked at it.
+  if (named === undefined && created_by !== context.actor.apiKeyId) {
+    throw badRequest(
+      `root: another API key stored the list of ${id}, and may have replaced it: send the root of the list that you mean (\`svc airdrops sponsor ${id} --budget SOL --root ROOT\`)`,
+      { param: 'root' },
+    )
   }
   const now = context.clock.now()
   const row = await insertSponsorship(tx, {
