@@ -2,9 +2,11 @@
 import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
+import { createApp } from '../daemon/app.ts'
 import { readAccountKinds } from '../src/chain/account-kinds.ts'
 import { recipientFaults } from '../src/operations/recipients.ts'
 import { addressOf, airdropsOn, createBody, lacksDistributor } from './support/airdrops.ts'
+import { requester } from './support/request.ts'
 import { startService } from './support/service.ts'
 
 const SYSTEM = '11111111111111111111111111111111'
@@ -47,6 +49,32 @@ describe.skipIf(lacksDistributor)('a stored list', () => {
       strangers.map(([, reason]) => reason),
     )
     await ok('POST', '/v2/airdrops', createBody(payer, mint, tree.root, { allow_programs: true }))
+  })
+
+  it('is read once in ten minutes, however often its airdrop is built, and again at once where the node failed', async () => {
+    const { payer, mint, storeTree, services, clock, operator } = await opened()
+    const tree = await storeTree(mint, [{ wallet: addressOf(Keypair.generate()), amount: '5' }])
+    const node = services.chain
+    let [calls, isDown] = [0, true]
+    const call = async <T>(method: string, params: readonly unknown[]): Promise<T> => {
+      const isRead = JSON.stringify(params).includes('"dataSlice"')
+      if (isRead) calls++
+      if (isRead && isDown) throw new Error('it is down')
+      return node.call<T>(method, params)
+    }
+    const service = { ...services, chain: { ...node, call } }
+    const { fetch } = await createApp(service)
+    const create = requester('http://svc.test', async (request) => fetch(request), operator)
+    const body = createBody(payer, mint, tree.root)
+    const build = async () => (await create('POST', '/v2/airdrops', { body })).status
+    expect([await build(), calls]).toEqual([500, 1])
+    isDown = false
+    expect(await Promise.all([build(), build(), build()])).toEqual([200, 200, 200])
+    expect(calls).toBe(2)
+    clock.advance(9 * 60_000)
+    expect([await build(), calls]).toEqual([200, 2])
+    clock.advance(60_000)
+    expect([await build(), calls]).toEqual([200, 3])
   })
 
   it('of wallets alone has no warning, and is refused for an account that somebody opened at one of them', async () => {

@@ -1,4 +1,4 @@
-/** Whether there is any record that a transaction on chain could have made or could change. */
+/** Whether there are records that a transaction on chain could have made or could change, and of which accounts. */
 import type { Reader } from './store.ts'
 
 const TABLES = ['transactions', 'pools', 'merkle_trees', 'tokens', 'nfts', 'stakes', 'gold_locks'] as const
@@ -16,4 +16,16 @@ export async function hasRecords(reader: Reader): Promise<boolean> {
     return true
   }
   return false
+}
+
+/** Of these addresses, the distributors and locks that have a record. */
+export async function recordedHolders(reader: Reader, addresses: readonly string[]): Promise<Set<string>> {
+  if (addresses.length === 0) return new Set()
+  const trees = reader.selectFrom('merkle_trees').select('distributor as address')
+  const locks = reader.selectFrom('gold_locks').select('escrow as address')
+  const found = [
+    ...(await trees.where('distributor', 'in', addresses).execute()),
+    ...(await locks.where('escrow', 'in', addresses).execute()),
+  ]
+  return new Set(found.flatMap(({ address }) => address ?? []))
 }

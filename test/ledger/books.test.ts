@@ -1,4 +1,5 @@
 /** The ledger of real transactions: launches, trades, claims with splits, airdrops and failures, to the lamport. */
+import { base58 } from '@scure/base'
 import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
@@ -240,6 +241,46 @@ describe.skipIf(lacksDistributor)('the ledger of an airdrop (needs the Jito merk
     const withdrawn = await booked(signature)
     expect(kindsOf(withdrawn, payer)['withdrawal tokens']).toBe(1_000n)
     expect((await books.verified()).faults).toEqual([])
+  })
+
+  it('has a platform fee past this service only beside a claim that has a record here', async () => {
+    const books = await opened()
+    const { ok, wallet, mintFor, storeTree, submit, sign, chain, booked, kindsOf, platform } = books
+    const payer = wallet()
+    const [first, second, third] = [wallet(), wallet(), wallet()]
+    const [ours, theirs] = [mintFor(payer, 10_000n), mintFor(payer, 10_000n)]
+    const tree = await storeTree(
+      ours,
+      entriesFor([first, second, third], () => 1_000n),
+    )
+    const ids: Record<string, string> = {}
+    for (const mint of [ours, theirs]) {
+      const made = await ok('POST', '/v2/airdrops', createBody(payer, mint, tree.root, { fund_amount: '3000' }))
+      await submit(made, payer)
+      ids[mint] = made.tracked_resource.resource_id
+    }
+    await books.settle()
+    const claim = async (mint: string, claimer: Keypair) => {
+      const { proof } = await ok('GET', `/v2/merkle-trees/${tree.id}/proofs/${addressOf(claimer)}`)
+      const body = claimBody(claimer, { amount: '1000', platform_fee: 7_000_000, proof })
+      return ok('POST', `/v2/airdrops/${ids[mint]}/claims`, body)
+    }
+    const past = async (mint: string, claimer: Keypair) => {
+      const raw = Buffer.from(sign((await claim(mint, claimer)).transaction, [claimer]), 'base64')
+      expect(chain.send(raw).err).toBeNull()
+      return base58.encode(raw.subarray(1, 65))
+    }
+    const of = async (signature: string) => {
+      for (let round = 0; round < 4; round++) {
+        await books.settle({ worker: true })
+        books.pass(20)
+        await books.entries()
+      }
+      return kindsOf(await booked(signature), platform)
+    }
+    expect(await of(await past(ours, first))).toEqual({ platform_fee: 7_000_000n })
+    expect(await of(await past(theirs, second))).toEqual({ transfer: 7_000_000n })
+    expect(await of(await submit(await claim(theirs, third), third))).toEqual({ platform_fee: 7_000_000n })
   })
 })
 

@@ -104,6 +104,8 @@ const known: KnownAddresses = {
   creators: new Map([[ADDRESSES[2]!, ADDRESSES[3]!]]),
   vestings: new Map(),
   goldMint: MINTS[0],
+  holders: new Set([ADDRESSES[4]!]),
+  isSubmitted: false,
 }
 
 describe('postings', () => {

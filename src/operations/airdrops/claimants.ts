@@ -1,23 +1,28 @@
 /** Checks that the wallets of a stored list can claim, before its airdrop is put on chain and funded. */
 import type { Context } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
 import { entryAt } from '../../merkle/entry-list.ts'
 import { readStoredList } from '../../merkle/stored-tree.ts'
 import type { Row } from '../../store/schema.ts'
-import { SECOND_MS } from '../../timing.ts'
+import { MINUTE_MS } from '../../timing.ts'
 import { withRow } from '../merkle-trees/open-tree.ts'
-import { type Recipient, type RecipientFault, recipientFaults, refuseRecipients } from '../recipients.ts'
+import { type Recipient, requireRecipients } from '../recipients.ts'
 
 type Chain = Context['chain']
 
 interface CheckedList {
   at: number
-  faults: Promise<RecipientFault[]>
+  /** Rejects with bad_request where one of them cannot claim. */
+  outcome: Promise<void>
 }
 
-/** A list of 50,000 takes 500 calls of the node, so the next build of the same airdrop goes by what was read. */
+/**
+ * A list of 50,000 takes 500 calls of the node, and a key without any scope can ask for them: each root is read once in
+ * ten minutes. Only outcomes are kept, as a list may have as many faults as entries.
+ */
 const checkedLists = new WeakMap<Chain, Map<string, CheckedList>>()
-const KEPT_MS = 60 * SECOND_MS
-const MOST_KEPT = 32
+const KEPT_MS = 10 * MINUTE_MS
+const MOST_KEPT = 10_000
 
 /** Throws bad_request naming the first entry that is no wallet, and how many are not; not_found without the leaves. */
 export async function requireClaimants(context: Context, tree: Row<'merkle_trees'>): Promise<void> {
@@ -25,20 +30,24 @@ export async function requireClaimants(context: Context, tree: Row<'merkle_trees
   const lists = checkedLists.get(chain) ?? new Map<string, CheckedList>()
   checkedLists.set(chain, lists)
   const known = lists.get(tree.root)
-  const isFresh = known !== undefined && clock.now() - known.at < KEPT_MS
-  const faults = isFresh ? known.faults : faultsIn(context, tree)
-  if (!isFresh) {
-    if (lists.size >= MOST_KEPT) lists.clear()
-    lists.set(tree.root, { at: clock.now(), faults })
-    faults.catch(() => lists.delete(tree.root))
-  }
-  refuseRecipients(await faults, tree.leaf_count)
+  if (known !== undefined && clock.now() - known.at < KEPT_MS) return known.outcome
+  const checked = { at: clock.now(), outcome: check(context, tree) }
+  // The oldest stands first, as one that is read again moves to the end.
+  lists.delete(tree.root)
+  const [oldest] = lists.size >= MOST_KEPT ? lists.keys() : []
+  if (oldest !== undefined) lists.delete(oldest)
+  lists.set(tree.root, checked)
+  checked.outcome.catch((error) => {
+    const isRefused = error instanceof ApiError && error.code === 'bad_request'
+    if (!isRefused && lists.get(tree.root) === checked) lists.delete(tree.root)
+  })
+  return checked.outcome
 }
 
-async function faultsIn(context: Context, tree: Row<'merkle_trees'>): Promise<RecipientFault[]> {
+async function check(context: Context, tree: Row<'merkle_trees'>): Promise<void> {
   const list = await withRow(context, tree, ({ head, read }) => readStoredList(head, read))
   const claimants = Array.from({ length: list.count }, (_, i): Recipient => {
     return { param: `entries.${i}.wallet`, wallet: entryAt(list, i).wallet }
   })
-  return recipientFaults(context, claimants, { allowsPrograms: false })
+  await requireRecipients(context, claimants, { allowsPrograms: false })
 }

@@ -37,6 +37,10 @@ export interface KnownAddresses {
   vestings: ReadonlyMap<string, string>
   /** Mint of gold locks. */
   goldMint: string | undefined
+  /** Distributors and locks that have a record here. */
+  holders: ReadonlySet<string>
+  /** Whether the transaction was submitted here, which takes an API key. */
+  isSubmitted: boolean
 }
 
 /** The fields that changes of pools may have; which ones depends on the kind. */
@@ -87,10 +91,16 @@ export function actsIn(message: DecodedMessage, known: KnownAddresses): LedgerAc
   })
 }
 
-/** Whether a payment to the platform may be its fee: beside an act that is built here, a stake among them, but no trade. */
-export const isChargeable = (message: DecodedMessage, acts: readonly LedgerAct[]): boolean =>
-  acts.some(({ kind }) => kind !== 'trade') ||
+/**
+ * Whether a payment to the platform may be its fee: beside an act that is built here, a stake among them, but no trade. What
+ * was not submitted here counts only with a record of this service, as strangers claim and lock on their own.
+ */
+export const isChargeable = (message: DecodedMessage, acts: readonly LedgerAct[], known: KnownAddresses): boolean =>
+  acts.some((act) => act.kind !== 'trade' && (known.isSubmitted || isRecorded(act, known))) ||
   assetChangesIn(message).some((change) => 'platformId' in change && change.platformId !== null)
+
+const isRecorded = ({ kind, pool, holder }: LedgerAct, { creators, holders }: KnownAddresses): boolean =>
+  kind === 'lock' || (pool !== null && creators.has(pool)) || (holder !== null && holders.has(holder))
 
 const poolChanges = (message: DecodedMessage) =>
   [...dbcChangesIn(message), ...dammV2ChangesIn(message)] as readonly PoolChangeFields[]

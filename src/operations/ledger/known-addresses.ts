@@ -3,7 +3,9 @@ import { vestingClaimsIn } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Services } from '../../context.ts'
 import type { DecodedMessage } from '../../solana/messages.ts'
 import { poolCreators, symbolsOfMints } from '../../store/pools.ts'
+import { recordedHolders } from '../../store/recorded-resources.ts'
 import type { Reader } from '../../store/store.ts'
+import { findTransactions } from '../../store/transactions.ts'
 import { poolOfVesting } from '../pools/claimed-fees.ts'
 import { trySigner } from '../signing/require-signer.ts'
 import type { KnownAddresses } from './acts.ts'
@@ -16,7 +18,11 @@ export async function platformWallets(services: Omit<KnownServices, 'store' | 'c
   return [...new Set(wallets.flatMap((wallet) => wallet ?? []))]
 }
 
-export async function knownAddresses(services: KnownServices, message: DecodedMessage): Promise<KnownAddresses> {
+export async function knownAddresses(
+  services: KnownServices,
+  message: DecodedMessage,
+  signature: string,
+): Promise<KnownAddresses> {
   const { store, chain, config } = services
   const vestings = new Map<string, string>()
   const claims = vestingClaimsIn(message)
@@ -30,6 +36,8 @@ export async function knownAddresses(services: KnownServices, message: DecodedMe
     creators: await poolCreators(store.db, message.keys),
     vestings,
     goldMint: config.values['gold.mint'],
+    holders: await recordedHolders(store.db, message.keys),
+    isSubmitted: (await findTransactions(store.db, [signature])).length > 0,
   }
 }
 

@@ -59,7 +59,7 @@ export function postingsOf(executed: ExecutedBalances, known: KnownAddresses): P
   const flows = systemFlowsIn(executed.isFailed ? { ...message, instructions: [] } : message)
   const parties = partiesIn(executed, message, { acts, known })
   const accounts = new Map(executed.accounts.map((each) => [each.address, each]))
-  const charged = { isChargeable: isChargeable(message, acts), flows }
+  const charged = { isChargeable: isChargeable(message, acts, known), flows }
   const frame: Frame = { executed, known, acts, parties, ...charged, accounts, postings: [] }
   postLamports(frame)
   postTokens(frame)

@@ -176,7 +176,7 @@ async function readTransaction(
   signature: string,
   executed: ExecutedBalances,
 ): Promise<ReadTransaction> {
-  const known = await knownAddresses(services, executionOrder(executed))
+  const known = await knownAddresses(services, executionOrder(executed), signature)
   const postings = postingsOf(executed, known)
   const symbols = await tokenSymbols(services.store.db, [...new Set(postings.map(({ token }) => token))])
   return { signature, executed, postings, symbols, price: await priceAt(services, executed.at) }
