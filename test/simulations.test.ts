@@ -118,7 +118,7 @@ it('what a program returns is answered with the program', async () => {
 it('what is no transaction is refused by its field', async () => {
   const { service, payer } = await start()
   const good = unsigned(payer, [memo('a')]).serialize()
-  const big = Buffer.alloc(1233, 1)
+  const big = Buffer.from(Array.from({ length: 1233 }, (_, n) => n))
   const v1 = Uint8Array.from(good)
   v1[65] = 0x81
   const wrongProgram = Uint8Array.from(good)

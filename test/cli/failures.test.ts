@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startDaemon } from '../support/daemon.ts'
+import { onPostgres } from '../support/database.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { commandLine, MINT } from './command-line.ts'
 
@@ -21,7 +22,8 @@ async function answering(status: number, body: unknown): Promise<string> {
 describe('a daemon in production', () => {
   it('tells which setting is not set, hides every other cause, and the command says that its log has that', async () => {
     const dataDir = temporaryFolder()
-    const env = { NODE_ENV: 'production', SVC_URL: 'http://127.0.0.1:1' }
+    const named = onPostgres ? {} : { SVC_DATABASE_URL: 'sqlite' }
+    const env = { NODE_ENV: 'production', SVC_URL: 'http://127.0.0.1:1', ...named }
     const daemon = await startDaemon({ dataDir, env })
     onTestFinished(() => daemon.stop())
     const flags = ['--api', daemon.url, '--api-key-file', join(dataDir, 'operator.key')]

@@ -3,12 +3,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { base58 } from '@scure/base'
 import { describe, expect, it } from 'vitest'
-import { naiveLevels, naiveProof, naiveRoot, recipientsOf } from '../merkle/reference.ts'
+import { naiveLevels, naiveProof, naiveRoot, signersOf } from '../merkle/reference.ts'
 import { commandLine, MINT } from './command-line.ts'
 
 const cli = commandLine()
 const { svc } = cli
-const rows = recipientsOf(7).map(({ wallet }, n) => ({ wallet, amount: BigInt(n + 1), locked: BigInt(n) * 1000n }))
+const rows = signersOf(7).map(({ wallet }, n) => ({ wallet, amount: BigInt(n + 1), locked: BigInt(n) * 1000n }))
 const levels = naiveLevels(rows)
 const root = naiveRoot(rows)
 const bytesOf = (hex: string) => [...Buffer.from(hex, 'hex')]

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { naiveLevels, naiveProof, naiveRoot, recipientsOf } from '../merkle/reference.ts'
+import { naiveLevels, naiveProof, naiveRoot, signersOf } from '../merkle/reference.ts'
 import { commandLine, MINT } from './command-line.ts'
 
 const cli = commandLine()
 const { svc } = cli
-const rows = recipientsOf(7).map(({ wallet }, n) => ({
+const rows = signersOf(7).map(({ wallet }, n) => ({
   wallet,
   amount: BigInt(n || 9),
   locked: BigInt(n * n) * 500_000n,

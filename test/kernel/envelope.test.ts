@@ -363,7 +363,7 @@ describe('success', () => {
       version: expect.stringMatching(/./),
     })
     const types = await request('GET', '/v2/webhook-event-types', { key: null })
-    expect(types.json.data).toHaveLength(32)
+    expect(types.json.data).toHaveLength(31)
     expect(types.json.meta).toEqual({ request_id: types.headers.get('x-request-id') })
     const workers = await request('GET', '/v2/health/workers')
     expect(workers.json.data.workers.map(({ name }: { name: string }) => name).sort()).toEqual([

@@ -1,6 +1,7 @@
 /** A second, naive implementation of lists, trees and proofs, written from the contract alone, to test against. */
 import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
+import { PublicKey } from '@solana/web3.js'
 import fc from 'fast-check'
 
 export interface Recipient {
@@ -61,6 +62,12 @@ export const recipientsOf = (count: number): Recipient[] =>
     wallet: walletOf(i),
     amount: (BigInt(i) * 0x9e3779b97f4a7c15n) % 2n ** 64n,
   }))
+
+/** So many of them that somebody can sign for: half of all keys are on the curve. */
+export const signersOf = (count: number): Recipient[] =>
+  recipientsOf(count * 4)
+    .filter(({ wallet }) => PublicKey.isOnCurve(wallet))
+    .slice(0, count)
 
 export const anyKey = fc.uint8Array({ minLength: 32, maxLength: 32 })
 export const anyWallet = anyKey.map((key) => base58.encode(key))

@@ -167,6 +167,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
         [mint]: 'MINT',
         [distributor]: 'DISTRIBUTOR',
         [stored.root]: 'ROOT',
+        [stored.created_by as string]: 'KEY',
       })
     })
     expect(typesOf(past)).toEqual([
