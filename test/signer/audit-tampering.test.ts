@@ -189,7 +189,7 @@ describe.each(onPostgres ? ['PostgreSQL'] : ['SQLite', 'PostgreSQL'])('a databas
     },
   )
 
-  it.skipIf(missing)('is refused with a trigger or a view that no migration made', async () => {
+  it.skipIf(missing)('is refused with anything that changes or hides rows and that no migration made', async () => {
     const { dataDir, env, service, url } = await installed()
     await service.close()
     const additions =
@@ -215,12 +215,44 @@ describe.each(onPostgres ? ['PostgreSQL'] : ['SQLite', 'PostgreSQL'])('a databas
               'drop rule quiet on audit_entries',
               'the rule "quiet" on audit_entries is of no migration',
             ],
+            [
+              `alter extension plpgsql add table audit_entries;
+               create trigger member before insert on audit_entries for each row execute function hide()`,
+              'drop trigger member on audit_entries; alter extension plpgsql drop table audit_entries',
+              'the trigger "member" on audit_entries is of no migration',
+            ],
+            [
+              'create policy part on audit_entries using (false)',
+              'drop policy part on audit_entries',
+              'the policy "part" on audit_entries is of no migration',
+            ],
+            [
+              'alter table audit_entries enable row level security',
+              'alter table audit_entries disable row level security',
+              'the row security "audit_entries" is of no migration',
+            ],
+            [
+              `create function own(text) returns text immutable language sql as $$ select $1 $$;
+               alter table audit_entries alter column request_id set default own('x')`,
+              'alter table audit_entries alter column request_id drop default',
+              'the default "request_id" on audit_entries is of no migration',
+            ],
+            [
+              `alter table audit_entries add constraint checked check (own(request_id) is not null)`,
+              'alter table audit_entries drop constraint checked',
+              'the constraint "checked" on audit_entries is of no migration',
+            ],
+            [
+              'create index called on audit_entries (own(request_id))',
+              'drop index called',
+              'the index "called" on audit_entries is of no migration',
+            ],
           ]
     const copies = temporaryFolder()
     for (const [add = '', drop = '', why = ''] of additions) {
       const store = await openStore({ dataDir, databaseUrl: url })
       const run = async (text: string) => {
-        for (const statement of text.split(/;\s*(?=create trigger)/))
+        for (const statement of text.split(/;\s*(?=create trigger|alter )/))
           await store.write((tx) => sql.raw(statement).execute(tx))
       }
       try {
