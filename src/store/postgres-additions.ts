@@ -1,11 +1,9 @@
-/**
- * What a PostgreSQL database has that changes or hides what is written, as phrases; no migration makes any of it. Views of
- * extensions do not count. Event triggers do not either: only a superuser makes one, and hosts have their own.
- */
+/** What changes or hides rows of a PostgreSQL database and is of no migration, as phrases; views of extensions do not count. */
 import { sql } from 'kysely'
 import { addition, type SchemaAddition } from './migrations/dialect.ts'
 import type { Reader } from './store.ts'
 
+/** Event triggers are left out: only a superuser makes one, and hosts have their own. */
 export async function postgresAdditions(db: Reader): Promise<string[]> {
   const { rows } = await sql<SchemaAddition>`
     with own as (

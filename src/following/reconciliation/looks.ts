@@ -46,7 +46,7 @@ export async function lookAtAccounts(services: FollowingServices, options: Looks
     options.signal?.throwIfAborted()
     toList.push(...(await changedAmong(services, states.slice(at, at + STATES_PER_CALL), counts, options)))
   }
-  // Anybody can hand a platform wallet a token account with a long history, which then delays no other.
+  // Anybody can hand a platform wallet an account with a long history, which then delays no other.
   toList.sort((a, b) => Number(a.account.kind === HOLDING_KIND) - Number(b.account.kind === HOLDING_KIND))
   await listAll(services, toList, counts, options)
 }

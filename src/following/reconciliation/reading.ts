@@ -62,8 +62,8 @@ interface WrittenRead {
 }
 
 /**
- * Reads until nothing waits or the budget is used up. While others wait, a quarter of each step is for token accounts of
- * the platform wallets, and half of the rest for accounts whose data changed: a flood of payments delays no record.
+ * Reads until nothing waits or the budget is used up. While others wait, a quarter of each step is for accounts that
+ * anybody can pay into, and half of the rest for those whose data changed: a flood of payments delays no record.
  * Throws internal_error when the node fails.
  */
 export async function readWaiting(services: FollowingServices, options: ReadingOptions): Promise<void> {
