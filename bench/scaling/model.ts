@@ -24,9 +24,9 @@ export interface Deployment {
   sharedCores?: number
 }
 
-/** What `src/operations/webhook-deliveries/deliver.ts` allows one origin, and all. */
+/** What `src/operations/webhook-deliveries/start-due.ts` allows one origin, and one API key: the model has all of one. */
 const UNDER_WAY_PER_ORIGIN = 32
-const UNDER_WAY_OVERALL = 256
+const UNDER_WAY_OF_KEY = 256
 /** Of the pool, what neither `/ready`, the workers nor the quarter for reads keeps. */
 const writeConnections = (poolSize: number) => Math.max(1, poolSize - 2 - Math.max(1, Math.floor(poolSize / 4)))
 /** Parts in which a request uses the processor, between which others have their turn. */
@@ -48,7 +48,7 @@ export function stationsOf(deployment: Deployment): StationSizes {
     watcher: 1,
     'following daemon': 1,
     ...(deployment.workerDaemons > 1 ? { 'delivering daemon': 1 } : {}),
-    'deliveries under way': UNDER_WAY_OVERALL,
+    'deliveries under way': UNDER_WAY_OF_KEY,
   }
   for (let n = 0; n < deployment.apiDaemons; n++) {
     sizes[`api daemon ${n}`] = 1
