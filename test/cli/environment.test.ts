@@ -41,7 +41,7 @@ describe('the environment', () => {
     expect(await listed({ ...empty, ...others, HOME: cli.home })).toEqual(await listed({}))
   })
 
-  it('has an empty variable named in the errors of secrets and files, which it lacks', () => {
+  it('has its empty variable named in errors about a missing secret', () => {
     const env = { SVC_SIGNER: 'keypair', SVC_SIGNER_KEYPAIR: '', SVC_ENCRYPTION_KEY_FILE: '', HOME: cli.home }
     const config = loadConfig({ env, cwd: cli.home })
     expect(config.emptyVariables).toEqual(['SVC_SIGNER_KEYPAIR', 'SVC_ENCRYPTION_KEY_FILE'])

@@ -215,7 +215,7 @@ describe('the accountant’s file', () => {
     )
   })
 
-  it('has none behind a separator of another country, nor after a full-width sign', () => {
+  it('has no cell that begins a formula after `;` or with a full-width sign', () => {
     const cells = [
       'a;=1+1',
       'a; -2',

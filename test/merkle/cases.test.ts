@@ -238,7 +238,7 @@ describe('a list that is accepted', () => {
     expect(accepted).toBeGreaterThan(300)
   })
 
-  it('has no number beside wallet and amount where no header names it, but for the four columns of Jito', () => {
+  it('has no unnamed number beside wallet and amount, except in the four columns of Jito', () => {
     fc.assert(
       fc.property(row, fc.array(amount, { minLength: 1, maxLength: 3 }), ([wallet, paid], more) => {
         const line = [wallet, paid, ...more].join(',')

@@ -244,7 +244,7 @@ describe.skipIf(lackingPrograms.length > 0)(`claims past the service (${lackingP
     await platform.close()
   })
 
-  it('through the service before a round has seen the migration know their pool, whose amounts and whose they are', async () => {
+  it('that are made before the migration is seen have their pool, amounts and beneficiary', async () => {
     const { platform, request, acts, creator, curve, claims, verify } = await scene()
     await curve.trade(5n * SOL)
     await curve.migrate()
