@@ -62,7 +62,7 @@ export function createHttpServer(app: Answering, { values }: Pick<Config, 'value
   return server
 }
 
-/** The same answer, whole at once and without its end, which a length of its own lets a client do without. */
+/** Sends the answer at once, with its length, and ends it after the request's body. */
 async function endingAfter(rest: Promise<void>, response: Response): Promise<Response> {
   const bytes = new Uint8Array(await response.arrayBuffer())
   const headers = new Headers(response.headers)

@@ -169,13 +169,13 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
 function requireNamed({ production, origins }: Config): void {
   const isNamed = (setting: SettingName) => origins[setting] !== 'default' && origins[setting] !== 'solana'
   const lost = [
-    ...(isNamed('url') || isNamed('rpc-urls') ? [] : ['no cluster (SVC_URL or SVC_URL_FILE)']),
-    ...(isNamed('database-url') ? [] : ['no database (SVC_DATABASE_URL_FILE, or SVC_DATABASE_URL=sqlite)']),
+    ...(isNamed('url') || isNamed('rpc-urls') ? [] : [{ what: 'a cluster', set: 'SVC_URL' }]),
+    ...(isNamed('database-url') ? [] : [{ what: 'a database', set: 'SVC_DATABASE_URL (`sqlite` for the file)' }]),
   ]
   if (!production || lost.length === 0) return
   throw new ConfigError(
-    `with NODE_ENV=production nothing is taken by default here, and the settings name ${lost.join(' and ')}`,
-    'set it, or leave NODE_ENV=production out',
+    `NODE_ENV=production needs ${lost.map(({ what }) => what).join(' and ')}`,
+    `set ${lost.map(({ set }) => set).join(' and ')}, or leave NODE_ENV=production out`,
   )
 }
 

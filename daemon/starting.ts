@@ -22,10 +22,12 @@ export interface Starting extends Answering {
 export function answerWhileStarting(config: Config, role: DaemonRole, recording: Recording): Starting {
   let app: Answering | undefined
   let reason = 'the daemon is starting'
-  // Whoever asks too early is told; the log has one line for all of them.
+  // Early requests are answered, but their error is not logged one by one.
   const kernel = { config, log: silentLog }
 
-  function refuse(thrown: unknown, { requestId, fault }: RequestRecord, url: string): Response {
+  function refuse(thrown: unknown, record: RequestRecord, url: string): Response {
+    const { requestId, fault } = record
+    if (fault === undefined) record.reason = 'starting'
     const { status, body } = errorResponse(kernel, fault ?? thrown, requestId, new URL(url).origin)
     const wait: Record<string, string> = fault === undefined ? { 'Retry-After': '1' } : {}
     return jsonResponse(kernel, status, body, { ...wait, 'X-Request-Id': requestId })
@@ -42,6 +44,7 @@ export function answerWhileStarting(config: Config, role: DaemonRole, recording:
     }
     if (isRead && pathname === '/ready') {
       record.route = pathname
+      record.reason = 'starting'
       const data: Readiness = { ready: false, role, checks: { database: 'failing' }, reasons: { database: reason } }
       return jsonResponse(kernel, 503, envelope(data, meta), { ...headers, 'Retry-After': '1' })
     }

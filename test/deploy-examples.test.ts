@@ -154,10 +154,14 @@ describe('production', () => {
     startDaemon({ dataDir: temporaryFolder(), env: { NODE_ENV: 'production', SVC_LOG_LEVEL: 'warn', ...env } })
 
   itOnSqliteAlone('refuses to start where a setting was lost', 'the run names the database', async () => {
-    await expect(started({})).rejects.toThrow(/ended with 2: .*no cluster \(SVC_URL or SVC_URL_FILE\) and no database/s)
-    await expect(started(cluster)).rejects.toThrow(/ended with 2: .*name no database \(SVC_DATABASE_URL_FILE, or/s)
+    await expect(started({})).rejects.toThrow(
+      /ended with 2: .*needs a cluster and a database.*set SVC_URL and SVC_DATABASE_URL/s,
+    )
+    await expect(started(cluster)).rejects.toThrow(
+      /ended with 2: .*needs a database\b.*set SVC_DATABASE_URL \(`sqlite` for the file\)/s,
+    )
     const sqlite = { SVC_DATABASE_URL: 'sqlite' }
-    await expect(started(sqlite)).rejects.toThrow(/ended with 2: .*name no cluster \(SVC_URL or SVC_URL_FILE\)/s)
+    await expect(started(sqlite)).rejects.toThrow(/ended with 2: .*needs a cluster\b.*set SVC_URL,/s)
     const daemon = await started({ ...cluster, ...sqlite })
     onTestFinished(() => daemon.stop())
     expect((await fetch(`${daemon.url}/v2/health`)).status).toBe(200)

@@ -3,8 +3,8 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { getGlobalDispatcher, setGlobalDispatcher } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { outgoingProxy, useOutgoingProxy } from '../src/outgoing-proxy.ts'
 import { requirePostgresUrl } from '../src/store/postgres-settings.ts'
-import { outgoingProxy, useOutgoingProxy } from '../src/urls.ts'
 
 describe('the HTTP proxy of the environment', () => {
   it('is that of every fetch to another machine, but not of those that NO_PROXY names', async () => {

@@ -16,7 +16,7 @@ export const WAIT = choiceOf(WAITS, 'Wait until it is confirmed (default) or fin
 export const TX_VERSION = choiceOf(['0', '1'], 'Version of the transaction: 0 (the default), or 1, which has more room')
 
 export const WALLET_ADDRESS = { placeholder: 'ADDRESS' }
-export const ALLOW_PROGRAMS = toggle('Let addresses of programs stand as wallets, as the vault of a multisig does')
+export const ALLOW_PROGRAMS = toggle("Allow program addresses, such as a multisig's vault")
 export const ALLOW_LIST_PROGRAMS = toggle(
   'Let entries of the list stand that are no wallets: vaults, token accounts, programs',
 )

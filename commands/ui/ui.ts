@@ -73,7 +73,7 @@ export interface Choice {
   about: string
 }
 
-/** Lines that wait for an outcome at most; a command that goes on for long says the first of them. */
+/** Lines that wait for an outcome at most; a command that goes on for long says the first of them, and how many more there were. */
 const MOST_HELD = 100
 
 export interface UiOptions {
@@ -109,13 +109,20 @@ export function createUi({
   let holds = documents && !interactive
   const progress = createProgress(stderr, animated && !holds)
   const held: string[] = []
+  let dropped = 0
   const printLine = (text: string) => {
     progress.clear()
     if (!holds) stderr.write(`${text}\n`)
     else if (held.length < MOST_HELD) held.push(text)
+    else dropped++
+  }
+  const takeNotes = () => {
+    const notes = [...held.splice(0), ...(dropped === 0 ? [] : [`… and ${dropped} more`])]
+    dropped = 0
+    return notes
   }
   const flush = () => {
-    for (const text of held.splice(0)) stderr.write(`${text}\n`)
+    for (const text of takeNotes()) stderr.write(`${text}\n`)
   }
   let isPaging = false
   const shownText = async (outcome: CommandOutcome, look: RenderOptions) => {
@@ -152,7 +159,7 @@ export function createUi({
       holds = false
       flush()
     },
-    takeNotes: () => held.splice(0),
+    takeNotes,
     note: (text) => printLine(paint.err.dim(multiline(text))),
     warn: (text) => printLine(`${paint.err.yellow('warning:')} ${multiline(text)}`),
     async preview(lines) {

@@ -1,7 +1,7 @@
 /** Metrics of answered requests, kept as plain numbers because counting must cost next to nothing. */
 
-/** Why a 5xx is no fault of the server: what was asked for needs a setting that is not set. */
-export type AnswerReason = 'not_configured'
+/** Why a 5xx is no fault of the server: a setting that the request needs is not set, or the daemon is starting. */
+export type AnswerReason = 'not_configured' | 'starting'
 
 export interface HttpMetrics {
   /** A request has arrived. */

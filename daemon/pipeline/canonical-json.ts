@@ -1,6 +1,6 @@
 /** The canonical form of a JSON text: without white space, fields by name, numbers as they were written. */
+import { MAX_JSON_DEPTH } from './json-bounds.ts'
 
-const MAX_DEPTH = 32
 /** Tokens between two pauses, which take some milliseconds. */
 const TOKENS_PER_STEP = 20_000
 
@@ -32,7 +32,7 @@ export function* canonicalJson(text: string): Generator<void, string | undefined
     if (end <= at) return undefined
     const token = text.slice(at, end)
     if (token === '{' || token === '[') {
-      if (open.length === MAX_DEPTH) return undefined
+      if (open.length === MAX_JSON_DEPTH) return undefined
       open.push({ fields: token === '{' ? new Map() : null, values: [], name: null })
       isName = token === '{'
     } else if (token === '}' || token === ']') {

@@ -2,7 +2,7 @@
 import { type ApiError, badRequest } from '../../src/errors.ts'
 
 /** How deep objects and lists may be nested. */
-const MAX_JSON_DEPTH = 32
+export const MAX_JSON_DEPTH = 32
 /** The most fields and list elements of a whole body; the largest body that any route accepts has about 3,000. */
 const MOST_VALUES = 10_000
 

@@ -11,8 +11,8 @@ export const makeRequestId = () => `req_${randomHex(16)}`
 export function requestIdOf(header: string | null): { id: string; isClients: boolean; fault?: unknown } {
   if (header === null) return { id: makeRequestId(), isClients: false }
   if (/^[\x21-\x7e]{1,128}$/.test(header)) return { id: header, isClients: true }
-  // Values of a header that is sent more than once arrive joined by a comma and a space.
-  const said = header.includes(', ') ? 'is sent twice: send it once, as' : 'must be'
+  // Headers that are sent twice arrive as one, joined by a comma and a space.
+  const said = header.includes(', ') ? 'has two values, or a space: send one value of' : 'must be'
   const fault = badRequest(`X-Request-Id ${said} 1 to 128 visible ASCII characters`, { param: 'X-Request-Id' })
   return { id: makeRequestId(), isClients: false, fault }
 }

@@ -118,7 +118,7 @@ export const treeId = z
 export const warningsField = z
   .array(z.string())
   .optional()
-  .meta({ description: 'What is taken and should be looked at again; left out where there is nothing' })
+  .meta({ description: 'Accepted, but check these; left out where there is nothing' })
 /** A URI that is published for good. */
 export const uri = z
   .string()

@@ -44,8 +44,7 @@ export const workerStatus = z
         'True only when every worker is running and each has more successful ticks than errors; false is a hint, not an outage',
     }),
     recently_healthy: z.boolean().meta({
-      description:
-        'True when every worker is `healthy`: judged by its last five ticks, which a fault of last night no longer changes',
+      description: 'True when every worker is `healthy`: judged by its last five ticks',
     }),
     observed_at: timestamp,
     role: z.enum(DAEMON_ROLES).nullable().meta({

@@ -89,8 +89,7 @@ export interface Projection<Changes = unknown, State = unknown> {
    */
   accountsToFollow?(services: FollowServices, options: FollowOptions): Promise<readonly NewFollowedAccount[]>
   /**
-   * Returns what of an account tells that its history, or that of the wallet which is listed for it, has something new:
-   * null while nothing has happened, undefined where that is its owner and data.
+   * Returns the part of the account that changes when there is new history; null: nothing yet; undefined: owner and data.
    */
   followedPart?(account: FollowedData, followed: FollowedFor): Uint8Array | null | undefined
   /**

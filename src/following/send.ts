@@ -2,6 +2,7 @@
 import { relayOf } from '../chain/relay.ts'
 import { broadcast } from '../chain/sending.ts'
 import { bundleIdOf } from '../solana/bundles.ts'
+import { BLOCKHASH_LIFE_MS } from '../solana/lifetimes.ts'
 import { bundleTransactions, claimSends, dueSends, planSend } from '../store/transactions.ts'
 import type { Budget } from './budget.ts'
 import type { FollowingServices } from './services.ts'
@@ -11,11 +12,8 @@ export const FIRST_SEND_MS = 2_000
 const LONGEST_SEND_WAIT_MS = 16_000
 /** Number of sends that run at once. */
 const PARALLEL_SENDS = 8
-/**
- * A blockhash has expired after this time. A durable nonce does not expire, and its transaction is sent rarely from
- * then on.
- */
-const BLOCKHASH_LIFE_MS = 150_000
+/** A transaction is sent for so long. One with a durable nonce does not expire, and is sent rarely from then on. */
+const SEND_FOR_MS = BLOCKHASH_LIFE_MS + 30_000
 export const NONCE_SEND_WAIT_MS = 60_000
 
 type SendServices = Pick<FollowingServices, 'store' | 'chain' | 'clock' | 'log' | 'config'>
@@ -27,7 +25,7 @@ type DueSend = Awaited<ReturnType<typeof dueSends>>[number]
  */
 function nextSendAt({ sends, nonce_account, created_at }: DueSend, now: number): number | null {
   const wait = Math.min(FIRST_SEND_MS * 2 ** Math.min(sends + 1, 10), LONGEST_SEND_WAIT_MS)
-  if (now - created_at < BLOCKHASH_LIFE_MS) return now + wait
+  if (now - created_at < SEND_FOR_MS) return now + wait
   return nonce_account === null ? null : now + NONCE_SEND_WAIT_MS
 }
 

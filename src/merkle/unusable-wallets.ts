@@ -7,6 +7,7 @@ export interface UnusableWallets {
   count: number
   /** Wallets that were looked at. */
   checked: number
+  isSampled: boolean
   /** The first ones, with their places in the list. */
   first: { index: number; wallet: string; reason: AddressFault }[]
 }
@@ -15,8 +16,8 @@ const MOST_NAMED = 5
 
 /** Looks at `most` wallets all over the list; each takes about 15 µs. */
 export function unusableWallets(list: EntryList, most: number): UnusableWallets {
-  const found: UnusableWallets = { count: 0, checked: 0, first: [] }
   const step = Math.ceil(list.count / most)
+  const found: UnusableWallets = { count: 0, checked: 0, isSampled: step > 1, first: [] }
   for (let index = 0; index < list.count; index += step) {
     found.checked++
     const wallet = keyToBase58(list.bytes, index * RECORD_BYTES)
@@ -29,10 +30,10 @@ export function unusableWallets(list: EntryList, most: number): UnusableWallets 
 }
 
 /** Says it in a sentence, if there is something to say. */
-export function unusableWarnings({ count, checked, first }: UnusableWallets): string[] {
+export function unusableWarnings({ count, checked, isSampled, first }: UnusableWallets): string[] {
   if (count === 0) return []
   const named = first.map(({ index, wallet, reason }) => `entries.${index} ${wallet} (${reason})`).join(', ')
   return [
-    `${count} of ${checked} addresses are no wallets that somebody can sign for, so they could not claim: ${named}${count > first.length ? ', …' : ''}. Name the owners of token accounts instead; an airdrop of this list is refused unless allow_programs (\`--allow-programs\`) says that vaults are meant`,
+    `${count} of ${checked} addresses${isSampled ? ' checked' : ''} are not wallets, so nobody could claim: ${named}${count > first.length ? ', …' : ''}. Name the owners of token accounts instead; an airdrop of this list is refused unless allow_programs (\`--allow-programs\`) says that vaults are meant`,
   ]
 }

@@ -3,6 +3,9 @@
 import type { DecodedMessage } from './messages.ts'
 import { SYSTEM_PROGRAM } from './program-ids.ts'
 
+/** A blockhash is valid for 150 blocks: a minute, and up to two on a slow chain. */
+export const BLOCKHASH_LIFE_MS = 120_000
+
 /** Blockhash or nonce value of a transaction; `nonceAccount` is null when it does not use a durable nonce. */
 export type Lifetime = { blockhash: string; nonceAccount: string | null }
 

@@ -5,6 +5,8 @@ import { TOKEN_2022_PROGRAM } from './program-ids.ts'
 import { isTokenProgram } from './token-programs.ts'
 
 export const TOKEN_ACCOUNT_SIZE = 165
+/** Place of the amount, a u64, in a token account. */
+export const TOKEN_AMOUNT_OFFSET = 64
 export const MINT_SIZE = 82
 export const MULTISIG_SIZE = 355
 const STATES = ['uninitialized', 'initialized', 'frozen'] as const

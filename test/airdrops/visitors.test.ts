@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { clientAddressOf, noteClientAddress, visitorAddressOf } from '../../daemon/client-address.ts'
 import { VisitorCounter } from '../../daemon/limits/visitors.ts'
+import { RefusalCounts } from '../../src/operations/signing/refusal-counts.ts'
 import { listenDirectly } from '../kernel/direct-listening.ts'
 import { addressOf, lacksDistributor } from '../support/airdrops.ts'
 import { startService } from '../support/service.ts'
@@ -157,6 +158,29 @@ describe.skipIf(lacksDistributor)('a visitor without SOL (needs the Jito merkle 
     expect((await request('GET', '/v2/audit-verification')).json.data).toMatchObject({ intact: true })
   })
 
+  it('has its refusals counted on where the database was busy at the end of a minute', async () => {
+    const { services, request } = await startService()
+    let isBusy = true
+    const write: typeof services.store.write = (run) =>
+      isBusy ? Promise.reject(new Error('busy')) : services.store.write(run)
+    const counts = new RefusalCounts({ ...services, store: { ...services.store, write } })
+    const refusal = {
+      actor: { apiKeyId: 'claim-page', scopes: [] },
+      signer: addressOf(Keypair.generate()),
+      operation: 'airdrop.sponsored_claim',
+      rule: 'destination',
+    }
+    for (const failing of [true, true, false]) {
+      for (let n = 0; n < 2; n++) counts.add(refusal)
+      isBusy = failing
+      if (failing) await expect(counts.write()).rejects.toThrow('busy')
+      else await counts.write()
+    }
+    await counts.write()
+    const entries = (await request('GET', '/v2/audit-entries?action=signing.refused')).json.data
+    expect(entries.map(({ details }: { details: object }) => details)).toMatchObject([{ count: 6 }])
+  })
+
   it('gets a clear answer to anything else that is sent', async () => {
     const { ask, first, id, app } = await visited()
     const claimer = addressOf(first)
@@ -304,7 +328,7 @@ describe('requests without a key', () => {
     )
   })
 
-  it('whose bodies do not come keep nobody else from being answered, and are ended', async () => {
+  it('who send no body do not block others, and are ended', async () => {
     const service = await startService({ settings: { ...settings, 'trusted-proxies': 1 } })
     const { port } = await listenDirectly(service, true)
     const path = `/claim/${ABSENT}/sponsored-claims`

@@ -303,7 +303,7 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
       spl.getAssociatedTokenAddressSync(new PublicKey(mint), publicKey).toBase58(),
     )
     const early = await launchOf('atas.csv', [...atas, someone().toBase58()])
-    expect([early.exitCode, early.stderr]).toEqual([2, expect.stringMatching(/2 of 3 addresses are no wallets/)])
+    expect([early.exitCode, early.stderr]).toEqual([2, expect.stringMatching(/2 of 3 addresses are not wallets/)])
     expect(await ok(['airdrops', 'list', '--mint', mint])).toEqual([])
     const count = ['--airdrop-count', '77']
     const late = await launchOf('mint.csv', [someone().toBase58(), mint], ...count)

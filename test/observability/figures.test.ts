@@ -3,6 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../daemon/app.ts'
 import { createGauges } from '../../daemon/metrics/gauges.ts'
 import { createMetrics } from '../../daemon/metrics.ts'
+import { answerWhileStarting } from '../../daemon/starting.ts'
 import { readQueueFigures } from '../../src/store/figures.ts'
 import { onPoolWaits, type PoolWait } from '../../src/store/pool-waits.ts'
 import type { NewRow } from '../../src/store/schema.ts'
@@ -162,18 +163,38 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (name) => {
 })
 
 describe('a request for what is not configured', () => {
-  it('is counted under a reason of its own, which no alert counts, and warned of', async () => {
+  it('is counted under a reason of its own, which no alert counts', async () => {
     const service = await startService()
     const metrics = createMetrics()
     const app = await createApp(service.services, { metrics })
     const headers = { authorization: `Bearer ${service.operator}` }
-    expect((await app.fetch(new Request('http://svc.test/v2/signer', { headers }))).status).toBeGreaterThan(0)
+    expect((await app.fetch(new Request('http://svc.test/v2/signer', { headers }))).status).toBe(200)
+    expect(metrics.http.text()).not.toContain('not_configured')
     const pause = new Request('http://svc.test/v2/signer/pauses', { method: 'POST', headers })
     expect((await app.fetch(pause)).status).toBe(500)
     expect(metrics.http.text()).toContain(
       'svc_http_requests_total{method="POST",route="/v2/signer/pauses",status="500",reason="not_configured"} 1',
     )
     await app.close()
+  })
+})
+
+describe('a daemon that is starting', () => {
+  it('counts its 5xx answers under a reason of its own, which no alert counts', async () => {
+    const { services } = await startService()
+    const metrics = createMetrics()
+    const starting = answerWhileStarting(services.config, 'all', { metrics: metrics.http, access: undefined })
+    const statusOf = async (path: string) => (await starting.fetch(new Request(`http://svc.test${path}`))).status
+    const paths = ['/metrics', '/v2/pools', '/ready', '/v2/health']
+    expect(await Promise.all(paths.map(statusOf))).toEqual([500, 500, 503, 200])
+    const counted = samplesOf(metrics.http.text(), 'svc_http_requests_total').map(
+      ({ labels, value }) => `${labels} ${value}`,
+    )
+    expect(counted.toSorted()).toEqual([
+      'method="GET",route="/ready",status="503",reason="starting" 1',
+      'method="GET",route="/v2/health",status="200" 1',
+      'method="GET",route="unmatched",status="500",reason="starting" 2',
+    ])
   })
 })
 

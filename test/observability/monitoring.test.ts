@@ -91,6 +91,8 @@ async function exercise({ request }: Daemon, { rpcUrl, receiverUrl: url, deliver
   const funded = await fetch(rpcUrl, { method: 'POST', headers, body: JSON.stringify(airdrop) })
   expect(await funded.json()).toHaveProperty('result')
   await ok('POST', '/v2/signer/tests', { submit: true, memo: 'hello' })
+  // No mint of gold is set, which is counted with its reason.
+  expect((await request('GET', '/v2/gold-token')).status).toBe(500)
   await vi.waitUntil(() => delivered() > before, { timeout: 60_000 })
   const shows = async (line: RegExp) => line.test((await request('GET', '/metrics')).text)
   await vi.waitUntil(() => shows(/^svc_transactions_total\{state="(confirmed|finalized)"\} [1-9]/m), {

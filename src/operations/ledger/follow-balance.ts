@@ -4,7 +4,7 @@ import { readBalances } from '../../chain/executed-balances.ts'
 import { listSignatures, UnreadableTransaction } from '../../chain/history.ts'
 import { askNode } from '../../chain/rpc-faults.ts'
 import type { Context } from '../../context.ts'
-import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
+import { TOKEN_ACCOUNT_SIZE, TOKEN_AMOUNT_OFFSET } from '../../solana/token-accounts.ts'
 import { amountOfParts } from '../../store/amount-parts.ts'
 import { balancesAfter, ledgered } from '../../store/ledger.ts'
 import { MINUTE_MS } from '../../timing.ts'
@@ -12,8 +12,6 @@ import { groupedBy } from './grouping.ts'
 import { SOL } from './postings.ts'
 
 const TRANSACTIONS_PER_STEP = 2_000
-/** Place of the amount in a token account of either program. */
-const AMOUNT_OFFSET = 64
 /** Signatures that are looked through for what the ledger does not have. */
 const NEWEST_LISTED = 200
 /** Of them, those that are read at the same time. */
@@ -191,7 +189,7 @@ export function readFinalBalances(
       if (!Number.isSafeInteger(lamports)) throw new Error('it answers with parts missing')
       if (token === SOL) return BigInt(lamports as number)
       const bytes = Buffer.from(String(data?.[0]), 'base64')
-      return bytes.length < TOKEN_ACCOUNT_SIZE ? 0n : bytes.readBigUInt64LE(AMOUNT_OFFSET)
+      return bytes.length < TOKEN_ACCOUNT_SIZE ? 0n : bytes.readBigUInt64LE(TOKEN_AMOUNT_OFFSET)
     })
   })
 }

@@ -6,6 +6,7 @@ import {
 } from '../../chain/programs/merkle-distributor/index.ts'
 import type { Context } from '../../context.ts'
 import { type ApiError, badRequest, conflict, forbidden } from '../../errors.ts'
+import { BLOCKHASH_LIFE_MS } from '../../solana/lifetimes.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import type { Soon } from '../../soon.ts'
 import type { NewRow, Row } from '../../store/schema.ts'
@@ -21,7 +22,7 @@ type Tree = Row<'merkle_trees'>
 /** Operation of the signings that put an airdrop on chain. */
 export const AIRDROP_CREATION = 'airdrop.create'
 /** What was reserved longer ago and not signed since can no longer land: its blockhash has ended. */
-const RESERVED_FOR_MS = 5 * MINUTE_MS
+const RESERVED_FOR_MS = BLOCKHASH_LIFE_MS + 3 * MINUTE_MS
 
 /** The account at the address of the airdrop, because the stored status may lag behind the chain. */
 interface MintReading {

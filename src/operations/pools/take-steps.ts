@@ -2,6 +2,7 @@
 import type { DammV2Pool } from '../../chain/programs/damm-v2/index.ts'
 import { type DbcPool, migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
 import type { Services } from '../../context.ts'
+import { BLOCKHASH_LIFE_MS } from '../../solana/lifetimes.ts'
 import { writeEvents } from '../../store/event-drafts.ts'
 import { CLOCK_SLACK_MS } from '../../store/future-moments.ts'
 import { findPool, lastTracked, poolsOfMint } from '../../store/pools.ts'
@@ -19,9 +20,6 @@ import {
 } from './transitions.ts'
 
 type StepServices = Pick<Services, 'store' | 'chain' | 'clock' | 'config'>
-
-/** Time for which the blockhash of a built transaction can be used. */
-const BUILD_LIFE_MS = 120_000
 
 /** Returns the record behind them. Each is written with its event in a database transaction of its own. */
 export async function takeSteps(
@@ -96,6 +94,6 @@ async function isAbandoned({ store, clock, config }: StepServices, row: Row<'poo
   const now = clock.now()
   // An end in the future was written by a wrong clock.
   const lastEnded = last === null || last.checked_at > now + CLOCK_SLACK_MS ? 0 : last.checked_at
-  const ended = Math.max(row.created_at + BUILD_LIFE_MS, lastEnded)
+  const ended = Math.max(row.created_at + BLOCKHASH_LIFE_MS, lastEnded)
   return now - ended >= config.values['pools.pending-minutes'] * MINUTE_MS
 }

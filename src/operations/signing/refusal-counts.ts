@@ -28,30 +28,46 @@ export class RefusalCounts {
     const counted = this.#counts.get(name)
     if (counted === undefined) this.#counts.set(name, { ...refusal, minute, count: 1 })
     else counted.count++
-    this.#timer ??= setTimeout(() => void this.#end(), MINUTE_MS - (now % MINUTE_MS)).unref()
+    this.#writeLater()
   }
 
-  /** Writes what was counted. */
+  /** Writes what was counted; where that fails it is written with the next minute. */
   async write(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    const counts = [...this.#counts.values()]
+    const counts = [...this.#counts]
     this.#counts.clear()
     if (counts.length === 0) return
     const { store, vault, clock } = this.#services
-    await store.write(async (tx) => {
-      for (const { actor, signer, operation, rule, minute, count } of counts) {
-        const context = { actor, requestId: 'counted', clock, vault }
-        await audit(context, tx, 'signing.refused', signer, { operation, rule, minute: isoTime(minute), count })
+    try {
+      await store.write(async (tx) => {
+        for (const [, { actor, signer, operation, rule, minute, count }] of counts) {
+          const context = { actor, requestId: 'counted', clock, vault }
+          await audit(context, tx, 'signing.refused', signer, { operation, rule, minute: isoTime(minute), count })
+        }
+      })
+    } catch (error) {
+      for (const [name, counted] of counts) {
+        const count = counted.count + (this.#counts.get(name)?.count ?? 0)
+        this.#counts.set(name, { ...counted, count })
       }
-    })
+      this.#writeLater()
+      throw error
+    }
+  }
+
+  #writeLater(): void {
+    this.#timer ??= setTimeout(() => void this.#end(), MINUTE_MS - (this.#services.clock.now() % MINUTE_MS)).unref()
   }
 
   async #end(): Promise<void> {
     try {
       await this.write()
     } catch (error) {
-      this.#services.log.error({ err: error }, 'counted refusals could not be written into the audit log')
+      this.#services.log.error(
+        { err: error },
+        'counted refusals are not in the audit log yet, and are written a minute later',
+      )
     }
   }
 }

@@ -3,12 +3,10 @@ import type { ChainAccount } from '../../solana/accounts.ts'
 import { addressBytes } from '../../solana/addresses.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { readMint, readTokenAccount } from '../../solana/token-accounts.ts'
+import { readMint, readTokenAccount, TOKEN_AMOUNT_OFFSET } from '../../solana/token-accounts.ts'
 import { withoutCounters } from './core-collections.ts'
 import { isPlainProgram, offsetsOf } from './touched-accounts.ts'
 
-/** Offset of the amount, a u64, in a token account. */
-const TOKEN_AMOUNT_OFFSET = 64
 const AMOUNT_BYTES = 8
 /**
  * Accounts of these programs hold the owner of an asset and its update authority. They must not change, except a

@@ -5,6 +5,7 @@ import type { Connection } from '@solana/web3.js'
 import { internal } from '../../../errors.ts'
 import { ACCOUNTS_PER_CALL } from '../../../solana/constants.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
+import { TOKEN_AMOUNT_OFFSET } from '../../../solana/token-accounts.ts'
 import { addressOfKey } from '../../derived-addresses.ts'
 import { type AccountsAtSlot, type NodeAccount, plainAccounts } from '../../plain-reads.ts'
 import { askNode } from '../../rpc-faults.ts'
@@ -49,7 +50,6 @@ export interface DammV2Pool {
 /** Accounts of one pool: the pool, its vaults and its mints. */
 const ACCOUNTS_PER_POOL = 5
 const FEE_MODES = ['both', 'b', 'compounding'] as const
-const AMOUNT_OFFSET = 64
 const DECIMALS_OFFSET = 44
 
 /** Returns null when the address has no pool of the program. Throws internal_error when the node fails. */
@@ -133,8 +133,8 @@ async function describePool(address: string, accounts: readonly (NodeAccount | n
     baseFeeMode: baseFeeMode(state),
     activationType: state.activationType === 0 ? 'slot' : 'timestamp',
     activationPoint: toBigint(state.activationPoint),
-    tokenAAmount: vaultA.data.readBigUInt64LE(AMOUNT_OFFSET),
-    tokenBAmount: vaultB.data.readBigUInt64LE(AMOUNT_OFFSET),
+    tokenAAmount: vaultA.data.readBigUInt64LE(TOKEN_AMOUNT_OFFSET),
+    tokenBAmount: vaultB.data.readBigUInt64LE(TOKEN_AMOUNT_OFFSET),
     price: dammV2PriceText(toBigint(state.sqrtPrice), tokenADecimals, tokenBDecimals),
     // Most readers of a pool build with it and never show it.
     get raw() {

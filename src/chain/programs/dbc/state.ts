@@ -6,6 +6,7 @@ import { internal, notFound } from '../../../errors.ts'
 import { ACCOUNTS_PER_CALL, SOL_DECIMALS } from '../../../solana/constants.ts'
 import { CLOCK_SYSVAR, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
+import { TOKEN_AMOUNT_OFFSET } from '../../../solana/token-accounts.ts'
 import { chainTimeOf } from '../../chain-clock.ts'
 import { addressOfKey } from '../../derived-addresses.ts'
 import { type AccountsAtSlot, type NodeAccount, plainAccounts } from '../../plain-reads.ts'
@@ -19,7 +20,6 @@ import type { DbcPool } from './types.ts'
 const PROGRESS_STEPS = 1_000_000_000n
 /** Offset of the decimals in a mint's account, of either token program. */
 const MINT_DECIMALS_OFFSET = 44
-const TOKEN_AMOUNT_OFFSET = 64
 const LAMPORTS_PER_SOL = 1e9
 
 type DbcAccount = NodeAccount | null
