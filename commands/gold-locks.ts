@@ -9,6 +9,7 @@ import { choiceOf, integer, type Noun, required, text, verb } from './command.ts
 import { listVerb, recordVerb } from './reads.ts'
 import type { Session } from './session.ts'
 import { refuseUnconfirmable } from './signing/confirm.ts'
+import { unexpectedBuild } from './signing/demand.ts'
 import { DEMANDS } from './signing/demands.ts'
 import { buildFields, SIGNING } from './signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform-flags.ts'
@@ -56,10 +57,10 @@ export const goldLocksNoun: Noun = {
               amount: String(units),
               lock_duration_days: days,
             }),
-          async demand(of, { escrow, unlocks_at }) {
-            const unlocksAt = Date.parse(unlocks_at) / 1000
-            const asked = { mint: gold.mint, escrow, platform_id, platform_fee }
-            return DEMANDS['gold lock'](of, { ...asked, amount: units, days, unlocksAt })
+          async demand(of, { mint, escrow }) {
+            const asked = { mint: gold.mint, escrow, platform_id, platform_fee, decimals: gold.decimals }
+            if (mint !== gold.mint) throw unexpectedBuild(`it locks ${mint}, not ${gold.mint}`)
+            return DEMANDS['gold lock'](of, { ...asked, amount: units, days })
           },
           preview: ({ unlocks_at, escrow }) => [
             previewLine('locked', `${whole} of ${gold.mint}`),

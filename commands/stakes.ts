@@ -11,6 +11,9 @@ import { runSigned } from './signing/run.ts'
 const { submit, get, simulate } = paths.transactions
 const ASSET = required(text('Address of the asset'))
 const FLAGS = { ...PLATFORM, ...SIGNING }
+const THAWED_BY = text('Wallet of the platform that alone can release it, where that is not you', {
+  placeholder: 'WALLET',
+})
 
 export const stakesNoun: Noun = {
   verbs: {
@@ -18,18 +21,18 @@ export const stakesNoun: Noun = {
       about: 'Stake an NFT of yours: it is frozen in your wallet until it is released',
       calls: [paths.stakes.create, paths.stakes.get, simulate, submit, get],
       args: { asset: ASSET },
-      flags: FLAGS,
+      flags: { thawed_by: THAWED_BY, ...FLAGS },
       examples: [
         'svc stakes create GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222',
         'svc stakes create GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222 --platform-id acme --dry-run',
       ],
-      async run({ asset, platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
+      async run({ asset, thawed_by, platform_id = DEFAULT_PLATFORM, platform_fee = 0, ...flags }, session) {
         const collection = await collectionOf(session, asset)
         const rest = { platform_id, platform_fee }
         return runSigned(session, flags, {
           what: `Stake ${asset}`,
           build: (user) => session.client.stakes.create({ user, asset, collection, ...rest, ...buildFields(flags) }),
-          demand: (of) => DEMANDS['stakes create'](of, { asset, collection, ...rest }),
+          demand: (of) => DEMANDS['stakes create'](of, { asset, collection, thawedBy: thawed_by, ...rest }),
           show: (_, confirmed) => stakeFields(session, asset, confirmed !== null),
         })
       },

@@ -3,6 +3,7 @@ import type { AirdropClaimCreated } from '../../src/api/airdrops.ts'
 import { paths } from '../../src/api/paths.ts'
 import { ApiError } from '../../src/errors.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
+import { LAMPORT_DECIMALS, rawUnits, solOf } from '../amounts.ts'
 import { type CommandOutcome, type InputValues, required, text, toggle, verb } from '../command.ts'
 import type { Session } from '../session.ts'
 import { DEMANDS } from '../signing/demands.ts'
@@ -22,6 +23,9 @@ const claimAirdropFlags = {
   }),
   sponsor: toggle('Have the platform wallet pay fee and rent, where it sponsors the airdrop'),
   swap_to_sol: toggle('Then sell what was claimed for SOL, through the pool of the token'),
+  min_sol: text('Least SOL that --swap-to-sol brings; needed without a terminal, or with --yes', {
+    placeholder: 'SOL',
+  }),
   ...PLATFORM,
   ...SIGNING,
 }
@@ -36,7 +40,7 @@ export const airdropClaimVerb = verb({
   examples: [
     'svc airdrops claim 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw -k wallet.json',
     'svc airdrops claim 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --sponsor -k poor.json',
-    'svc airdrops claim 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --swap-to-sol --yes',
+    'svc airdrops claim 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --swap-to-sol --min-sol 0.05 --yes',
   ],
   async run({ id, sponsor, ...input }, session) {
     if (sponsor) return claimSponsored(session, id, input)
@@ -44,9 +48,10 @@ export const airdropClaimVerb = verb({
       const shown = input.build_only ? '--build-only' : '--wait none'
       throw usage(`${shown} does not go with --swap-to-sol: the swap follows a claim that has landed`, { param: shown })
     }
+    const least = leastOf(input, session)
     const entry = input.proof === undefined ? { amount: '0' } : await readClaimProof(input.proof)
     let swap: string | null = null
-    let amount = 0n
+    let amount: bigint | null = 0n
     const claimed = await runSigned<AirdropClaimCreated>(session, input, {
       what: `Claim from the airdrop ${id}`,
       async build(claimer) {
@@ -60,7 +65,6 @@ export const airdropClaimVerb = verb({
           ...entry,
         })
         swap = data.swap_transaction
-        amount = BigInt(data.amount)
         return { data }
       },
       demand: async (of) =>
@@ -69,10 +73,13 @@ export const airdropClaimVerb = verb({
           claimer: of.payer,
           platform_fee: input.platform_fee ?? 0,
           amount: input.proof === undefined ? undefined : entry.amount,
+          onAmount: (units) => {
+            amount = units
+          },
         }),
       show: () => ({ airdrop: id }),
     })
-    return swap === null || input.dry_run ? claimed : sell(session, input, { id, swap, amount }, claimed)
+    return swap === null || input.dry_run ? claimed : sell(session, input, { id, swap, amount, least }, claimed)
   },
 })
 
@@ -80,7 +87,7 @@ export const airdropClaimVerb = verb({
 async function sell(
   session: Session,
   input: Omit<InputValues<typeof claimAirdropFlags>, 'sponsor'>,
-  { id, swap, amount }: { id: string; swap: string; amount: bigint },
+  { id, swap, amount, least }: { id: string; swap: string; amount: bigint | null; least: bigint | null },
   claimed: CommandOutcome,
 ): Promise<CommandOutcome> {
   try {
@@ -90,11 +97,16 @@ async function sell(
       // Which pool it is, and what it pays, is the API's word: the preview shows both.
       async demand(of) {
         const trade = { payer: of.payer, paid: (await airdropOf(id)).mint, received: WRAPPED_SOL, amount }
-        const noted = (name: string) => (value: string) => {
-          of.note(`${name} ${value}`)
+        if (amount === null) of.apiSays('how much of it has vested and is sold', '--swap-to-sol')
+        const pool = (address: string) => {
+          of.note(`pool ${address}, which the API chose`)
           return true
         }
-        return DEMANDS['pools swap'](of, { ...trade, pool: noted('pool'), least: noted('at least, in lamports:') })
+        const isEnough = (lamports: string) => {
+          of.note(`at least ${solOf(BigInt(lamports))} SOL`)
+          return least === null || BigInt(lamports) >= least
+        }
+        return DEMANDS['pools swap'](of, { ...trade, pool, least: isEnough })
       },
     })
     const { signature } = data as { signature: string }
@@ -108,6 +120,19 @@ async function sell(
       cause: error,
     })
   }
+}
+
+/** The lamports that a sale must bring, which nobody else bounds: the pool and its price are the API's choice. */
+function leastOf(
+  { min_sol, swap_to_sol, dry_run }: Pick<InputValues<typeof claimAirdropFlags>, 'min_sol' | 'swap_to_sol' | 'dry_run'>,
+  { ui }: Session,
+): bigint | null {
+  if (min_sol !== undefined && !swap_to_sol) throw usage('--min-sol goes with --swap-to-sol', { param: '--min-sol' })
+  if (min_sol !== undefined) return rawUnits(min_sol, LAMPORT_DECIMALS, '--min-sol')
+  if (!swap_to_sol || dry_run || ui.attended) return null
+  throw usage('--swap-to-sol needs --min-sol without a terminal, or with --yes: the API chooses pool and price', {
+    param: '--min-sol',
+  })
 }
 
 async function readClaimProof(file: string): Promise<{ amount: string; proof: string[] }> {

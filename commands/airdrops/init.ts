@@ -11,7 +11,7 @@ import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
 import { refuseNamedWallet } from '../signing/signing-wallet.ts'
 import { failure, usage } from '../ui/problem.ts'
-import { listFlags, ROOT_FLAG, requireAsked, requireMeant, rootsOf } from './meant-list.ts'
+import { listFlags, ROOT_FLAG, requireAsked, requireMeant, rootsOf, seenHere } from './meant-list.ts'
 import { VESTING_FLAGS, vestingLines, vestingOf } from './vesting-flags.ts'
 
 const { submit, get, simulate } = paths.transactions
@@ -132,10 +132,12 @@ async function storedAirdrop(session: Session, id: string, input: InitFlags): Pr
   const { mint, airdrop_count, root, total, leaf_count } = data
   // A dry run signs nothing, and shows the root.
   if (!input.dry_run || input.root !== undefined || input.list !== undefined) {
-    await requireMeant(session, [data], { ...input, roots: rootsOf(input.root) })
+    await requireMeant(session, [data], { ...input, roots: rootsOf(input.root), signs: true })
   }
+  const seen = seenHere(id)
+  const known = seen?.root === root && seen.total === total ? total : null
   const caps = { total, leaf_count: total === null ? null : leaf_count }
-  return { mint, airdrop_count, root, ...caps, deposit: depositOf(input, total) }
+  return { mint, airdrop_count, root, ...caps, deposit: depositOf(input, known) }
 }
 
 const depositOf = ({ unfunded, fund_amount }: InitFlags, total: string | null): string | null =>

@@ -2,13 +2,14 @@
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { keyToBase58 } from '../../src/merkle/base58.ts'
-import { MAX_STORED_LEAVES, shardList } from '../../src/merkle/entry-list.ts'
+import { MAX_STORED_LEAVES, shardList, totalAmount } from '../../src/merkle/entry-list.ts'
 import { toHex } from '../../src/merkle/tree.ts'
 import { decodeTreeId } from '../../src/merkle/tree-id.ts'
 import { text } from '../command.ts'
 import { readHash } from '../merkle/built-record.ts'
 import { type CsvChoices, csvFlags, hashRoot, readRecipients } from '../merkle/recipients.ts'
 import { otherReading } from '../merkle/verify.ts'
+import { recall, remember } from '../remembered.ts'
 import type { Session } from '../session.ts'
 import { failure, usage } from '../ui/problem.ts'
 
@@ -22,6 +23,8 @@ export interface MeantList extends CsvChoices {
   /** Roots in hex, one for each airdrop. */
   roots: readonly string[]
   list: string | undefined
+  /** Whether money is moved by it, so that the API's word for whose it is does not suffice. */
+  signs?: boolean
 }
 
 export const rootsOf = (root: string | undefined): readonly string[] => (root === undefined ? [] : [root])
@@ -47,10 +50,10 @@ export async function storedRecord({ client }: Pick<Session, 'client'>, id: stri
 
 /**
  * Throws where a stored list is not the one that --root or --list names. Without both, one that another API key stored
- * is refused where nobody looks, and warned of on a terminal.
+ * is refused where nobody looks, and warned of on a terminal; so is one that this machine did not store, where it pays.
  */
 export async function requireMeant(session: Session, stored: readonly StoredList[], meant: MeantList): Promise<void> {
-  const { roots, list } = meant
+  const { roots, list, signs = false } = meant
   if (list === undefined && (meant.decimals !== undefined || meant.duplicates !== undefined)) {
     const flag = meant.decimals === undefined ? '--duplicates' : '--decimals'
     throw usage(`${flag} goes with --list`, { param: flag })
@@ -58,7 +61,7 @@ export async function requireMeant(session: Session, stored: readonly StoredList
   if (roots.length > 0 && list !== undefined) throw usage('give either --root or --list', { param: '--root' })
   if (roots.length > 0) return requireRoots(stored, roots)
   if (list !== undefined) return requireList(session, stored, { ...meant, list })
-  for (const each of stored) await requireOwn(session, each)
+  for (const each of stored) await requireOwn(session, each, signs)
 }
 
 function requireRoots(stored: readonly StoredList[], roots: readonly string[]): void {
@@ -73,7 +76,7 @@ function requireRoots(stored: readonly StoredList[], roots: readonly string[]): 
 
 /** A list of several trees is that of several airdrops in their order, or has the tree of the one that is asked for. */
 async function requireList(
-  { ui }: Session,
+  { ui }: Pick<Session, 'ui'>,
   stored: readonly StoredList[],
   { list: file, ...csv }: MeantList & { list: string },
 ): Promise<void> {
@@ -84,7 +87,11 @@ async function requireList(
     throw usage(`${file} is the list of ${roots.length} airdrops, and ${stored.length} are named`, { param: '--list' })
   }
   for (const [i, { id, root }] of stored.entries()) {
-    if (stored.length === 1 ? roots.includes(root) : roots[i] === root) continue
+    const part = parts[stored.length === 1 ? roots.indexOf(root) : i]
+    if (part !== undefined && roots[parts.indexOf(part)] === root) {
+      remember({ ui }, 'tree', id, `${root} ${totalAmount(part)}`)
+      continue
+    }
     const reading = hasDecimals && parts.length === 1 ? otherReading(list, csv.decimals, root) : null
     if (reading !== null) {
       throw usage(`read ${reading}, ${file} is the list that is stored as ${id}`, { param: '--decimals' })
@@ -99,13 +106,21 @@ const otherList = (id: string, root: string, meant: string) =>
     details: { id, stored_root: root },
   })
 
-async function requireOwn({ client, ui }: Session, { id, root, own }: StoredList): Promise<void> {
-  if (own === true) return
+/** The root and the total of a list that this machine has stored or read; null for any other. */
+export function seenHere(id: string): { root: string; total: string } | null {
+  const [root, total] = recall('tree', id)?.split(' ') ?? []
+  return root === undefined || total === undefined ? null : { root, total }
+}
+
+async function requireOwn({ client, ui }: Session, { id, root, own }: StoredList, signs: boolean): Promise<void> {
+  let isOwn = own === true
   if (own === undefined) {
     const { data } = await client.airdrops.get({ id })
-    if (data.own === true && data.root === root) return
+    isOwn = data.own === true && data.root === root
   }
-  const whose = `the list of ${id} was not stored with this API key; its root is ${root}`
+  if (isOwn && (!signs || seenHere(id)?.root === root)) return
+  const how = isOwn ? 'as it is now on this machine' : 'with this API key'
+  const whose = `the list of ${id} was not stored ${how}; its root is ${root}`
   if (ui.attended) return ui.warn(`${whose}: compare it with your list (\`svc merkle diff ${id} FILE\`)`)
   throw usage(whose, {
     param: '--root',

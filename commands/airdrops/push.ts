@@ -46,7 +46,13 @@ export const airdropPushVerb = verb({
   async run({ id, journal, root: meantRoot, list: file, decimals, duplicates, ...flags }, session) {
     const record = await storedRecord(session, id)
     if (!flags.dry_run || meantRoot !== undefined || file !== undefined) {
-      await requireMeant(session, [record], { roots: rootsOf(meantRoot), list: file, decimals, duplicates })
+      await requireMeant(session, [record], {
+        roots: rootsOf(meantRoot),
+        list: file,
+        decimals,
+        duplicates,
+        signs: true,
+      })
     }
     const list = await fetchStoredList(session, id, record.leaf_count)
     const root = toHex(hashRoot(list, session.ui))

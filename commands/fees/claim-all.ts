@@ -50,6 +50,7 @@ export async function claimAll(
     ui: {
       ...ui,
       interactive: false,
+      attended: false,
       confirmable: true,
       preview: async () => undefined,
       confirm: async () => false,

@@ -23,6 +23,9 @@ const claimFlags = {
   owner: text('With --kind damm_v2: wallet whose positions are claimed', { placeholder: 'WALLET' }),
   split: listOf('Shares in hundredths of a percent, two to ten that sum to 10000', { placeholder: 'ADDR:BPS,…' }),
   split_file: text('CSV of address,bps instead of --split; - for standard input', { placeholder: 'FILE' }),
+  max_quote: text('Most raw units that a split divides, where the quote is another token than SOL', {
+    placeholder: 'UNITS',
+  }),
   allow_programs: ALLOW_PROGRAMS,
   signed: toggle('The platform wallet pays and signs, instead of your keypair'),
   all: toggle('Claim from every pool that holds fees'),

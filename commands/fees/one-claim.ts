@@ -1,6 +1,6 @@
 /** One claim of fees: built, previewed, signed by the user's keypair or the platform wallet, and followed. */
 import type { Beneficiary, FeeClaimCreated, FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
-import { LAMPORT_DECIMALS } from '../amounts.ts'
+import { LAMPORT_DECIMALS, rawUnits } from '../amounts.ts'
 import type { CommandOutcome } from '../command.ts'
 import type { Session } from '../session.ts'
 import type { Demand, Signing } from '../signing/demand.ts'
@@ -15,6 +15,7 @@ export type ClaimRunFlags = SigningFlags & {
   signed: boolean
   idempotency_key?: string | undefined
   allow_programs: boolean
+  max_quote?: string | undefined
 }
 
 export interface FeeClaimRequest {
@@ -105,6 +106,7 @@ export const claimDemand = (
   of: Signing,
   { address, kind, splits = [] }: FeeClaimRequest,
   data: Omit<FeeClaimCreated, 'tx'>,
+  mostQuote: string | undefined = undefined,
 ): Promise<Demand> =>
   DEMANDS['fees claim'](of, {
     pool: kind === 'damm_v2' ? data.pool_address : address,
@@ -115,6 +117,7 @@ export const claimDemand = (
     quoteMint: data.quote_mint,
     amount: BigInt(data.estimated_quote ?? 0),
     splits,
+    mostQuote: mostQuote === undefined ? null : rawUnits(mostQuote, 0, '--max-quote'),
   })
 
 /** Claims the fees, signed by the local keypair, which must be the partner's, or by the platform wallet. */
@@ -136,7 +139,7 @@ export function claimFees(session: Session, input: ClaimRunFlags, claim: FeeClai
       }
       return { data: await prepareClaim(session, claim, payer, fields) }
     },
-    demand: (of, data) => claimDemand(of, claim, data),
+    demand: (of, data) => claimDemand(of, claim, data, input.max_quote),
     preview: (data) => amountLines(data, claim),
     show: shown,
     decimals: () => decimals,

@@ -75,6 +75,7 @@ async function launchPool(input: CreateFlags, session: Session): Promise<Command
       launchDemand(session, payer === undefined ? of : { ...of, payer }, {
         creator: of.payer,
         body,
+        bounds: input,
         answer: launchAnswer(data),
       }),
     secretKeys: secretKeysOf,
@@ -130,10 +131,10 @@ async function liveFields(session: Session, input: CreateFlags, created: PoolCre
   return { ...launchFields(pool, created), ...(await presetName(session, input)) }
 }
 
-function poolQuestion({ name, symbol, buy, type, preset, unlocked_liquidity }: CreateFlags): string {
+function poolQuestion({ name, symbol, buy, type, quote, unlocked_liquidity }: CreateFlags): string {
   const liquidity = unlocked_liquidity ? 'left to its creator' : 'locked for good'
   const pool = type === 'damm_v2' ? ` in a pool of its own (liquidity ${liquidity})` : ''
-  return `Launch ${name} (${symbol})${pool}${buy === undefined ? '' : ` and buy for ${buy} ${preset === undefined ? 'SOL' : 'of its quote'}`}`
+  return `Launch ${name} (${symbol})${pool}${buy === undefined ? '' : ` and buy for ${buy} ${quote === undefined ? 'SOL' : `of ${quote}`}`}`
 }
 
 /**

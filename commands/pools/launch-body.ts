@@ -1,9 +1,10 @@
 /** What `svc pools create` sends to the API, from its flags. */
 import type { PoolCreated } from '../../src/api/pools.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
-import { LAMPORT_DECIMALS, rawUnits } from '../amounts.ts'
+import { decimalOf, LAMPORT_DECIMALS, rawUnits } from '../amounts.ts'
+import { recall } from '../remembered.ts'
 import type { Session } from '../session.ts'
-import type { Demand, Signing } from '../signing/demand.ts'
+import { type Demand, MOST_LAMPORTS, type Signing, unexpectedBuild } from '../signing/demand.ts'
 import { DEMANDS } from '../signing/demands.ts'
 import { programsField } from '../signing/flags.ts'
 import { mintState } from '../token-state.ts'
@@ -70,17 +71,65 @@ export const launchAnswer = ({ pool, platform_position_percentage: percentage }:
   platformPercentage: percentage ?? 0,
 })
 
+/** What the user allows of a preset, whose terms are the API's word. */
+export type LaunchBounds = Pick<CreateFlags, 'quote' | 'max_creation_fee' | 'max_platform_percentage' | 'shared_config'>
+
+const MOST_PLATFORM_PERCENTAGE = 50
+
+export const mostCreationFee = ({ max_creation_fee: most }: Pick<LaunchBounds, 'max_creation_fee'>): bigint =>
+  most === undefined ? MOST_LAMPORTS : rawUnits(most, LAMPORT_DECIMALS, '--max-creation-fee')
+
+/** SOL, unless the user named another token, or a person reads which one it is. */
+export function requireQuote(
+  of: Signing,
+  { quote = WRAPPED_SOL }: Pick<LaunchBounds, 'quote'>,
+  quoteMint: string,
+): void {
+  if (quoteMint === quote) return
+  if (quote !== WRAPPED_SOL) throw unexpectedBuild(`its quote is ${quoteMint}, not ${quote}`)
+  of.apiSays(`the quote of the pool is the token ${quoteMint}, not SOL`, '--quote')
+}
+
 /** What the transactions of a launch must be. */
 export async function launchDemand(
   session: Session,
   of: Signing,
-  { creator, body, answer }: { creator: string; body: Omit<PoolBody, 'image'>; answer: LaunchAnswer },
+  {
+    creator,
+    body,
+    bounds,
+    answer,
+    isBegun = false,
+  }: {
+    creator: string
+    body: Omit<PoolBody, 'image'>
+    bounds: LaunchBounds
+    answer: LaunchAnswer
+    /** Whether its config may have landed already; it was checked with the others before that. */
+    isBegun?: boolean
+  },
 ): Promise<Demand> {
+  requireQuote(of, bounds, answer.quoteMint)
   const { name, symbol, type = 'dbc', buy_amount = 0, lock_liquidity = true } = body
-  const isSol = buy_amount === 0 || answer.quoteMint === WRAPPED_SOL
-  const decimals = isSol ? LAMPORT_DECIMALS : (await mintState(session, answer.quoteMint)).decimals
+  const isSol = answer.quoteMint === WRAPPED_SOL
+  const decimals = isSol || buy_amount === 0 ? LAMPORT_DECIMALS : (await mintState(session, answer.quoteMint)).decimals
   const buy = rawUnits(buy_amount.toFixed(decimals), decimals, '--buy')
-  const asked = { type, creator, name, symbol, buy, lockLiquidity: lock_liquidity }
+  if (!isSol && buy > 0n) {
+    of.note(`the first buy pays ${decimalOf(buy, decimals)} of ${answer.quoteMint}, ${buy} raw units`)
+  }
+  const asked = {
+    type,
+    creator,
+    name,
+    symbol,
+    buy,
+    quoteDecimals: decimals,
+    lockLiquidity: lock_liquidity,
+    mostCreationFee: mostCreationFee(bounds),
+    mostPlatformPercentage: bounds.max_platform_percentage ?? MOST_PLATFORM_PERCENTAGE,
+    sharedConfig: bounds.shared_config,
+    recalledFee: (config: string) => (isBegun ? '0' : recall('shared-config', config)),
+  }
   return DEMANDS['pools create'](of, { ...asked, ...answer })
 }
 

@@ -1,5 +1,5 @@
 /** The flags of `svc pools create`. */
-import { asked, choiceOf, type InputValues, requiredUnless, text, toggle } from '../command.ts'
+import { asked, choiceOf, type InputValues, integer, requiredUnless, text, toggle } from '../command.ts'
 import { ALLOW_PROGRAMS, SIGNING, WALLET_ADDRESS } from '../signing/flags.ts'
 
 const URL_VALUE = { placeholder: 'URL' }
@@ -21,6 +21,15 @@ export const createFlags = {
       fallback: '0',
     }),
   ),
+  quote: text('Mint of the quote, where it is another token than SOL', { placeholder: 'MINT' }),
+  max_creation_fee: text('Most SOL that the preset may take as pool creation fee (default 0.1)', {
+    placeholder: 'SOL',
+  }),
+  max_platform_percentage: integer('Most percent of a damm_v2 position that the preset may give away (default 50)', {
+    min: 0,
+    max: 99,
+  }),
+  shared_config: text('Config account of a preset that was shared from another machine', WALLET_ADDRESS),
   description: asked(text('Description, up to 500 characters')),
   website: asked(text('Website', URL_VALUE)),
   twitter: text('Profile on X', URL_VALUE),

@@ -8,7 +8,7 @@ import { withFreshBlockhash } from '../signing/fresh-blockhash.ts'
 import { type CompleteTransaction, signCompletely, signReturnedKeys } from '../signing/signatures.ts'
 import { untilEnded } from '../signing/until-ended.ts'
 import { failure } from '../ui/problem.ts'
-import { launchAnswer, launchDemand, secretKeysOf } from './launch-body.ts'
+import { type LaunchBounds, launchAnswer, launchDemand, secretKeysOf } from './launch-body.ts'
 import type { LaunchedEntry, LaunchListJournal } from './list-journal.ts'
 import { bodyOfRow, type LaunchRow } from './list-rows.ts'
 import { untilLive } from './verify.ts'
@@ -19,7 +19,7 @@ const MAX_LAUNCH_SIGNINGS = 4
 export interface RowRun {
   payer: string
   journal: LaunchListJournal
-  flags: SigningFlags
+  flags: SigningFlags & LaunchBounds
 }
 
 /** Returns the entry of a pool that is live. Throws the failure of its transaction, which the next run makes anew. */
@@ -41,7 +41,7 @@ export async function launchRow(session: Session, run: RowRun, row: LaunchRow): 
       const built = isFresh ? entry.built : await withFreshBlockhash(session, entry.built)
       const signed: CompleteTransaction[] = []
       // Those before them may have landed.
-      const demand = await rowDemand(session, run, row, entry)
+      const demand = await rowDemand(session, run, row, entry, { isBegun: true })
       for (const transaction of await requireDemanded(session, built.transactions, demand, { isPart: true })) {
         signed.push(await signCompletely(session, transaction, { keypair: run.flags.keypair }))
       }
@@ -61,11 +61,12 @@ export async function launchRow(session: Session, run: RowRun, row: LaunchRow): 
   }
 }
 
-async function buildRow(session: Session, { payer, flags }: RowRun, row: LaunchRow): Promise<LaunchedEntry> {
+async function buildRow(session: Session, run: RowRun, row: LaunchRow): Promise<LaunchedEntry> {
+  const { payer, flags } = run
   const body = await bodyOfRow(row)
   const { data } = await session.client.pools.create({ ...body, creator: payer, ...txVersionField(flags) })
   const answer = launchAnswer(data)
-  await requireDemanded(session, data.transactions, await rowDemand(session, { payer }, row, answer))
+  await requireDemanded(session, data.transactions, await rowDemand(session, run, row, answer))
   const partial = await signReturnedKeys(session, data, secretKeysOf(data))
   const { generated_keys, last_valid_block_height, tracked_resource } = data
   return {
@@ -86,7 +87,7 @@ async function buildRow(session: Session, { payer, flags }: RowRun, row: LaunchR
 /** What the transactions of a row must be. */
 export function rowDemand(
   session: Session,
-  { payer }: Pick<RowRun, 'payer'>,
+  { payer, flags }: { payer: string; flags: LaunchBounds & { dry_run: boolean } },
   row: LaunchRow,
   {
     pool,
@@ -94,9 +95,12 @@ export function rowDemand(
     quoteMint = WRAPPED_SOL,
     platformPercentage = 0,
   }: Omit<Partial<LaunchedEntry>, 'pool' | 'mint'> & Pick<LaunchedEntry, 'pool' | 'mint'>,
+  { isBegun = false } = {},
 ): Promise<Demand> {
   const answer = { pool, mint, quoteMint, platformPercentage }
-  return launchDemand(session, signingFor(session, payer), { creator: payer, body: row.fields, answer })
+  // Nobody reads about each row of a list.
+  const of = signingFor(session, payer, { isRead: flags.dry_run })
+  return launchDemand(session, of, { creator: payer, body: row.fields, bounds: flags, answer, isBegun })
 }
 
 /** The entry without the transactions that have landed, and without signatures on the others. */

@@ -35,7 +35,11 @@ export async function requireBuildable(
     const body = await bodyOfRow(row)
     const asked = { ...body, creator: payer, ...txVersionField(input), dry_run: true as const }
     const built = patiently(session, () => session.client.pools.create(asked)).then(async ({ data }) =>
-      requireDemanded(session, data.transactions, await rowDemand(session, { payer }, row, launchAnswer(data))),
+      requireDemanded(
+        session,
+        data.transactions,
+        await rowDemand(session, { payer, flags: input }, row, launchAnswer(data)),
+      ),
     )
     await built.catch((error: unknown) => {
       if (!(error instanceof ApiError) || error.code !== 'bad_request') throw error

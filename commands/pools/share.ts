@@ -3,9 +3,12 @@ import { paths } from '../../src/api/paths.ts'
 import type { SharedConfig } from '../../src/api/pools.ts'
 import type { Client } from '../../src/client.ts'
 import { required, text, verb } from '../command.ts'
+import { remember } from '../remembered.ts'
 import { DEMANDS } from '../signing/demands.ts'
 import { buildFields, SIGNING } from '../signing/flags.ts'
 import { runSigned } from '../signing/run.ts'
+import { mostCreationFee } from './launch-body.ts'
+import { createFlags } from './launch-flags.ts'
 
 const { submit, get, simulate } = paths.transactions
 type ShareAnswer = Awaited<ReturnType<Client['pools']['share']>>['data']
@@ -16,19 +19,21 @@ export const share = verb({
     'For presets with "shared_config": true. Your keypair pays its rent, once; from then on a launch of the preset is a single transaction. A changed preset needs it again.',
   calls: [paths.pools.sharedConfig, paths.pools.share, simulate, submit, get],
   args: { name: required(text('Name of the preset')) },
-  flags: SIGNING,
+  flags: { max_creation_fee: createFlags.max_creation_fee, ...SIGNING },
   examples: ['svc pools share my-curve', 'svc pools share my-curve --dry-run -k id.json'],
   async run({ name, ...flags }, session) {
+    const mostFee = mostCreationFee(flags)
     const { data: found } = await session.client.pools.sharedConfig({ name })
     if (found.status === 'live') return { data: found, notes: [`It is on chain already: launches of ${name} use it.`] }
     return runSigned<ShareAnswer>(session, flags, {
       what: `Create the config account that the launches of ${name} share`,
       build: (payer) => session.client.pools.share({ name, payer, ...buildFields(flags) }),
-      demand: (of, { config }) => DEMANDS['pools share'](of, { config }),
-      show: async ({ config }, confirmed): Promise<SharedConfig> =>
-        confirmed === null
-          ? { preset: name, config, status: 'pending' }
-          : (await session.client.pools.sharedConfig({ name })).data,
+      demand: (of, { config }) => DEMANDS['pools share'](of, { config, mostFee }),
+      async show({ config }, confirmed): Promise<SharedConfig> {
+        if (confirmed === null) return { preset: name, config, status: 'pending' }
+        remember(session, 'shared-config', config, String(mostFee))
+        return (await session.client.pools.sharedConfig({ name })).data
+      },
     })
   },
 })

@@ -11,6 +11,7 @@ import { runSigned } from '../signing/run.ts'
 import { mintState } from '../token-state.ts'
 import { type QuoteUnit, quoteUnitOf, SOL_UNIT, shortOf } from '../ui/curve.ts'
 import { usage } from '../ui/problem.ts'
+import { requireQuote } from './launch-body.ts'
 import { poolState } from './state.ts'
 
 const { submit, get, simulate } = paths.transactions
@@ -33,13 +34,14 @@ export const swap = verb({
         max: 10_000,
       },
     ),
+    quote: text('Mint of the quote that --buy spends, where it is another token than SOL', { placeholder: 'MINT' }),
     ...SIGNING,
   },
   examples: [
     'svc pools swap CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --buy 0.5',
     'svc pools swap CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4 --sell 1000 --slippage-bps 50 --dry-run',
   ],
-  async run({ address, buy, sell, slippage_bps = DEFAULT_SLIPPAGE_BPS, ...flags }, session) {
+  async run({ address, buy, sell, slippage_bps = DEFAULT_SLIPPAGE_BPS, quote: meant, ...flags }, session) {
     if ((buy === undefined) === (sell === undefined)) {
       throw usage('give either --buy (SOL) or --sell (whole tokens)', { param: '--buy' })
     }
@@ -62,9 +64,12 @@ export const swap = verb({
       },
       demand: (of, { estimated_out, minimum_out }) => {
         const [paid, received] = side === 'buy' ? [pool.quote_mint, pool.base_mint] : [pool.base_mint, pool.quote_mint]
+        if (side === 'buy') requireQuote(of, { quote: meant }, pool.quote_mint)
         const least = (BigInt(estimated_out) * BigInt(10_000 - slippage_bps)) / 10_000n
         const isLeast = (units: string) => units === minimum_out && BigInt(units) >= least
-        return DEMANDS['pools swap'](of, { pool: address, payer: of.payer, paid, received, amount, least: isLeast })
+        const digits = side === 'buy' ? quote.decimals : decimals
+        const trade = { pool: address, payer: of.payer, paid, received, amount, decimals: digits, base: pool.base_mint }
+        return DEMANDS['pools swap'](of, { ...trade, least: isLeast })
       },
       decimals: () => {
         const [paid, received] = side === 'buy' ? [quote.decimals, decimals] : [decimals, quote.decimals]

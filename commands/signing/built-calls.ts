@@ -6,6 +6,7 @@ import { decodeInstruction } from '../../src/solana/instructions/index.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
+  INSTRUCTIONS_SYSVAR,
   MEMO_PROGRAM,
   SYSTEM_PROGRAM,
   TOKEN_2022_PROGRAM,
@@ -13,7 +14,7 @@ import {
 } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { solOf } from '../amounts.ts'
-import { type Call, type Demand, MOST_LAMPORTS, unexpectedBuild, type Wanted } from './demand.ts'
+import { type Call, type Demand, unexpectedBuild, type Wanted } from './demand.ts'
 import type { DescribedContent } from './wallet.ts'
 
 type BuiltInstruction = DescribedContent['instructions'][number]
@@ -35,16 +36,21 @@ export function requireCalls(
     for (const instruction of content.instructions) {
       if (instruction.program === COMPUTE_BUDGET_PROGRAM) continue
       const call = callOf(instruction, calls, used)
+      if (!isPart && call.after !== undefined && !used.has(call.after)) {
+        throw unexpectedBuild(`its ${call.call} comes before its ${call.after.call}`)
+      }
       used.set(call, (used.get(call) ?? 0) + 1)
       if (inOrder && calls.indexOf(call) < place) throw unexpectedBuild(`its ${call.call} comes in another order`)
       place = calls.indexOf(call)
     }
   }
-  const made = (call: Call) =>
-    calls.reduce((sum, each) => sum + (isAlternative(each, call) ? (used.get(each) ?? 0) : 0), 0)
-  const missing = isPart ? undefined : calls.find((call) => made(call) < (call.least ?? 1))
+  const missing = isPart ? undefined : calls.find((call) => madeOf(call, calls, used) < (call.least ?? 1))
   if (missing !== undefined) throw unexpectedBuild(`it does not make the ${missing.call} that was asked for`)
 }
+
+/** How often a call was made, or another of its group. */
+const madeOf = (call: Call, calls: readonly Call[], used: ReadonlyMap<Call, number>) =>
+  calls.reduce((sum, each) => sum + (isAlternative(each, call) ? (used.get(each) ?? 0) : 0), 0)
 
 const isAlternative = (one: Call, other: Call) =>
   one === other || (one.group !== undefined && one.group === other.group)
@@ -56,6 +62,9 @@ function callOf(instruction: BuiltInstruction, calls: readonly Call[], used: Rea
   if (accounts.some(({ address }) => address.includes('['))) throw unexpectedBuild('a lookup table hides an account')
   const passed = accounts.find(({ role, address }) => /program$/i.test(role ?? '') && !isPassable(address, program))
   if (passed !== undefined) throw unexpectedBuild(`it passes ${passed.address} as ${passed.role}`)
+  const strange = accounts.find(({ role, address }) => role === null && address !== INSTRUCTIONS_SYSVAR)
+  if (strange !== undefined && program !== MEMO_PROGRAM)
+    throw unexpectedBuild(`it passes ${strange.address} beside what it needs`)
   const decoded = decodeInstruction(
     program,
     accounts.map(({ address }) => address),
@@ -71,7 +80,7 @@ function callOf(instruction: BuiltInstruction, calls: readonly Call[], used: Rea
   let difference: string | null = null
   for (const call of alike) {
     const found = differenceOf(call, fields, data)
-    if (found === null && (used.get(call) ?? 0) < (call.most ?? 1)) return call
+    if (found === null && madeOf(call, calls, used) < (call.most ?? 1)) return call
     difference ??= found
   }
   throw unexpectedBuild(
@@ -113,11 +122,17 @@ function isWanted(value: string | null, wanted: Wanted): boolean {
   return wanted === null ? value === null : value === String(wanted)
 }
 
-function requireBoundedFee({ config, instructions }: DescribedContent): void {
-  // In a transaction of version 1, the instructions have no effect and the message states the fee (SIMD-0385).
-  const fee = config === null ? budgetFeeOf(instructions) : BigInt(config.priority_fee ?? 0)
-  if (fee > MOST_LAMPORTS) throw unexpectedBuild(`its priority fee is more than ${solOf(MOST_LAMPORTS)} SOL`)
+/** The most lamports that one transaction pays as priority fee. */
+const MOST_PRIORITY_FEE = 10_000_000n
+
+function requireBoundedFee(content: DescribedContent): void {
+  if (priorityFeeOf(content) <= MOST_PRIORITY_FEE) return
+  throw unexpectedBuild(`its priority fee is more than ${solOf(MOST_PRIORITY_FEE)} SOL`)
 }
+
+/** In a transaction of version 1, the instructions have no effect and the message states the fee (SIMD-0385). */
+export const priorityFeeOf = ({ config, instructions }: DescribedContent): bigint =>
+  config === null ? budgetFeeOf(instructions) : BigInt(config.priority_fee ?? 0)
 
 /**
  * The priority fee in lamports. A build with a price and no limit counts with the largest limit, as what the runtime

@@ -6,11 +6,16 @@ import { usage } from '../ui/problem.ts'
 const FREE_CLUSTERS: readonly (string | null)[] = ['embedded', 'devnet', 'testnet', 'localhost']
 
 /**
- * Asks on mainnet and on any cluster that is not known to be free; without a terminal, `--yes` is required. Returns
- * whether a person was asked, who may have taken time.
+ * Asks on mainnet and on any cluster that is not known to be free, or `always`; without a terminal, `--yes` is required.
+ * Returns whether a person was asked, who may have taken time.
  */
-export async function confirmOn(session: Session, question: string, cluster: string | null): Promise<boolean> {
-  if (FREE_CLUSTERS.includes(cluster)) return false
+export async function confirmOn(
+  session: Session,
+  question: string,
+  cluster: string | null,
+  { always = false }: { always?: boolean } = {},
+): Promise<boolean> {
+  if (!always && FREE_CLUSTERS.includes(cluster)) return false
   refuseUnconfirmable(session, cluster)
   return session.ui.confirm(`${question} on ${cluster ?? 'the cluster of the API'}?`)
 }

@@ -8,7 +8,7 @@ import {
   WRAPPED_SOL,
 } from '../../src/solana/program-ids.ts'
 import type { Session } from '../session.ts'
-import { Problem } from '../ui/problem.ts'
+import { Problem, usage } from '../ui/problem.ts'
 import type { ClaimAddresses } from './wallet.ts'
 
 /** A value, one of several, or any for which the function is true; null is none. */
@@ -25,8 +25,10 @@ export interface Call {
   /** How often it is made; once if left out. */
   least?: number
   most?: number
-  /** Calls of one group stand for each other: `least` counts them together. */
+  /** Calls of one group stand for each other: `least` and `most` count them together. */
   group?: string
+  /** Another of these calls that is made before this one. */
+  after?: Call
 }
 
 export interface Demand {
@@ -50,7 +52,16 @@ export interface Signing {
   claim(mint: string, airdropCount: number, claimer: string): Promise<ClaimAddresses>
   /** Adds a line to the preview, about what was found in the transaction and could not be asked for. */
   note(text: string): void
+  /**
+   * Adds what only the API can know. Throws a usage problem where nobody reads the preview: then `flag` has to say what
+   * is meant.
+   */
+  apiSays(text: string, flag: string): void
+  /** Whether these Unix seconds are now, by this machine's clock; that of an embedded chain of one's own is set at will. */
+  isNow(seconds: string): boolean
   notes: readonly string[]
+  /** Whether the preview has something that only the API knows. */
+  readonly trusts: boolean
 }
 
 declare const checked: unique symbol
@@ -59,8 +70,17 @@ export type CheckedBuild = string & { readonly [checked]: true }
 
 export const TOKEN_PROGRAMS = [TOKEN_PROGRAM, TOKEN_2022_PROGRAM] as const
 
-export function signingFor({ wallet }: Pick<Session, 'wallet'>, payer: string): Signing {
+/** By which the chain and this machine may differ. */
+const CLOCK_TOLERANCE_SECONDS = 25 * 3600
+
+/** With `isRead`, a person sees the preview, or nothing is signed at all. */
+export function signingFor(
+  { wallet, clock }: Pick<Session, 'wallet' | 'clock'>,
+  payer: string,
+  { isRead = false, cluster = null }: { isRead?: boolean; cluster?: string | null } = {},
+): Signing {
   const notes = new Set<string>()
+  let trusts = false
   return {
     payer,
     accounts: async (mint, owner) =>
@@ -68,8 +88,23 @@ export function signingFor({ wallet }: Pick<Session, 'wallet'>, payer: string): 
     metadata: (mint) => wallet.metadataAccount(mint),
     claim: (mint, count, claimer) => wallet.claimAddresses(mint, count, claimer),
     note: (text) => void notes.add(text),
+    apiSays(text, flag) {
+      if (!isRead) {
+        throw usage(`only the API says this, and nobody reads it: ${text}; nothing was signed`, {
+          param: flag,
+          next: `say what is meant with ${flag}, or run it on a terminal without --yes`,
+        })
+      }
+      notes.add(`${text} (the API's word)`)
+      trusts = true
+    },
+    isNow: (seconds) =>
+      cluster === 'embedded' || Math.abs(Number(seconds) - clock.now() / 1000) <= CLOCK_TOLERANCE_SECONDS,
     get notes() {
       return [...notes]
+    },
+    get trusts() {
+      return trusts
     },
   }
 }
@@ -122,7 +157,7 @@ export function same(): (value: string) => boolean {
   }
 }
 
-/** The most lamports for the rent of an account, for an extra such as a tip, or for a priority fee. */
+/** The most lamports for the rent of an account, for an extra such as a tip, or for a pool creation fee. */
 export const MOST_LAMPORTS = 100_000_000n
 
 export const pays = (source: string, destination: Wanted, lamports: Wanted): Call => ({
@@ -155,6 +190,13 @@ export const closes = (
   fields: { account: accounts, destination: to, authority: owner },
   least: 0,
   most,
+})
+
+/** A transfer of nothing to itself, by which the chain says that the mint has these decimals. */
+export const provesDecimals = (source: Wanted, mint: string, decimals: number, owner: string): Call => ({
+  program: TOKEN_PROGRAMS,
+  call: 'transferChecked',
+  fields: { source, mint, destination: source, amount: 0, decimals, authority: owner },
 })
 
 /** SOL that is wrapped for a trade, in the owner's own account, and unwrapped after it. */

@@ -10,7 +10,7 @@ export interface AskedAirdrop {
   /** The caps of the distributor; null where no tree is stored, and so none were agreed to. */
   total: string | null
   leaf_count: number | null
-  /** Raw units of the deposit; any where it is null. */
+  /** Raw units of the deposit; null where only the API knows them, as a total that nobody here has seen. */
   deposit: string | null
   /** When locked amounts vest, in ISO 8601, as far as that was agreed to. */
   vesting: { starts_at?: string; ends_at?: string }
@@ -28,6 +28,10 @@ export async function opensAirdrop(of: Signing, asked: AskedAirdrop): Promise<Ca
   const { distributor, vault } = await of.claim(mint, airdrop_count, payer)
   const clawbackAfter = BigInt((asked.clawback_after_days ?? DEFAULT_CLAWBACK_DAYS) * SECONDS_OF_DAY)
   let ends = 0n
+  const said = (units: string) => {
+    of.apiSays(`a deposit of ${units} raw units`, '--fund-amount')
+    return true
+  }
   return [
     opens(payer, payer, mint),
     {
@@ -43,10 +47,10 @@ export async function opensAirdrop(of: Signing, asked: AskedAirdrop): Promise<Ca
         root: asked.root.toLowerCase().replace(/^0x/, ''),
         max_total_claim: asked.total ?? anyValue,
         max_num_nodes: asked.leaf_count ?? anyValue,
-        start_vesting_ts: isAt(vesting.starts_at),
+        start_vesting_ts: isAt(of, vesting.starts_at),
         end_vesting_ts: (seconds) => {
           ends = BigInt(seconds)
-          return isAt(vesting.ends_at)(seconds)
+          return isAt(of, vesting.ends_at)(seconds)
         },
         clawback_start_ts: (seconds) => BigInt(seconds) === ends + clawbackAfter,
       },
@@ -57,15 +61,16 @@ export async function opensAirdrop(of: Signing, asked: AskedAirdrop): Promise<Ca
           {
             program: TOKEN_PROGRAM,
             call: 'transferChecked',
-            fields: { source: own, mint, destination: vault, authority: payer, amount: deposit ?? anyValue },
+            fields: { source: own, mint, destination: vault, authority: payer, amount: deposit ?? said },
             least: deposit === null ? 0 : 1,
           },
         ]),
   ]
 }
 
-const isAt = (time: string | undefined) => (seconds: string) =>
-  time === undefined || Number(seconds) === Math.floor(Date.parse(time) / 1000)
+/** Without vesting, the times are a formality of the program, and those of now. */
+const isAt = (of: Signing, time: string | undefined) => (seconds: string) =>
+  time === undefined ? of.isNow(seconds) : Number(seconds) === Math.floor(Date.parse(time) / 1000)
 
 export interface AskedOwnClaim {
   mint: string
@@ -74,6 +79,8 @@ export interface AskedOwnClaim {
   /** Raw units at once, where the caller has a proof of its own. */
   amount?: string | undefined
   platform_fee: number
+  /** Told what it pays at once, which the program proves; null where vested amounts come with it. */
+  onAmount?(units: bigint | null): void
 }
 
 /** The payer is the claimer, or a sponsor that lends the rent of the claim's record. */
@@ -96,11 +103,28 @@ export async function claimsAirdrop(of: Signing, asked: AskedOwnClaim): Promise<
     {
       program,
       call: 'new_claim',
-      fields: { ...fields, amount_unlocked: asked.amount ?? anyValue },
+      fields: {
+        ...fields,
+        amount_unlocked: (units) => {
+          asked.onAmount?.(BigInt(units))
+          return asked.amount === undefined || units === asked.amount
+        },
+      },
       data: isWholeClaim,
       group: 'claim',
+      most: 2,
     },
-    { program, call: 'claim_locked', fields, data: (hex) => hex.length === NAME, group: 'claim' },
+    {
+      program,
+      call: 'claim_locked',
+      fields,
+      data: (hex) => {
+        asked.onAmount?.(null)
+        return hex.length === NAME
+      },
+      group: 'claim',
+      most: 2,
+    },
     ...platformFee(claimer, asked.platform_fee),
   ]
 }

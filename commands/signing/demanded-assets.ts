@@ -1,7 +1,7 @@
 /** The calls about gold locks, collections, NFTs and stakes. */
 import { borshString } from '../../src/solana/borsh.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { type Call, opens, platformFee, type Signing, writesMemo } from './demand.ts'
+import { type Call, opens, platformFee, provesDecimals, type Signing, writesMemo } from './demand.ts'
 
 interface AskedGold {
   mint: string
@@ -10,9 +10,24 @@ interface AskedGold {
   platform_fee: number
 }
 
-export async function locksGold(of: Signing, asked: AskedGold & { amount: bigint; days: number; unlocksAt: number }) {
+interface AskedLock extends AskedGold {
+  amount: bigint
+  /** Decimals by which the amount was written down; the chain proves them. */
+  decimals: number
+  days: number
+}
+
+export async function locksGold(of: Signing, asked: AskedLock) {
   const { payer } = of
-  const { mint, escrow, amount, days, unlocksAt } = asked
+  const { mint, escrow, amount, decimals, days } = asked
+  const own = await of.accounts(mint, payer)
+  let starts = 0
+  const isNow = (seconds: string) => {
+    starts = Number(seconds)
+    if (of.isNow(seconds)) return true
+    of.apiSays(`the lock lasts from ${new Date(starts * 1000).toISOString()} on, by the chain's clock`, '--days')
+    return true
+  }
   const lock: Call = {
     program: PROGRAMS.lock.id,
     call: 'create_vesting_escrow_v2',
@@ -22,9 +37,9 @@ export async function locksGold(of: Signing, asked: AskedGold & { amount: bigint
       recipient: payer,
       escrow,
       token_mint: mint,
-      sender_token: await of.accounts(mint, payer),
-      vesting_start_time: unlocksAt - days * SECONDS_OF_DAY,
-      cliff_time: unlocksAt,
+      sender_token: own,
+      vesting_start_time: isNow,
+      cliff_time: (seconds) => Number(seconds) === starts + days * SECONDS_OF_DAY,
       frequency: 1,
       cliff_unlock_amount: amount,
       amount_per_period: 0,
@@ -33,7 +48,12 @@ export async function locksGold(of: Signing, asked: AskedGold & { amount: bigint
     // Nobody can cancel it or name another recipient.
     data: (hex) => hex.endsWith('000000') && hex.length === LOCK_DATA,
   }
-  return [opens(payer, escrow, mint), lock, ...goldEnd(payer, 'gold-lock', asked)]
+  return [
+    provesDecimals(own, mint, decimals, payer),
+    opens(payer, escrow, mint),
+    lock,
+    ...goldEnd(payer, 'gold-lock', asked),
+  ]
 }
 
 export async function unlocksGold(of: Signing, asked: AskedGold): Promise<Call[]> {
@@ -43,11 +63,20 @@ export async function unlocksGold(of: Signing, asked: AskedGold): Promise<Call[]
   const { id: program } = PROGRAMS.lock
   return [
     opens(payer, payer, mint),
-    { program, call: 'claim_v2', fields: { escrow, recipient: payer, recipient_token: own }, least: 0 },
+    {
+      program,
+      call: 'claim_v2',
+      fields: { escrow, token_mint: mint, recipient: payer, recipient_token: own },
+      data: isPlainLockClaim,
+      least: 0,
+    },
     { program, call: 'close_vesting_escrow', fields: { escrow, creator: payer, creator_token: own } },
     ...goldEnd(payer, 'gold-unlock', asked),
   ]
 }
+
+/** A name, an amount, and no accounts of a transfer hook. */
+export const isPlainLockClaim = (hex: string) => hex.length === 17 * 2 && hex.endsWith('00')
 
 const SECONDS_OF_DAY = 86_400
 /** Hex digits of the instruction: a name of 8 bytes, six numbers, two modes and an empty list. */
@@ -109,13 +138,16 @@ interface AskedStake extends AskedAsset {
 const [FREEZES, THAWS, REMOVES] = ['060101', '060100', '0401']
 const ADDS = /^02010101(01|03([0-9a-f]{64}))$/
 
-export async function stakesNft(of: Signing, asked: AskedStake): Promise<Call[]> {
+export async function stakesNft(of: Signing, asked: AskedStake & { thawedBy: string | undefined }): Promise<Call[]> {
   const { addressOf } = await import('../../src/solana/addresses.ts')
   const own = { asset: asked.asset, collection: asked.collection, payer: of.payer, authority: of.payer }
   const adds = (hex: string) => {
     const [found, , thawing] = ADDS.exec(hex) ?? []
-    if (thawing !== undefined) of.note(`only ${addressOf(Buffer.from(thawing, 'hex'))} can release it`)
-    return found !== undefined
+    const wallet = thawing === undefined ? undefined : addressOf(Buffer.from(thawing, 'hex'))
+    if (wallet !== undefined && asked.thawedBy === undefined) {
+      of.apiSays(`only ${wallet} can release it`, '--thawed-by')
+    }
+    return found !== undefined && (asked.thawedBy === undefined || wallet === asked.thawedBy)
   }
   return [
     { ...core('remove_plugin_v1', own, REMOVES), least: 0 },

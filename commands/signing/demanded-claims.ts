@@ -2,7 +2,8 @@
 import type { Beneficiary, FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { type Call, closes, opens, pays, type Signing, TOKEN_PROGRAMS, type Wanted } from './demand.ts'
+import { type Call, closes, opens, pays, type Signing, TOKEN_PROGRAMS, unexpectedBuild, type Wanted } from './demand.ts'
+import { isPlainLockClaim } from './demanded-assets.ts'
 
 export interface AskedClaim {
   pool: string
@@ -15,25 +16,38 @@ export interface AskedClaim {
   /** Raw units of the quote that are claimed, as the preview shows them. */
   amount: bigint
   splits: readonly Split[]
+  /** Raw units that a split in another quote than SOL divides at most; null where nobody said. */
+  mostQuote: bigint | null
 }
 
 /** Positions of one claim. */
 const MOST_POSITIONS = 6
 
 export async function claimsFees(of: Signing, asked: AskedClaim): Promise<Call[]> {
-  const { claimer, baseMint, quoteMint, amount, splits } = asked
+  const { claimer, baseMint, quoteMint, amount, splits, mostQuote } = asked
   const [base, quote] = [await of.accounts(baseMint, claimer), await of.accounts(quoteMint, claimer)]
   const recipients = splits.map(({ recipient }) => recipient)
+  const isSplit = splits.length > 0
+  const isSol = quoteMint === WRAPPED_SOL
+  if (isSplit && !isSol) {
+    if (mostQuote === null) of.apiSays(`${amount} raw units of ${quoteMint} are claimed and divided`, '--max-quote')
+    else if (amount > mostQuote) throw unexpectedBuild(`it divides ${amount} raw units, more than --max-quote`)
+  }
+  // What was in the wrapped account before is taken out of it, so that the claim alone pays the shares.
+  const emptied: Call = { ...closes(claimer, quote), least: 1 }
+  const taken: Call = isSplit && isSol ? { ...takes(asked, base, quote), after: emptied } : takes(asked, base, quote)
   return [
     // A wrapped account is emptied first, and so opened twice.
     opens([of.payer, claimer], [claimer, ...recipients], [baseMint, quoteMint], 3 + recipients.length),
-    takes(asked, base, quote),
+    ...(isSplit && isSol ? [emptied] : []),
+    taken,
     // A transfer to itself asserts that the whole amount was there.
     {
       program: TOKEN_PROGRAMS,
       call: 'transfer',
       fields: { source: quote, destination: quote, authority: claimer, amount: (units) => BigInt(units) >= amount },
       least: asked.kind === 'dbc' && amount > 0n ? 1 : 0,
+      after: taken,
     },
     closes(claimer, [...base, ...quote], { to: [claimer, of.payer], most: 3 }),
     ...(await Promise.all(splits.map((split) => pay(of, asked, split, quote)))),
@@ -46,7 +60,7 @@ const take = (call: string, fields: Call['fields'], program: string = PROGRAMS.d
   fields,
 })
 
-function takes({ pool, kind, beneficiary, claimer, amount }: AskedClaim, base: Wanted, quote: Wanted): Call {
+function takes({ pool, kind, beneficiary, claimer, amount, baseMint }: AskedClaim, base: Wanted, quote: Wanted): Call {
   const isCreator = beneficiary === 'creator'
   const quoteAccount = { virtual_pool: pool, token_quote_account: quote }
   const accounts = { pool, token_a_account: base, token_b_account: quote }
@@ -66,7 +80,10 @@ function takes({ pool, kind, beneficiary, claimer, amount }: AskedClaim, base: W
     case 'pool_creation_fee':
       return take('claim_partner_pool_creation_fee', { pool, fee_claimer: claimer, fee_receiver: claimer })
     case 'vesting':
-      return take('claim_v2', { recipient: claimer, recipient_token: base }, PROGRAMS.lock.id)
+      return {
+        ...take('claim_v2', { token_mint: baseMint, recipient: claimer, recipient_token: base }, PROGRAMS.lock.id),
+        data: isPlainLockClaim,
+      }
     case 'damm_v2':
       return {
         ...take('claim_position_fee', { ...accounts, signer: claimer }, PROGRAMS.dammV2.id),

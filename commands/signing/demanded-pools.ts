@@ -1,7 +1,10 @@
 /** The calls that launch a token with its pool, share a config, trade on a pool, or hand its creator's role over. */
 import { TIP_ACCOUNTS } from '../../src/solana/bundles.ts'
+import { ByteReader, ShortData } from '../../src/solana/byte-reader.ts'
 import { TOKEN_2022_PROGRAM, WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
+import { solOf } from '../amounts.ts'
+import { usage } from '../ui/problem.ts'
 import {
   anyValue,
   atMost,
@@ -9,6 +12,7 @@ import {
   MOST_LAMPORTS,
   opens,
   pays,
+  provesDecimals,
   type Signing,
   same,
   type Wanted,
@@ -26,12 +30,20 @@ export interface AskedLaunch {
   pool: string
   mint: string
   quoteMint: string
+  quoteDecimals: number
   lockLiquidity: boolean
+  /** Lamports that the preset may take as pool creation fee. */
+  mostCreationFee: bigint
+  /** The config account that launches share, where the user named it. */
+  sharedConfig: string | undefined
+  /** The fee in lamports of a config account that was shared from this machine; null for any other. */
+  recalledFee(config: string): string | null
   /** The platform's part of the position, in percent, as the answer shows it. */
   platformPercentage: number
+  mostPlatformPercentage: number
 }
 
-/** What a preset says (curve, fees, supply) is the API's word: its config is made of it. */
+/** What a preset says (curve, fees of trades, supply) is the API's word: its config is made of it. */
 export async function launches(of: Signing, asked: AskedLaunch): Promise<Call[]> {
   const tip = { ...pays(of.payer, TIP_ACCOUNTS, atMost(MOST_LAMPORTS)), least: 0 }
   return [...(await (asked.type === 'dbc' ? opensCurve : opensPool)(of, asked)), tip]
@@ -40,42 +52,139 @@ export async function launches(of: Signing, asked: AskedLaunch): Promise<Call[]>
 async function opensCurve(of: Signing, asked: AskedLaunch): Promise<Call[]> {
   const { creator, pool, mint, name, symbol, buy, quoteMint } = asked
   const config = same()
+  const makes = { ...makesConfig(of, config, { quoteMint, mostFee: asked.mostCreationFee }), least: 0 }
+  let made: string | undefined
   const init = (call: string): Call => ({
     program: PROGRAMS.dbc.id,
     call,
-    fields: { pool, config, creator, payer: of.payer, base_mint: mint, quote_mint: quoteMint, name, symbol },
+    fields: {
+      pool,
+      config: (address) => config(address) && (address === made || isShared(of, asked, address)),
+      creator,
+      payer: of.payer,
+      base_mint: mint,
+      quote_mint: quoteMint,
+      name,
+      symbol,
+    },
     group: 'pool',
   })
   return [
-    { ...makesConfig(of.payer, config, quoteMint), least: 0 },
+    {
+      ...makes,
+      fields: {
+        ...makes.fields,
+        config: (address) => {
+          made = address
+          return config(address)
+        },
+      },
+    },
     init('initialize_virtual_pool_with_spl_token'),
     init('initialize_virtual_pool_with_token2022'),
     ...(buy === 0n
       ? []
       : [
           opens(of.payer, creator, mint),
-          ...(quoteMint === WRAPPED_SOL ? await wraps(of, creator, buy) : []),
+          ...(quoteMint === WRAPPED_SOL
+            ? await wraps(of, creator, buy)
+            : [provesDecimals(await of.accounts(quoteMint, creator), quoteMint, asked.quoteDecimals, creator)]),
           await curveSwap(of, { pool, payer: creator, paid: quoteMint, received: mint, amount: buy, least: anyValue }),
         ]),
   ]
 }
 
-export const makesConfig = (payer: string, config: Wanted, quoteMint: Wanted = anyValue): Call => ({
+export const makesConfig = (
+  of: Signing,
+  config: Wanted,
+  { quoteMint = anyValue, mostFee }: { quoteMint?: Wanted; mostFee: bigint },
+): Call => ({
   program: PROGRAMS.dbc.id,
   call: 'create_config',
-  fields: { config, payer, quote_mint: quoteMint },
+  fields: { config, payer: of.payer, quote_mint: quoteMint },
+  data: (hex) => {
+    const fee = creationFeeIn(Buffer.from(hex, 'hex'))
+    if (fee === null) return false
+    if (fee > mostFee) throw tooMuch(fee, mostFee)
+    if (fee > 0n) of.note(`the preset's pool creation fee: ${solOf(fee)} SOL for each launch`)
+    return true
+  },
 })
+
+const tooMuch = (fee: bigint, most: bigint) =>
+  usage(`the preset takes ${solOf(fee)} SOL as pool creation fee, more than ${solOf(most)}; nothing was signed`, {
+    param: '--max-creation-fee',
+    next: `allow it with --max-creation-fee ${solOf(fee)}`,
+  })
+
+/** Whether a config that this launch does not make is one that the user shared here or named, or reads about. */
+function isShared(of: Signing, { sharedConfig, recalledFee, mostCreationFee }: AskedLaunch, config: string): boolean {
+  if (sharedConfig !== undefined) return config === sharedConfig
+  const fee = recalledFee(config)
+  if (fee === null)
+    of.apiSays(`the pool has the config ${config}, whose pool creation fee may be 100 SOL`, '--shared-config')
+  else if (BigInt(fee) > mostCreationFee) throw tooMuch(BigInt(fee), mostCreationFee)
+  return true
+}
+
+/** The lamports that `create_config` lets a launch pay to the partner; null where the data is something else. */
+export function creationFeeIn(data: Buffer): bigint | null {
+  const reader = new ByteReader(data, ANCHOR_NAME + BASE_FEE)
+  try {
+    if (reader.bool()) reader.take(DYNAMIC_FEE)
+    reader.take(UNTIL_SUPPLY)
+    if (reader.bool()) reader.take(TOKEN_SUPPLY)
+    reader.take(UNTIL_CREATION_FEE)
+    return reader.u64()
+  } catch (error) {
+    if (error instanceof ShortData) return null
+    throw error
+  }
+}
+
+/** Bytes of `ConfigParameters` before the pool creation fee; two of its parts may be left out. */
+const [ANCHOR_NAME, BASE_FEE, DYNAMIC_FEE, UNTIL_SUPPLY, TOKEN_SUPPLY, UNTIL_CREATION_FEE] = [8, 27, 32, 74, 16, 8]
 
 /** The program takes so many lamports into a pool without SOL, because it rounds up from nothing. */
 const LEAST_SOL = 1n
 
 async function opensPool(of: Signing, asked: AskedLaunch): Promise<Call[]> {
-  const { creator, pool, mint, name, symbol, buy, lockLiquidity, platformPercentage } = asked
+  const { creator, pool, mint, name, symbol, buy, lockLiquidity, platformPercentage, mostPlatformPercentage } = asked
+  if (platformPercentage > mostPlatformPercentage) {
+    const part = `the preset gives away ${platformPercentage} % of the position`
+    throw usage(`${part}, more than ${mostPlatformPercentage}; nothing was signed`, {
+      param: '--max-platform-percentage',
+      next: `allow it with --max-platform-percentage ${platformPercentage}`,
+    })
+  }
   const { dammV2 } = PROGRAMS
   const token = { uri: null, decimals: null, supply: null, program: 'spl' } as const
   const position = same()
   const shared = same()
   const trade = { pool, payer: creator, paid: WRAPPED_SOL, received: mint, amount: buy, least: anyValue }
+  let liquidity: string | undefined
+  const locks: Call = {
+    program: dammV2.id,
+    call: 'permanent_lock_position',
+    fields: { pool, position, signer: creator, permanent_lock_liquidity: (units) => units === liquidity },
+  }
+  const splits: Call = {
+    program: dammV2.id,
+    call: 'split_position2',
+    fields: {
+      pool,
+      first_position: position,
+      first_owner: creator,
+      second_owner: creator,
+      second_position_nft_account: shared,
+      numerator: platformPercentage * 10_000_000,
+    },
+    ...(lockLiquidity ? { after: locks } : {}),
+  }
+  const receives = (wallet: string) => {
+    of.note(`${platformPercentage} % of the position goes to the platform's wallet ${wallet}, as the API names it`)
+    return true
+  }
   return [
     ...(await makesToken(of, {
       ...token,
@@ -100,11 +209,12 @@ async function opensPool(of: Signing, asked: AskedLaunch): Promise<Call[]> {
         payer_token_a: await of.accounts(mint, creator),
         payer_token_b: await of.accounts(WRAPPED_SOL, creator),
       },
-      data: isSingleSided,
+      data: (hex) => {
+        liquidity = liquidityOf(hex)
+        return isSingleSided(hex)
+      },
     },
-    ...(lockLiquidity
-      ? [{ program: dammV2.id, call: 'permanent_lock_position', fields: { pool, position, signer: creator } }]
-      : []),
+    ...(lockLiquidity ? [locks] : []),
     ...(platformPercentage === 0
       ? []
       : [
@@ -113,21 +223,11 @@ async function opensPool(of: Signing, asked: AskedLaunch): Promise<Call[]> {
             call: 'create_position',
             fields: { owner: creator, payer: creator, pool, position_nft_account: shared },
           },
+          splits,
           {
-            program: dammV2.id,
-            call: 'split_position2',
-            fields: {
-              pool,
-              first_position: position,
-              first_owner: creator,
-              second_owner: creator,
-              second_position_nft_account: shared,
-              numerator: platformPercentage * 10_000_000,
-            },
-          },
-          {
-            ...setsAuthority({ of: shared, kind: ACCOUNT_OWNER, to: anyValue, payer: creator }),
+            ...setsAuthority({ of: shared, kind: ACCOUNT_OWNER, to: receives, payer: creator }),
             program: TOKEN_2022_PROGRAM,
+            after: splits,
           },
         ]),
     ...(buy === 0n ? [] : [await poolSwap(of, trade)]),
@@ -137,6 +237,12 @@ async function opensPool(of: Signing, asked: AskedLaunch): Promise<Call[]> {
 const ACCOUNT_OWNER = 2
 /** Bytes of the instruction without a dynamic fee and an activation point, and of what follows its fees, in hex. */
 const [POOL_DATA, AFTER_FEES] = [107 * 2, 68 * 2]
+
+/** The liquidity of the position, after two prices and the choice of a vault. */
+const liquidityOf = (hex: string): string => {
+  const bytes = Buffer.from(hex.slice(-AFTER_FEES), 'hex')
+  return String(bytes.length < 49 ? 0n : bytes.readBigUInt64LE(33) + (bytes.readBigUInt64LE(41) << 64n))
+}
 
 /** Whether the pool begins at its lowest price, so that it takes the new token alone. */
 function isSingleSided(hex: string): boolean {
@@ -151,18 +257,27 @@ export interface AskedSwap {
   /** Mints of what is paid and what is received. */
   paid: string
   received: string
-  /** The most that is paid, in raw units. */
-  amount: bigint
+  /** The mint that the pool sells, which the programs compare with the pool; either of the two where it is left out. */
+  base?: string
+  /** Decimals by which the amount was written down; the chain proves them. */
+  decimals?: number
+  /** The most that is paid, in raw units; null is any. */
+  amount: bigint | null
   /** The least that is received, which the transaction enforces. */
   least: Wanted
 }
 
 /** A trade on a pool of either type, with the payer's own accounts. */
 export async function swaps(of: Signing, asked: AskedSwap): Promise<Call[]> {
-  const { payer, paid, received, amount } = asked
+  const { payer, paid, received, amount, decimals } = asked
   return [
     ...[paid, received].filter((mint) => mint !== WRAPPED_SOL).map((mint) => opens(payer, payer, mint)),
-    ...([paid, received].includes(WRAPPED_SOL) ? await wraps(of, payer, paid === WRAPPED_SOL ? amount : 0n) : []),
+    ...(decimals === undefined || paid === WRAPPED_SOL
+      ? []
+      : [provesDecimals(await of.accounts(paid, payer), paid, decimals, payer)]),
+    ...([paid, received].includes(WRAPPED_SOL)
+      ? await wraps(of, payer, paid === WRAPPED_SOL ? (amount ?? 0n) : 0n)
+      : []),
     { ...(await curveSwap(of, asked)), group: 'swap' },
     { ...(await poolSwap(of, asked)), group: 'swap' },
   ]
@@ -173,13 +288,23 @@ async function tradeAccounts({ accounts }: Signing, { payer, paid, received, poo
   return { pool, payer, input_token_account, output_token_account }
 }
 
+/** The mints of the pool, whose vaults the programs compare with them. */
+const [ofCurve, ofPool] = [
+  ['base_mint', 'quote_mint'],
+  ['token_a_mint', 'token_b_mint'],
+].map(([first = '', second = '']) => ({ base, paid, received }: AskedSwap): Call['fields'] => {
+  const either = [paid, received]
+  return { [first]: base ?? either, [second]: base === undefined ? either : either.filter((mint) => mint !== base) }
+}) as [(asked: AskedSwap) => Call['fields'], (asked: AskedSwap) => Call['fields']]
+
 /** `swap_mode` 2 names what is received first, so that nothing here would bound what is paid. */
 const curveSwap = async (of: Signing, asked: AskedSwap): Promise<Call> => ({
   program: PROGRAMS.dbc.id,
   call: 'swap2',
   fields: {
     ...(await tradeAccounts(of, asked)),
-    amount_0: asked.amount,
+    ...ofCurve(asked),
+    amount_0: asked.amount ?? anyValue,
     amount_1: asked.least,
     swap_mode: ['0', '1'],
     referral_token_account: PROGRAMS.dbc.id,
@@ -191,7 +316,8 @@ const poolSwap = async (of: Signing, asked: AskedSwap): Promise<Call> => ({
   call: 'swap',
   fields: {
     ...(await tradeAccounts(of, asked)),
-    amount_in: asked.amount,
+    ...ofPool(asked),
+    amount_in: asked.amount ?? anyValue,
     minimum_amount_out: asked.least,
     referral_token_account: PROGRAMS.dammV2.id,
   },

@@ -45,9 +45,10 @@ export const DEMANDS = {
   'stakes create': row('it freezes this asset in your wallet', stakesNft),
   'stakes release': row('it thaws this asset', releasesNft),
   'pools create': row('this token and its pool, and a first buy of this amount', launches),
-  'pools share': row('one config account, at your cost', ({ payer }, { config }: { config: string }) => [
-    makesConfig(payer, config),
-  ]),
+  'pools share': row(
+    'one config account, at your cost',
+    (of, { config, mostFee }: { config: string; mostFee: bigint }) => [makesConfig(of, config, { mostFee })],
+  ),
   'pools swap': row('one trade on this pool, of this amount, with your own accounts', swaps),
   'pools transfer-creator': row(
     'this wallet becomes the creator',

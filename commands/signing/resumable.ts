@@ -110,7 +110,7 @@ async function attemptByKeypair(
 
 async function signExpected(session: Session, signer: KeypairSigner): Promise<SignedEntry> {
   const { transaction, tracked_resource } = await signer.build()
-  const demand = await signer.demand(signingFor(session, signer.address))
+  const demand = await signer.demand(signingFor(session, signer.address, { cluster: await session.cluster() }))
   const checked = await checkedBuild(session, transaction, demand)
   const forecast = await forecastOf(session, transaction, signer.address)
   if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)

@@ -58,7 +58,12 @@ export async function runSigned<D extends BuiltTransactions>(
   if (!flags.dry_run && !flags.build_only) refuseUnconfirmable(session, await session.cluster())
 
   const { data } = await run.build(signer)
-  const { demand, notes } = await demandedOf(session, run, data, signer)
+  const of = signingFor(session, signer, {
+    isRead: flags.dry_run || session.ui.attended,
+    cluster: await session.cluster(),
+  })
+  const demand = await run.demand(of, data)
+  await requireDemanded(session, transactionsOf(data), demand)
   const partial = await signReturnedKeys(session, data, run.secretKeys?.(data))
   if (flags.build_only) {
     const lifetime = lifetimeText(data.last_valid_block_height, await clusterState(session))
@@ -66,7 +71,7 @@ export async function runSigned<D extends BuiltTransactions>(
   }
 
   const bundle = isBundle(data, flags) && (flags.bundle === true || (await hasRelay(session)))
-  const checked = checkedLines(demand, notes)
+  const checked = checkedLines(demand, of.notes)
   const { what, lines, forecast } = await previewOf(session, run, data, { signer, bundle, checked })
   if (flags.dry_run) {
     const fields = 'transactions' in data ? await run.show?.(data, null) : {}
@@ -78,7 +83,7 @@ export async function runSigned<D extends BuiltTransactions>(
   await session.ui.preview(lines)
   if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
   for (const { missing } of partial) refuseOtherSigners(missing, signer)
-  const wasAsked = await confirmOn(session, what, forecast.cluster)
+  const wasAsked = await confirmOn(session, what, forecast.cluster, { always: of.trusts })
   const agreed = wasAsked
     ? await signReturnedKeys(session, await withFreshBlockhash(session, data), run.secretKeys?.(data))
     : partial
@@ -138,17 +143,4 @@ async function previewOf<D extends BuiltTransactions>(
   const contents = await Promise.all(later.map((transaction) => session.wallet.decode(transaction)))
   const preview = [...(run.preview?.(data) ?? []), ...checked]
   return { what, forecast, lines: runLines(what, forecast, { preview, later: contents, bundle }) }
-}
-
-/** What is demanded of a build, which was compared with it, and what was found that the preview has to tell. */
-async function demandedOf<D extends BuiltTransactions>(
-  session: Session,
-  run: SignedRun<D>,
-  data: D,
-  signer: string,
-): Promise<{ demand: Demand; notes: readonly string[] }> {
-  const of = signingFor(session, signer)
-  const demand = await run.demand(of, data)
-  await requireDemanded(session, transactionsOf(data), demand)
-  return { demand, notes: of.notes }
 }

@@ -18,9 +18,22 @@ interface OwnKeys {
   secretKeys?: readonly SecretKey[]
 }
 
+/** The most lamports that all transactions of one command pay as priority fees. */
+const MOST_OF_A_RUN = 1_000_000_000n
+const paidBy = new WeakMap<Session['wallet'], bigint>()
+
 /** Signs with the keypair and `secretKeys`, where others sign elsewhere. */
-export const signChecked = ({ wallet }: Session, checked: CheckedBuild, { keypair, secretKeys }: OwnKeys) =>
-  wallet.sign(checked, { keypair, secretKeys })
+export async function signChecked({ wallet }: Session, checked: CheckedBuild, { keypair, secretKeys }: OwnKeys) {
+  const { priorityFeeOf } = await import('./built-calls.ts')
+  const paid = (paidBy.get(wallet) ?? 0n) + priorityFeeOf(await wallet.describe(checked))
+  if (paid > MOST_OF_A_RUN) {
+    throw failure('the priority fees of this run would be more than 1 SOL together: nothing more was signed', {
+      next: 'lower priority-fee or priority-fee-cap; the same command goes on where it stopped',
+    })
+  }
+  paidBy.set(wallet, paid)
+  return wallet.sign(checked, { keypair, secretKeys })
+}
 
 /** Signs with the keypair and `secretKeys`. Throws a failure where another signature is still missing. */
 export async function signCompletely(

@@ -408,10 +408,15 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     const own = payer.publicKey.toBase58()
     const wallet = createWallet()
     const terms = { vesting: {}, clawback_after_days: undefined, deposit: record.total }
+    const clock = { now: () => Date.now(), sleep: async () => undefined }
     const check = async (change: (content: DescribedContent) => void, more: object = {}, who = own, of = content) => {
       const other = structuredClone(of)
       change(other)
-      const demand = await DEMANDS['airdrops init'](signingFor({ wallet }, who), { ...record, ...terms, ...more })
+      const demand = await DEMANDS['airdrops init'](signingFor({ wallet, clock }, who), {
+        ...record,
+        ...terms,
+        ...more,
+      })
       return () => requireCalls([other], demand, { isPart: false })
     }
     const at = (name: string) => content.instructions.findIndex(({ name: of }) => of?.includes(name))
@@ -425,7 +430,7 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     expect(await check(same, { clawback_after_days: 31 })).toThrow('its new_distributor has another clawback start ts')
     expect(await check(same, { deposit: '8' })).toThrow('its transferChecked has another amount, 9')
     expect(await check(same, { deposit: '0' })).toThrow('it calls transferChecked of SPL Token')
-    expect(await check(same, { total: null, leaf_count: null, deposit: null })).not.toThrow()
+    expect(await check(same, { total: null, leaf_count: null, deposit: null })).toThrow('a deposit of 9 raw units')
     expect(await check(same, {}, address)).toThrow(`${own} would pay its fee, not ${address}`)
     const moved = (instruction: number, account: number) => (it: DescribedContent) => {
       it.instructions[instruction]!.accounts[account]!.address = address
@@ -679,7 +684,11 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     const lamports = async () => BigInt((await ok(['accounts', 'get', String(seller.publicKey)])).lamports)
     const before = await lamports()
     const args = ['airdrops', 'claim', sold, '--swap-to-sol', '-k', keyFile('seller.json', seller), '--yes']
-    const done = await ok(args)
+    const unbounded = await cli.svc(args)
+    expect([unbounded.exitCode, unbounded.stderr]).toEqual([2, expect.stringContaining('needs --min-sol')])
+    const greedy = await cli.svc([...args, '--min-sol', '50', '--dry-run'])
+    expect(greedy.exitCode).toBe(0)
+    const done = await ok([...args, '--min-sol', '0.0000001'])
     expect(done).toMatchObject({ airdrop: sold, signature: expect.any(String), swap_signature: expect.any(String) })
     const { address } = await ok(['pdas', 'derive', 'ata', `owner=${seller.publicKey}`, `mint=${base_mint}`])
     const left = await ok(['accounts', 'get', address])

@@ -22,7 +22,7 @@ import type { Noun } from '../../commands/command.ts'
 import { DEMANDS, SHOWN_BEFORE_SIGNING } from '../../commands/signing/demands.ts'
 import { compileTransaction } from '../../src/solana/compiling.ts'
 import { decodeWireTransaction, isWritable } from '../../src/solana/messages.ts'
-import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { png } from '../storage/images.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
@@ -145,7 +145,13 @@ const files = { own: '', platform: '', friend: '', list: '', logo: '', nfts: '',
 let daemon: Daemon
 let proxy: Server
 /** What the proxy does to answers, and how often something was submitted through it. */
-const liar = { lie: null as Lie | null, answer: (data: Record<string, unknown>) => data, submitted: 0, swallows: false }
+const liar = {
+  lie: null as Lie | null,
+  answer: (data: Record<string, unknown>) => data,
+  submitted: 0,
+  swallows: false,
+  everyOne: false,
+}
 
 /** The last transaction that an answer holds: what is sent last moves the money. */
 function lied(body: string): string {
@@ -156,7 +162,9 @@ function lied(body: string): string {
     if (lie === null) return
     if (typeof of.transaction === 'string') of.transaction = changed(of.transaction, lie)
     if (Array.isArray(of.transactions)) {
-      of.transactions = of.transactions.map((one, i, all) => (i === all.length - 1 ? changed(one, lie) : one))
+      of.transactions = of.transactions.map((one, i, all) =>
+        liar.everyOne || i === all.length - 1 ? changed(one, lie) : one,
+      )
     }
   }
   change(json.data)
@@ -179,6 +187,16 @@ async function ok(args: readonly string[]) {
   const { exitCode, stdout, stderr } = await cli.svc([...args, '--json'])
   expect({ exitCode, stderr }, args.join(' ')).toMatchObject({ exitCode: 0 })
   return JSON.parse(stdout)
+}
+
+/** Refused before anything is signed, as something else than was asked for or as what nobody bounded. */
+async function expectUnsigned(args: readonly string[], lie: Lie | null, answer: typeof liar.answer, message: RegExp) {
+  Object.assign(liar, { lie, answer, submitted: 0 })
+  const { exitCode, stdout, stderr } = await run(args)
+  Object.assign(liar, { lie: null, answer: (data: Record<string, unknown>) => data })
+  expect(`${stdout}${stderr}`, args.join(' ')).toMatch(message)
+  expect(exitCode).not.toBe(0)
+  expect(liar.submitted).toBe(0)
 }
 
 async function expectRefused(args: readonly string[], lie: Lie | null, options = {}, answer = liar.answer) {
@@ -212,7 +230,7 @@ beforeAll(async () => {
   await ok(['localnet', 'airdrop', addressOf(friend), '100'])
   await locked(['wallet', 'send', addressOf(friend), '5', '--mint', world.gold, ...by])
   await locked(['gold', 'lock', '--amount', '1', '--days', '1', '-k', files.friend])
-  await ok(['localnet', 'advance', '172800'])
+  await ok(['localnet', 'advance', '86460'])
   const tiny = {
     total_supply: '1000000',
     decimals: 6,
@@ -573,6 +591,124 @@ describe.skipIf(lacks)('an API that builds something else', () => {
     const { exitCode, stderr } = await run(CASES['wallet send'].args())
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining('checked   here: one transfer, of this amount')])
     expect(stderr).not.toContain('not encrypted')
+  })
+})
+
+/** Puts other values at the places of an answer's fields, wherever they stand in it. */
+const saying =
+  (fields: Record<string, unknown>) =>
+  (data: Record<string, unknown>): Record<string, unknown> => {
+    const change = (value: unknown): unknown => {
+      if (Array.isArray(value)) return value.map(change)
+      if (typeof value !== 'object' || value === null) return value
+      return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, fields[name] ?? change(one)]))
+    }
+    return change(data) as Record<string, unknown>
+  }
+
+describe.skipIf(lacks)('an API whose answer says the same as its transaction', () => {
+  const other = () => new PublicKey(world.mint)
+  const launchArgs = CASES['pools create'].args
+
+  it('is refused by svc pools create with another quote than SOL', async () => {
+    const lie: Lie = (all) => {
+      for (const { programId, keys } of all) {
+        if (programId.toBase58() !== DBC) continue
+        for (const key of keys) if (key.pubkey.toBase58() === WRAPPED_SOL) key.pubkey = other()
+      }
+    }
+    const answer = saying({ quote_mint: world.mint })
+    await expectUnsigned(launchArgs(), lie, answer, /not SOL/)
+    await expectUnsigned([...launchArgs(), '--quote', addressOf(friend)], lie, answer, /its quote is/)
+  })
+
+  it('is refused by svc pools create and share with a pool creation fee beyond the bound', async () => {
+    const fee = (all: TransactionInstruction[]) => {
+      const config = all.find(({ programId, data }) => programId.toBase58() === DBC && data.length > 200)
+      if (config === undefined) return
+      const data = Buffer.from(config.data)
+      const afterDynamicFee = data[35] === 1 ? 68 : 36
+      const supply = afterDynamicFee + 74
+      data.writeBigUInt64LE(50n * BigInt(SOL), supply + (data[supply] === 1 ? 17 : 1) + 8)
+      config.data = data
+    }
+    liar.everyOne = true
+    await expectUnsigned(launchArgs(), fee, liar.answer, /takes 50 SOL as pool creation fee, more than 0\.1/)
+    await expectUnsigned(CASES['pools share'].args(), fee, liar.answer, /takes 50 SOL/)
+    liar.everyOne = false
+  })
+
+  it('is refused by svc pools create with an older config of its own', async () => {
+    const config = Keypair.generate().publicKey
+    const answer = (data: Record<string, unknown>) => {
+      const { transactions } = data
+      return Array.isArray(transactions) ? { ...data, transactions: transactions.slice(-1) } : data
+    }
+    await expectUnsigned(launchArgs(), account(DBC, 0, 0, config), answer, /pool creation fee may be 100 SOL/)
+  })
+
+  it('is refused by svc gold lock with a later end, and other decimals', async () => {
+    const years = (lock: Buffer) => {
+      for (const place of [8, 16]) lock.writeBigUInt64LE(lock.readBigUInt64LE(place) + 315_360_000n, place)
+      return lock
+    }
+    const later = saying({ unlocks_at: '2040-01-01T00:00:00.000Z' })
+    await expectUnsigned(CASES['gold lock'].args(), data(LOCK, years), later, /the chain's clock/)
+    const end = data(LOCK, (lock) => {
+      lock.writeBigUInt64LE(lock.readBigUInt64LE(16) + 315_360_000n, 16)
+      return lock
+    })
+    await expectRefused(CASES['gold lock'].args(), end, {}, later)
+    await expectRefused(CASES['gold lock'].args(), null, {}, saying({ decimals: 5 }))
+  })
+
+  it('is refused by svc gold unlock where a claim passes another account', async () => {
+    const added: Lie = (all) => at(all, LOCK).keys.push({ pubkey: thief.publicKey, isSigner: false, isWritable: true })
+    await expectRefused(CASES['gold unlock'].args(), added)
+  })
+
+  it('is refused by svc airdrops init with another list as its own, a larger total, and a time to come', async () => {
+    const args = CASES['airdrops init'].args()
+    const other = { own: true, root: 'ab'.repeat(32) }
+    await expectUnsigned(args, null, saying(other), /was not stored as it is now on this machine/)
+    const more = (built: Lie): [string[], Lie, typeof liar.answer, RegExp] => [
+      args,
+      built,
+      saying({ total: '900', own: true }),
+      /a deposit of 900 raw units/,
+    ]
+    await expectUnsigned(
+      ...more((all) => {
+        data(TOKEN_PROGRAM, written(amountOf(900n), 1), -1)(all)
+        data(DISTRIBUTOR, written(amountOf(900n), 48))(all)
+      }),
+    )
+    const late: Lie = data(DISTRIBUTOR, (made) => {
+      for (const place of [64, 72, 80]) made.writeBigInt64LE(made.readBigInt64LE(place) + 30_000_000_000n, place)
+      return made
+    })
+    await expectRefused(args, late)
+  })
+
+  it('is refused by svc airdrops init without a tree, with a deposit that nobody named', async () => {
+    const bare = ['airdrops', 'init', '--mint', world.mint, '--airdrop-count', '2', '-k', files.own]
+    const { root } = await ok(['airdrops', 'get', world.unlaunched])
+    await expectUnsigned([...bare, '--root', root], null, liar.answer, /a deposit of 16 raw units/)
+  })
+
+  it('is refused by svc airdrops claim with no bound for what a sale brings', async () => {
+    const args = ['airdrops', 'claim', world.tree, '--swap-to-sol', '-k', files.own]
+    await expectUnsigned(args, null, liar.answer, /needs --min-sol/)
+  })
+
+  it('is refused by svc pools swap with other decimals or sides', async () => {
+    const sells = ['pools', 'swap', world.pool, '--sell', '1', '-k', files.own]
+    const thousandfold = (data: Record<string, unknown>) =>
+      'state' in data ? saying({ tokenDecimal: 9 })(data) : saying({ amount_in: '1000000000' })(data)
+    await expectRefused(sells, null, {}, thousandfold)
+    const swapped = (data: Record<string, unknown>) =>
+      'base_mint' in data ? { ...data, base_mint: data.quote_mint, quote_mint: data.base_mint } : data
+    await expectUnsigned(['pools', 'swap', world.pool, '--buy', '0.5', '-k', files.own], null, swapped, /not SOL/)
   })
 })
 

@@ -338,7 +338,7 @@ describe('what the API built', () => {
     spl.createAssociatedTokenAccountIdempotentInstruction(by, at, wallet, mint)
   const own = [open(wallets[0]!), transfer(wallets[0]!, 1n), transfer(wallets[1]!, 2n)]
   const check = async (instructions: TransactionInstruction[]) => {
-    const session = { wallet: createWallet() }
+    const session = { wallet: createWallet(), clock: { now: () => Date.now(), sleep: async () => undefined } }
     const built = await compileUnsigned({ payer: payer.toBase58(), recentBlockhash: GOLDEN_BLOCKHASH }, instructions)
     const demand = await DEMANDS['airdrops send'](signingFor(session, payer.toBase58()), agreed)
     await checkedBuild(session, Buffer.from(built.transaction).toString('base64'), demand)

@@ -92,7 +92,8 @@ describe.skipIf(lacking.length > 0)('claims for everybody', () => {
     // The command line would sign it as well.
     const asked = { address, kind: 'dbc', splits: undefined, ...body } as FeeClaimRequest
     const wallet = createWallet()
-    const demand = await claimDemand(signingFor({ wallet }, addressOf(payer)), asked, json.data)
+    const clock = { now: () => Date.now(), sleep: async () => undefined }
+    const demand = await claimDemand(signingFor({ wallet, clock }, addressOf(payer)), asked, json.data)
     await requireDemanded({ wallet }, [json.data.tx.transaction], demand)
     return json.data
   }

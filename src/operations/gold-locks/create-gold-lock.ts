@@ -10,8 +10,10 @@ import {
   isPaidOut,
   readBeforeLock,
 } from '../../chain/programs/jupiter-lock/index.ts'
+import { decimalsProof } from '../../chain/programs/tokens/index.ts'
 import type { Context } from '../../context.ts'
 import { type ApiError, badRequest } from '../../errors.ts'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { DAY_SECONDS } from '../../timing.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
@@ -31,11 +33,13 @@ export async function createGoldLock(
   const mint = goldMint(context)
   const before = await readBeforeLock(await context.chain.connection(), { user, mint })
   if (before.escrow !== null) throw await occupiedError(context, user, before.escrow, before)
-  const { tokenProgram } = requireLockable(context, mint, before.token)
+  const { tokenProgram, decimals } = requireLockable(context, mint, before.token)
   requireEnough(before, { user, mint, amount })
   const startsAt = before.at.unixSeconds
   const ends = startsAt + lock_duration_days * DAY_SECONDS
   const memo = goldLockMemo('gold-lock', platform_id)
+  const program = tokenProgram === 'spl' ? TOKEN_PROGRAM : TOKEN_2022_PROGRAM
+  const proof = await decimalsProof(user, { mint, program, decimals })
   const built = await buildTransaction(context, {
     payer: user,
     requiredProgram: PROGRAMS.lock,
@@ -43,7 +47,17 @@ export async function createGoldLock(
     // Twice the measured cost of the most expensive lock (59,608 units), because the cost of deriving addresses varies
     // by wallet.
     fallbackUnits: 120_000,
-    build: (envelope) => buildGoldLock({ ...envelope, mint, tokenProgram, amount, startsAt, unlocksAt: ends, memo }),
+    build: ({ before = [], ...envelope }) =>
+      buildGoldLock({
+        ...envelope,
+        before: [...before, proof],
+        mint,
+        tokenProgram,
+        amount,
+        startsAt,
+        unlocksAt: ends,
+        memo,
+      }),
   })
   return {
     ...unsignedAnswer(built),

@@ -2,7 +2,9 @@
 import type { Connection } from '@solana/web3.js'
 import * as dammV2 from '../../chain/programs/damm-v2/index.ts'
 import * as dbc from '../../chain/programs/dbc/index.ts'
+import type { ProvenMint } from '../../chain/programs/tokens/index.ts'
 import type { Envelope, UnsignedTransaction } from '../../chain/unsigned.ts'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import type { ChainPool } from './on-chain.ts'
 
 /**
@@ -32,3 +34,18 @@ export const buildPoolSwap = (
   swap: Envelope & PoolSwapOrder & { minimumOut: bigint },
 ): Promise<UnsignedTransaction> =>
   type === 'dbc' ? dbc.buildDbcSwap({ ...swap, pool }) : dammV2.buildDammV2Swap({ ...swap, pool })
+
+/** What a trade pays, with the decimals by which its amount was written down. */
+export function paidMint({ type, pool }: ChainPool, side: PoolSwapOrder['side']): ProvenMint {
+  if (type === 'damm_v2') {
+    return side === 'sell'
+      ? { mint: pool.tokenAMint, program: pool.tokenAProgram, decimals: pool.tokenADecimals }
+      : { mint: pool.tokenBMint, program: pool.tokenBProgram, decimals: pool.tokenBDecimals }
+  }
+  const { baseMint, baseProgram, decimals, quoteMint, quoteProgram, quoteDecimals } = pool
+  return side === 'sell'
+    ? { mint: baseMint, program: TOKEN_PROGRAM_IDS[baseProgram], decimals }
+    : { mint: quoteMint, program: TOKEN_PROGRAM_IDS[quoteProgram], decimals: quoteDecimals }
+}
+
+const TOKEN_PROGRAM_IDS = { spl: TOKEN_PROGRAM, token2022: TOKEN_2022_PROGRAM } as const

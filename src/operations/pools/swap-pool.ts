@@ -2,11 +2,13 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
+import { decimalsProof } from '../../chain/programs/tokens/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
+import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { requirePool } from './on-chain.ts'
-import { buildPoolSwap, minimumOutOf, POOL_SWAP_UNITS, quotePoolSwap } from './pool-swap.ts'
+import { buildPoolSwap, minimumOutOf, POOL_SWAP_UNITS, paidMint, quotePoolSwap } from './pool-swap.ts'
 
 type SwapPoolRoute = Api['pools']['swap']
 
@@ -24,10 +26,13 @@ export async function swapPool(context: Context, input: Input<SwapPoolRoute>): P
   }
   const quote = await quotePoolSwap(await chain.connection(), chainPool, order)
   const minimumOut = minimumOutOf(quote.estimatedOut, BigInt(slippage_bps))
+  const paid = paidMint(chainPool, side)
+  const proof = paid.mint === WRAPPED_SOL ? [] : [await decimalsProof(payer, paid)]
   const built = await buildTransaction(context, {
     payer,
     fallbackUnits: POOL_SWAP_UNITS,
-    build: (envelope) => buildPoolSwap(chainPool, { ...envelope, ...order, minimumOut }),
+    build: ({ before = [], ...envelope }) =>
+      buildPoolSwap(chainPool, { ...envelope, before: [...before, ...proof], ...order, minimumOut }),
   })
   return {
     pool_address: address,

@@ -174,6 +174,7 @@ async function firstBuy(launch: DbcLaunchContent): Promise<TransactionInstructio
     pool,
     amount: launch.buyLamports,
     minimumOut,
+    provenDecimals: launch.curve.quoteDecimals,
   })
 }
 

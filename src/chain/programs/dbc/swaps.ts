@@ -5,6 +5,7 @@ import { ApiError, badRequest, internal } from '../../../errors.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { nodeReason } from '../../rpc-faults.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { decimalsProof } from '../tokens/transfers.ts'
 import { baseAccount, bigintOf, openDbc, quoteAccount } from './program.ts'
 import { readForQuote } from './state.ts'
 import type { DbcPool, DbcPoolAccounts } from './types.ts'
@@ -92,6 +93,8 @@ export async function buildDbcSwap(swap: DbcSwap): Promise<UnsignedTransaction> 
 interface Trade extends Pick<DbcSwap, 'payer' | 'pool' | 'amount' | 'minimumOut' | 'partialFill'> {
   /** Address that pays the rent of the trader's account of the token. The default is the trader. */
   funder?: string
+  /** Decimals of a quote other than SOL, by which the amount was written down; the trade proves them. */
+  provenDecimals?: number
 }
 
 /** A trader pays for its wrapped SOL even where another funds, because its rent returns to the trader. */
@@ -101,7 +104,12 @@ export async function buyInstructions(trade: Trade): Promise<TransactionInstruct
   const funder = key(trade.funder ?? trade.payer)
   const [quote, token] = [await quoteAccount(trade.pool, payer), await baseAccount(trade.pool, payer, funder)]
   const swap = await dbcSwapInstruction('buy', trade, quote.address, token.address)
-  if (quote.unwrap === null) return [token.open, swap]
+  if (quote.unwrap === null) {
+    const { provenDecimals: decimals } = trade
+    const proven = { mint: trade.pool.quoteMint, program: quote.program.toBase58() }
+    const proof = decimals === undefined ? [] : [await decimalsProof(trade.payer, { ...proven, decimals })]
+    return [token.open, ...proof, swap]
+  }
   return [
     quote.open,
     token.open,

@@ -21,8 +21,10 @@ export { type AuthorityRevocation, buildAuthorityRevocation } from './revocation
 export { decodeTokenState, readTokenState, readTokens, tokenReadCalls, tokenStatus } from './state.ts'
 export {
   buildTokenTransfers,
+  decimalsProof,
   failedRecipient,
   MOST_RECIPIENTS,
+  type ProvenMint,
   type TokenTransfers,
   type TransferRecipient,
   transferUnits,

@@ -84,6 +84,32 @@ async function transferInstructions({
   })
 }
 
+export interface ProvenMint {
+  mint: string
+  /** Address of its token program. */
+  program: string
+  decimals: number
+}
+
+/**
+ * A transfer of nothing from an owner's token account to itself. It fails where the mint has other decimals, so that who
+ * signs need not believe what it was told of them.
+ */
+export async function decimalsProof(owner: string, proven: ProvenMint): Promise<TransactionInstruction> {
+  const [{ PublicKey }, spl, { openDeriver }] = await Promise.all([
+    import('@solana/web3.js'),
+    import('@solana/spl-token'),
+    import('../../derived-addresses.ts'),
+  ])
+  const [mint, holder, program] = [proven.mint, owner, proven.program].map((one) => new PublicKey(one)) as [
+    PublicKey,
+    PublicKey,
+    PublicKey,
+  ]
+  const account = (await openDeriver()).tokenAccount(mint, holder, program)
+  return spl.createTransferCheckedInstruction(account, mint, account, holder, 0n, proven.decimals, [], program)
+}
+
 /** Returns null for more than one transaction has room for. */
 async function compiledWithin(
   input: TokenTransfers,
