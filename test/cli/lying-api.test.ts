@@ -701,6 +701,13 @@ describe.skipIf(lacks)('an API whose answer says the same as its transaction', (
     await expectUnsigned(args, null, liar.answer, /needs --min-sol/)
   })
 
+  it('is not suspected by svc pools swap and gold lock where it is honest', async () => {
+    for (const args of [['pools', 'swap', world.pool, '--sell', '1', '-k', files.own], CASES['gold lock'].args()]) {
+      const { exitCode, stderr } = await run([...args, '--dry-run'])
+      expect({ exitCode, stderr }, args.join(' ')).toMatchObject({ exitCode: 0 })
+    }
+  })
+
   it('is refused by svc pools swap with other decimals or sides', async () => {
     const sells = ['pools', 'swap', world.pool, '--sell', '1', '-k', files.own]
     const thousandfold = (data: Record<string, unknown>) =>

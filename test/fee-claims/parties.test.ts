@@ -93,7 +93,11 @@ describe.skipIf(lacking.length > 0)('claims for everybody', () => {
     const asked = { address, kind: 'dbc', splits: undefined, ...body } as FeeClaimRequest
     const wallet = createWallet()
     const clock = { now: () => Date.now(), sleep: async () => undefined }
-    const demand = await claimDemand(signingFor({ wallet, clock }, addressOf(payer), { isRead: true }), asked, json.data)
+    const demand = await claimDemand(
+      signingFor({ wallet, clock }, addressOf(payer), { isRead: true }),
+      asked,
+      json.data,
+    )
     await requireDemanded({ wallet }, [json.data.tx.transaction], demand)
     return json.data
   }
