@@ -7,7 +7,7 @@ type Remembered = 'tree' | 'shared-config'
 const fileOf = (kind: Remembered, of: string) => stateFile('remembered', [kind, of])
 
 /** Writes it into the state folder of this user. Without that folder it is not remembered, which is warned of. */
-export function remember({ ui }: Pick<Session, 'ui'>, kind: Remembered, of: string, value: string): void {
+export function rememberHere({ ui }: Pick<Session, 'ui'>, kind: Remembered, of: string, value: string): void {
   try {
     writeStateFile(fileOf(kind, of), { kind, of, value })
   } catch (error) {

@@ -9,7 +9,7 @@ import { text } from '../command.ts'
 import { readHash } from '../merkle/built-record.ts'
 import { type CsvChoices, csvFlags, hashRoot, readRecipients } from '../merkle/recipients.ts'
 import { otherReading } from '../merkle/verify.ts'
-import { recall, remember } from '../remembered.ts'
+import { recall, rememberHere } from '../remembered.ts'
 import type { Session } from '../session.ts'
 import { failure, usage } from '../ui/problem.ts'
 
@@ -89,7 +89,7 @@ async function requireList(
   for (const [i, { id, root }] of stored.entries()) {
     const part = parts[stored.length === 1 ? roots.indexOf(root) : i]
     if (part !== undefined && roots[parts.indexOf(part)] === root) {
-      remember({ ui }, 'tree', id, `${root} ${totalAmount(part)}`)
+      rememberHere({ ui }, 'tree', id, `${root} ${totalAmount(part)}`)
       continue
     }
     const reading = hasDecimals && parts.length === 1 ? otherReading(list, csv.decimals, root) : null

@@ -1,7 +1,7 @@
 /** Stores a locally built tree through the API. */
 import type { TreeCreated, TreeRecord } from '../../src/api/merkle-trees.ts'
 import { type EntryList, entryAt } from '../../src/merkle/entry-list.ts'
-import { remember } from '../remembered.ts'
+import { rememberHere } from '../remembered.ts'
 import type { Session } from '../session.ts'
 import { failure } from '../ui/problem.ts'
 import type { RootedList } from './built-record.ts'
@@ -26,7 +26,7 @@ export async function storeTree(
       next: 'the two run different versions; do not fund this airdrop before both agree',
     })
   }
-  remember({ ui }, 'tree', built.id, `${built.root} ${built.total}`)
+  rememberHere({ ui }, 'tree', built.id, `${built.root} ${built.total}`)
   return data
 }
 

@@ -3,7 +3,7 @@ import { paths } from '../../src/api/paths.ts'
 import type { SharedConfig } from '../../src/api/pools.ts'
 import type { Client } from '../../src/client.ts'
 import { required, text, verb } from '../command.ts'
-import { remember } from '../remembered.ts'
+import { rememberHere } from '../remembered.ts'
 import { DEMANDS } from '../signing/demands.ts'
 import { buildFields, SIGNING } from '../signing/flags.ts'
 import { runSigned } from '../signing/run.ts'
@@ -31,7 +31,7 @@ export const share = verb({
       demand: (of, { config }) => DEMANDS['pools share'](of, { config, mostFee }),
       async show({ config }, confirmed): Promise<SharedConfig> {
         if (confirmed === null) return { preset: name, config, status: 'pending' }
-        remember(session, 'shared-config', config, String(mostFee))
+        rememberHere(session, 'shared-config', config, String(mostFee))
         return (await session.client.pools.sharedConfig({ name })).data
       },
     })
