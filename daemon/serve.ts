@@ -174,8 +174,8 @@ function requireNamed({ production, origins }: Config): void {
   ]
   if (!production || lost.length === 0) return
   throw new ConfigError(
-    `NODE_ENV=production needs ${lost.map(({ what }) => what).join(' and ')}`,
-    `set ${lost.map(({ set }) => set).join(' and ')}, or leave NODE_ENV=production out`,
+    `NODE_ENV=production needs ${lost.map(({ what }) => what).join(' and ')}: set ${lost.map(({ set }) => set).join(' and ')}`,
+    'set it, or leave NODE_ENV=production out',
   )
 }
 
