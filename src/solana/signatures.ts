@@ -1,5 +1,5 @@
 /** Ed25519 with Node's own crypto: verification of transaction signatures, generated keys, and the faucet's key. */
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto'
+import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign, verify } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { addressBytes, addressOf } from './addresses.ts'
 import { type DecodedTransaction, keyAt } from './messages.ts'
@@ -34,19 +34,16 @@ export interface FreshKey {
   secretKey: Uint8Array
 }
 
-/** Makes a key of these 32 bytes, or of random ones. */
-export function freshKey(given?: Uint8Array): FreshKey {
-  const { seed, publicKey } =
-    given === undefined ? generatedKey() : { seed: given, publicKey: keyPairOf(given).publicKey }
+/**
+ * Makes a key of these 32 bytes, or of random ones. Node's `generateKeyPairSync` is no way to it: exporting its keys can
+ * block the process for good, when garbage is collected meanwhile.
+ */
+export function freshKey(seed: Uint8Array = randomBytes(SEED_BYTES)): FreshKey {
+  const { publicKey } = keyPairOf(seed)
   const secretKey = new Uint8Array(2 * SEED_BYTES)
   secretKey.set(seed)
   secretKey.set(publicKey, SEED_BYTES)
   return { address: addressOf(publicKey), publicKey, secretKey }
-}
-
-function generatedKey(): { seed: Uint8Array; publicKey: Uint8Array } {
-  const { d = '', x = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })
-  return { seed: Buffer.from(d, 'base64url'), publicKey: new Uint8Array(Buffer.from(x, 'base64url')) }
 }
 
 /** Signs with the secret key of a fresh key. */

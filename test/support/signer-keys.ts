@@ -1,9 +1,8 @@
 /** Ed25519 keys for signers under test, and settings made of them. */
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { base58 } from '@scure/base'
 import { type Config, loadConfig, type SettingName } from '../../src/config.ts'
+import { freshKey, signFresh } from '../../src/solana/signatures.ts'
 
 export interface TestKey {
   address: string
@@ -14,14 +13,12 @@ export interface TestKey {
 }
 
 export function testKey(): TestKey {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
-  const raw = (key: KeyObject, part: 'x' | 'd') => Buffer.from(key.export({ format: 'jwk' })[part]!, 'base64url')
-  const bytes = raw(publicKey, 'x')
+  const { address, publicKey, secretKey } = freshKey()
   return {
-    address: base58.encode(bytes),
-    publicKey: bytes,
-    secretKey: [...raw(privateKey, 'd'), ...bytes],
-    sign: (message) => sign(null, message, privateKey),
+    address,
+    publicKey: Buffer.from(publicKey),
+    secretKey: [...secretKey],
+    sign: (message) => Buffer.from(signFresh(secretKey, message)),
   }
 }
 
