@@ -519,7 +519,7 @@ describe.skipIf(lacks)('an API that builds something else', () => {
   it.each<[string, () => string[], Lie]>([
     ['a token to another wallet', () => sendsToken(), account(TOKEN_PROGRAM, 2)],
     ['a token that it approves for another', () => sendsToken(), (all) => all.push(ADDED[1]!())],
-    ['a priority fee beyond reason', CASES['wallet send'].args, (all) => all.splice(0, 1, ...fee(200_000_000n))],
+    ['a priority fee beyond reason', CASES['wallet send'].args, (all) => all.splice(0, 1, ...fee(20_000_000n))],
     ['a nonce that nobody asked for', CASES['wallet send'].args, (all) => all.unshift(advancesNonce())],
     ['the claim of a sponsor, paid to another', () => sponsored(), account(DISTRIBUTOR, 3)],
     ['the claim of a sponsor, and a transfer', () => sponsored(), (all) => all.push(ADDED[0]!())],
@@ -699,6 +699,29 @@ describe.skipIf(lacks)('an API whose answer says the same as its transaction', (
   it('is refused by svc airdrops claim with no bound for what a sale brings', async () => {
     const args = ['airdrops', 'claim', world.tree, '--swap-to-sol', '-k', files.own]
     await expectUnsigned(args, null, liar.answer, /needs --min-sol/)
+  })
+
+  it('is refused by svc pools create where less liquidity is locked than the pool has', async () => {
+    const args = [...launchArgs().filter((one) => !['--preset', 'tiny'].includes(one)), '--type', 'damm_v2']
+    liar.everyOne = true
+    await expectRefused(args, (all) => {
+      const lock = all.find(({ programId, data }) => programId.toBase58() === PROGRAMS.dammV2.id && data.length === 24)
+      if (lock !== undefined) lock.data = written(amountOf(1n), 8)(Buffer.from(lock.data))
+    })
+    liar.everyOne = false
+  })
+
+  it('is refused by svc fees claim where the shares could be paid from what was wrapped before', async () => {
+    await expectRefused(CASES['fees claim'].args(), (all) => {
+      const closes = ({ programId, data }: TransactionInstruction) =>
+        programId.equals(spl.TOKEN_PROGRAM_ID) && data[0] === 9
+      all.splice(all.findIndex(closes), 1)
+    })
+  })
+
+  it('is refused by svc stakes create where another wallet alone could release it', async () => {
+    const thawedByThief = data(CORE, () => Buffer.from([2, 1, 1, 1, 3, ...thief.publicKey.toBytes()]))
+    await expectUnsigned(CASES['stakes create'].args(), thawedByThief, liar.answer, /only \w+ can release it/)
   })
 
   it('is not suspected by svc pools swap and gold lock where it is honest', async () => {
