@@ -206,21 +206,23 @@ describe.skipIf(lacksCore)('a round (needs Metaplex Core)', () => {
     ]
     acts.past(acts.sign(opened, [user, token]))
     await acts.settle(6)
-    for (let n = 1; n <= 60; n++) {
+    for (let n = 1; n <= 120; n++) {
       acts.past(acts.sign([spl.createMintToInstruction(token.publicKey, account, user.publicKey, n)], [user]))
     }
-    acts.pass(1)
-    const { asset } = mint()
-    for (let n = 0; n < 20 && (await told(asset)).length === 0; n++) {
+    const genesis = await services.chain.genesisHash()
+    const waiting = async () => {
+      const query = { genesis, lane: 'holding', now: Number.MAX_SAFE_INTEGER, limit: 200 } as const
+      return (await waitingTransactions(services.store.db, query)).length
+    }
+    const round = async () => {
       acts.pass(20)
       await reconcileRecords(services, { calls: 16 })
     }
+    for (let n = 0; n < 20 && (await waiting()) === 0; n++) await round()
+    const { asset } = mint()
+    for (let n = 0; n < 20 && (await told(asset)).length === 0; n++) await round()
     expect(await told(asset)).toEqual(['nft.created'])
-    const genesis = await services.chain.genesisHash()
-    const { length } = await waitingTransactions(services.store.db, {
-      ...{ genesis, lane: 'holding', now: Number.MAX_SAFE_INTEGER, limit: 100 },
-    })
-    expect(length).toBeGreaterThan(30)
+    expect(await waiting()).toBeGreaterThan(50)
     await acts.settle()
     const row = await services.store.db.selectFrom('chain_transactions').select('seq').where('state', '=', 'waiting')
     expect(await row.execute()).toEqual([])
