@@ -1,4 +1,4 @@
-/** Reads a transaction that was found, and tells whether it is kept for the ledger although it changes no record. */
+/** Reads a transaction that was found, and tells whether it is kept for the books although it changes no record. */
 import type { Chain } from '../../chain/connection.ts'
 import { balancesIn } from '../../chain/executed-balances.ts'
 import { executedOf, type HistoricTransaction, readAnswer } from '../../chain/history.ts'
@@ -23,7 +23,7 @@ export const readFound = (
     return { executed, isBooked: isMoving(executed, booked, () => balancesIn(answer, signature).accounts) }
   })
 
-/** Anybody may name a wallet in a transaction: what does not move it does not concern the ledger. */
+/** Anybody may name a wallet in a transaction: what does not move it is no matter of its books. */
 function isMoving(
   { message }: HistoricTransaction,
   booked: ReadonlySet<string>,
@@ -38,7 +38,7 @@ function isMoving(
         holdings.some((held) => booked.has(held.owner) && (held.before !== held.after || before !== after)),
     )
   } catch {
-    // Where the node shows no balances the ledger says so, rather than that nothing was moved.
+    // Where the node shows no balances the books say so, rather than that nothing was moved.
     return message.keys.some((key) => booked.has(key))
   }
 }
