@@ -245,6 +245,7 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
     value: [],
   },
   'src/soon.ts': { about: 'values that may be there already, which nobody waits for then', value: [] },
+  'src/outgoing-proxy.ts': { about: 'the HTTP proxy of the environment, and its use by every `fetch`', value: [] },
   'src/urls.ts': { about: 'parses URLs: `URL.canParse` is wrong on Node 20 and 22', value: [] },
   'src/log.ts': { about: 'structured lines for whoever operates the daemon', value: [] },
   'src/redaction.ts': {
