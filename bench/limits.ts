@@ -1,12 +1,10 @@
 /** What a key's limits cost: the throughput of a limited key against an unlimited one, on both databases, and of others beside one that is refused. */
-import { hash, randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { Pool } from 'undici'
-import { insertApiKey } from '../src/store/api-keys.ts'
-import { newId } from '../src/store/id.ts'
 import { openStore, type StoreOptions } from '../src/store/open.ts'
 import { putRateHits } from '../src/store/rate-hits.ts'
 import type { Store } from '../src/store/store.ts'
@@ -23,6 +21,8 @@ const FILLS = [0, 10_000, 60_000]
 const ROUNDS = 9
 const ROUND_MS = 1_000
 const IN_FLIGHT = 64
+/** Requests of a key that share a transaction are those that arrive together, so that fewer in flight cost more. */
+const FEWER_IN_FLIGHT = [4, 16]
 const AMPLE = 1_000_000_000
 
 /** All figures; some minutes. PostgreSQL is left out where it cannot be run. */
@@ -50,38 +50,28 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
-interface KeyOptions {
-  perMinute: number | null
-  hits?: number
-}
-
-/** Stores a key with the hits of its last 23 hours, and returns the key itself. */
-async function storeKey(store: Store, { perMinute, hits = 0 }: KeyOptions): Promise<string> {
-  const key = `svc_live_${newId('x').slice(-24)}${newId('x').slice(-8)}`
-  const id = newId('key')
-  await store.write((tx) =>
-    insertApiKey(tx, {
-      ...{ id, name: 'bench', preview: 'svc_live_', scopes_json: '[]', status: 'active', created_at: 1 },
-      ...{ hash: hash('sha256', key, 'hex'), per_minute: perMinute, per_day: perMinute === null ? null : AMPLE },
-    }),
-  )
+/** Makes a key with limits and the hits of its last 23 hours, and returns the key itself. */
+async function makeKey(daemon: Daemon, store: Store, perMinute: number, hits = 0): Promise<string> {
+  const body = { name: 'bench', rate_limit_per_minute: perMinute, rate_limit_per_day: AMPLE }
+  const { data } = JSON.parse((await daemon.request('POST', '/v2/api-keys', { body })).text)
   const from = Date.now() - 23 * HOUR_MS
   const rows = Array.from({ length: hits }, (_, n) => ({
-    ...{ api_key_id: id, at: from + Math.floor((n / hits) * 22 * HOUR_MS), count: 1, total: n + 1 },
+    ...{ api_key_id: data.id, at: from + Math.floor((n / hits) * 22 * HOUR_MS), count: 1, total: n + 1 },
   }))
   await store.write((tx) => putRateHits(tx, rows))
-  return key
+  return data.key
 }
 
 async function measure(options: StoreOptions, count: number, kind: string): Promise<Measurement[]> {
   // The first start makes the installation that the keys belong to.
-  await (await started(options, options.dataDir)).stop()
+  const first = await started(options, options.dataDir)
   const store = await openStore(options)
-  const unlimited = await storeKey(store, { perMinute: null })
   const limited: string[] = []
-  for (const hits of FILLS) limited.push(await storeKey(store, { perMinute: AMPLE, hits }))
-  const refused = await storeKey(store, { perMinute: 1 })
+  for (const hits of FILLS) limited.push(await makeKey(first, store, AMPLE, hits))
+  const refused = await makeKey(first, store, 1)
   await store.close()
+  await first.stop()
+  const unlimited = readFileSync(join(options.dataDir, 'operator.key'), 'utf8').trim()
   const folder = (n: number) => (n === 0 ? options.dataDir : mkdtempSync(join(options.dataDir, `${n}-`)))
   const daemons = await Promise.all(Array.from({ length: count }, (_, n) => started(options, folder(n))))
   const pools = daemons.map(({ url }) => new Pool(url, { connections: 2 * IN_FLIGHT }))
@@ -89,6 +79,13 @@ async function measure(options: StoreOptions, count: number, kind: string): Prom
     const where = `${kind}, ${count === 1 ? 'a daemon' : `${count} daemons`}`
     const floor = 'a key without limits'
     const alone = await inTurns([unlimited, ...limited].map((key) => () => requestTime(pools, { key })))
+    const fewer: Measurement[] = []
+    for (const inFlight of FEWER_IN_FLIGHT) {
+      const [, measured] = await inTurns(
+        [unlimited, ...limited.slice(-1)].map((key) => () => requestTime(pools, { key, inFlight })),
+      )
+      if (measured) fewer.push(figure(`${where}: limited, ${inFlight} in flight`, measured.ms, measured.ratio, floor))
+    }
     const beside = await inTurns([
       () => requestTime(pools, { key: unlimited, beside: { path: '/v2/health' } }),
       () => requestTime(pools, { key: unlimited, beside: { path: '/v2/pools', key: refused } }),
@@ -96,6 +93,7 @@ async function measure(options: StoreOptions, count: number, kind: string): Prom
     const names = [floor, ...FILLS.map((hits) => `limited, ${hits.toLocaleString('en')} hits in its day`)]
     return [
       ...alone.map(({ ms, ratio }, n) => figure(`${where}: ${names[n]}`, ms, ratio, floor)),
+      ...fewer,
       ...beside
         .slice(1)
         .map(({ ms, ratio }) => figure(`${where}: beside a refused key`, ms, ratio, 'beside /v2/health')),
@@ -140,12 +138,15 @@ interface Load {
 }
 
 /** Milliseconds per answered request of a key; with a load beside it, that has as many requests under way. */
-async function requestTime(pools: readonly Pool[], { key, beside }: { key: string; beside?: Load }): Promise<number> {
+async function requestTime(
+  pools: readonly Pool[],
+  { key, beside, inFlight = IN_FLIGHT }: { key: string; beside?: Load; inFlight?: number },
+): Promise<number> {
   const end = performance.now() + ROUND_MS
   const own: Load = { path: '/v2/pools', key }
   const from = performance.now()
   const [mine] = await Promise.all([
-    Promise.all(pools.map((pool) => drive(pool, own, end, beside === undefined ? IN_FLIGHT : IN_FLIGHT / 8))),
+    Promise.all(pools.map((pool) => drive(pool, own, end, beside === undefined ? inFlight : IN_FLIGHT / 8))),
     ...(beside === undefined ? [] : pools.map((pool) => drive(pool, beside, end, IN_FLIGHT))),
   ])
   return (performance.now() - from) / mine.reduce((sum, answered) => sum + answered, 0)

@@ -147,13 +147,9 @@ async function fillBackup(
 /** A served chain is locked by its process, which copies it; that copy is removed once it is in the backup. */
 async function copyChain(config: Config, path: string, target: string): Promise<void> {
   const { copySqlite } = await import('../src/store/sqlite-copy.ts')
-  const { copyServedChain } = await import('./localnet.ts')
-  const served = await copyServedChain(config)
-  try {
-    await copySqlite(served ?? path, target)
-  } finally {
-    if (served !== undefined) rmSync(served, { force: true })
-  }
+  const { withServedChain } = await import('./localnet.ts')
+  const isServed = await withServedChain(config, (copy) => copySqlite(copy, target))
+  if (!isServed) await copySqlite(path, target)
   requireChain(target)
 }
 

@@ -8,7 +8,7 @@ import { CHAIN_LOCK_FILE } from '../src/chain/owner.ts'
 import { type Config, DATABASE_FILE } from '../src/config.ts'
 import { systemClock } from '../src/context.ts'
 import { isLocked } from '../src/file-lock.ts'
-import { makeDataFolder, openOwnFile, writeAtomically } from '../src/files.ts'
+import { makeDataFolder, makeFolders, openOwnFile, writeAtomically } from '../src/files.ts'
 import type { Vault } from '../src/store/vault.ts'
 import { checkBackupFile, readList, sizeOfBackup } from './backup-list.ts'
 import { copyAssets, copyKey, requireChain } from './database-backup.ts'
@@ -221,7 +221,7 @@ async function restoreAssets(folder: string, dataDir: string): Promise<string[]>
 function restoreProfiles(folder: string): string[] {
   const [from, to] = [join(folder, PART_FILES.profiles), profilesFile()]
   if (existsSync(to)) return [`${basename(from)}: ${to} is there already; compare them`]
-  mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
+  makeFolders(dirname(to))
   writeAtomically(to, readFileSync(from))
   return []
 }

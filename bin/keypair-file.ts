@@ -1,11 +1,11 @@
 /** Reads and writes keypair files in the format of the Solana CLI; messages never contain anything from a file. */
 import { randomBytes } from 'node:crypto'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { terminal } from '../commands/terminal.ts'
 import { Problem, usage } from '../commands/ui/problem.ts'
 import { KEYPAIR_SHAPE, KeypairFileError, readKeypairFile } from '../src/chain/signer/keypair-file.ts'
+import { homeFolder } from '../src/config.ts'
 import { type KeyPair, keyPairOf } from '../src/solana/signatures.ts'
 
 const SOLANA_FOLDER = '.config/solana'
@@ -21,7 +21,7 @@ export type Environment = Record<string, string | undefined>
  * the CLI's default file.
  */
 export function keypairPath(requested: string | undefined, env: Environment = terminal().env): string {
-  const home = env.HOME || homedir()
+  const home = homeFolder(env)
   const file = requested ?? configuredPath(home) ?? join(home, SOLANA_FOLDER, 'id.json')
   // The Solana CLI also accepts usb://ledger, prompt: and stdin: here, which svc does not.
   if (file === '-' || file === 'ASK' || /^(usb|prompt|stdin|file):/.test(file)) {

@@ -157,21 +157,34 @@ async function openRpc(config: Config): Promise<LocalnetRpc> {
 }
 
 /**
- * Has the process that serves the chain copy its journal, which no other can read, and returns the copy's path;
- * undefined where no process serves it.
+ * Has the process that serves the chain copy its journal, which no other can read, hands the copy's path to `use` and
+ * removes it. Returns false where no process serves it. Throws conflict while another backup has such a copy.
  */
-export async function copyServedChain({ dataDir }: Config): Promise<string | undefined> {
+export async function withServedChain({ dataDir }: Config, use: (file: string) => Promise<void>): Promise<boolean> {
   const owner = chainOwner(dataDir)
-  if (owner === undefined || !(await listens(owner))) return undefined
+  if (owner === undefined || !(await listens(owner))) return false
+  const { lockFolder } = await import('../daemon/lock.ts')
+  const unlock = await lockFolder(dataDir, 'chainCopy')
+  if (unlock === undefined) {
+    throw new Problem('conflict', `another backup copies the embedded chain of ${dataDir}`, {
+      next: 'try again once it has ended',
+    })
+  }
+  const { removeCopies } = await import('../src/localnet/journal.ts')
   const rpc = await overHttp(owner)
   try {
+    // Whoever asked for an earlier copy held this lock, and has ended without removing it.
+    removeCopies(dataDir)
     const { file } = (await rpc.call('svc_copy', '[]')) as { file: unknown }
     const name = basename(String(file))
     // The copy is removed after use, so that whoever answers on this port must not name another file.
     if (!name.startsWith('chain.copy-'))
       throw failure(`${owner.rpc_url} answered with ${name}, which is no copy of the chain`)
-    return join(dataDir, name)
+    await use(join(dataDir, name))
+    return true
   } finally {
+    removeCopies(dataDir)
+    unlock()
     await rpc.close()
   }
 }

@@ -1,10 +1,10 @@
 /** Profiles: the user's settings by profile name, in the XDG configuration folder. lowdb is loaded only when a file exists or is written. */
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Low } from 'lowdb'
 import { terminal } from '../commands/terminal.ts'
 import { ConfigError, isSetting, xdg } from '../src/config.ts'
-import { FileFault, readOwnIfThere, writeAtomically } from '../src/files.ts'
+import { FileFault, makeFolders, readOwnIfThere, writeAtomically } from '../src/files.ts'
 
 interface Profiles {
   current: string
@@ -45,7 +45,7 @@ export const profileIn = (profiles: Profiles['profiles'], name: string) =>
 /** Applies `change` to the profiles, writes the file and returns its path. */
 export async function changeProfiles(change: (profiles: Profiles) => void): Promise<string> {
   const file = profilesFile()
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  makeFolders(dirname(file))
   const low = await openProfiles()
   change(low.data)
   await low.write()

@@ -1,9 +1,8 @@
 /** Small JSON files below the XDG state folder, in which commands store state between runs. */
 import { createHash } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { xdg } from '../src/config.ts'
-import { writeAtomically } from '../src/files.ts'
+import { makeFolders, writeAtomically } from '../src/files.ts'
 import type { Session } from './session.ts'
 import { terminal } from './terminal.ts'
 
@@ -24,11 +23,11 @@ export function stateFile(folder: string, key: readonly unknown[]): string {
 
 /** Makes the folder for this user alone (0700); throws the file system's error where that fails. */
 export const makeStateFolder = (name: string): void => {
-  mkdirSync(stateFolder(name), { recursive: true, mode: 0o700 })
+  makeFolders(stateFolder(name))
 }
 
 /** Replaces the file atomically (0600), so that a crash leaves the old content or the new one. */
 export function writeStateFile(file: string, value: unknown): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  makeFolders(dirname(file))
   writeAtomically(file, `${JSON.stringify(value)}\n`)
 }

@@ -5,7 +5,7 @@ import { DAEMON_LOCK_FILE } from '../src/config.ts'
 import { holdLock } from '../src/file-lock.ts'
 import { makeOwnDatabase } from '../src/files.ts'
 
-const LOCK_FILES = { daemon: DAEMON_LOCK_FILE, chain: CHAIN_LOCK_FILE } as const
+const LOCK_FILES = { daemon: DAEMON_LOCK_FILE, chain: CHAIN_LOCK_FILE, chainCopy: 'chain-copy.lock' } as const
 /** Milliseconds to wait for the lock, longer than another process takes to check whether it is held. */
 const LOCK_TIMEOUT_MS = 100
 

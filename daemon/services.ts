@@ -132,7 +132,7 @@ export function makeDataDir({ dataDir }: Config): void {
     if (error instanceof FileFault) throw error
     const { code, message } = error as NodeJS.ErrnoException
     const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'a file stands in its place' : message
-    throw internal(`the data folder ${dataDir} cannot be made: ${why}; choose another with --data-dir`)
+    throw internal(`the data folder ${dataDir} cannot be made: ${why}; choose another with SVC_DATA_DIR or --data-dir`)
   }
 }
 

@@ -130,7 +130,7 @@ export interface Sources {
  */
 export function loadConfig(sources: Sources = {}): Config {
   const { flags = {}, env = process.env, cwd = process.cwd(), profile = {}, trustProject = false } = sources
-  const project = readProject(cwd, env.HOME || homedir(), trustProject)
+  const project = readProject(cwd, homeFolder(env), trustProject)
   const values: Record<string, unknown> = {}
   const origins: Record<string, Origin> = {}
   const secretFiles: Config['secretFiles'] = {}
@@ -236,10 +236,20 @@ export function howToSet({ emptyVariables }: Pick<Config, 'emptyVariables'>, nam
   return empty === undefined ? `set ${variable}` : `${empty} is empty, which is no value: set it`
 }
 
+/** Returns `$HOME`, or the folder that the system has for this user; a container's user may have neither. */
+export function homeFolder(env: Record<string, string | undefined>): string {
+  if (env.HOME) return env.HOME
+  try {
+    return homedir()
+  } catch {
+    throw new ConfigError('HOME is not set, and the system has no home folder for this user', 'set HOME to a folder')
+  }
+}
+
 /** Returns `$XDG_…_HOME`, or its default below the home folder. */
 export function xdg(env: Record<string, string | undefined>, variable: string, fallback: string): string {
   const value = env[variable]
-  return value?.startsWith('/') ? value : join(env.HOME || homedir(), fallback)
+  return value?.startsWith('/') ? value : join(homeFolder(env), fallback)
 }
 
 /**

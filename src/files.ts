@@ -127,10 +127,29 @@ export function readOwnIfThere(file: string, options: ReadOptions = {}): string 
 }
 
 /**
+ * Creates a folder and those above it that are missing. Node's own recursive way never ends where a file
+ * system refuses new names with ENOENT, as /proc does.
+ */
+export function makeFolders(folder: string, mode = 0o700): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return
+  if (dirname(folder) !== folder) makeFolders(dirname(folder), mode)
+  try {
+    mkdirSync(folder, { mode })
+  } catch (error) {
+    // Another process may have made it in between.
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    const what = 'cannot be made: nothing can be made there'
+    const next = 'name another place with HOME, SVC_DATA_DIR or --data-dir'
+    throw new FileFault('unreadable', `the folder ${folder} ${what}`, what, next)
+  }
+}
+
+/**
  * Creates the data folder with mode 0700, or sets that mode when others can access it. Throws like `requireOwnFolder`.
  */
 export function makeDataFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolders(folder)
   const { mode } = requireDataFolder(folder)
   if ((mode & OPEN) !== 0) chmodSync(folder, 0o700)
 }

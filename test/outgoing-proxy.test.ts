@@ -5,6 +5,9 @@ import { getGlobalDispatcher, setGlobalDispatcher } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { outgoingProxy, useOutgoingProxy } from '../src/outgoing-proxy.ts'
 import { requirePostgresUrl } from '../src/store/postgres-settings.ts'
+import { commandLine } from './cli/command-line.ts'
+
+const cli = commandLine()
 
 describe('the HTTP proxy of the environment', () => {
   it('is that of every fetch to another machine, but not of those that NO_PROXY names', async () => {
@@ -37,6 +40,14 @@ describe('the HTTP proxy of the environment', () => {
     expect([own.status, seen.length]).toEqual([200, 1])
     await expect(fetch('http://skipped.invalid/')).rejects.toThrow()
     expect(seen).toHaveLength(1)
+  })
+
+  it('is named by `svc doctor`, without its credentials', async () => {
+    const doctor = (env: Record<string, string>) => cli.spawned(['doctor', '-o', 'plain'], { env })
+    const { stdout } = await doctor({ HTTPS_PROXY: 'http://user:hidden@127.0.0.1:1' })
+    expect(stdout).toMatch(/^ok\tproxy\trequests to nodes and providers go through HTTPS_PROXY; webhooks never do$/m)
+    expect(stdout).not.toContain('hidden')
+    expect((await doctor({})).stdout).not.toMatch(/^ok\tproxy/m)
   })
 
   it('is none without a variable that names one', () => {

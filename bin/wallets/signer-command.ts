@@ -1,12 +1,12 @@
 /** Signs with a program of the user's own, such as a hardware wallet's: the message on stdin, the signature on stdout. */
 import { accessSync, constants, statSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { base58 } from '@scure/base'
 import { execa } from 'execa'
 import { terminal } from '../../commands/terminal.ts'
 import { failure, Problem, usage } from '../../commands/ui/problem.ts'
+import { homeFolder } from '../../src/config.ts'
 import { exposedOnTheWay } from '../../src/files.ts'
 import { isSignatureOf } from '../../src/solana/signatures.ts'
 import { shellWords } from '../shell-words.ts'
@@ -39,7 +39,7 @@ export function signerCommand(line: string): string[] {
 /** Where the program is now, so that neither the folder nor the PATH of a later call chooses another. */
 function programPath(program: string): string | undefined {
   const { cwd, env } = terminal()
-  if (program.startsWith('~/')) return existing(join(env.HOME || homedir(), program.slice(2)))
+  if (program.startsWith('~/')) return existing(join(homeFolder(env), program.slice(2)))
   if (program.includes('/')) return existing(resolve(cwd(), program))
   const folders = (env.PATH ?? '').split(delimiter).filter(isAbsolute)
   return folders.map((folder) => existing(join(folder, program))).find((path) => path !== undefined)

@@ -1,11 +1,11 @@
 /** The files of named wallets, beside the profiles: each tells its address in clear, and holds its key encrypted or none. */
-import { lstatSync, mkdirSync, rmSync } from 'node:fs'
+import { lstatSync, rmSync } from 'node:fs'
 import { z } from '@hono/zod-openapi'
 import { privateFileProblem } from '../../commands/ui/files.ts'
 import { Problem, usage } from '../../commands/ui/problem.ts'
 import { isWalletName } from '../../commands/wallet/names.ts'
 import type { NamedWallet } from '../../commands/wallet/wallets.ts'
-import { FileFault, readOwn, writeAtomically } from '../../src/files.ts'
+import { FileFault, makeFolders, readOwn, writeAtomically } from '../../src/files.ts'
 import { keyFromBase58 } from '../../src/merkle/base58.ts'
 import { isAddress, looksBase58 } from '../../src/solana/addresses.ts'
 import { keyPairOf } from '../../src/solana/signatures.ts'
@@ -91,7 +91,7 @@ function noSuchWallet(name: string): Problem {
 /** Writes a new wallet; a conflict where the name is taken, by whoever was first. */
 export function writeWallet(name: string, content: WalletContent): NamedWallet {
   const file = fileOfWallet(name)
-  mkdirSync(walletsFolder(), { recursive: true, mode: 0o700 })
+  makeFolders(walletsFolder())
   const text = `${JSON.stringify(content, null, 2)}\n`
   if (!writeAtomically(file, text, { exclusive: true, syncFolder: true })) throw nameIsTaken(name)
   return { name, address: content.address, kind: content.kind, file }

@@ -102,9 +102,9 @@ function ownProblem(error: FileFault | NativeModuleFault): Problem {
 
 /** What the system refuses, by its code: somebody here can change that, and it is no fault of the program. */
 const SYSTEM_FAULTS: Record<string, string> = {
-  EACCES: 'give this user the right to it, or name another place (--data-dir, SVC_DATA_DIR)',
-  EPERM: 'give this user the right to it, or name another place (--data-dir, SVC_DATA_DIR)',
-  EROFS: 'it is on a read-only file system: name another place (--data-dir, SVC_DATA_DIR)',
+  EACCES: 'give this user the right to it, or name another place (HOME, SVC_DATA_DIR, --data-dir)',
+  EPERM: 'give this user the right to it, or name another place (HOME, SVC_DATA_DIR, --data-dir)',
+  EROFS: 'it is on a read-only file system: name another place (HOME, SVC_DATA_DIR, --data-dir)',
   ENOSPC: 'the disk is full: make room, then run it again',
   EDQUOT: "this user's share of the disk is full: make room, then run it again",
   EMFILE: 'too many files are open: raise the limit (ulimit -n)',

@@ -1,6 +1,7 @@
 /** Writes a folder that is whole or not there: into a new one beside it, which then takes its place. */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
+import { makeFolders } from '../../src/files.ts'
 import { reason } from './files.ts'
 import { failure, usage } from './problem.ts'
 
@@ -31,7 +32,7 @@ export async function wholeFolder(out: string, { replace, kind, file, format }: 
     const old = `${draft}.old`
     const made = new Set<string>()
     try {
-      await mkdir(draft, { recursive: true })
+      makeFolders(draft, 0o777)
       await fill(async (path, content) => {
         const target = join(draft, path)
         // What others have named must not lead out of the folder.

@@ -188,7 +188,9 @@ export async function checkFile(file: string): Promise<string[] | null> {
 const wayOut = (error: unknown) =>
   /^SQLITE_(NOTADB|CORRUPT)/.test(sqliteCode(error))
     ? 'restore it from a backup, or choose another data folder'
-    : 'make file and folder writable for this user, or choose another data folder'
+    : sqliteCode(error) === 'SQLITE_FULL'
+      ? 'make room, or choose another data folder'
+      : 'make file and folder writable for this user, or choose another data folder'
 
 /**
  * Kysely takes no migration lock on SQLite; the write lock, held from before the check until the commit, replaces it.

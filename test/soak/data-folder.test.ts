@@ -1,8 +1,9 @@
 /** Data folders that cannot be used: every command says in a line what is wrong and the way out, and the doctor sees it. */
 import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { execa, execaSync } from 'execa'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { commandLine } from '../cli/command-line.ts'
+import { commandLine, PROGRAM } from '../cli/command-line.ts'
 
 const cli = commandLine()
 const { svc, spawned } = cli
@@ -38,6 +39,23 @@ async function doctor(folder: string) {
 }
 
 describe('a data folder', () => {
+  it('that cannot be made says where, also where the system knows no such names', async () => {
+    for (const args of [
+      ['keys', 'list'],
+      ['localnet', 'status'],
+      ['config', 'set', 'log-level', 'debug'],
+    ]) {
+      const { SVC_DATA_DIR: _, ...env } = cli.env
+      const ran = await execa(process.execPath, [PROGRAM, ...args], {
+        ...{ cwd: cli.home, env: { ...env, HOME: '/proc/nope' }, extendEnv: false, reject: false, timeout: 60_000 },
+      })
+      expect(ran.timedOut, args.join(' ')).toBe(false)
+      expect(ran.exitCode, args.join(' ')).toBeGreaterThan(0)
+      expect(ran.stderr).toContain('/proc/nope')
+      expect(ran.stderr).not.toMatch(/^\s+at |not foreseen/m)
+    }
+  })
+
   it('that is a file is refused', async () => {
     const file = cli.file('plain-file', '')
     await expectFault(
@@ -120,5 +138,57 @@ describe('a data folder', () => {
     await expectFault(folder, /the key in .*operator\.key was revoked; remove the file to get another/, 4)
     rmSync(join(folder, 'operator.key'))
     expect((await svc(['keys', 'list', '--data-dir', folder])).exitCode).toBe(0)
+  })
+})
+
+/** Whether the command can be run here, as this user. */
+const works = (command: string, args: string[]) => execaSync(command, args, { reject: false }).exitCode === 0
+const STRANGER = ['--reuid', '12345', '--regid', '12345', '--clear-groups']
+const isStranger = works('setpriv', [...STRANGER, 'test', '-r', PROGRAM])
+const mounts = works('unshare', ['-m', 'true'])
+
+describe('what the system refuses', () => {
+  /** Both ways of writing below the home: the data folder, and the profile. */
+  async function expectSaid(run: (args: string[]) => [string, string[]], said: RegExp, env: Record<string, string>) {
+    for (const args of [
+      ['keys', 'list'],
+      ['config', 'set', 'log-level', 'debug'],
+    ]) {
+      const ran = await execa(...run([process.execPath, PROGRAM, ...args]), {
+        ...{ cwd: '/', env: { PATH: process.env.PATH ?? '', ...env }, extendEnv: false, reject: false },
+      })
+      expect(ran.exitCode, ran.stderr).toBeGreaterThan(0)
+      expect(ran.stderr).toMatch(said)
+      expect(ran.stderr).not.toMatch(/^\s+at |not foreseen/m)
+    }
+  }
+  const asStranger = (args: string[]): [string, string[]] => ['setpriv', [...STRANGER, ...args]]
+  /** Runs the command where the home is mounted otherwise, for this command alone. */
+  const mounted =
+    (mount: string) =>
+    (args: string[]): [string, string[]] => ['unshare', ['-m', 'sh', '-c', `${mount} && exec "$@"`, 'sh', ...args]]
+  const homeOf = (name: string) => {
+    mkdirSync(join(cli.home, name))
+    return join(cli.home, name)
+  }
+
+  it.skipIf(!isStranger)('to a user without the right to write is said with the way out', () =>
+    expectSaid(asStranger, /permission denied, mkdir '\/\.(local|config)'[\s\S]*SVC_DATA_DIR/, { HOME: '/' }),
+  )
+
+  it.skipIf(!isStranger)('to a user without a home folder names HOME', () =>
+    expectSaid(asStranger, /HOME is not set, .*\n {2}next: set HOME/, {}),
+  )
+
+  it.skipIf(!mounts)('on a read-only file system is said with the way out', () => {
+    const home = homeOf('read-only')
+    const mount = `mount --bind ${home} ${home} && mount -o remount,ro,bind ${home}`
+    return expectSaid(mounted(mount), /read-only file system, mkdir [\s\S]*SVC_DATA_DIR/, { HOME: home })
+  })
+
+  it.skipIf(!mounts)('on a full disk says to make room', () => {
+    const home = homeOf('full')
+    const mount = `mount -t tmpfs -o size=64k none ${home} && { head -c 65536 /dev/zero > ${home}/rest; true; }`
+    return expectSaid(mounted(mount), /make room/, { HOME: home })
   })
 })

@@ -1,10 +1,10 @@
 /** Reads and writes the folder of program binaries and cloned accounts for the embedded chain, and its manifest. */
 
 import { hash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ConfigError } from '../../config.ts'
-import { writeAtomically } from '../../files.ts'
+import { makeFolders, writeAtomically } from '../../files.ts'
 import { PROGRAMS, type Program } from '../../solana/programs.ts'
 
 export const programFile = (id: string) => `${id}.so`
@@ -101,6 +101,6 @@ export function readIfThere(file: string): Buffer | null {
 
 /** Replaces a file that everyone may read. Readers see the old or the whole new file, even after a crash. */
 export function writeWhole(file: string, content: string | Uint8Array): void {
-  mkdirSync(dirname(file), { recursive: true })
+  makeFolders(dirname(file), 0o777)
   writeAtomically(file, content, { mode: 0o644 })
 }
