@@ -11,6 +11,8 @@ import { parseJson } from '../src/solana/json.ts'
 import { openHttp } from './http-transport.ts'
 import { afterRestore } from './interrupted-restore.ts'
 
+const chainJournal = () => import('../src/localnet/journal.ts')
+
 type Load = (flags?: Partial<Record<SettingName, unknown>>) => Promise<Config>
 
 /** Calls JSON-RPC methods; `params` is JSON text, because a JavaScript number cannot hold every amount of lamports. */
@@ -170,7 +172,7 @@ export async function withServedChain({ dataDir }: Config, use: (file: string) =
       next: 'try again once it has ended',
     })
   }
-  const { removeCopies } = await import('../src/localnet/journal.ts')
+  const { removeCopies } = await chainJournal()
   const rpc = await overHttp(owner)
   try {
     // Whoever asked for an earlier copy held this lock, and has ended without removing it.
@@ -249,7 +251,7 @@ function refuseOwned({ dataDir }: Config): void {
 async function deleteJournal(dataDir: string): Promise<string[]> {
   const order = ['chain.pid', 'chain.db-journal', 'chain.db-shm', 'chain.db-wal', 'chain.db']
   if (!existsSync(join(dataDir, 'chain.db'))) return []
-  const { openJournal, removeCopies } = await import('../src/localnet/journal.ts')
+  const { openJournal, removeCopies } = await chainJournal()
   refuseServedChain(dataDir, openJournal)
   const files = order.map((name) => join(dataDir, name)).filter((file) => existsSync(file))
   for (const file of files) rmSync(file)
