@@ -11,8 +11,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/soak/**'],
     globalSetup: ['test/support/build.ts', 'test/support/memory-folder.ts', 'test/support/run.ts'],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     reporters:
       process.env.SVC_TEST_DATABASE === 'postgres' ? ['default', './test/support/skipped-reporter.ts'] : 'default',
     expect: { poll: { timeout: 60_000 } },

@@ -17,7 +17,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import { AuthorityType, createSetAuthorityInstruction } from '@solana/spl-token'
+import { Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import Database from 'better-sqlite3'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -141,7 +142,8 @@ describe("a stranger's svc.json", () => {
     const message = new TransactionMessage({
       payerKey: own.publicKey,
       recentBlockhash: thief.toBase58(),
-      instructions: [SystemProgram.transfer({ fromPubkey: own.publicKey, toPubkey: thief, lamports: 1 })],
+      // What was asked for: something else would be refused for what it is.
+      instructions: [createSetAuthorityInstruction(new PublicKey(MINT), own.publicKey, AuthorityType.MintTokens, null)],
     }).compileToV0Message()
     answerOf.transaction = Buffer.from(new VersionedTransaction(message).serialize()).toString('base64')
     const keypair = cli.file('own.json', JSON.stringify([...own.secretKey]), 0o600)
