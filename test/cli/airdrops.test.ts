@@ -449,7 +449,7 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     expect(await check(added({}))).toThrow('it makes more than one transferChecked')
     const strange = { program: SYSTEM, name: null, instruction: null, accounts: [], args: [], data: '' }
     expect(await check(added(strange))).toThrow(`it calls something that svc does not know of ${SYSTEM}`)
-    const beyond = 'its priority fee is more than 0.1 SOL'
+    const beyond = 'its priority fee is more than 0.01 SOL'
     expect(
       await check((it) => {
         it.instructions[budget]!.data = '02c05c1500'

@@ -48,7 +48,7 @@ describe('svc merkle build', () => {
     const { exitCode, stdout, stderr } = await svc(['merkle', 'build', atas, '--mint', MINT, '--json'])
     expect(exitCode).toBe(0)
     const [warning] = JSON.parse(stdout).warnings
-    expect(warning).toMatch(/^3 of 3 addresses are not wallets .*entries\.0 CKzgczFE.* \(off_curve\)/)
+    expect(warning).toMatch(/^3 of 3 addresses are not wallets, .*entries\.0 CKzgczFE.* \(off_curve\)/)
     expect(stderr).toBe(`warning: ${warning}\n`)
     const mixed = join(import.meta.dirname, '../merkle/cases/incl-mint.csv')
     const { warnings } = JSON.parse((await svc(['merkle', 'build', mixed, '--mint', MINT, '--json'])).stdout)
