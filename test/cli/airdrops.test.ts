@@ -460,14 +460,14 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     // In a message of version 1 the fee stands beside the instructions, which are no-ops there.
     const config = { compute_unit_limit: 1, loaded_accounts_data_size_limit: 1, heap_size: null }
     for (const [priority_fee, decoy] of [
-      ['100000000', '03ffffffffffffff00'],
-      ['100000001', '030100000000000000'],
+      ['10000000', '03ffffffffffffff00'],
+      ['10000001', '030100000000000000'],
     ] as const) {
       const stated = await check((it) => {
         it.config = { ...config, priority_fee }
         it.instructions[budget]!.data = decoy
       })
-      if (priority_fee === '100000000') expect(stated).not.toThrow()
+      if (priority_fee === '10000000') expect(stated).not.toThrow()
       else expect(stated).toThrow(beyond)
     }
     const inV1 = await ok(['airdrops', 'init', record.id, '--build-only', '--tx-version', '1', '-k', files.payer])
