@@ -80,7 +80,9 @@ function callOf(instruction: BuiltInstruction, calls: readonly Call[], used: Rea
   let difference: string | null = null
   for (const call of alike) {
     const found = differenceOf(call, fields, data)
-    if (found === null && madeOf(call, calls, used) < (call.most ?? 1)) return call
+    const { most = 1, mostOfGroup = most } = call
+    const mayBeMade = (used.get(call) ?? 0) < most && madeOf(call, calls, used) < mostOfGroup
+    if (found === null && mayBeMade) return call
     difference ??= found
   }
   throw unexpectedBuild(

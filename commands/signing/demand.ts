@@ -25,8 +25,10 @@ export interface Call {
   /** How often it is made; once if left out. */
   least?: number
   most?: number
-  /** Calls of one group stand for each other: `least` and `most` count them together. */
+  /** Calls of one group stand for each other: `least` counts them together. */
   group?: string
+  /** How often calls of the group are made together; as `most` if left out. */
+  mostOfGroup?: number
   /** Another of these calls that is made before this one. */
   after?: Call
 }

@@ -112,7 +112,7 @@ export async function claimsAirdrop(of: Signing, asked: AskedOwnClaim): Promise<
       },
       data: isWholeClaim,
       group: 'claim',
-      most: 2,
+      mostOfGroup: 2,
     },
     {
       program,
@@ -123,7 +123,7 @@ export async function claimsAirdrop(of: Signing, asked: AskedOwnClaim): Promise<
         return hex.length === NAME
       },
       group: 'claim',
-      most: 2,
+      mostOfGroup: 2,
     },
     ...platformFee(claimer, asked.platform_fee),
   ]
