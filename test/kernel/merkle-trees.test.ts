@@ -18,7 +18,7 @@ describe('a tree', () => {
     const root = naiveRoot(recipients)
     const { warnings, ...tree } = made.json.data
     // Any 32-byte key is taken, and those on no curve are named.
-    expect(warnings).toEqual([expect.stringMatching(/^169 of 300 addresses are no wallets/)])
+    expect(warnings).toEqual([expect.stringMatching(/^169 of 300 addresses are not wallets/)])
     expect(tree).toEqual({
       id: expect.stringMatching(/^[A-Za-z0-9_-]{46}$/),
       mint: MINT,

@@ -101,6 +101,7 @@ describe.skipIf(lacksDistributor)('an airdrop of 50,000 wallets (needs the Jito 
       leaf_count: ROWS,
       status: 'initialized',
       created_at: tree.created_at,
+      own: true,
       total: String(total),
       total_locked: '0',
       distributor,
