@@ -40,7 +40,9 @@ describe.skipIf(lacksDistributor)('a stored list', () => {
     const entries = wallets.map((wallet, i) => ({ wallet, amount: String(i + 1) }))
     const tree = await storeTree(mint, entries)
     // Storing does not ask the chain, so a mint with a key of its own is no fault to it.
-    expect(tree.warnings).toEqual([expect.stringMatching(/^6 of 8 addresses are not wallets, .* entries\.1 .*off_curve/)])
+    expect(tree.warnings).toEqual([
+      expect.stringMatching(/^6 of 8 addresses are not wallets, .* entries\.1 .*off_curve/),
+    ])
     const error = await refused('POST', '/v2/airdrops', createBody(payer, mint, tree.root))
     expect(error).toMatchObject({ status: 400, param: 'entries.1.wallet', details: { count: 7 } })
     expect(error.message).toContain(`entries.1.wallet: ${wallets[1]} is a mint or a token account and no wallet`)
