@@ -155,8 +155,8 @@ function fieldsOf(names: readonly string[], refuse: (message: string) => never):
   const wallets = isRaw ? ['owner'] : named(WALLET_NAMES)
   const [amounts, lockeds] = [named(AMOUNT_NAMES), named(LOCKED_NAMES)]
   const [[wallet], [amount], [locked]] = [wallets, amounts, lockeds]
-  if (wallet === undefined) return refuse(`${all}: name the one of the wallet ${WALLET_NAMES.join(', ')}`)
-  if (amount === undefined) return refuse(`${all}: name the one of the amount ${AMOUNT_NAMES.join(' or ')}`)
+  if (wallet === undefined) return refuse(`${all}: name the field of the wallet one of ${WALLET_NAMES.join(', ')}`)
+  if (amount === undefined) return refuse(`${all}: name the field of the amount one of ${AMOUNT_NAMES.join(' or ')}`)
   for (const same of [wallets, amounts, lockeds]) {
     if (same.length > 1) refuse(`${all}: ${same.join(' and ')} mean the same, so remove or rename one`)
   }

@@ -14,9 +14,12 @@ import { wholeFolder } from '../../commands/ui/whole-folder.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { recipientsOf } from '../merkle/reference.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
+import { itOnSqliteAlone } from '../support/database.ts'
 import { someone } from '../support/local-chain.ts'
 import { hasProgram, PROGRAMS_DIR } from '../support/programs.ts'
 import { commandLine, MINT, onTerminal, PROGRAM } from './command-line.ts'
+
+const BACKUPS = 'PostgreSQL has its own backups'
 
 const cli = commandLine()
 const lacksPrograms = [PROGRAMS.distributor, PROGRAMS.tokenMetadata].some(({ id }) => !hasProgram(id))
@@ -201,38 +204,42 @@ describe.skipIf(lacksPrograms)('a stored list (needs the Jito merkle distributor
     }
   })
 
-  it('a killed backup of a served chain does not delay the next one, and leaves no copy', async () => {
-    const owner = join(cli.dataDir, 'localnet.json')
-    const told = JSON.parse(readFileSync(owner, 'utf8'))
-    // Between the backup and the chain, so that it is killed when the copy is made and before it has it.
-    let killed: { kill(signal: 'SIGKILL'): unknown } | undefined
-    const between = createServer(async (request, response) => {
-      const headers = { 'content-type': 'application/json' }
-      const answer = await fetch(told.rpc_url, { method: 'POST', headers, body: await text(request) })
-      const copied = await answer.text()
-      killed?.kill('SIGKILL')
-      response.end(copied)
-    }).listen(0, '127.0.0.1')
-    await once(between, 'listening')
-    const copies = () => readdirSync(cli.dataDir).filter((name) => name.startsWith('chain.copy-'))
-    const args = ['db', 'backup', join(cli.home, 'chained'), '--include', 'chain', '--data-dir', cli.dataDir]
-    try {
-      const rpc_url = `http://127.0.0.1:${(between.address() as AddressInfo).port}`
-      writeFileSync(owner, JSON.stringify({ ...told, rpc_url }))
-      const child = execa(process.execPath, [PROGRAM, ...args], { cwd: cli.home, env: cli.env, reject: false })
-      killed = child
-      expect((await child).signal).toBe('SIGKILL')
-      expect(copies()).toHaveLength(1)
-    } finally {
-      writeFileSync(owner, JSON.stringify(told))
-      between.close()
-    }
-    const { exitCode, stderr } = await run(args.slice(0, 5))
-    expect(exitCode, stderr).toBe(0)
-    expect(copies()).toEqual([])
-  })
+  itOnSqliteAlone(
+    'a killed backup of a served chain does not delay the next one, and leaves no copy',
+    BACKUPS,
+    async () => {
+      const owner = join(cli.dataDir, 'localnet.json')
+      const told = JSON.parse(readFileSync(owner, 'utf8'))
+      // Between the backup and the chain, so that it is killed when the copy is made and before it has it.
+      let killed: { kill(signal: 'SIGKILL'): unknown } | undefined
+      const between = createServer(async (request, response) => {
+        const headers = { 'content-type': 'application/json' }
+        const answer = await fetch(told.rpc_url, { method: 'POST', headers, body: await text(request) })
+        const copied = await answer.text()
+        killed?.kill('SIGKILL')
+        response.end(copied)
+      }).listen(0, '127.0.0.1')
+      await once(between, 'listening')
+      const copies = () => readdirSync(cli.dataDir).filter((name) => name.startsWith('chain.copy-'))
+      const args = ['db', 'backup', join(cli.home, 'chained'), '--include', 'chain', '--data-dir', cli.dataDir]
+      try {
+        const rpc_url = `http://127.0.0.1:${(between.address() as AddressInfo).port}`
+        writeFileSync(owner, JSON.stringify({ ...told, rpc_url }))
+        const child = execa(process.execPath, [PROGRAM, ...args], { cwd: cli.home, env: cli.env, reject: false })
+        killed = child
+        expect((await child).signal).toBe('SIGKILL')
+        expect(copies()).toHaveLength(1)
+      } finally {
+        writeFileSync(owner, JSON.stringify(told))
+        between.close()
+      }
+      const { exitCode, stderr } = await run(args.slice(0, 5))
+      expect(exitCode, stderr).toBe(0)
+      expect(copies()).toEqual([])
+    },
+  )
 
-  it('a backup removes no file that whoever answers as the chain has named', async () => {
+  itOnSqliteAlone('a backup removes no file that whoever answers as the chain has named', BACKUPS, async () => {
     const precious = cli.file('precious.txt', 'mine')
     const liar = createServer((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' })

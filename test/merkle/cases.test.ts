@@ -39,7 +39,7 @@ describe('svc merkle build', () => {
     ['xlsx-like.xlsx', [/^1:1: .*Excel workbook.*CSV UTF-8/]],
     ['dup-case.csv', [/^4:1: wallet 6MEx\w+ stands twice .* 2:1$/, /^5:1: "6mex\w+" has no capital letter/]],
     ['helius-token-accounts.json', [/^\d+:\d+: .*token accounts, whose amounts are raw units: leave --decimals out/]],
-    ['gumdrop-list.json', [/^2:3: the JSON has the fields "handle", "amount": name the one of the wallet/]],
+    ['gumdrop-list.json', [/^2:3: the JSON has the fields "handle", "amount": name the field of the wallet/]],
   ])('refuses %s, and writes nothing', async (name, faults) => {
     const out = join(home, 'never.json')
     const ran = await svc(['merkle', 'build', at(name), '--mint', MINT, '--decimals', '6', '--out', out])

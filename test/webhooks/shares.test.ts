@@ -61,11 +61,14 @@ describe('the webhook subscriptions of an API key', () => {
       },
     })
     const under = () => [...inUse.values()]
-    await expect.poll(() => under().length, { timeout: 30_000 }).toBe(3)
-    // A few places stay free: an origin takes at most half of what its key has left.
-    for (const [place, least] of [256, 120, 56].entries())
-      await expect.poll(() => under()[place], { timeout: 30_000 }).toBeGreaterThanOrEqual(least)
-    for (const [place, most] of [256, 128, 68].entries()) expect(under()[place]).toBeLessThanOrEqual(most)
+    await expect.poll(() => under().length, { timeout: 60_000 }).toBe(3)
+    // Each may have half of what the others leave when it begins, which they do in any order; few places stay free.
+    const all = () => under().reduce((sum, count) => sum + count, 0)
+    await expect.poll(all, { timeout: 60_000 }).toBeGreaterThanOrEqual(256 + 120 + 56)
+    for (const count of under()) {
+      expect(count).toBeGreaterThanOrEqual(56)
+      expect(count).toBeLessThanOrEqual(256)
+    }
     stop.abort()
     for (const end of held) end()
     await round
