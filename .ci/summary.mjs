@@ -93,7 +93,8 @@ for (const { name } of failedOutside) {
 }
 for (const line of lines) say(line)
 say(`${passed} passed, ${failed} failed, ${skipped} skipped`)
-process.exit(failed > 0 || passed === 0 ? 1 : 0)
+// Not process.exit, which may cut what a pipe has not taken yet.
+process.exitCode = failed > 0 || passed === 0 ? 1 : 0
 
 function say(line) {
   process.stdout.write(`${line}\n`)
