@@ -1,6 +1,7 @@
 /** The calls that put an airdrop on chain and fund it, and those by which a wallet claims its own part. */
 import { TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
+import { DAY_SECONDS } from '../../src/timing.ts'
 import { anyValue, type Call, opens, pays, platformFee, type Signing } from './demand.ts'
 
 export interface AskedAirdrop {
@@ -18,7 +19,7 @@ export interface AskedAirdrop {
   clawback_after_days: number | undefined
 }
 
-const [DEFAULT_CLAWBACK_DAYS, SECONDS_OF_DAY] = [30, 86_400]
+const DEFAULT_CLAWBACK_DAYS = 30
 
 /** What is left goes back to the account that the deposit comes from. */
 export async function opensAirdrop(of: Signing, asked: AskedAirdrop): Promise<Call[]> {
@@ -26,7 +27,7 @@ export async function opensAirdrop(of: Signing, asked: AskedAirdrop): Promise<Ca
   const { mint, airdrop_count, deposit, vesting } = asked
   const own = await of.accounts(mint, payer)
   const { distributor, vault } = await of.claim(mint, airdrop_count, payer)
-  const clawbackAfter = BigInt((asked.clawback_after_days ?? DEFAULT_CLAWBACK_DAYS) * SECONDS_OF_DAY)
+  const clawbackAfter = BigInt((asked.clawback_after_days ?? DEFAULT_CLAWBACK_DAYS) * DAY_SECONDS)
   let ends = 0n
   const said = (units: string) => {
     of.apiSays(`a deposit of ${units} raw units`, '--fund-amount')

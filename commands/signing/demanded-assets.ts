@@ -1,6 +1,7 @@
 /** The calls about gold locks, collections, NFTs and stakes. */
 import { borshString } from '../../src/solana/borsh.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
+import { DAY_SECONDS } from '../../src/timing.ts'
 import { type Call, opens, platformFee, provesDecimals, type Signing, writesMemo } from './demand.ts'
 
 interface AskedGold {
@@ -39,7 +40,7 @@ export async function locksGold(of: Signing, asked: AskedLock) {
       token_mint: mint,
       sender_token: own,
       vesting_start_time: isNow,
-      cliff_time: (seconds) => Number(seconds) === starts + days * SECONDS_OF_DAY,
+      cliff_time: (seconds) => Number(seconds) === starts + days * DAY_SECONDS,
       frequency: 1,
       cliff_unlock_amount: amount,
       amount_per_period: 0,
@@ -78,7 +79,6 @@ export async function unlocksGold(of: Signing, asked: AskedGold): Promise<Call[]
 /** A name, an amount, and no accounts of a transfer hook. */
 export const isPlainLockClaim = (hex: string) => hex.length === 17 * 2 && hex.endsWith('00')
 
-const SECONDS_OF_DAY = 86_400
 /** Hex digits of the instruction: a name of 8 bytes, six numbers, two modes and an empty list. */
 const LOCK_DATA = 59 * 2
 const goldEnd = (payer: string, step: string, { platform_id, platform_fee }: AskedGold): Call[] => [

@@ -7,8 +7,9 @@ import { accountsAt } from '../../chain/runs.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { type Rent, readRentSysvar } from '../../solana/cluster-settings.ts'
-import { RENT_SYSVAR, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
+import { RENT_SYSVAR, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
+import { isTokenProgram } from '../../solana/token-programs.ts'
 import type { NamedCurve } from './presets.ts'
 
 type TrialServices = Pick<Context, 'chain' | 'config' | 'log'>
@@ -101,10 +102,8 @@ export async function launchTrialOf(
 async function quoteMintOf(chain: Context['chain'], { quoteMint }: Curve): Promise<MaybeAccount> {
   if (quoteMint === WRAPPED_SOL) return null
   const [account = null] = await accountsAt(await chain.connection(), [quoteMint])
-  return account !== null && TOKEN_PROGRAMS.includes(account.owner) ? account : null
+  return account !== null && isTokenProgram(account.owner) ? account : null
 }
-
-const TOKEN_PROGRAMS: readonly string[] = [TOKEN_PROGRAM, TOKEN_2022_PROGRAM]
 
 async function clusterRent(chain: Context['chain']): Promise<Rent | undefined> {
   const [sysvar = null] = await accountsAt(await chain.connection(), [RENT_SYSVAR])
