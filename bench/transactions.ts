@@ -9,7 +9,7 @@ import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from
 import { createApp } from '../daemon/app.ts'
 import { openServices, operatorKey } from '../daemon/services.ts'
 import { openChain } from '../src/chain/connection.ts'
-import { readStatuses, STATUSES_PER_CALL } from '../src/chain/statuses.ts'
+import { readStatuses, STATUSES_PER_CALL } from '../src/chain/reads/statuses.ts'
 import { loadConfig } from '../src/config.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import type { NewRow } from '../src/store/schema.ts'

@@ -1,7 +1,7 @@
 /** Joins partial signatures: copies of one transaction, each signed by some of its signers. */
 import type { NamedTransaction, SignedTransaction } from '../commands/signing/wallet.ts'
 import { usage } from '../commands/ui/problem.ts'
-import { decodeTransaction } from '../src/chain/transactions.ts'
+import { decodeTransaction } from '../src/chain/sending/transactions.ts'
 import { isSameButBlockhash } from '../src/solana/blockhashes.ts'
 import { type DecodedTransaction, signatureOffset } from '../src/solana/messages.ts'
 import { signatureHolds } from '../src/solana/signatures.ts'

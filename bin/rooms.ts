@@ -141,7 +141,7 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
   },
   'src/chain': {
     about:
-      'the node: connection, sending, statuses, simulations, relay, signers; one folder a program below `programs/`',
+      'the node: `reads/`, `sending/` (simulations, limits, relay), `nodes/` (RPC endpoints), `signer/`; one folder a program below `programs/`',
     value: ['src/policy', 'src/solana', 'src/allocation', ...ROOMS_BELOW],
     type: ['src/api'],
     lazy: ['src/localnet'],

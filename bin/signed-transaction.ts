@@ -1,6 +1,6 @@
 /** What a transaction's signatures amount to: who has signed it, and who is missing. */
 import type { SignedTransaction } from '../commands/signing/wallet.ts'
-import { decodeTransaction } from '../src/chain/transactions.ts'
+import { decodeTransaction } from '../src/chain/sending/transactions.ts'
 import { signatureHolds } from '../src/solana/signatures.ts'
 
 /** Counts the signatures that fit the message; the others are missing. */

@@ -1,7 +1,7 @@
 /** Token metadata from a provider: a real server that knows one asset and misbehaves on demand. */
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { readProviderAsset } from '../src/chain/metadata-provider.ts'
+import { readProviderAsset } from '../src/chain/reads/metadata-provider.ts'
 import type { ApiError } from '../src/errors.ts'
 import { type DasHandler as Handler, dasAnswer as rpc, startDas } from './support/das-server.ts'
 import { startService } from './support/service.ts'

@@ -9,7 +9,8 @@ import {
 } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { exactLamports, withExactLamports } from '../src/chain/exact-lamports.ts'
+import { transferInstruction } from '../src/chain/programs/sol-transfers.ts'
+import { exactLamports, withExactLamports } from '../src/chain/reads/exact-lamports.ts'
 import {
   type NodeAccount,
   plainAccounts,
@@ -17,8 +18,7 @@ import {
   plainRecentFees,
   plainTokenAccounts,
   plainTrial,
-} from '../src/chain/plain-reads.ts'
-import { transferInstruction } from '../src/chain/transfers.ts'
+} from '../src/chain/reads/plain-reads.ts'
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../src/solana/program-ids.ts'
 
 const [payer, other] = [Keypair.generate().publicKey.toBase58(), Keypair.generate().publicKey.toBase58()]

@@ -1,7 +1,7 @@
 /** What a look at the chain may make of a transaction: properties that hold for any sequence of looks. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { SignatureStatus } from '../src/chain/statuses.ts'
+import type { SignatureStatus } from '../src/chain/reads/statuses.ts'
 import { type StatusSnapshot, type TransactionState, transitionOf } from '../src/following/transition.ts'
 
 const FRESH: TransactionState = {

@@ -20,12 +20,12 @@ import {
 } from '../solana/program-ids.ts'
 import type { Program } from '../solana/programs.ts'
 import { readTokenAccount } from '../solana/token-accounts.ts'
-import { chainTimeOf } from './chain-clock.ts'
 import type { Chain } from './connection.ts'
-import { withExactLamports } from './exact-lamports.ts'
-import { callNode } from './node-call.ts'
-import { plainAccounts } from './plain-reads.ts'
-import { askNode } from './rpc-faults.ts'
+import { callNode } from './nodes/node-call.ts'
+import { askNode } from './nodes/rpc-faults.ts'
+import { chainTimeOf } from './reads/chain-clock.ts'
+import { withExactLamports } from './reads/exact-lamports.ts'
+import { plainAccounts } from './reads/plain-reads.ts'
 
 /** The most that is read from the cluster: accounts, and bytes of their data. */
 const [MAX_COPIED_ACCOUNTS, MAX_COPIED_BYTES] = [512, 16 * 1024 * 1024]

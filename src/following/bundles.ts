@@ -1,6 +1,6 @@
 /** Ends bundles as soon as the relay reports that they failed. The chain shows nothing of them until their blockhash expires. */
-import { optionalRead } from '../chain/optional-read.ts'
-import { RelayRefusal, relayOf } from '../chain/relay.ts'
+import { optionalRead } from '../chain/reads/optional-read.ts'
+import { RelayRefusal, relayOf } from '../chain/sending/relay.ts'
 import { followedOfBundle } from '../store/transactions.ts'
 import type { Budget } from './budget.ts'
 import type { MissingTransaction } from './look.ts'

@@ -6,7 +6,7 @@ import {
   readNonceEnds,
   readStatuses,
   STATUSES_PER_CALL,
-} from '../chain/statuses.ts'
+} from '../chain/reads/statuses.ts'
 import { BLOCKHASH_SLOTS } from '../solana/constants.ts'
 import { type FollowedTransaction, noteChecked } from '../store/transactions.ts'
 import { FAULTY_ROW_WAIT_MS } from '../store/write-each.ts'

@@ -1,6 +1,6 @@
 /** Sends the stored bytes of transactions that no node has shown yet. Each is sent repeatedly, by one process at a time. */
-import { relayOf } from '../chain/relay.ts'
-import { broadcast } from '../chain/sending.ts'
+import { relayOf } from '../chain/sending/relay.ts'
+import { broadcast } from '../chain/sending/send.ts'
 import { bundleIdOf } from '../solana/bundles.ts'
 import { BLOCKHASH_LIFE_MS } from '../solana/lifetimes.ts'
 import { bundleTransactions, claimSends, dueSends, planSend } from '../store/transactions.ts'

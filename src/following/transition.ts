@@ -1,6 +1,6 @@
 /** Computes the next state of a transaction from its status on the chain, and the events that report it. The functions are pure. */
 import type { ConfirmationStatus, TransactionLifecycle } from '../api/index.ts'
-import type { SignatureStatus } from '../chain/statuses.ts'
+import type { SignatureStatus } from '../chain/reads/statuses.ts'
 import type { FollowedTransaction } from '../store/transactions.ts'
 
 /**

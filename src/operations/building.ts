@@ -1,18 +1,18 @@
 /** The common steps of every operation that builds a transaction: the checks before its instructions, and its answer. */
 import type { TrackedResource } from '../api/index.ts'
+import { requireProgram } from '../chain/programs/required-program.ts'
+import { readLatestBlockhash, rentFor } from '../chain/reads/rpc-reads.ts'
 import {
   type BudgetServices,
   type FailedTrial,
   offeredPrice,
   withComputeBudget,
   withFixedBudget,
-} from '../chain/compute-budget.ts'
-import { cosignedBy, withBlockhash } from '../chain/cosign.ts'
-import { withMessageTerms } from '../chain/message-terms.ts'
-import { requireProgram } from '../chain/required-program.ts'
-import { readLatestBlockhash, rentFor } from '../chain/rpc-reads.ts'
+} from '../chain/sending/compute-budget.ts'
+import { cosignedBy, withBlockhash } from '../chain/sending/cosign.ts'
+import { withMessageTerms } from '../chain/sending/message-terms.ts'
+import type { Envelope, UnsignedTransaction } from '../chain/sending/unsigned.ts'
 import type { Signer } from '../chain/signer/index.ts'
-import type { Envelope, UnsignedTransaction } from '../chain/unsigned.ts'
 import type { Context, Services } from '../context.ts'
 import type { Program } from '../solana/programs.ts'
 import { platformFeeInstructions } from './platform-fee.ts'

@@ -1,7 +1,7 @@
 /** Builds the fee that a wallet pays the platform in the transaction that it signs. */
 import type { Connection, TransactionInstruction } from '@solana/web3.js'
-import { readWallets, rentFor } from '../chain/rpc-reads.ts'
-import { transferInstruction } from '../chain/transfers.ts'
+import { transferInstruction } from '../chain/programs/sol-transfers.ts'
+import { readWallets, rentFor } from '../chain/reads/rpc-reads.ts'
 import type { Services } from '../context.ts'
 import { badRequest } from '../errors.ts'
 import { platformWallet } from './platform-wallet.ts'

@@ -1,6 +1,6 @@
 /** The one check of addresses that are given something, or made an authority: only wallets, unless a vault is meant. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { readAccountKinds } from '../chain/account-kinds.ts'
+import { readAccountKinds } from '../chain/reads/account-kinds.ts'
 import type { Services } from '../context.ts'
 import { type ApiError, badRequest } from '../errors.ts'
 import type { AddressFault } from '../solana/bare-addresses.ts'

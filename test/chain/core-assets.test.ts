@@ -20,7 +20,7 @@ import {
 import { readStakeMemo, stakeMemo } from '../../src/chain/programs/metaplex-core/memos.ts'
 import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
 import { decodeAsset, decodeCollection } from '../../src/chain/programs/metaplex-core/state.ts'
-import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../src/chain/unsigned.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'

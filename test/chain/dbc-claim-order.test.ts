@@ -14,7 +14,7 @@ import {
   vestingEscrowAddress,
 } from '../../src/chain/programs/dbc/index.ts'
 import { buildVestingClaim, readLocks, vestedAmounts } from '../../src/chain/programs/jupiter-lock/index.ts'
-import type { UnsignedTransaction } from '../../src/chain/unsigned.ts'
+import type { UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
 import { splitAmount } from '../../src/operations/fee-claims/split-amount.ts'
 import { addressOf, CREATOR, type DbcChain, KEEPER, lacksDbc, openDbcChain, PARTNER } from '../support/dbc.ts'
 import { earningCurve, migrate } from '../support/earning-curves.ts'

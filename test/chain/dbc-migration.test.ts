@@ -14,7 +14,7 @@ import {
   migratedPoolAddress,
   migrationStep,
 } from '../../src/chain/programs/dbc/index.ts'
-import { compileUnsigned, type UnsignedTransaction } from '../../src/chain/unsigned.ts'
+import { compileUnsigned, type UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import {

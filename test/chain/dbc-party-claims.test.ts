@@ -25,7 +25,7 @@ import {
   VESTING_CLAIM_UNITS,
   vestedAmounts,
 } from '../../src/chain/programs/jupiter-lock/index.ts'
-import type { UnsignedTransaction } from '../../src/chain/unsigned.ts'
+import type { UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
 import {
   addressOf,
   addSurplus,

@@ -4,7 +4,7 @@ import { getAssociatedTokenAddressSync, TOKEN_2022_PROGRAM_ID, TOKEN_PROGRAM_ID 
 import { PublicKey } from '@solana/web3.js'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { openDeriver } from '../../src/chain/derived-addresses.ts'
+import { openDeriver } from '../../src/chain/programs/derived-addresses.ts'
 
 const keyBytes = fc.uint8Array({ minLength: 32, maxLength: 32 })
 

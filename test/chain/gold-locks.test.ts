@@ -28,7 +28,7 @@ import {
   readLocks,
   scheduleMismatch,
 } from '../../src/chain/programs/jupiter-lock/index.ts'
-import type { UnsignedTransaction } from '../../src/chain/unsigned.ts'
+import type { UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
 import { localFetch } from '../../src/localnet/fetch.ts'
 import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'

@@ -3,15 +3,15 @@ import { base58 } from '@scure/base'
 import { AddressLookupTableAccount, Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { goldLockChangesIn } from '../../src/chain/programs/jupiter-lock/index.ts'
+import { LOCK_INSTRUCTIONS } from '../../src/chain/programs/jupiter-lock/program.ts'
 import {
   executionOrder,
   listSignatures,
   ownFirst,
   readExecuted,
   UnreadableTransaction,
-} from '../../src/chain/history.ts'
-import { goldLockChangesIn } from '../../src/chain/programs/jupiter-lock/index.ts'
-import { LOCK_INSTRUCTIONS } from '../../src/chain/programs/jupiter-lock/program.ts'
+} from '../../src/chain/reads/history.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { signed } from '../support/local-chain.ts'

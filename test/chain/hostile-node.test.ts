@@ -1,9 +1,9 @@
 /** A node that hangs or asks to be left alone: no call waits longer than ten seconds, and Retry-After holds for all of them. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Chain, openChain } from '../../src/chain/connection.ts'
-import { withRetries } from '../../src/chain/patient-fetch.ts'
+import { withRetries } from '../../src/chain/nodes/patient-fetch.ts'
 import { rpcText } from '../../src/chain/program-cache/rpc.ts'
-import { relayOf } from '../../src/chain/relay.ts'
+import { relayOf } from '../../src/chain/sending/relay.ts'
 import { loadConfig } from '../../src/config.ts'
 import { retryAfterMs } from '../../src/timing.ts'
 import { HANGS, type HostileNode, openHostileNode } from '../support/hostile-node.ts'

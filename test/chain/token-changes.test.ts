@@ -18,7 +18,7 @@ import {
   type TokenProgram,
   tokenChangesIn,
 } from '../../src/chain/programs/tokens/index.ts'
-import type { UnsignedTransaction } from '../../src/chain/unsigned.ts'
+import type { UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS as KNOWN } from '../../src/solana/programs.ts'
 

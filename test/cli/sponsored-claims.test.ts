@@ -11,7 +11,7 @@ import {
   distributorAddress,
   tokenAccountAddress,
 } from '../../src/chain/programs/merkle-distributor/index.ts'
-import { compileUnsigned } from '../../src/chain/unsigned.ts'
+import { compileUnsigned } from '../../src/chain/sending/unsigned.ts'
 import { encodeTreeId } from '../../src/merkle/tree-id.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { GOLDEN_BLOCKHASH, goldenKey } from '../support/golden.ts'

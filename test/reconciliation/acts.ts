@@ -1,7 +1,7 @@
 /** Acts of strangers' clients on an embedded chain, submitted through the service or sent past it, and what the service then says of them. */
 import type { AddressLookupTableAccount, Keypair, TransactionInstruction } from '@solana/web3.js'
 import { expect } from 'vitest'
-import { cosignedBy } from '../../src/chain/cosign.ts'
+import { cosignedBy } from '../../src/chain/sending/cosign.ts'
 import { followAirdrops } from '../../src/operations/airdrops/follow-airdrops.ts'
 import { followGoldLocks } from '../../src/operations/gold-locks/follow-gold-locks.ts'
 import { followPools } from '../../src/operations/pools/follow-pools.ts'

@@ -1,7 +1,7 @@
 /** What cannot be searched for accounts to follow stops no account that is followed already. */
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { NodeRefusal } from '../../src/chain/node-call.ts'
+import { NodeRefusal } from '../../src/chain/nodes/node-call.ts'
 import { reconcile } from '../../src/following/reconciliation/rounds.ts'
 import { PROJECTIONS } from '../../src/operations/projections.ts'
 import { followAccounts } from '../../src/store/followed-accounts.ts'

@@ -1,6 +1,6 @@
 /** Transactions that cannot be read, and nodes that do not know them, stop neither a round nor a verification. */
 import { describe, expect, it } from 'vitest'
-import { NodeRefusal } from '../../src/chain/node-call.ts'
+import { NodeRefusal } from '../../src/chain/nodes/node-call.ts'
 import { verifyAccounts } from '../../src/following/reconciliation/verification.ts'
 import { PROJECTIONS } from '../../src/operations/projections.ts'
 import { encodeBase58 } from '../../src/solana/long-base58.ts'

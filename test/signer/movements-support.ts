@@ -12,7 +12,7 @@ import {
 } from '@solana/web3.js'
 import { expect, onTestFinished } from 'vitest'
 import { openChain } from '../../src/chain/connection.ts'
-import { readMovement } from '../../src/chain/movements.ts'
+import { readMovement } from '../../src/chain/sending/movements.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { Movement } from '../../src/policy/movement/movement.ts'
 import { DEFAULT_POLICY, type SigningPolicy, type Spent } from '../../src/policy/policy.ts'

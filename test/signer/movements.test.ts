@@ -11,7 +11,7 @@ import {
 } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import type { Chain } from '../../src/chain/connection.ts'
-import { readMovement } from '../../src/chain/movements.ts'
+import { readMovement } from '../../src/chain/sending/movements.ts'
 import { DEFAULT_POLICY } from '../../src/policy/policy.ts'
 import { checkPolicy } from '../../src/policy/rules/check-policy.ts'
 import { aroundAccounts, changedData, type NodeAccounts } from '../support/node-accounts.ts'

@@ -16,7 +16,7 @@ import {
   type SingleSidedPool,
   type SwapOrder,
 } from '../../src/chain/programs/damm-v2/index.ts'
-import type { UnsignedTransaction } from '../../src/chain/unsigned.ts'
+import type { UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
 import { localFetch } from '../../src/localnet/fetch.ts'
 import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'

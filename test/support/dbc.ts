@@ -13,7 +13,7 @@ import {
   dbcPoolAddress,
   readDbcPool,
 } from '../../src/chain/programs/dbc/index.ts'
-import type { UnsignedTransaction } from '../../src/chain/unsigned.ts'
+import type { UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
 import { localFetch } from '../../src/localnet/fetch.ts'
 import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'

@@ -9,7 +9,7 @@ import {
   type LaunchCurve,
   MIGRATION_UNITS,
 } from '../../src/chain/programs/dbc/index.ts'
-import { compileUnsigned } from '../../src/chain/unsigned.ts'
+import { compileUnsigned } from '../../src/chain/sending/unsigned.ts'
 import {
   addressOf,
   CONFIG,

@@ -1,7 +1,7 @@
 /** Suite: what cannot be followed stops no other, and daemons share pending transactions without doing one twice. */
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { readStatuses } from '../../src/chain/statuses.ts'
+import { readStatuses } from '../../src/chain/reads/statuses.ts'
 import { FIRST_SEND_MS } from '../../src/following/send.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
 import type { Store } from '../../src/store/store.ts'

@@ -6,8 +6,8 @@ import { PROGRAMS } from '../../solana/programs.ts'
 import { hasTokenLayout, readMint } from '../../solana/token-accounts.ts'
 import { hiddenAmounts, withheldInMint } from '../../solana/token-extensions.ts'
 import type { Chain } from '../connection.ts'
-import { atSlot } from '../node-call.ts'
-import { askNode } from '../rpc-faults.ts'
+import { atSlot } from '../nodes/node-call.ts'
+import { askNode } from '../nodes/rpc-faults.ts'
 
 export interface MintFacts {
   slot: number

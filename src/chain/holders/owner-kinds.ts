@@ -5,8 +5,8 @@ import { isEd25519Point } from '../../solana/curve.ts'
 import { INCINERATOR, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY, PROGRAMS } from '../../solana/programs.ts'
 import type { AccountKind } from '../../solana/recipients.ts'
-import { readAccountKinds } from '../account-kinds.ts'
 import type { Chain } from '../connection.ts'
+import { readAccountKinds } from '../reads/account-kinds.ts'
 
 export interface OwnerKind {
   kind: HolderKind

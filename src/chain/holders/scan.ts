@@ -2,9 +2,9 @@
 import { ApiError, internal } from '../../errors.ts'
 import { isAddress } from '../../solana/addresses.ts'
 import type { Chain } from '../connection.ts'
-import { AnswerTooLarge } from '../large-answer.ts'
-import { atSlot, NodeRefusal } from '../node-call.ts'
-import { nodeReason } from '../rpc-faults.ts'
+import { AnswerTooLarge } from '../nodes/large-answer.ts'
+import { atSlot, NodeRefusal } from '../nodes/node-call.ts'
+import { nodeReason } from '../nodes/rpc-faults.ts'
 import { KeyTable } from './key-table.ts'
 
 /** Token accounts or assets that one reading takes at most. */

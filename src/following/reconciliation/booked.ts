@@ -1,7 +1,7 @@
 /** Reads a transaction that was found, and tells whether it is kept for the books although it changes no record. */
 import type { Chain } from '../../chain/connection.ts'
-import { balancesIn } from '../../chain/executed-balances.ts'
-import { executedOf, type HistoricTransaction, readAnswer } from '../../chain/history.ts'
+import { balancesIn } from '../../chain/reads/executed-balances.ts'
+import { executedOf, type HistoricTransaction, readAnswer } from '../../chain/reads/history.ts'
 
 export interface ReadFound {
   executed: HistoricTransaction

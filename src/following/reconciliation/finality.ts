@@ -1,6 +1,6 @@
 /** Follows transactions that were found on the chain until they are final, or gone with their fork. */
-import { askNode } from '../../chain/rpc-faults.ts'
-import { readStatuses, STATUSES_PER_CALL } from '../../chain/statuses.ts'
+import { askNode } from '../../chain/nodes/rpc-faults.ts'
+import { readStatuses, STATUSES_PER_CALL } from '../../chain/reads/statuses.ts'
 import {
   deleteChainTransactions,
   deleteFinal,

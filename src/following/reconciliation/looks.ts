@@ -1,7 +1,7 @@
 /** Looks at followed accounts that are due: reads the data of many at once, and lists the history of those where something happened. */
 import { createHash } from 'node:crypto'
-import { plainAccounts } from '../../chain/plain-reads.ts'
-import { askNode } from '../../chain/rpc-faults.ts'
+import { askNode } from '../../chain/nodes/rpc-faults.ts'
+import { plainAccounts } from '../../chain/reads/plain-reads.ts'
 import {
   beginWithNothing,
   countAccounts,

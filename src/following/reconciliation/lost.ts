@@ -1,6 +1,6 @@
 /** Proves that transactions are gone with their fork: one node that does not know them may only lag, or keep no history. */
 import type { Chain } from '../../chain/connection.ts'
-import { readFirstBlock, readStatuses } from '../../chain/statuses.ts'
+import { readFirstBlock, readStatuses } from '../../chain/reads/statuses.ts'
 
 /** Slots after which a transaction that no node knows is gone: more than until finality, as nodes may lag. */
 export const GONE_SLOTS = 150

@@ -1,6 +1,6 @@
 /** Reads transactions that were found on the chain, and writes what they did with the projections of the submitted ones. */
 import type { TrackedResource } from '../../api/index.ts'
-import { executionOrder, ownFirst, UnreadableTransaction } from '../../chain/history.ts'
+import { executionOrder, ownFirst, UnreadableTransaction } from '../../chain/reads/history.ts'
 import {
   type ChainTransaction,
   deleteChainTransactions,

@@ -1,5 +1,11 @@
 /** Compares the stored events with the chain for a range of time, a bounded part at a time: what is missing, and what the chain does not bear out. */
-import { executionOrder, type ListedSignature, listSignatures, ownFirst, readExecuted } from '../../chain/history.ts'
+import {
+  executionOrder,
+  type ListedSignature,
+  listSignatures,
+  ownFirst,
+  readExecuted,
+} from '../../chain/reads/history.ts'
 import { ApiError } from '../../errors.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { type EventDraft, isEventWritten } from '../../store/event-drafts.ts'

@@ -1,7 +1,7 @@
 /** Reads many accounts in one call, with null for an address without an account. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { readAccounts } from '../../chain/accounts.ts'
+import { readAccounts } from '../../chain/reads/accounts.ts'
 import type { Context } from '../../context.ts'
 
 type FetchAccountsRoute = Api['accounts']['batchFetch']

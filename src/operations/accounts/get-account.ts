@@ -1,7 +1,7 @@
 /** Reads one account from the chain. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { readAccount } from '../../chain/accounts.ts'
+import { readAccount } from '../../chain/reads/accounts.ts'
 import type { Context } from '../../context.ts'
 import { requireRecord } from '../require-record.ts'
 

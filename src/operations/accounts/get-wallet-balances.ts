@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { readHoldings, type WalletHolding } from '../../chain/programs/tokens/index.ts'
-import { readWallets } from '../../chain/rpc-reads.ts'
+import { readWallets } from '../../chain/reads/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { notFound } from '../../errors.ts'
 import { readTokenLabels } from '../tokens/labels.ts'

@@ -1,7 +1,7 @@
 /** Determines why a wallet cannot claim now, as reason and message. The functions are pure, and serve both the claim that is built and a wallet's list. */
 import type { ClaimFaultReason } from '../../api/airdrops.ts'
-import type { TokenAccountState } from '../../chain/balance-changes.ts'
 import type { ClaimStatus, Distributor } from '../../chain/programs/merkle-distributor/index.ts'
+import type { TokenAccountState } from '../../chain/sending/balance-changes.ts'
 import type { ClaimPayment } from './claim-payment.ts'
 import { describeUnixTime, isoOfUnixTime } from './unix-times.ts'
 

@@ -1,8 +1,6 @@
 /** Finds the leaf of a wallet, and checks on chain that its claim would be paid now. */
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
-import { decodeTokenAccount } from '../../chain/balance-changes.ts'
-import type { MaybeAccount } from '../../chain/plain-reads.ts'
 import {
   claimStatusAddress,
   type DistributorClaim,
@@ -12,7 +10,9 @@ import {
   requireRoomForProof,
   tokenAccountAddress,
 } from '../../chain/programs/merkle-distributor/index.ts'
-import type { Envelope } from '../../chain/unsigned.ts'
+import type { MaybeAccount } from '../../chain/reads/plain-reads.ts'
+import { decodeTokenAccount } from '../../chain/sending/balance-changes.ts'
+import type { Envelope } from '../../chain/sending/unsigned.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
 import { lookUpProof } from '../../merkle/stored-tree.ts'

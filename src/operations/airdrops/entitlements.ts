@@ -1,6 +1,5 @@
 /** Reads what wallets can claim of stored airdrops: leaves come from the store, the rest from the chain in one call. */
 import type { AirdropEntitlement } from '../../api/index.ts'
-import { decodeTokenAccount } from '../../chain/balance-changes.ts'
 import {
   claimStatusAddress,
   decodeClaimStatus,
@@ -8,7 +7,8 @@ import {
   distributorAddress,
   tokenAccountAddress,
 } from '../../chain/programs/merkle-distributor/index.ts'
-import { accountsAt } from '../../chain/runs.ts'
+import { decodeTokenAccount } from '../../chain/sending/balance-changes.ts'
+import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
 import { CLOCK_SYSVAR } from '../../solana/program-ids.ts'
 import { vestedAt } from '../../solana/unlock-schedule.ts'

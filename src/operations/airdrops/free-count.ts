@@ -1,6 +1,6 @@
 /** Finds which airdrop counts are taken and which is the next free one. Anyone can take any count. */
 import { distributorAddress, tokenAccountAddress } from '../../chain/programs/merkle-distributor/index.ts'
-import { accountsAt } from '../../chain/runs.ts'
+import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
 import { type ApiError, badRequest } from '../../errors.ts'
 import { MAX_AIRDROP_COUNT } from '../../merkle/tree-id.ts'

@@ -1,8 +1,8 @@
 /** Reads one airdrop: its stored record joined with the chain. One without a record is read only from the chain. */
 import type { Airdrop, Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { optionalRead } from '../../chain/optional-read.ts'
 import type { Distributor } from '../../chain/programs/merkle-distributor/index.ts'
+import { optionalRead } from '../../chain/reads/optional-read.ts'
 import type { Context } from '../../context.ts'
 import { findAirdrop } from '../../store/airdrops.ts'
 import type { Row } from '../../store/schema.ts'

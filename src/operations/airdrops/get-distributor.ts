@@ -7,7 +7,7 @@ import {
   decodeDistributor,
   distributorAddress,
 } from '../../chain/programs/merkle-distributor/index.ts'
-import { accountsAt } from '../../chain/runs.ts'
+import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
 import { type ApiError, badRequest, notFound } from '../../errors.ts'
 import { MAX_AIRDROP_COUNT } from '../../merkle/tree-id.ts'

@@ -1,7 +1,5 @@
 /** Reads an airdrop from the chain in one call, and determines the reasons not to fund it. */
 import type { AirdropStatus } from '../../api/airdrops.ts'
-import { decodeTokenAccount, type TokenAccountState } from '../../chain/balance-changes.ts'
-import { chainTimeOf } from '../../chain/chain-clock.ts'
 import type { Chain } from '../../chain/connection.ts'
 import {
   type AirdropKey,
@@ -10,7 +8,9 @@ import {
   distributorAddress,
   tokenAccountAddress,
 } from '../../chain/programs/merkle-distributor/index.ts'
-import { accountsAt } from '../../chain/runs.ts'
+import { chainTimeOf } from '../../chain/reads/chain-clock.ts'
+import { decodeTokenAccount, type TokenAccountState } from '../../chain/sending/balance-changes.ts'
+import { accountsAt } from '../../chain/sending/runs.ts'
 import { badRequest, notFound } from '../../errors.ts'
 import { keyToBase58 } from '../../merkle/base58.ts'
 import { decodeTreeId } from '../../merkle/tree-id.ts'

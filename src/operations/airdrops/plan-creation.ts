@@ -2,9 +2,9 @@
 
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
-import { decodeTokenAccount } from '../../chain/balance-changes.ts'
 import { buildCreation, CREATION_UNITS, tokenAccountAddress } from '../../chain/programs/merkle-distributor/index.ts'
-import { requireProgram } from '../../chain/required-program.ts'
+import { requireProgram } from '../../chain/programs/required-program.ts'
+import { decodeTokenAccount } from '../../chain/sending/balance-changes.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
 import type { ChainAccount } from '../../solana/accounts.ts'

@@ -1,7 +1,8 @@
 /** Records what a confirmed transaction has claimed from an airdrop, once; what a claim of vested tokens has paid is read from the wallet's claim status. */
-import { plainAccounts } from '../../chain/plain-reads.ts'
+
+import { askNode } from '../../chain/nodes/rpc-faults.ts'
 import { type DistributorChange, decodeClaimStatus } from '../../chain/programs/merkle-distributor/index.ts'
-import { askNode } from '../../chain/rpc-faults.ts'
+import { plainAccounts } from '../../chain/reads/plain-reads.ts'
 import type { ChainStateReader, Effects } from '../../following/projection.ts'
 import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
 import { recordAirdropClaim } from '../../store/airdrop-claims.ts'

@@ -1,9 +1,9 @@
 /** Withdraws the rest of an airdrop's vault to the receiver that the chain has stored, signed by the platform wallet. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { decodeTokenAccount } from '../../chain/balance-changes.ts'
 import { buildClawback, CLAWBACK_UNITS, tokenAccountAddress } from '../../chain/programs/merkle-distributor/index.ts'
-import { accountsAt } from '../../chain/runs.ts'
+import { decodeTokenAccount } from '../../chain/sending/balance-changes.ts'
+import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { buildTransaction, signingDraft, trackingOf } from '../building.ts'

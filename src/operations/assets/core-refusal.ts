@@ -1,7 +1,8 @@
 /** Reports refusals of Metaplex Core in a simulation before anyone signs. */
-import type { FailedTrial } from '../../chain/compute-budget.ts'
+
 import { explainTransactionError } from '../../chain/errors/index.ts'
-import { namesIn } from '../../chain/transactions.ts'
+import type { FailedTrial } from '../../chain/sending/compute-budget.ts'
+import { namesIn } from '../../chain/sending/transactions.ts'
 import { badRequest } from '../../errors.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { PROGRAMS } from '../../solana/programs.ts'

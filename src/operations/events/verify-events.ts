@@ -1,7 +1,7 @@
 /** Compares stored events with the chain for a range of time, one bounded step at a time. */
 import type { Api, EventVerification } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { isSignature, readFirstBlock, readStatuses } from '../../chain/statuses.ts'
+import { isSignature, readFirstBlock, readStatuses } from '../../chain/reads/statuses.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { type VerifiedRange, verifyAccounts } from '../../following/reconciliation/verification.ts'

@@ -1,10 +1,11 @@
 /** What the plans of all kinds of claims share: the mints in their answers, and why a claim is refused. */
-import type { FailedTrial } from '../../chain/compute-budget.ts'
+
 import { explainTransactionError } from '../../chain/errors/index.ts'
 import { type DbcPool, quoteAccountAddress } from '../../chain/programs/dbc/index.ts'
-import { rentFor } from '../../chain/rpc-reads.ts'
-import { accountsAt } from '../../chain/runs.ts'
-import { namesIn } from '../../chain/transactions.ts'
+import { rentFor } from '../../chain/reads/rpc-reads.ts'
+import type { FailedTrial } from '../../chain/sending/compute-budget.ts'
+import { accountsAt } from '../../chain/sending/runs.ts'
+import { namesIn } from '../../chain/sending/transactions.ts'
 import type { Context } from '../../context.ts'
 import { type ApiError, badRequest } from '../../errors.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'

@@ -1,9 +1,9 @@
 /** Divides a claim between its recipients, and checks that each can be paid. */
 import type { Connection } from '@solana/web3.js'
-import { decodeTokenAccount } from '../../chain/balance-changes.ts'
 import { quoteAccountAddress, type Share } from '../../chain/programs/dbc/index.ts'
-import { rentFor } from '../../chain/rpc-reads.ts'
-import { accountsAt } from '../../chain/runs.ts'
+import { rentFor } from '../../chain/reads/rpc-reads.ts'
+import { decodeTokenAccount } from '../../chain/sending/balance-changes.ts'
+import { accountsAt } from '../../chain/sending/runs.ts'
 import { badRequest } from '../../errors.ts'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'

@@ -8,7 +8,7 @@ import {
   positionsPerClaim,
 } from '../../chain/programs/damm-v2/index.ts'
 import { type DbcPool, migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
-import { accountsAt } from '../../chain/runs.ts'
+import { accountsAt } from '../../chain/sending/runs.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { buildTransaction } from '../building.ts'
 import { platformWallet } from '../platform-wallet.ts'

@@ -6,7 +6,7 @@ import {
   OPENED_SHARE_UNITS,
   TRADING_FEE_CLAIM_UNITS,
 } from '../../chain/programs/dbc/index.ts'
-import { accountsAt } from '../../chain/runs.ts'
+import { accountsAt } from '../../chain/sending/runs.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { buildTransaction } from '../building.ts'
 import { curveMints, nothingToClaim, requireWrappedRent, throwClaimRefusal } from './claim-answers.ts'

@@ -1,7 +1,7 @@
 /** Whether a claim by a schedule is worth what it costs the platform wallet. */
 import type { FeeClaimKind } from '../../api/fee-claims.ts'
 import type { Chain } from '../../chain/connection.ts'
-import { rentFor } from '../../chain/rpc-reads.ts'
+import { rentFor } from '../../chain/reads/rpc-reads.ts'
 import { badRequest } from '../../errors.ts'
 import { feeOfMessage } from '../../solana/fees.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'

@@ -1,8 +1,8 @@
 /** Finds the transaction that closed a lock, so that its event is the same whoever observes it first. */
 import type { Chain } from '../../chain/connection.ts'
-import { NodeRefusal } from '../../chain/node-call.ts'
+import { NodeRefusal } from '../../chain/nodes/node-call.ts'
+import { askNode } from '../../chain/nodes/rpc-faults.ts'
 import { goldLockChangesIn } from '../../chain/programs/jupiter-lock/index.ts'
-import { askNode } from '../../chain/rpc-faults.ts'
 import { internal } from '../../errors.ts'
 import type { ChainEvidence } from '../../following/chain-drafts.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'

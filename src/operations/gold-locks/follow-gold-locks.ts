@@ -1,5 +1,5 @@
 /** Follows gold locks beyond their time: reports when one can be unlocked, and finds those that ended elsewhere. */
-import type { ChainTime } from '../../chain/chain-clock.ts'
+
 import {
   type Escrow,
   isPaidOut,
@@ -7,6 +7,7 @@ import {
   type LocksAt,
   readLocks,
 } from '../../chain/programs/jupiter-lock/index.ts'
+import type { ChainTime } from '../../chain/reads/chain-clock.ts'
 import type { Services } from '../../context.ts'
 import type { ChainEvidence } from '../../following/chain-drafts.ts'
 import { writeWithEvents } from '../../following/write-with-events.ts'

@@ -1,7 +1,7 @@
 /** Reads the lock of a wallet from the chain, beside its stored record. */
 import type { GoldLock } from '../../api/index.ts'
-import type { ChainTime } from '../../chain/chain-clock.ts'
 import { type Escrow, isPaidOut, scheduleMismatch } from '../../chain/programs/jupiter-lock/index.ts'
+import type { ChainTime } from '../../chain/reads/chain-clock.ts'
 import type { Services } from '../../context.ts'
 import { notFound } from '../../errors.ts'
 import { findLatestGoldLock, type GoldLockRow } from '../../store/gold-locks.ts'

@@ -1,8 +1,8 @@
 /** Reads transactions of the ledger from the chain again, and compares each balance change with the entries. */
 import type { LedgerVerification } from '../../api/index.ts'
-import { type ExecutedBalances, readBalances } from '../../chain/executed-balances.ts'
-import { UnreadableTransaction } from '../../chain/history.ts'
-import { readFirstBlock } from '../../chain/statuses.ts'
+import { type ExecutedBalances, readBalances } from '../../chain/reads/executed-balances.ts'
+import { UnreadableTransaction } from '../../chain/reads/history.ts'
+import { readFirstBlock } from '../../chain/reads/statuses.ts'
 import type { Context } from '../../context.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { entriesOf, type LedgerEntryRow, ledgerTransactionsAfter } from '../../store/ledger.ts'

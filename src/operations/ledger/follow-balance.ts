@@ -1,8 +1,8 @@
 /** Follows what an account holds of one token from one transaction of the ledger to the next, up to what it holds now. */
 import type { LedgerVerification } from '../../api/index.ts'
-import { readBalances } from '../../chain/executed-balances.ts'
-import { listSignatures, UnreadableTransaction } from '../../chain/history.ts'
-import { askNode } from '../../chain/rpc-faults.ts'
+import { askNode } from '../../chain/nodes/rpc-faults.ts'
+import { readBalances } from '../../chain/reads/executed-balances.ts'
+import { listSignatures, UnreadableTransaction } from '../../chain/reads/history.ts'
 import type { Context } from '../../context.ts'
 import { TOKEN_ACCOUNT_SIZE, TOKEN_AMOUNT_OFFSET } from '../../solana/token-accounts.ts'
 import { amountOfParts } from '../../store/amount-parts.ts'

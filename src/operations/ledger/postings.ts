@@ -1,7 +1,7 @@
 /** Makes the postings of a transaction from the balances before and after it; what is named differently are parts of them. */
 import type { LedgerKind, LedgerParty } from '../../api/ledger-names.ts'
-import type { AccountBalances, ExecutedBalances } from '../../chain/executed-balances.ts'
-import { executionOrder } from '../../chain/history.ts'
+import type { AccountBalances, ExecutedBalances } from '../../chain/reads/executed-balances.ts'
+import { executionOrder } from '../../chain/reads/history.ts'
 import { TIP_ACCOUNTS } from '../../solana/bundles.ts'
 import { SOL_DECIMALS } from '../../solana/constants.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'

@@ -1,7 +1,7 @@
 /** Writes the ledger: reads final transactions from the chain and stores what each has moved, once. */
-import { type ExecutedBalances, readBalances } from '../../chain/executed-balances.ts'
-import { executionOrder, UnreadableTransaction } from '../../chain/history.ts'
-import { readFirstBlock } from '../../chain/statuses.ts'
+import { type ExecutedBalances, readBalances } from '../../chain/reads/executed-balances.ts'
+import { executionOrder, UnreadableTransaction } from '../../chain/reads/history.ts'
+import { readFirstBlock } from '../../chain/reads/statuses.ts'
 import type { Services } from '../../context.ts'
 import { claimsWithoutAmounts, storeClaimAmounts } from '../../store/fee-claims.ts'
 import {

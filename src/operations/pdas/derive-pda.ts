@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import { pdaRequest } from '../../api/pdas.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { deriveProgramAddress as derive } from '../../chain/pdas.ts'
+import { deriveProgramAddress as derive } from '../../chain/programs/pdas.ts'
 import type { Context } from '../../context.ts'
 import { validateInput } from '../input-validation.ts'
 

@@ -22,7 +22,7 @@ async function mintOnCopy({ context, copy, buyer }: Rehearsal, quoteMint: string
   const [{ PublicKey }, spl, { compileUnsigned }] = await Promise.all([
     import('@solana/web3.js'),
     import('@solana/spl-token'),
-    import('../../chain/unsigned.ts'),
+    import('../../chain/sending/unsigned.ts'),
   ])
   const [account = null] = await copy.accounts([quoteMint])
   if (account === null || readMint(account) === null) throw internal(`The quote ${quoteMint} is no mint on the cluster`)

@@ -2,7 +2,7 @@
 import type { CurvePreset, RehearsalRole, RehearsalStep } from '../../api/index.ts'
 import type { CopiedChain, CopyLanding } from '../../chain/copied-chain.ts'
 import { explainTransactionError } from '../../chain/errors/index.ts'
-import { namesIn } from '../../chain/transactions.ts'
+import { namesIn } from '../../chain/sending/transactions.ts'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import { type TransactionErrorJson, TransactionRefused } from '../../solana/execution.ts'

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { copyChain } from '../../chain/copied-chain.ts'
-import { requireProgram } from '../../chain/required-program.ts'
+import { requireProgram } from '../../chain/programs/required-program.ts'
 import type { Context } from '../../context.ts'
 import { internal, Overloaded } from '../../errors.ts'
 import { PROGRAMS, type Program } from '../../solana/programs.ts'

@@ -1,6 +1,6 @@
 /** Finds the transaction that created a pool, so that its event is the same whoever observes it first. */
 import type { Chain } from '../../chain/connection.ts'
-import { askNode } from '../../chain/rpc-faults.ts'
+import { askNode } from '../../chain/nodes/rpc-faults.ts'
 import type { ChainEvidence } from '../../following/chain-drafts.ts'
 
 /** Signatures in one call. For an account with this many, the first signature is not among them. */

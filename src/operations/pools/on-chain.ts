@@ -1,10 +1,10 @@
 /** Reads pools of either family from the chain, beside their stored records. */
 import type { Pool, PoolFeeMetrics } from '../../api/index.ts'
 import type { Chain } from '../../chain/connection.ts'
-import { optionalRead } from '../../chain/optional-read.ts'
 import { type DammV2Pool, dammV2PoolsIn } from '../../chain/programs/damm-v2/index.ts'
 import { curveProgressOf, type DbcPool, dbcPoolsIn, readDbcAccounts } from '../../chain/programs/dbc/index.ts'
 import { readTokenState } from '../../chain/programs/tokens/index.ts'
+import { optionalRead } from '../../chain/reads/optional-read.ts'
 import type { Services } from '../../context.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import type { Row } from '../../store/schema.ts'

@@ -3,7 +3,7 @@ import type { Connection } from '@solana/web3.js'
 import * as dammV2 from '../../chain/programs/damm-v2/index.ts'
 import * as dbc from '../../chain/programs/dbc/index.ts'
 import type { ProvenMint } from '../../chain/programs/tokens/index.ts'
-import type { Envelope, UnsignedTransaction } from '../../chain/unsigned.ts'
+import type { Envelope, UnsignedTransaction } from '../../chain/sending/unsigned.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import type { ChainPool } from './on-chain.ts'
 

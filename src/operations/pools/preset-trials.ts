@@ -1,9 +1,9 @@
 /** Whether the program takes a preset: tried on a chain in memory once for each content and program, or at the node. */
 import type { PresetValidation } from '../../api/pool-previews.ts'
 import type { ExplainedError } from '../../chain/errors/index.ts'
-import type { MaybeAccount } from '../../chain/plain-reads.ts'
 import { type LaunchTrial, launchProgramHash, tryConfigAtNode, tryDbcLaunch } from '../../chain/programs/dbc/index.ts'
-import { accountsAt } from '../../chain/runs.ts'
+import type { MaybeAccount } from '../../chain/reads/plain-reads.ts'
+import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { type Rent, readRentSysvar } from '../../solana/cluster-settings.ts'

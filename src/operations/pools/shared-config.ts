@@ -1,7 +1,7 @@
 /** The config account that the launches of a preset share: which one it is, and whether the chain has exactly that. */
 import { createHash } from 'node:crypto'
 import { configContentHash } from '../../chain/programs/dbc/index.ts'
-import { accountsAt } from '../../chain/runs.ts'
+import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'

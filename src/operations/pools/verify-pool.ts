@@ -1,7 +1,7 @@
 /** Checks on the chain whether a pool is live. The legacy flow submits its transactions first. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { decodeSigned } from '../../chain/transactions.ts'
+import { decodeSigned } from '../../chain/sending/transactions.ts'
 import type { Context } from '../../context.ts'
 import { writeEvents } from '../../store/event-drafts.ts'
 import { findPool } from '../../store/pools.ts'

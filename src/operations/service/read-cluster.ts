@@ -1,8 +1,8 @@
 /** Reads which chain this is, how far it has come, and how long a slot takes. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { isBlockhashValid, readHeights } from '../../chain/heights.ts'
-import { readSlotTime } from '../../chain/slot-time.ts'
+import { isBlockhashValid, readHeights } from '../../chain/reads/heights.ts'
+import { readSlotTime } from '../../chain/reads/slot-time.ts'
 import type { Context } from '../../context.ts'
 
 type ClusterRoute = Api['service']['cluster']

@@ -2,7 +2,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { buildMemo } from '../../chain/memos.ts'
+import { buildMemo } from '../../chain/programs/memos.ts'
 import type { Context } from '../../context.ts'
 import { buildTransaction, signingDraft } from '../building.ts'
 import { audit } from '../signing/audit.ts'

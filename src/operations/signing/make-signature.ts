@@ -1,7 +1,7 @@
 /** Signs one reserved signing: requests the signature from the provider once, and stores it with its transaction. */
 import type { TrackedResource } from '../../api/index.ts'
+import { decodeSigned } from '../../chain/sending/transactions.ts'
 import { type Signer, SignerUnavailable } from '../../chain/signer/index.ts'
-import { decodeSigned } from '../../chain/transactions.ts'
 import { FIRST_SEND_MS } from '../../following/send.ts'
 import { type DecodedTransaction, decodeWireTransaction, signatureOffset } from '../../solana/messages.ts'
 import { abandonSigning, markSigned } from '../../store/signings.ts'

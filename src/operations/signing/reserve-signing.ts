@@ -1,6 +1,6 @@
 /** Reserves a signing: the draft is simulated, checked against the policy, counted and stored before it is signed. */
 import { hash } from 'node:crypto'
-import { readMovement } from '../../chain/movements.ts'
+import { readMovement } from '../../chain/sending/movements.ts'
 import type { Signer } from '../../chain/signer/index.ts'
 import { spendOf } from '../../policy/rules/spend.ts'
 import { type DecodedTransaction, decodeWireTransaction } from '../../solana/messages.ts'

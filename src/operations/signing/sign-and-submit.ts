@@ -1,5 +1,5 @@
 /** Signs the transactions of a request with the platform's key and submits them one after another, each once. */
-import { readBlockhashEnd } from '../../chain/statuses.ts'
+import { readBlockhashEnd } from '../../chain/reads/statuses.ts'
 import { badRequest, internal } from '../../errors.ts'
 import { ENDED_BLOCKHASH_SLOTS } from '../../following/expiry.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'

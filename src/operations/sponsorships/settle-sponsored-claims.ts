@@ -1,5 +1,5 @@
 /** Notes how sponsored claims have ended, and gives back to the budget what they did not cost. */
-import { readBlockhashEnd } from '../../chain/statuses.ts'
+import { readBlockhashEnd } from '../../chain/reads/statuses.ts'
 import type { Services } from '../../context.ts'
 import { ENDED_BLOCKHASH_SLOTS } from '../../following/expiry.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'

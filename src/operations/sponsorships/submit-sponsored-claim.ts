@@ -1,8 +1,8 @@
 /** Signs a sponsored claim that its claimer has signed, once for each listed wallet, and submits it. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { readHeights } from '../../chain/heights.ts'
-import { decodeTransaction } from '../../chain/transactions.ts'
+import { readHeights } from '../../chain/reads/heights.ts'
+import { decodeTransaction } from '../../chain/sending/transactions.ts'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import { feeOfMessage } from '../../solana/fees.ts'

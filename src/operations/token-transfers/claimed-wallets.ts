@@ -1,6 +1,6 @@
 /** Keeps a list that is sent from being paid twice: by a transfer, and by a claim from its airdrop. */
 import { claimStatusAddress, decodeClaimStatus } from '../../chain/programs/merkle-distributor/index.ts'
-import { accountsAt } from '../../chain/runs.ts'
+import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
 import { findTree } from '../../store/merkle-trees.ts'

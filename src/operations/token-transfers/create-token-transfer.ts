@@ -1,13 +1,13 @@
 /** Builds one transaction that sends a token to many wallets, unsigned or signed by the platform wallet. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import type { FailedTrial } from '../../chain/compute-budget.ts'
 import {
   buildTokenTransfers,
   failedRecipient,
   type TransferRecipient,
   transferUnits,
 } from '../../chain/programs/tokens/index.ts'
+import type { FailedTrial } from '../../chain/sending/compute-budget.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'

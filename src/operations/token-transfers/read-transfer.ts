@@ -7,7 +7,7 @@ import {
   receivingFault,
   type TokenReceiver,
 } from '../../chain/programs/tokens/index.ts'
-import { readWallets, rentFor } from '../../chain/rpc-reads.ts'
+import { readWallets, rentFor } from '../../chain/reads/rpc-reads.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'

@@ -1,8 +1,8 @@
 /** Reads one token from the chain, whoever created it. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { readProviderAsset } from '../../chain/metadata-provider.ts'
 import { readTokenState, tokenStatus } from '../../chain/programs/tokens/index.ts'
+import { readProviderAsset } from '../../chain/reads/metadata-provider.ts'
 import type { Context } from '../../context.ts'
 import { rawTokenOf } from './raw-token.ts'
 

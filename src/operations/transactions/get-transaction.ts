@@ -1,7 +1,7 @@
 /** Reads one transaction by its signature, with its current state on the chain. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { isSignature, readStatuses, type SignatureStatus } from '../../chain/statuses.ts'
+import { isSignature, readStatuses, type SignatureStatus } from '../../chain/reads/statuses.ts'
 import type { Context } from '../../context.ts'
 import { internal } from '../../errors.ts'
 import { transactionRecord } from '../../following/transaction-record.ts'

@@ -1,9 +1,9 @@
 /** Puts a fresh blockhash into transactions that nobody has signed but keys that their build generated. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { cosignedBy, withBlockhash } from '../../chain/cosign.ts'
-import { readLatestBlockhash } from '../../chain/rpc-reads.ts'
-import { decodeTransaction } from '../../chain/transactions.ts'
+import { readLatestBlockhash } from '../../chain/reads/rpc-reads.ts'
+import { cosignedBy, withBlockhash } from '../../chain/sending/cosign.ts'
+import { decodeTransaction } from '../../chain/sending/transactions.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { addressOf } from '../../solana/addresses.ts'

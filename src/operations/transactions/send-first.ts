@@ -1,6 +1,6 @@
 /** Sends a transaction that was just stored. */
 
-import { broadcast } from '../../chain/sending.ts'
+import { broadcast } from '../../chain/sending/send.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 import { planSend } from '../../store/transactions.ts'
 import { type LookingServices, lookWhenSeen } from './look-when-seen.ts'

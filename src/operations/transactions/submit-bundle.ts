@@ -1,9 +1,9 @@
 /** Accepts up to five signed transactions that land together in one slot, or not at all. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { RelayRefusal, relayOf } from '../../chain/relay.ts'
-import { preflight } from '../../chain/sending.ts'
-import { decodeSigned } from '../../chain/transactions.ts'
+import { RelayRefusal, relayOf } from '../../chain/sending/relay.ts'
+import { preflight } from '../../chain/sending/send.ts'
+import { decodeSigned } from '../../chain/sending/transactions.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { FIRST_SEND_MS } from '../../following/send.ts'

@@ -1,6 +1,6 @@
 /** Submits signed transactions one after another, each once the one before it is confirmed. */
 import type { TrackedResource } from '../../api/index.ts'
-import { preflight } from '../../chain/sending.ts'
+import { preflight } from '../../chain/sending/send.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, internal } from '../../errors.ts'
 import { FIRST_SEND_MS } from '../../following/send.ts'

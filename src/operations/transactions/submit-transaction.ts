@@ -1,8 +1,8 @@
 /** Accepts a signed transaction: checks it, stores it with its event, then sends it. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { preflight, preflightChecksSignatures } from '../../chain/sending.ts'
-import { decodeWithSignatures, requireValidSignatures } from '../../chain/transactions.ts'
+import { preflight, preflightChecksSignatures } from '../../chain/sending/send.ts'
+import { decodeWithSignatures, requireValidSignatures } from '../../chain/sending/transactions.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { FIRST_SEND_MS } from '../../following/send.ts'

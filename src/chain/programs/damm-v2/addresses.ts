@@ -2,7 +2,7 @@
 import type { PublicKey } from '@solana/web3.js'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
-import { openDeriver } from '../../derived-addresses.ts'
+import { openDeriver } from '../derived-addresses.ts'
 
 async function derive(...seeds: (string | PublicKey)[]): Promise<PublicKey> {
   const [{ PublicKey }, { find }] = await Promise.all([import('@solana/web3.js'), openDeriver()])

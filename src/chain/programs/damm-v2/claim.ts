@@ -2,7 +2,7 @@
 import type { TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
 import type { TransactionConfig } from '../../../solana/transaction-config.ts'
-import { compileUnsigned, type UnsignedTransaction } from '../../unsigned.ts'
+import { compileUnsigned, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import type { DammV2Position } from './positions.ts'
 import { dammV2Instruction } from './program.ts'
 import { chunksOf } from './state.ts'

@@ -1,7 +1,7 @@
 /** Builds the launch of a token in its own pool: the mint, then the pool that receives the whole supply. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { TOKEN_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
-import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { buildTokenCreation, tokenCreationInstructions } from '../tokens/index.ts'
 import { poolKey, vaultKey } from './addresses.ts'
 import { givePlatformShare, lockPosition, type PlatformShare } from './lock.ts'

@@ -2,7 +2,7 @@
 import type { TransactionInstruction } from '@solana/web3.js'
 import { ApiError, badRequest } from '../../../errors.ts'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
-import { compileUnsigned } from '../../unsigned.ts'
+import { compileUnsigned } from '../../sending/unsigned.ts'
 import type { TradingFeeClaim } from './claims.ts'
 import { openDbc, quoteAccount } from './program.ts'
 

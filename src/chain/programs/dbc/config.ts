@@ -1,7 +1,7 @@
 /** Builds the account that holds a launch's curve and who receives its fees: the program's config. */
 import { createHash } from 'node:crypto'
 import type { TransactionInstruction } from '@solana/web3.js'
-import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { openDbc } from './program.ts'
 import type { LaunchCurve } from './types.ts'
 

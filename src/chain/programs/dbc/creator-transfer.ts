@@ -1,5 +1,5 @@
 /** Builds the transaction by which a pool's creator hands its role over, with what it has not claimed yet. */
-import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { openDbc } from './program.ts'
 import type { DbcPool } from './types.ts'
 

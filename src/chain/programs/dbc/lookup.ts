@@ -2,7 +2,7 @@
 
 import { PROGRAMS } from '../../../solana/programs.ts'
 import type { Chain } from '../../connection.ts'
-import { askNode } from '../../rpc-faults.ts'
+import { askNode } from '../../nodes/rpc-faults.ts'
 import { openDbc } from './program.ts'
 
 /** Offset of the mint in a pool's account. */

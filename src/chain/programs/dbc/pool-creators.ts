@@ -1,8 +1,8 @@
 /** Reads who has the role of creator of launch curves, from their accounts. */
 import type { Connection } from '@solana/web3.js'
 import { internal } from '../../../errors.ts'
-import { plainAccounts } from '../../plain-reads.ts'
-import { askNode } from '../../rpc-faults.ts'
+import { askNode } from '../../nodes/rpc-faults.ts'
+import { plainAccounts } from '../../reads/plain-reads.ts'
 import { creatorOf } from './claimed-part.ts'
 
 const POOLS_PER_CALL = 100

@@ -3,7 +3,7 @@
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { DBC_POOL_AUTHORITY } from '../../../solana/programs.ts'
-import { openDeriver } from '../../derived-addresses.ts'
+import { openDeriver } from '../derived-addresses.ts'
 import type { DbcPool } from './types.ts'
 
 export type Dbc = Awaited<ReturnType<typeof load>>

@@ -2,7 +2,7 @@
 import type { TransactionInstruction } from '@solana/web3.js'
 import type { Beneficiary } from '../../../api/fee-claims.ts'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
-import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import type { ClaimedPool } from './claims.ts'
 import { baseAccount, openDbc, quoteAccount } from './program.ts'
 import type { DbcPool } from './types.ts'

@@ -2,8 +2,8 @@
 
 import type { AccountMeta, PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { MEMO_PROGRAM } from '../../../solana/program-ids.ts'
-import { memoInstruction } from '../../memos.ts'
-import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
+import { memoInstruction } from '../memos.ts'
 import type { TokenProgram } from '../tokens/index.ts'
 import { LOCK_INSTRUCTIONS, lockAccounts } from './program.ts'
 

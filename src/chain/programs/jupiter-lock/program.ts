@@ -1,8 +1,8 @@
 /** Describes Jupiter Lock as gold locks use it: the accounts of a wallet's lock, and the discriminators of its instructions. */
 import type { PublicKey } from '@solana/web3.js'
 import { PROGRAMS } from '../../../solana/programs.ts'
-import { openDeriver } from '../../derived-addresses.ts'
-import { deriveProgramAddress } from '../../pdas.ts'
+import { openDeriver } from '../derived-addresses.ts'
+import { deriveProgramAddress } from '../pdas.ts'
 import type { TokenProgram } from '../tokens/index.ts'
 
 /** First eight bytes of the instructions in hex, as in the program's IDL. */

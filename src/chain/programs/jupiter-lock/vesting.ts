@@ -2,8 +2,8 @@
 import type { PublicKey } from '@solana/web3.js'
 import { MEMO_PROGRAM } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
-import { openDeriver } from '../../derived-addresses.ts'
-import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
+import { openDeriver } from '../derived-addresses.ts'
 import type { Escrow } from './escrow.ts'
 import { LOCK_INSTRUCTIONS } from './program.ts'
 

@@ -1,7 +1,7 @@
 /** Derives the addresses of an airdrop, its vault and its claim records in the merkle distributor. */
-import { deriveProgramAddress } from '../../pdas.ts'
+import { deriveProgramAddress } from '../pdas.ts'
 
-export { claimStatusAddress } from '../../pdas.ts'
+export { claimStatusAddress } from '../pdas.ts'
 
 /** Identifies an airdrop. `airdropCount` is the version in the program. */
 export interface AirdropKey {

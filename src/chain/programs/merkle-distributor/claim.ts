@@ -2,7 +2,7 @@
 import type { TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
-import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { claimStatusAddress, tokenAccountAddress } from './addresses.ts'
 import { DISTRIBUTOR_INSTRUCTIONS, u32, u64Bytes } from './layout.ts'
 

@@ -1,6 +1,6 @@
 /** Builds the withdrawal of the rest of a vault, which the program sends only to the stored receiver. */
 import { PROGRAMS } from '../../../solana/programs.ts'
-import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { tokenAccountAddress } from './addresses.ts'
 import { DISTRIBUTOR_INSTRUCTIONS } from './layout.ts'
 

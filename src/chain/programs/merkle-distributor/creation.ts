@@ -1,6 +1,6 @@
 /** Builds the transaction that creates an airdrop: distributor, vault and funding together. */
 import { PROGRAMS } from '../../../solana/programs.ts'
-import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { type AirdropKey, distributorAddress, tokenAccountAddress } from './addresses.ts'
 import { DISTRIBUTOR_INSTRUCTIONS, i64, u64Bytes } from './layout.ts'
 

@@ -1,10 +1,10 @@
 /** Builds a wallet's claim for which another wallet pays: fee, rent, and nothing that stays in the claimer's wallet. */
 import type { Connection } from '@solana/web3.js'
 import { TOKEN_ACCOUNT_SIZE } from '../../../solana/token-accounts.ts'
-import type { MaybeAccount } from '../../plain-reads.ts'
-import { rentFor } from '../../rpc-reads.ts'
-import { transferInstruction } from '../../transfers.ts'
-import { compileUnsigned, type UnsignedTransaction } from '../../unsigned.ts'
+import type { MaybeAccount } from '../../reads/plain-reads.ts'
+import { rentFor } from '../../reads/rpc-reads.ts'
+import { compileUnsigned, type UnsignedTransaction } from '../../sending/unsigned.ts'
+import { transferInstruction } from '../sol-transfers.ts'
 import { claimInstructions, type DistributorClaim } from './claim.ts'
 import { CLAIM_STATUS_BYTES } from './state.ts'
 

@@ -3,7 +3,7 @@ import { base58 } from '@scure/base'
 import type { Connection } from '@solana/web3.js'
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
-import { readingOf } from '../../runs.ts'
+import { readingOf } from '../../sending/runs.ts'
 import { DISTRIBUTOR_ACCOUNTS } from './layout.ts'
 
 /** The program's MerkleDistributor, with amounts in raw units and times in Unix seconds. */

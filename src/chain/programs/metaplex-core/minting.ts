@@ -1,5 +1,5 @@
 /** Builds the transactions that create a collection, mint an asset into one, and burn an asset. */
-import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { loadCore } from './sdk.ts'
 import type { AssetState, CollectionState } from './types.ts'
 

@@ -1,7 +1,7 @@
 /** Loads the SDK of Metaplex Core without its RPC: a context for its builders, and their instructions for web3.js. */
 import type { Context, Signer, TransactionBuilder } from '@metaplex-foundation/umi'
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
-import { openDeriver } from '../../derived-addresses.ts'
+import { openDeriver } from '../derived-addresses.ts'
 
 /** The SDK is loaded at the first use, because that takes a quarter of a second. */
 export async function loadCore() {

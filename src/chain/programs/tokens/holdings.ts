@@ -4,9 +4,9 @@ import { isAddress } from '../../../solana/addresses.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
 import { readTokenAccount, TOKEN_ACCOUNT_SIZE } from '../../../solana/token-accounts.ts'
 import type { Chain } from '../../connection.ts'
-import { AnswerTooLarge } from '../../large-answer.ts'
-import { atSlot } from '../../node-call.ts'
-import { askNode } from '../../rpc-faults.ts'
+import { AnswerTooLarge } from '../../nodes/large-answer.ts'
+import { atSlot } from '../../nodes/node-call.ts'
+import { askNode } from '../../nodes/rpc-faults.ts'
 
 /** One token account of a wallet. */
 export interface WalletHolding {

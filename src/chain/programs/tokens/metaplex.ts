@@ -3,7 +3,7 @@ import { base58 } from '@scure/base'
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { borshReader, borshString } from '../../../solana/borsh.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
-import { addressOfKey, openDeriver } from '../../derived-addresses.ts'
+import { addressOfKey, openDeriver } from '../derived-addresses.ts'
 import type { OnChainMetadata } from './types.ts'
 
 const CREATE_METADATA_ACCOUNT_V3 = 33

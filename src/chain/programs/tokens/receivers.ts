@@ -7,8 +7,8 @@ import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../sola
 import { type AccountKind, accountKind, recipientFault } from '../../../solana/recipients.ts'
 import { readTokenAccount, type TokenAccountState } from '../../../solana/token-accounts.ts'
 import { requiresMemo } from '../../../solana/token-extensions.ts'
-import { addressOfKey, openDeriver } from '../../derived-addresses.ts'
-import { accountsAt } from '../../runs.ts'
+import { accountsAt } from '../../sending/runs.ts'
+import { addressOfKey, openDeriver } from '../derived-addresses.ts'
 import type { TokenProgram } from './types.ts'
 
 /** What stands at the addresses of one wallet. */

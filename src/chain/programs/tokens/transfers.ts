@@ -2,7 +2,7 @@
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { ApiError, badRequest } from '../../../errors.ts'
 import { MAX_COMPUTE_UNITS, MAX_INSTRUCTION_TRACE } from '../../../solana/constants.ts'
-import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../unsigned.ts'
+import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import type { TokenProgram } from './types.ts'
 
 /** One wallet of a transfer, and its associated token account. */
@@ -99,7 +99,7 @@ export async function decimalsProof(owner: string, proven: ProvenMint): Promise<
   const [{ PublicKey }, spl, { openDeriver }] = await Promise.all([
     import('@solana/web3.js'),
     import('@solana/spl-token'),
-    import('../../derived-addresses.ts'),
+    import('../derived-addresses.ts'),
   ])
   const [mint, holder, program] = [proven.mint, owner, proven.program].map((one) => new PublicKey(one)) as [
     PublicKey,

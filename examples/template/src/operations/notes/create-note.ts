@@ -1,7 +1,7 @@
 /** Builds the transaction that puts a note on the chain, and stores the note with its event. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { buildMemo } from '../../chain/memos.ts'
+import { buildMemo } from '../../chain/programs/memos.ts'
 import type { Context } from '../../context.ts'
 import { writeEvent } from '../../store/event-drafts.ts'
 import { newId } from '../../store/id.ts'

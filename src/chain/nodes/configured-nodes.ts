@@ -1,0 +1,158 @@
+/** The nodes that the settings name, as what sends requests to them: directly to one, through a pool to several. */
+import { setMaxListeners } from 'node:events'
+import type { Config, RpcEndpoint } from '../../config.ts'
+import { ApiError, internal } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import { type Redactor, redactorOf } from '../../redaction.ts'
+import { whyUnanswered } from '../../timing.ts'
+import { type Cluster, endpointsOf } from '../cluster.ts'
+import { withoutUser } from '../program-cache/rpc.ts'
+import type { EndpointReport } from './endpoint.ts'
+import type { StreamFromNode } from './large-answer.ts'
+import { type PostToNode, postOver } from './node-call.ts'
+import { observedRpc, observedStream } from './observed-rpc.ts'
+import { type RetryOptions, withRetries } from './patient-fetch.ts'
+import type { NodePool, NodePoolOptions, PinnedNode } from './pool.ts'
+import { createSignatureWaits, type OnSignature } from './signature-waits.ts'
+import { socketTargets } from './socket-urls.ts'
+
+/** What requests to a chain go through. */
+export interface NodeAccess {
+  url: string
+  /** For web3.js. */
+  send: typeof fetch
+  post: PostToNode
+  /** For answers that are read while they come. */
+  stream: StreamFromNode
+}
+
+export interface ConfiguredNodes {
+  hasSeveralEndpoints: boolean
+  /** Undefined for the embedded chain. */
+  access: (() => Promise<NodeAccess>) | undefined
+  /** One node, at another URL than before or at the same one. */
+  at(url: string): NodeAccess
+  /** Undefined where there is one node. */
+  witnesses: (<T>(read: (node: PinnedNode) => Promise<T>) => Promise<T[]>) | undefined
+  reports(): EndpointReport[]
+  onSignature: OnSignature | undefined
+  close(): void
+}
+
+export interface ConfiguredNodesOptions extends Pick<NodePoolOptions, 'elapsed' | 'wait' | 'after' | 'ending'> {
+  /** Wraps every request to a node. */
+  around: ((send: typeof fetch) => typeof fetch) | undefined
+  retryOptions: RetryOptions
+  log: Log
+}
+
+const JSON_POST = { method: 'POST', headers: { 'content-type': 'application/json' } } as const
+
+/** Opens nothing yet. */
+export function configuredNodes(config: Config, cluster: Cluster, options: ConfiguredNodesOptions): ConfiguredNodes {
+  const { around = (send) => send, retryOptions, ending, log, ...timing } = options
+  const endpoints = endpointsOf(config)
+  const [first] = endpoints
+  const hasSeveralEndpoints = endpoints.length > 1
+  const sendTo = ({ url, headers }: Pick<RpcEndpoint, 'url' | 'headers'>, label?: string) =>
+    around(nodeFetch(url, redactorOf(config), { headers, label }))
+  const streamFrom = ({ url, headers }: Pick<RpcEndpoint, 'url' | 'headers'>, label?: string): typeof fetch =>
+    around(nodeStream(url, { headers, label }))
+  const closer = new AbortController()
+  let last: NodeAccess | undefined
+  let pool: NodePool | undefined
+  let pooled: Promise<NodeAccess> | undefined
+  // What a test puts around requests has no WebSocket, and the embedded chain answers without a network.
+  const waits =
+    first === undefined || options.around !== undefined
+      ? undefined
+      : createSignatureWaits({ targets: () => pool?.socketTargets() ?? socketTargets(first), ending })
+
+  const at = (url: string, headers: RpcEndpoint['headers'] = {}): NodeAccess => {
+    if (last?.url !== url) {
+      const send = withNodeErrors(withRetries(sendTo({ url, headers }), retryOptions), cluster.label)
+      const open = streamFrom({ url, headers })
+      const stream: StreamFromNode = (body, signal) =>
+        withErrors(cluster.label, () => open(url, { ...JSON_POST, body, signal }))
+      last = { url, send, post: postOver(send, url), stream }
+    }
+    return last
+  }
+
+  async function openPool(url: string): Promise<NodeAccess> {
+    const { createNodePool } = await import('./pool.ts')
+    // What is under way in the background must not keep a command from ending.
+    const either = ending === undefined ? closer.signal : AbortSignal.any([ending, closer.signal])
+    setMaxListeners(0, either)
+    const { text } = redactorOf(config)
+    const onChange = ({ endpoint, state, slotLag, genesis, lastError }: EndpointReport) => {
+      const fields = { endpoint, state, slot_lag: slotLag, genesis, reason: lastError && text(lastError) }
+      if (state === 'ok') log.info(fields, 'an RPC endpoint is used')
+      else log.warn(fields, 'an RPC endpoint is left out')
+    }
+    const made = createNodePool(endpoints, { cluster, sendTo, streamFrom, onChange, ending: either, ...timing })
+    pool = made
+    const post = (body: string) => withErrors(cluster.label, () => made.post(body))
+    return { url, send: withNodeErrors(made.send, cluster.label), post, stream: made.stream }
+  }
+
+  async function access({ url, headers }: RpcEndpoint): Promise<NodeAccess> {
+    if (!hasSeveralEndpoints) return at(url, headers)
+    pooled ??= openPool(url)
+    return pooled
+  }
+
+  return {
+    hasSeveralEndpoints,
+    at,
+    access: first && (() => access(first)),
+    witnesses: hasSeveralEndpoints
+      ? async (read) => {
+          if (first !== undefined) await access(first)
+          return pool?.witnesses(read) ?? []
+        }
+      : undefined,
+    reports: () => pool?.reports() ?? [],
+    onSignature: waits?.onSignature,
+    close() {
+      closer.abort()
+      waits?.close()
+    },
+  }
+}
+
+/** Removes the URL's credentials from the answers of a node that repeats them. */
+function nodeFetch(
+  url: string,
+  redactor: Redactor,
+  { headers, label }: { headers: RpcEndpoint['headers']; label: string | undefined },
+): typeof fetch {
+  const { href, authorization } = withoutUser(url)
+  const post = observedRpc('rpc', { authorization: { ...authorization, ...headers }, label }, redactor)
+  return (_, init) => post(href, init)
+}
+
+/** The same for an answer that is read while it comes; its reader takes credentials out of errors. */
+function nodeStream(
+  url: string,
+  { headers, label }: { headers: RpcEndpoint['headers']; label: string | undefined },
+): typeof fetch {
+  const { href, authorization } = withoutUser(url)
+  const open = observedStream('rpc', { authorization: { ...authorization, ...headers }, label })
+  return (_, init) => open(href, init)
+}
+
+/** Errors name only the cluster, because the URL may hold a key. */
+async function withErrors<T>(label: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    throw internal(`The RPC node of ${label} cannot be reached (${whyUnanswered(error)})`)
+  }
+}
+
+const withNodeErrors =
+  (send: typeof fetch, label: string): typeof fetch =>
+  (input, init) =>
+    withErrors(label, () => send(input, init))

@@ -1,0 +1,80 @@
+/** Sends JSON-RPC requests over HTTP as observed calls, and removes credentials from what comes back. */
+import type { Redactor } from '../../redaction.ts'
+import { type CallTarget, endpointOf, observeCall } from '../../telemetry/calls.ts'
+import { rpcMethodOf, rpcOutcome } from '../../telemetry/json-rpc.ts'
+import { ShuttingDown } from '../../timing.ts'
+import { type PostToNode, redactedResponse } from './node-call.ts'
+import { wholeAnswer } from './whole-answer.ts'
+
+/** Each request is one call to `href`, with `authorization` as its credentials and `label` instead of its host. */
+export function observedRpc(
+  service: CallTarget['service'],
+  { authorization, label }: { authorization: Readonly<Record<string, string>>; label?: string | undefined },
+  redactor: Redactor,
+): (href: string, init: RequestInit | undefined) => Promise<Response> {
+  return async (href, init) => {
+    const target = { service, endpoint: label ?? endpointOf(href), operation: rpcMethodOf(init?.body) }
+    const { response } = await observeCall(
+      target,
+      async (trace) => {
+        const headers = { ...(init?.headers as Record<string, string>), ...trace, ...authorization }
+        let text = ''
+        // A redirect is an answer like any other failure: following it would take the headers to another host.
+        const answer = await wholeAnswer(await fetch(href, { ...init, headers, redirect: 'manual' }))
+        const response = await redactedResponse(answer, redactor, (received) => {
+          text = received
+        })
+        return { response, text }
+      },
+      ({ response, text }) => rpcOutcome(response.status, text),
+    )
+    return response
+  }
+}
+
+/**
+ * The same for an answer that is read while it comes: the call ends with its head, and its errors are for its reader to
+ * redact.
+ */
+export function observedStream(
+  service: CallTarget['service'],
+  { authorization, label }: { authorization: Readonly<Record<string, string>>; label?: string | undefined },
+): (href: string, init: RequestInit | undefined) => Promise<Response> {
+  return (href, init) => {
+    const target = { service, endpoint: label ?? endpointOf(href), operation: rpcMethodOf(init?.body) }
+    return observeCall(
+      target,
+      (trace) => {
+        const headers = { ...(init?.headers as Record<string, string>), ...trace, ...authorization }
+        return fetch(href, { ...init, headers, redirect: 'manual' })
+      },
+      ({ status }) => rpcOutcome(status, ''),
+    )
+  }
+}
+
+/** Posts to the embedded chain in this process as an observed call. Throws ShuttingDown once `ending` is aborted. */
+export function postToEmbedded(
+  handle: (body: string) => Promise<string | undefined>,
+  ending: AbortSignal | undefined,
+): PostToNode {
+  return (body) =>
+    observeCall(
+      { service: 'rpc', endpoint: 'embedded', operation: rpcMethodOf(body) },
+      async () => {
+        if (ending?.aborted) throw new ShuttingDown('the service is shutting down')
+        return { status: 200, text: (await handle(body)) ?? '' }
+      },
+      ({ status }) => rpcOutcome(status, ''),
+    )
+}
+
+/** Observes requests to the embedded chain in this process, which has no host. */
+export function observedEmbedded(send: typeof fetch): typeof fetch {
+  return (input, init) =>
+    observeCall(
+      { service: 'rpc', endpoint: 'embedded', operation: rpcMethodOf(init?.body) },
+      () => send(input, init),
+      ({ status }) => rpcOutcome(status, ''),
+    )
+}

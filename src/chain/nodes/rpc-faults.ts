@@ -1,0 +1,36 @@
+/** Converts faults of an RPC node to one kind of error. */
+import { ApiError, internal } from '../../errors.ts'
+
+const LONGEST_REASON = 300
+
+/**
+ * Runs one request to the RPC node. Its faults become internal_error with their cause, and an ApiError is unchanged.
+ */
+export async function askNode<T>(what: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    throw internal(`${what} failed at the RPC node: ${nodeReason(error)}`, { cause: error })
+  }
+}
+
+/**
+ * Returns the first line of an error, because nodes may send whole pages, and describes answers that web3.js cannot
+ * parse.
+ */
+export function nodeReason(error: unknown): string {
+  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
+  const fault = NODE_FAULTS.find(([pattern]) => pattern.test(line))
+  if (fault !== undefined) return line.replace(fault[0], fault[1])
+  return line.length > LONGEST_REASON ? `${line.slice(0, LONGEST_REASON)}…` : line
+}
+
+const NODE_FAULTS: readonly [RegExp, string][] = [
+  [
+    /^.*(?:SyntaxError|Unexpected token|Unexpected end of JSON|is not valid JSON).*$/,
+    'it answers something that is not JSON-RPC',
+  ],
+  [/^.*(?:StructError|At path: |Expected (?:an? |the value )).*$/, 'it answers with parts missing'],
+  [/^.*?(?:^|\s)([45]\d\d)\s*[A-Za-z ]*:\s*[{"<].*$/, 'it answers HTTP $1'],
+]

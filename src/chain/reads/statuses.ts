@@ -1,0 +1,124 @@
+/** Reads the statuses of transactions, and whether those that have not landed still can. */
+
+import { base58 } from '@scure/base'
+import type { ConfirmationStatus } from '../../api/index.ts'
+import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
+import type { Chain } from '../connection.ts'
+import { atSlot } from '../nodes/node-call.ts'
+import { askNode } from '../nodes/rpc-faults.ts'
+
+type StatusNode = Pick<Chain, 'call'>
+
+/** Signatures in one getSignatureStatuses. */
+export const STATUSES_PER_CALL = 256
+
+export interface SignatureStatus {
+  slot: number
+  /** Number of confirmations, or null once finalized. */
+  confirmations: number | null
+  err: unknown
+  confirmationStatus: ConfirmationStatus
+}
+
+export interface Statuses {
+  /** Slot that the node had reached. It has no information on later ones. */
+  slot: number
+  /** Statuses in the order of the signatures, with null for a signature that the node does not know. */
+  statuses: (SignatureStatus | null)[]
+}
+
+/** Returns the first slot in the node's history. Throws internal_error. */
+export async function readFirstBlock(node: StatusNode): Promise<number> {
+  return askNode('Reading the first block', async () => {
+    const slot = await node.call<unknown>('getFirstAvailableBlock', [])
+    if (!Number.isSafeInteger(slot)) throw new Error('it answers with parts missing')
+    return slot as number
+  })
+}
+
+/** Whether a base58 text can be a signature. Nodes refuse a whole call for one that cannot. */
+export function isSignature(text: string): boolean {
+  try {
+    return base58.decode(text).length === 64
+  } catch {
+    return false
+  }
+}
+
+/** Reads up to 256 signatures in one call. `history` searches beyond the node's recent ones. Throws internal_error. */
+export async function readStatuses(
+  node: StatusNode,
+  signatures: readonly string[],
+  history: boolean,
+): Promise<Statuses> {
+  const { slot, value } = await askNode('Reading the states of transactions', async () =>
+    atSlot<(SignatureStatus | null)[]>(
+      await node.call('getSignatureStatuses', [signatures, { searchTransactionHistory: history }]),
+      isListOf(signatures),
+    ),
+  )
+  return { slot, statuses: value.map((entry) => entry && { ...entry, err: errorOf(entry) }) }
+}
+
+/**
+ * Returns the error of a status, or null for a transaction that was executed without one. A transaction can be in a block
+ * without having been executed, because its payer could not pay (SIMD-0290): its status then has the error, and it moved
+ * nothing. Either member is believed, so that a node that leaves out one of them confirms nothing.
+ */
+function errorOf({ err, status }: SignatureStatus & { status?: unknown }): unknown {
+  const told = typeof status === 'object' && status !== null && 'Err' in status ? status.Err : null
+  return err ?? told ?? null
+}
+
+export interface Ended {
+  /** Finalized slot of the reading. */
+  slot: number
+  /** Whether each has ended, in the order of the request. */
+  ended: boolean[]
+}
+
+/**
+ * Whether a blockhash can no longer be used, at the finalized commitment. One that the node has not seen yet is read as
+ * ended too.
+ */
+export async function readBlockhashEnd(node: StatusNode, blockhash: string): Promise<Ended> {
+  const { slot, value } = await askNode('Reading a blockhash', async () =>
+    atSlot<boolean>(
+      await node.call('isBlockhashValid', [blockhash, { commitment: 'finalized' }]),
+      (value) => typeof value === 'boolean',
+    ),
+  )
+  return { slot, ended: [!value] }
+}
+
+export interface Nonce {
+  account: string
+  /** Nonce value that the transaction was built with, base58. */
+  value: string
+}
+
+/** Offset of the nonce's value in its account, after version, state and authority (System program). */
+const NONCE_OFFSET = 40
+
+/** Whether each nonce has advanced or is gone, at the finalized commitment, for at most 100. */
+export async function readNonceEnds(node: StatusNode, nonces: readonly Nonce[]): Promise<Ended> {
+  const requested = nonces.slice(0, ACCOUNTS_PER_CALL)
+  const { slot, value } = await askNode('Reading nonces', async () =>
+    atSlot<({ data: [string, string] } | null)[]>(
+      await node.call('getMultipleAccounts', [
+        requested.map(({ account }) => account),
+        { commitment: 'finalized', encoding: 'base64', dataSlice: { offset: NONCE_OFFSET, length: 32 } },
+      ]),
+      isListOf(requested),
+    ),
+  )
+  const ended = requested.map((nonce, i) => {
+    const data = value[i]?.data[0]
+    return data === undefined || base58.encode(Buffer.from(data, 'base64')) !== nonce.value
+  })
+  return { slot, ended }
+}
+
+/** The list must have the requested length, so that no entry stands for another. */
+const isListOf = (requested: readonly unknown[]) => (value: unknown) =>
+  Array.isArray(value) && value.length === requested.length

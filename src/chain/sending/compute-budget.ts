@@ -1,0 +1,140 @@
+/** Sets the compute limit and priority fee of built transactions, from a simulation with a margin and from recent fees. */
+import type { Connection, TransactionInstruction } from '@solana/web3.js'
+import type { Config } from '../../config.ts'
+import { withTerms, writableAddresses } from '../../solana/budget-terms.ts'
+import { MAX_COMPUTE_UNITS } from '../../solana/constants.ts'
+import { MAX_U64 } from '../../solana/u64.ts'
+import { plainRecentFees, plainTrial } from '../reads/plain-reads.ts'
+import type { UnsignedTransaction } from './unsigned.ts'
+
+const SPARE_UNITS = 1_000
+const PERCENTILE = 75n
+const MICRO_LAMPORTS = 1_000_000n
+
+export interface BudgetServices {
+  connection: Connection
+  /** The configuration with the settings priority-fee and priority-fee-cap. */
+  config: Pick<Config, 'values'>
+}
+
+/** A trial simulation that failed. */
+export interface FailedTrial {
+  transaction: Uint8Array
+  err: unknown
+  logs: readonly string[]
+}
+
+/**
+ * Builds a trial that is simulated, and gives it the resulting limit and the price of `priority-fee`. The trial is never
+ * smaller than the result, so its size check holds for both. If it cannot run, the limit is `fallbackUnits`. Throws what
+ * `build` throws, and what `failed` throws for a failed trial.
+ */
+export async function withComputeBudget<T extends UnsignedTransaction>(
+  services: BudgetServices,
+  build: (before: readonly TransactionInstruction[]) => Promise<T>,
+  fallbackUnits: number,
+  failed: (trial: FailedTrial) => void = () => undefined,
+): Promise<T> {
+  const { connection, config } = services
+  const hasPrice = config.values['priority-fee'] !== 'none'
+  // The trial has no price, because the fee of the whole limit could be more than the payer has.
+  const trial = await build(await budgetInstructions(MAX_COMPUTE_UNITS, hasPrice))
+  const { transaction } = trial
+  const [used, requested] = await Promise.all([
+    unitsUsed(connection, transaction, failed),
+    requestedPrice(services, () => writableAddresses(transaction)),
+  ])
+  const units = used === null ? fallbackUnits : unitsFor(used)
+  const price = cappedPrice(requested, units, BigInt(config.values['priority-fee-cap']))
+  return { ...trial, transaction: withTerms(transaction, { units, price }) }
+}
+
+export interface FixedBudget extends BudgetServices {
+  /** Compute limit. */
+  units: number
+}
+
+/**
+ * Sets a fixed limit for a transaction that cannot be simulated before an earlier one has landed. Throws what `build`
+ * throws.
+ */
+export async function withFixedBudget<T extends UnsignedTransaction>(
+  { units, ...services }: FixedBudget,
+  build: (before: readonly TransactionInstruction[]) => Promise<T>,
+): Promise<T> {
+  const built = await build(await budgetInstructions(units, true))
+  const price = await offeredPrice(services, () => writableAddresses(built.transaction), units)
+  return { ...built, transaction: withTerms(built.transaction, { units, price }) }
+}
+
+/** Returns limit and price, in the order in which `withTerms` finds them. */
+async function budgetInstructions(units: number, hasPrice: boolean): Promise<TransactionInstruction[]> {
+  const { ComputeBudgetProgram } = await import('@solana/web3.js')
+  const limit = ComputeBudgetProgram.setComputeUnitLimit({ units })
+  return hasPrice ? [limit, ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 0n })] : [limit]
+}
+
+/**
+ * Returns micro-lamports per unit for a transaction that cannot be simulated before an earlier one has landed, or 0 for
+ * no price. `accounts` returns those that it writes to, and `units` is its limit.
+ */
+export async function offeredPrice(
+  services: BudgetServices,
+  accounts: () => readonly string[],
+  units: number,
+): Promise<bigint> {
+  const requested = await requestedPrice(services, accounts)
+  return cappedPrice(requested, units, BigInt(services.config.values['priority-fee-cap']))
+}
+
+/** Returns the price that `priority-fee` selects, before any cap. */
+export async function requestedPrice(
+  { connection, config }: BudgetServices,
+  accounts: () => readonly string[],
+): Promise<bigint> {
+  const setting = config.values['priority-fee']
+  if (setting === 'auto') return recentPrice(connection, accounts())
+  return setting === 'none' ? 0n : BigInt(setting)
+}
+
+/** Adds a tenth and 1,000 units, because the units that a run uses vary with the accounts. */
+export function unitsFor(used: number): number {
+  return Math.min(Math.ceil((used * 11) / 10) + SPARE_UNITS, MAX_COMPUTE_UNITS)
+}
+
+/**
+ * Returns micro-lamports per unit, lowered until the priority fee of `units`, rounded up as on the chain, is within
+ * `cap` lamports.
+ */
+export function cappedPrice(price: bigint, units: number, cap: bigint): bigint {
+  const highest = (cap * MICRO_LAMPORTS) / BigInt(units)
+  return [price, highest, MAX_U64].reduce((least, each) => (each < least ? each : least))
+}
+
+/** Returns the 75th percentile by nearest rank, or 0 for an empty list. */
+export function percentileOf(fees: readonly bigint[]): bigint {
+  const sorted = [...fees].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const rank = (BigInt(sorted.length) * PERCENTILE + 99n) / 100n
+  return sorted[Number(rank) - 1] ?? 0n
+}
+
+/** Returns null when the simulation fails, or the node fails. */
+async function unitsUsed(
+  connection: Connection,
+  transaction: Uint8Array,
+  failed: (trial: FailedTrial) => void,
+): Promise<number | null> {
+  const run = await plainTrial(connection, transaction).catch(() => null)
+  if (run === null || run.err === null) return run?.unitsConsumed ?? null
+  failed({ transaction, err: run.err, logs: run.logs ?? [] })
+  return null
+}
+
+/** Returns the recent price of writing to the accounts, or 0 when the node does not report it. */
+async function recentPrice(connection: Connection, accounts: readonly string[]): Promise<bigint> {
+  try {
+    return percentileOf((await plainRecentFees(connection, accounts)).map(BigInt))
+  } catch {
+    return 0n
+  }
+}

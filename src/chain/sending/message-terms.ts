@@ -1,0 +1,77 @@
+/** Sets limits and priority fee of built transactions of version 1, in the config of their message. */
+import type { Connection } from '@solana/web3.js'
+import { namedAddresses, withConfigTerms, writableAddresses } from '../../solana/budget-terms.ts'
+import { MAX_COMPUTE_UNITS, MAX_LOADED_BYTES } from '../../solana/constants.ts'
+import { priorityFee } from '../../solana/fees.ts'
+import type { TransactionConfig } from '../../solana/transaction-config.ts'
+import type { Chain } from '../connection.ts'
+import { plainTrial, type TrialRun } from '../reads/plain-reads.ts'
+import { type BudgetServices, cappedPrice, type FailedTrial, requestedPrice, unitsFor } from './compute-budget.ts'
+import { loadedLimitOf, readLoadedSize } from './loaded-size.ts'
+import type { UnsignedTransaction } from './unsigned.ts'
+
+export interface TermsServices extends BudgetServices {
+  chain: Pick<Chain, 'call'>
+}
+
+export interface TermsRequest<T> {
+  build(config: TransactionConfig): Promise<T>
+  /** Compute limit of a transaction that cannot run yet. */
+  fallbackUnits: number
+  /** Whether the transaction needs an earlier one to have landed, so that no trial is run. */
+  follows: boolean
+  /** May throw the failure of the trial. */
+  failed?: ((trial: FailedTrial) => void) | undefined
+}
+
+/**
+ * Builds a trial that is simulated, and gives it the resulting limits and the fee of `priority-fee` as lamports for the
+ * whole transaction. The trial is never smaller than the result, so its size check holds for both. Throws what `build`
+ * throws, and what `failed` throws for a failed trial.
+ */
+export async function withMessageTerms<T extends UnsignedTransaction>(
+  services: TermsServices,
+  { build, fallbackUnits, follows, failed = () => undefined }: TermsRequest<T>,
+): Promise<T> {
+  const { connection, chain, config } = services
+  const trial = await build({
+    computeUnitLimit: MAX_COMPUTE_UNITS,
+    loadedAccountsDataSizeLimit: MAX_LOADED_BYTES,
+    // The trial pays no priority fee, because that of the whole limit could be more than the payer has.
+    priorityFeeLamports: config.values['priority-fee'] === 'none' ? null : 0n,
+    heapSize: null,
+  })
+  const { transaction } = trial
+  const [run, requested] = await Promise.all([
+    follows ? null : trialOf(connection, transaction, failed),
+    requestedPrice(services, () => writableAddresses(transaction)),
+  ])
+  const units = run?.unitsConsumed === undefined ? fallbackUnits : unitsFor(run.unitsConsumed)
+  const price = cappedPrice(requested, units, BigInt(config.values['priority-fee-cap']))
+  const loadedBytes = loadedLimit(toldSize(run) ?? (await sizeOf(chain, transaction)))
+  const terms = { units, loadedBytes, priorityFee: priorityFee(BigInt(units), price) }
+  return { ...trial, transaction: withConfigTerms(transaction, terms) }
+}
+
+/** Returns null when the run fails, or the node fails. */
+async function trialOf(
+  connection: Connection,
+  transaction: Uint8Array,
+  failed: (trial: FailedTrial) => void,
+): Promise<TrialRun | null> {
+  const run = await plainTrial(connection, transaction).catch(() => null)
+  if (run === null || run.err === null) return run
+  failed({ transaction, err: run.err, logs: run.logs ?? [] })
+  return null
+}
+
+function toldSize(run: TrialRun | null): number | null {
+  const bytes = run?.loadedAccountsDataSize ?? 0
+  return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : null
+}
+
+/** A node that does not tell the sizes gives no reason to refuse: the largest limit costs nothing but priority. */
+const sizeOf = (chain: Pick<Chain, 'call'>, transaction: Uint8Array): Promise<number | null> =>
+  readLoadedSize(chain, namedAddresses(transaction)).catch(() => null)
+
+const loadedLimit = (bytes: number | null): number => (bytes === null ? MAX_LOADED_BYTES : loadedLimitOf(bytes))

@@ -1,0 +1,96 @@
+/** Reads the movement of a transaction: simulates it, reads its accounts before and after, and computes the result by the policy. */
+import type { Connection } from '@solana/web3.js'
+import { internal } from '../../errors.ts'
+import {
+  failedMovement,
+  feePayerOf,
+  movementOf,
+  type SimulatedMessage,
+} from '../../policy/movement/compute-movement.ts'
+import type { AssetRelease, AssetSnapshot } from '../../policy/movement/freeze-release.ts'
+import type { Movement } from '../../policy/movement/movement.ts'
+import { reconcileReadings } from '../../policy/movement/reconcile-readings.ts'
+import type { ChainAccount } from '../../solana/accounts.ts'
+import { feeOfMessage } from '../../solana/fees.ts'
+import type { DecodedTransaction } from '../../solana/messages.ts'
+import type { Chain } from '../connection.ts'
+import { explainTransactionError } from '../errors/index.ts'
+import { decodeAsset } from '../programs/metaplex-core/state.ts'
+import { accountAfter, runWithAccounts } from './runs.ts'
+import { namesIn } from './transactions.ts'
+
+/** Most runs of one simulation. The wallet may pay other transactions, but its state is fixed for at least one slot. */
+const MOVEMENT_RUNS = 6
+
+export interface MovementOptions {
+  /** Asset of Metaplex Core that the transaction may release. The loss of its freeze authority is then permitted. */
+  release?: string | undefined
+}
+
+/**
+ * Simulates exactly this message, with its own blockhash and without signatures. A simulation that fails is a movement
+ * with `err`. Throws bad_request when the node refuses to run it, internal_error when the node fails.
+ */
+export async function readMovement(
+  chain: Chain,
+  transaction: DecodedTransaction,
+  wallet: string,
+  { release }: MovementOptions = {},
+): Promise<Movement> {
+  const { message } = transaction
+  const connection = await chain.connection()
+  const [fee, { addresses, loaded, before, run, stable }] = await Promise.all([
+    feePayerOf(message) === wallet ? walletFee(chain, transaction) : 0n,
+    simulated(connection, transaction, wallet),
+  ])
+  const { err, accounts, innerInstructions: inner } = run.value
+  const logs = run.value.logs ?? []
+  const keys = [...message.keys, ...loaded.writable, ...loaded.readonly]
+  const input: SimulatedMessage = { wallet, message, keys, slot: run.context.slot, fee, stable }
+  if (err !== null) return failedMovement(input, explainTransactionError(err, { logs, ...namesIn(message) }), logs)
+  if (accounts?.length !== addresses.length) {
+    throw internal('The RPC node ran the transaction but does not show what it changes')
+  }
+  const after = addresses.map((_, i) => accountAfter(accounts[i] ?? null))
+  const released = release === undefined ? null : await assetRelease(release, addresses, before, after)
+  return movementOf(input, { addresses, before, after, inner, release: released })
+}
+
+function simulated(connection: Connection, transaction: DecodedTransaction, wallet: string) {
+  return runWithAccounts(connection, transaction, {
+    replaceRecentBlockhash: false,
+    innerInstructions: true,
+    settle: (addresses, before, reread, isLast) => reconcileReadings(wallet, addresses, before, reread, isLast),
+    mostRuns: MOVEMENT_RUNS,
+  })
+}
+
+/** Returns the larger of the node's fee and of the computed fee, so that neither alone can hide a priority fee. */
+async function walletFee(chain: Chain, { message, messageBytes }: DecodedTransaction): Promise<bigint> {
+  const known = feeOfMessage(message)
+  const params = [Buffer.from(messageBytes).toString('base64'), { commitment: 'confirmed' }]
+  const answer = await chain.call<{ value?: unknown }>('getFeeForMessage', params).catch(() => null)
+  const shown = answer?.value
+  const fee = typeof shown === 'bigint' || Number.isSafeInteger(shown) ? BigInt(shown as number | bigint) : 0n
+  return fee > known ? fee : known
+}
+
+async function assetRelease(
+  asset: string,
+  addresses: readonly string[],
+  before: readonly (ChainAccount | null)[],
+  after: readonly (ChainAccount | null)[],
+): Promise<AssetRelease> {
+  const place = addresses.indexOf(asset)
+  const [old, now] = await Promise.all([
+    assetSnapshot(asset, before[place] ?? null),
+    assetSnapshot(asset, after[place] ?? null),
+  ])
+  return { asset, before: old, after: now }
+}
+
+/** Returns null for an account that is no readable asset. The policy then permits no release. */
+async function assetSnapshot(address: string, account: ChainAccount | null): Promise<AssetSnapshot | null> {
+  const content = await decodeAsset(address, account).catch(() => null)
+  return content?.kind === 'asset' ? content.asset : null
+}
