@@ -13,7 +13,7 @@ export const PACKS = {
   merkle: ['commands/merkle/index.ts'],
   connection: ['bin/connection.ts'],
   table: ['commands/ui/table.ts'],
-  local: ['daemon/local.ts', 'src/store/sqlite.ts', 'daemon/routes/api-keys.ts'],
+  local: ['daemon/local.ts', 'src/store/sqlite/store.ts', 'daemon/routes/api-keys.ts'],
 }
 
 /** The files of the program, `path` and `text` each, from its chunks as CommonJS. A pack's name carries a hash. */

@@ -13,7 +13,7 @@ import { type OpenServices, openServices, operatorKey } from '../daemon/services
 import { DATABASE_FILE, loadConfig } from '../src/config.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { deliverRound } from '../src/operations/webhook-deliveries/deliver.ts'
-import { TABLES } from '../src/store/installation.ts'
+import { TABLES } from '../src/store/installation/installation.ts'
 import { launchPostgres } from '../test/store/postgres-launch.ts'
 import { recipients } from './merkle/recipients.ts'
 

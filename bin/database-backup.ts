@@ -108,7 +108,7 @@ async function fillBackup(
   parts: readonly InstallationPart[],
   onProgress: StepProgress,
 ): Promise<BackupList> {
-  const { copySqlite, factsOfSqlite } = await import('../src/store/sqlite-copy.ts')
+  const { copySqlite, factsOfSqlite } = await import('../src/store/sqlite/copy.ts')
   const database = join(config.dataDir, DATABASE_FILE)
   const copy = join(draft, DATABASE_FILE)
   await copySqlite(database, copy, onProgress)
@@ -146,7 +146,7 @@ async function fillBackup(
 
 /** A served chain is locked by its process, which copies it; that copy is removed once it is in the backup. */
 async function copyChain(config: Config, path: string, target: string): Promise<void> {
-  const { copySqlite } = await import('../src/store/sqlite-copy.ts')
+  const { copySqlite } = await import('../src/store/sqlite/copy.ts')
   const { withServedChain } = await import('./localnet.ts')
   const isServed = await withServedChain(config, (copy) => copySqlite(copy, target))
   if (!isServed) await copySqlite(path, target)
@@ -172,7 +172,7 @@ export function requireChain(file: string): void {
 
 /** Throws when the copied key is not that of the copied database. */
 async function requireCopiedKey(file: string, expected: string | null): Promise<void> {
-  const { vaultOfFile } = await import('../src/store/vault.ts')
+  const { vaultOfFile } = await import('../src/store/installation/vault.ts')
   const own = vaultOfFile(file)?.fingerprint ?? null
   if (expected === null || own === expected) return
   throw failure(`encryption.key (fingerprint ${own}) does not open this database, which was sealed with ${expected}`, {

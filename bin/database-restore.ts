@@ -9,7 +9,7 @@ import { type Config, DATABASE_FILE } from '../src/config.ts'
 import { systemClock } from '../src/context.ts'
 import { isLocked } from '../src/file-lock.ts'
 import { makeDataFolder, makeFolders, openOwnFile, writeAtomically } from '../src/files.ts'
-import type { Vault } from '../src/store/vault.ts'
+import type { Vault } from '../src/store/installation/vault.ts'
 import { checkBackupFile, readList, sizeOfBackup } from './backup-list.ts'
 import { copyAssets, copyKey, requireChain } from './database-backup.ts'
 import { PART_FILES } from './database-parts.ts'
@@ -38,7 +38,7 @@ export async function inspectBackup(config: Config, typed: string): Promise<Chec
   if (folder !== null) for (const file of list?.files ?? []) await checkBackupFile(folder, file)
   const database = folder === null ? path : join(folder, DATABASE_FILE)
   refuseExport(database)
-  const { factsOfSqlite } = await import('../src/store/sqlite-copy.ts')
+  const { factsOfSqlite } = await import('../src/store/sqlite/copy.ts')
   const { damage, additions, applied, pending, fingerprint } = await factsOfSqlite(database)
   if (damage.length > 0) throw failure(`${database} is damaged: ${damage[0]}`, { next: ANOTHER })
   if (additions.length > 0) throw changed(database, additions[0])
@@ -125,7 +125,7 @@ interface KeyPlace {
 /** Throws unless the audit log holds, and keys, policies, sponsorships and schedules are what it says. */
 async function requireAudited(database: string, vault: Vault): Promise<void> {
   const [{ withWholeSqlite }, { auditVerdict }] = await Promise.all([
-    import('../src/store/sqlite-whole.ts'),
+    import('../src/store/sqlite/whole.ts'),
     import('../src/operations/audit-entries/verify-audit-entries.ts'),
   ])
   const { broken } = await withWholeSqlite(database, 'read', ({ tx }) =>
@@ -141,7 +141,7 @@ const ANOTHER = 'take another backup; nothing was changed here'
 /** The key that the restored installation will use; throws unless it is the one that sealed the database. */
 async function restoreVault(config: Config, { path, folder, included, fingerprint }: KeyPlace): Promise<Vault | null> {
   if (fingerprint === null) return null
-  const { configuredVault, vaultOfFile } = await import('../src/store/vault.ts')
+  const { configuredVault, vaultOfFile } = await import('../src/store/installation/vault.ts')
   const keyText = config.values['encryption-key']
   const hasKey = folder !== null && included.includes('encryption-key') && keyText === undefined
   const vault = hasKey
@@ -173,8 +173,8 @@ async function replaceFiles(
   onProgress: StepProgress,
 ): Promise<RestoreReport> {
   const [{ copySqlite }, { STAGED_PREFIX, switchFiles }] = await Promise.all([
-    import('../src/store/sqlite-copy.ts'),
-    import('../src/store/restore-switch.ts'),
+    import('../src/store/sqlite/copy.ts'),
+    import('../src/store/transfer/restore-switch.ts'),
   ])
   // What a killed restore had prepared and not yet decided on; the lock is held, so nobody else is at it.
   for (const name of readdirSync(dataDir)) {

@@ -26,7 +26,7 @@ export async function exportTo(
   if (databaseKind(config) === 'sqlite' && !existsSync(databasePlace(config))) {
     throw new Problem('not_found', `there is no database in ${config.dataDir}`, { next: 'name it with --data-dir' })
   }
-  const { exportDatabase } = await import('../src/store/database-export.ts')
+  const { exportDatabase } = await import('../src/store/transfer/export.ts')
   const daemon = runningDaemon(config)
   try {
     const exported = await withResult(file, (draft) =>
@@ -64,7 +64,7 @@ async function writingLines<T>(file: string, work: (write: (line: string) => Pro
 export async function inspectExport(config: Config, typed: string): Promise<ExportFacts> {
   const file = resolve(typed)
   if (existsSync(join(file, BACKUP_LIST))) throw usage(`${file} is a backup`, { next: `svc db restore ${typed}` })
-  const { parseExportHeader } = await import('../src/store/database-import.ts')
+  const { parseExportHeader } = await import('../src/store/transfer/import.ts')
   let first = ''
   const lines = exportLines(file)
   for await (const line of lines) {
@@ -96,7 +96,7 @@ export async function importFrom(config: Config, typed: string, onProgress: Step
     throw new Problem('conflict', `a daemon runs on ${config.dataDir}`, { next: 'stop it first' })
   try {
     const { openStore } = await import('../src/store/open.ts')
-    const { importDatabase } = await import('../src/store/database-import.ts')
+    const { importDatabase } = await import('../src/store/transfer/import.ts')
     // Makes the database and its tables where there is none.
     await (await openStore(storeOptions(config))).close()
     return transferReport(config, file, await importDatabase(storeOptions(config), exportLines(file), onProgress), null)
@@ -107,7 +107,7 @@ export async function importFrom(config: Config, typed: string, onProgress: Step
 
 async function requireExportKey(config: Config, file: string, fingerprint: string | null): Promise<void> {
   if (fingerprint === null) return
-  const { configuredVault } = await import('../src/store/vault.ts')
+  const { configuredVault } = await import('../src/store/installation/vault.ts')
   const own = configuredVault(config.dataDir, config.values['encryption-key'])?.fingerprint ?? null
   if (own === fingerprint) return
   const has = own === null ? 'no key is configured here' : `the key configured here has fingerprint ${own}`
@@ -156,7 +156,7 @@ function syncFile(file: string): void {
   }
 }
 
-type Transferred = Awaited<ReturnType<typeof import('../src/store/database-export.ts').exportDatabase>>
+type Transferred = Awaited<ReturnType<typeof import('../src/store/transfer/export.ts').exportDatabase>>
 
 function transferReport(
   config: Config,

@@ -11,7 +11,7 @@ export function createDatabase(loadConfig: () => Promise<Config>): Database {
   return {
     async status(): Promise<DatabaseStatus> {
       const config = await load()
-      const { reportDatabase } = await import('../src/store/database-report.ts')
+      const { reportDatabase } = await import('../src/store/installation/report.ts')
       const report = await reportDatabase(storeOptions(config))
       const at = { database: databaseKind(config), place: databasePlace(config) }
       if (report === null) {
@@ -67,7 +67,7 @@ export function createDatabase(loadConfig: () => Promise<Config>): Database {
 
 async function listMigrations(config: Config): Promise<MigrationList> {
   const at = { database: databaseKind(config), place: databasePlace(config) }
-  const { reportMigrations } = await import('../src/store/database-report.ts')
+  const { reportMigrations } = await import('../src/store/installation/report.ts')
   return { ...at, ...(await reportMigrations(storeOptions(config))) }
 }
 

@@ -5,8 +5,8 @@ import type { DoctorCheck } from '../commands/session.ts'
 import { CHAIN_FILE, type Config, DATABASE_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../src/config.ts'
 import { systemClock } from '../src/context.ts'
 import { loadSqlite, NativeModuleFault } from '../src/native-modules.ts'
+import type { Vault } from '../src/store/installation/vault.ts'
 import type { Store } from '../src/store/store.ts'
-import type { Vault } from '../src/store/vault.ts'
 import { parseUrl } from '../src/urls.ts'
 import { errorText, failedCheck, passedCheck, warningCheck } from './doctor-checks.ts'
 
@@ -32,8 +32,8 @@ export async function databaseChecks(config: Config): Promise<DoctorCheck[]> {
     const fault = await storeFaultCheck(store, config)
     if (fault !== undefined) return [fault]
     const tls = await tlsChecks(store, databaseUrl)
-    const { openVault } = await import('../src/store/vault.ts')
-    const { requireInstallation } = await import('../src/store/installation.ts')
+    const { openVault } = await import('../src/store/installation/vault.ts')
+    const { requireInstallation } = await import('../src/store/installation/installation.ts')
     const opened = passedCheck('database', `${store.kind} opens, is whole and takes writes`)
     const keyText = config.values['encryption-key']
     const hasNoKey = keyText === undefined && !existsSync(join(config.dataDir, ENCRYPTION_KEY_FILE))
@@ -72,7 +72,7 @@ async function auditCheck(store: Store, vault: Vault): Promise<DoctorCheck> {
 /** Whether the connection to PostgreSQL is encrypted; within this machine it need not be. */
 async function tlsChecks({ kind, db }: Store, url = ''): Promise<DoctorCheck[]> {
   if (kind === 'sqlite') return []
-  const { tlsVersion } = await import('../src/store/postgres-tls-version.ts')
+  const { tlsVersion } = await import('../src/store/postgres/tls-version.ts')
   const version = await tlsVersion(db)
   if (version !== null) return [passedCheck('database tls', version)]
   const host = parseUrl(url)?.hostname ?? ''
@@ -108,7 +108,7 @@ function noDatabase({ dataDir }: Config): DoctorCheck {
 /** Reads every page of a SQLite file and makes a write that changes nothing; returns the failed check, if any. */
 async function storeFaultCheck(store: Store, { dataDir }: Config): Promise<DoctorCheck | undefined> {
   if (store.kind === 'sqlite') {
-    const { checkFile } = await import('../src/store/sqlite.ts')
+    const { checkFile } = await import('../src/store/sqlite/store.ts')
     const [first, ...more] = (await checkFile(join(dataDir, DATABASE_FILE))) ?? []
     if (first !== undefined) return damaged('database', join(dataDir, DATABASE_FILE), first, more.length)
   }
@@ -141,7 +141,7 @@ function damaged(check: string, file: string, first: string, more: number): Doct
 export async function chainFileChecks({ dataDir }: Config): Promise<DoctorCheck[]> {
   const file = join(dataDir, CHAIN_FILE)
   if (!existsSync(file)) return []
-  const { checkFile } = await import('../src/store/sqlite.ts')
+  const { checkFile } = await import('../src/store/sqlite/store.ts')
   const faults = await checkFile(file)
   if (faults === null) return [passedCheck('chain file', `${file} is in use; looked at when nobody serves it`)]
   const [first, ...more] = faults

@@ -6,7 +6,7 @@ import { type Config, RESTORE_FILE } from '../src/config.ts'
 /** Returns the configuration unchanged; loads nothing unless there is such a restore. */
 export async function afterRestore(config: Config): Promise<Config> {
   if (!existsSync(join(config.dataDir, RESTORE_FILE))) return config
-  const { finishInterruptedRestore } = await import('../src/store/restore-switch.ts')
+  const { finishInterruptedRestore } = await import('../src/store/transfer/restore-switch.ts')
   await finishInterruptedRestore(config.dataDir)
   return config
 }

@@ -158,7 +158,7 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
   },
   'src/store': {
     about:
-      'Kysely over both databases; no dialect outside the files of each driver (`sqlite*.ts`, `postgres*.ts`) but the admission of requests in `rate-hits.ts`, no query outside this room',
+      'Kysely over both databases; no dialect outside the folder of each driver (`sqlite/`, `postgres/`) but the admission of requests in `requests/rate-hits.ts`, no query outside this room',
     value: ROOMS_BELOW,
     type: ['src/api'],
   },

@@ -12,7 +12,7 @@ export function createStorageCopies(load: () => Promise<Config>): StorageCopies 
       const [{ assetBackends }, { copyAssetsInto }, { assetTable }, { openStore }] = await Promise.all([
         import('../src/storage/storage.ts'),
         import('../src/storage/copy-assets.ts'),
-        import('../src/store/assets.ts'),
+        import('../src/store/resources/assets.ts'),
         import('../src/store/open.ts'),
       ])
       const store = await openStore(storeOptions(config))

@@ -1,7 +1,7 @@
 /** Answers ordinary requests on their connection, without a Request and a Response; hono's router says which route they ask for. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Hono } from 'hono'
-import { databaseVersionOf } from '../src/store/unchanged-reads.ts'
+import { databaseVersionOf } from '../src/store/sqlite/unchanged-reads.ts'
 import { atEndOfTurn } from './end-of-turn.ts'
 import type { Kernel } from './kernel.ts'
 import type { Mount } from './mount.ts'

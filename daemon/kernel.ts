@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Services } from '../src/context.ts'
-import { databaseVersionOf, UnchangedReads } from '../src/store/unchanged-reads.ts'
+import { databaseVersionOf, UnchangedReads } from '../src/store/sqlite/unchanged-reads.ts'
 import { createHttpMetrics } from './metrics/http.ts'
 import type { Metrics } from './metrics.ts'
 import type { KnownKey } from './pipeline/bearer.ts'

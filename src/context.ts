@@ -10,8 +10,8 @@ import type { Log } from './log.ts'
 import type { TreePool } from './merkle/pool.ts'
 import type { Soon } from './soon.ts'
 import type { Storage } from './storage/storage.ts'
+import type { Vault } from './store/installation/vault.ts'
 import type { Store, Tx } from './store/store.ts'
-import type { Vault } from './store/vault.ts'
 
 export interface Clock {
   /** Current time in Unix milliseconds. */

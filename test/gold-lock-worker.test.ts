@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { Services } from '../src/context.ts'
 import { followGoldLocks, GOLD_LOCK_ROUND_MS } from '../src/operations/gold-locks/follow-gold-locks.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
-import { insertGoldLock } from '../src/store/gold-locks.ts'
+import { insertGoldLock } from '../src/store/resources/gold-locks.ts'
 import { startPostgres } from './store/postgres-server.ts'
 import { addressOf, createMint, DAY, give, lacksLock, type Mint } from './support/gold.ts'
 import { SOL, someone } from './support/local-chain.ts'

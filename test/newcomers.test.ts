@@ -1,10 +1,10 @@
 /** Which accounts are followed for records: each once, with a bounded look at many records and no write where none is new. */
 import { expect, it } from 'vitest'
-import { accountsAfter, followMissing } from '../src/store/followed-accounts.ts'
-import { newNfts, newTokens } from '../src/store/newcomers.ts'
-import { insertNft } from '../src/store/nfts.ts'
+import { accountsAfter, followMissing } from '../src/store/following/followed-accounts.ts'
+import { newNfts, newTokens } from '../src/store/following/newcomers.ts'
+import { insertNft } from '../src/store/resources/nfts.ts'
+import { insertToken } from '../src/store/resources/tokens.ts'
 import type { Store } from '../src/store/store.ts'
-import { insertToken } from '../src/store/tokens.ts'
 import { opened, sqlite } from './store/databases.ts'
 import { token } from './store/rows.ts'
 

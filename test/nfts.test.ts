@@ -7,7 +7,7 @@ import { loadCore } from '../src/chain/programs/metaplex-core/sdk.ts'
 import { compileUnsigned } from '../src/chain/sending/unsigned.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
-import { findNft, insertNft, moveNft } from '../src/store/nfts.ts'
+import { findNft, insertNft, moveNft } from '../src/store/resources/nfts.ts'
 import { addressOf, assetsOn, eventsOf, lacksCore, TEXTS } from './support/assets.ts'
 import { startService } from './support/service.ts'
 

@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { getGlobalDispatcher, setGlobalDispatcher } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { outgoingProxy, useOutgoingProxy } from '../src/outgoing-proxy.ts'
-import { requirePostgresUrl } from '../src/store/postgres-settings.ts'
+import { requirePostgresUrl } from '../src/store/postgres/settings.ts'
 import { commandLine } from './cli/command-line.ts'
 
 const cli = commandLine()

@@ -6,7 +6,7 @@ import type { EarnedAmountsRecord, PoolEarnings } from '../src/api/pool-earnings
 import { creatorPart, leftoverPart, readDbcPool } from '../src/chain/programs/dbc/index.ts'
 import { localFetch } from '../src/localnet/fetch.ts'
 import { createRpc } from '../src/localnet/rpc/index.ts'
-import { insertPool } from '../src/store/pools.ts'
+import { insertPool } from '../src/store/resources/pools.ts'
 import { addSurplus } from './support/dbc.ts'
 import { type ForeignCurve, openForeignCurve } from './support/foreign-curve.ts'
 import { SOL } from './support/local-chain.ts'

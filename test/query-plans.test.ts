@@ -13,34 +13,45 @@ import { repairMoments } from '../src/operations/clock-repair.ts'
 import { fanOut } from '../src/operations/webhook-deliveries/fan-out.ts'
 import { finishRemovals } from '../src/operations/webhook-deliveries/removals.ts'
 import { advanceReplays } from '../src/operations/webhook-deliveries/replay.ts'
-import { claimFigures, claimWindows } from '../src/store/airdrop-claim-figures.ts'
-import { recordAirdropClaim } from '../src/store/airdrop-claims.ts'
-import { dueAirdrops } from '../src/store/airdrops.ts'
-import { waitingTransactions } from '../src/store/chain-transactions.ts'
-import {
-  dueFeeScheduleRuns,
-  feeScheduleClaimsOf,
-  findRunUnderWay,
-  poolsToClaim,
-} from '../src/store/fee-schedule-runs.ts'
-import { dueFeeSchedules, feeSchedulesPlannedAfter } from '../src/store/fee-schedules.ts'
-import { readQueueFigures } from '../src/store/figures.ts'
-import { dueAccounts } from '../src/store/followed-accounts.ts'
-import { dueGoldLocks, isAnyGoldLockLive, nextGoldLocks } from '../src/store/gold-locks.ts'
-import { balancesAfter, dueUnread, isAnyUnledgered, ledgerTransactionsAfter, unledgered } from '../src/store/ledger.ts'
-import { duePools, isAnyPoolDue, lastTracked, poolsOfMint } from '../src/store/pools.ts'
+import { dueAirdrops } from '../src/store/airdrops/airdrops.ts'
+import { claimFigures, claimWindows } from '../src/store/airdrops/claim-figures.ts'
+import { recordAirdropClaim } from '../src/store/airdrops/claims.ts'
 import {
   countSponsoredClaims,
   endedSponsoredClaims,
   sponsoredClaimsOfWallet,
   unsignedSponsoredClaims,
-} from '../src/store/sponsorships.ts'
+} from '../src/store/airdrops/sponsorships.ts'
+import {
+  dueFeeScheduleRuns,
+  feeScheduleClaimsOf,
+  findRunUnderWay,
+  poolsToClaim,
+} from '../src/store/fees/fee-schedule-runs.ts'
+import { dueFeeSchedules, feeSchedulesPlannedAfter } from '../src/store/fees/fee-schedules.ts'
+import { waitingTransactions } from '../src/store/following/chain-transactions.ts'
+import { dueAccounts } from '../src/store/following/followed-accounts.ts'
+import {
+  balancesAfter,
+  dueUnread,
+  isAnyUnledgered,
+  ledgerTransactionsAfter,
+  unledgered,
+} from '../src/store/ledger/ledger.ts'
+import { dueGoldLocks, isAnyGoldLockLive, nextGoldLocks } from '../src/store/resources/gold-locks.ts'
+import { duePools, isAnyPoolDue, lastTracked, poolsOfMint } from '../src/store/resources/pools.ts'
 import type { Store } from '../src/store/store.ts'
-import { dueSends, dueTransactions, isAnyTransactionDue, unconfirmedTransactions } from '../src/store/transactions.ts'
-import { sendable, sendableAlone, subscriptionsWithDue } from '../src/store/webhook-queue.ts'
-import { insertRemoval } from '../src/store/webhook-removals.ts'
-import { insertReplay } from '../src/store/webhook-replays.ts'
-import { unfinalDeliveries } from '../src/store/webhook-unfinal.ts'
+import {
+  dueSends,
+  dueTransactions,
+  isAnyTransactionDue,
+  unconfirmedTransactions,
+} from '../src/store/transactions/transactions.ts'
+import { sendable, sendableAlone, subscriptionsWithDue } from '../src/store/webhooks/queue.ts'
+import { insertRemoval } from '../src/store/webhooks/removals.ts'
+import { insertReplay } from '../src/store/webhooks/replays.ts'
+import { unfinalDeliveries } from '../src/store/webhooks/unfinal.ts'
+import { readQueueFigures } from '../src/store/workers/figures.ts'
 import { fill } from './store/many-rows.ts'
 import { planOf, watched } from './store/plans.ts'
 import { startPostgres } from './store/postgres-server.ts'

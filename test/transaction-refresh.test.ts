@@ -10,7 +10,7 @@ import { TIP_ACCOUNTS } from '../src/solana/bundles.ts'
 import { compileTransaction } from '../src/solana/compiling.ts'
 import { decodeWireTransaction, signatureOffset } from '../src/solana/messages.ts'
 import { signFresh } from '../src/solana/signatures.ts'
-import { pruneRefreshedMessages } from '../src/store/refreshed-messages.ts'
+import { pruneRefreshedMessages } from '../src/store/transactions/refreshed-messages.ts'
 import { startService } from './support/service.ts'
 
 const SOL = 1_000_000_000n

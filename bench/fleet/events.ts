@@ -1,5 +1,5 @@
 /** Events that nothing but a delivery comes of. */
-import { appendEvents, type NewEvent } from '../../src/store/events.ts'
+import { appendEvents, type NewEvent } from '../../src/store/events/events.ts'
 import { newId } from '../../src/store/id.ts'
 import type { Store } from '../../src/store/store.ts'
 

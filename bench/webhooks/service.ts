@@ -6,7 +6,7 @@ import { createApp } from '../../daemon/app.ts'
 import { openServices, operatorKey } from '../../daemon/services.ts'
 import { loadConfig } from '../../src/config.ts'
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
-import { appendEvents } from '../../src/store/events.ts'
+import { appendEvents } from '../../src/store/events/events.ts'
 import { newId } from '../../src/store/id.ts'
 
 export interface BenchService {

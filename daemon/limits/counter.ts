@@ -1,5 +1,5 @@
 /** What counts the requests of keys: a daemon's own memory, or the database that several daemons share. */
-import type { Admission } from '../../src/store/rate-hits.ts'
+import type { Admission } from '../../src/store/requests/rate-hits.ts'
 import type { KnownKey } from '../pipeline/bearer.ts'
 
 /** The part of a key that its requests are counted by. */

@@ -1,5 +1,5 @@
 /** Remembers which keys are over their limits, so that requests that will be refused cost the database nothing. */
-import type { Admission } from '../../src/store/rate-hits.ts'
+import type { Admission } from '../../src/store/requests/rate-hits.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../src/timing.ts'
 import type { LimitedKey } from './counter.ts'
 

@@ -1,6 +1,6 @@
 /** Counts requests in PostgreSQL, which several daemons share: the requests of a turn of the event loop go together. */
 import { type Services, systemClock } from '../../src/context.ts'
-import { type Admission, admitRequests, type GroupAdmission } from '../../src/store/rate-hits.ts'
+import { type Admission, admitRequests, type GroupAdmission } from '../../src/store/requests/rate-hits.ts'
 import type { Counter, LimitedKey } from './counter.ts'
 
 /** Transactions under way at once: few, so that limits leave most connections to the requests themselves. */

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { ApiError, forbidden } from '../../src/errors.ts'
 import { type Soon, whenThere } from '../../src/soon.ts'
-import { findApiKeyByHash } from '../../src/store/api-keys.ts'
+import { findApiKeyByHash } from '../../src/store/requests/api-keys.ts'
 import type { Row } from '../../src/store/schema.ts'
 import type { Kernel } from '../kernel.ts'
 

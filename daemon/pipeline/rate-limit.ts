@@ -2,7 +2,7 @@
 
 import type { Services } from '../../src/context.ts'
 import { ApiError } from '../../src/errors.ts'
-import type { Admission, Window } from '../../src/store/rate-hits.ts'
+import type { Admission, Window } from '../../src/store/requests/rate-hits.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/timing.ts'
 import type { LimitedKey } from '../limits/counter.ts'
 import { ExhaustedKeys } from '../limits/exhausted-keys.ts'

@@ -1,5 +1,5 @@
 /** Runs one tick of a worker under its lease and its deadline. */
-import { findLease } from '../../src/store/leases.ts'
+import { findLease } from '../../src/store/workers/leases.ts'
 import type { WorkerContext, WorkerDefinition } from './definition.ts'
 import { takeLease } from './lease.ts'
 import type { WorkerProgress } from './progress.ts'

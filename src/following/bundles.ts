@@ -1,7 +1,7 @@
 /** Ends bundles as soon as the relay reports that they failed. The chain shows nothing of them until their blockhash expires. */
 import { optionalRead } from '../chain/reads/optional-read.ts'
 import { RelayRefusal, relayOf } from '../chain/sending/relay.ts'
-import { followedOfBundle } from '../store/transactions.ts'
+import { followedOfBundle } from '../store/transactions/transactions.ts'
 import type { Budget } from './budget.ts'
 import type { MissingTransaction } from './look.ts'
 import { rotated } from './schedule.ts'

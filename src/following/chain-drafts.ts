@@ -1,5 +1,5 @@
 /** Builds drafts of the events that the chain proves. Each names its place on the chain and the chain as its source. */
-import type { EventDraft } from '../store/event-drafts.ts'
+import type { EventDraft } from '../store/events/drafts.ts'
 import type { Effects } from './projection.ts'
 
 /**

@@ -1,9 +1,9 @@
 /** Reads the changes of a confirmed transaction from its bytes by the projections, and writes their effects with their event drafts. */
 import type { TrackedResource } from '../api/index.ts'
 import { type DecodedMessage, decodeWireTransaction } from '../solana/messages.ts'
-import type { EventDraft } from '../store/event-drafts.ts'
+import type { EventDraft } from '../store/events/drafts.ts'
 import type { Tx } from '../store/store.ts'
-import type { FollowedTransaction } from '../store/transactions.ts'
+import type { FollowedTransaction } from '../store/transactions/transactions.ts'
 import type { ChainStates } from './chain-states.ts'
 import type { Projection, SourceTransaction } from './projection.ts'
 import type { FollowingServices } from './services.ts'

@@ -8,8 +8,8 @@ import {
   STATUSES_PER_CALL,
 } from '../chain/reads/statuses.ts'
 import { BLOCKHASH_SLOTS } from '../solana/constants.ts'
-import { type FollowedTransaction, noteChecked } from '../store/transactions.ts'
-import { FAULTY_ROW_WAIT_MS } from '../store/write-each.ts'
+import { type FollowedTransaction, noteChecked } from '../store/transactions/transactions.ts'
+import { FAULTY_ROW_WAIT_MS } from '../store/writing/write-each.ts'
 import { type Budget, takeCalls } from './budget.ts'
 import type { MissingTransaction } from './look.ts'
 import { rotated } from './schedule.ts'

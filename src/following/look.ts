@@ -1,7 +1,7 @@
 /** Looks for transactions on the chain: reads their states and the changes of the confirmed ones, and writes both. */
 import { readFirstBlock, readStatuses, STATUSES_PER_CALL, type Statuses } from '../chain/reads/statuses.ts'
-import { type FollowedTransaction, noteChecked, rawTransactions } from '../store/transactions.ts'
-import { FAULTY_ROW_WAIT_MS, type RowFault } from '../store/write-each.ts'
+import { type FollowedTransaction, noteChecked, rawTransactions } from '../store/transactions/transactions.ts'
+import { FAULTY_ROW_WAIT_MS, type RowFault } from '../store/writing/write-each.ts'
 import type { Budget } from './budget.ts'
 import { type AddressCounts, readChainStates, reserveStateCalls } from './chain-states.ts'
 import { readTransactionChanges } from './effects.ts'

@@ -3,10 +3,10 @@ import type { TrackedResource } from '../api/index.ts'
 import type { Chain } from '../chain/connection.ts'
 import type { Services } from '../context.ts'
 import type { DecodedMessage } from '../solana/messages.ts'
-import type { EventDraft } from '../store/event-drafts.ts'
-import type { NewFollowedAccount } from '../store/followed-accounts.ts'
+import type { EventDraft } from '../store/events/drafts.ts'
+import type { NewFollowedAccount } from '../store/following/followed-accounts.ts'
 import type { Reader, Tx } from '../store/store.ts'
-import type { FollowedTransaction } from '../store/transactions.ts'
+import type { FollowedTransaction } from '../store/transactions/transactions.ts'
 
 export type ProjectionServices = Pick<Services, 'clock' | 'config' | 'log' | 'signer'>
 

@@ -1,6 +1,6 @@
 /** Follows submitted transactions to their end: looks for them, proves their expiry and sends them again. */
 import { STATUSES_PER_CALL } from '../chain/reads/statuses.ts'
-import { dueTransactions, type FollowedTransaction, isAnyTransactionDue } from '../store/transactions.ts'
+import { dueTransactions, type FollowedTransaction, isAnyTransactionDue } from '../store/transactions/transactions.ts'
 import { type Budget, createBudget } from './budget.ts'
 import { endFailedBundles } from './bundles.ts'
 import { endExpired } from './expiry.ts'

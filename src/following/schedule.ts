@@ -1,5 +1,5 @@
 /** Computes when a followed transaction is looked for again. */
-import type { FollowedTransaction } from '../store/transactions.ts'
+import type { FollowedTransaction } from '../store/transactions/transactions.ts'
 
 /** Most transactions that are not confirmed within a minute never will be. */
 export const YOUNG_TRANSACTION_MS = 60_000

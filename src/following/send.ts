@@ -3,7 +3,7 @@ import { relayOf } from '../chain/sending/relay.ts'
 import { broadcast } from '../chain/sending/send.ts'
 import { bundleIdOf } from '../solana/bundles.ts'
 import { BLOCKHASH_LIFE_MS } from '../solana/lifetimes.ts'
-import { bundleTransactions, claimSends, dueSends, planSend } from '../store/transactions.ts'
+import { bundleTransactions, claimSends, dueSends, planSend } from '../store/transactions/transactions.ts'
 import type { Budget } from './budget.ts'
 import type { FollowingServices } from './services.ts'
 

@@ -1,8 +1,8 @@
 /** Writes the events that a transaction's request asked for, except those that an event proven by the chain already reports. */
 import type { TrackedResource } from '../api/index.ts'
-import { type EventDraft, isEventWritten } from '../store/event-drafts.ts'
+import { type EventDraft, isEventWritten } from '../store/events/drafts.ts'
 import type { Tx } from '../store/store.ts'
-import { findTransaction } from '../store/transactions.ts'
+import { findTransaction } from '../store/transactions/transactions.ts'
 import type { Effects, Projection, RequestedEvent, SourceTransaction } from './projection.ts'
 import { transactionRecord } from './transaction-record.ts'
 

@@ -1,6 +1,6 @@
 /** Converts a followed transaction to the record of the API and of its events. */
 import type { Transaction } from '../api/index.ts'
-import type { FollowedTransaction } from '../store/transactions.ts'
+import type { FollowedTransaction } from '../store/transactions/transactions.ts'
 import type { TransactionState } from './transition.ts'
 
 export const transactionRecord = (row: Pick<FollowedTransaction, 'signature'> & TransactionState): Transaction => ({

@@ -1,7 +1,7 @@
 /** Computes the next state of a transaction from its status on the chain, and the events that report it. The functions are pure. */
 import type { ConfirmationStatus, TransactionLifecycle } from '../api/index.ts'
 import type { SignatureStatus } from '../chain/reads/statuses.ts'
-import type { FollowedTransaction } from '../store/transactions.ts'
+import type { FollowedTransaction } from '../store/transactions/transactions.ts'
 
 /**
  * A transaction that a node does not know after this many slots was dropped with a fork, because it would be final by

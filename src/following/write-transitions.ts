@@ -1,9 +1,9 @@
 /** Writes the new state of transactions, the records of their effects and their events in one database transaction. */
 import type { Services } from '../context.ts'
-import type { EventDraft } from '../store/event-drafts.ts'
+import type { EventDraft } from '../store/events/drafts.ts'
 import type { Tx } from '../store/store.ts'
-import { type FollowedTransaction, moveTransaction } from '../store/transactions.ts'
-import type { RowFault } from '../store/write-each.ts'
+import { type FollowedTransaction, moveTransaction } from '../store/transactions/transactions.ts'
+import type { RowFault } from '../store/writing/write-each.ts'
 import { publishTransactionStep } from '../telemetry/transactions.ts'
 import type { ChainStates } from './chain-states.ts'
 import { type TransactionChanges, writeEffects } from './effects.ts'

@@ -1,8 +1,8 @@
 /** Writes records and the events that report them in the same database transaction. */
 import type { Services } from '../context.ts'
-import { type EventDraft, writeEvents } from '../store/event-drafts.ts'
+import { type EventDraft, writeEvents } from '../store/events/drafts.ts'
 import type { Tx } from '../store/store.ts'
-import { type RowFault, writeEach } from '../store/write-each.ts'
+import { type RowFault, writeEach } from '../store/writing/write-each.ts'
 
 /**
  * Writes rows in few transactions, each with the events that `write` returns, and returns the rows that could not be

@@ -17,7 +17,7 @@ import type {
   WebhookSubscription,
 } from '../api/index.ts'
 import type { Page } from '../api/route.ts'
-import type { AppendedEvent } from '../store/events.ts'
+import type { AppendedEvent } from '../store/events/events.ts'
 import type { Row } from '../store/schema.ts'
 import { isoTime } from '../timing.ts'
 

@@ -1,7 +1,7 @@
 /** Opens the configured store and migrates it to the schema of this program. */
 import type { Config } from '../config.ts'
 import { internal } from '../errors.ts'
-import { type PostgresSettings, postgresSettings } from './postgres-settings.ts'
+import { type PostgresSettings, postgresSettings } from './postgres/settings.ts'
 import type { OnMigrated, OnMigrating, Store } from './store.ts'
 
 export interface StoreOptions {
@@ -32,7 +32,7 @@ export async function openStore({
   copyFirst,
 }: StoreOptions): Promise<Store> {
   if (databaseUrl === undefined || databaseUrl === '') {
-    const { openSqlite } = await import('./sqlite.ts')
+    const { openSqlite } = await import('./sqlite/store.ts')
     return openSqlite({ dataDir, onMigrating, onMigrated, copyFirst })
   }
   if (!/^postgres(ql)?:\/\//.test(databaseUrl)) {
@@ -40,7 +40,7 @@ export async function openStore({
       'the database URL must begin with postgres:// or postgresql://; sqlite means SQLite in the data folder',
     )
   }
-  const { openPostgres } = await import('./postgres.ts')
+  const { openPostgres } = await import('./postgres/store.ts')
   return openPostgres({
     url: databaseUrl,
     onMigrating,

@@ -2,9 +2,9 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Soon } from '../soon.ts'
 import type { StoreFault } from './faults.ts'
-import type { PoolUsage } from './postgres-gate.ts'
+import type { PoolUsage } from './postgres/gate.ts'
 import type { Tables } from './schema.ts'
-import type { Wakeups } from './wakeups.ts'
+import type { Wakeups } from './workers/wakeups.ts'
 
 /** Any connection for reading: the store's own or an open transaction. */
 export type Reader = Kysely<Tables>

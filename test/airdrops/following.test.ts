@@ -11,7 +11,7 @@ import { buildTree, hashFromHex, proofAt, toHex } from '../../src/merkle/tree.ts
 import { followAirdrops } from '../../src/operations/airdrops/follow-airdrops.ts'
 import { advanceAirdrop } from '../../src/operations/airdrops/transitions.ts'
 import { followTransactions } from '../../src/operations/transactions/follow-transactions.ts'
-import { findAirdrop } from '../../src/store/airdrops.ts'
+import { findAirdrop } from '../../src/store/airdrops/airdrops.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import {
   type Airdrops,

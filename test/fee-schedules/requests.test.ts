@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { housekeepingWorker } from '../../daemon/workers/housekeeping.ts'
 import { takePeriods } from '../../src/operations/fee-schedules/take-periods.ts'
-import { openFeeScheduleClaim } from '../../src/store/fee-schedule-runs.ts'
-import { updateFeeSchedule } from '../../src/store/fee-schedules.ts'
+import { openFeeScheduleClaim } from '../../src/store/fees/fee-schedule-runs.ts'
+import { updateFeeSchedule } from '../../src/store/fees/fee-schedules.ts'
 import { A, B } from '../api/bodies.ts'
 import { type Service, startService } from '../support/service.ts'
 

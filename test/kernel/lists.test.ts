@@ -1,7 +1,7 @@
 /** Lists: limits, cursors and filters of every list route. */
 import { describe, expect, it } from 'vitest'
-import { pageApiKeys } from '../../src/store/api-keys.ts'
-import { insertHolderSnapshot } from '../../src/store/holder-snapshots.ts'
+import { pageApiKeys } from '../../src/store/requests/api-keys.ts'
+import { insertHolderSnapshot } from '../../src/store/resources/holder-snapshots.ts'
 import { lists } from '../api/bodies.ts'
 import { holderSnapshotRow } from '../support/holder-snapshot-rows.ts'
 import { type Service, startService } from '../support/service.ts'

@@ -12,8 +12,8 @@ import { postingsOf, SOL } from '../../src/operations/ledger/postings.ts'
 import { addressOf as addressOfBytes } from '../../src/solana/addresses.ts'
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { DBC_POOL_AUTHORITY, PROGRAMS } from '../../src/solana/programs.ts'
-import { amountOfParts } from '../../src/store/amount-parts.ts'
-import { amountParts } from '../../src/store/ledger.ts'
+import { amountParts } from '../../src/store/ledger/ledger.ts'
+import { amountOfParts } from '../../src/store/queries/amount-parts.ts'
 import { goldenKey } from '../support/golden.ts'
 
 const ADDRESSES = Array.from({ length: 12 }, (_, i) => addressOfBytes(new Uint8Array(32).fill(i + 1)))

@@ -18,7 +18,7 @@ import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
 import { buildAuthorityRevocation, metadataAddressOf } from '../../src/chain/programs/tokens/index.ts'
 import { INSTRUCTIONS_SYSVAR } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { insertToken } from '../../src/store/tokens.ts'
+import { insertToken } from '../../src/store/resources/tokens.ts'
 import {
   addressOf,
   airdropsOn,

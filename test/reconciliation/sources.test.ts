@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { NodeRefusal } from '../../src/chain/nodes/node-call.ts'
 import { reconcile } from '../../src/following/reconciliation/rounds.ts'
 import { PROJECTIONS } from '../../src/operations/projections.ts'
-import { followAccounts } from '../../src/store/followed-accounts.ts'
+import { followAccounts } from '../../src/store/following/followed-accounts.ts'
 import { addressOf, lacksCore } from '../support/assets.ts'
 import { onLyingNode } from './lying-node.ts'
 

@@ -1,7 +1,7 @@
 /** Cutting the audit log: what is left proves itself from a sealed anchor, and so does the file that was exported before. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { housekeepingWorker } from '../../daemon/workers/housekeeping.ts'
-import { findAnchors } from '../../src/store/audit-anchors.ts'
+import { findAnchors } from '../../src/store/audit/anchors.ts'
 import type { Tx } from '../../src/store/store.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { startPlatform, submitMemo } from '../support/platform-wallet.ts'

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { verifyAuditEntries } from '../../src/operations/audit-entries/verify-audit-entries.ts'
-import { appendAudit, auditHash, FIRST_HASH } from '../../src/store/audit-entries.ts'
+import { appendAudit, auditHash, FIRST_HASH } from '../../src/store/audit/entries.ts'
 import type { Row, Tables } from '../../src/store/schema.ts'
 import type { Tx } from '../../src/store/store.ts'
 import { type PlatformService, startPlatform, submitMemo } from '../support/platform-wallet.ts'

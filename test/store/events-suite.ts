@@ -1,6 +1,6 @@
 /** Suite: events are numbered without gaps, and the same one is written once. */
 import { describe, expect, test } from 'vitest'
-import { appendEvent, appendEvents, findEvent, type NewEvent, pageEvents } from '../../src/store/events.ts'
+import { appendEvent, appendEvents, findEvent, type NewEvent, pageEvents } from '../../src/store/events/events.ts'
 import { newId } from '../../src/store/id.ts'
 import type { Store } from '../../src/store/store.ts'
 import { earlier, freshStore, numbers, opened, type TestDatabase, twoStores } from './databases.ts'

@@ -10,7 +10,7 @@ import {
   releaseOwner,
   renewLeases,
   storeSigning,
-} from '../../src/store/idempotency.ts'
+} from '../../src/store/requests/idempotency.ts'
 import type { Store } from '../../src/store/store.ts'
 import { freshStore, numbers, type TestDatabase, twoStores } from './databases.ts'
 

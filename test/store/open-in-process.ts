@@ -1,7 +1,8 @@
 /** Opens a store and a vault in a process of its own, writes one token and prints the vault's fingerprint. */
+
+import { openVault } from '../../src/store/installation/vault.ts'
 import { openStore } from '../../src/store/open.ts'
-import { insertToken } from '../../src/store/tokens.ts'
-import { openVault } from '../../src/store/vault.ts'
+import { insertToken } from '../../src/store/resources/tokens.ts'
 import { token } from './rows.ts'
 
 const { mint, keyText, ...options } = JSON.parse(process.argv[2]!)

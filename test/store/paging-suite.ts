@@ -1,10 +1,10 @@
 /** Suite: pages are whole and in order while rows are added, and only a list's own cursor continues it. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { insertPool, pagePools, updatePool } from '../../src/store/pools.ts'
+import { insertPool, pagePools, updatePool } from '../../src/store/resources/pools.ts'
+import { insertToken, pageTokens } from '../../src/store/resources/tokens.ts'
 import type { NewRow } from '../../src/store/schema.ts'
 import type { Store } from '../../src/store/store.ts'
-import { insertToken, pageTokens } from '../../src/store/tokens.ts'
 import { freshStore, numbers, type TestDatabase } from './databases.ts'
 import { token } from './rows.ts'
 

@@ -2,7 +2,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
-import { postgresError } from '../../src/store/postgres-errors.ts'
+import { postgresError } from '../../src/store/postgres/errors.ts'
 
 /** Errors of two callers of a pool of one connection, to a server that takes it and says nothing. */
 async function errorsOfSilence(): Promise<Error[]> {

@@ -1,6 +1,6 @@
 /** The gate of the pool: what each user keeps, who comes first, and who is refused. */
 import { expect, test } from 'vitest'
-import { createPoolGate, POOL_USERS, type PoolUser } from '../../src/store/postgres-gate.ts'
+import { createPoolGate, POOL_USERS, type PoolUser } from '../../src/store/postgres/gate.ts'
 
 const LATE = new Error('late')
 const LONG_MS = 60_000

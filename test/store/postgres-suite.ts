@@ -1,10 +1,10 @@
 /** Suite: what only PostgreSQL can do wrong. */
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { insertEntries, latestEntryAt, lockLedger, type NewLedgerEntry } from '../../src/store/ledger.ts'
+import { openVault } from '../../src/store/installation/vault.ts'
+import { insertEntries, latestEntryAt, lockLedger, type NewLedgerEntry } from '../../src/store/ledger/ledger.ts'
 import { openStore } from '../../src/store/open.ts'
-import { insertToken, updateToken } from '../../src/store/tokens.ts'
-import { openVault } from '../../src/store/vault.ts'
+import { insertToken, updateToken } from '../../src/store/resources/tokens.ts'
 import { opened, postgres, temporaryFolder, twoStores } from './databases.ts'
 import type { PostgresServer } from './postgres-server.ts'
 import { token } from './rows.ts'

@@ -1,8 +1,15 @@
 /** Suite: every family stores, finds, changes and lists its records, and both databases give the same values back. */
 import { describe, expect, test } from 'vitest'
-import { pageAirdrops, updateAirdrop } from '../../src/store/airdrops.ts'
-import { findApiKey, findApiKeyByHash, insertApiKey, pageApiKeys, revokeApiKey } from '../../src/store/api-keys.ts'
-import { findFeeClaim, insertFeeClaim, pageFeeClaims } from '../../src/store/fee-claims.ts'
+import { pageAirdrops, updateAirdrop } from '../../src/store/airdrops/airdrops.ts'
+import { findTree, insertTree, pageTrees, readBlob, replaceTree } from '../../src/store/airdrops/merkle-trees.ts'
+import { findFeeClaim, insertFeeClaim, pageFeeClaims } from '../../src/store/fees/fee-claims.ts'
+import {
+  findApiKey,
+  findApiKeyByHash,
+  insertApiKey,
+  pageApiKeys,
+  revokeApiKey,
+} from '../../src/store/requests/api-keys.ts'
 import {
   dueGoldLocks,
   findLatestGoldLock,
@@ -14,21 +21,26 @@ import {
   pageGoldLocks,
   planGoldLockChecks,
   planReplaced,
-} from '../../src/store/gold-locks.ts'
-import { findTree, insertTree, pageTrees, readBlob, replaceTree } from '../../src/store/merkle-trees.ts'
-import { findNft, insertNft, pageNfts, updateNft } from '../../src/store/nfts.ts'
+} from '../../src/store/resources/gold-locks.ts'
+import { findNft, insertNft, pageNfts, updateNft } from '../../src/store/resources/nfts.ts'
+import {
+  findStake,
+  findStakedByWallet,
+  insertStake,
+  pageStakes,
+  updateStake,
+} from '../../src/store/resources/stakes.ts'
+import { insertToken, updateToken } from '../../src/store/resources/tokens.ts'
 import type { NewRow } from '../../src/store/schema.ts'
-import { findStake, findStakedByWallet, insertStake, pageStakes, updateStake } from '../../src/store/stakes.ts'
-import { insertToken, updateToken } from '../../src/store/tokens.ts'
-import { addTransaction, findTransaction, moveTransaction } from '../../src/store/transactions.ts'
-import { insertWebhookDeliveries, pageWebhookDeliveries } from '../../src/store/webhook-deliveries.ts'
+import { addTransaction, findTransaction, moveTransaction } from '../../src/store/transactions/transactions.ts'
+import { insertWebhookDeliveries, pageWebhookDeliveries } from '../../src/store/webhooks/deliveries.ts'
 import {
   deleteWebhookSubscription,
   findWebhookSubscription,
   insertWebhookSubscription,
   pageWebhookSubscriptions,
   updateWebhookSubscription,
-} from '../../src/store/webhook-subscriptions.ts'
+} from '../../src/store/webhooks/subscriptions.ts'
 import { freshStore, numbers, type TestDatabase, twoStores } from './databases.ts'
 import { apiKey, token } from './rows.ts'
 

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symli
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { openVault } from '../../src/store/vault.ts'
+import { openVault } from '../../src/store/installation/vault.ts'
 import { numbers, opened, temporaryFolder } from './databases.ts'
 
 async function fresh() {

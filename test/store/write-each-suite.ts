@@ -2,9 +2,9 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { internal } from '../../src/errors.ts'
+import { insertToken } from '../../src/store/resources/tokens.ts'
 import type { Store, Tx } from '../../src/store/store.ts'
-import { insertToken } from '../../src/store/tokens.ts'
-import { writeEach } from '../../src/store/write-each.ts'
+import { writeEach } from '../../src/store/writing/write-each.ts'
 import { freshStore, numbers, type TestDatabase } from './databases.ts'
 import { token } from './rows.ts'
 

@@ -1,6 +1,6 @@
 /** The queue of writes: one that fails after its commit stops no other. */
 import { expect, it } from 'vitest'
-import { createWriteQueue, type Work } from '../../src/store/write-queue.ts'
+import { createWriteQueue, type Work } from '../../src/store/sqlite/write-queue.ts'
 
 it('rejects the one write whose act after the commit throws, and goes on with the others and the next', async () => {
   const groups: number[] = []

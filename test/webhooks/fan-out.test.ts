@@ -1,11 +1,11 @@
 /** New events in the queues of many subscriptions: each gets those that it has enabled, whatever becomes of another. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { fanOut } from '../../src/operations/webhook-deliveries/fan-out.ts'
-import { appendEvents } from '../../src/store/events.ts'
+import { appendEvents } from '../../src/store/events/events.ts'
 import { newId } from '../../src/store/id.ts'
 import type { Store } from '../../src/store/store.ts'
-import { enqueueRange } from '../../src/store/webhook-enqueuing.ts'
-import { enabledTypes } from '../../src/store/webhook-fan-out.ts'
+import { enqueueRange } from '../../src/store/webhooks/enqueuing.ts'
+import { enabledTypes } from '../../src/store/webhooks/fan-out.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { type Service, startService } from '../support/service.ts'
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { deliverRound } from '../../src/operations/webhook-deliveries/deliver.ts'
-import { sendable, sendableAlone } from '../../src/store/webhook-queue.ts'
+import { sendable, sendableAlone } from '../../src/store/webhooks/queue.ts'
 import { numbers } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { DATABASES, happen, queued, startOn, subscribe } from './replaying.ts'

@@ -1,5 +1,5 @@
 /** Events in a database, subscriptions to them and replays, as the tests of replays ask for them. */
-import { appendEvents } from '../../src/store/events.ts'
+import { appendEvents } from '../../src/store/events/events.ts'
 import { newId } from '../../src/store/id.ts'
 import { numbers } from '../store/databases.ts'
 import type { PostgresServer } from '../store/postgres-server.ts'

@@ -1,7 +1,7 @@
 /** Decides from which slot on followed accounts are looked at. */
 import { askNode } from '../../chain/nodes/rpc-faults.ts'
 import { readFirstBlock } from '../../chain/reads/statuses.ts'
-import { firstEventAt } from '../../store/chain-events.ts'
+import { firstEventAt } from '../../store/events/chain-events.ts'
 import { findSetting, settleSetting } from '../../store/settings.ts'
 import type { FollowingServices } from '../services.ts'
 

@@ -7,8 +7,8 @@ import {
   deleteHalves,
   moveChainTransaction,
   unfinalTransactions,
-} from '../../store/chain-transactions.ts'
-import { isAnyUnfinal, storeFinalizedSlot } from '../../store/webhook-unfinal.ts'
+} from '../../store/following/chain-transactions.ts'
+import { isAnyUnfinal, storeFinalizedSlot } from '../../store/webhooks/unfinal.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../timing.ts'
 import { type Budget, takeCalls } from '../budget.ts'
 import type { FollowingServices } from '../services.ts'

@@ -9,7 +9,7 @@ import {
   type FollowedAccount,
   HOLDING_KIND,
   postponeQuiet,
-} from '../../store/followed-accounts.ts'
+} from '../../store/following/followed-accounts.ts'
 import { MINUTE_MS } from '../../timing.ts'
 import type { Budget } from '../budget.ts'
 import type { FollowedData } from '../projection.ts'

@@ -1,18 +1,18 @@
 /** Reads transactions that were found on the chain, and writes what they did with the projections of the submitted ones. */
 import type { TrackedResource } from '../../api/index.ts'
 import { executionOrder, ownFirst, UnreadableTransaction } from '../../chain/reads/history.ts'
+import type { EventDraft } from '../../store/events/drafts.ts'
 import {
   type ChainTransaction,
   deleteChainTransactions,
   moveChainTransaction,
   type ReadingLane,
   waitingTransactions,
-} from '../../store/chain-transactions.ts'
-import type { EventDraft } from '../../store/event-drafts.ts'
-import { lastFollowed } from '../../store/followed-accounts.ts'
+} from '../../store/following/chain-transactions.ts'
+import { lastFollowed } from '../../store/following/followed-accounts.ts'
 import type { Tx } from '../../store/store.ts'
-import { type FollowedTransaction, findTransactions } from '../../store/transactions.ts'
-import { FAULTY_ROW_WAIT_MS, type RowFault } from '../../store/write-each.ts'
+import { type FollowedTransaction, findTransactions } from '../../store/transactions/transactions.ts'
+import { FAULTY_ROW_WAIT_MS, type RowFault } from '../../store/writing/write-each.ts'
 import { HOUR_MS, SECOND_MS } from '../../timing.ts'
 import { type Budget, takeCalls } from '../budget.ts'
 import { type AddressCounts, readChainStates, reserveStateCalls } from '../chain-states.ts'

@@ -1,6 +1,6 @@
 /** Runs a round of reconciliation with the chain: accounts to follow, looks at them, what was found, and its finality. */
 import { SIGNATURES_PER_CALL } from '../../chain/reads/history.ts'
-import { followMissing } from '../../store/followed-accounts.ts'
+import { followMissing } from '../../store/following/followed-accounts.ts'
 import { createBudget } from '../budget.ts'
 import type { FollowingServices } from '../services.ts'
 import { firstSlot } from './beginning.ts'

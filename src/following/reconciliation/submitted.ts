@@ -1,7 +1,7 @@
 /** Tells transactions that were submitted here, which the watcher follows by their bytes, from those that must be read. */
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { isPlainMessage } from '../../solana/plain-messages.ts'
-import type { FollowedTransaction } from '../../store/transactions.ts'
+import type { FollowedTransaction } from '../../store/transactions/transactions.ts'
 
 /**
  * `followed`: the watcher has written, or will never write, all that it did; `pending`: the watcher comes first;

@@ -1,6 +1,6 @@
 /** Bounds what is read of a wallet whose history is listed for another account, as the wallet may be an exchange's. */
 import { type ListedSignature, listSignatures } from '../../chain/reads/history.ts'
-import type { FollowedAccount } from '../../store/followed-accounts.ts'
+import type { FollowedAccount } from '../../store/following/followed-accounts.ts'
 import type { Budget } from '../budget.ts'
 import type { FollowingServices } from '../services.ts'
 

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { lockTree } from '../../store/merkle-trees.ts'
+import { lockTree } from '../../store/airdrops/merkle-trees.ts'
 import type { Tx } from '../../store/store.ts'
 import { signingDraft, trackingOf, unsignedAnswer } from '../building.ts'
 import { AIRDROP_CREATION } from '../merkle-trees/replaced-tree.ts'

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { pageAirdropClaims } from '../../store/airdrop-claims.ts'
+import { pageAirdropClaims } from '../../store/airdrops/claims.ts'
 import { airdropClaimRecord, recordPage } from '../api-records.ts'
 import { airdropKeyOf } from './on-chain.ts'
 

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { pageAirdrops } from '../../store/airdrops.ts'
+import { pageAirdrops } from '../../store/airdrops/airdrops.ts'
 import { airdropRecord, recordPage } from '../api-records.ts'
 
 type ListAirdropsRoute = Api['airdrops']['list']

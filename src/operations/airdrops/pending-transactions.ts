@@ -4,7 +4,7 @@ import { type DistributorChange, distributorChangesIn } from '../../chain/progra
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import type { Reader } from '../../store/store.ts'
-import { unconfirmedTransactions } from '../../store/transactions.ts'
+import { unconfirmedTransactions } from '../../store/transactions/transactions.ts'
 import { keyBytesOf } from '../merkle-trees/tree-keys.ts'
 
 export interface Pending {

@@ -5,7 +5,7 @@ import { type DistributorChange, decodeClaimStatus } from '../../chain/programs/
 import { plainAccounts } from '../../chain/reads/plain-reads.ts'
 import type { ChainStateReader, Effects } from '../../following/projection.ts'
 import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
-import { recordAirdropClaim } from '../../store/airdrop-claims.ts'
+import { recordAirdropClaim } from '../../store/airdrops/claims.ts'
 import type { Tx } from '../../store/store.ts'
 import { DAY_MS } from '../../timing.ts'
 

@@ -1,7 +1,7 @@
 /** Stores an API key together with its entry in the audit log; a key without an entry counts as somebody else's. */
 import type { Context } from '../../context.ts'
 import { type Soon, whenThere } from '../../soon.ts'
-import { addApiKey } from '../../store/api-keys.ts'
+import { addApiKey } from '../../store/requests/api-keys.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { audit } from '../signing/audit.ts'

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { pageApiKeys } from '../../store/api-keys.ts'
+import { pageApiKeys } from '../../store/requests/api-keys.ts'
 import { apiKeyRecord, recordPage } from '../api-records.ts'
 
 type ListApiKeysRoute = Api['apiKeys']['list']

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { findApiKey, revokeApiKey } from '../../store/api-keys.ts'
+import { findApiKey, revokeApiKey } from '../../store/requests/api-keys.ts'
 import { requireRecord } from '../require-record.ts'
 import { audit } from '../signing/audit.ts'
 

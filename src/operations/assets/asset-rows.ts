@@ -1,9 +1,9 @@
 /** Creates and updates records of assets from readings of the chain. */
 import { isFrozen } from '../../chain/programs/metaplex-core/index.ts'
 import type { Services } from '../../context.ts'
-import { findNft, insertNft, moveNft } from '../../store/nfts.ts'
+import { findNft, insertNft, moveNft } from '../../store/resources/nfts.ts'
+import { findStake, moveStake } from '../../store/resources/stakes.ts'
 import type { Row } from '../../store/schema.ts'
-import { findStake, moveStake } from '../../store/stakes.ts'
 import type { Reader, Tx } from '../../store/store.ts'
 import type { OwnedAsset } from './owned-asset.ts'
 

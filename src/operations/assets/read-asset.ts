@@ -1,7 +1,7 @@
 /** Reads an asset from the chain, and updates its records by it. */
 import { type AssetState, isFrozen, readAssetIn, readCoreAsset } from '../../chain/programs/metaplex-core/index.ts'
 import type { Services } from '../../context.ts'
-import { findStake } from '../../store/stakes.ts'
+import { findStake } from '../../store/resources/stakes.ts'
 import { trySigner } from '../signing/require-signer.ts'
 import { type AssetOnChain, type AssetRows, refreshAssetRows } from './asset-rows.ts'
 

@@ -1,7 +1,8 @@
 /** Derives the API keys, sponsorships and fee schedules that the audit log implies, and compares them with the rows. */
-import { allApiKeys } from '../../store/api-keys.ts'
-import { allFeeSchedules } from '../../store/fee-schedules.ts'
-import { allSponsorships } from '../../store/sponsorships.ts'
+
+import { allSponsorships } from '../../store/airdrops/sponsorships.ts'
+import { allFeeSchedules } from '../../store/fees/fee-schedules.ts'
+import { allApiKeys } from '../../store/requests/api-keys.ts'
 import type { Reader } from '../../store/store.ts'
 import { apiKeyTerms } from '../api-keys/audit-api-key.ts'
 import { scheduleTerms } from '../fee-schedules/audit-schedule.ts'

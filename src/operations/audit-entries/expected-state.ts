@@ -1,11 +1,11 @@
 /** Derives the policies, spends and rows that the audit log implies, and compares them with those that are stored. */
 
 import { DEFAULT_POLICY } from '../../policy/policy.ts'
-import type { AuditAnchor } from '../../store/audit-anchors.ts'
+import { sponsorshipUses } from '../../store/airdrops/sponsorships.ts'
+import type { AuditAnchor } from '../../store/audit/anchors.ts'
 import type { Row } from '../../store/schema.ts'
 import { findSetting } from '../../store/settings.ts'
-import { listSignerPolicies, listSpendsSince } from '../../store/signings.ts'
-import { sponsorshipUses } from '../../store/sponsorships.ts'
+import { listSignerPolicies, listSpendsSince } from '../../store/signing/signings.ts'
 import type { Reader } from '../../store/store.ts'
 import { DAY_MS } from '../../timing.ts'
 import { policyJson } from '../signing/policy-state.ts'

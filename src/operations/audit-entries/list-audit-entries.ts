@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { pageAudit } from '../../store/audit-entries.ts'
+import { pageAudit } from '../../store/audit/entries.ts'
 import { auditEntryRecord, recordPage } from '../api-records.ts'
 
 type ListAuditEntriesRoute = Api['auditEntries']['list']

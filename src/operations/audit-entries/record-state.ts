@@ -2,8 +2,8 @@
 
 import type { Services } from '../../context.ts'
 import { internal } from '../../errors.ts'
-import { appendAudit, lockAudit } from '../../store/audit-entries.ts'
-import { type AuditVerdict, readEntriesOf } from '../../store/audit-verification.ts'
+import { appendAudit, lockAudit } from '../../store/audit/entries.ts'
+import { type AuditVerdict, readEntriesOf } from '../../store/audit/verification.ts'
 import { newId } from '../../store/id.ts'
 import { findSetting, settleSetting } from '../../store/settings.ts'
 import type { Reader } from '../../store/store.ts'

@@ -2,9 +2,9 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { lastAnchor } from '../../store/audit-anchors.ts'
-import { lockAudit } from '../../store/audit-entries.ts'
-import { type AuditVerdict, auditWalk } from '../../store/audit-verification.ts'
+import { lastAnchor } from '../../store/audit/anchors.ts'
+import { lockAudit } from '../../store/audit/entries.ts'
+import { type AuditVerdict, auditWalk } from '../../store/audit/verification.ts'
 import type { Reader } from '../../store/store.ts'
 import { expectedState } from './expected-state.ts'
 

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { findEvent } from '../../store/events.ts'
+import { findEvent } from '../../store/events/events.ts'
 import { eventRecord } from '../api-records.ts'
 import { eventMissing } from './removed-events.ts'
 

@@ -1,6 +1,6 @@
 /** The answers to requests for events that may have been removed: each names the first event that is stored. */
 import { type ApiError, badRequest, type ErrorExtras, notFound } from '../../errors.ts'
-import { type RemovedEvents, removedEvents } from '../../store/event-retention.ts'
+import { type RemovedEvents, removedEvents } from '../../store/events/retention.ts'
 import type { Reader } from '../../store/store.ts'
 
 const detailsOf = ({ first, since }: RemovedEvents) => ({

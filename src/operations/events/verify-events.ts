@@ -5,8 +5,8 @@ import { isSignature, readFirstBlock, readStatuses } from '../../chain/reads/sta
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { type VerifiedRange, verifyAccounts } from '../../following/reconciliation/verification.ts'
-import { chainEventsAfter } from '../../store/chain-events.ts'
-import { firstSequenceSince } from '../../store/events.ts'
+import { chainEventsAfter } from '../../store/events/chain-events.ts'
+import { firstSequenceSince } from '../../store/events/events.ts'
 import { PROJECTIONS } from '../projections.ts'
 
 type VerifyEventsRoute = Api['events']['verify']

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { pageFeeClaims } from '../../store/fee-claims.ts'
+import { pageFeeClaims } from '../../store/fees/fee-claims.ts'
 import { feeClaimBooked, recordPage } from '../api-records.ts'
 
 type ListFeeClaimsRoute = Api['feeClaims']['list']

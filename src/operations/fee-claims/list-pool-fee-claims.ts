@@ -2,8 +2,8 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { hasClaims, pageFeeClaims } from '../../store/fee-claims.ts'
-import { findPool } from '../../store/pools.ts'
+import { hasClaims, pageFeeClaims } from '../../store/fees/fee-claims.ts'
+import { findPool } from '../../store/resources/pools.ts'
 import { feeClaimBooked, recordPage } from '../api-records.ts'
 import { requirePool } from '../pools/on-chain.ts'
 

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import type { AuditAction } from '../../api/audit-actions.ts'
 import type { Context } from '../../context.ts'
-import type { FeeScheduleRow } from '../../store/fee-schedules.ts'
+import type { FeeScheduleRow } from '../../store/fees/fee-schedules.ts'
 import type { Tx } from '../../store/store.ts'
 import { audit } from '../signing/audit.ts'
 import { termsOf } from './fee-schedule-record.ts'

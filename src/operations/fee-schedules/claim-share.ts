@@ -9,10 +9,10 @@ import {
   lockRunUnderWay,
   openFeeScheduleClaim,
   storeRunClaims,
-} from '../../store/fee-schedule-runs.ts'
-import { findSigning } from '../../store/signings.ts'
+} from '../../store/fees/fee-schedule-runs.ts'
+import { findSigning } from '../../store/signing/signings.ts'
 import type { Tx } from '../../store/store.ts'
-import { onCommit } from '../../store/work.ts'
+import { onCommit } from '../../store/writing/work.ts'
 import { EMPTY_CLAIM_REASONS } from '../fee-claims/claim-answers.ts'
 import type { ClaimContext } from '../fee-claims/claim-context.ts'
 import { type SignedClaim, signClaim } from '../fee-claims/create-fee-claim.ts'

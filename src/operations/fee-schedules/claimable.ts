@@ -6,7 +6,7 @@ import { positionsOf } from '../../chain/programs/damm-v2/index.ts'
 import { type DbcPool, migratedPoolAddress, vestingEscrowAddress } from '../../chain/programs/dbc/index.ts'
 import { readLocks, vestedAmounts } from '../../chain/programs/jupiter-lock/index.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
-import type { ScheduledPool } from '../../store/fee-schedule-runs.ts'
+import type { ScheduledPool } from '../../store/fees/fee-schedule-runs.ts'
 import { oneTimeClaim } from '../fee-claims/plan-withdrawals.ts'
 import type { ChainPool } from '../pools/on-chain.ts'
 

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { insertFeeSchedule } from '../../store/fee-schedules.ts'
+import { insertFeeSchedule } from '../../store/fees/fee-schedules.ts'
 import { newId } from '../../store/id.ts'
 import { auditSchedule } from './audit-schedule.ts'
 import { openCron } from './cron-times.ts'

@@ -1,9 +1,9 @@
 /** Ends a run of a fee schedule, and publishes how it ended for the metrics. */
 import type { ScheduleRunReason } from '../../api/fee-schedules.ts'
 import type { Clock } from '../../context.ts'
-import { type FeeScheduleRunRow, findRunUnderWay, moveFeeScheduleRun } from '../../store/fee-schedule-runs.ts'
+import { type FeeScheduleRunRow, findRunUnderWay, moveFeeScheduleRun } from '../../store/fees/fee-schedule-runs.ts'
 import type { Tx } from '../../store/store.ts'
-import { onCommit } from '../../store/work.ts'
+import { onCommit } from '../../store/writing/work.ts'
 import { publishScheduleRun, type ScheduleRunStatus } from '../../telemetry/schedule-runs.ts'
 
 export interface RunEnd {

@@ -1,7 +1,7 @@
 /** Converts rows of fee schedules and of their runs to the records of the API. */
 import type { FeeSchedule, FeeScheduleRun, ScheduleRunReason, ScheduleTerms } from '../../api/fee-schedules.ts'
-import type { FeeScheduleRunRow } from '../../store/fee-schedule-runs.ts'
-import type { FeeScheduleRow } from '../../store/fee-schedules.ts'
+import type { FeeScheduleRunRow } from '../../store/fees/fee-schedule-runs.ts'
+import type { FeeScheduleRow } from '../../store/fees/fee-schedules.ts'
 import { isoTime } from '../../timing.ts'
 import { fromJson, fromJsonOrNull, isoTimeOrNull } from '../api-records.ts'
 

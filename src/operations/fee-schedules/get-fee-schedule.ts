@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { findFeeSchedule } from '../../store/fee-schedules.ts'
+import { findFeeSchedule } from '../../store/fees/fee-schedules.ts'
 import { requireRecord } from '../require-record.ts'
 import { feeScheduleRecord } from './fee-schedule-record.ts'
 

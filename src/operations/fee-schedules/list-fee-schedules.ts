@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { pageFeeSchedules } from '../../store/fee-schedules.ts'
+import { pageFeeSchedules } from '../../store/fees/fee-schedules.ts'
 import { recordPage } from '../api-records.ts'
 import { feeScheduleRecord } from './fee-schedule-record.ts'
 

@@ -1,7 +1,11 @@
 /** Runs the fee schedules that are due: takes their periods, and then a step of each run in turn, in bounded rounds. */
 import { ApiError } from '../../errors.ts'
 import { createBudget } from '../../following/budget.ts'
-import { dueFeeScheduleRuns, type FeeScheduleRunRow, postponeFeeScheduleRun } from '../../store/fee-schedule-runs.ts'
+import {
+  dueFeeScheduleRuns,
+  type FeeScheduleRunRow,
+  postponeFeeScheduleRun,
+} from '../../store/fees/fee-schedule-runs.ts'
 import type { ScheduleServices } from './claim-share.ts'
 import { STEP_CALLS, type StepSignals, stepRun } from './step-run.ts'
 import { takePeriods } from './take-periods.ts'

@@ -5,7 +5,7 @@ import {
   type ScheduleRunSkip,
   type ScheduleSkip,
 } from '../../api/fee-schedules.ts'
-import type { FeeScheduleRunRow } from '../../store/fee-schedule-runs.ts'
+import type { FeeScheduleRunRow } from '../../store/fees/fee-schedule-runs.ts'
 
 /** Claims, and skipped ones, that a run shows. */
 const MOST_SHOWN = 100

@@ -11,7 +11,7 @@ import {
   openFeeScheduleClaim,
   poolsToClaim,
   type ScheduledPool,
-} from '../../store/fee-schedule-runs.ts'
+} from '../../store/fees/fee-schedule-runs.ts'
 import { type ChainPool, readPools } from '../pools/on-chain.ts'
 import {
   claimShare,

@@ -1,15 +1,15 @@
 /** Takes the periods of fee schedules that have come: one run for each, which no other process begins again. */
 import type { Services } from '../../context.ts'
-import { findRunUnderWay, insertPeriodRun } from '../../store/fee-schedule-runs.ts'
+import { findRunUnderWay, insertPeriodRun } from '../../store/fees/fee-schedule-runs.ts'
 import {
   dueFeeSchedules,
   type FeeScheduleRow,
   feeSchedulesPlannedAfter,
   lockFeeSchedule,
   planFeeSchedule,
-} from '../../store/fee-schedules.ts'
-import { CLOCK_SLACK_MS } from '../../store/future-moments.ts'
+} from '../../store/fees/fee-schedules.ts'
 import { newId } from '../../store/id.ts'
+import { CLOCK_SLACK_MS } from '../../store/writing/future-moments.ts'
 import { type CronTimes, openCron } from './cron-times.ts'
 
 type PeriodServices = Pick<Services, 'store' | 'clock' | 'log'>

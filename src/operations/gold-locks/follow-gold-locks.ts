@@ -11,16 +11,16 @@ import type { ChainTime } from '../../chain/reads/chain-clock.ts'
 import type { Services } from '../../context.ts'
 import type { ChainEvidence } from '../../following/chain-drafts.ts'
 import { writeWithEvents } from '../../following/write-with-events.ts'
-import type { EventDraft } from '../../store/event-drafts.ts'
+import type { EventDraft } from '../../store/events/drafts.ts'
 import {
   dueGoldLocks,
   type GoldLockRow,
   isAnyGoldLockLive,
   nextGoldLocks,
   planGoldLockChecks,
-} from '../../store/gold-locks.ts'
+} from '../../store/resources/gold-locks.ts'
 import type { Tx } from '../../store/store.ts'
-import { FAULTY_ROW_WAIT_MS } from '../../store/write-each.ts'
+import { FAULTY_ROW_WAIT_MS } from '../../store/writing/write-each.ts'
 import { DAY_MS } from '../../timing.ts'
 import { findClosing } from './find-closing.ts'
 import { isStoredLock } from './on-chain.ts'

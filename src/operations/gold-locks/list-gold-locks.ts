@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { pageGoldLocks } from '../../store/gold-locks.ts'
+import { pageGoldLocks } from '../../store/resources/gold-locks.ts'
 import { goldLockRecord, recordPage } from '../api-records.ts'
 
 type ListGoldLocksRoute = Api['goldLocks']['list']

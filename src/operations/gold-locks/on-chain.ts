@@ -4,7 +4,7 @@ import { type Escrow, isPaidOut, scheduleMismatch } from '../../chain/programs/j
 import type { ChainTime } from '../../chain/reads/chain-clock.ts'
 import type { Services } from '../../context.ts'
 import { notFound } from '../../errors.ts'
-import { findLatestGoldLock, type GoldLockRow } from '../../store/gold-locks.ts'
+import { findLatestGoldLock, type GoldLockRow } from '../../store/resources/gold-locks.ts'
 import { goldMint } from './gold-mint.ts'
 
 /** Returns the latest lock of the wallet that landed on this chain through this service. */

@@ -1,8 +1,8 @@
 /** Advances a gold lock through its states, with the drafts of the events for the same database transaction. Each step is taken once, whoever observes it first. */
 import type { EventType } from '../../api/event-types.ts'
 import { type ChainEvidence, chainDraft } from '../../following/chain-drafts.ts'
-import type { EventDraft, EventOrigin } from '../../store/event-drafts.ts'
-import { type GoldLockRow, moveGoldLock } from '../../store/gold-locks.ts'
+import type { EventDraft, EventOrigin } from '../../store/events/drafts.ts'
+import { type GoldLockRow, moveGoldLock } from '../../store/resources/gold-locks.ts'
 import type { Tx } from '../../store/store.ts'
 import { goldLockRecord } from '../api-records.ts'
 

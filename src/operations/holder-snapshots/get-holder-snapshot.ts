@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { findHolderSnapshot } from '../../store/holder-snapshots.ts'
+import { findHolderSnapshot } from '../../store/resources/holder-snapshots.ts'
 import { requireRecord } from '../require-record.ts'
 import { holderSnapshotRecord } from './holder-snapshot-record.ts'
 

@@ -2,7 +2,7 @@
 import { type HolderRows, holderAddress, holderAt, NO_PROGRAM } from '../../allocation/holder-rows.ts'
 import type { HolderSnapshot, SnapshotHolder } from '../../api/holder-snapshots.ts'
 import { keyToBase58 } from '../../merkle/base58.ts'
-import type { HolderSnapshotRow } from '../../store/holder-snapshots.ts'
+import type { HolderSnapshotRow } from '../../store/resources/holder-snapshots.ts'
 import { isoTime } from '../../timing.ts'
 import { fromJson, fromJsonOrNull, isoTimeOrNull } from '../api-records.ts'
 

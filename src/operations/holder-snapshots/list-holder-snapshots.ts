@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { pageHolderSnapshots } from '../../store/holder-snapshots.ts'
+import { pageHolderSnapshots } from '../../store/resources/holder-snapshots.ts'
 import { recordPage } from '../api-records.ts'
 import { holderSnapshotRecord } from './holder-snapshot-record.ts'
 

@@ -2,7 +2,7 @@
 import { type HolderRows, holderRows } from '../../allocation/holder-rows.ts'
 import type { Context } from '../../context.ts'
 import { notFound } from '../../errors.ts'
-import { readHolderPiece } from '../../store/holder-snapshots.ts'
+import { readHolderPiece } from '../../store/resources/holder-snapshots.ts'
 
 /** Throws not_found without the piece: the snapshot has fewer, or was removed. */
 export async function openHolderPiece({ store }: Pick<Context, 'store'>, id: string, n: number): Promise<HolderRows> {

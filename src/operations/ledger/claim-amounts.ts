@@ -1,6 +1,6 @@
 /** Computes what a claim of fees has moved, and who got what, from the entries of its transaction. */
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
-import type { BookedAmounts } from '../../store/fee-claims.ts'
+import type { BookedAmounts } from '../../store/fees/fee-claims.ts'
 import { SOL } from './postings.ts'
 
 /** What claim amounts need of an entry. */

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import type { LedgerFilters } from '../../store/ledger.ts'
+import type { LedgerFilters } from '../../store/ledger/ledger.ts'
 import { SOL } from './postings.ts'
 
 type RequestFilters = Omit<Input<Api['ledger']['list']>, 'limit' | 'cursor' | 'signature'>

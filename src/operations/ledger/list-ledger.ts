@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { pageEntries } from '../../store/ledger.ts'
+import { pageEntries } from '../../store/ledger/ledger.ts'
 import { ledgerEntryRecord, recordPage } from '../api-records.ts'
 import { catchUp } from './catch-up.ts'
 import { ledgerFilters } from './filters.ts'

@@ -1,7 +1,12 @@
 /** Follows the token accounts of the platform wallets: what pays into them or out of them need not name the wallet. */
 import { readHoldings } from '../../chain/programs/tokens/index.ts'
 import type { FollowOptions, FollowServices, Projection } from '../../following/projection.ts'
-import { dueAccounts, HOLDING_KIND, type NewFollowedAccount, planLook } from '../../store/followed-accounts.ts'
+import {
+  dueAccounts,
+  HOLDING_KIND,
+  type NewFollowedAccount,
+  planLook,
+} from '../../store/following/followed-accounts.ts'
 import { MINUTE_MS } from '../../timing.ts'
 import { platformWallets } from './known-addresses.ts'
 

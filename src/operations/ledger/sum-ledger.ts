@@ -2,7 +2,7 @@
 import type { Api, LedgerSum } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { pageSums } from '../../store/ledger-totals.ts'
+import { pageSums } from '../../store/ledger/totals.ts'
 import { recordPage } from '../api-records.ts'
 import { catchUp } from './catch-up.ts'
 import { SOL } from './postings.ts'

@@ -2,7 +2,7 @@
 import type { Api, LedgerVerification } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { countUnledgered, unledgered } from '../../store/ledger.ts'
+import { countUnledgered, unledgered } from '../../store/ledger/ledger.ts'
 import { MINUTE_MS } from '../../timing.ts'
 import { catchUp } from './catch-up.ts'
 import { compareTransactions } from './compare-transactions.ts'

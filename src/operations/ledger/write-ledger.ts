@@ -3,7 +3,7 @@ import { type ExecutedBalances, readBalances } from '../../chain/reads/executed-
 import { executionOrder, UnreadableTransaction } from '../../chain/reads/history.ts'
 import { readFirstBlock } from '../../chain/reads/statuses.ts'
 import type { Services } from '../../context.ts'
-import { claimsWithoutAmounts, storeClaimAmounts } from '../../store/fee-claims.ts'
+import { claimsWithoutAmounts, storeClaimAmounts } from '../../store/fees/fee-claims.ts'
 import {
   addLedgerTransaction,
   addUnread,
@@ -17,11 +17,11 @@ import {
   neverLanded,
   noteLedgered,
   unledgered,
-} from '../../store/ledger.ts'
-import { addToTotals } from '../../store/ledger-totals.ts'
-import { findPool } from '../../store/pools.ts'
+} from '../../store/ledger/ledger.ts'
+import { addToTotals } from '../../store/ledger/totals.ts'
+import { findPool } from '../../store/resources/pools.ts'
 import type { Tx } from '../../store/store.ts'
-import { writeEach } from '../../store/write-each.ts'
+import { writeEach } from '../../store/writing/write-each.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../timing.ts'
 import { solPrice } from '../pools/sol-price.ts'
 import { claimAmounts } from './claim-amounts.ts'

@@ -4,7 +4,7 @@ import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { entryAt } from '../../merkle/entry-list.ts'
 import { CHUNK_LEAVES, type LeafChunk, leafChunkOf, readChunk } from '../../merkle/stored-tree.ts'
-import { decodeCursor, encodeCursor } from '../../store/paging.ts'
+import { decodeCursor, encodeCursor } from '../../store/queries/paging.ts'
 import { withTree } from './open-tree.ts'
 
 type ListEntriesRoute = Api['merkleTrees']['entries']

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { pageTrees } from '../../store/merkle-trees.ts'
+import { pageTrees } from '../../store/airdrops/merkle-trees.ts'
 import { merkleTreeRecord, recordPage } from '../api-records.ts'
 
 type ListMerkleTreesRoute = Api['merkleTrees']['list']

@@ -4,7 +4,7 @@ import { type ApiError, badRequest, notFound } from '../../errors.ts'
 import { LeafLayoutError } from '../../merkle/errors.ts'
 import { openHead, type ReadBlob, type TreeHead } from '../../merkle/stored-tree.ts'
 import { hashFromHex } from '../../merkle/tree.ts'
-import { findTree, readBlob } from '../../store/merkle-trees.ts'
+import { findTree, readBlob } from '../../store/airdrops/merkle-trees.ts'
 import type { Row } from '../../store/schema.ts'
 import { requireRecord } from '../require-record.ts'
 

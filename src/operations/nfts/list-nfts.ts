@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { pageNfts } from '../../store/nfts.ts'
+import { pageNfts } from '../../store/resources/nfts.ts'
 import { nftRecord, recordPage } from '../api-records.ts'
 
 type ListNftsRoute = Api['nfts']['list']

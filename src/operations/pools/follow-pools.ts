@@ -1,6 +1,6 @@
 /** Follows pools through their states: live on chain, full, migrated, or failed. */
 import { ApiError } from '../../errors.ts'
-import { duePools, isAnyPoolDue, planPoolCheck } from '../../store/pools.ts'
+import { duePools, isAnyPoolDue, planPoolCheck } from '../../store/resources/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import { MINUTE_MS } from '../../timing.ts'
 import { crankPool, type PoolServices } from './crank.ts'

@@ -2,9 +2,14 @@
 import { positionsIn } from '../../chain/programs/damm-v2/index.ts'
 import { creatorPart, leftoverPart, receiversOf, vestingEscrowAddress } from '../../chain/programs/dbc/index.ts'
 import type { FollowedData, FollowedFor, FollowOptions, FollowServices } from '../../following/projection.ts'
-import { dueAccounts, type FollowedAccount, type NewFollowedAccount, planLook } from '../../store/followed-accounts.ts'
-import { newPools } from '../../store/newcomers.ts'
-import { findPool } from '../../store/pools.ts'
+import {
+  dueAccounts,
+  type FollowedAccount,
+  type NewFollowedAccount,
+  planLook,
+} from '../../store/following/followed-accounts.ts'
+import { newPools } from '../../store/following/newcomers.ts'
+import { findPool } from '../../store/resources/pools.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../timing.ts'
 import { trySigner } from '../signing/require-signer.ts'
 import { CLAIMER_KIND } from './claimed-fees.ts'

@@ -10,8 +10,8 @@ import {
 } from '../../chain/programs/dbc/index.ts'
 import { readLocks } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Context } from '../../context.ts'
-import { claimedTradingFees } from '../../store/fee-claims.ts'
-import { findPool } from '../../store/pools.ts'
+import { claimedTradingFees } from '../../store/fees/fee-claims.ts'
+import { findPool } from '../../store/resources/pools.ts'
 import { trySigner } from '../signing/require-signer.ts'
 import { readPools, requirePool } from './on-chain.ts'
 import {

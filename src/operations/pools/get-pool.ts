@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { findPool } from '../../store/pools.ts'
+import { findPool } from '../../store/resources/pools.ts'
 import { requireRecord } from '../require-record.ts'
 import { foreignPool, readPools, readPoolsIfTimely, storedPoolWithChain } from './on-chain.ts'
 

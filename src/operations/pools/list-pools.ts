@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { pagePools } from '../../store/pools.ts'
+import { pagePools } from '../../store/resources/pools.ts'
 import { readPoolsIfTimely, storedPoolWithChain } from './on-chain.ts'
 
 type ListPoolsRoute = Api['pools']['list']

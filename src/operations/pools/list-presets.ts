@@ -4,7 +4,7 @@ import type { Input, Result } from '../../api/route.ts'
 import { ConfigError } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import { internal } from '../../errors.ts'
-import { decodeCursor, encodeCursor } from '../../store/paging.ts'
+import { decodeCursor, encodeCursor } from '../../store/queries/paging.ts'
 import { loadCurves, presetRecord } from './presets.ts'
 
 type ListPresetsRoute = Api['pools']['presets']

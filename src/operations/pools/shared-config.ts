@@ -5,7 +5,7 @@ import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
-import { findSharedConfig, type SharedConfigKey, type SharedConfigRow } from '../../store/shared-configs.ts'
+import { findSharedConfig, type SharedConfigKey, type SharedConfigRow } from '../../store/resources/shared-configs.ts'
 import { type LaunchReceivers, launchReceiversOf } from './launch-terms.ts'
 import type { NamedCurve } from './presets.ts'
 

@@ -1,9 +1,9 @@
 /** Advances a pool through its states, with the drafts of the events for the same database transaction. Each step is taken once, whoever observes it first. */
 import type { Services } from '../../context.ts'
 import { type ChainEvidence, chainDraft } from '../../following/chain-drafts.ts'
-import type { EventDraft } from '../../store/event-drafts.ts'
-import { completeClaims } from '../../store/fee-claims.ts'
-import { findPool, insertPool, movePool } from '../../store/pools.ts'
+import type { EventDraft } from '../../store/events/drafts.ts'
+import { completeClaims } from '../../store/fees/fee-claims.ts'
+import { findPool, insertPool, movePool } from '../../store/resources/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import { poolRecord } from '../api-records.ts'

@@ -1,9 +1,9 @@
 /** The state of the workers in other daemons, as their leases in the database tell it. */
 import type { Worker } from '../../api/service.ts'
 import { WORKER_NAMES } from '../../api/worker-names.ts'
-import { findLeases } from '../../store/leases.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Reader } from '../../store/store.ts'
+import { findLeases } from '../../store/workers/leases.ts'
 
 /** Every worker has three turns within this time, in milliseconds. */
 const SILENT_MS = 30_000

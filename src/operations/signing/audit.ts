@@ -2,7 +2,7 @@
 import type { AuditAction } from '../../api/audit-actions.ts'
 import type { Context } from '../../context.ts'
 import type { Soon } from '../../soon.ts'
-import { appendAudit } from '../../store/audit-entries.ts'
+import { appendAudit } from '../../store/audit/entries.ts'
 import type { Tx } from '../../store/store.ts'
 
 /**

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import type { Clock } from '../../context.ts'
 import { DEFAULT_POLICY, type SigningPolicy, type Spent } from '../../policy/policy.ts'
 import type { Row } from '../../store/schema.ts'
-import { findPolicy, lastSpend, lockPolicy, sumSpends } from '../../store/signings.ts'
+import { findPolicy, lastSpend, lockPolicy, sumSpends } from '../../store/signing/signings.ts'
 import type { Reader, Tx } from '../../store/store.ts'
 import { DAY_MS } from '../../timing.ts'
 

@@ -2,7 +2,7 @@
 import type { Signer } from '../../chain/signer/index.ts'
 import { conflict } from '../../errors.ts'
 import { newId } from '../../store/id.ts'
-import { findSigning } from '../../store/signings.ts'
+import { findSigning } from '../../store/signing/signings.ts'
 import { requireRunning, signingEnded } from './refusals.ts'
 import { requireCluster, requireSigner } from './require-signer.ts'
 import type { SigningContext, SigningPlan } from './types.ts'

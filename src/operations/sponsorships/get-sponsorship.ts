@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { findSponsorship } from '../../store/sponsorships.ts'
+import { findSponsorship } from '../../store/airdrops/sponsorships.ts'
 import { notSponsored } from './refusals.ts'
 import { sponsorshipRecord } from './sponsorship-record.ts'
 

@@ -4,7 +4,6 @@ import type { Services } from '../../context.ts'
 import { ENDED_BLOCKHASH_SLOTS } from '../../following/expiry.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
-import { findSigning, supersedeSigning } from '../../store/signings.ts'
 import {
   addToUsed,
   type EndedSponsoredClaim,
@@ -13,7 +12,8 @@ import {
   moveSponsoredClaim,
   type SponsoredClaimRow,
   unsignedSponsoredClaims,
-} from '../../store/sponsorships.ts'
+} from '../../store/airdrops/sponsorships.ts'
+import { findSigning, supersedeSigning } from '../../store/signing/signings.ts'
 import type { Tx } from '../../store/store.ts'
 import { MINUTE_MS } from '../../timing.ts'
 

@@ -1,14 +1,14 @@
 /** Checks whether a sponsorship pays for one more claim of a wallet: it is on, has budget left, and the wallet had none yet. */
 import type { Signer } from '../../chain/signer/index.ts'
 import type { Services } from '../../context.ts'
-import { findTree } from '../../store/merkle-trees.ts'
+import { findTree } from '../../store/airdrops/merkle-trees.ts'
 import {
   findSponsorship,
   lockSponsorship,
   type SponsoredClaimRow,
   type SponsorshipRow,
   sponsoredClaimsOfWallet,
-} from '../../store/sponsorships.ts'
+} from '../../store/airdrops/sponsorships.ts'
 import type { Reader, Tx } from '../../store/store.ts'
 import { readPolicyState } from '../signing/policy-state.ts'
 import {

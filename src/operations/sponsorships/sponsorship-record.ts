@@ -1,7 +1,7 @@
 /** Shows a sponsorship as the API answers it. */
 import type { Sponsorship } from '../../api/sponsorships.ts'
-import { findTree } from '../../store/merkle-trees.ts'
-import { countSponsoredClaims, type SponsorshipRow } from '../../store/sponsorships.ts'
+import { findTree } from '../../store/airdrops/merkle-trees.ts'
+import { countSponsoredClaims, type SponsorshipRow } from '../../store/airdrops/sponsorships.ts'
 import type { Reader } from '../../store/store.ts'
 
 export async function sponsorshipRecord(reader: Reader, row: SponsorshipRow): Promise<Sponsorship> {

@@ -18,9 +18,9 @@ import {
   lockSponsorship,
   moveSponsoredClaim,
   type SponsoredClaimRow,
-} from '../../store/sponsorships.ts'
+} from '../../store/airdrops/sponsorships.ts'
 import type { Tx } from '../../store/store.ts'
-import { findTransaction } from '../../store/transactions.ts'
+import { findTransaction } from '../../store/transactions/transactions.ts'
 import { trackingOf } from '../building.ts'
 import { requireCluster, requireSigner } from '../signing/require-signer.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'

@@ -3,9 +3,14 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
-import { lockTree } from '../../store/merkle-trees.ts'
+import { lockTree } from '../../store/airdrops/merkle-trees.ts'
+import {
+  insertSponsorship,
+  lockSponsorship,
+  type SponsorshipRow,
+  updateSponsorship,
+} from '../../store/airdrops/sponsorships.ts'
 import type { Row } from '../../store/schema.ts'
-import { insertSponsorship, lockSponsorship, type SponsorshipRow, updateSponsorship } from '../../store/sponsorships.ts'
 import type { Tx } from '../../store/store.ts'
 import { requireRecord } from '../require-record.ts'
 import { audit } from '../signing/audit.ts'

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { pageStakes } from '../../store/stakes.ts'
+import { pageStakes } from '../../store/resources/stakes.ts'
 import { recordPage, stakeRecord } from '../api-records.ts'
 
 type ListStakesRoute = Api['stakes']['list']

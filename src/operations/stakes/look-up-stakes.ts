@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { findStakedByWallet } from '../../store/stakes.ts'
+import { findStakedByWallet } from '../../store/resources/stakes.ts'
 import { stakeRecord } from '../api-records.ts'
 
 type LookUpStakesRoute = Api['stakes']['lookup']

@@ -3,7 +3,7 @@ import { claimStatusAddress, decodeClaimStatus } from '../../chain/programs/merk
 import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
 import { badRequest, notFound } from '../../errors.ts'
-import { findTree } from '../../store/merkle-trees.ts'
+import { findTree } from '../../store/airdrops/merkle-trees.ts'
 import { readAirdrop } from '../airdrops/on-chain.ts'
 
 /**

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { pageTokens } from '../../store/tokens.ts'
+import { pageTokens } from '../../store/resources/tokens.ts'
 import { recordPage, tokenRecord } from '../api-records.ts'
 
 type ListTokensRoute = Api['tokens']['list']

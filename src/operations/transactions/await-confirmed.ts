@@ -1,7 +1,7 @@
 /** Waits until a submitted transaction is confirmed, for a request that continues only then. */
 
 import type { Services } from '../../context.ts'
-import { type FollowedTransaction, findTransaction } from '../../store/transactions.ts'
+import { type FollowedTransaction, findTransaction } from '../../store/transactions/transactions.ts'
 import { pause } from '../../timing.ts'
 import { followTransaction } from './follow-transactions.ts'
 

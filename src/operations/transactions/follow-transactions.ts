@@ -1,7 +1,7 @@
 /** Follows submitted transactions with the projections of every resource. */
 import type { Services } from '../../context.ts'
 import { type FollowRoundOptions, followDue, followOne } from '../../following/rounds.ts'
-import type { FollowedTransaction } from '../../store/transactions.ts'
+import type { FollowedTransaction } from '../../store/transactions/transactions.ts'
 import { PROJECTIONS } from '../projections.ts'
 
 type FollowTransactionsServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'signer'>

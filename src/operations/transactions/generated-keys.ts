@@ -3,7 +3,7 @@ import { badRequest } from '../../errors.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { freshKey, SEED_BYTES } from '../../solana/signatures.ts'
-import type { Vault } from '../../store/vault.ts'
+import type { Vault } from '../../store/installation/vault.ts'
 import { termsSha256 } from './message-terms.ts'
 
 const PURPOSE = 'generated keys'

@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts'
 import { internal } from '../../errors.ts'
 import { transactionRecord } from '../../following/transaction-record.ts'
 import { transitionOf } from '../../following/transition.ts'
-import { type FollowedTransaction, findTransaction } from '../../store/transactions.ts'
+import { type FollowedTransaction, findTransaction } from '../../store/transactions/transactions.ts'
 import { followTransaction } from './follow-transactions.ts'
 
 type GetTransactionRoute = Api['transactions']['get']

@@ -1,6 +1,6 @@
 /** Looks at a transaction as soon as a node says that it is confirmed, instead of at the next round. */
 import type { Services } from '../../context.ts'
-import { findTransaction } from '../../store/transactions.ts'
+import { findTransaction } from '../../store/transactions/transactions.ts'
 import { followTransaction } from './follow-transactions.ts'
 
 export type LookingServices = Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'signer'>

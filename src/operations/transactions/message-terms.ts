@@ -4,8 +4,8 @@ import { badRequest } from '../../errors.ts'
 import { KEY_BYTES } from '../../solana/constants.ts'
 import { type DecodedTransaction, decodeWireTransaction } from '../../solana/messages.ts'
 import { type Soon, whenThere } from '../../soon.ts'
-import { firstOfMessage, liveWithBlockhash, lockBlockhashes } from '../../store/refreshed-messages.ts'
 import type { Reader, Tx } from '../../store/store.ts'
+import { firstOfMessage, liveWithBlockhash, lockBlockhashes } from '../../store/transactions/refreshed-messages.ts'
 
 type Message = Pick<DecodedTransaction, 'message' | 'messageBytes'>
 

@@ -2,7 +2,7 @@
 
 import { broadcast } from '../../chain/sending/send.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
-import { planSend } from '../../store/transactions.ts'
+import { planSend } from '../../store/transactions/transactions.ts'
 import { type LookingServices, lookWhenSeen } from './look-when-seen.ts'
 
 /** The request makes the first attempt and the watcher all later ones, so that a failure is only logged. */

@@ -5,10 +5,10 @@ import { transactionRecord } from '../../following/transaction-record.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 import { type Soon, whenThere } from '../../soon.ts'
-import { type EventDraft, writeEvent } from '../../store/event-drafts.ts'
+import { type EventDraft, writeEvent } from '../../store/events/drafts.ts'
 import type { NewRow } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
-import { addTransaction } from '../../store/transactions.ts'
+import { addTransaction } from '../../store/transactions/transactions.ts'
 
 export interface SubmissionOptions {
   max_retries: number

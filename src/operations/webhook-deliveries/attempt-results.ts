@@ -1,6 +1,6 @@
 /** Collects the results of attempts, and writes those that ended together in one transaction. */
 import type { Services } from '../../context.ts'
-import { type Claim, releaseClaims } from '../../store/webhook-outcomes.ts'
+import { type Claim, releaseClaims } from '../../store/webhooks/outcomes.ts'
 import { writeUnlessBusy } from './busy-database.ts'
 import { type EndedAttempt, recordAttempt, recordAttempts } from './record-attempt.ts'
 

@@ -1,8 +1,8 @@
 /** The bodies of events as they are sent, made once for all subscriptions that get the event. */
 import type { Row } from '../../store/schema.ts'
 import type { Reader } from '../../store/store.ts'
-import { findOrdinaryEvents } from '../../store/webhook-events.ts'
-import type { Queued } from '../../store/webhook-queue.ts'
+import { findOrdinaryEvents } from '../../store/webhooks/events.ts'
+import type { Queued } from '../../store/webhooks/queue.ts'
 import { eventRecord } from '../api-records.ts'
 
 export const eventBody = (event: Row<'events'>): Buffer => Buffer.from(JSON.stringify(eventRecord(event)))

@@ -2,14 +2,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Services } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
-import { lastSequence } from '../../store/webhook-cursors.ts'
-import type { NewQueued } from '../../store/webhook-enqueuing.ts'
+import { lastSequence } from '../../store/webhooks/cursors.ts'
+import type { NewQueued } from '../../store/webhooks/enqueuing.ts'
 import {
   type BehindSubscription,
   enqueueForAll,
   subscriptionsBehind,
   withBacklog,
-} from '../../store/webhook-fan-out.ts'
+} from '../../store/webhooks/fan-out.ts'
 
 type FanServices = Pick<Services, 'store' | 'clock' | 'log'>
 

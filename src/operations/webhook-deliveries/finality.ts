@@ -8,7 +8,7 @@ import {
   type TransactionEnd,
   transactionEnds,
   unfinalDeliveries,
-} from '../../store/webhook-unfinal.ts'
+} from '../../store/webhooks/unfinal.ts'
 import { MINUTE_MS } from '../../timing.ts'
 
 const DELIVERIES_PER_LOOK = 500

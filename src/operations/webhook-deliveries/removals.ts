@@ -1,7 +1,7 @@
 /** Deletes the queued deliveries and attempt records of removed subscriptions, in limited steps. */
 import type { Services } from '../../context.ts'
-import { inSteps } from '../../store/in-steps.ts'
-import { deleteRemoval, removalsAfter, removeRemains } from '../../store/webhook-removals.ts'
+import { deleteRemoval, removalsAfter, removeRemains } from '../../store/webhooks/removals.ts'
+import { inSteps } from '../../store/writing/in-steps.ts'
 
 /** Time after which attempts that were in progress at the removal are recorded. */
 const SETTLED_MS = 60_000

@@ -2,10 +2,10 @@
 import type { Services } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
-import { hasBacklog } from '../../store/webhook-cursors.ts'
-import { type DeliveryCommitment, type EventFilter, enqueueRange, nthEnabled } from '../../store/webhook-enqueuing.ts'
-import { moveReplay, replaysAfter, type WebhookReplay } from '../../store/webhook-replays.ts'
-import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
+import { hasBacklog } from '../../store/webhooks/cursors.ts'
+import { type DeliveryCommitment, type EventFilter, enqueueRange, nthEnabled } from '../../store/webhooks/enqueuing.ts'
+import { moveReplay, replaysAfter, type WebhookReplay } from '../../store/webhooks/replays.ts'
+import { findWebhookSubscription } from '../../store/webhooks/subscriptions.ts'
 import { MOST_UNTRIED } from './fan-out.ts'
 
 type ReplayServices = Pick<Services, 'store' | 'clock' | 'log'>

@@ -1,7 +1,6 @@
 /** Claims what is due, fairly between origins and subscriptions, and hands it to the sending. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Reader } from '../../store/store.ts'
-import { changesSoFar } from '../../store/subscription-changes.ts'
 import {
   claimQueued,
   type DueSubscription,
@@ -10,8 +9,9 @@ import {
   sendable,
   sendableAlone,
   subscriptionsWithDue,
-} from '../../store/webhook-queue.ts'
-import { findWebhookSubscriptions } from '../../store/webhook-subscriptions.ts'
+} from '../../store/webhooks/queue.ts'
+import { changesSoFar } from '../../store/webhooks/subscription-changes.ts'
+import { findWebhookSubscriptions } from '../../store/webhooks/subscriptions.ts'
 import type { ClaimedDelivery, DeliveryServices } from './attempt.ts'
 import { writeUnlessBusy } from './busy-database.ts'
 import type { DeliveriesUnderWay } from './deliveries-under-way.ts'

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { deleteWebhookSubscription } from '../../store/webhook-subscriptions.ts'
+import { deleteWebhookSubscription } from '../../store/webhooks/subscriptions.ts'
 import { ownSubscription } from './owned.ts'
 
 type DeleteWebhookSubscriptionRoute = Api['webhookSubscriptions']['delete']

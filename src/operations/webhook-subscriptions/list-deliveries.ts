@@ -2,8 +2,8 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { pageWebhookDeliveries } from '../../store/webhook-deliveries.ts'
-import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
+import { pageWebhookDeliveries } from '../../store/webhooks/deliveries.ts'
+import { findWebhookSubscription } from '../../store/webhooks/subscriptions.ts'
 import { recordPage, webhookDeliveryRecord } from '../api-records.ts'
 import { requireRecord } from '../require-record.ts'
 

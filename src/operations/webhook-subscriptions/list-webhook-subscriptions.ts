@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { pageWebhookSubscriptions } from '../../store/webhook-subscriptions.ts'
+import { pageWebhookSubscriptions } from '../../store/webhooks/subscriptions.ts'
 import { recordPage, webhookSubscriptionRecord } from '../api-records.ts'
 
 type ListWebhookSubscriptionsRoute = Api['webhookSubscriptions']['list']

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts'
 import { forbidden } from '../../errors.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Reader } from '../../store/store.ts'
-import { findWebhookSubscription } from '../../store/webhook-subscriptions.ts'
+import { findWebhookSubscription } from '../../store/webhooks/subscriptions.ts'
 import { requireRecord } from '../require-record.ts'
 
 /**

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { writeEvent } from '../../store/event-drafts.ts'
+import { writeEvent } from '../../store/events/drafts.ts'
 import { newId } from '../../store/id.ts'
 import { eventRecord, webhookSubscriptionRecord } from '../api-records.ts'
 import { ownSubscription } from './owned.ts'

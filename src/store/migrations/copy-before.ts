@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ApiError, internal } from '../../errors.ts'
 import { replaceWith } from '../../files.ts'
-import { copySqlite } from '../sqlite-copy.ts'
+import { copySqlite } from '../sqlite/copy.ts'
 import type { MigrationState } from './migrate.ts'
 
 /** Folder of the copies, in the data folder. */

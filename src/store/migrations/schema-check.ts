@@ -4,7 +4,7 @@ import { Kysely, SqliteDialect, sql } from 'kysely'
 import { internal } from '../../errors.ts'
 import { loadSqlite } from '../../native-modules.ts'
 import type { Tables } from '../schema.ts'
-import { sqliteSchema } from '../sqlite-connection.ts'
+import { sqliteSchema } from '../sqlite/connection.ts'
 import { type MigrationState, migrateDatabase } from './migrate.ts'
 
 /** Columns of each table by its name. */

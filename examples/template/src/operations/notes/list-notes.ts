@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { pageNotes } from '../../store/notes.ts'
+import { pageNotes } from '../../store/resources/notes.ts'
 import { recordPage } from '../api-records.ts'
 import { noteRecord } from './note-record.ts'
 

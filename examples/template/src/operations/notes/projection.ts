@@ -2,8 +2,8 @@
 
 import type { Projection } from '../../following/projection.ts'
 import { MEMO_PROGRAM } from '../../solana/program-ids.ts'
-import type { EventDraft } from '../../store/event-drafts.ts'
-import { findNote, updateNote } from '../../store/notes.ts'
+import type { EventDraft } from '../../store/events/drafts.ts'
+import { findNote, updateNote } from '../../store/resources/notes.ts'
 import { type NoteMemo, readNoteMemo } from './note-memo.ts'
 import { noteRecord } from './note-record.ts'
 

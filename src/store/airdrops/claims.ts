@@ -1,0 +1,183 @@
+/** Storage of airdrop claims, each stored once, with their totals by hour and their median kept as they are written. */
+import { type SqlBool, sql } from 'kysely'
+import { HOUR_MS } from '../../timing.ts'
+import { addedColumn, addedParts, highAndLow } from '../queries/amount-parts.ts'
+import { listing } from '../queries/records.ts'
+import type { Row } from '../schema.ts'
+import type { Reader, Tx } from '../store.ts'
+
+export type AirdropClaimRow = Row<'airdrop_claims'>
+type Figures = Row<'airdrop_claim_figures'>
+
+/** The claims of one airdrop on the chain with this genesis hash. */
+export interface ClaimedAirdrop {
+  genesis: string
+  airdrop_id: string
+}
+
+export interface NewAirdropClaim extends ClaimedAirdrop {
+  wallet: string
+  kind: AirdropClaimRow['kind']
+  /** Raw units that were not locked. */
+  amount: bigint
+  /** Raw units that were locked and have vested. */
+  amount_locked: bigint
+  /** Where only this is known: all of the locked raw units that the wallet has claimed so far; what is not stored is this claim's. */
+  withdrawn?: bigint | undefined
+  signature: string
+  slot: number
+  /** Unix milliseconds. */
+  claimed_at: number
+}
+
+/** Digits of the largest sum of two u64. */
+const SIZE_DIGITS = 20
+
+export const pageAirdropClaims = listing('airdrop_claims', ['genesis', 'airdrop_id'], {
+  weights: { signature: 1 },
+})
+
+/**
+ * Stores a claim with the totals and the median of its airdrop; false where it is stored already. A first claim that is
+ * told of again in a later slot, because a fork dropped it, takes the place of the one that is stored.
+ */
+export async function recordAirdropClaim(tx: Tx, told: NewAirdropClaim): Promise<boolean> {
+  const { genesis, airdrop_id, wallet, kind, signature, slot, claimed_at } = told
+  const dedupe_by = kind === 'claim' ? '' : signature
+  const figures = await lockedFigures(tx, told)
+  const stored = await tx
+    .selectFrom('airdrop_claims')
+    .selectAll()
+    .where('genesis', '=', genesis)
+    .where('airdrop_id', '=', airdrop_id)
+    .where('wallet', '=', wallet)
+    .where('dedupe_by', '=', dedupe_by)
+    .executeTakeFirst()
+  if (stored !== undefined) {
+    if (stored.signature !== signature && stored.slot < slot) await moveClaim(tx, stored, told)
+    return false
+  }
+  const claim = await withLockedPart(tx, told)
+  const size = String(claim.amount + claim.amount_locked).padStart(SIZE_DIGITS, '0')
+  const { seq } = await tx
+    .insertInto('airdrop_claims')
+    .values({ ...storedColumns(claim), size, dedupe_by })
+    .returning('seq')
+    .executeTakeFirstOrThrow()
+  await addToHour(tx, claim, 1)
+  const median = await medianWith(tx, figures, { size, seq })
+  await tx
+    .updateTable('airdrop_claim_figures')
+    .set({
+      claims: figures.claims + 1,
+      median_size: median.size,
+      median_seq: median.seq,
+      first_at: Math.min(figures.first_at ?? claimed_at, claimed_at),
+      last_at: Math.max(figures.last_at ?? claimed_at, claimed_at),
+    })
+    .where('genesis', '=', genesis)
+    .where('airdrop_id', '=', airdrop_id)
+    .execute()
+  return true
+}
+
+/** Of two claims that were read together the first has what both have paid, so that their sum is right. */
+async function withLockedPart(tx: Tx, { withdrawn, ...claim }: NewAirdropClaim): Promise<NewAirdropClaim> {
+  if (withdrawn === undefined) return claim
+  const { genesis, airdrop_id, wallet } = claim
+  const rows = tx.selectFrom('airdrop_claims').select('amount_locked').where('genesis', '=', genesis)
+  const stored = await rows.where('airdrop_id', '=', airdrop_id).where('wallet', '=', wallet).execute()
+  const rest = stored.reduce((sum, { amount_locked }) => sum - BigInt(amount_locked), withdrawn)
+  return { ...claim, amount_locked: rest > 0n ? rest : 0n }
+}
+
+const storedColumns = ({ amount, amount_locked, withdrawn, ...claim }: NewAirdropClaim) => ({
+  ...claim,
+  amount: String(amount),
+  amount_locked: String(amount_locked),
+})
+
+/** Blocks other writers of the airdrop's claims until the commit, so that each of them moves the median from where it is. */
+const lockedFigures = (tx: Tx, { genesis, airdrop_id }: ClaimedAirdrop): Promise<Figures> =>
+  tx
+    .insertInto('airdrop_claim_figures')
+    .values({ genesis, airdrop_id, claims: 0, median_size: null, median_seq: null, first_at: null, last_at: null })
+    .onConflict((conflict) => conflict.columns(['genesis', 'airdrop_id']).doUpdateSet({ genesis }))
+    .returningAll()
+    .executeTakeFirstOrThrow()
+
+/** The amounts stay, because the leaf of a wallet is what it can claim first, so that the median stays too. */
+async function moveClaim(
+  tx: Tx,
+  { seq, amount, amount_locked, ...stored }: AirdropClaimRow,
+  { signature, slot, claimed_at }: NewAirdropClaim,
+): Promise<void> {
+  const moved = { ...stored, amount: BigInt(amount), amount_locked: BigInt(amount_locked) }
+  await addToHour(tx, moved, -1)
+  await addToHour(tx, { ...moved, claimed_at }, 1)
+  await tx.updateTable('airdrop_claims').set({ signature, slot, claimed_at }).where('seq', '=', seq).execute()
+}
+
+async function addToHour(
+  tx: Tx,
+  claim: Omit<NewAirdropClaim, 'signature' | 'slot' | 'wallet'>,
+  times: 1 | -1,
+): Promise<void> {
+  const { genesis, airdrop_id, kind, claimed_at } = claim
+  const [amount, locked] = [highAndLow(claim.amount * BigInt(times)), highAndLow(claim.amount_locked * BigInt(times))]
+  const table = 'airdrop_claim_totals'
+  await tx
+    .insertInto(table)
+    .values({
+      ...{ genesis, airdrop_id, hour: Math.floor(claimed_at / HOUR_MS), claims: times },
+      wallets: kind === 'claim' ? times : 0,
+      ...{ amount_high: amount.high, amount_low: amount.low, locked_high: locked.high, locked_low: locked.low },
+    })
+    .onConflict((conflict) => {
+      const [sum, sumLocked] = [addedParts(table, 'amount'), addedParts(table, 'locked')]
+      return conflict.columns(['genesis', 'airdrop_id', 'hour']).doUpdateSet({
+        claims: addedColumn(table, 'claims'),
+        wallets: addedColumn(table, 'wallets'),
+        ...{ amount_high: sum.high, amount_low: sum.low, locked_high: sumLocked.high, locked_low: sumLocked.low },
+      })
+    })
+    .execute()
+}
+
+/** A place in the order of claims by size. */
+interface SizePlace {
+  size: string
+  seq: number
+}
+
+/**
+ * Returns the lower middle of the order with one more claim in it. It is at most one place from the middle before, so
+ * that no claim but its neighbour is read, however many there are.
+ */
+async function medianWith(tx: Tx, figures: Figures, added: SizePlace): Promise<SizePlace> {
+  const { claims, median_size, median_seq } = figures
+  if (median_size === null || median_seq === null) return added
+  const middle = { size: median_size, seq: median_seq }
+  const isBehind = added.size > middle.size || (added.size === middle.size && added.seq > middle.seq)
+  const isEven = (claims + 1) % 2 === 0
+  // An odd number with one more behind its middle moves it up, an even one with one more before it moves it down.
+  if (isBehind === isEven) return middle
+  return (await claimBeside(tx, figures, middle, isBehind ? '>' : '<')) ?? middle
+}
+
+/** Returns the claim next to a place in the order by size; null at its ends. */
+export async function claimBeside(
+  reader: Reader,
+  { genesis, airdrop_id }: ClaimedAirdrop,
+  { size, seq }: SizePlace,
+  side: '<' | '>',
+): Promise<SizePlace | null> {
+  const order = side === '>' ? 'asc' : 'desc'
+  const next = reader
+    .selectFrom('airdrop_claims')
+    .select(['size', 'seq'])
+    .where('genesis', '=', genesis)
+    .where('airdrop_id', '=', airdrop_id)
+    .where(sql<SqlBool>`(size, seq) ${sql.raw(side)} (${size}, ${seq})`)
+  return (await next.orderBy('size', order).orderBy('seq', order).limit(1).executeTakeFirst()) ?? null
+}

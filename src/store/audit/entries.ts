@@ -1,0 +1,182 @@
+/** The audit log: entries numbered without gaps, each hashed with SHA-256 together with the previous hash and sealed with the vault's key. */
+import { hash as hashOf } from 'node:crypto'
+import { sql } from 'kysely'
+import { type Soon, whenThere } from '../../soon.ts'
+import type { Vault } from '../installation/vault.ts'
+import { filteredList, type ListOrder, type PageRequest, pageOf, type StoredPage } from '../queries/paging.ts'
+import { type Placeholders, prepared } from '../queries/prepared.ts'
+import type { Row } from '../schema.ts'
+import { findSetting, settleSetting } from '../settings.ts'
+import type { Reader, Store, Tx } from '../store.ts'
+
+type AuditEntryRow = Row<'audit_entries'>
+export type NewAuditEntry = Omit<AuditEntryRow, 'sequence' | 'previous_hash' | 'hash' | 'seal'>
+
+/** Previous hash of the first entry. */
+export const FIRST_HASH = '0'.repeat(64)
+export const COUNTER = 'audit'
+export type Sealing = Pick<Vault, 'mac'>
+
+/**
+ * SHA-256 in hex over the JSON array of the entry's fields in this order; docs/signer.md documents it for other
+ * languages.
+ */
+export function auditHash({
+  sequence,
+  previous_hash,
+  at,
+  action,
+  signer,
+  api_key_id,
+  request_id,
+  details_json,
+}: Omit<AuditEntryRow, 'hash' | 'seal'>) {
+  const fields = [sequence, previous_hash, at, action, signer, api_key_id, request_id, details_json]
+  return hashOf('sha256', JSON.stringify(fields), 'hex')
+}
+
+/**
+ * Computes the seal from the hash, which covers all earlier entries. Write access to the database alone does not
+ * suffice to forge it.
+ */
+export const auditSeal = (vault: Sealing, { hash }: Pick<AuditEntryRow, 'hash'>): string =>
+  vault.mac(hash, 'audit entry')
+
+/**
+ * Appends an entry in the transaction of the change that it reports, at once where the database answers at once. The
+ * counter's row stays locked until the commit, so that the chain cannot fork.
+ */
+export function appendAudit(tx: Tx, vault: Sealing, entry: NewAuditEntry): Soon<AuditEntryRow> {
+  return whenThere(countEntry.first(tx, {}), (counted) => {
+    if (counted === undefined) throw new Error('the counter of the audit log is missing')
+    const sequence = counted.value
+    return whenThere(hashBefore(tx, sequence), (previous) => {
+      const row = chained(vault, entry, sequence, previous)
+      return whenThere(insertEntry.run(tx, row), () => {
+        appended.set(tx, row)
+        return row
+      })
+    })
+  })
+}
+
+/** The entry with its place in the chain. */
+function chained(vault: Sealing, entry: NewAuditEntry, sequence: number, previous_hash: string): AuditEntryRow {
+  const row: AuditEntryRow = {
+    sequence,
+    previous_hash,
+    hash: '',
+    seal: '',
+    at: entry.at,
+    action: entry.action,
+    signer: entry.signer,
+    api_key_id: entry.api_key_id,
+    request_id: entry.request_id,
+    details_json: entry.details_json,
+  }
+  row.hash = auditHash(row)
+  row.seal = auditSeal(vault, row)
+  return row
+}
+
+/** The last entry that was appended in each open transaction. */
+const appended = new WeakMap<Tx, Pick<AuditEntryRow, 'sequence' | 'hash'>>()
+
+/**
+ * Hash of the entry before this one. It need not be read where this transaction has just appended that entry; where the
+ * entry was undone, the counter was too, so that the number tells.
+ */
+function hashBefore(tx: Tx, sequence: number): Soon<string> {
+  const before = appended.get(tx)
+  if (before?.sequence === sequence - 1) return before.hash
+  return whenThere(lastHash.first(tx, {}), (row) => row?.hash ?? FIRST_HASH)
+}
+
+const countEntry = prepared((db) =>
+  db
+    .updateTable('counters')
+    .set((row) => ({ value: row('value', '+', 1) }))
+    .where('name', '=', COUNTER)
+    .returning('value'),
+)
+/** The limit is part of the text: SQLite would prepare the statement anew each time that one is bound. */
+const lastHash = prepared((db) =>
+  db.selectFrom('audit_entries').select('hash').orderBy('sequence', 'desc').limit(sql.lit(1)),
+)
+const insertEntry = prepared((db, row: Placeholders<AuditEntryRow>) =>
+  db.insertInto('audit_entries').values({
+    sequence: row.sequence,
+    previous_hash: row.previous_hash,
+    hash: row.hash,
+    seal: row.seal,
+    at: row.at,
+    action: row.action,
+    signer: row.signer,
+    api_key_id: row.api_key_id,
+    request_id: row.request_id,
+    details_json: row.details_json,
+  }),
+)
+
+/** Blocks other appends until the commit. */
+export async function lockAudit(tx: Tx): Promise<void> {
+  await tx.updateTable('counters').set({ name: COUNTER }).where('name', '=', COUNTER).execute()
+}
+
+export async function lastAudit(reader: Reader): Promise<AuditEntryRow | null> {
+  const rows = reader.selectFrom('audit_entries').selectAll()
+  return (await rows.orderBy('sequence', 'desc').limit(1).executeTakeFirst()) ?? null
+}
+
+export function pageAudit(
+  reader: Reader,
+  request: PageRequest & { action?: string | undefined; order?: ListOrder | undefined },
+): Promise<StoredPage<AuditEntryRow>> {
+  let query = reader.selectFrom('audit_entries').selectAll()
+  if (request.action !== undefined) query = query.where('action', '=', request.action)
+  const { limit, cursor, order } = request
+  // The response contains the details twice, once as text in which every quote is escaped.
+  const weights = { details_json: 3 }
+  const list = filteredList('audit_entries', { action: request.action })
+  return pageOf({ query, list, place: 'sequence', weights, limit, cursor, order })
+}
+
+/** Setting that is stored once the entries of an earlier version are sealed, or if there were none. */
+const SEALED = 'audit_sealed'
+const ENTRIES_PER_WRITE = 500
+
+/**
+ * Seals the unsealed entries of an earlier version and logs their number. Removing the setting to have forged entries
+ * sealed therefore leaves a dated entry in the log. Returns the number of sealed entries.
+ */
+export async function sealEarlierEntries(store: Store, vault: Sealing, now: number): Promise<number> {
+  if ((await findSetting(store.db, SEALED)) !== null) return 0
+  let sealed = 0
+  for (let after = 0; ; ) {
+    const rows = await store.db
+      .selectFrom('audit_entries')
+      .select(['sequence', 'hash'])
+      .where('sequence', '>', after)
+      .where('seal', 'is', null)
+      .orderBy('sequence')
+      .limit(ENTRIES_PER_WRITE)
+      .execute()
+    const last = rows.at(-1)
+    if (last === undefined) break
+    await store.write(async (tx) => {
+      for (const row of rows) {
+        const change = tx.updateTable('audit_entries').set({ seal: auditSeal(vault, row) })
+        await change.where('sequence', '=', row.sequence).where('seal', 'is', null).execute()
+      }
+    })
+    after = last.sequence
+    sealed += rows.length
+  }
+  await store.write(async (tx) => {
+    const sealedAt = String(now)
+    if ((await settleSetting(tx, SEALED, sealedAt)) !== sealedAt || sealed === 0) return
+    const about = { action: 'audit.sealed', signer: null, api_key_id: '', request_id: 'upgrade' }
+    await appendAudit(tx, vault, { ...about, at: now, details_json: JSON.stringify({ entries: sealed }) })
+  })
+  return sealed
+}

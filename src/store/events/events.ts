@@ -1,0 +1,267 @@
+/** Events: a sequence without gaps, each event written in the transaction of the change that it reports. */
+import { hash } from 'node:crypto'
+import { type RawBuilder, sql } from 'kysely'
+import { type Soon, whenThere } from '../../soon.ts'
+import {
+  decodeCursor,
+  filteredList,
+  type ListOrder,
+  type PageRequest,
+  pageOf,
+  type StoredPage,
+  weightOf,
+} from '../queries/paging.ts'
+import { type Placeholders, prepared } from '../queries/prepared.ts'
+import type { NewRow, Row } from '../schema.ts'
+import type { Reader, Tx } from '../store.ts'
+import { wakeOnCommit } from '../writing/work.ts'
+
+export type NewEvent = Omit<NewRow<'events'>, 'sequence' | 'latest_at'>
+
+/** An event as it was just appended. */
+export type AppendedEvent = Omit<Row<'events'>, 'latest_at'>
+
+export interface EventFilters {
+  type?: string | undefined
+  resource_type?: string | undefined
+  resource_id?: string | undefined
+  /** Creation time in Unix milliseconds, exclusive. */
+  created_after?: number | undefined
+}
+
+/**
+ * Appends an event with the next number; null, without using a number, when its `dedupe_key` is already stored. The
+ * counter's row is locked until the commit, so that numbers become visible in order and a rollback leaves no gap.
+ */
+export function appendEvent(tx: Tx, event: NewEvent): Soon<AppendedEvent | null> {
+  return whenThere(isAppended(tx, event.dedupe_key), (isKnown) =>
+    isKnown ? null : whenThere(moveCounter(tx, 1), (sequence) => insertNumbered(tx, event, sequence)),
+  )
+}
+
+function insertNumbered(tx: Tx, event: NewEvent, sequence: number): Soon<AppendedEvent | null> {
+  const appended: AppendedEvent = {
+    sequence,
+    id: event.id,
+    type: event.type,
+    resource_type: event.resource_type,
+    resource_id: event.resource_id,
+    object_json: event.object_json,
+    external_uid: event.external_uid ?? null,
+    metadata_json: event.metadata_json ?? null,
+    dedupe_key: event.dedupe_key,
+    created_at: event.created_at,
+  }
+  return whenThere(insertEvent.run(tx, appended), (inserted) => {
+    if (inserted > 0) {
+      wakeOnCommit('webhook-delivery')
+      return appended
+    }
+    // Another process wrote the same event between the check and the lock.
+    return whenThere(moveCounter(tx, -1), () => null)
+  })
+}
+
+/** Whether the event was ever written; its key stays known when the event is removed. */
+export function isAppended(reader: Reader, dedupeKey: string): Soon<boolean> {
+  return whenThere(
+    findAppended.first(reader, { key: dedupeKey, keyHash: eventKeyHash(dedupeKey) }),
+    (known) => known !== undefined,
+  )
+}
+
+export const eventKeyHash = (dedupeKey: string): Buffer => hash('sha256', dedupeKey, 'buffer')
+
+const findAppended = prepared((db, { key, keyHash }: Placeholders<{ key: string; keyHash: Buffer }>) =>
+  // One statement, because an event may be removed between two.
+  db
+    .selectFrom('events')
+    .select('sequence')
+    .where('dedupe_key', '=', key)
+    .unionAll(
+      db.selectFrom('removed_event_keys').select(sql<number>`0`.as('sequence')).where('key_hash', '=', keyHash),
+    ),
+)
+
+/** The event is not read back, which would cost SQLite more than the insert itself. */
+const insertEvent = prepared((db, event: Placeholders<AppendedEvent>) =>
+  db
+    .insertInto('events')
+    .values({
+      sequence: event.sequence,
+      id: event.id,
+      type: event.type,
+      resource_type: event.resource_type,
+      resource_id: event.resource_id,
+      object_json: event.object_json,
+      external_uid: event.external_uid,
+      metadata_json: event.metadata_json,
+      dedupe_key: event.dedupe_key,
+      created_at: event.created_at,
+      latest_at: latestWith(event.created_at),
+    })
+    .onConflict((conflict) => conflict.column('dedupe_key').doNothing()),
+)
+
+/** Number of rows per insert, below SQLite's limit of variables. */
+const EVENTS_PER_INSERT = 500
+/** Up to so many, the insert itself looks for the latest time; with more, planning that takes longer than a query. */
+const FEW_EVENTS = 8
+
+/**
+ * Appends events whose `dedupe_key` is not stored yet, in order, keeping the first of duplicates; same guarantees,
+ * fewer queries.
+ */
+export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
+  for (let at = 0; at < events.length; at += EVENTS_PER_INSERT) {
+    const part = new Map<string, NewEvent>()
+    for (const event of events.slice(at, at + EVENTS_PER_INSERT)) {
+      if (!part.has(event.dedupe_key)) part.set(event.dedupe_key, event)
+    }
+    // What is known is looked for before the counter is locked, because every daemon waits for whoever holds it.
+    await leaveOutAppended(tx, part)
+    if (part.size > 0 && !(await insertAll(tx, [...part.values()]))) {
+      // Another process wrote one of them before the lock; now that this one holds it, none can.
+      await leaveOutAppended(tx, part)
+      if (part.size > 0 && !(await insertAll(tx, [...part.values()]))) throw new Error('events are stored and unknown')
+    }
+  }
+}
+
+/** Inserts all of them with the next numbers, or none, where one is stored already. Keeps the counter locked. */
+async function insertAll(tx: Tx, events: readonly NewEvent[]): Promise<boolean> {
+  const value = await moveCounter(tx, events.length)
+  const first = value - events.length + 1
+  let latest = events.length <= FEW_EVENTS ? null : await latestMoment(tx)
+  let latestHere = 0
+  const rows = events.map((event, i) => {
+    latestHere = Math.max(latestHere, event.created_at)
+    if (latest !== null) latest = Math.max(latest, event.created_at)
+    return { ...event, sequence: first + i, latest_at: latest ?? latestWith(latestHere) }
+  })
+  const inserted = await tx
+    .insertInto('events')
+    .values(rows)
+    .onConflict((conflict) => conflict.column('dedupe_key').doNothing())
+    .executeTakeFirstOrThrow()
+  if (Number(inserted.numInsertedOrUpdatedRows) === rows.length) {
+    wakeOnCommit('webhook-delivery')
+    return true
+  }
+  await tx.deleteFrom('events').where('sequence', '>=', first).where('sequence', '<=', value).execute()
+  await moveCounter(tx, -events.length)
+  return false
+}
+
+/** Deletes from `part` the events that were ever written; the keys of removed ones stay known. */
+async function leaveOutAppended(tx: Tx, part: Map<string, NewEvent>): Promise<void> {
+  const known = tx
+    .selectFrom('events')
+    .select('dedupe_key')
+    .where('dedupe_key', 'in', [...part.keys()])
+  for (const { dedupe_key } of await known.execute()) part.delete(dedupe_key)
+  // In this order, because an event that is removed between the two is found by the second.
+  if (part.size === 0) return
+  const hashes = new Map([...part.keys()].map((key) => [eventKeyHash(key).toString('hex'), key]))
+  const removed = tx
+    .selectFrom('removed_event_keys')
+    .select('key_hash')
+    .where('key_hash', 'in', [...part.keys()].map(eventKeyHash))
+  for (const { key_hash } of await removed.execute()) part.delete(hashes.get(key_hash.toString('hex')) ?? '')
+}
+
+/** Returns the counter's new value, and keeps its row locked until the commit. */
+function moveCounter(tx: Tx, by: number): Soon<number> {
+  return whenThere(addToCounter.first(tx, { by }), (moved) => {
+    if (moved === undefined) throw new Error('the counter of events is missing')
+    return moved.value
+  })
+}
+
+const addToCounter = prepared((db, { by }: Placeholders<{ by: number }>) =>
+  db
+    .updateTable('counters')
+    .set((expression) => ({ value: expression('value', '+', by) }))
+    .where('name', '=', 'events')
+    .returning('value'),
+)
+
+/** Returns the latest time of any event so far; the caller must hold the counter's lock. */
+async function latestMoment(tx: Tx): Promise<number> {
+  const events = tx.selectFrom('events').select('latest_at').orderBy('sequence', 'desc').limit(1)
+  return (await events.executeTakeFirst())?.latest_at ?? 0
+}
+
+/** The same at the moment of an insert, with `created_at`: a query less while the counter is locked. */
+const latestWith = (created_at: number | RawBuilder<number>) =>
+  sql<number>`coalesce((select case when latest_at > ${created_at} then latest_at else cast(${created_at} as bigint) end
+    from events order by sequence desc limit 1), ${created_at})`
+
+/** Returns the sequence of the first event at or after a time in Unix milliseconds; null when there is none. */
+export async function firstSequenceSince(reader: Reader, moment: number): Promise<number | null> {
+  const events = reader.selectFrom('events').select('sequence').where('latest_at', '>=', moment)
+  return (await events.orderBy('latest_at').orderBy('sequence').limit(1).executeTakeFirst())?.sequence ?? null
+}
+
+/** Columns of unbounded size: the event's object and the metadata of the originating request. */
+const EVENT_WEIGHTS = { object_json: 1, metadata_json: 1 } as const
+/** Size limit in bytes that no event of the current version reaches. */
+const SMALL_BYTES = 512 * 1024
+
+/** Finds an event of ordinary size; null when it does not exist, or is a larger event of an earlier version. */
+export async function findSmallEvent(reader: Reader, id: string): Promise<Row<'events'> | null> {
+  const event = reader.selectFrom('events').selectAll().where('id', '=', id)
+  return (await event.where(weightOf(EVENT_WEIGHTS), '<=', SMALL_BYTES).executeTakeFirst()) ?? null
+}
+
+export async function findEvent(reader: Reader, id: string): Promise<Row<'events'> | null> {
+  return (await reader.selectFrom('events').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
+}
+
+/** Returns the events with these ids in no particular order; missing ones are skipped. */
+export function findEvents(reader: Reader, ids: readonly string[]): Promise<Row<'events'>[]> {
+  return reader.selectFrom('events').selectAll().where('id', 'in', ids).execute()
+}
+
+/**
+ * The name of the list in its cursors. Where the oldest come first, a time only says where to begin, so that a cursor
+ * holds without it.
+ */
+function listOf(
+  { type, resource_type, resource_id, created_after }: EventFilters,
+  order: ListOrder | undefined,
+): string {
+  const after = order === 'asc' ? undefined : created_after
+  return filteredList('events', { type, resource_type, resource_id, created_after: after })
+}
+
+/** Returns the sequence behind which the cursor of an ascending page goes on. */
+export const eventPlace = (cursor: string, filters: EventFilters): number =>
+  decodeCursor(`${listOf(filters, 'asc')}:asc`, cursor)
+
+/** Returns a page of events, newest first, or oldest first to follow the stream. */
+export async function pageEvents(
+  reader: Reader,
+  request: PageRequest & EventFilters & { order?: ListOrder | undefined },
+): Promise<StoredPage<Row<'events'>>> {
+  let query = reader.selectFrom('events').selectAll()
+  if (request.type !== undefined) query = query.where('type', '=', request.type)
+  if (request.resource_type !== undefined) query = query.where('resource_type', '=', request.resource_type)
+  if (request.resource_id !== undefined) query = query.where('resource_id', '=', request.resource_id)
+  if (request.created_after !== undefined) {
+    // The index finds the start of the page directly, instead of scanning from either end.
+    const first = await firstSequenceSince(reader, request.created_after + 1)
+    query = query.where('sequence', '>=', first ?? Number.MAX_SAFE_INTEGER)
+    query = query.where('created_at', '>', request.created_after)
+  }
+  const { limit, cursor, order } = request
+  return pageOf({
+    query,
+    list: listOf(request, order),
+    place: 'sequence',
+    weights: EVENT_WEIGHTS,
+    limit,
+    cursor,
+    order,
+  })
+}

@@ -1,0 +1,74 @@
+/** Storage of fee schedules, and which of them are due. */
+import { finding, inserting, listing, updating } from '../queries/records.ts'
+import type { Row } from '../schema.ts'
+import type { Reader, Tx } from '../store.ts'
+
+export type FeeScheduleRow = Row<'fee_schedules'>
+
+export const insertFeeSchedule = inserting('fee_schedules')
+export const findFeeSchedule = finding('fee_schedules', 'id')
+export const updateFeeSchedule = updating('fee_schedules', 'id')
+export const pageFeeSchedules = listing('fee_schedules', ['active'], { weights: { terms_json: 1, metadata_json: 1 } })
+
+export const allFeeSchedules = (reader: Reader): Promise<FeeScheduleRow[]> =>
+  reader.selectFrom('fee_schedules').selectAll().orderBy('seq').execute()
+
+/** Returns the row and locks it until the commit; an update that changes nothing does so on both databases. */
+export const lockFeeSchedule = (tx: Tx, id: string) => updateFeeSchedule(tx, id, { id })
+
+/** Returns schedules whose period has come and of which no run is under way, the longest overdue first. */
+export function dueFeeSchedules(reader: Reader, now: number, limit: number): Promise<FeeScheduleRow[]> {
+  return reader
+    .selectFrom('fee_schedules')
+    .selectAll()
+    .where('next_run_at', '<=', now)
+    .where((is) =>
+      is.not(
+        is.exists(
+          is
+            .selectFrom('fee_schedule_runs')
+            .select('fee_schedule_runs.seq')
+            .whereRef('fee_schedule_runs.schedule_id', '=', 'fee_schedules.id')
+            .where('fee_schedule_runs.status', '=', 'running'),
+        ),
+      ),
+    )
+    .orderBy('next_run_at')
+    .orderBy('seq')
+    .limit(limit)
+    .execute()
+}
+
+/** Returns active schedules whose next period was computed after `at`, by a clock that was ahead. */
+export function feeSchedulesPlannedAfter(reader: Reader, at: number, limit: number): Promise<FeeScheduleRow[]> {
+  return reader
+    .selectFrom('fee_schedules')
+    .selectAll()
+    .where('next_run_at', 'is not', null)
+    .where('planned_at', '>', at)
+    .orderBy('planned_at')
+    .orderBy('seq')
+    .limit(limit)
+    .execute()
+}
+
+/** Stores the next period; false when another process has changed the schedule since it was read. */
+export async function planFeeSchedule(
+  tx: Tx,
+  { id, next_run_at, planned_at, updated_at }: FeeScheduleRow,
+  plan: Pick<FeeScheduleRow, 'next_run_at' | 'planned_at'>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('fee_schedules')
+    .set(plan)
+    .where('id', '=', id)
+    .where('next_run_at', '=', next_run_at)
+    .where('planned_at', '=', planned_at)
+    .where('updated_at', '=', updated_at)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+export async function deleteFeeSchedule(tx: Tx, id: string): Promise<void> {
+  await tx.deleteFrom('fee_schedules').where('id', '=', id).execute()
+}

@@ -1,0 +1,31 @@
+/** Whether there are records that a transaction on chain could have made or could change, and of which accounts. */
+import type { Reader } from '../store.ts'
+
+const TABLES = ['transactions', 'pools', 'merkle_trees', 'tokens', 'nfts', 'stakes', 'gold_locks'] as const
+
+/** Stores that were found to have a record, which they keep from then on for all that this process does. */
+const withRecords = new WeakSet<object>()
+
+/** Reads a row of each table until one has any. */
+export async function hasRecords(reader: Reader): Promise<boolean> {
+  if (withRecords.has(reader)) return true
+  for (const table of TABLES) {
+    const row = await reader.selectFrom(table).select('seq').limit(1).executeTakeFirst()
+    if (row === undefined) continue
+    withRecords.add(reader)
+    return true
+  }
+  return false
+}
+
+/** Of these addresses, the distributors and locks that have a record. */
+export async function recordedHolders(reader: Reader, addresses: readonly string[]): Promise<Set<string>> {
+  if (addresses.length === 0) return new Set()
+  const trees = reader.selectFrom('merkle_trees').select('distributor as address')
+  const locks = reader.selectFrom('gold_locks').select('escrow as address')
+  const found = [
+    ...(await trees.where('distributor', 'in', addresses).execute()),
+    ...(await locks.where('escrow', 'in', addresses).execute()),
+  ]
+  return new Set(found.flatMap(({ address }) => address ?? []))
+}

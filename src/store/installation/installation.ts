@@ -1,0 +1,154 @@
+/** Checks that a database and its key files belong to the same installation, and reports what is missing and the remedy. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { DATABASE_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../../config.ts'
+import { FileFault } from '../../files.ts'
+import type { Tables } from '../schema.ts'
+import { findSetting, settleSetting } from '../settings.ts'
+import type { Store } from '../store.ts'
+
+export const KEY_VARIABLE = 'SVC_ENCRYPTION_KEY'
+
+export const FINGERPRINT = 'vault_fingerprint'
+/**
+ * Setting stored before the first key file is created. A key file beside a database without it belongs to another
+ * database.
+ */
+const KEY_CREATION_STARTED = 'vault_begun'
+
+/** Whether rows of a table show that the database is in use; new databases already have rows in the other tables. */
+const HOLDS: Record<keyof Tables, boolean> = {
+  api_keys: true,
+  rate_hits: true,
+  idempotency_keys: true,
+  events: true,
+  removed_event_keys: true,
+  counters: false,
+  settings: false,
+  pools: true,
+  tickers: true,
+  shared_configs: true,
+  fee_claims: true,
+  fee_schedules: true,
+  fee_schedule_runs: true,
+  fee_schedule_claims: true,
+  sponsorships: true,
+  sponsored_claims: true,
+  merkle_trees: true,
+  merkle_blobs: true,
+  holder_snapshots: true,
+  holder_pieces: true,
+  tokens: true,
+  nfts: true,
+  stakes: true,
+  gold_locks: true,
+  transactions: true,
+  refreshed_messages: true,
+  webhook_subscriptions: true,
+  webhook_deliveries: true,
+  webhook_queue: true,
+  webhook_replays: true,
+  webhook_removals: true,
+  leases: true,
+  signer_policies: true,
+  signings: true,
+  signer_spends: true,
+  audit_entries: true,
+  audit_anchors: true,
+  assets: true,
+  asset_pieces: true,
+  followed_accounts: true,
+  chain_transactions: true,
+  ledger_transactions: true,
+  ledger_entries: true,
+  ledger_totals: true,
+  airdrop_claims: true,
+  airdrop_claim_totals: true,
+  airdrop_claim_figures: true,
+}
+
+/** Every table, those that others refer to first. */
+export const TABLES = Object.keys(HOLDS) as (keyof Tables)[]
+
+/** Whether a new database has no rows in the table. */
+export const isEmptyWhenNew = (table: keyof Tables): boolean => HOLDS[table]
+
+export interface InstallationPlace {
+  store: Store
+  dataDir: string
+  /** Whether the key comes from the environment rather than from the file in `dataDir`. */
+  keyFromEnvironment: boolean
+}
+
+/** Fingerprint of the key that sealed this database; null before the first key. */
+export const sealedWith = (store: Store) => findSetting(store.db, FINGERPRINT)
+
+/** Stores the fingerprint unless one exists, and returns the stored one. */
+export const settleFingerprint = (store: Store, fingerprint: string) =>
+  store.write((tx) => settleSetting(tx, FINGERPRINT, fingerprint))
+
+export const markKeyCreation = (store: Store) => store.write((tx) => settleSetting(tx, KEY_CREATION_STARTED, 'yes'))
+
+/**
+ * Returns the fingerprint of this database; null for a new one. Throws internal_error for a database with data but
+ * without a fingerprint, and for an empty one beside key files of another database.
+ */
+export async function requireInstallation(place: InstallationPlace): Promise<string | null> {
+  const { store } = place
+  const known = await sealedWith(store)
+  if (known !== null) return known
+  const fault = (await holdsRows(store)) ? foreignDatabase(place) : await orphanedKeyFault(place)
+  // Another process may have created this installation meanwhile; it stores the fingerprint before anything else.
+  return fault === undefined ? null : sealedWith(store).then((settled) => settled ?? Promise.reject(fault))
+}
+
+/** Reports the expected key and the location of the key that was found. */
+export function otherKey(place: InstallationPlace, own: string, expected: string): FileFault {
+  const holder = place.keyFromEnvironment ? KEY_VARIABLE : join(place.dataDir, ENCRYPTION_KEY_FILE)
+  return installationRefusal(
+    `${databaseName(place)} was sealed with the encryption key of fingerprint ${expected}, and ${holder} holds that of ${own}: ` +
+      'they are of two installations, or the key was replaced',
+    `put back the earlier ${KEY_VARIABLE}, or the earlier ${ENCRYPTION_KEY_FILE} with ${KEY_VARIABLE} unset, or choose another ${alternative(place)}`,
+  )
+}
+
+const foreignDatabase = (place: InstallationPlace): FileFault =>
+  installationRefusal(
+    `${databaseName(place)} holds data and no fingerprint of an encryption key: this installation did not make it, or it was changed since`,
+    `restore it from a backup, or choose another ${alternative(place)}`,
+  )
+
+/** Returns undefined for a new database in a folder without key files of an earlier one. */
+async function orphanedKeyFault(place: InstallationPlace): Promise<FileFault | undefined> {
+  const { store, dataDir, keyFromEnvironment } = place
+  const files = (keyFromEnvironment ? [OPERATOR_KEY_FILE] : [ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE]).filter((name) =>
+    existsSync(join(dataDir, name)),
+  )
+  if (files.length === 0 || (await findSetting(store.db, KEY_CREATION_STARTED)) !== null) return undefined
+  const named = files.join(' and ')
+  return installationRefusal(
+    `${databaseName(place)} is empty, and ${named} in ${dataDir} ${files.length > 1 ? 'are' : 'is'} of an installation that had another database`,
+    `restore that from a backup, choose another ${alternative(place)}, or, to begin anew, remove ${named}`,
+  )
+}
+
+const installationRefusal = (problem: string, next: string) => new FileFault('content', problem, problem, next)
+
+const databaseName = ({ store, dataDir }: InstallationPlace) =>
+  store.kind === 'sqlite' ? `the database ${join(dataDir, DATABASE_FILE)}` : 'the database at SVC_DATABASE_URL'
+
+const alternative = ({ store }: InstallationPlace) =>
+  store.kind === 'sqlite' ? 'data folder with --data-dir' : 'database with SVC_DATABASE_URL'
+
+async function holdsRows({ db }: Store): Promise<boolean> {
+  for (const [name, holds] of Object.entries(HOLDS) as [keyof Tables, boolean][]) {
+    if (!holds) continue
+    const row = await db
+      .selectFrom(name)
+      .select((eb) => eb.lit(1).as('one'))
+      .limit(1)
+      .executeTakeFirst()
+    if (row !== undefined) return true
+  }
+  return false
+}

@@ -1,9 +1,0 @@
-/** Storage of NFTs. */
-import { moving } from './asset-records.ts'
-import { finding, insertingOnce, listing, updating } from './records.ts'
-
-export const insertNft = insertingOnce('nfts')
-export const findNft = finding('nfts', 'asset')
-export const updateNft = updating('nfts', 'asset')
-export const moveNft = moving('nfts')
-export const pageNfts = listing('nfts', ['owner', 'collection'], { weights: { name: 1, uri: 1, metadata_json: 1 } })

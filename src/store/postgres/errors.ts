@@ -1,0 +1,93 @@
+/** Translates errors of PostgreSQL and its driver into errors of the API, and says which of them may be tried again. */
+import { type ApiError, internal } from '../../errors.ts'
+import { databaseBusy, duplicateKey } from '../writing/work.ts'
+import { tlsRemedy } from './tls.ts'
+
+const DUPLICATE = '23505'
+/** Serialization failure, deadlock and duplicate key: a retry sees what the other transaction has committed. */
+const TRY_AGAIN = new Set(['40001', '40P01', DUPLICATE])
+/** Timeouts of the session for locks, statements and transactions. */
+const TIMED_OUT: Readonly<Record<string, string>> = {
+  '55P03': 'another process holds a lock on it',
+  '57014': 'a statement took too long',
+  '25P04': 'a transaction took too long',
+}
+/** The server ended the session and rolled back its transaction, after an idle transaction or during a shutdown. */
+const PAUSED = '25P03'
+const ENDED = new Set([PAUSED, '57P01', '57P02', '57P03'])
+/** The server has no connection left for this role or at all. */
+const TOO_MANY = '53300'
+
+/** The SQLSTATE of an error of the server; an empty text for every other error. */
+export function sqlState(error: unknown): string {
+  const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown }
+  return typeof code === 'string' && severity !== undefined ? code : ''
+}
+
+/**
+ * Whether a failed transaction may be run again. A commit that was interrupted may have succeeded, so it is not
+ * repeated unless the server or the driver says that it was not made.
+ */
+export function mayRepeat(error: unknown, isCommitting: boolean): boolean {
+  const code = sqlState(error)
+  const isUndone = !isCommitting || code === PAUSED || isUnsent(error)
+  return TRY_AGAIN.has(code) || (isLost(error, code) && isUndone)
+}
+
+/** Whether the session is lost, according to the server or the driver. */
+function isLost(error: unknown, code: string): boolean {
+  if (code !== '') return ENDED.has(code)
+  if (!(error instanceof Error)) return false
+  return isUnsent(error) || /^Connection terminated|ECONNRESET|EPIPE/.test(error.message)
+}
+
+/** Whether the driver knew that the session had ended before it sent anything. */
+const isUnsent = (error: unknown) => error instanceof Error && / is not queryable$/.test(error.message)
+
+/** The database was not reached, so nothing was sent. */
+function isUnreachable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return (
+    /^Connection terminated due to connection timeout|^timeout (?:expired|exceeded when trying to connect)/.test(
+      error.message,
+    ) ||
+    /^E(CONNREFUSED|HOSTUNREACH|NETUNREACH|TIMEDOUT|NOTFOUND|AI_AGAIN)$/.test(
+      String((error as NodeJS.ErrnoException).code),
+    )
+  )
+}
+
+/** Translates the error of a statement or a transaction into an error of the API; unknown ones stay as they are. */
+export function postgresError(error: unknown): unknown {
+  const code = sqlState(error)
+  if (code === DUPLICATE) return duplicateKey(error)
+  if (TRY_AGAIN.has(code)) return databaseBusy(error)
+  if (code === TOO_MANY) return databaseBusy(error, 'the server has no connection left')
+  const timedOut = TIMED_OUT[code]
+  if (timedOut !== undefined) return databaseBusy(error, timedOut)
+  if (isUnreachable(error))
+    return internal('the database cannot be reached: try again', { cause: error, retryAfter: 1 })
+  if (isLost(error, code)) {
+    return internal('the connection to the database was lost: try again', { cause: error, retryAfter: 1 })
+  }
+  return error
+}
+
+/** Returns the error without the URL and its passwords, which the driver's own message may contain. */
+export function openingError(error: unknown, url: string): unknown {
+  if (!(error instanceof Error) || (error as Partial<ApiError>).code === 'internal_error') return error
+  const { password, searchParams } = new URL(url)
+  let message =
+    error instanceof AggregateError ? error.errors.map((one: Error) => one.message).join(', ') : error.message
+  const secrets = [url, password, safelyDecoded(password), ...searchParams.getAll('password')]
+  for (const secret of secrets.filter((text) => text !== '')) message = message.replaceAll(secret, '***')
+  return internal(`cannot open the PostgreSQL database: ${message}; ${tlsRemedy(error) ?? 'check SVC_DATABASE_URL'}`)
+}
+
+function safelyDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

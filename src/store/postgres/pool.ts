@@ -1,0 +1,159 @@
+/** The connection pool of PostgreSQL: one set of connections, divided between reads, writes, workers and readiness. */
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient,
+} from 'kysely'
+import type pg from 'pg'
+import type { Tables } from '../schema.ts'
+import { databaseBusy } from '../writing/work.ts'
+import { postgresError } from './errors.ts'
+import { createPoolGate, type PoolUsage, type PoolUser } from './gate.ts'
+import { publishPoolWait } from './pool-waits.ts'
+import { sessionCheck } from './sessions.ts'
+import type { PostgresSettings } from './settings.ts'
+import type { PostgresTarget } from './tls.ts'
+
+const INT8 = 20
+
+/**
+ * Sessions are read-only outside `write`. Transactions take milliseconds: a stalled one, because its process was
+ * stopped or its machine is gone, loses its locks after seconds, and others waiting for them fail sooner.
+ */
+const sessionOf = ({ lockMs, statementMs, transactionMs, idleTransactionMs }: PostgresSettings) => `
+  set default_transaction_read_only = on;
+  set statement_timeout = ${statementMs};
+  set lock_timeout = ${lockMs};
+  set idle_in_transaction_session_timeout = ${idleTransactionMs};
+  select set_config('transaction_timeout', '${transactionMs}', false)
+    where current_setting('server_version_num')::int >= 170000`
+
+/**
+ * Migrations may take long on large tables while other processes wait, but an idle one ends after a minute. They write,
+ * whatever the role or the database has as its default.
+ */
+const MIGRATION_SESSION = "set default_transaction_read_only = off; set idle_in_transaction_session_timeout = '60s'"
+
+/** Workers answer nobody, so they may wait longer for a connection than a request. */
+const WORKER_WAIT_MS = 10_000
+
+export interface PostgresPools {
+  /** For single statements; their errors are those of the API. */
+  reader(user: PoolUser): Kysely<Tables>
+  /** For transactions, whose errors are those of the driver. */
+  writer(user: PoolUser): Kysely<Tables>
+  usage(): PoolUsage
+  close(): Promise<void>
+}
+
+/** Opens the pool of a process; connections are made when they are needed. */
+export function openPools(driver: typeof pg, target: PostgresTarget, settings: PostgresSettings): PostgresPools {
+  const pool = newPool(driver, target, settings, settings.poolSize, sessionOf(settings))
+  const gate = createPoolGate(settings.poolSize)
+  const late = () => databaseBusy(undefined, 'every connection to it is taken')
+  const gated = (user: PoolUser): PostgresPool => ({
+    async connect() {
+      const waitMs = user === 'workers' ? WORKER_WAIT_MS : settings.poolTimeoutMs
+      const started = performance.now()
+      let leave: (() => void) | undefined
+      try {
+        leave = await gate.take(user, waitMs, late)
+        const client = leasedClient(await pool.connect(), leave)
+        publishPoolWait(user, started, false)
+        return client
+      } catch (error) {
+        publishPoolWait(user, started, true)
+        leave?.()
+        throw error
+      }
+    },
+    // All users share the pool, which `close` ends once.
+    end: async () => {},
+  })
+  return {
+    reader: (user) => new Kysely<Tables>({ dialect: new ReadingDialect({ pool: gated(user) }) }),
+    writer: (user) => new Kysely<Tables>({ dialect: new PostgresDialect({ pool: gated(user) }) }),
+    usage: () => gate.usage(),
+    close: () => pool.end(),
+  }
+}
+
+/** Opens one connection with the time that migrations need. */
+export const openMigrator = (driver: typeof pg, target: PostgresTarget, settings: PostgresSettings): Kysely<Tables> =>
+  openConnection(driver, target, settings, MIGRATION_SESSION)
+
+/** Opens one connection outside the pool, on which the statements of `session` run first. */
+export function openConnection(
+  driver: typeof pg,
+  target: PostgresTarget,
+  settings: PostgresSettings,
+  session: string,
+): Kysely<Tables> {
+  const pool = newPool(driver, target, settings, 1, session)
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+}
+
+function newPool(
+  driver: typeof pg,
+  target: PostgresTarget,
+  { connectMs }: PostgresSettings,
+  size: number,
+  session: string,
+): pg.Pool {
+  const options = { ...target, connectionTimeoutMillis: connectMs, application_name: 'svc' }
+  const check = sessionCheck(() => new driver.Client({ ...options, query_timeout: connectMs }))
+  const pool = new driver.Pool({
+    ...options,
+    max: size,
+    onConnect: async (client) => {
+      await check(client)
+      await client.query(session)
+    },
+    types: {
+      // Times and sequences are far below 2^53; amounts are stored as text.
+      getTypeParser: (oid, format) => (oid === INT8 ? Number : driver.types.getTypeParser(oid, format)),
+    },
+  })
+  // A broken connection is replaced by the pool, and its query fails. Without these listeners, its error event would
+  // end the process.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
+}
+
+/** Gives the place back with the connection; the pool sets `release` anew at each checkout. */
+function leasedClient(client: pg.PoolClient, leave: () => void): PostgresPoolClient {
+  const release = client.release
+  client.release = (error) => {
+    release(error)
+    leave()
+  }
+  return client
+}
+
+/** Translates the errors of single statements, and of a connection that could not be had. */
+class ReadingDialect extends PostgresDialect {
+  override createDriver(): Driver {
+    const driver = super.createDriver()
+    const acquire = driver.acquireConnection.bind(driver)
+    const translated = new WeakSet<DatabaseConnection>()
+    driver.acquireConnection = async () => {
+      const connection = await acquire().catch(translate)
+      if (!translated.has(connection)) {
+        translated.add(connection)
+        const execute = connection.executeQuery.bind(connection)
+        connection.executeQuery = <R>(query: CompiledQuery) => execute<R>(query).catch(translate)
+      }
+      return connection
+    }
+    return driver
+  }
+}
+
+function translate(error: unknown): never {
+  throw postgresError(error)
+}

@@ -1,0 +1,141 @@
+/** Statements that Kysely builds once and a database runs with other values each time; on SQLite without its promises. */
+import {
+  type Compilable,
+  type CompiledQuery,
+  type DialectAdapter,
+  type QueryResult,
+  type RawBuilder,
+  type SqliteDatabase,
+  type SqliteStatement,
+  sql,
+} from 'kysely'
+import type { Soon } from '../../soon.ts'
+import type { Reader } from '../store.ts'
+
+/** Stands for each value in the query that is built. */
+export type Placeholders<P> = { readonly [K in keyof P]: RawBuilder<P[K]> }
+
+/** A statement with its values by name. Where the database answers at once, so do these; `await` takes either. */
+export interface Prepared<P, R> {
+  all(reader: Reader, values: P): Soon<R[]>
+  first(reader: Reader, values: P): Soon<R | undefined>
+  /** Runs a statement that returns no rows, and returns how many it changed. */
+  run(reader: Reader, values: P): Soon<number>
+}
+
+class Placeholder {
+  readonly name: string
+  constructor(name: string) {
+    this.name = name
+  }
+}
+
+/**
+ * Prepares the query that `build` makes of placeholders. It is compiled at its first use by each connection, so values
+ * that change its text (columns, the length of a list) cannot be placeholders.
+ */
+export function prepared<P extends object, R>(
+  build: (db: Reader, values: Placeholders<P>) => Compilable<R>,
+): Prepared<P, R> {
+  const compiled = new WeakMap<DialectAdapter, Compiled<R>>()
+
+  function compile(reader: Reader, adapter: DialectAdapter): Compiled<R> {
+    const known = compiled.get(adapter)
+    if (known !== undefined) return known
+    const query = build(reader, PLACEHOLDERS as Placeholders<P>).compile()
+    const fresh = { query, isInOrder: query.parameters.every(isPlaceholderAt) }
+    compiled.set(adapter, fresh)
+    return fresh
+  }
+
+  /** Runs the statement in one of two ways: at once, or by Kysely and its promises. */
+  function execute<T>(
+    reader: Reader,
+    values: P,
+    atOnce: (statement: DirectStatement, parameters: unknown[]) => T,
+    byKysely: (result: QueryResult<R>) => T,
+  ): Soon<T> {
+    const { adapter, plugins } = reader.getExecutor()
+    // A plugin may change a query, or wants to see it with its values.
+    if (plugins.length > 0) return executeByKysely(reader, build(reader, given(values)).compile()).then(byKysely)
+    const { query, isInOrder } = compile(reader, adapter)
+    // A list of a thousand values would otherwise be looked through for each of its places.
+    const parameters =
+      isInOrder && Array.isArray(values)
+        ? (values as unknown[])
+        : withValues(query.parameters, values as Record<string, unknown>)
+    const database = direct.get(reader)
+    if (database === undefined) return executeByKysely<R>(reader, { ...query, parameters }).then(byKysely)
+    return atOnce(database.prepare(query.sql), parameters)
+  }
+
+  return {
+    all: (reader, values) =>
+      execute<R[]>(
+        reader,
+        values,
+        (statement, parameters) => statement.all(parameters) as R[],
+        ({ rows }) => rows,
+      ),
+    first: (reader, values) =>
+      execute<R | undefined>(
+        reader,
+        values,
+        (statement, parameters) => statement.get(parameters) as R | undefined,
+        ({ rows }) => rows[0],
+      ),
+    run: (reader, values) =>
+      execute<number>(
+        reader,
+        values,
+        (statement, parameters) => Number(statement.run(parameters).changes),
+        ({ numAffectedRows }) => Number(numAffectedRows ?? 0),
+      ),
+  }
+}
+
+interface Compiled<R> {
+  query: CompiledQuery<R>
+  /** Whether the values are a list, and each place of the statement takes the next of it. */
+  isInOrder: boolean
+}
+
+const isPlaceholderAt = (value: unknown, at: number): boolean => value instanceof Placeholder && value.name === `${at}`
+
+/** Not in place: a reader that refuses the query, as one whose transaction is over, does so by a promise. */
+async function executeByKysely<R>(reader: Reader, query: CompiledQuery<R>): Promise<QueryResult<R>> {
+  return reader.executeQuery(query)
+}
+
+function withValues(parameters: readonly unknown[], values: Record<string, unknown>): unknown[] {
+  const filled: unknown[] = []
+  for (const value of parameters) filled.push(value instanceof Placeholder ? values[value.name] : value)
+  return filled
+}
+
+const PLACEHOLDERS = new Proxy({}, { get: (_, name) => sql`${new Placeholder(String(name))}` })
+
+const given = <P extends object>(values: P) =>
+  new Proxy({}, { get: (_, name) => sql`${values[name as keyof P]}` }) as Placeholders<P>
+
+/** A statement of SQLite, whose first row can be asked for alone. */
+export interface DirectStatement extends SqliteStatement {
+  get(parameters: readonly unknown[]): unknown
+}
+
+/** A SQLite connection that answers at once; it can be Kysely's too. */
+export interface DirectDatabase extends SqliteDatabase {
+  prepare(text: string): DirectStatement
+}
+
+/** The readers and transactions whose connection answers at once. */
+const direct = new WeakMap<Reader, DirectDatabase>()
+
+/**
+ * Lets prepared statements of `reader` run on this connection at once, in the order of their calls, until the returned
+ * function is called. Kysely then refuses a transaction that is over.
+ */
+export function runDirectly(reader: Reader, database: DirectDatabase): () => void {
+  direct.set(reader, database)
+  return () => void direct.delete(reader)
+}

@@ -1,0 +1,158 @@
+/** Shared queries of record tables: insert once, find by key, update by key, list by filters. */
+import type { Kysely, RawBuilder, Updateable } from 'kysely'
+import { type Soon, whenThere } from '../../soon.ts'
+import type { NewRow, Row, Tables } from '../schema.ts'
+import type { Reader, Tx } from '../store.ts'
+import { filteredList, type PageRequest, pageOf, type StoredPage, type Weights } from './paging.ts'
+import { type Placeholders, type Prepared, prepared } from './prepared.ts'
+
+type Family = { [T in keyof Tables]: Row<T> extends { seq: number } ? T : never }[keyof Tables]
+type FilterColumn<T extends Family> = keyof Row<T> & string
+type RecordFilters<T extends Family, F extends FilterColumn<T>> = { [K in F]?: Row<T>[K] | undefined }
+
+/**
+ * Untyped database for the generic queries, because Kysely cannot type a table that is a type parameter. The exported
+ * functions are typed again.
+ */
+type Loose = Kysely<Record<string, Record<string, string>>>
+const loose = (reader: Reader) => reader as unknown as Loose
+
+const firstOrNull = <T extends Family>(row: object | undefined) => (row ?? null) as Row<T> | null
+
+type Cells = Record<string, string>
+type RowQuery = Prepared<Cells, object>
+
+/** Returns the query for these columns, which is prepared at its first use; an undefined cell is as good as none. */
+function byColumns(prepare: (columns: readonly string[]) => RowQuery): (cells: object) => RowQuery {
+  const known = new Map<string, RowQuery>()
+  return (cells) => {
+    let name = ''
+    for (const column in cells) if ((cells as Record<string, unknown>)[column] !== undefined) name += `${column},`
+    let query = known.get(name)
+    if (query === undefined) {
+      query = prepare(name.split(',').slice(0, -1))
+      known.set(name, query)
+    }
+    return query
+  }
+}
+
+const cellsOf = (values: Placeholders<Cells>, columns: readonly string[]) =>
+  Object.fromEntries(columns.map((column) => [column, values[column] as RawBuilder<string>]))
+
+const insertion = (db: Reader, table: string, values: Placeholders<Cells>, columns: readonly string[]) =>
+  loose(db).insertInto(table).values(cellsOf(values, columns)).returningAll()
+
+/** Inserts a row and returns it as stored. A duplicate unique key makes `write` fail with `conflict`. */
+export function inserting<T extends Family>(table: T) {
+  const query = byColumns((columns) =>
+    prepared((db, values: Placeholders<Cells>) => insertion(db, table, values, columns)),
+  )
+  return async (tx: Tx, row: NewRow<T>): Promise<Row<T>> => {
+    const stored = await query(row).first(tx, row as Cells)
+    if (stored === undefined) throw new Error(`an insert into ${table} returned no row`)
+    return stored as unknown as Row<T>
+  }
+}
+
+/**
+ * Inserts a row of which the caller knows every column, at once where the database answers at once; it is not read back,
+ * which costs a third of the insert.
+ */
+export function adding<T extends Family>(table: T) {
+  const query = byColumns((columns) =>
+    prepared((db, values: Placeholders<Cells>) => loose(db).insertInto(table).values(cellsOf(values, columns))),
+  )
+  return (tx: Tx, row: Omit<Row<T>, 'seq'>): number | Promise<number> => query(row).run(tx, row as Cells)
+}
+
+/** Inserts a row that may arrive twice; writes nothing and returns null when one of its unique keys exists. */
+export function insertingOnce<T extends Family>(table: T) {
+  const query = byColumns((columns) =>
+    prepared((db, values: Placeholders<Cells>) =>
+      insertion(db, table, values, columns).onConflict((conflict) => conflict.doNothing()),
+    ),
+  )
+  return async (tx: Tx, row: NewRow<T>): Promise<Row<T> | null> =>
+    firstOrNull<T>(await query(row).first(tx, row as Cells))
+}
+
+/**
+ * Inserts a row that may arrive twice, at once where the database answers at once; false, with nothing written, when one
+ * of its unique keys exists. It is not read back: for `returning`, SQLite copies every page that an insert changes, in
+ * case it has to undo that statement alone, which costs twice the insert of a row with many indexes.
+ */
+export function addingOnce<T extends Family>(table: T) {
+  const query = byColumns((columns) =>
+    prepared((db, values: Placeholders<Cells>) =>
+      loose(db)
+        .insertInto(table)
+        .values(cellsOf(values, columns))
+        .onConflict((conflict) => conflict.doNothing()),
+    ),
+  )
+  return (tx: Tx, row: NewRow<T>): Soon<boolean> =>
+    whenThere(query(row).run(tx, row as unknown as Cells), (added) => added > 0)
+}
+
+/** Finds a row by a key, at once where the database answers at once. */
+export function finding<T extends Family, K extends FilterColumn<T>>(table: T, key: K) {
+  const query = prepared((db, { value }: Placeholders<{ value: string }>) =>
+    loose(db)
+      .selectFrom(table as string)
+      .selectAll()
+      .where(key as string, '=', value),
+  )
+  return (reader: Reader, value: Row<T>[K] & string): Soon<Row<T> | null> =>
+    whenThere(query.first(reader, { value }), (row) => firstOrNull<T>(row))
+}
+
+/** The name of the value that finds the row to update; no column has it. */
+const FOUND_BY = '='
+
+/** Updates the given columns and returns the updated row, or null when it does not exist. */
+export function updating<T extends Family, K extends FilterColumn<T>>(table: T, key: K) {
+  const find = finding(table, key)
+  const query = byColumns((columns) =>
+    prepared((db, values: Placeholders<Cells>) =>
+      loose(db)
+        .updateTable(table as string)
+        .set(cellsOf(values, columns))
+        .where(key as string, '=', values[FOUND_BY] as RawBuilder<string>)
+        .returningAll(),
+    ),
+  )
+  return async (tx: Tx, value: Row<T>[K] & string, changes: Updateable<Tables[T]>): Promise<Row<T> | null> => {
+    if (Object.values(changes).every((change) => change === undefined)) return find(tx, value)
+    return firstOrNull<T>(await query(changes).first(tx, { ...(changes as Cells), [FOUND_BY]: value }))
+  }
+}
+
+interface Listed<T extends Family> {
+  /** Columns of unbounded text, and how often each appears in a response. */
+  weights: Weights<Row<T>>
+  /** Name of the list in its cursors, for a second list over the same table. */
+  list?: string
+}
+
+/** Returns pages of a table, newest first, filtered by any of the named columns; an absent filter matches all rows. */
+export function listing<T extends Family, F extends FilterColumn<T> = never>(
+  table: T,
+  filters: readonly F[],
+  { weights, list = table }: Listed<T>,
+) {
+  return async (reader: Reader, request: PageRequest & RecordFilters<T, F>): Promise<StoredPage<Row<T>>> => {
+    let query = loose(reader)
+      .selectFrom(table as string)
+      .selectAll()
+      .$castTo<Row<T> & { seq: number }>()
+    const values: Record<string, unknown> = {}
+    for (const filter of filters) {
+      const value = request[filter]
+      values[filter] = value
+      if (value !== undefined) query = query.where(filter as string, '=', value as string)
+    }
+    const { limit, cursor } = request
+    return pageOf({ query, list: filteredList(list, values), place: 'seq', weights: weights as object, limit, cursor })
+  }
+}

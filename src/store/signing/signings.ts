@@ -1,0 +1,150 @@
+/** Signings of the platform's key: the policy that limits them, their spending, and each message before it is signed. */
+import type { NewRow, Row } from '../schema.ts'
+import type { Reader, Tx } from '../store.ts'
+
+export async function findPolicy(reader: Reader, signer: string): Promise<Row<'signer_policies'> | null> {
+  const row = await reader.selectFrom('signer_policies').selectAll().where('signer', '=', signer).executeTakeFirst()
+  return row ?? null
+}
+
+/**
+ * Returns the policy, created from `first` if missing, and locks it until the commit, so that spending of one key is
+ * counted serially.
+ */
+export async function lockPolicy(tx: Tx, first: NewRow<'signer_policies'>): Promise<Row<'signer_policies'>> {
+  await tx
+    .insertInto('signer_policies')
+    .values(first)
+    .onConflict((conflict) => conflict.column('signer').doNothing())
+    .execute()
+  return tx
+    .updateTable('signer_policies')
+    .set({ signer: first.signer })
+    .where('signer', '=', first.signer)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+export async function updatePolicy(
+  tx: Tx,
+  signer: string,
+  changes: Partial<Omit<NewRow<'signer_policies'>, 'signer'>>,
+): Promise<void> {
+  await tx.updateTable('signer_policies').set(changes).where('signer', '=', signer).execute()
+}
+
+export function listSignerPolicies(reader: Reader): Promise<Row<'signer_policies'>[]> {
+  return reader.selectFrom('signer_policies').selectAll().execute()
+}
+
+/** Returns the spends of all keys after a time in Unix milliseconds. */
+export function listSpendsSince(reader: Reader, since: number): Promise<Row<'signer_spends'>[]> {
+  return reader.selectFrom('signer_spends').selectAll().where('at', '>', since).execute()
+}
+
+/** Returns the key's spends after `since` and after the spend `mark`, in raw units by mint; lamports have the empty key. */
+export async function sumSpends(
+  reader: Reader,
+  signer: string,
+  { since, mark }: { since: number; mark: number },
+): Promise<Map<string, bigint>> {
+  const rows = await reader
+    .selectFrom('signer_spends')
+    .select(['mint', 'amount'])
+    .where('signer', '=', signer)
+    .where('at', '>', since)
+    .where('seq', '>', mark)
+    .execute()
+  const sums = new Map<string, bigint>()
+  for (const { mint, amount } of rows) sums.set(mint, (sums.get(mint) ?? 0n) + BigInt(amount))
+  return sums
+}
+
+/** Returns the `seq` of the key's last spend; 0 before the first. */
+export async function lastSpend(reader: Reader, signer: string): Promise<number> {
+  const spends = reader.selectFrom('signer_spends').select('seq').where('signer', '=', signer)
+  return (await spends.orderBy('seq', 'desc').limit(1).executeTakeFirst())?.seq ?? 0
+}
+
+/** Stores amounts in raw units; amounts of zero are skipped. */
+export async function insertSpends(
+  tx: Tx,
+  { signing_id, signer, at }: Pick<Row<'signer_spends'>, 'signing_id' | 'signer' | 'at'>,
+  amounts: ReadonlyMap<string, bigint>,
+): Promise<void> {
+  const rows = [...amounts]
+    .filter(([, amount]) => amount > 0n)
+    .map(([mint, amount]) => ({ signing_id, signer, at, mint, amount: String(amount) }))
+  if (rows.length > 0) await tx.insertInto('signer_spends').values(rows).execute()
+}
+
+export async function insertSigning(tx: Tx, row: NewRow<'signings'>): Promise<void> {
+  await tx.insertInto('signings').values(row).execute()
+}
+
+export async function findSigning(reader: Reader, id: string): Promise<Row<'signings'> | null> {
+  return (await reader.selectFrom('signings').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
+}
+
+/** Returns signings of an operation that were reserved after `since`, in Unix milliseconds, and have not ended. */
+export function intendedSignings(
+  reader: Reader,
+  operation: string,
+  since: number,
+): Promise<Pick<Row<'signings'>, 'id' | 'genesis' | 'transaction'>[]> {
+  return reader
+    .selectFrom('signings')
+    .select(['id', 'genesis', 'transaction'])
+    .where('created_at', '>', since)
+    .where('operation', '=', operation)
+    .where('state', '=', 'intended')
+    .execute()
+}
+
+/** Whether this message is already signed, or about to be signed, for another request. */
+export async function isMessageKnown(reader: Reader, messageSha256: string): Promise<boolean> {
+  const same = reader.selectFrom('signings').select('seq').where('message_sha256', '=', messageSha256)
+  return (await same.where('state', '!=', 'abandoned').executeTakeFirst()) !== undefined
+}
+
+/** Completes an intended signing with its signature; false if it has already ended. */
+export async function markSigned(tx: Tx, id: string, signature: string): Promise<boolean> {
+  return endSigning(tx, id, { state: 'signed', signature })
+}
+
+/**
+ * Ends an intended signing for which the provider certainly created no signature, and releases its spends; false if it
+ * has already ended.
+ */
+export async function abandonSigning(tx: Tx, id: string): Promise<boolean> {
+  const ended = await endSigning(tx, id, { state: 'abandoned' })
+  if (ended) await tx.deleteFrom('signer_spends').where('signing_id', '=', id).execute()
+  return ended
+}
+
+async function endSigning(tx: Tx, id: string, changes: Partial<Row<'signings'>>): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('signings')
+    .set(changes)
+    .where('id', '=', id)
+    .where('state', '=', 'intended')
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Deletes the plan of a request once no further step needs it. */
+export async function clearPlan(tx: Tx, id: string): Promise<void> {
+  await tx.updateTable('signings').set({ plan: null }).where('id', '=', id).execute()
+}
+
+/** Frees the id of an intended signing for a replacement; false if the signing has ended. */
+export async function supersedeSigning(tx: Tx, id: string): Promise<boolean> {
+  const row = await findSigning(tx, id)
+  if (row?.state !== 'intended') return false
+  await tx
+    .updateTable('signings')
+    .set({ id: `${id}#${row.seq}`, state: 'abandoned' })
+    .where('id', '=', id)
+    .execute()
+  return true
+}

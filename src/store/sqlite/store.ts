@@ -1,0 +1,234 @@
+/** Store on SQLite: one file, durable group commits, and a separate connection for reads. */
+
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type Database from 'better-sqlite3'
+import { Kysely, SqliteDialect, sql } from 'kysely'
+import { DATABASE_FILE } from '../../config.ts'
+import { internal } from '../../errors.ts'
+import { makeDataFolder, makeOwnDatabase } from '../../files.ts'
+import { loadSqlite } from '../../native-modules.ts'
+import { trackFaults } from '../faults.ts'
+import { sqliteBytes } from '../installation/bytes.ts'
+import { copyBeforeMigration } from '../migrations/copy-before.ts'
+import { applyMigrations, fillNext, type MigrationState, migrationState } from '../migrations/migrate.ts'
+import { refuseAdditions, refuseHalfApplied } from '../migrations/schema-check.ts'
+import { runDirectly } from '../queries/prepared.ts'
+import type { Tables } from '../schema.ts'
+import type { OnMigrated, OnMigrating, Store } from '../store.ts'
+import { finishInterruptedRestore, refuseDuringRestore } from '../transfer/restore-switch.ts'
+import { actAfter, localWakeups } from '../workers/wakeups.ts'
+import { nothingAfter, refuseNestedWrite, runWork } from '../writing/work.ts'
+import { noting, preparing, sqliteAdditions, sqliteCode, sqliteSchema, whenFree, writerDialect } from './connection.ts'
+import { boundWal, giveBackPages, LARGEST_WAL_BYTES } from './file.ts'
+import { groupCommits } from './group.ts'
+import { offerDatabaseVersion } from './unchanged-reads.ts'
+import { createWriteQueue, type Work } from './write-queue.ts'
+
+export interface SqliteOptions {
+  /** Data folder, created with mode 0700 if missing. */
+  dataDir: string
+  /** Milliseconds to wait for another process that is writing. */
+  busyTimeoutMs?: number
+  /** Size in bytes above which the write-ahead log is emptied. */
+  largestWalBytes?: number
+  onMigrating?: OnMigrating | undefined
+  onMigrated?: OnMigrated | undefined
+  /** Copies the database before it is migrated, unless it is new; true by default. */
+  copyFirst?: boolean | undefined
+}
+
+export async function openSqlite(options: SqliteOptions): Promise<Store> {
+  const { dataDir, busyTimeoutMs = 5000, largestWalBytes = LARGEST_WAL_BYTES } = options
+  const Driver = loadSqlite()
+  const file = join(dataDir, DATABASE_FILE)
+  const raw = await openFile(Driver, file, { ...options, busyTimeoutMs })
+  const faults = trackFaults()
+  const prepares = preparing(raw, faults)
+  const writer = new Kysely<Tables>({ dialect: writerDialect(raw, prepares, busyTimeoutMs) })
+  const commitGroup = groupCommits({ raw, prepares, writer })
+  const reader = new Driver(file, { readonly: true, timeout: busyTimeoutMs })
+  reader.pragma('cache_size = -16384')
+  const reads = preparing(reader, faults)
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: reads }) })
+  const endReads = runDirectly(db, reads)
+  // On the connection that writes it changes with the commits of other processes alone.
+  const others = raw.prepare<[], number>('pragma data_version').pluck()
+  const changed = offerDatabaseVersion(db, () => noting(faults, () => others.get() ?? Number.NaN))
+  const unseen = new WeakSet<Work>()
+
+  const wal = boundWal(raw, file, largestWalBytes)
+  const queue = createWriteQueue(async (works) => {
+    try {
+      await wal.keep()
+      const outcomes = await commitGroup(works)
+      faults.recordWrite()
+      return outcomes
+    } catch (error) {
+      faults.recordError(error)
+      throw error
+    } finally {
+      if (!works.every((work) => unseen.has(work))) changed()
+    }
+  })
+  const wakeups = localWakeups()
+  let closing: Promise<void> | undefined
+
+  const write: Store['write'] = (work, { isUnseen = false } = {}) => {
+    try {
+      refuseNestedWrite()
+      if (closing) throw internal('the store is closed')
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    const after = nothingAfter()
+    const running: Work = (tx) => runWork(tx, work, after)
+    if (isUnseen) unseen.add(running)
+    return queue.add(running, () => actAfter(after, wakeups)) as Promise<never>
+  }
+
+  return {
+    kind: 'sqlite',
+    db,
+    wakeups,
+    write,
+    reclaim: () => queue.add(async () => giveBackPages(raw)),
+    async ping() {
+      await sql`select 1`.execute(db)
+    },
+    async measure() {
+      const { database, wal } = await sqliteBytes(file)
+      return { databaseBytes: database, walBytes: wal }
+    },
+    fault: () => faults.current(),
+    close() {
+      closing ??= (async () => {
+        await queue.drain()
+        endReads()
+        await db.destroy()
+        // Kysely starts a driver at its first query; if there was none, destroying it does not close the connection.
+        // The writer closes last, because only it can empty the write-ahead log into the database file.
+        reader.close()
+        await writer.destroy()
+        raw.close()
+      })()
+      return closing
+    },
+  }
+}
+
+async function openFile(
+  Driver: typeof Database,
+  file: string,
+  options: SqliteOptions & { busyTimeoutMs: number },
+): Promise<Database.Database> {
+  const { dataDir, busyTimeoutMs } = options
+  let raw: Database.Database | undefined
+  try {
+    makeDataFolder(dataDir)
+    await finishInterruptedRestore(dataDir)
+    // SQLite creates its journal files with the mode of the database file.
+    makeOwnDatabase(file)
+    const opened = new Driver(file, { timeout: 0 })
+    raw = opened
+    // It takes effect in a new file only, must come before everything that writes to it, and writes itself: an existing
+    // file opens on a full disk too.
+    if (statSync(file).size === 0) await whenFree(busyTimeoutMs, () => opened.pragma('auto_vacuum = INCREMENTAL'))
+    await whenFree(busyTimeoutMs, () => opened.pragma('journal_mode = WAL'))
+    // The connection now has a lock that a restore waits for, so a restore that begins later cannot be missed.
+    refuseDuringRestore(dataDir)
+    opened.pragma('synchronous = FULL')
+    opened.pragma('foreign_keys = ON')
+    opened.pragma('cache_size = -8192')
+    // Four times SQLite's default: fewer checkpoints and a tenth more writes per second, for a write-ahead log of 16
+    // MB.
+    opened.pragma('wal_autocheckpoint = 4000')
+    opened.pragma(`journal_size_limit = ${LARGEST_WAL_BYTES}`)
+    refuseAdditions(sqliteAdditions(opened))
+    await migrateFile(opened, file, options)
+    return opened
+  } catch (error) {
+    raw?.close()
+    if (sqliteCode(error) !== '' || (error as NodeJS.ErrnoException).syscall !== undefined) {
+      throw internal(`cannot open the database ${file}: ${(error as Error).message}; ${wayOut(error)}`, {
+        cause: error,
+      })
+    }
+    throw error
+  }
+}
+
+/**
+ * Checks every page and index of a SQLite file, as a backup does, and returns up to ten errors; empty when it is intact,
+ * null when another process has it locked exclusively.
+ */
+export async function checkFile(file: string): Promise<string[] | null> {
+  const Driver = loadSqlite()
+  let opened: Database.Database | undefined
+  try {
+    opened = new Driver(file, { readonly: true, fileMustExist: true })
+    const rows = opened.pragma('integrity_check(10)') as { integrity_check: string }[]
+    return rows.map(({ integrity_check }) => integrity_check).filter((line) => line !== 'ok')
+  } catch (error) {
+    return /^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error)) ? null : [(error as Error).message]
+  } finally {
+    opened?.close()
+  }
+}
+
+const wayOut = (error: unknown) =>
+  /^SQLITE_(NOTADB|CORRUPT)/.test(sqliteCode(error))
+    ? 'restore it from a backup, or choose another data folder'
+    : sqliteCode(error) === 'SQLITE_FULL'
+      ? 'make room, or choose another data folder'
+      : 'make file and folder writable for this user, or choose another data folder'
+
+/**
+ * Kysely takes no migration lock on SQLite; the write lock, held from before the check until the commit, replaces it.
+ * Migrations are one transaction up to one that copies rows, whose steps are one each; the process answers between.
+ */
+async function migrateFile(
+  raw: Database.Database,
+  file: string,
+  options: SqliteOptions & { busyTimeoutMs: number },
+): Promise<void> {
+  const { busyTimeoutMs, onMigrating, onMigrated } = options
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: raw }) })
+  let before = await migrationState(db)
+  if (before.pending.length === 0) return
+  if (before.applied.length > 0) onMigrating?.(before.pending)
+  let copy: string | null = null
+  for (let isFirst = true; ; isFirst = false) {
+    await whenFree(busyTimeoutMs, () => raw.exec('begin immediate'))
+    try {
+      const state = await migrationState(db)
+      if (isFirst) {
+        await refuseHalfApplied(db, state)
+        copy = await copyFirstOf(state, file, options)
+        before = state
+      }
+      if (state.filling !== null) await fillNext(db, sqliteSchema)
+      else if (state.pending.length > 0) await applyMigrations(db, sqliteSchema, state)
+      raw.exec('commit')
+      if (state.pending.length === 0) break
+    } catch (error) {
+      if (raw.inTransaction) raw.exec('rollback')
+      throw error
+    }
+    // Statements of SQLite are done at once, so requests are answered between the steps alone.
+    await nextTurn()
+  }
+  if (before.applied.length > 0 && before.pending.length > 0) onMigrated?.({ applied: before.pending, copy })
+}
+
+/** Copies a database that is neither new nor in the middle of a migration, which has been copied before it began. */
+async function copyFirstOf(
+  state: MigrationState,
+  file: string,
+  { dataDir, copyFirst = true }: SqliteOptions,
+): Promise<string | null> {
+  const { applied, pending, filling } = state
+  const hasBegun = applied.length === 0 || pending.length === 0 || filling !== null
+  return hasBegun || !copyFirst ? null : copyBeforeMigration(dataDir, file, state)
+}

@@ -1,0 +1,82 @@
+/** Group commit: concurrent writes are committed together and resolve after that commit. */
+import type { Soon } from '../../soon.ts'
+import type { Tx } from '../store.ts'
+
+/** Returns its value, or a promise of it where it waits for something. */
+export type Work = (tx: Tx) => unknown
+export type WriteOutcome = { value: unknown } | { error: unknown }
+
+/** Maximum works per commit; beyond it the saving is negligible, and the event loop should not be blocked longer. */
+const GROUP_SIZE = 256
+
+interface Queued {
+  work: Work
+  committed: (() => void) | undefined
+  resolve(value: never): void
+  reject(error: unknown): void
+}
+
+export interface WriteQueue {
+  /** `committed` is called once the work is durable, before the promise resolves; what it throws rejects that promise alone. */
+  add<T>(work: (tx: Tx) => Soon<T>, committed?: () => void): Promise<T>
+  /** Resolves when nothing is queued or running. */
+  drain(): Promise<void>
+}
+
+/**
+ * Creates the queue. `commit` runs a group in one transaction and returns each work's outcome once it is durable; if it
+ * throws, the whole group fails. Works that arrive meanwhile form the next group.
+ */
+export function createWriteQueue(commit: (works: readonly Work[]) => Promise<readonly WriteOutcome[]>): WriteQueue {
+  let queue: Queued[] = []
+  let flushing = false
+  let drained: (() => void)[] = []
+
+  function schedule(): void {
+    if (flushing) return
+    flushing = true
+    setImmediate(() => void flush())
+  }
+
+  async function flush(): Promise<void> {
+    const group = queue.slice(0, GROUP_SIZE)
+    queue = queue.slice(GROUP_SIZE)
+    let outcomes: readonly WriteOutcome[]
+    try {
+      outcomes = await commit(group.map(({ work }) => work))
+    } catch (error) {
+      outcomes = group.map(() => ({ error }))
+    }
+    for (const [index, queued] of group.entries()) {
+      settle(queued, outcomes[index] ?? { error: new Error(`the commit answers nothing for its work ${index}`) })
+    }
+    flushing = false
+    if (queue.length > 0) return schedule()
+    for (const done of drained) done()
+    drained = []
+  }
+
+  return {
+    add: (work, committed) =>
+      new Promise((resolve, reject) => {
+        queue.push({ work, committed, resolve, reject })
+        schedule()
+      }),
+    drain: () => (flushing ? new Promise((resolve) => void drained.push(resolve)) : Promise.resolve()),
+  }
+}
+
+function settle({ committed, resolve, reject }: Queued, outcome: WriteOutcome): void {
+  if ('error' in outcome) {
+    reject(outcome.error)
+    return
+  }
+  try {
+    committed?.()
+  } catch (error) {
+    // It is stored all the same, and so are the others, which must not wait for this one.
+    reject(error)
+    return
+  }
+  resolve(outcome.value as never)
+}

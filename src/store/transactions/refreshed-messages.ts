@@ -1,0 +1,67 @@
+/** Messages that were given a fresh blockhash, and the submitted transactions that differ from them in it alone. */
+import { type Soon, whenThere } from '../../soon.ts'
+import { type Placeholders, prepared } from '../queries/prepared.ts'
+import type { NewRow, Row } from '../schema.ts'
+import type { Reader, Tx } from '../store.ts'
+
+const findFirst = prepared((db, { message }: Placeholders<{ message: string }>) =>
+  db.selectFrom('refreshed_messages').select('first_sha256').where('message_sha256', '=', message),
+)
+
+/**
+ * Returns the hash of the message that this one goes back to, through one refresh or several; null where it was never
+ * refreshed from or to another.
+ */
+export const firstOfMessage = (reader: Reader, messageSha256: string): Soon<string | null> =>
+  whenThere(findFirst.first(reader, { message: messageSha256 }), (row) => row?.first_sha256 ?? null)
+
+/** Returns the blockhashes of all messages that go back to this first one, and locks them until the commit. */
+export async function lockBlockhashes(tx: Tx, firstSha256: string): Promise<string[]> {
+  const rows = await tx
+    .updateTable('refreshed_messages')
+    .set((row) => ({ created_at: row.ref('created_at') }))
+    .where('first_sha256', '=', firstSha256)
+    .returning('blockhash')
+    .execute()
+  return rows.map(({ blockhash }) => blockhash)
+}
+
+/** Stores messages; one that is stored already stays as it is. */
+export async function addRefreshedMessages(tx: Tx, rows: readonly NewRow<'refreshed_messages'>[]): Promise<void> {
+  await tx
+    .insertInto('refreshed_messages')
+    .values([...rows])
+    .onConflict((conflict) => conflict.column('message_sha256').doNothing())
+    .execute()
+}
+
+/** The most transactions with one of the blockhashes that are looked through: far more than a slot brings. */
+const MOST_WITH_BLOCKHASH = 2_000
+
+/**
+ * Returns the newest submitted transactions with one of these blockhashes, with their bytes, but for those that have
+ * failed for good: a fork or a restart may still bring what is only reported as failed and is followed on.
+ */
+export function liveWithBlockhash(
+  reader: Reader,
+  blockhashes: readonly string[],
+): Promise<Pick<Row<'transactions'>, 'signature' | 'lifecycle' | 'raw'>[]> {
+  return reader
+    .selectFrom('transactions')
+    .select(['signature', 'lifecycle', 'raw'])
+    .where('blockhash', 'in', [...blockhashes])
+    .where((row) => row.or([row('lifecycle', '!=', 'failed'), row('next_check_at', 'is not', null)]))
+    .orderBy('seq', 'desc')
+    .limit(MOST_WITH_BLOCKHASH)
+    .execute()
+}
+
+/** Deletes messages from before a time, in Unix milliseconds; returns how many. */
+export async function pruneRefreshedMessages(tx: Tx, before: number, limit: number): Promise<number> {
+  const old = tx.selectFrom('refreshed_messages').select('message_sha256').where('created_at', '<=', before)
+  const { numDeletedRows } = await tx
+    .deleteFrom('refreshed_messages')
+    .where('message_sha256', 'in', old.orderBy('created_at').limit(limit))
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}

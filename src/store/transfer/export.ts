@@ -1,0 +1,92 @@
+/** Writes a whole database as lines of JSON that either database can be filled from. */
+import { internal } from '../../errors.ts'
+import { VERSION } from '../../version.ts'
+import { FINGERPRINT, TABLES } from '../installation/installation.ts'
+import { migrationState } from '../migrations/migrate.ts'
+import type { StoreOptions } from '../open.ts'
+import { findSetting } from '../settings.ts'
+import { hashTable, rowText } from './portable-rows.ts'
+import { type TableName, type Whole, withWhole } from './whole.ts'
+
+export const EXPORT_FORMAT = 1
+
+/** First line of an export. */
+export interface ExportHeader {
+  svc_export: number
+  version: string
+  kind: string
+  /** In ISO 8601. */
+  created_at: string
+  /** Migrations that the database had. */
+  migrations: readonly string[]
+  /** Fingerprint of the key that sealed it. */
+  fingerprint: string | null
+}
+
+/** Line before the rows of a table. */
+export interface ExportTable {
+  table: TableName
+  columns: readonly string[]
+  last_number: number | null
+}
+
+/** Line after the rows of a table. */
+export interface ExportTableEnd {
+  rows: number
+  sha256: string
+}
+
+export interface ExportReport {
+  header: ExportHeader
+  tables: readonly ({ table: TableName } & ExportTableEnd)[]
+}
+
+/**
+ * Hands every line, with its line break, to `write`. All of them are of one moment, while others write. Throws
+ * internal_error for a database with pending migrations.
+ */
+export function exportDatabase(
+  options: StoreOptions,
+  write: (line: string) => Promise<void>,
+  onTable: (done: number, tables: number) => void = () => {},
+): Promise<ExportReport> {
+  return withWhole(options, 'read', async (whole) => {
+    const header = await exportHeader(whole)
+    const line = (value: object) => write(`${JSON.stringify(value)}\n`)
+    await line(header)
+    const tables: ({ table: TableName } & ExportTableEnd)[] = []
+    for (const table of TABLES) {
+      const columns = await whole.columns(table)
+      await line({ table, columns, last_number: await whole.lastNumber(table) } satisfies ExportTable)
+      const hash = hashTable()
+      for await (const row of whole.rows(table, columns)) {
+        const text = rowText(table, columns, row)
+        hash.add(text)
+        await write(`${text}\n`)
+      }
+      const end: ExportTableEnd = { rows: hash.rows, sha256: hash.digest() }
+      await line(end)
+      tables.push({ table, ...end })
+      onTable(tables.length, TABLES.length)
+    }
+    await line({ end: true, tables: tables.length })
+    return { header, tables }
+  })
+}
+
+async function exportHeader({ tx, kind }: Whole): Promise<ExportHeader> {
+  const { applied, pending } = await migrationState(tx)
+  if (pending.length > 0) {
+    throw internal(
+      `the database lacks ${pending.length} migrations of this program (from ${pending[0]} on): run \`svc db migrate\` first`,
+    )
+  }
+  return {
+    svc_export: EXPORT_FORMAT,
+    version: VERSION,
+    kind,
+    created_at: new Date().toISOString(),
+    migrations: applied,
+    fingerprint: await findSetting(tx, FINGERPRINT),
+  }
+}

@@ -1,0 +1,71 @@
+/** Wake-ups of workers: whoever stores work for a worker wakes it, in this process and, on PostgreSQL, in every other. */
+import type { WorkerName } from '../../api/worker-names.ts'
+import type { Log } from '../../log.ts'
+import type { Store } from '../store.ts'
+import { type AfterCommit, nothingAfter, runWork } from '../writing/work.ts'
+
+/**
+ * Called with the name of the worker to wake, which may be unknown here; null means every worker, because wake-ups may
+ * have been missed.
+ */
+export type OnWake = (worker: string | null) => void
+
+export interface Wakeups {
+  /** Wakes a worker wherever it runs; what it has to do must be committed. Never throws: a lost wake-up costs a poll. */
+  send(worker: WorkerName): void
+  /** Resolves when wake-ups of every process arrive, and with the function that ends that. */
+  listen(onWake: OnWake, log: Log): Promise<() => Promise<void>>
+}
+
+/** The shortest time between two wake-ups of one worker; those that arrive meanwhile are one, at its end. */
+const WAKE_GAP_MS = 100
+
+/** Limits how often each worker is woken: at once, then again after the gap where more wake-ups arrived. */
+export function spacedWakes(onWake: OnWake): OnWake {
+  const standing = new Map<string | null, { again: boolean }>()
+  return function wake(worker) {
+    const last = standing.get(worker)
+    if (last !== undefined) {
+      last.again = true
+      return
+    }
+    const entry = { again: false }
+    standing.set(worker, entry)
+    setTimeout(() => {
+      standing.delete(worker)
+      if (entry.again) wake(worker)
+    }, WAKE_GAP_MS).unref()
+    onWake(worker)
+  }
+}
+
+/** Wake-ups within one process. */
+export function localWakeups(): Wakeups {
+  const listeners = new Set<OnWake>()
+  return {
+    send(worker) {
+      for (const listener of listeners) listener(worker)
+    },
+    async listen(onWake) {
+      const listener = spacedWakes(onWake)
+      listeners.add(listener)
+      return async () => void listeners.delete(listener)
+    },
+  }
+}
+
+/** Does after a commit what a work of it wants. */
+export function actAfter({ acts, workers }: AfterCommit, wakeups: Pick<Wakeups, 'send'>): void {
+  for (const act of acts) act()
+  for (const worker of workers) wakeups.send(worker)
+}
+
+/** Returns a `write` that runs each work as the running one, and does after its commit what it wants. */
+export function sendingWakeups(wakeups: Pick<Wakeups, 'send'>, write: Store['write']): Store['write'] {
+  return async (work, options) => {
+    const after = nothingAfter()
+    const value = await write((tx) => runWork(tx, work, after), options)
+    actAfter(after, wakeups)
+    return value
+  }
+}

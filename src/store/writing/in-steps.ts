@@ -1,0 +1,76 @@
+/** Splits work that grows with a table into writes of a few milliseconds with pauses between them, so that others go on. */
+import { pause } from '../../timing.ts'
+import type { Store, Tx } from '../store.ts'
+import { type PrunedTable, publishRemovedRows } from './removed-rows.ts'
+
+const MOST_ROWS = 500
+/** Rows of a first step, and of one that is not measured. */
+export const ROWS_PER_STEP = 50
+const FEWEST_ROWS = 4
+/** What a step may take in milliseconds: on SQLite nothing else runs meanwhile. */
+const STEP_MS = 10
+
+/** What a step of a removal did, where it is not `limit` rows at the most. */
+export interface StepRemoval {
+  /** Below the step's limit at the end. */
+  used: number
+  removed: number
+}
+
+type Step<T> = (tx: Tx, limit: number) => Promise<T>
+
+/**
+ * Runs `step` until it processes fewer rows than allowed or a signal is aborted; returns the total number of rows. Each
+ * step is a separate commit and is not rolled back.
+ */
+export const inSteps = (store: Store, step: Step<number>, ...signals: readonly AbortSignal[]): Promise<number> =>
+  paced(store, step, signals)
+
+/** Works like `inSteps`, and tells of the rows that each commit removed from the table. */
+export const removeInSteps = (
+  store: Store,
+  table: PrunedTable,
+  step: Step<number | StepRemoval>,
+  ...signals: readonly AbortSignal[]
+): Promise<number> =>
+  paced(store, step, signals, (rows) => {
+    if (rows > 0) publishRemovedRows({ table, rows })
+  })
+
+async function paced(
+  store: Store,
+  step: Step<number | StepRemoval>,
+  signals: readonly AbortSignal[],
+  removedRows: (rows: number) => void = () => {},
+): Promise<number> {
+  let [total, limit] = [0, ROWS_PER_STEP]
+  while (!signals.some(({ aborted }) => aborted)) {
+    let begun = 0
+    const outcome = await store.write((tx) => {
+      // What it waited for other writes before does not count.
+      begun = performance.now()
+      return step(tx, limit)
+    })
+    const tookMs = performance.now() - begun
+    const { used, removed } = typeof outcome === 'number' ? { used: outcome, removed: outcome } : outcome
+    removedRows(removed)
+    total += removed
+    if (used < limit) break
+    limit = nextLimit(limit, tookMs)
+    await pause(Math.max(STEP_MS, tookMs))
+  }
+  return total
+}
+
+/** Rows of the next step, so that it takes as long as one may; at most twice as many as before. */
+export const nextLimit = (limit: number, tookMs: number): number =>
+  Math.max(FEWEST_ROWS, Math.min(MOST_ROWS, 2 * limit, Math.floor((limit * STEP_MS) / tookMs)))
+
+/** Runs `step` until it is false or a signal is aborted, with a pause of its own length after each. */
+export async function withPauses(step: () => Promise<boolean>, ...signals: readonly AbortSignal[]): Promise<void> {
+  while (!signals.some(({ aborted }) => aborted)) {
+    const begun = performance.now()
+    if (!(await step())) return
+    await pause(Math.max(STEP_MS, performance.now() - begun))
+  }
+}

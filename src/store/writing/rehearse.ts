@@ -1,0 +1,22 @@
+/** Runs a write and rolls it back: its result or error is real, but its changes are not kept. */
+import type { Soon } from '../../soon.ts'
+import type { Store, Tx } from '../store.ts'
+
+/** Thrown to roll back the transaction; it is not an error. */
+class Rehearsed<T> {
+  readonly value: T
+  constructor(value: T) {
+    this.value = value
+  }
+}
+
+export async function rehearse<T>(store: Pick<Store, 'write'>, work: (tx: Tx) => Soon<T>): Promise<T> {
+  try {
+    return await store.write(async (tx): Promise<T> => {
+      throw new Rehearsed(await work(tx))
+    })
+  } catch (thrown) {
+    if (thrown instanceof Rehearsed) return thrown.value
+    throw thrown
+  }
+}

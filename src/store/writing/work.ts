@@ -1,0 +1,71 @@
+/** Runs one unit of work inside a write transaction; both drivers use it. */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { WorkerName } from '../../api/worker-names.ts'
+import { type ApiError, conflict, internal } from '../../errors.ts'
+import type { Soon } from '../../soon.ts'
+import type { Tx } from '../store.ts'
+
+/** What a work wants to happen once it is committed. */
+export interface AfterCommit {
+  /** Workers to wake. */
+  workers: Set<WorkerName>
+  acts: (() => void)[]
+}
+
+interface RunningWork {
+  /** Ends with the work, so that timers and emitters that it created may write later. */
+  open: boolean
+  after: AfterCommit
+}
+const current = new AsyncLocalStorage<RunningWork>()
+
+/** Throws when `write` is called inside `write`, which would wait for its own commit. */
+export function refuseNestedWrite(): void {
+  if (current.getStore()?.open) {
+    throw new Error('write() was called inside write(): use the transaction that the work was given')
+  }
+}
+
+/** Wakes a worker as soon as the running write is committed; a write that is rolled back wakes nobody. */
+export function wakeOnCommit(worker: WorkerName): void {
+  current.getStore()?.after.workers.add(worker)
+}
+
+/**
+ * Calls `act` as soon as the running write is committed, before `write` resolves; a write that is rolled back calls
+ * nothing. It must not throw.
+ */
+export function onCommit(act: () => void): void {
+  current.getStore()?.after.acts.push(act)
+}
+
+export const nothingAfter = (): AfterCommit => ({ workers: new Set(), acts: [] })
+
+/** Runs the work, at once where it waits for nothing, and leaves in `after` what it wants to happen. */
+export function runWork<T>(tx: Tx, work: (tx: Tx) => Soon<T>, after: AfterCommit): Soon<T> {
+  // The work may run again, on PostgreSQL after a conflict, on SQLite where another of its commit fails.
+  after.workers.clear()
+  after.acts.length = 0
+  const running = { open: true, after }
+  let isWaiting = false
+  try {
+    const value = current.run(running, work, tx)
+    if (!(value instanceof Promise)) return value
+    isWaiting = true
+    return value.finally(() => {
+      running.open = false
+    })
+  } finally {
+    if (!isWaiting) running.open = false
+  }
+}
+
+/** Error that `write` throws for a duplicate unique key on either database. */
+export function duplicateKey(cause: unknown): ApiError {
+  return conflict('a record with this key exists already', { cause })
+}
+
+/** Error for a database that another process blocks temporarily. */
+export function databaseBusy(cause: unknown, why?: string): ApiError {
+  return internal(`database is busy: ${why === undefined ? '' : `${why}; `}try again`, { cause, retryAfter: 1 })
+}
