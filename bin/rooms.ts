@@ -30,7 +30,6 @@ export const ROOM_PATHS = [
   'src/files.ts',
   'src/file-lock.ts',
   'src/native-modules.ts',
-  'src/soon.ts',
   'src/timing.ts',
   'src/outgoing-proxy.ts',
   'src/urls.ts',
@@ -47,7 +46,6 @@ const ROOMS_BELOW = [
   'src/files.ts',
   'src/file-lock.ts',
   'src/native-modules.ts',
-  'src/soon.ts',
   'src/timing.ts',
   'src/log.ts',
   'src/outgoing-proxy.ts',
@@ -158,7 +156,7 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
   },
   'src/store': {
     about:
-      'Kysely over both databases; no dialect outside the folder of each driver (`sqlite/`, `postgres/`) but the admission of requests in `requests/rate-hits.ts`, no query outside this room',
+      'Kysely over both databases; no dialect outside the files of each driver (`sqlite*.ts`, `postgres*.ts`) but the admission of requests in `rate-hits.ts`, no query outside this room',
     value: ROOMS_BELOW,
     type: ['src/api'],
   },
@@ -244,7 +242,6 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
     about: 'units of time, waiting, calls that end by a deadline, what a `Retry-After` asks for',
     value: [],
   },
-  'src/soon.ts': { about: 'values that may be there already, which nobody waits for then', value: [] },
   'src/outgoing-proxy.ts': { about: 'the HTTP proxy of the environment, and its use by every `fetch`', value: [] },
   'src/urls.ts': { about: 'parses URLs: `URL.canParse` is wrong on Node 20 and 22', value: [] },
   'src/log.ts': { about: 'structured lines for whoever operates the daemon', value: [] },

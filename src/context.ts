@@ -8,7 +8,6 @@ import type { Signer } from './chain/signer/index.ts'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 import type { TreePool } from './merkle/pool.ts'
-import type { Soon } from './soon.ts'
 import type { Storage } from './storage/storage.ts'
 import type { Vault } from './store/installation/vault.ts'
 import type { Store, Tx } from './store/store.ts'
@@ -102,5 +101,5 @@ export interface Context extends Services {
    * in one transaction, or roll back in a dry run. `work` must return what the operation responds; call it at most once.
    * Only what a retry must find (signings, audit log, earlier ones of several transactions) is written before it.
    */
-  commit<T>(work: (tx: Tx) => Soon<T>): Promise<T>
+  commit<T>(work: (tx: Tx) => Promise<T>): Promise<T>
 }

@@ -7,10 +7,9 @@ export type LimitedKey = Pick<KnownKey, 'id' | 'per_minute' | 'per_day'>
 
 export interface Counter {
   /**
-   * Decides one request at `now`; an admitted one is recorded durably before this resolves, or was recorded in advance
-   * where this answers at once.
+   * Decides one request at `now`; an admitted one is recorded durably before this resolves, or was recorded in advance.
    */
-  admit(key: LimitedKey, now: number): Admission | Promise<Admission>
+  admit(key: LimitedKey, now: number): Promise<Admission>
   /** Writes what is still in memory. */
   close(): Promise<void>
 }

@@ -117,7 +117,7 @@ export async function localCounter({ store, clock, log }: LocalServices): Promis
   }
 
   return {
-    admit(key, now) {
+    async admit(key, now) {
       const state = stateOf(key.id)
       const pulled = state.windows.pullBack(now)
       if (pulled !== null) {

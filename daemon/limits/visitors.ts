@@ -1,6 +1,5 @@
 /** Limits of requests without a key: how many a minute, how many bodies are read and how many requests run at once. */
 import type { Clock } from '../../src/context.ts'
-import type { Soon } from '../../src/soon.ts'
 import { MINUTE_MS } from '../../src/timing.ts'
 
 /** What one address may have, and all addresses together. */
@@ -20,7 +19,7 @@ export interface VisitorLimits {
 
 export interface VisitorRequest<B, T> {
   /** Reads the body; undefined for a request without one. */
-  read: (() => Soon<B>) | undefined
+  read: (() => Promise<B>) | undefined
   run(body: B | undefined): Promise<T>
 }
 
@@ -88,7 +87,7 @@ class Places {
   }
 
   /** Takes a place, at once, until the work has settled. */
-  async hold<T>(address: string, work: () => Soon<T>): Promise<T> {
+  async hold<T>(address: string, work: () => Promise<T>): Promise<T> {
     this.#take(address, 1)
     try {
       return await work()

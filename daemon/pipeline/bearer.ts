@@ -1,7 +1,6 @@
 /** Bearer keys: reads the header, finds its API key and checks the key's scopes. */
 import { hash } from 'node:crypto'
 import { ApiError, forbidden } from '../../src/errors.ts'
-import { type Soon, whenThere } from '../../src/soon.ts'
 import { findApiKeyByHash } from '../../src/store/requests/api-keys.ts'
 import type { Row } from '../../src/store/schema.ts'
 import type { Kernel } from '../kernel.ts'
@@ -9,29 +8,28 @@ import type { Kernel } from '../kernel.ts'
 export type KnownKey = Row<'api_keys'>
 
 /**
- * Returns the active key of `Authorization: Bearer <key>` and notes its id in the record, at once where the key was
- * read since the last commit to the database. Throws unauthorized or forbidden, and rate_limited at once.
+ * Returns the active key of `Authorization: Bearer <key>` and notes its id in the record. Throws unauthorized or
+ * forbidden, and rate_limited for a key that is known to be over its limits.
  */
-export function authenticate(kernel: Kernel, header: string | null, record: { keyId: string | null }): Soon<KnownKey> {
+export async function authenticate(
+  kernel: Kernel,
+  header: string | null,
+  record: { keyId: string | null },
+): Promise<KnownKey> {
   const token = header?.match(/^Bearer +(\S+)$/i)?.[1]
   if (token === undefined) throw new ApiError('unauthorized', 'Missing or invalid API key')
   const sha256 = hash('sha256', token, 'hex')
   kernel.limiter.refuseKnown(sha256, record)
-  const known = kernel.keys?.recall(sha256)
-  return known === undefined ? findKey(kernel, sha256, record) : active(known, record)
-}
-
-function findKey({ store, keys }: Kernel, sha256: string, record: { keyId: string | null }): Soon<KnownKey> {
-  const version = keys?.version ?? Number.NaN
-  return whenThere(findApiKeyByHash(store.db, sha256), (key) => {
-    if (key !== null) keys?.keep(sha256, key, 1, version)
-    return active(key, record)
-  })
-}
-
-function active(key: KnownKey | null, record: { keyId: string | null }): KnownKey {
+  const key = kernel.keys?.recall(sha256) ?? (await findKey(kernel, sha256))
   if (key?.status !== 'active') throw forbidden('Invalid or revoked API key')
   record.keyId = key.id
+  return key
+}
+
+async function findKey({ store, keys }: Kernel, sha256: string): Promise<KnownKey | null> {
+  const version = keys?.version ?? Number.NaN
+  const key = await findApiKeyByHash(store.db, sha256)
+  if (key !== null) keys?.keep(sha256, key, 1, version)
   return key
 }
 

@@ -5,7 +5,6 @@ import type { IncomingMessage } from 'node:http'
 import type { AnyRoute } from '../../src/api/route.ts'
 import type { Config } from '../../src/config.ts'
 import { type ApiError, badRequest } from '../../src/errors.ts'
-import type { Soon } from '../../src/soon.ts'
 import { KIB, MIB } from './body-room.ts'
 import { LARGE_FIELD } from './form.ts'
 import { JsonBounds } from './json-bounds.ts'
@@ -75,15 +74,10 @@ export function readFromMessage(request: Request, incoming: IncomingMessage): vo
 export const bodySourceOf = (request: Request): BodySource => messages.get(request) ?? request
 
 /**
- * Gives each piece of a message to `take`, at once where all of it has arrived with its head, and resolves with what
- * `whole` returns after the last. Where one of them throws, the rest flows on: paused, it would block the connection.
+ * Gives each piece of a message to `take`, and resolves with what `whole` returns after the last. If one of them throws,
+ * the remaining pieces are read and dropped: a paused body would block the connection.
  */
-function takeMessage<T>(incoming: IncomingMessage, take: (piece: Uint8Array) => void, whole: () => T): Soon<T> {
-  if (incoming.complete && incoming.readableFlowing === null && !incoming.destroyed) {
-    const piece: Uint8Array | null = incoming.read()
-    if (piece !== null) take(piece)
-    return whole()
-  }
+function takeMessage<T>(incoming: IncomingMessage, take: (piece: Uint8Array) => void, whole: () => T): Promise<T> {
   return new Promise((resolve, reject) => {
     if (incoming.destroyed) return reject(cutOff())
     const settle = (act: () => void) => {
@@ -118,7 +112,7 @@ export interface BodyReading {
 export function readRequestBody(
   source: BodySource,
   { contentType, ceiling, declared = 0, inspect }: BodyReading,
-): Soon<RequestBody> {
+): Promise<RequestBody> {
   let raw = new Uint8Array(declared)
   let size = 0
   const take = (piece: Uint8Array) => {

@@ -1,7 +1,6 @@
 /** The context of an operation: the kernel's services, the caller, and the single commit that the operation may make. */
 import type { AnswerMeta } from '../../src/client.ts'
 import type { Context, SigningLink } from '../../src/context.ts'
-import type { Soon } from '../../src/soon.ts'
 import type { Tx } from '../../src/store/store.ts'
 import type { Kernel } from '../kernel.ts'
 import type { KnownKey } from './bearer.ts'
@@ -15,7 +14,7 @@ export function makeContext(
   key: KnownKey | undefined,
   meta: AnswerMeta,
   signing: SigningLink,
-  write: <T>(work: (tx: Tx) => Soon<T>) => Promise<T>,
+  write: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
 ): Context {
   let committed = false
   // Named one by one: copying the kernel as a whole costs more than all the rest of a quick request.

@@ -2,7 +2,6 @@
 
 import type { SigningLink } from '../../src/context.ts'
 import { badRequest, conflict } from '../../src/errors.ts'
-import { type Soon, whenThere } from '../../src/soon.ts'
 import { pooledBytes } from '../../src/store/id.ts'
 import * as records from '../../src/store/requests/idempotency.ts'
 import type { Tx } from '../../src/store/store.ts'
@@ -26,7 +25,7 @@ export interface KeyClaim {
    * Stores the answer in the same transaction as the change that it reports, after it. Throws where the key turns out to
    * be taken.
    */
-  finish(tx: Tx, status: number, body: string): Soon<void>
+  finish(tx: Tx, status: number, body: string): Promise<void>
   /**
    * The answer to give in place of a failure: the stored one, where another daemon has meanwhile answered the request.
    * Throws conflict where it has used the key for another request.
@@ -59,7 +58,7 @@ interface Claimed extends RequestHashes {
  * claimed in its commit, and until then is known to be in use by this process alone: of two daemons that are sent the
  * same request at once, the first to commit answers it, and the other repeats that answer.
  */
-export function claimIdempotencyKey(kernel: Kernel, claimed: Claimed, atomic = false): Soon<ClaimOutcome> {
+export async function claimIdempotencyKey(kernel: Kernel, claimed: Claimed, atomic = false): Promise<ClaimOutcome> {
   const { apiKeyId, key, requestHash } = claimed
   const running = runningIn(kernel)
   const name = `${apiKeyId} ${key}`
@@ -67,23 +66,16 @@ export function claimIdempotencyKey(kernel: Kernel, claimed: Claimed, atomic = f
   if (earlier !== undefined) throw earlier === requestHash ? stillRunning() : usedByAnotherRequest()
   if (!atomic) return claimNow(kernel, claimed)
   const end = () => void running.delete(name)
-  const claim = (stored: unknown) => {
-    if (stored === undefined) return claimInCommit(kernel, claimed, end)
-    end()
-    return claimNow(kernel, claimed)
-  }
   running.set(name, requestHash)
   try {
-    const stored = records.lookUpKey(kernel.store.db, { apiKeyId, key })
-    if (!(stored instanceof Promise)) return claim(stored)
-    return stored.then(claim, (error) => {
-      end()
-      throw error
-    })
+    const stored = await records.findIdempotencyKey(kernel.store.db, { apiKeyId, key })
+    if (stored === null) return claimInCommit(kernel, claimed, end)
   } catch (error) {
     end()
     throw error
   }
+  end()
+  return claimNow(kernel, claimed)
 }
 
 /** The atomic requests that this process is running: API key and key with the hash of the request. */
@@ -102,12 +94,11 @@ function claimInCommit(kernel: Kernel, claimed: Claimed, end: () => void): KeyCl
   return {
     kind: 'claim',
     signing: { earlier: null, bind: signsNothing, unbind: signsNothing },
-    finish(tx, status, body) {
+    async finish(tx, status, body) {
       const request = claimRequest(kernel, claimed, owner)
       const response = kernel.vault.seal(body, purposeOf(claimed))
-      return whenThere(records.insertAnswered(tx, request, { status, response }), (inserted) =>
-        inserted > 0 ? undefined : answerTaken(tx, request, { apiKeyId, key, owner, status, response }),
-      )
+      const inserted = await records.insertAnswered(tx, request, { status, response })
+      if (inserted === 0) await answerTaken(tx, request, { apiKeyId, key, owner, status, response })
     },
     async answeredElsewhere() {
       const stored = await records.findIdempotencyKey(kernel.store.db, { apiKeyId, key })

@@ -3,12 +3,11 @@
 import type { AnyRoute, Input, Result } from '../../src/api/route.ts'
 import type { Context } from '../../src/context.ts'
 import { ApiError } from '../../src/errors.ts'
-import { type Soon, whenThere } from '../../src/soon.ts'
 import type { Kernel } from '../kernel.ts'
 import { type Answer, errorResponse, jsonAnswer } from './answer.ts'
 import { authenticate, type KnownKey, requireScopes } from './bearer.ts'
 import { type BodySource, bodySourceOf } from './body.ts'
-import { addRateLimits, type Quotas, quotasOf } from './rate-limit.ts'
+import { addRateLimits, quotasOf } from './rate-limit.ts'
 import { read, type Sealed } from './read.ts'
 import type { RequestRecord } from './request-record.ts'
 import { incomingBody, write } from './write.ts'
@@ -52,18 +51,22 @@ export function askedBy({ method }: AnyRoute, request: Request, params: Record<s
   }
 }
 
-/** Answers one request to a mounted route, at once where there is nothing to wait for; never throws. */
-export function answerRequest(
+/** Answers one request to a mounted route; never throws. */
+export async function answerRequest(
   kernel: Kernel,
   handler: Handler,
   asked: AskedRequest,
   record: RequestRecord,
-): Soon<Answer> {
+): Promise<Answer> {
   const { requestId, fault } = record
   const headers: Record<string, string> = {}
   record.route = handler.route.path
-  const answered = ({ status, body }: Sealed) => noted(record, jsonAnswer(kernel, status, body, headers))
-  const refused = (thrown: unknown) => {
+  try {
+    if (fault !== undefined) throw fault
+    headers['X-Request-Id'] = requestId
+    const { status, body } = await run(kernel, handler, asked, record, headers)
+    return noted(record, jsonAnswer(kernel, status, body, headers))
+  } catch (thrown) {
     if (thrown instanceof ApiError && thrown.unset !== undefined) record.reason = 'not_configured'
     const quotas = thrown instanceof ApiError ? quotasOf(thrown) : undefined
     if (quotas) addRateLimits(headers, quotas, true)
@@ -71,14 +74,6 @@ export function answerRequest(
       headers['Retry-After'] = String(thrown.retryAfter)
     const { status, body } = errorResponse(kernel, thrown, requestId, asked.origin)
     return noted(record, jsonAnswer(kernel, status, body, { ...headers, 'X-Request-Id': requestId }))
-  }
-  try {
-    if (fault !== undefined) throw fault
-    headers['X-Request-Id'] = requestId
-    const sealed = run(kernel, handler, asked, record, headers)
-    return sealed instanceof Promise ? sealed.then(answered, refused) : answered(sealed)
-  } catch (thrown) {
-    return refused(thrown)
   }
 }
 
@@ -89,41 +84,30 @@ function noted(record: RequestRecord, answer: Answer): Answer {
 }
 
 /** Checks the key, its rate and its scope before the body is read, so that a caller without a key uses no memory. */
-function run(
+async function run(
   kernel: Kernel,
   handler: Handler,
   asked: AskedRequest,
   record: RequestRecord,
   headers: Record<string, string>,
-): Soon<Sealed> {
+): Promise<Sealed> {
   const { route } = handler
   const { requestId } = record
   const incoming = asked.write && incomingBody(kernel, route, asked, asked.write)
-  const proceed = (key: KnownKey | undefined) => {
-    if (key && route.scope) requireScopes(JSON.parse(key.scopes_json), [route.scope])
-    if (incoming === undefined) return read(kernel, handler, asked, requestId, key)
-    return write(kernel, handler, asked, { incoming, requestId, headers, key })
-  }
-  if (route.public) return proceed(undefined)
-  const key = admit(kernel, asked, record, headers)
-  return whenThere(key, proceed)
+  const key = route.public ? undefined : await admit(kernel, asked, record, headers)
+  if (key && route.scope) requireScopes(JSON.parse(key.scopes_json), [route.scope])
+  if (incoming === undefined) return read(kernel, handler, asked, requestId, key)
+  return write(kernel, handler, asked, { incoming, requestId, headers, key })
 }
 
-/** Finds the key and counts the request against its limits. What is known already is not waited for. */
-function admit(
+/** Finds the key and counts the request against its limits. */
+async function admit(
   kernel: Kernel,
   asked: AskedRequest,
   record: RequestRecord,
   headers: Record<string, string>,
-): Soon<KnownKey> {
-  const count = (key: KnownKey): Soon<KnownKey> => {
-    const counted = (quotas: Quotas) => {
-      addRateLimits(headers, quotas, false)
-      return key
-    }
-    const quotas = kernel.limiter.admit(key)
-    return whenThere(quotas, counted)
-  }
-  const key = authenticate(kernel, asked.header('authorization'), record)
-  return whenThere(key, count)
+): Promise<KnownKey> {
+  const key = await authenticate(kernel, asked.header('authorization'), record)
+  addRateLimits(headers, await kernel.limiter.admit(key), false)
+  return key
 }

@@ -26,8 +26,8 @@ export interface Quotas {
 }
 
 export interface RateLimiter {
-  /** Counts the request, at once where nothing need be written for it, or throws rate_limited (with the quotas in `quotasOf(error)`) without counting it. */
-  admit(key: LimitedKey & { hash: string }): Quotas | Promise<Quotas>
+  /** Counts the request, or throws rate_limited (with the quotas in `quotasOf(error)`) without counting it. */
+  admit(key: LimitedKey & { hash: string }): Promise<Quotas>
   /**
    * Throws rate_limited for the SHA-256 of a key that is known to be over its limits, without asking the database, and
    * notes its id in the record.
@@ -85,15 +85,12 @@ export async function createRateLimiter(services: LimiterServices): Promise<Rate
   const counter = services.store.kind === 'postgres' ? sharedCounter(services) : await localCounter(services)
   const exhausted = new ExhaustedKeys()
   return {
-    admit(key) {
+    async admit(key) {
       if (key.per_minute === null && key.per_day === null) return UNLIMITED
       const now = services.clock.now()
-      const quotasOfKey = (admission: Admission) => {
-        if (admission.refused_by !== null) exhausted.remember(key, admission, now)
-        return quotasAfter(admission, key)
-      }
-      const admission = counter.admit(key, now)
-      return admission instanceof Promise ? admission.then(quotasOfKey) : quotasOfKey(admission)
+      const admission = await counter.admit(key, now)
+      if (admission.refused_by !== null) exhausted.remember(key, admission, now)
+      return quotasAfter(admission, key)
     },
     refuseKnown(hash, record) {
       const known = exhausted.recall(hash, services.clock.now())

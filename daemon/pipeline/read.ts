@@ -14,30 +14,29 @@ export interface Sealed {
   body: string
 }
 
-export function read(
+export async function read(
   kernel: Kernel,
   handler: Handler,
   asked: AskedRequest,
   requestId: string,
   key: KnownKey | undefined,
-): Sealed | Promise<Sealed> {
+): Promise<Sealed> {
   if (!handler.stored) return readAnew(kernel, handler, asked, requestId, key)
   const known = kernel.answers?.recall(asked.target)
   return known === undefined ? readStored(kernel, handler, asked, requestId) : sealStored(known, requestId)
 }
 
-function readAnew(
+async function readAnew(
   kernel: Kernel,
   { route, operation }: Handler,
   asked: AskedRequest,
   requestId: string,
   key: KnownKey | undefined,
-): Sealed | Promise<Sealed> {
+): Promise<Sealed> {
   const meta: AnswerMeta = { request_id: requestId }
   const context = makeContext(kernel, key, meta, UNLINKED, (work) => kernel.store.write(work))
-  const result: unknown = operation(context, inputOf(route, asked) as never)
-  const sealed = (data: unknown) => sealAnswer(route, context.status, data, meta)
-  return result instanceof Promise ? result.then(sealed) : sealed(result)
+  const data = await operation(context, inputOf(route, asked) as never)
+  return sealAnswer(route, context.status, data, meta)
 }
 
 /** What an entry takes besides its text, in characters, so that many small ones are bounded too. */

@@ -1,6 +1,6 @@
 /** The hash that an Idempotency-Key is bound to. */
 import { createHash, hash as oneShot } from 'node:crypto'
-import { type Soon, whenThere } from '../../src/soon.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { bodyText, type RequestBody } from './body.ts'
 import { KIB } from './body-room.ts'
 import { canonicalJson } from './canonical-json.ts'
@@ -18,31 +18,26 @@ const SMALL_BYTES = 16 * KIB
  * SHA-256 of method, path, query and body. Two texts of the same JSON have the same hash, and so have forms with the same
  * parts; amounts compare as they were written.
  */
-export function hashRequest(method: string, pathAndQuery: string, body: RequestBody): Soon<RequestHashes> {
+export async function hashRequest(method: string, pathAndQuery: string, body: RequestBody): Promise<RequestHashes> {
   const target = `${method} ${pathAndQuery}\n`
-  if (body.multipart)
-    return whenThere(hashForm(target, body), (requestHash) => ({ requestHash, earlierHash: requestHash }))
+  if (body.multipart) {
+    const requestHash = await hashForm(target, body)
+    return { requestHash, earlierHash: requestHash }
+  }
   const earlierHash = hashBytes(target, body.raw)
-  return whenThere(canonicalText(body.raw), (text) => ({
-    requestHash: text === undefined ? earlierHash : hashBytes(target, Buffer.from(text)),
-    earlierHash,
-  }))
+  const text = await canonicalText(body.raw)
+  return { requestHash: text === undefined ? earlierHash : hashBytes(target, Buffer.from(text)), earlierHash }
 }
 
-/** At once for a small body; otherwise other requests have their turns meanwhile. Undefined for what is not JSON. */
-function canonicalText(raw: Uint8Array<ArrayBuffer>): Soon<string | undefined> {
+/** Other requests have their turns between the steps over a large body. Undefined for what is not JSON. */
+async function canonicalText(raw: Uint8Array<ArrayBuffer>): Promise<string | undefined> {
   const text = textOrUndefined(raw)
   if (text === undefined) return undefined
   const steps = canonicalJson(text)
-  const step = steps.next()
-  return step.done ? step.value : restOf(steps)
-}
-
-async function restOf(steps: ReturnType<typeof canonicalJson>): Promise<string | undefined> {
   for (;;) {
-    await new Promise((settle) => setImmediate(settle))
     const step = steps.next()
     if (step.done) return step.value
+    await nextTurn()
   }
 }
 

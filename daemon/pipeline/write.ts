@@ -4,7 +4,6 @@ import type { AnswerMeta } from '../../src/client.ts'
 import type { Context, SigningLink } from '../../src/context.ts'
 import { ApiError, badRequest } from '../../src/errors.ts'
 import { validateInput } from '../../src/operations/input-validation.ts'
-import { type Soon, whenThere } from '../../src/soon.ts'
 import type { Tx } from '../../src/store/store.ts'
 import { rehearse } from '../../src/store/writing/rehearse.ts'
 import { onCommit } from '../../src/store/writing/work.ts'
@@ -66,62 +65,41 @@ interface ReceivedWrite extends AdmittedWrite {
   body: RequestBody
 }
 
-/**
- * Reads the body within the room that bodies have, and carries out what it asks for. Here and below nothing is waited
- * for that is there already, because each promise costs as much as a small statement.
- */
-export function write(
+/** Reads the body within the room that bodies have, and carries out what it asks for. */
+export async function write(
   kernel: Kernel,
   handler: Handler,
   asked: AskedRequest,
   { incoming, requestId, headers, key }: AdmittedWrite & { incoming: IncomingBody },
-): Soon<Sealed> {
+): Promise<Sealed> {
   const { source, ceiling, declared } = incoming
-  const receive = (): Soon<Sealed> => {
+  const release = await kernel.bodies.take(key?.id ?? '', declared ?? ceiling)
+  try {
     const contentType = asked.header('content-type') ?? ''
     const inspect = inspectorOf(handler.route, contentType, jsonCeiling(kernel.config))
-    return whenThere(readRequestBody(source, { contentType, ceiling, declared, inspect }), (body) =>
-      inTurn(kernel, body, () => perform(kernel, handler, asked, { requestId, headers, key, body })),
-    )
+    const body = await readRequestBody(source, { contentType, ceiling, declared, inspect })
+    return await perform(kernel, handler, asked, { requestId, headers, key, body })
+  } finally {
+    release?.()
   }
-  const room = kernel.bodies.take(key?.id ?? '', declared ?? ceiling)
-  if (room === undefined) return receive()
-  return room.then(async (release) => {
-    try {
-      return await receive()
-    } finally {
-      release()
-    }
-  })
 }
 
 /**
  * Each step over a large body runs in its own turn of the event loop, so that other requests are not delayed by all of
  * them together.
  */
-function inTurn<T>({ bodies }: Kernel, { raw }: RequestBody, step: () => Soon<T>): Soon<T> {
-  const turn = bodies.turn(raw.byteLength)
-  return turn === undefined ? step() : turn.then(step)
-}
-
-function perform(kernel: Kernel, handler: Handler, asked: AskedRequest, received: ReceivedWrite): Soon<Sealed> {
-  const { route } = handler
-  const { body } = received
-  const parsed = route.raw ? {} : parseBody(kernel, route, body)
-  return whenThere(parsed, (fields) =>
-    inTurn(kernel, body, () => performParsed(kernel, handler, asked, received, fields)),
-  )
-}
-
-function performParsed(
+async function perform(
   kernel: Kernel,
   handler: Handler,
   asked: AskedRequest,
   received: ReceivedWrite,
-  fields: Fields,
-): Soon<Sealed> {
+): Promise<Sealed> {
   const { route, prepare } = handler
   const { body, key } = received
+  const turn = () => kernel.bodies.turn(body.raw.byteLength)
+  await turn()
+  const fields = route.raw ? {} : await parseBody(kernel, route, body)
+  await turn()
   const signed = fields.mode === 'signed'
   if (signed && route.signed === 'refused') {
     throw badRequest('mode "signed" is not possible here: only the user\'s wallet may sign. Use mode "unsigned"', {
@@ -140,13 +118,11 @@ function performParsed(
   // This check precedes the hash, because the parts of a form are counted only for routes that accept a form.
   if (prepare) requireJson(body.contentType)
   const idempotencyKey = readIdempotencyKey(asked.header('idempotency-key'))
-  const hashed = idempotencyKey === undefined ? undefined : hashRequest(route.method.toUpperCase(), asked.target, body)
-  return whenThere(hashed, (hashes) => {
-    const prepared = prepare?.(kernel, body.raw).then((made) => void Object.assign(input, made))
-    return whenThere(prepared, () =>
-      inTurn(kernel, body, () => performValid(kernel, handler, received, { input, idempotencyKey, hashes })),
-    )
-  })
+  const hashes =
+    idempotencyKey === undefined ? undefined : await hashRequest(route.method.toUpperCase(), asked.target, body)
+  if (prepare) Object.assign(input, await prepare(kernel, body.raw))
+  await turn()
+  return performValid(kernel, handler, received, { input, idempotencyKey, hashes })
 }
 
 interface ValidInput {
@@ -155,12 +131,12 @@ interface ValidInput {
   hashes: RequestHashes | undefined
 }
 
-function performValid(
+async function performValid(
   kernel: Kernel,
   handler: Handler,
   { requestId, headers, key }: AdmittedWrite,
   { input, idempotencyKey, hashes }: ValidInput,
-): Soon<Sealed> {
+): Promise<Sealed> {
   const { route } = handler
   const meta: AnswerMeta = { request_id: requestId }
   if (input.externalUid !== undefined) meta.external_uid = input.externalUid as string
@@ -169,14 +145,12 @@ function performValid(
   if (input.dry_run === true || route.dry) return performDry(request)
   if (idempotencyKey === undefined || hashes === undefined || key === undefined) {
     const context = contextOf(request, UNLINKED, (work) => kernel.store.write(work))
-    const result: Soon<unknown> = handler.operation(context, input as never)
-    return whenThere(result, (data) => sealAnswer(route, context.status, data, meta))
+    const data = await handler.operation(context, input as never)
+    return sealAnswer(route, context.status, data, meta)
   }
-  const claiming = claimIdempotencyKey(kernel, { apiKeyId: key.id, key: idempotencyKey, ...hashes }, route.atomic)
-  return whenThere(claiming, (claim) => {
-    if (claim.kind === 'claim') return performOnce(request, claim, headers)
-    return replayed(claim, headers)
-  })
+  const claimed = { apiKeyId: key.id, key: idempotencyKey, ...hashes }
+  const claim = await claimIdempotencyKey(kernel, claimed, route.atomic)
+  return claim.kind === 'claim' ? performOnce(request, claim, headers) : replayed(claim, headers)
 }
 
 function replayed(answer: ReplayedAnswer, headers: Record<string, string>): Sealed {
@@ -196,7 +170,7 @@ interface ValidWrite {
 function contextOf(
   { kernel, input, meta, key }: ValidWrite,
   signing: SigningLink,
-  write: <T>(work: (tx: Tx) => Soon<T>) => Promise<T>,
+  write: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
 ): Context {
   const context = makeContext(kernel, key, meta, signing, write)
   if (input.tx_version === 1) context.txVersion = 1
@@ -213,45 +187,32 @@ async function performDry(request: ValidWrite): Promise<Sealed> {
 }
 
 /** Carries out the operation and stores its answer under the claimed key, in its commit where it makes one. */
-function performOnce(request: ValidWrite, claim: KeyClaim, headers: Record<string, string>): Soon<Sealed> {
+async function performOnce(request: ValidWrite, claim: KeyClaim, headers: Record<string, string>): Promise<Sealed> {
   const { kernel, handler, input, meta } = request
   const { route, operation } = handler
   let stored: Sealed | undefined
   const context: Context = contextOf(request, claim.signing, (work) =>
-    kernel.store.write((tx) =>
-      whenThere(work(tx), (data) => {
-        const outcome = sealAnswer(route, context.status, data, meta)
-        onCommit(() => {
-          stored = outcome
-        })
-        return whenThere(claim.finish(tx, outcome.status, outcome.body), () => data)
-      }),
-    ),
+    kernel.store.write(async (tx) => {
+      const data = await work(tx)
+      const outcome = sealAnswer(route, context.status, data, meta)
+      onCommit(() => {
+        stored = outcome
+      })
+      await claim.finish(tx, outcome.status, outcome.body)
+      return data
+    }),
   )
-  const answered = (result: unknown): Soon<Sealed> => {
-    if (stored === undefined) return storeAnswer(result).catch(failed)
-    claim.end()
-    return stored
-  }
-  const storeAnswer = async (result: unknown): Promise<Sealed> => {
+  try {
+    const result = await operation(context, input as never)
+    if (stored !== undefined) return stored
     const outcome = sealAnswer(route, context.status, result, meta)
     await kernel.store.write((tx) => claim.finish(tx, outcome.status, outcome.body))
-    claim.end()
     return outcome
-  }
-  const failed = async (thrown: unknown): Promise<Sealed> => {
-    try {
-      if (stored !== undefined) throw thrown
-      return replayed(await insteadOf(thrown, kernel, claim), headers)
-    } finally {
-      claim.end()
-    }
-  }
-  try {
-    const result: unknown = operation(context, input as never)
-    return result instanceof Promise ? result.then(answered, failed) : answered(result)
   } catch (thrown) {
-    return failed(thrown)
+    if (stored !== undefined) throw thrown
+    return replayed(await insteadOf(thrown, kernel, claim), headers)
+  } finally {
+    claim.end()
   }
 }
 

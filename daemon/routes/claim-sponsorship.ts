@@ -108,7 +108,7 @@ async function readFields(request: Request): Promise<Record<string, unknown>> {
   const declared = declaredLength(request.headers.get('content-length'), CEILING)
   const reading = { contentType, ceiling: CEILING, declared, inspect: undefined }
   const body = readRequestBody(bodySourceOf(request), reading)
-  return parseJsonObject(body instanceof Promise ? await rejectLate(BODY_MS, body, sentTooSlowly) : body)
+  return parseJsonObject(await rejectLate(BODY_MS, body, sentTooSlowly))
 }
 
 const sentTooSlowly = () => badRequest(`The body was not sent within ${BODY_MS / SECOND_MS} seconds`)

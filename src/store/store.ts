@@ -1,6 +1,5 @@
 /** Interface of the store: Kysely for either database, and `write` as the only way to write. */
 import type { Kysely, Transaction } from 'kysely'
-import type { Soon } from '../soon.ts'
 import type { StoreFault } from './faults.ts'
 import type { PoolUsage } from './postgres/gate.ts'
 import type { Tables } from './schema.ts'
@@ -37,7 +36,7 @@ export interface Store {
    * commits concurrent writes together. It may run again, what it did undone: on PostgreSQL after a conflict, on SQLite
    * where another one of the same commit fails. A duplicate unique key throws `conflict`.
    */
-  write<T>(work: (tx: Tx) => Soon<T>, options?: WriteOptions): Promise<T>
+  write<T>(work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
   /** Wake-ups of workers, in this process and, on PostgreSQL, between all. */
   readonly wakeups: Wakeups
   /**

@@ -6,21 +6,21 @@ it('rejects the one write whose act after the commit throws, and goes on with th
   const groups: number[] = []
   const queue = createWriteQueue(async (works: readonly Work[]) => {
     groups.push(works.length)
-    return works.map((work) => ({ value: work({} as never) }))
+    return Promise.all(works.map(async (work) => ({ value: await work({} as never) })))
   })
   const acts: string[] = []
   const first = queue.add(
-    () => 'first',
+    async () => 'first',
     () => void acts.push('first'),
   )
   const failing = queue.add(
-    () => 'second',
+    async () => 'second',
     () => {
       throw new Error('nobody listens')
     },
   )
   const third = queue.add(
-    () => 'third',
+    async () => 'third',
     () => void acts.push('third'),
   )
   const outcomes = await Promise.allSettled([first, failing, third])
@@ -29,7 +29,7 @@ it('rejects the one write whose act after the commit throws, and goes on with th
     'Error: nobody listens',
     'third',
   ])
-  expect(await queue.add(() => 'fourth')).toBe('fourth')
+  expect(await queue.add(async () => 'fourth')).toBe('fourth')
   await queue.drain()
   expect([acts, groups]).toEqual([
     ['first', 'third'],

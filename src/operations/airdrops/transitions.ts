@@ -2,7 +2,6 @@
 import type { AirdropStatus } from '../../api/airdrops.ts'
 import { AIRDROP_STATUSES } from '../../api/airdrops.ts'
 import { type ChainEvidence, chainDraft } from '../../following/chain-drafts.ts'
-import type { Soon } from '../../soon.ts'
 import { findAirdrop, moveAirdrop } from '../../store/airdrops/airdrops.ts'
 import { type EventDraft, type EventOrigin, isEventWritten } from '../../store/events/drafts.ts'
 import type { Row } from '../../store/schema.ts'
@@ -75,7 +74,7 @@ export async function advanceAirdrop(
  * No state is reported after the last one. For an airdrop that was drained before its tree was stored, nothing remains
  * to report.
  */
-export const isDrainReported = (tx: Tx, id: string, genesis: string): Soon<boolean> =>
+export const isDrainReported = (tx: Tx, id: string, genesis: string): Promise<boolean> =>
   isEventWritten(tx, {
     type: 'airdrop.vault_drained',
     resource_type: 'airdrop',

@@ -1,6 +1,5 @@
 /** Stores an API key together with its entry in the audit log; a key without an entry counts as somebody else's. */
 import type { Context } from '../../context.ts'
-import { type Soon, whenThere } from '../../soon.ts'
 import { addApiKey } from '../../store/requests/api-keys.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
@@ -20,5 +19,7 @@ export const apiKeyTerms = (row: Pick<Row<'api_keys'>, 'id' | 'name' | 'hash' | 
 
 type KeyLimits = Pick<Row<'api_keys'>, 'per_minute' | 'per_day'>
 
-export const addAuditedKey = (context: Auditing, tx: Tx, row: Omit<Row<'api_keys'>, 'seq'>): Soon<unknown> =>
-  whenThere(addApiKey(tx, row), () => audit(context, tx, 'api_key.created', null, apiKeyTerms(row)))
+export async function addAuditedKey(context: Auditing, tx: Tx, row: Omit<Row<'api_keys'>, 'seq'>): Promise<void> {
+  await addApiKey(tx, row)
+  await audit(context, tx, 'api_key.created', null, apiKeyTerms(row))
+}

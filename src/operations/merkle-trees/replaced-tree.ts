@@ -8,7 +8,6 @@ import type { Context } from '../../context.ts'
 import { type ApiError, badRequest, conflict, forbidden } from '../../errors.ts'
 import { BLOCKHASH_LIFE_MS } from '../../solana/lifetimes.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
-import type { Soon } from '../../soon.ts'
 import { findSponsorship } from '../../store/airdrops/sponsorships.ts'
 import type { NewRow, Row } from '../../store/schema.ts'
 import { intendedSignings } from '../../store/signing/signings.ts'
@@ -158,7 +157,7 @@ const treeConflict = ({ root, status }: Tree, message: string, more: object = {}
 
 type ListFacts = Pick<NewRow<'merkle_trees'>, 'root' | 'leaf_count' | 'total'>
 
-export const auditReplacement = (context: Context, tx: Tx, before: Tree, after: ListFacts): Soon<unknown> =>
+export const auditReplacement = (context: Context, tx: Tx, before: Tree, after: ListFacts): Promise<void> =>
   audit(context, tx, 'merkle_tree.replaced', null, {
     merkle_tree: before.id,
     stored_by: before.created_by,

@@ -3,7 +3,6 @@ import { dammV2ChangesIn } from '../../chain/programs/damm-v2/index.ts'
 import { dbcChangesIn } from '../../chain/programs/dbc/index.ts'
 import type { Context } from '../../context.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
-import type { Soon } from '../../soon.ts'
 import { writeEvents } from '../../store/events/drafts.ts'
 import { findPool, pendingWithTicker, updatePool } from '../../store/resources/pools.ts'
 import type { Row } from '../../store/schema.ts'
@@ -18,7 +17,7 @@ export interface TickerClaim {
    * Takes the tickers in the transaction that stores the submission. Throws bad_request naming a ticker that another
    * pool has.
    */
-  hold(tx: Tx): Soon<void>
+  hold(tx: Tx): Promise<void>
 }
 
 export interface SubmittedLaunch {
@@ -30,7 +29,7 @@ export interface SubmittedLaunch {
  * Finds the launches built here that the transactions create, whatever resource the client tracks. It first checks
  * whether another pool with the ticker has already landed, which then has precedence.
  */
-export function tickerClaims(context: Context, submitted: readonly SubmittedLaunch[]): Soon<TickerClaim> {
+export async function tickerClaims(context: Context, submitted: readonly SubmittedLaunch[]): Promise<TickerClaim> {
   const created = submitted.flatMap(({ transaction: { message }, param }) =>
     [...dbcChangesIn(message), ...dammV2ChangesIn(message)].flatMap((change) =>
       change.kind === 'pool_created'
@@ -41,7 +40,7 @@ export function tickerClaims(context: Context, submitted: readonly SubmittedLaun
   return created.length === 0 ? NO_TICKERS : claimsOf(context, created)
 }
 
-const NO_TICKERS: TickerClaim = { hold() {} }
+const NO_TICKERS: TickerClaim = { async hold() {} }
 
 interface CreatedPool {
   address: string

@@ -1,7 +1,6 @@
 /** Writes entries of the audit log about the use of the platform's key and of the API keys by requests. */
 import type { AuditAction } from '../../api/audit-actions.ts'
 import type { Context } from '../../context.ts'
-import type { Soon } from '../../soon.ts'
 import { appendAudit } from '../../store/audit/entries.ts'
 import type { Tx } from '../../store/store.ts'
 
@@ -9,14 +8,14 @@ import type { Tx } from '../../store/store.ts'
  * Writes an entry in the same transaction as the reported change. `details` contain figures and addresses, amounts as
  * digits.
  */
-export function audit(
+export async function audit(
   { actor, requestId, clock, vault }: Pick<Context, 'actor' | 'requestId' | 'clock' | 'vault'>,
   tx: Tx,
   action: AuditAction,
   signer: string | null,
   details: Record<string, unknown>,
-): Soon<unknown> {
-  return appendAudit(tx, vault, {
+): Promise<void> {
+  await appendAudit(tx, vault, {
     at: clock.now(),
     action,
     signer,

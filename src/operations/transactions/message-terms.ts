@@ -3,7 +3,6 @@ import { createHash, hash } from 'node:crypto'
 import { badRequest } from '../../errors.ts'
 import { KEY_BYTES } from '../../solana/constants.ts'
 import { type DecodedTransaction, decodeWireTransaction } from '../../solana/messages.ts'
-import { type Soon, whenThere } from '../../soon.ts'
 import type { Reader, Tx } from '../../store/store.ts'
 import { firstOfMessage, liveWithBlockhash, lockBlockhashes } from '../../store/transactions/refreshed-messages.ts'
 
@@ -63,21 +62,16 @@ export interface SubmittedMessage {
 /** Submissions that must be the only ones of their terms. */
 export interface SiblingCheck {
   /** Throws bad_request naming a sibling that is under way or has landed. Siblings wait for each other's commit. */
-  hold(tx: Tx): Soon<void>
+  hold(tx: Tx): Promise<void>
 }
 
 /** Whether a transaction was refreshed is read with its submission, as a refresh may be under way at the same time. */
 export function siblingCheck(submitted: readonly SubmittedMessage[]): SiblingCheck {
   const hashes = submitted.map(({ transaction }) => messageSha256(transaction))
   return {
-    hold(tx) {
-      const firsts = hashes.map((own) => firstOfMessage(tx, own))
-      const found = firsts.some((one) => one instanceof Promise)
-        ? Promise.all(firsts)
-        : (firsts as readonly (string | null)[])
-      return whenThere(found, (all) =>
-        all.every((one) => one === null) ? undefined : refuseSiblings(tx, submitted, all),
-      )
+    async hold(tx) {
+      const firsts = await Promise.all(hashes.map((own) => firstOfMessage(tx, own)))
+      if (firsts.some((one) => one !== null)) await refuseSiblings(tx, submitted, firsts)
     },
   }
 }

@@ -4,7 +4,6 @@ import type { Context } from '../../context.ts'
 import { transactionRecord } from '../../following/transaction-record.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
-import { type Soon, whenThere } from '../../soon.ts'
 import { type EventDraft, writeEvent } from '../../store/events/drafts.ts'
 import type { NewRow } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
@@ -21,26 +20,27 @@ type FollowingPlan = Pick<NewRow<'transactions'>, 'genesis'> &
 type SubmissionContext = Pick<Context, 'clock' | 'externalUid' | 'metadata'>
 
 /** Writes the record and its event. Returns false and writes nothing when it is already stored. */
-export function storeSubmitted(
+export async function storeSubmitted(
   context: SubmissionContext,
   tx: Tx,
   transaction: DecodedTransaction,
   options: SubmissionOptions,
   plan: FollowingPlan,
-): Soon<boolean> {
-  return whenThere(insertSubmitted(context, tx, transaction, options, plan), (draft) =>
-    draft === null ? false : whenThere(writeEvent(tx, context.clock, draft), () => true),
-  )
+): Promise<boolean> {
+  const draft = await insertSubmitted(context, tx, transaction, options, plan)
+  if (draft === null) return false
+  await writeEvent(tx, context.clock, draft)
+  return true
 }
 
 /** Writes the record alone. Returns its event, to be written in the same transaction; null when it is already stored. */
-export function insertSubmitted(
+export async function insertSubmitted(
   context: SubmissionContext,
   tx: Tx,
   { raw, signature, message }: DecodedTransaction,
   { max_retries, tracked_resource }: SubmissionOptions,
   plan: FollowingPlan,
-): Soon<EventDraft | null> {
+): Promise<EventDraft | null> {
   const { clock, externalUid, metadata } = context
   const { blockhash, nonceAccount } = lifetimeOf(message)
   const now = clock.now()
@@ -71,5 +71,5 @@ export function insertSubmitted(
   const object = transactionRecord(row)
   const about = { resource_type: 'transaction', resource_id: signature, object, origin: row }
   const draft: EventDraft = { type: 'transaction.submitted', ...about }
-  return whenThere(addTransaction(tx, row), (isNew) => (isNew ? draft : null))
+  return (await addTransaction(tx, row)) ? draft : null
 }

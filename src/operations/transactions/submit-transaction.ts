@@ -6,7 +6,6 @@ import { decodeWithSignatures, requireValidSignatures } from '../../chain/sendin
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
 import { FIRST_SEND_MS } from '../../following/send.ts'
-import { whenThere } from '../../soon.ts'
 import type { Tx } from '../../store/store.ts'
 import { type FollowedTransaction, findTransaction } from '../../store/transactions/transactions.ts'
 import { tickerClaims } from '../pools/submitted-launches.ts'
@@ -48,13 +47,17 @@ export async function submitTransaction(
   const submitted = [{ transaction, param: 'transaction' }]
   const siblings = siblingCheck(submitted)
   const tickers = await tickerClaims(context, submitted)
-  const answer = await context.commit((tx) => {
+  const answer = await context.commit(async (tx) => {
     // It is sent even if it seems to have landed, because that block may be dropped, which only the first look shows.
     const next_send_at = clock.now() + FIRST_SEND_MS
     const since_slot = landed ? null : (trial?.slot ?? null)
-    const store = () => storeSubmitted(context, tx, transaction, input, { genesis, since_slot, next_send_at })
-    const stored = landed ? store() : whenThere(siblings.hold(tx), () => whenThere(tickers.hold(tx), store))
-    return whenThere(stored, (isNew) => (isNew ? { signature } : submittedBefore(tx, signature)))
+    if (!landed) {
+      await siblings.hold(tx)
+      await tickers.hold(tx)
+    }
+    const plan = { genesis, since_slot, next_send_at }
+    const isNew = await storeSubmitted(context, tx, transaction, input, plan)
+    return isNew ? { signature } : submittedBefore(tx, signature)
   })
   if (!landed) await sendFirst(context, transaction, input.max_retries)
   context.wake('transaction-watcher')

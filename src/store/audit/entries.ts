@@ -1,7 +1,6 @@
 /** The audit log: entries numbered without gaps, each hashed with SHA-256 together with the previous hash and sealed with the vault's key. */
 import { hash as hashOf } from 'node:crypto'
 import { sql } from 'kysely'
-import { type Soon, whenThere } from '../../soon.ts'
 import type { Vault } from '../installation/vault.ts'
 import { filteredList, type ListOrder, type PageRequest, pageOf, type StoredPage } from '../queries/paging.ts'
 import { type Placeholders, prepared } from '../queries/prepared.ts'
@@ -43,21 +42,17 @@ export const auditSeal = (vault: Sealing, { hash }: Pick<AuditEntryRow, 'hash'>)
   vault.mac(hash, 'audit entry')
 
 /**
- * Appends an entry in the transaction of the change that it reports, at once where the database answers at once. The
- * counter's row stays locked until the commit, so that the chain cannot fork.
+ * Appends an entry in the transaction of the change that it reports. The counter's row stays locked until the commit, so
+ * that the chain cannot fork.
  */
-export function appendAudit(tx: Tx, vault: Sealing, entry: NewAuditEntry): Soon<AuditEntryRow> {
-  return whenThere(countEntry.first(tx, {}), (counted) => {
-    if (counted === undefined) throw new Error('the counter of the audit log is missing')
-    const sequence = counted.value
-    return whenThere(hashBefore(tx, sequence), (previous) => {
-      const row = chained(vault, entry, sequence, previous)
-      return whenThere(insertEntry.run(tx, row), () => {
-        appended.set(tx, row)
-        return row
-      })
-    })
-  })
+export async function appendAudit(tx: Tx, vault: Sealing, entry: NewAuditEntry): Promise<AuditEntryRow> {
+  const counted = await countEntry.first(tx, {})
+  if (counted === undefined) throw new Error('the counter of the audit log is missing')
+  const sequence = counted.value
+  const row = chained(vault, entry, sequence, await hashBefore(tx, sequence))
+  await insertEntry.run(tx, row)
+  appended.set(tx, row)
+  return row
 }
 
 /** The entry with its place in the chain. */
@@ -86,10 +81,10 @@ const appended = new WeakMap<Tx, Pick<AuditEntryRow, 'sequence' | 'hash'>>()
  * Hash of the entry before this one. It need not be read where this transaction has just appended that entry; where the
  * entry was undone, the counter was too, so that the number tells.
  */
-function hashBefore(tx: Tx, sequence: number): Soon<string> {
+async function hashBefore(tx: Tx, sequence: number): Promise<string> {
   const before = appended.get(tx)
   if (before?.sequence === sequence - 1) return before.hash
-  return whenThere(lastHash.first(tx, {}), (row) => row?.hash ?? FIRST_HASH)
+  return (await lastHash.first(tx, {}))?.hash ?? FIRST_HASH
 }
 
 const countEntry = prepared((db) =>

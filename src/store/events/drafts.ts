@@ -1,6 +1,5 @@
 /** Event drafts: the content of an event before it gets a number. They are written in the transaction of the change that they report. */
 import type { EventType } from '../../api/event-types.ts'
-import type { Soon } from '../../soon.ts'
 import { newId } from '../id.ts'
 import type { Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
@@ -26,7 +25,7 @@ interface EventClock {
 }
 
 /** Writes the event once per dedupe key; null when it is already stored. */
-export const writeEvent = (tx: Tx, clock: EventClock, draft: EventDraft): Soon<AppendedEvent | null> =>
+export const writeEvent = (tx: Tx, clock: EventClock, draft: EventDraft): Promise<AppendedEvent | null> =>
   appendEvent(tx, eventOfDraft(clock, draft))
 
 /** Writes many events in order, each once per dedupe key; events that are already stored are skipped. */
@@ -39,7 +38,7 @@ export const writeEvents = (tx: Tx, clock: EventClock, drafts: readonly EventDra
 type DedupeParts = Pick<EventDraft, 'type' | 'resource_type' | 'resource_id' | 'dedupe_by'>
 
 /** Whether an event with the dedupe key of this draft is stored. */
-export const isEventWritten = (reader: Reader, draft: DedupeParts): Soon<boolean> =>
+export const isEventWritten = (reader: Reader, draft: DedupeParts): Promise<boolean> =>
   isAppended(reader, dedupeKeyOf(draft))
 
 const dedupeKeyOf = ({ type, resource_type, resource_id, dedupe_by }: DedupeParts): string =>

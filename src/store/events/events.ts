@@ -1,7 +1,6 @@
 /** Events: a sequence without gaps, each event written in the transaction of the change that it reports. */
 import { hash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
-import { type Soon, whenThere } from '../../soon.ts'
 import {
   decodeCursor,
   filteredList,
@@ -33,13 +32,9 @@ export interface EventFilters {
  * Appends an event with the next number; null, without using a number, when its `dedupe_key` is already stored. The
  * counter's row is locked until the commit, so that numbers become visible in order and a rollback leaves no gap.
  */
-export function appendEvent(tx: Tx, event: NewEvent): Soon<AppendedEvent | null> {
-  return whenThere(isAppended(tx, event.dedupe_key), (isKnown) =>
-    isKnown ? null : whenThere(moveCounter(tx, 1), (sequence) => insertNumbered(tx, event, sequence)),
-  )
-}
-
-function insertNumbered(tx: Tx, event: NewEvent, sequence: number): Soon<AppendedEvent | null> {
+export async function appendEvent(tx: Tx, event: NewEvent): Promise<AppendedEvent | null> {
+  if (await isAppended(tx, event.dedupe_key)) return null
+  const sequence = await moveCounter(tx, 1)
   const appended: AppendedEvent = {
     sequence,
     id: event.id,
@@ -52,22 +47,18 @@ function insertNumbered(tx: Tx, event: NewEvent, sequence: number): Soon<Appende
     dedupe_key: event.dedupe_key,
     created_at: event.created_at,
   }
-  return whenThere(insertEvent.run(tx, appended), (inserted) => {
-    if (inserted > 0) {
-      wakeOnCommit('webhook-delivery')
-      return appended
-    }
+  if ((await insertEvent.run(tx, appended)) === 0) {
     // Another process wrote the same event between the check and the lock.
-    return whenThere(moveCounter(tx, -1), () => null)
-  })
+    await moveCounter(tx, -1)
+    return null
+  }
+  wakeOnCommit('webhook-delivery')
+  return appended
 }
 
 /** Whether the event was ever written; its key stays known when the event is removed. */
-export function isAppended(reader: Reader, dedupeKey: string): Soon<boolean> {
-  return whenThere(
-    findAppended.first(reader, { key: dedupeKey, keyHash: eventKeyHash(dedupeKey) }),
-    (known) => known !== undefined,
-  )
+export async function isAppended(reader: Reader, dedupeKey: string): Promise<boolean> {
+  return (await findAppended.first(reader, { key: dedupeKey, keyHash: eventKeyHash(dedupeKey) })) !== undefined
 }
 
 export const eventKeyHash = (dedupeKey: string): Buffer => hash('sha256', dedupeKey, 'buffer')
@@ -171,11 +162,10 @@ async function leaveOutAppended(tx: Tx, part: Map<string, NewEvent>): Promise<vo
 }
 
 /** Returns the counter's new value, and keeps its row locked until the commit. */
-function moveCounter(tx: Tx, by: number): Soon<number> {
-  return whenThere(addToCounter.first(tx, { by }), (moved) => {
-    if (moved === undefined) throw new Error('the counter of events is missing')
-    return moved.value
-  })
+async function moveCounter(tx: Tx, by: number): Promise<number> {
+  const moved = await addToCounter.first(tx, { by })
+  if (moved === undefined) throw new Error('the counter of events is missing')
+  return moved.value
 }
 
 const addToCounter = prepared((db, { by }: Placeholders<{ by: number }>) =>

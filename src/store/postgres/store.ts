@@ -3,7 +3,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import type pg from 'pg'
 import { internal } from '../../errors.ts'
-import type { Soon } from '../../soon.ts'
 import { trackFaults } from '../faults.ts'
 import { postgresBytes } from '../installation/bytes.ts'
 import type { SchemaDialect } from '../migrations/dialect.ts'
@@ -110,7 +109,7 @@ export async function openPostgres({
 }
 
 /** Runs the work in a transaction, again after conflicts and lost connections. Throws errors of the API. */
-async function writeRepeatedly<T>(writer: Kysely<Tables>, work: (tx: Tx) => Soon<T>): Promise<T> {
+async function writeRepeatedly<T>(writer: Kysely<Tables>, work: (tx: Tx) => Promise<T>): Promise<T> {
   for (let tried = 1; ; tried++) {
     let isCommitting = false
     let failure: unknown

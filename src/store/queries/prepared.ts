@@ -1,4 +1,4 @@
-/** Statements that Kysely builds once and a database runs with other values each time; on SQLite without its promises. */
+/** Statements that Kysely builds once and a database runs with other values each time. */
 import {
   type Compilable,
   type CompiledQuery,
@@ -9,18 +9,17 @@ import {
   type SqliteStatement,
   sql,
 } from 'kysely'
-import type { Soon } from '../../soon.ts'
 import type { Reader } from '../store.ts'
 
 /** Stands for each value in the query that is built. */
 export type Placeholders<P> = { readonly [K in keyof P]: RawBuilder<P[K]> }
 
-/** A statement with its values by name. Where the database answers at once, so do these; `await` takes either. */
+/** A statement with its values by name. */
 export interface Prepared<P, R> {
-  all(reader: Reader, values: P): Soon<R[]>
-  first(reader: Reader, values: P): Soon<R | undefined>
+  all(reader: Reader, values: P): Promise<R[]>
+  first(reader: Reader, values: P): Promise<R | undefined>
   /** Runs a statement that returns no rows, and returns how many it changed. */
-  run(reader: Reader, values: P): Soon<number>
+  run(reader: Reader, values: P): Promise<number>
 }
 
 class Placeholder {
@@ -48,16 +47,16 @@ export function prepared<P extends object, R>(
     return fresh
   }
 
-  /** Runs the statement in one of two ways: at once, or by Kysely and its promises. */
-  function execute<T>(
+  /** Runs the statement on the connection itself where it is SQLite's, else by Kysely. */
+  async function execute<T>(
     reader: Reader,
     values: P,
-    atOnce: (statement: DirectStatement, parameters: unknown[]) => T,
+    directly: (statement: DirectStatement, parameters: unknown[]) => T,
     byKysely: (result: QueryResult<R>) => T,
-  ): Soon<T> {
+  ): Promise<T> {
     const { adapter, plugins } = reader.getExecutor()
     // A plugin may change a query, or wants to see it with its values.
-    if (plugins.length > 0) return executeByKysely(reader, build(reader, given(values)).compile()).then(byKysely)
+    if (plugins.length > 0) return byKysely(await reader.executeQuery(build(reader, given(values)).compile()))
     const { query, isInOrder } = compile(reader, adapter)
     // A list of a thousand values would otherwise be looked through for each of its places.
     const parameters =
@@ -65,8 +64,8 @@ export function prepared<P extends object, R>(
         ? (values as unknown[])
         : withValues(query.parameters, values as Record<string, unknown>)
     const database = direct.get(reader)
-    if (database === undefined) return executeByKysely<R>(reader, { ...query, parameters }).then(byKysely)
-    return atOnce(database.prepare(query.sql), parameters)
+    if (database === undefined) return byKysely(await reader.executeQuery<R>({ ...query, parameters }))
+    return directly(database.prepare(query.sql), parameters)
   }
 
   return {
@@ -101,11 +100,6 @@ interface Compiled<R> {
 }
 
 const isPlaceholderAt = (value: unknown, at: number): boolean => value instanceof Placeholder && value.name === `${at}`
-
-/** Not in place: a reader that refuses the query, as one whose transaction is over, does so by a promise. */
-async function executeByKysely<R>(reader: Reader, query: CompiledQuery<R>): Promise<QueryResult<R>> {
-  return reader.executeQuery(query)
-}
 
 function withValues(parameters: readonly unknown[], values: Record<string, unknown>): unknown[] {
   const filled: unknown[] = []

@@ -1,6 +1,5 @@
 /** Shared queries of record tables: insert once, find by key, update by key, list by filters. */
 import type { Kysely, RawBuilder, Updateable } from 'kysely'
-import { type Soon, whenThere } from '../../soon.ts'
 import type { NewRow, Row, Tables } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
 import { filteredList, type PageRequest, pageOf, type StoredPage, type Weights } from './paging.ts'
@@ -56,14 +55,13 @@ export function inserting<T extends Family>(table: T) {
 }
 
 /**
- * Inserts a row of which the caller knows every column, at once where the database answers at once; it is not read back,
- * which costs a third of the insert.
+ * Inserts a row of which the caller knows every column. It is not read back, because that costs a third of the insert.
  */
 export function adding<T extends Family>(table: T) {
   const query = byColumns((columns) =>
     prepared((db, values: Placeholders<Cells>) => loose(db).insertInto(table).values(cellsOf(values, columns))),
   )
-  return (tx: Tx, row: Omit<Row<T>, 'seq'>): number | Promise<number> => query(row).run(tx, row as Cells)
+  return (tx: Tx, row: Omit<Row<T>, 'seq'>): Promise<number> => query(row).run(tx, row as Cells)
 }
 
 /** Inserts a row that may arrive twice; writes nothing and returns null when one of its unique keys exists. */
@@ -78,8 +76,8 @@ export function insertingOnce<T extends Family>(table: T) {
 }
 
 /**
- * Inserts a row that may arrive twice, at once where the database answers at once; false, with nothing written, when one
- * of its unique keys exists. It is not read back: for `returning`, SQLite copies every page that an insert changes, in
+ * Inserts a row that may arrive twice; false, with nothing written, when one of its unique keys exists. It is not read
+ * back: for `returning`, SQLite copies every page that an insert changes, in
  * case it has to undo that statement alone, which costs twice the insert of a row with many indexes.
  */
 export function addingOnce<T extends Family>(table: T) {
@@ -91,11 +89,10 @@ export function addingOnce<T extends Family>(table: T) {
         .onConflict((conflict) => conflict.doNothing()),
     ),
   )
-  return (tx: Tx, row: NewRow<T>): Soon<boolean> =>
-    whenThere(query(row).run(tx, row as unknown as Cells), (added) => added > 0)
+  return async (tx: Tx, row: NewRow<T>): Promise<boolean> => (await query(row).run(tx, row as unknown as Cells)) > 0
 }
 
-/** Finds a row by a key, at once where the database answers at once. */
+/** Finds a row by a key. */
 export function finding<T extends Family, K extends FilterColumn<T>>(table: T, key: K) {
   const query = prepared((db, { value }: Placeholders<{ value: string }>) =>
     loose(db)
@@ -103,8 +100,8 @@ export function finding<T extends Family, K extends FilterColumn<T>>(table: T, k
       .selectAll()
       .where(key as string, '=', value),
   )
-  return (reader: Reader, value: Row<T>[K] & string): Soon<Row<T> | null> =>
-    whenThere(query.first(reader, { value }), (row) => firstOrNull<T>(row))
+  return async (reader: Reader, value: Row<T>[K] & string): Promise<Row<T> | null> =>
+    firstOrNull<T>(await query.first(reader, { value }))
 }
 
 /** The name of the value that finds the row to update; no column has it. */

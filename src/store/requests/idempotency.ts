@@ -152,14 +152,11 @@ export async function pruneIdempotencyKeys(tx: Tx, now: number, limit: number): 
 }
 
 export async function findIdempotencyKey(reader: Reader, key: KeyOf): Promise<Row<'idempotency_keys'> | null> {
-  return (await lookUpKey(reader, key)) ?? null
+  return (await findKey.first(reader, key)) ?? null
 }
 
-/** The same, at once where the database answers at once; undefined where the key is not stored. */
-export const lookUpKey = (reader: Reader, key: KeyOf) => findKey.first(reader, key)
-
 /** Inserts the key unless it is stored already; returns how many rows it inserted. */
-function insert(tx: Tx, request: ClaimRequest, { state, status, response }: KeyAnswer): number | Promise<number> {
+function insert(tx: Tx, request: ClaimRequest, { state, status, response }: KeyAnswer): Promise<number> {
   const { apiKeyId, key, requestHash, owner, now, leaseMs, ttlMs } = request
   const leaseUntil = now + leaseMs
   const expiresAt = now + ttlMs
@@ -170,14 +167,13 @@ type KeyAnswer = Pick<Row<'idempotency_keys'>, 'state' | 'status' | 'response'>
 const UNANSWERED: KeyAnswer = { state: 'running', status: null, response: null }
 
 /**
- * Claims a key and stores its answer in one statement, at once where the database answers at once; returns 0 where the
- * key is stored already.
+ * Claims a key and stores its answer in one statement; returns 0 where the key is stored already.
  */
 export const insertAnswered = (
   tx: Tx,
   request: ClaimRequest,
   { status, response }: { status: number; response: Buffer },
-): number | Promise<number> => insert(tx, request, { state: 'done', status, response })
+): Promise<number> => insert(tx, request, { state: 'done', status, response })
 
 interface Narrowable {
   where(

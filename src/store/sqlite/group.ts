@@ -76,8 +76,7 @@ async function runUnguarded(
   const outcomes: WriteOutcome[] = []
   for (const work of works) {
     try {
-      const value = work(tx)
-      outcomes.push({ value: value instanceof Promise ? await value : value })
+      outcomes.push({ value: await work(tx) })
     } catch (error) {
       return { kind: 'undone', error: await failureOf(raw, error) }
     }
@@ -95,8 +94,7 @@ async function runGuarded(
   for (const work of works) {
     begin.run()
     try {
-      const value = work(tx)
-      outcomes.push({ value: value instanceof Promise ? await value : value })
+      outcomes.push({ value: await work(tx) })
     } catch (error) {
       const failure = await failureOf(raw, error)
       rollBack.run()

@@ -1,9 +1,7 @@
 /** Group commit: concurrent writes are committed together and resolve after that commit. */
-import type { Soon } from '../../soon.ts'
 import type { Tx } from '../store.ts'
 
-/** Returns its value, or a promise of it where it waits for something. */
-export type Work = (tx: Tx) => unknown
+export type Work = (tx: Tx) => Promise<unknown>
 export type WriteOutcome = { value: unknown } | { error: unknown }
 
 /** Maximum works per commit; beyond it the saving is negligible, and the event loop should not be blocked longer. */
@@ -18,7 +16,7 @@ interface Queued {
 
 export interface WriteQueue {
   /** `committed` is called once the work is durable, before the promise resolves; what it throws rejects that promise alone. */
-  add<T>(work: (tx: Tx) => Soon<T>, committed?: () => void): Promise<T>
+  add<T>(work: (tx: Tx) => Promise<T>, committed?: () => void): Promise<T>
   /** Resolves when nothing is queued or running. */
   drain(): Promise<void>
 }

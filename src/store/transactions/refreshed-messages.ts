@@ -1,5 +1,4 @@
 /** Messages that were given a fresh blockhash, and the submitted transactions that differ from them in it alone. */
-import { type Soon, whenThere } from '../../soon.ts'
 import { type Placeholders, prepared } from '../queries/prepared.ts'
 import type { NewRow, Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'
@@ -12,8 +11,8 @@ const findFirst = prepared((db, { message }: Placeholders<{ message: string }>) 
  * Returns the hash of the message that this one goes back to, through one refresh or several; null where it was never
  * refreshed from or to another.
  */
-export const firstOfMessage = (reader: Reader, messageSha256: string): Soon<string | null> =>
-  whenThere(findFirst.first(reader, { message: messageSha256 }), (row) => row?.first_sha256 ?? null)
+export const firstOfMessage = async (reader: Reader, messageSha256: string): Promise<string | null> =>
+  (await findFirst.first(reader, { message: messageSha256 }))?.first_sha256 ?? null
 
 /** Returns the blockhashes of all messages that go back to this first one, and locks them until the commit. */
 export async function lockBlockhashes(tx: Tx, firstSha256: string): Promise<string[]> {

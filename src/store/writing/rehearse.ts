@@ -1,5 +1,4 @@
 /** Runs a write and rolls it back: its result or error is real, but its changes are not kept. */
-import type { Soon } from '../../soon.ts'
 import type { Store, Tx } from '../store.ts'
 
 /** Thrown to roll back the transaction; it is not an error. */
@@ -10,7 +9,7 @@ class Rehearsed<T> {
   }
 }
 
-export async function rehearse<T>(store: Pick<Store, 'write'>, work: (tx: Tx) => Soon<T>): Promise<T> {
+export async function rehearse<T>(store: Pick<Store, 'write'>, work: (tx: Tx) => Promise<T>): Promise<T> {
   try {
     return await store.write(async (tx): Promise<T> => {
       throw new Rehearsed(await work(tx))

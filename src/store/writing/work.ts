@@ -2,7 +2,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { WorkerName } from '../../api/worker-names.ts'
 import { type ApiError, conflict, internal } from '../../errors.ts'
-import type { Soon } from '../../soon.ts'
 import type { Tx } from '../store.ts'
 
 /** What a work wants to happen once it is committed. */
@@ -41,22 +40,16 @@ export function onCommit(act: () => void): void {
 
 export const nothingAfter = (): AfterCommit => ({ workers: new Set(), acts: [] })
 
-/** Runs the work, at once where it waits for nothing, and leaves in `after` what it wants to happen. */
-export function runWork<T>(tx: Tx, work: (tx: Tx) => Soon<T>, after: AfterCommit): Soon<T> {
+/** Runs the work, and leaves in `after` what it wants to happen. */
+export async function runWork<T>(tx: Tx, work: (tx: Tx) => Promise<T>, after: AfterCommit): Promise<T> {
   // The work may run again, on PostgreSQL after a conflict, on SQLite where another of its commit fails.
   after.workers.clear()
   after.acts.length = 0
   const running = { open: true, after }
-  let isWaiting = false
   try {
-    const value = current.run(running, work, tx)
-    if (!(value instanceof Promise)) return value
-    isWaiting = true
-    return value.finally(() => {
-      running.open = false
-    })
+    return await current.run(running, work, tx)
   } finally {
-    if (!isWaiting) running.open = false
+    running.open = false
   }
 }
 
