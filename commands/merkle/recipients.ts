@@ -4,7 +4,6 @@ import { MAX_DECIMALS } from '../../src/merkle/amounts.ts'
 import type { CsvOptions } from '../../src/merkle/csv.ts'
 import { readingNotes } from '../../src/merkle/csv-columns.ts'
 import { bytesSource, type CsvSource, fileSource } from '../../src/merkle/csv-source.ts'
-import { takeStoredCode } from '../../src/merkle/engine/module.ts'
 import type { EntryList } from '../../src/merkle/entry-list.ts'
 import { issueLine, MerkleInputError, type MerkleIssue, quoted } from '../../src/merkle/errors.ts'
 import { readJsonList } from '../../src/merkle/json-list.ts'
@@ -62,7 +61,6 @@ export interface Recipients extends ListNotes {
 
 /** Reads the recipients; throws a usage problem with one line `FILE:LINE:COLUMN: what` for each fault. */
 export async function readRecipients(file: string, { decimals, duplicates }: CsvChoices, ui: Ui): Promise<Recipients> {
-  takeStoredCode()
   const name = file === '-' ? 'stdin' : file
   const { source, close } = await openRecipients(file)
   try {

@@ -1,7 +1,6 @@
 /** Finds, compiles and instantiates the engine: the WebAssembly module that `npm run build` makes of assembly/. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { storedModule } from './stored-code.ts'
 
 /** A number in memory that the module changes. */
 interface EngineCounter {
@@ -54,19 +53,12 @@ const PAGE_BYTES = 65_536
 /** Undefined before the first use, null where the engine cannot run. */
 let compiled: object | null | undefined
 
-let takesStoredCode = false
-
-/** Has the engine begin with V8's code of it where the build stored one; for a command, which is a process of its own. */
-export function takeStoredCode(): void {
-  takesStoredCode = true
-}
-
 /** Returns a new instance with memory of its own; undefined where there is no WebAssembly, no SIMD or no built module. */
 export function newEngine(): Engine | undefined {
   const { WebAssembly: api } = globalThis as { WebAssembly?: WebAssemblyApi }
   if (api === undefined || compiled === null) return undefined
   try {
-    compiled ??= compiledModule(api)
+    compiled ??= new api.Module(readFileSync(fileURLToPath(moduleUrl())))
     const engine = new api.Instance(compiled).exports as Engine
     engine.prepare()
     return engine
@@ -74,14 +66,6 @@ export function newEngine(): Engine | undefined {
     compiled = null
     return undefined
   }
-}
-
-function compiledModule(api: WebAssemblyApi): object {
-  const path = fileURLToPath(moduleUrl())
-  const bytes = readFileSync(path)
-  const stored = takesStoredCode ? storedModule(path, bytes) : undefined
-  takesStoredCode = false
-  return stored ?? new api.Module(bytes)
 }
 
 /** Makes the memory at least so many bytes long; every earlier view of it is empty then. False where there is no room. */
