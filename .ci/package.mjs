@@ -18,7 +18,7 @@ for (const field of FIELDS) {
 if (manifest.private !== true)
   faults.push('package.json must say "private": true, so that nothing is published by mistake')
 if (existsSync(join(ROOT, 'npm-shrinkwrap.json')))
-  faults.push('npm-shrinkwrap.json was left behind by an interrupted npm pack: node .build/pack.mjs --restore')
+  faults.push('npm-shrinkwrap.json was left behind by an interrupted npm pack: node tools/build/pack.mjs --restore')
 
 for (const fault of faults) process.stderr.write(`${fault}\n`)
 process.exitCode = faults.length > 0 ? 1 : 0

@@ -13,6 +13,7 @@ const CHECKS = [
   'tsc --noEmit -p src/reference-page',
   'vitest run test/architecture.test.ts',
   'node .ci/package.mjs',
+  'node tools/checks/bundled-licenses.mjs',
   'tsx bin/docs.ts --check',
   'tsx bin/reference.ts --check',
 ]

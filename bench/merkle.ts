@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { pathToFileURL } from 'node:url'
-import { build } from 'esbuild'
 import { buildFromRequest } from '../src/merkle/built-tree.ts'
 import { bytesSource } from '../src/merkle/csv-source.ts'
 import { readCsvInEngine } from '../src/merkle/engine/csv-reader.ts'
@@ -13,6 +12,7 @@ import { createTreePool } from '../src/merkle/pool.ts'
 import { blobsOf, lookUpProof, openHead, type ReadBlob } from '../src/merkle/stored-tree.ts'
 import { readTreeRequest } from '../src/merkle/tree-request.ts'
 import { collidingWallet } from '../test/merkle/reference.ts'
+import { bundle } from '../test/support/bundle.ts'
 import { recipients } from './merkle/recipients.ts'
 import { callTime, median, processTimes } from './merkle/timing.ts'
 import { csvOf, growthCurve, wholeCommand } from './merkle/whole-commands.ts'
@@ -33,23 +33,9 @@ export interface Measurement {
 export async function merkle(): Promise<Measurement[]> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-merkle-'))
   try {
-    await build({
-      entryPoints: [
-        'bench/merkle/csv-to-root.ts',
-        'bench/merkle/hashes-alone.ts',
-        'bench/merkle/merkletreejs-root.ts',
-        'src/merkle/worker.ts',
-      ],
-      outdir: folder,
-      outExtension: { '.js': '.mjs' },
-      entryNames: '[name]',
-      bundle: true,
-      format: 'esm',
-      platform: 'node',
-      minify: true,
-      // Packages in CommonJS ask for Node's modules by require.
-      banner: { js: "import{createRequire as ofBundle}from'node:module';const require=ofBundle(import.meta.url)" },
-    })
+    for (const name of ['csv-to-root', 'hashes-alone', 'merkletreejs-root'])
+      await bundle(`bench/merkle/${name}.ts`, join(folder, `${name}.mjs`))
+    await bundle('src/merkle/worker.ts', join(folder, 'worker.mjs'))
     copyFileSync('dist/merkle-engine.wasm', join(folder, 'merkle-engine.wasm'))
     return [
       ...wholeCommand(folder, 50_000, 9, false),

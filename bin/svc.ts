@@ -34,23 +34,10 @@ function isRootHelp(): boolean {
 }
 
 function run(): void {
-  silenceBindings()
   // The file that starts is CommonJS, which knows no `await` outside of a function.
   void import('./main.ts').then(async ({ main, isAllTaken }) => {
     process.exitCode = await main(argv)
     // A command has closed what it opened. To take JavaScript's world apart takes Node longer than to end.
     if (isAllTaken()) process.exit()
   })
-}
-
-/**
- * bigint-buffer, a dependency of @solana/spl-token, warns at load that it runs without its native part, about which a
- * user can do nothing.
- */
-function silenceBindings(): void {
-  const { console } = globalThis
-  const { warn } = console
-  console.warn = (...line: unknown[]) => {
-    if (!String(line[0]).startsWith('bigint: Failed to load bindings')) warn(...line)
-  }
 }

@@ -6,14 +6,14 @@ import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from './support/service.ts'
 
-const MODULE = pathToFileURL(join(import.meta.dirname, '../.build/inputs.mjs')).href
-const EARLIER = pathToFileURL(join(import.meta.dirname, '../.build/earlier-files.mjs')).href
-const FILES = ['esbuild.config.mjs', 'package-lock.json', 'package.json', 'tsconfig.json', 'src/one.ts']
+const MODULE = pathToFileURL(join(import.meta.dirname, '../tools/build/inputs.mjs')).href
+const EARLIER = pathToFileURL(join(import.meta.dirname, '../tools/build/earlier-files.mjs')).href
+const FILES = ['package-lock.json', 'package.json', 'tsconfig.json', 'src/one.ts', 'tools/build.mjs']
 
 describe('dist/', () => {
   it('is built anew where a source, a package or an option has changed, or where the command is missing', () => {
     const cwd = temporaryFolder()
-    for (const folder of ['.build', 'bin', 'commands', 'daemon', 'src', 'dist']) mkdirSync(join(cwd, folder))
+    for (const folder of ['bin', 'commands', 'daemon', 'src', 'tools', 'dist']) mkdirSync(join(cwd, folder))
     for (const file of [...FILES, 'dist/svc.js']) writeFileSync(join(cwd, file), '')
     const run = (expression: string) => {
       const script = `import { inputsHash, isBuilt } from '${MODULE}'; process.stdout.write(String(${expression}))`

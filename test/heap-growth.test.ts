@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { buildSync } from 'esbuild'
 import { afterAll, describe, expect, it } from 'vitest'
+import { bundle } from './support/bundle.ts'
 import { startDaemon } from './support/daemon.ts'
 import { makeSharedFolder } from './support/shared-folder.ts'
 
@@ -28,21 +28,21 @@ const CHURN = `
   console.log(live.length && most)
 `
 
-function mostOfHeap(...flags: string[]): number {
-  buildSync({ entryPoints: ['daemon/heap.ts'], format: 'cjs', platform: 'node', outfile: join(folder, 'heap.cjs') })
+async function mostOfHeap(...flags: string[]): Promise<number> {
+  await bundle('daemon/heap.ts', join(folder, 'heap.cjs'), 'cjs')
   return Number(execFileSync(process.execPath, [...flags, '-e', CHURN], { cwd: folder, encoding: 'utf8' })) / MIB
 }
 
 afterAll(() => rmSync(folder, { recursive: true }))
 
 describe('the heap of a daemon', () => {
-  it('grows by no more than a share of what lives in it', () => {
-    expect(mostOfHeap()).toBeLessThan(170)
+  it('grows by no more than a share of what lives in it', async () => {
+    expect(await mostOfHeap()).toBeLessThan(170)
   })
 
-  it('grows as far as the command line of Node says', () => {
-    expect(mostOfHeap('--heap-growing-percent=300')).toBeGreaterThan(220)
-    expect(mostOfHeap('--heap_growing_percent=300')).toBeGreaterThan(220)
+  it('grows as far as the command line of Node says', async () => {
+    expect(await mostOfHeap('--heap-growing-percent=300')).toBeGreaterThan(220)
+    expect(await mostOfHeap('--heap_growing_percent=300')).toBeGreaterThan(220)
   })
 
   it('is bounded when the daemon listens', async () => {

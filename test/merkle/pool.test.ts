@@ -1,9 +1,8 @@
 /** The worker thread: the same results as in this thread, without stalling it, and a life after a crash. */
 import { execFileSync } from 'node:child_process'
-import { rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { buildSync } from 'esbuild'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { buildFromCsv, buildFromRequest } from '../../src/merkle/built-tree.ts'
 import { readCsv } from '../../src/merkle/csv.ts'
@@ -16,6 +15,7 @@ import {
   TreeWorkerError,
 } from '../../src/merkle/pool.ts'
 import { blobsOf, openHead } from '../../src/merkle/stored-tree.ts'
+import { bundle } from '../support/bundle.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 import { naiveRoot, recipientsOf, walletOf } from './reference.ts'
 
@@ -194,28 +194,16 @@ describe('a tree pool', () => {
     await expect(pool.buildFromRequest(bodyOf({}, 1))).rejects.toThrow('closed')
   })
 
-  it('keeps a process alive while it builds, and not after', () => {
-    const built = buildSync({
-      entryPoints: [join(import.meta.dirname, '../../src/merkle/pool.ts')],
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      write: false,
-    })
-    buildSync({
-      entryPoints: [join(import.meta.dirname, '../../src/merkle/worker.ts')],
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      outfile: join(folder, 'merkle-worker.js'),
-    })
-    writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  it('keeps a process alive while it builds, and not after', async () => {
+    const merkle = join(import.meta.dirname, '../../src/merkle')
     const script = join(folder, 'pool.js')
+    await bundle(join(merkle, 'pool.ts'), script)
+    await bundle(join(merkle, 'worker.ts'), join(folder, 'merkle-worker.js'))
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
     const body = Buffer.from(bodyOf({}, 20)).toString('base64')
-    writeFileSync(
+    appendFileSync(
       script,
-      `${built.outputFiles[0]!.text}
-      createTreePool().buildFromRequest(new Uint8Array(Buffer.from('${body}', 'base64'))).then(({ root }) => console.log(root))`,
+      `createTreePool().buildFromRequest(new Uint8Array(Buffer.from('${body}', 'base64'))).then(({ root }) => console.log(root))`,
     )
     const output = execFileSync(process.execPath, [script], { encoding: 'utf8', timeout: 100_000 })
     expect(output.trim()).toBe(naiveRoot(recipients.slice(0, 20)))

@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { build } from 'esbuild'
 import { execa } from 'execa'
+import { build } from 'rolldown'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { copyClone } from '../support/clone.ts'
 import { PROGRAMS_DIR } from '../support/programs.ts'
@@ -234,18 +234,11 @@ describe('the typed client of the installation', () => {
     const compiled = await execa(compiler, [...strict, ...modules], { cwd: own, reject: false })
     expect([compiled.exitCode, compiled.stdout]).toEqual([0, ''])
 
-    const { outputFiles } = await build({
-      entryPoints: [join(own, 'program.ts')],
-      absWorkingDir: own,
-      bundle: true,
-      write: false,
-      platform: 'browser',
-      format: 'esm',
-    })
+    const { output } = await build({ input: join(own, 'program.ts'), cwd: own, platform: 'browser', write: false })
     const page = createServer(({ url }, answer) => {
       const isScript = url === '/program.js'
       answer.setHeader('content-type', isScript ? 'text/javascript' : 'text/html')
-      answer.end(isScript ? outputFiles[0]?.text : '<!doctype html><title>page</title>')
+      answer.end(isScript ? output[0].code : '<!doctype html><title>page</title>')
     })
     await new Promise<void>((done) => page.listen(0, '127.0.0.1', done))
     const origin = `http://127.0.0.1:${(page.address() as AddressInfo).port}`

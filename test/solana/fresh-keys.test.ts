@@ -1,12 +1,13 @@
 /** Keys that are made for one request. */
+import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { buildSync } from 'esbuild'
 import { execa } from 'execa'
 import { expect, it } from 'vitest'
+import { bundle } from '../support/bundle.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const SCRIPT = `
-  import { freshKey } from './signatures.ts'
+  import { freshKey } from '${resolve(import.meta.dirname, '../../src/solana/signatures.ts')}'
   const addresses = new Set(Array.from({ length: 5_000 }, () => freshKey().address))
   process.stdout.write(String(addresses.size))
 `
@@ -14,9 +15,11 @@ const SCRIPT = `
 it.each([5, 17, 97])(
   'making a key never blocks a process that collects garbage every %i allocations',
   async (often) => {
-    const outfile = join(temporaryFolder(), 'keys.mjs')
-    const stdin = { contents: SCRIPT, resolveDir: resolve(import.meta.dirname, '../../src/solana') }
-    buildSync({ stdin, outfile, bundle: true, platform: 'node', format: 'esm' })
+    const folder = temporaryFolder()
+    const outfile = join(folder, 'keys.mjs')
+    const script = join(folder, 'script.ts')
+    writeFileSync(script, SCRIPT)
+    await bundle(script, outfile)
     const args = [`--gc-interval=${often}`, outfile]
     const { stdout } = await execa(process.execPath, args, { timeout: 100_000, killSignal: 'SIGKILL' })
     expect(stdout).toBe('5000')

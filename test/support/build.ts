@@ -4,5 +4,5 @@ import { execFileSync } from 'node:child_process'
 export default function setup(): void {
   // `npm run verify` starts no process of dist/.
   if (process.env.SVC_TEST_DIST === 'as-is') return
-  execFileSync(process.execPath, ['esbuild.config.mjs', '--if-changed'], { stdio: 'inherit' })
+  execFileSync(process.execPath, ['tools/build.mjs', '--if-changed'], { stdio: 'inherit' })
 }

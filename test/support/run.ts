@@ -4,8 +4,8 @@ import { chmodSync, lstatSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { buildSync } from 'esbuild'
 import { offerPostgres } from '../store/postgres-server.ts'
+import { bundle } from './bundle.ts'
 import { clear, entriesOf, PID_NAMESPACE, processesNaming, SHARED_FOLDER, startOf } from './leftovers.ts'
 
 /** With the id of the run's process, the moment it began and the namespace of both, so that the next run knows a dead one's. */
@@ -22,7 +22,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   // PostgreSQL runs as another user and must reach its own folder below.
   chmodSync(folder, 0o755)
   mkdirSync(join(folder, SHARED_FOLDER))
-  const reaper = startReaper(folder)
+  const reaper = await startReaper(folder)
   const before = process.env.TMPDIR
   process.env.TMPDIR = folder
   const postgres = await offerPostgres()
@@ -56,10 +56,9 @@ const REAPER_FILE = 'reaper.mjs'
 const isExpected = (name: string) =>
   [REAPER_FILE, SHARED_FOLDER, 'node-compile-cache'].includes(name) || /^tsx-\d+$/.test(name)
 
-function startReaper(folder: string): ChildProcess {
+async function startReaper(folder: string): Promise<ChildProcess> {
   const script = join(folder, REAPER_FILE)
-  const source = join(import.meta.dirname, 'reaper.ts')
-  buildSync({ entryPoints: [source], outfile: script, bundle: true, platform: 'node', format: 'esm' })
+  await bundle(join(import.meta.dirname, 'reaper.ts'), script)
   // In a process group of its own: Ctrl-C in the terminal must not reach it.
   const reaper = spawn(process.execPath, [script, folder], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
   reaper.unref()

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { installedBeside, lockedBeside } from './installed-beside.mjs'
 
 const MANIFEST = 'package.json'
-const KEPT = '.build/package.json.kept'
+const KEPT = 'tools/build/package.json.kept'
 const SHRINKWRAP = 'npm-shrinkwrap.json'
 /** Fields of the clone's manifest that mean nothing, or another thing, where the package is installed. */
 const OWN = ['scripts', 'devDependencies', 'overrides', 'allowScripts']
@@ -19,7 +19,7 @@ function restore() {
 
 restore()
 if (!process.argv.includes('--restore')) {
-  const { status } = spawnSync(process.execPath, ['esbuild.config.mjs'], { stdio: ['ignore', 2, 2] })
+  const { status } = spawnSync(process.execPath, ['tools/build.mjs'], { stdio: ['ignore', 2, 2] })
   if (status !== 0) process.exit(1)
   const text = readFileSync(MANIFEST, 'utf8')
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'))

@@ -1,26 +1,22 @@
-/** What dist/ is built of, as one hash: who needs a build knows by it whether the one that stands there is of these files. */
+/** What dist/ is built from, as one hash: by it a build knows whether dist/ is already of these files. */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const FOLDERS = ['.build', 'bin', 'commands', 'daemon', 'src']
-/** A compiler option changes what is built as well as a source does. */
-const FILES = ['esbuild.config.mjs', 'package-lock.json', 'package.json', 'tsconfig.json']
+const FOLDERS = ['bin', 'commands', 'daemon', 'src', 'tools']
+const FILES = ['package-lock.json', 'package.json', 'tsconfig.json']
 
 /** Holds the hash beside what was built. */
 export const INPUTS_FILE = 'dist/.inputs'
 
-/**
- * SHA-256 in hex over the names and contents of the sources, the build itself, the versions of packages and that of V8,
- * whose code is in dist/.
- */
+/** SHA-256 in hex over the names and contents of the sources, the build itself and the versions of packages. */
 export function inputsHash() {
   const sources = FOLDERS.flatMap((folder) =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map(({ parentPath, name }) => join(parentPath, name)),
   )
-  const hash = createHash('sha256').update(`${process.versions.v8}-${process.arch}\0`)
+  const hash = createHash('sha256')
   for (const path of [...FILES, ...sources].sort()) {
     const content = readFileSync(path)
     hash.update(`${path}\0${content.length}\0`).update(content)

@@ -1,0 +1,71 @@
+// Builds dist/: the command with its workers, the tree engine, the typed client, the claim page and the reference page.
+// Native modules stay outside; every other package is bundled in the version of the lock file. `--if-changed` builds
+// only if a source has changed. Files are written beside and renamed, and those of earlier builds stay for a month, so
+// that a daemon that runs from dist/ is not disturbed.
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { relative } from 'node:path'
+import { tsImport } from 'tsx/esm/api'
+import { bundles } from './build/bundles.mjs'
+import { clientTypes } from './build/client-types.mjs'
+import { keepEarlierFiles } from './build/earlier-files.mjs'
+import { INPUTS_FILE, inputsHash, isBuilt } from './build/inputs.mjs'
+import { merkleEngine } from './build/merkle-engine.mjs'
+import { JQ, thirdPartyLicenses } from './build/third-party-licenses.mjs'
+
+if (process.argv.includes('--if-changed') && isBuilt()) process.exit(0)
+
+const { version } = JSON.parse(await readFile('package.json', 'utf8'))
+const inputs = inputsHash()
+for (const folder of ['dist/docs', 'dist/help', 'dist/man', 'dist/claim-page/texts'])
+  await mkdir(folder, { recursive: true })
+// If this build fails, the next one has to run.
+await rm(INPUTS_FILE, { force: true })
+
+const written = new Set()
+
+/** Replaces the file in one step: a process that starts meanwhile reads the earlier one or this one. */
+async function put(path, bytes) {
+  written.add(relative('', path))
+  const aside = `${path}.${process.pid}`
+  await writeFile(aside, bytes)
+  if (path.endsWith('svc.js')) await chmod(aside, 0o755)
+  await rename(aside, path)
+}
+
+const [bundled, engine] = await Promise.all([bundles(), merkleEngine()])
+// Help is data, so that showing it loads nothing. The commands are written in TypeScript, hence `tsx`.
+const { nounHelp } = await tsImport('../bin/program.ts', import.meta.url)
+const { NOUNS } = await tsImport('../bin/nouns.ts', import.meta.url)
+const { commandTree } = await tsImport('../bin/command-tree.ts', import.meta.url)
+const { manualPages } = await tsImport('../bin/manual/pages.ts', import.meta.url)
+const { builtReferencePage } = await tsImport('../bin/reference-page/built-page.ts', import.meta.url)
+for (const { name, load } of NOUNS) {
+  await put(`dist/help/${name}.json`, JSON.stringify(nounHelp(name, await load())))
+}
+// The version is this package's, which the sources know only once they are built.
+const commands = { ...(await commandTree()), version }
+for (const noun of commands.commands) await put(`dist/help/${noun.name}.commands.json`, JSON.stringify(noun))
+await put('dist/help/commands.json', `${JSON.stringify(commands, undefined, 2)}\n`)
+for (const [file, page] of manualPages(commands)) await put(`dist/man/${file}`, page)
+
+await put('dist/package.json', '{ "type": "commonjs" }\n')
+await put('dist/merkle-engine.wasm', engine)
+await put('dist/jq.wasm', await readFile(`${JQ}/dist/build/jq.wasm`))
+await put('dist/client.d.mts', clientTypes())
+for (const file of ['index.html', 'claim.css']) {
+  await put(`dist/claim-page/${file}`, await readFile(`src/claim-page/${file}`))
+}
+for (const file of await readdir('src/claim-page/texts')) {
+  // English is in the script.
+  const texts = JSON.parse(await readFile(`src/claim-page/texts/${file}`, 'utf8'))
+  if (file !== 'en.json') await put(`dist/claim-page/texts/${file}`, JSON.stringify(texts))
+}
+await put('dist/docs/index.html', await builtReferencePage(version))
+await put('dist/docs/page.css', await readFile('src/reference-page/page.css'))
+await put('dist/THIRD-PARTY-LICENSES.txt', await thirdPartyLicenses(bundled))
+// The entries come last, because they name the other files.
+for (const { path, code } of bundled.toSorted((a, b) => Number(a.isEntry) - Number(b.isEntry))) {
+  await put(`dist/${path}`, code)
+}
+await keepEarlierFiles(written, put)
+await put(INPUTS_FILE, inputs)
