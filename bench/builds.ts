@@ -11,7 +11,7 @@ const BUNDLE = join(import.meta.dirname, 'builds', 'bundle.mjs')
 export async function builds(): Promise<Measurement[]> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-builds-'))
   try {
-    execFileSync(process.execPath, [BUNDLE, folder], { stdio: ['ignore', 'inherit', 'inherit'] })
+    execFileSync(process.execPath, [BUNDLE, folder], { stdio: ['ignore', 'inherit', 'pipe'] })
     const printed = execFileSync(process.execPath, [join(folder, 'process.js')], { encoding: 'utf8' })
     return JSON.parse(printed.trim().split('\n').at(-1) ?? '') as Measurement[]
   } finally {
