@@ -14,7 +14,7 @@ import { readInputs } from './inputs.ts'
 import { type ParsedCommand, readCommand } from './parse.ts'
 import { type Host, type OpenSession, openSession } from './session.ts'
 
-export { isAllTaken } from '../commands/standard-output.ts'
+export { outputTaken } from '../commands/standard-output.ts'
 
 /** The process that runs the command: the same object, which `withTerminal` knows by its identity. */
 const ofProcess: Host = Object.assign(processTerminal, {

@@ -35,9 +35,9 @@ function isRootHelp(): boolean {
 
 function run(): void {
   // The file that starts is CommonJS, which knows no `await` outside of a function.
-  void import('./main.ts').then(async ({ main, isAllTaken }) => {
+  void import('./main.ts').then(async ({ main, outputTaken }) => {
     process.exitCode = await main(argv)
-    // A command has closed what it opened. To take JavaScript's world apart takes Node longer than to end.
-    if (isAllTaken()) process.exit()
+    await outputTaken()
+    process.exit()
   })
 }

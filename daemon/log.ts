@@ -54,7 +54,7 @@ export function createLog(config: Config, writer: LineWriter = createLineWriter(
     // The redactor runs over the whole line, so that it covers every field.
     { write: (line: string) => writer.write(redactor.json(line)) },
   )
-  process.once('exit', () => writer.close())
+  process.once('exit', () => writer.flush())
   const write = accessLog(writer, redactor)
   return Object.assign(logger, {
     access: (record: Parameters<AccessLog>[0]) => {

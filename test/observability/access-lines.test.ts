@@ -1,6 +1,7 @@
 /** The daemon's log as its operator reads it: a line for each request, no secret in any, and nobody waits for its reader. */
 import { execFileSync } from 'node:child_process'
-import { closeSync, constants, openSync, readSync } from 'node:fs'
+import { closeSync, constants, openSync, writeSync } from 'node:fs'
+import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -147,77 +148,96 @@ describe('levels', () => {
   })
 })
 
+const line = (n: number) => `${String(n).padStart(6, '0')} ${'x'.repeat(120)}\n`
+
 /** Both ends of a named pipe, which holds 64 KiB. */
-function openPipe(): { writeEnd: number; readAll(): string } {
+function openPipe(): { readEnd: number; writeEnd: number } {
   const file = join(temporaryFolder(), 'pipe')
   execFileSync('mkfifo', [file])
   const readEnd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
-  const writeEnd = openSync(file, constants.O_WRONLY)
-  onTestFinished(() => {
-    closeSync(readEnd)
-    closeSync(writeEnd)
-  })
-  return {
-    writeEnd,
-    readAll() {
-      const pieces: Buffer[] = []
-      const piece = Buffer.alloc(65_536)
-      try {
-        for (let size = readSync(readEnd, piece); size > 0; size = readSync(readEnd, piece)) {
-          pieces.push(Buffer.from(piece.subarray(0, size)))
-        }
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
-      }
-      return Buffer.concat(pieces).toString()
-    },
-  }
+  return { readEnd, writeEnd: openSync(file, constants.O_WRONLY) }
 }
 
-describe('a pipe that nobody reads', () => {
-  const line = (n: number) => `${String(n).padStart(6, '0')} ${'x'.repeat(120)}\n`
+/** The stream of a pipe, as standard error is. */
+const streamOf = (writeEnd: number) => {
+  const stream = new Socket({ fd: writeEnd, readable: false, writable: true })
+  onTestFinished(() => void stream.destroy())
+  return stream
+}
 
-  it('is not waited for: lines wait up to a bound, further ones are dropped and counted, and none is cut', () => {
-    const { writeEnd, readAll } = openPipe()
-    const writer = createLineWriter(writeEnd)
-    onTestFinished(() => writer.close())
+describe('a log that is a pipe', () => {
+  it('is not waited for: lines wait up to a bound, further ones are dropped and counted, and none is cut', async () => {
+    const { readEnd, writeEnd } = openPipe()
+    const writer = createLineWriter(streamOf(writeEnd))
     const count = 20_000
     for (let n = 0; n < count; n++) n % 2 === 0 ? writer.write(line(n)) : writer.writeSoon(line(n))
-    expect(writer.dropped()).toBeGreaterThan(count / 4)
+    writer.flush()
+    const dropped = writer.dropped()
+    expect(dropped).toBeGreaterThan(count / 4)
     let text = ''
-    for (let piece = readAll(); piece !== ''; piece = readAll()) {
+    const reader = new Socket({ fd: readEnd, readable: true, writable: false })
+    reader.setEncoding('utf8').on('data', (piece: string) => {
       text += piece
-      writer.flush()
-    }
-    const read = text.split('\n').slice(0, -1)
-    expect(read.length + writer.dropped()).toBe(count)
-    expect(read).toEqual(read.map((_, n) => line(n).trimEnd()))
+    })
+    await vi.waitUntil(() => text.split('\n').length - 1 === count - dropped, { timeout: 60_000 })
+    const lines = text.split('\n').slice(0, -1)
+    expect(lines).toEqual(lines.map((_, n) => line(n).trimEnd()))
     // With room again, what comes is written.
     writer.write(line(count))
-    expect(readAll()).toBe(line(count))
+    await vi.waitUntil(() => text.endsWith(line(count)), { timeout: 60_000 })
+    expect(writer.dropped()).toBe(dropped)
+    reader.destroy()
   })
 
-  it('is waited for at the end of the process only as long as it takes lines', () => {
-    const { writeEnd, readAll } = openPipe()
-    const writer = createLineWriter(writeEnd)
-    for (let n = 0; n < 4_000; n++) writer.writeSoon(line(n))
-    writer.close()
-    const read = readAll()
-    expect(read.length).toBeGreaterThan(60_000)
-    expect(read.startsWith(line(0))).toBe(true)
-  })
-
-  it('that its reader has closed costs the lines and nothing else', () => {
-    const file = join(temporaryFolder(), 'closed')
-    execFileSync('mkfifo', [file])
-    const readEnd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
-    const writeEnd = openSync(file, constants.O_WRONLY)
-    const writer = createLineWriter(writeEnd)
+  it('loses its lines and nothing else when its reader has closed it', async () => {
+    const { readEnd, writeEnd } = openPipe()
+    const writer = createLineWriter(streamOf(writeEnd))
     closeSync(readEnd)
-    writer.write('one\ntwo\n')
-    writer.writeSoon('three\n')
-    writer.close()
-    expect(writer.dropped()).toBe(3)
-    closeSync(writeEnd)
+    writer.write(line(1))
+    writer.writeSoon(line(2))
+    writer.writeSoon(line(3))
+    await vi.waitUntil(() => writer.dropped() === 3, { timeout: 60_000 })
+  })
+})
+
+/** A daemon with an access line for each request, whose standard error is that descriptor. */
+async function loggingTo(stderr: number): Promise<Daemon> {
+  const dataDir = temporaryFolder()
+  const env = { SVC_LOG_LEVEL: 'info', SVC_PROGRAMS_DIR: PROGRAMS_DIR }
+  const started = await startDaemon({ dataDir, flags: ['--rpc-port', '0'], env, stderr })
+  closeSync(stderr)
+  onTestFinished(() => started.stop('SIGKILL'))
+  return started
+}
+
+const droppedLines = async ({ request }: Daemon) =>
+  Number(/^svc_log_lines_dropped_total (\d+)$/m.exec((await request('GET', '/metrics')).text)?.[1])
+
+describe('a daemon', () => {
+  it.each([
+    ['on a full disk', () => openSync('/dev/full', 'w')],
+    [
+      'whose reader is gone',
+      () => {
+        const { readEnd, writeEnd } = openPipe()
+        closeSync(readEnd)
+        return writeEnd
+      },
+    ],
+  ])('%s answers, counts its lost lines and ends in order', async (_, open) => {
+    const running = await loggingTo(open())
+    await vi.waitUntil(async () => (await droppedLines(running)) > 2, { timeout: 60_000 })
+    await running.stop()
+    expect(running.process.exitCode).toBe(0)
+  })
+
+  it('whose reader is stuck answers and ends in order', async () => {
+    const { readEnd, writeEnd } = openPipe()
+    writeSync(writeEnd, 'x'.repeat(65_536))
+    const running = await loggingTo(writeEnd)
+    for (let n = 0; n < 20; n++) expect((await running.request('GET', '/v2/health')).status).toBe(200)
+    await running.stop()
+    expect(running.process.exitCode).toBe(0)
+    closeSync(readEnd)
   })
 })

@@ -163,7 +163,7 @@ describe('a bucket that refuses', () => {
     const lines: string[] = []
     const keep = (line: string) => void lines.push(line)
     const config = loadConfig({ flags: server.settings, env: {}, cwd: '/' })
-    const log = createLog(config, { write: keep, writeSoon: keep, flush() {}, dropped: () => 0, close() {} })
+    const log = createLog(config, { write: keep, writeSoon: keep, flush() {}, dropped: () => 0 })
     const { services, request } = await startService({ settings: server.settings, production: true, log })
     const { cid } = await services.storage.locate(png())
     server.trouble('busy')

@@ -25,6 +25,8 @@ export interface DaemonOptions {
   detached?: boolean
   /** Receives each piece of its log. */
   onLog?: (text: string) => void
+  /** The descriptor that its log goes to; a pipe of its own without one. */
+  stderr?: number
 }
 
 /** Starts it on any free port; rejects with its stderr when it does not come up. */
@@ -34,16 +36,17 @@ export async function startDaemon({
   env = {},
   detached = false,
   onLog = () => {},
+  stderr: logTo,
 }: DaemonOptions): Promise<Daemon> {
   const database = await databaseEnvironment(dataDir, env)
   const child = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0', '--data-dir', dataDir, '--json', ...flags], {
     cwd: dataDir,
     env: { PATH: process.env.PATH ?? '', HOME: dataDir, SVC_LOG_LEVEL: 'warn', ...database, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', logTo ?? 'pipe'],
     detached,
   })
   let stderr = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-20_000)
     onLog(text)
   })
@@ -58,7 +61,7 @@ export async function startDaemon({
       reject(new Error(`the daemon ended with ${child.exitCode ?? child.signalCode}: ${stderr}`))
     })
     let stdout = ''
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       stdout += text
       const found = /"url":\s*"([^"]+)"/.exec(stdout)?.[1]
       if (found === undefined) return
