@@ -2,7 +2,7 @@
 import type { CommandInput, Noun, Verb } from '../commands/command.ts'
 import { VERSION } from '../src/version.ts'
 import { EXIT_CODES, GLOBAL_OPTIONS, NOUNS, type NounEntry } from './nouns.ts'
-import { flagName } from './parse.ts'
+import { flagName } from './parsed-command.ts'
 
 /** What an input names, where a shell can offer values for it. */
 export type Suggestion =

@@ -10,7 +10,7 @@ import { makeDataFolder, openOwnFile, replaceWith } from '../src/files.ts'
 import { storeOptions } from '../src/store/open.ts'
 import { BACKUP_LIST } from './backup-list.ts'
 import { runningDaemon } from './connection.ts'
-import { databaseKind, refuseBesideDaemon } from './database.ts'
+import { databaseKind, refuseBesideDaemon } from './database-place.ts'
 
 /** Writes every table as of one moment into a file with mode 0600, which has its name once it is whole. */
 export async function exportTo(

@@ -1,9 +1,8 @@
 /** The database of this installation for `svc db`: opened directly, beside a daemon that may be running. */
 import type { Database, DatabaseStatus, MigrationList } from '../commands/database/installation.ts'
-import { Problem } from '../commands/ui/problem.ts'
 import { type Config, databasePlace } from '../src/config.ts'
 import { storeOptions } from '../src/store/open.ts'
-import { runningDaemon } from './connection.ts'
+import { databaseKind, refuseBesideDaemon } from './database-place.ts'
 import { afterRestore } from './interrupted-restore.ts'
 
 export function createDatabase(loadConfig: () => Promise<Config>): Database {
@@ -69,16 +68,4 @@ async function listMigrations(config: Config): Promise<MigrationList> {
   const at = { database: databaseKind(config), place: databasePlace(config) }
   const { reportMigrations } = await import('../src/store/installation/report.ts')
   return { ...at, ...(await reportMigrations(storeOptions(config))) }
-}
-
-export const databaseKind = ({ values }: Config): 'sqlite' | 'postgres' =>
-  values['database-url'] === undefined ? 'sqlite' : 'postgres'
-
-/** Throws conflict while a daemon of this folder runs; `because` says why it is in the way. */
-export function refuseBesideDaemon(config: Config, because: string): void {
-  const daemon = runningDaemon(config)
-  if (daemon === undefined) return
-  throw new Problem('conflict', `a daemon runs on ${config.dataDir} (pid ${daemon.pid}): ${because}`, {
-    next: 'stop it, and run this again',
-  })
 }

@@ -1,7 +1,7 @@
 /** Names the inputs of a command where the API names its fields, so that a message says what was typed. */
 import { ApiError } from '../src/errors.ts'
-import { shownName } from './inputs.ts'
-import type { ParsedCommand } from './parse.ts'
+import { shownName } from './input-values.ts'
+import type { ParsedCommand } from './parsed-command.ts'
 
 /** Fields of the API and the inputs that fill them where those bear another name, the likeliest first. */
 const INPUTS_OF_FIELDS: Readonly<Record<string, readonly string[]>> = {

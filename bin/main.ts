@@ -11,7 +11,7 @@ import { ApiError } from '../src/errors.ts'
 import { shapeRedactor } from '../src/redaction.ts'
 import { unknownVariables, unreadVariables, variableRemedy } from './environment-names.ts'
 import { readInputs } from './inputs.ts'
-import { type ParsedCommand, readCommand } from './parse.ts'
+import type { ParsedCommand } from './parsed-command.ts'
 import { type Host, type OpenSession, openSession } from './session.ts'
 
 export { outputTaken } from '../commands/standard-output.ts'
@@ -57,6 +57,7 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
       paint.out = await loadPaint(isColorful(host.stdout))
       paint.err = await loadPaint(isColorful(host.stderr))
     }
+    const { readCommand } = await import('./program.ts')
     const parsed = await readCommand(argv)
     if ('text' in parsed) {
       host.stdout.write(parsed.text)

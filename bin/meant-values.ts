@@ -3,7 +3,7 @@ import { type Problem, usage } from '../commands/ui/problem.ts'
 import { isSetting, SETTINGS, type Setting } from '../src/config.ts'
 import { meantNames } from './nearest.ts'
 import { GLOBAL_OPTIONS, namesOfFlags } from './nouns.ts'
-import { flagNames, type ParsedCommand } from './parse.ts'
+import { flagNames, type ParsedCommand } from './parsed-command.ts'
 import { didYouMean, pasteable } from './suggestions.ts'
 import { VALUE_SYNONYMS } from './synonyms.ts'
 

@@ -1,23 +1,26 @@
-/** Builds a commander program from the declared commands and parses argv into one command with its raw inputs. */
+/** Builds a commander program from the declared commands, and parses argv into one command with its raw inputs. */
 import { Argument, Command, CommanderError, type Help, Option } from 'commander'
 import type { CommandInput, Noun, Verb } from '../commands/command.ts'
 import { terminal } from '../commands/terminal.ts'
 import { usage } from '../commands/ui/problem.ts'
 import { VERSION } from '../src/version.ts'
 import { type HelpModel, helpText, type NounHelp } from './help.ts'
-import { GLOBAL_OPTIONS, NOUNS, type NounEntry, nounEntry, nounOf, rootHelp } from './nouns.ts'
-import { flagNames, type Globals, type ParsedCommand } from './parse.ts'
+import { firstSpelling, GLOBAL_OPTIONS, NOUNS, type NounEntry, nounEntry, nounOf, rootHelp } from './nouns.ts'
+import { flagNames, type Globals, type ParsedCommand } from './parsed-command.ts'
 
 /** Parses argv; help and version are returned as text for stdout. Throws usage problems. */
-export async function parseCommand(typed: readonly string[]): Promise<ParsedCommand | { text: string }> {
-  const argv = (typed[0] === 'help' ? [...typed.slice(1), '--help'] : typed).map(guarded)
+export async function readCommand(typed: readonly string[]): Promise<ParsedCommand | { text: string }> {
+  const words = typed[0] === 'help' ? [...typed.slice(1), '--help'] : typed
+  const noun = nounEntry(nounOf(words))
+  const loaded = await noun?.load()
+  const spelled = firstSpelling(words, loaded)
+  const asksHelp = spelled.includes('--help') || spelled.includes('-h')
+  const unknown = noun === undefined ? nounOf(spelled) : undefined
+  if (asksHelp && unknown !== undefined) throw await unknownNoun(spelled, unknown)
+  const argv = spelled.map(guarded)
   let output = ''
   let errorOutput = ''
   let invocation: ParsedCommand | undefined
-  const nounName = nounOf(argv)
-  const asksHelp = typed[0] === 'help' || argv.some((word) => word === '--help' || word === '-h')
-  if (asksHelp && nounName !== undefined && nounEntry(nounName) === undefined) throw await unknownNoun(argv, nounName)
-  const loaded = await NOUNS.find(({ name }) => name === nounName)?.load()
   const program = createProgram(loaded !== undefined && hasOwnUrl(loaded, argv)).configureOutput({
     writeOut: (text) => {
       output += text
@@ -28,7 +31,7 @@ export async function parseCommand(typed: readonly string[]): Promise<ParsedComm
   })
   for (const entry of NOUNS) {
     const command = program.command(entry.name).description(nounSummary(entry))
-    if (entry.name !== nounName || loaded === undefined) continue
+    if (entry !== noun || loaded === undefined) continue
     addNoun(command, loaded, (verb, name, raw) => {
       const { u, ...globals } = program.opts()
       invocation = {
@@ -40,7 +43,7 @@ export async function parseCommand(typed: readonly string[]): Promise<ParsedComm
     })
   }
   // With an action, commander would treat an unknown noun as an argument; without one it suggests the nearest noun.
-  if (nounName === undefined) {
+  if (nounOf(spelled) === undefined) {
     program.action(() => {
       if (program.opts().version) output = `${VERSION}\n`
       else throw usage('a command is missing', { next: '`svc --help` shows them' })
@@ -51,7 +54,7 @@ export async function parseCommand(typed: readonly string[]): Promise<ParsedComm
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return { text: output }
-    throw await usageProblemOf(error, errorOutput, typed)
+    throw await usageProblemOf(error, errorOutput, spelled)
   }
   return invocation ?? { text: output }
 }

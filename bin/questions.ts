@@ -4,8 +4,8 @@ import { Cancelled } from '../commands/ui/problem.ts'
 import type { Choice, Ui } from '../commands/ui/ui.ts'
 import { suggestionOf } from './command-tree.ts'
 import { type FieldCheck, openFieldChecks } from './field-checks.ts'
-import { declaredInputs, isMissing, readInput, shownName } from './inputs.ts'
-import { flagName, type ParsedCommand } from './parse.ts'
+import { declaredInputs, isMissing, readInput, shownName } from './input-values.ts'
+import { flagName, type ParsedCommand } from './parsed-command.ts'
 import { commandLineOf } from './shell-words.ts'
 
 /** More values than these are typed, and not chosen. */

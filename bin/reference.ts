@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { CommandInput, Verb } from '../commands/command.ts'
 import { EXIT_CODES, GLOBAL_OPTIONS, NOUNS } from './nouns.ts'
-import { flagNames } from './parse.ts'
+import { flagNames } from './parsed-command.ts'
 import { alsoSpelled, choicesText, usageOf } from './program.ts'
 
 const FILE = 'docs/cli.md'

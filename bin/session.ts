@@ -15,7 +15,7 @@ import { redactorOf, shapeRedactor } from '../src/redaction.ts'
 import { pause } from '../src/timing.ts'
 import { asUsage } from './config-problems.ts'
 import type { Connection } from './connection.ts'
-import type { Globals } from './parse.ts'
+import type { Globals } from './parsed-command.ts'
 import { readProfile } from './profiles.ts'
 
 /** The exit codes that a shell reports for a signal: 128 and the number of the signal. */

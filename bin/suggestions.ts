@@ -2,7 +2,7 @@
 import type { Noun, Verb } from '../commands/command.ts'
 import { meantNames, nearestNames } from './nearest.ts'
 import { GLOBAL_OPTIONS, NOUNS, namesOfFlags, nounEntry, wordPlaces } from './nouns.ts'
-import { flagName } from './parse.ts'
+import { flagName } from './parsed-command.ts'
 import { commandLineOf } from './shell-words.ts'
 import { COMMAND_SYNONYMS, FLAG_SYNONYMS, VERB_SYNONYMS } from './synonyms.ts'
 

@@ -23,12 +23,7 @@ import { combineSignatures } from './combined-signatures.ts'
 import { keypairPath, makeKeypair, readKeypair } from './keypair-file.ts'
 import { signedTransaction } from './signed-transaction.ts'
 import type { Asking } from './wallets/passphrases.ts'
-
-/** Signs the bytes of messages for its address, here or in a program of the user's own. */
-export interface TransactionSigner {
-  address: string
-  sign(message: Uint8Array): Uint8Array | Promise<Uint8Array>
-}
+import type { TransactionSigner } from './wallets/unlocking.ts'
 
 /**
  * `configured` is the file or the named wallet of the settings, for commands that were given none; `ui` asks for the

@@ -1,6 +1,9 @@
 /** Declares commands: their inputs and one function, from which parsing, prompts, help and the reference are derived. */
 import type { RoutePath } from '../src/api/paths.ts'
+import type { CommandOutcome } from './outcome.ts'
 import type { Session } from './session.ts'
+
+export type { CommandOutcome, Rows } from './outcome.ts'
 
 /** One flag or positional argument. Keys are written like API fields (`per_minute`) and shown as `--per-minute`. */
 export interface CommandInput<T = unknown> {
@@ -89,32 +92,6 @@ export const requiredUnless = <T>(unless: string, input: CommandInput<T>): Comma
   required: true,
   unless,
 })
-
-export interface Rows {
-  columns: readonly string[]
-  rows: readonly (readonly unknown[])[]
-}
-
-/** The result of a command, which `commands/ui` renders. */
-export interface CommandOutcome {
-  /** The `data` of the answer, which `-o json` prints. */
-  data: unknown
-  /** The rows that `table` and `plain` show; without them, the data is shown field by field. */
-  rows?: Rows
-  /** Text that `table` shows instead of everything else, below `table` where that is set too. */
-  text?: string
-  /** The fields that `table` shows instead of the data and the rows. */
-  record?: Record<string, unknown>
-  /** Lines that `table` shows below everything else. */
-  drawing?: readonly string[]
-  /** The rows that `table` shows instead of `rows`, with other columns or amounts in whole tokens. */
-  table?: Rows
-  /** Whether the answer is one page of a longer list. */
-  hasMore?: boolean
-  /** Notes that are printed on stderr after the answer. */
-  notes?: readonly string[]
-  exitCode?: number
-}
 
 export interface Verb {
   about: string

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join, relative } from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { parseCommand } from '../bin/program.ts'
+import { readCommand } from '../bin/program.ts'
 import { paths } from '../src/api/paths.ts'
 import { environmentName, fileVariable, loadConfig, SETTINGS, type Setting, type SettingName } from '../src/config.ts'
 import { startDaemon } from './support/daemon.ts'
@@ -296,7 +296,7 @@ describe('YAML', () => {
     const typed = roles.map(([, list]) => JSON.parse(list!) as string[])
     expect(typed).toEqual(['api', 'worker', 'api', 'worker'].map((role) => ['serve', '--role', role]))
     if (lacksRoles) return
-    for (const argv of typed) await expect(parseCommand(argv)).resolves.toHaveProperty('verb')
+    for (const argv of typed) await expect(readCommand(argv)).resolves.toHaveProperty('verb')
   })
 
   it('of Kubernetes says what each object is', () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { NOUNS } from '../bin/nouns.ts'
-import { parseCommand } from '../bin/program.ts'
+import { readCommand } from '../bin/program.ts'
 import { ROOT } from './support/house.ts'
 import { ALERTS } from './support/monitoring.ts'
 
@@ -23,7 +23,7 @@ describe('commands', () => {
   it('are found', () => expect(commands.length).toBeGreaterThan(12))
 
   it.each(commands)('svc %s is one that exists, with its flags', async (words) => {
-    await expect(parseCommand(words.split(/\s+/))).resolves.toHaveProperty('verb')
+    await expect(readCommand(words.split(/\s+/))).resolves.toHaveProperty('verb')
   })
 })
 

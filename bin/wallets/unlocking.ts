@@ -1,9 +1,14 @@
 /** Opens named wallets for signing: their passphrase is asked for once, or a program signs each message. */
 import type { NamedWallet } from '../../commands/wallet/wallets.ts'
 import { keyPairOf } from '../../src/solana/signatures.ts'
-import type { TransactionSigner } from '../wallet.ts'
 import { type Asking, passphraseOf, wrongPassphrase } from './passphrases.ts'
 import { type KeyWallet, readWallet, seedOf } from './wallet-files.ts'
+
+/** Signs the bytes of messages for its address, here or in a program of the user's own. */
+export interface TransactionSigner {
+  address: string
+  sign(message: Uint8Array): Uint8Array | Promise<Uint8Array>
+}
 
 /** The signer of a wallet: its address is known at once, and the key is opened with the first signature. */
 export function namedSigner(name: string, ui: Asking & { note(text: string): void }): TransactionSigner {

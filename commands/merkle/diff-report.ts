@@ -3,7 +3,27 @@ import { decimalOf } from '../amounts.ts'
 import type { Rows } from '../command.ts'
 import { csvLine } from '../ledger/csv.ts'
 import { printable } from '../ui/render.ts'
-import type { ListComparison, ListSummary } from './diff.ts'
+
+/** The differences between two lists; amounts are raw units. */
+export interface ListComparison {
+  added: ListedAmounts[]
+  removed: ListedAmounts[]
+  changed: { wallet: string; before: string; after: string; before_locked: string; after_locked: string }[]
+  unchanged: number
+  reordered: boolean
+}
+interface ListedAmounts {
+  wallet: string
+  amount: string
+  amount_locked: string
+}
+export interface ListSummary {
+  source: string
+  root: string
+  leaf_count: number
+  total: string
+  total_locked: string
+}
 
 /** What a wallet can claim at once and what is locked, in raw units. */
 interface Parts {

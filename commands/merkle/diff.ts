@@ -17,32 +17,13 @@ import {
   differenceMarkdown,
   differenceRows,
   differencesOf,
+  type ListComparison,
+  type ListSummary,
   type MarkdownReport,
 } from './diff-report.ts'
 import { junitFlag, withJunitReport } from './junit.ts'
 import { type CsvChoices, csvFlags, readRecipients } from './recipients.ts'
 import { fetchStoredList } from './stored-list.ts'
-
-/** The differences between two lists; amounts are raw units. */
-export interface ListComparison {
-  added: ListedAmounts[]
-  removed: ListedAmounts[]
-  changed: { wallet: string; before: string; after: string; before_locked: string; after_locked: string }[]
-  unchanged: number
-  reordered: boolean
-}
-interface ListedAmounts {
-  wallet: string
-  amount: string
-  amount_locked: string
-}
-export interface ListSummary {
-  source: string
-  root: string
-  leaf_count: number
-  total: string
-  total_locked: string
-}
 
 export const diff = verb({
   about: 'Show wallets added, removed and changed between two lists or trees',

@@ -14,7 +14,7 @@ import {
 } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { solOf } from '../amounts.ts'
-import { type Call, type Demand, unexpectedBuild, type Wanted } from './demand.ts'
+import { type Call, type Demand, unexpectedBuild, type Wanted } from './demanded-calls.ts'
 import type { DescribedContent } from './wallet.ts'
 
 type BuiltInstruction = DescribedContent['instructions'][number]

@@ -1,5 +1,5 @@
 /** What is shown of an answer where `--columns`, `--sort`, `--filter`, `--jq` or `--template` say so. */
-import type { CommandOutcome, Rows } from '../command.ts'
+import type { CommandOutcome, Rows } from '../outcome.ts'
 import { type Condition, conditionOf, type Ordering, orderedPlaces, orderingOf } from './conditions.ts'
 import { fieldAt, fieldNames, hasField, listedNames } from './field-paths.ts'
 import type { Jq } from './jq.ts'

@@ -3,7 +3,7 @@ import type { TokenLabelBatch } from '../../src/api/tokens.ts'
 import { isAddress } from '../../src/solana/addresses.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { withTimeout } from '../../src/timing.ts'
-import type { CommandOutcome, Rows } from '../command.ts'
+import type { CommandOutcome, Rows } from '../outcome.ts'
 
 /** The columns and fields that hold mints, and the names of the symbols beside them. */
 const SYMBOL_OF: Readonly<Record<string, string>> = { mint: 'symbol', base_mint: 'symbol', quote_mint: 'quote' }

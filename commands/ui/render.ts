@@ -1,5 +1,5 @@
 /** Renders an outcome for stdout: one JSON document, a table or a record that fits the terminal, or tab-separated fields. */
-import type { CommandOutcome, Rows } from '../command.ts'
+import type { CommandOutcome, Rows } from '../outcome.ts'
 import { fieldLines } from './field-lines.ts'
 import type { Paint } from './paint.ts'
 import { localTime, momentIn, zonedTime } from './times.ts'

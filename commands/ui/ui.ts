@@ -1,6 +1,6 @@
 /** The terminal as commands use it: the answer on stdout, everything else on stderr, and prompts only on a terminal. */
 import type { Writable } from 'node:stream'
-import type { CommandOutcome } from '../command.ts'
+import type { CommandOutcome } from '../outcome.ts'
 import type { Output } from '../standard-output.ts'
 import { type Terminal, terminal } from '../terminal.ts'
 import type { AnswerView } from './answer-view.ts'

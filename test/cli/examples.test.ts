@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { readInputs } from '../../bin/inputs.ts'
 import { NOUNS } from '../../bin/nouns.ts'
-import { readCommand } from '../../bin/parse.ts'
+import { readCommand } from '../../bin/program.ts'
 import type { Verb } from '../../commands/command.ts'
 import type { Ui } from '../../commands/ui/ui.ts'
 import { commandLine } from './command-line.ts'

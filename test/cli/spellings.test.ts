@@ -1,8 +1,7 @@
 /** One word for one thing: what was spelled another way before is still taken, and help says so. */
 import { describe, expect, it } from 'vitest'
 import { NOUNS } from '../../bin/nouns.ts'
-import { readCommand } from '../../bin/parse.ts'
-import { nounHelp } from '../../bin/program.ts'
+import { nounHelp, readCommand } from '../../bin/program.ts'
 import { commandLine } from './command-line.ts'
 
 const { svc } = commandLine()
