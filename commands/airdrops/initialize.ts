@@ -1,11 +1,15 @@
 /** Puts one airdrop on chain and funds it, once, however often the launch is interrupted. */
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
+import { sendOne } from '../lists/attempt.ts'
 import type { Session } from '../session.ts'
+import { trackedField } from '../signing/built-transactions.ts'
+import { checkedBuild, signingFor } from '../signing/demand.ts'
 import { DEMANDS } from '../signing/demands.ts'
 import { programsField } from '../signing/flags.ts'
-import { type ResumableSigner, runResumable } from '../signing/resumable.ts'
+import { forecastOf, wouldFail } from '../signing/run-failures.ts'
+import { signCompletely } from '../signing/signatures.ts'
 import { failure } from '../ui/problem.ts'
-import { type LaunchTerms, launchJournal } from './launch-journal.ts'
+import { type LaunchSending, type LaunchTerms, launchJournal } from './launch-journal.ts'
 import { ownOnChain, type Payer } from './own.ts'
 import { chainStateOf, type LaunchPart, type PartState } from './parts.ts'
 import type { VestingTimes } from './vesting-flags.ts'
@@ -35,10 +39,21 @@ export async function initializeAirdrop(
     journal.remove()
     return { ...chainStateOf(before, options.payer, record), signature: null }
   }
-  const signature = await runResumable(session, {
-    journal: journal.of(launchTermsOf(options, record)),
-    signer: signerOf(session, options, record),
+  const terms = launchTermsOf(options, record)
+  const release = await journal.begin()
+  const signature = await sendOne(session, {
+    begun: journal.begun(terms),
+    sign: () => signLaunch(session, options, record),
+    async ask(_, request) {
+      const { data } = await session.client.airdrops.create({ ...launchBody(options, record), mode: 'signed' }, request)
+      if (data.mode === 'signed') return data
+      throw failure('the API answered without a signature: it did not sign')
+    },
+    keep: (sending, end) => journal.keep(terms, end === undefined ? sending : null),
     unfinished: `the airdrop ${record.id} was not put on chain`,
+  }).finally(() => {
+    journal.removeEnded()
+    release()
   })
   const after = await ownOnChain(session, options.payer, record)
   if (after === null) {
@@ -63,29 +78,19 @@ export const launchTermsOf = (
   ...(vesting.ends_at === undefined ? {} : { vesting }),
 })
 
-/** Who signs the launch: the user's keypair, which signs only what it agreed to, or the platform wallet. */
-function signerOf(session: Session, options: LaunchOptions, record: TreeRecord): ResumableSigner {
-  const body = launchBody(options, record)
-  if (options.signed) {
-    return {
-      async sign(request) {
-        const { data } = await session.client.airdrops.create({ ...body, mode: 'signed' }, request)
-        if (data.mode !== 'signed') throw failure('the API answered without a signature: it did not sign')
-        return data
-      },
-    }
-  }
-  const { address } = options.payer
-  return {
-    address,
-    keypair: options.keypair,
-    async build() {
-      const { data } = await session.client.airdrops.create(body)
-      if (data.mode === 'unsigned') return data
-      throw failure('the API answered with a signed transaction, though none was asked for')
-    },
-    demand: (of) => DEMANDS['airdrops launch'](of, { ...record, ...options, deposit: record.total }),
-  }
+/** Signs with the user's keypair, which signs only what it agreed to, or makes the request of the platform wallet. */
+async function signLaunch(session: Session, options: LaunchOptions, record: TreeRecord): Promise<LaunchSending> {
+  if (options.signed) return { key: crypto.randomUUID(), at: session.clock.now(), signature: null }
+  const { keypair, payer } = options
+  const { data } = await session.client.airdrops.create(launchBody(options, record))
+  if (data.mode !== 'unsigned') throw failure('the API answered with a signed transaction, though none was asked for')
+  const of = signingFor(session, payer.address, { cluster: await session.cluster() })
+  const demand = await DEMANDS['airdrops launch'](of, { ...record, ...options, deposit: record.total })
+  const checked = await checkedBuild(session, data.transaction, demand)
+  const forecast = await forecastOf(session, data.transaction, payer.address)
+  if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
+  // The chain has one distributor of an id, so the next run signs at once what the API does not know: the height is left out.
+  return { ...(await signCompletely(session, checked, { keypair })), ...trackedField(data) }
 }
 
 const launchBody = (

@@ -2,9 +2,10 @@
 import { accessSync, constants } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { RequestedSending, SignedSending } from '../lists/attempt.ts'
+import { fieldsOf, type JournalKind, ListJournal } from '../lists/journal.ts'
+import { SIGNED_EXPIRY_MS } from '../lists/until-ended.ts'
 import type { Session } from '../session.ts'
-import { RunJournal, SIGNED_EXPIRY_MS } from '../signing/journal.ts'
-import type { RequestedEntry, ResumableEntry, ResumableJournal, SignedEntry } from '../signing/resumable.ts'
 import { makeStateFolder, sourceOf, stateFile, stateFolder } from '../state-file.ts'
 import { reason } from '../ui/files.ts'
 import { failure, usage } from '../ui/problem.ts'
@@ -23,53 +24,80 @@ export interface LaunchTerms {
   vesting?: VestingTimes
 }
 
-export type LaunchEntry = ResumableEntry & { terms: LaunchTerms }
+export type LaunchSending = SignedSending | RequestedSending
+interface LaunchEntry {
+  terms: LaunchTerms
+  /** Null once it has ended. */
+  sending: LaunchSending | null
+}
 
 const LAUNCHES_FOLDER = 'launches'
+const OTHER_FOLDER = 'set XDG_STATE_HOME to a folder that can be written'
 
-export interface LaunchJournal {
-  /** Returns the stored entry; null where no earlier run has started the launch on these terms. */
-  read(terms: LaunchTerms): LaunchEntry | null
-  write(entry: LaunchEntry): void
-  remove(): void
-  /** The journal of a run on these terms, which are written with each of its entries. */
-  of(terms: LaunchTerms): ResumableJournal
+const LAUNCH_JOURNAL: JournalKind<Record<string, never>> = {
+  kind: 'svc-airdrop-launches',
+  command: '`svc airdrops launch`',
+  doing: 'launching this airdrop',
+  names: {},
+  anew: '',
+  loss: 'if no launch was begun in the last three minutes, remove it',
+  place: OTHER_FOLDER,
+  isEntry({ terms, sending }) {
+    const { key, at, transaction, signature } = fieldsOf(sending)
+    const isRequested = typeof key === 'string' && Number.isSafeInteger(at)
+    const isSigned = typeof transaction === 'string' && typeof signature === 'string'
+    return typeof fieldsOf(terms).payer === 'string' && (sending === null || isRequested || isSigned)
+  },
+}
+
+export class LaunchJournal extends ListJournal<Record<string, never>, LaunchEntry> {
+  readonly #id: string
+
+  constructor(file: string, id: string) {
+    super(file, {}, LAUNCH_JOURNAL)
+    this.#id = id
+  }
+
+  /** What an earlier run has begun on these terms; null for nothing. */
+  begun(terms: LaunchTerms): LaunchSending | null {
+    const entry = this.entries.get(this.#id)
+    return entry !== undefined && isDeepStrictEqual(entry.terms, terms) ? entry.sending : null
+  }
+
+  override begin(): Promise<() => void> {
+    makeStateFolder(LAUNCHES_FOLDER)
+    return super.begin()
+  }
+
+  /** `sending` is null once it has ended. */
+  keep(terms: LaunchTerms, sending: LaunchSending | null): void {
+    this.write(this.#id, { terms, sending })
+  }
+
+  /** Removes the journal if no transaction of it can still be confirmed. */
+  removeEnded(): void {
+    if ((this.entries.get(this.#id)?.sending ?? null) === null) this.remove()
+  }
+
   /** Throws a failure while a transaction that an earlier run signed on other terms may still be confirmed. */
-  refuseOtherTerms(terms: LaunchTerms): Promise<void>
+  async refuseOtherTerms(session: Session, terms: LaunchTerms): Promise<void> {
+    const { sending = null, terms: other = terms } = this.entries.get(this.#id) ?? {}
+    if (sending === null || isDeepStrictEqual(other, terms)) return
+    if (!(await mayBeConfirmed(session, sending))) return this.remove()
+    const { payer, clawback_after_days: days, root } = other
+    throw failure(
+      `an earlier run began the airdrop ${this.#id} on other terms (payer ${payer}, root ${root}, clawback after ${days ?? 'the default'} days), and it may still be confirmed`,
+      {
+        next: 'run it again in three minutes, or on those terms',
+        details: { id: this.#id, terms: other, signature: sending.signature },
+      },
+    )
+  }
 }
 
 /** The journal of the airdrop with this id, independent of its list. */
 export async function launchJournal(session: Session, { id }: Pick<TreeRecord, 'id'>): Promise<LaunchJournal> {
-  const file = stateFile(LAUNCHES_FOLDER, [await sourceOf(session), await session.cluster(), id])
-  const journal = new RunJournal<LaunchEntry>(file, { parse: launchEntryOf })
-  const read = (terms: LaunchTerms) => {
-    const entry = journal.read()
-    return entry !== null && isDeepStrictEqual(entry.terms, terms) ? entry : null
-  }
-  const write = (entry: LaunchEntry) => {
-    makeStateFolder(LAUNCHES_FOLDER)
-    journal.write(entry)
-  }
-  const remove = () => journal.remove()
-  return {
-    read,
-    write,
-    remove,
-    of: (terms) => ({ read: () => read(terms), write: (entry) => write({ ...entry, terms }), remove }),
-    async refuseOtherTerms(terms) {
-      const entry = journal.read()
-      if (entry === null || isDeepStrictEqual(entry.terms, terms)) return
-      if (!(await mayBeConfirmed(session, entry, journal.touchedAt()))) return journal.remove()
-      const { payer, clawback_after_days: days, root } = entry.terms
-      throw failure(
-        `an earlier run began the airdrop ${id} on other terms (payer ${payer}, root ${root}, clawback after ${days ?? 'the default'} days), and it may still land`,
-        {
-          next: 'run it again in three minutes, or on those terms',
-          details: { id, terms: entry.terms, signature: entry.signature },
-        },
-      )
-    },
-  }
+  return new LaunchJournal(stateFile(LAUNCHES_FOLDER, [await sourceOf(session), await session.cluster(), id]), id)
 }
 
 /**
@@ -81,24 +109,13 @@ export function requireLaunchFolder(): void {
     makeStateFolder(LAUNCHES_FOLDER)
     accessSync(folder, constants.W_OK)
   } catch (error) {
-    throw usage(`what is signed cannot be kept in ${folder}: ${reason(error)}`, {
-      next: 'set XDG_STATE_HOME to a folder that can be written',
-    })
+    throw usage(`what is signed cannot be kept in ${folder}: ${reason(error)}`, { next: OTHER_FOLDER })
   }
 }
 
-async function mayBeConfirmed(
-  { client, clock }: Session,
-  { signature }: LaunchEntry,
-  writtenAt: number,
-): Promise<boolean> {
-  if (signature === null) return clock.now() - writtenAt < SIGNED_EXPIRY_MS
+async function mayBeConfirmed({ client, clock }: Session, sending: LaunchSending): Promise<boolean> {
+  const { signature } = sending
+  if (signature === null) return 'at' in sending && clock.now() - sending.at < SIGNED_EXPIRY_MS
   const { lifecycle } = (await client.transactions.get({ signature })).data
   return lifecycle === 'submitted' || lifecycle === 'processing'
-}
-
-function launchEntryOf(value: unknown): LaunchEntry | null {
-  const entry = value as Partial<RequestedEntry & SignedEntry & { terms: LaunchTerms }> | null
-  const hasBegun = typeof entry?.key === 'string' || typeof entry?.transaction === 'string'
-  return hasBegun && typeof entry.terms?.payer === 'string' ? (value as LaunchEntry) : null
 }

@@ -5,11 +5,12 @@ import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
 import { unusableWallets, unusableWarnings } from '../../src/merkle/unusable-wallets.ts'
 import { decimalOf } from '../amounts.ts'
 import { type InputValues, integer, listOf, required, text, toggle, verb } from '../command.ts'
+import { runList } from '../lists/run.ts'
 import { builtTreeRecord, readKey } from '../merkle/built-record.ts'
 import { csvFlags, hashRoot, readRecipients, withListNotes } from '../merkle/recipients.ts'
 import { storeTree } from '../merkle/store-tree.ts'
 import type { Session } from '../session.ts'
-import { confirmOn, refuseUnconfirmable } from '../signing/confirm.ts'
+import { refuseUnconfirmable } from '../signing/confirm.ts'
 import { ALLOW_LIST_PROGRAMS, KEYPAIR } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
@@ -109,26 +110,29 @@ export const airdropLaunchVerb = verb({
     }
     const open = parts.filter(({ isOnChain }) => !isOnChain)
     // Where only trees have to be stored, nothing is signed.
-    const sends = !input.dry_run && open.length > 0
-    if (sends) refuseUnconfirmable(session, await session.cluster())
+    const signs = open.length > 0
+    if (signs && !input.dry_run) refuseUnconfirmable(session, await session.cluster())
     const decimals = await requireLaunchTokens(session, {
       mint: input.mint,
       payer,
       parts: open,
       decimals: input.decimals,
     })
-    const isDone = parts.every(({ isOnChain, isStored }) => isOnChain && isStored)
-    if (!isDone) {
-      const question = launchQuestion(open, decimals)
-      await ui.preview([question, ...planLines(input, { payer, file, parts, decimals })])
-      if (sends) await confirmOn(session, question, await session.cluster())
-    }
-    if (!input.dry_run) await launchAll(session, input, { payer, parts })
-    const sent = open.length === 0 ? 'Everything is on chain already: nothing was sent.' : 'Nothing was sent.'
-    const outcome = withListNotes(launchOutcome(parts, decimals, sends ? [] : [sent]), read)
-    // A withdrawn vault no longer pays anyone, so it lacks no tokens.
-    const isComplete = parts.every(({ isOnChain, missing }) => isOnChain && missing === 0n)
-    return input.dry_run || isComplete ? outcome : { ...outcome, exitCode: EXIT.failed }
+    const question = launchQuestion(open, decimals)
+    return runList(session, input, {
+      question,
+      isOpen: parts.some(({ isOnChain, isStored }) => !isOnChain || !isStored),
+      signs,
+      preview: () => ui.preview([question, ...planLines(input, { payer, file, parts, decimals })]),
+      work: () => launchAll(session, input, { payer, parts }),
+      outcome(dry) {
+        const notes = signs ? dry : ['Everything is on chain already: nothing was sent.']
+        const outcome = withListNotes(launchOutcome(parts, decimals, notes), read)
+        // A withdrawn vault no longer pays anyone, so it lacks no tokens.
+        const isComplete = parts.every(({ isOnChain, missing }) => isOnChain && missing === 0n)
+        return input.dry_run || isComplete ? outcome : { ...outcome, exitCode: EXIT.failed }
+      },
+    })
   },
 })
 
@@ -190,7 +194,8 @@ async function launchAll(
   // This check precedes the replacement of a tree, because a launch that was signed for the older tree may still be
   // confirmed.
   for (const { isOnChain, record } of parts) {
-    if (!isOnChain) await (await launchJournal(session, record)).refuseOtherTerms(launchTermsOf(options, record))
+    if (isOnChain) continue
+    await (await launchJournal(session, record)).refuseOtherTerms(session, launchTermsOf(options, record))
   }
   for (const part of parts.filter(({ isOnChain, isStored }) => !isOnChain || !isStored)) {
     const { record, tree, isOnChain } = part

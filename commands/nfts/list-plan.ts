@@ -1,12 +1,10 @@
 /** Plans which rows of a list are minted: their keys, their state on chain, and rows that an earlier run may have minted. */
-
-import { ApiError } from '../../src/errors.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
+import { patiently } from '../lists/patience.ts'
+import { SIGNED_EXPIRY_MS } from '../lists/until-ended.ts'
 import type { Session } from '../session.ts'
-import { RATE_LIMIT_PAUSE_MS } from '../signing/following.ts'
-import { SIGNED_EXPIRY_MS } from '../signing/journal.ts'
 import { usage } from '../ui/problem.ts'
-import type { KeyedRow, KeyedRows } from './mint-journal.ts'
+import { goneRows, type KeyedRow, keyRows, type MintJournal } from './mint-journal.ts'
 import type { NftRow } from './rows.ts'
 
 export interface MintRow extends KeyedRow {
@@ -16,10 +14,6 @@ export interface MintRow extends KeyedRow {
   error: string | null
 }
 
-/** Milliseconds before each retry of a row after a temporary failure; its key ensures that it is minted once. */
-export const ROW_RETRY_MS = [1_000, 3_000, 10_000] as const
-/** The most pauses for a rate limit; one per minute has capacity again within that time. */
-const MAX_RATE_LIMIT_PAUSES = 15
 /**
  * The most addresses in one request. An account that Metaplex Core owns at an asset's address was minted, and remains
  * after a burn.
@@ -27,67 +21,55 @@ const MAX_RATE_LIMIT_PAUSES = 15
 const ADDRESSES_PER_REQUEST = 100
 const MOST_FAULTS = 100
 
-/** The rows with their state on chain; those that `before` has as minted are not requested again. */
+/**
+ * The rows with their state on chain; those that `before` has as minted are not requested again. Throws a usage problem
+ * if a row that was begun has been changed or removed, because it would be minted again as another asset.
+ */
 export async function planMints(
   session: Session,
-  journal: string,
-  { rows, gone, sentAt }: KeyedRows,
-  before: readonly MintRow[] = [],
+  journal: MintJournal,
+  { payer, listed, before = [] }: { payer: string; listed: readonly NftRow[]; before?: readonly MintRow[] },
 ): Promise<MintRow[]> {
-  await refuseGone(session, journal, await withAddresses(session, gone), sentAt)
-  const planned = (await withAddresses(session, rows)).map((row, i) => ({
-    ...row,
-    status: before[i]?.status ?? row.status,
-  }))
-  await markMinted(
-    session,
-    planned.filter(({ status }) => status === 'to mint'),
-  )
-  for (const [i, row] of before.entries()) row.status = planned[i]?.status ?? row.status
-  return planned
-}
-
-/** Adds to each row the address and key of its asset; whether it is minted is not known yet. */
-export function withAddresses<T extends { assetSeed: Uint8Array }>({ wallet }: Session, rows: readonly T[]) {
-  return Promise.all(
-    rows.map(async (row) => {
-      const { address: asset, secretKey } = await wallet.derive(row.assetSeed)
-      const [status, error] = ['to mint' as MintRow['status'], null as string | null]
-      return { ...row, asset, secretKey, status, error }
+  const keyed = keyRows(journal, payer, listed)
+  await refuseGone(session, journal, keyed)
+  const rows = await Promise.all(
+    keyed.map(async (row, i): Promise<MintRow> => {
+      const { address: asset, secretKey } = await session.wallet.derive(row.assetSeed)
+      return { ...row, asset, secretKey, status: before[i]?.status ?? 'to mint', error: null }
     }),
   )
+  const open = rows.filter(({ status }) => status === 'to mint')
+  const minted = await mintedOf(session, open)
+  for (const row of open) if (minted.has(row.asset)) row.status = 'there already'
+  return rows
 }
 
-/**
- * Throws a usage problem where a row that was minted has been changed or removed, because it would be minted again as
- * another asset.
- */
-export async function refuseGone(
-  session: Session,
-  journal: string,
-  gone: readonly Pick<MintRow, 'name' | 'asset' | 'status'>[],
-  sentAt: number,
-): Promise<void> {
-  await markMinted(session, gone)
-  const minted = gone.filter(({ status }) => status === 'there already')
-  const [one] = minted
-  const [first] = gone
-  const left = sentAt + SIGNED_EXPIRY_MS - session.clock.now()
-  if (one === undefined && first !== undefined && left > 0) {
-    throw usage(`"${first.name}" of an earlier run is not in the CSV any more, and may still be minted`, {
+async function refuseGone(session: Session, journal: MintJournal, rows: readonly KeyedRow[]): Promise<void> {
+  const gone = await Promise.all(
+    goneRows(journal, rows).map(async ({ assetSeed, ...row }) => ({
+      ...row,
+      asset: (await session.wallet.derive(assetSeed)).address,
+    })),
+  )
+  const found = await mintedOf(session, gone)
+  const [one, ...others] = gone.filter(({ asset }) => found.has(asset))
+  if (one !== undefined) {
+    const more = others.length === 0 ? '' : `, and ${others.length} more`
+    throw usage(`"${one.name}" was minted (${one.asset}${more}), and the CSV has no such row any more`, {
       param: '--from',
-      next: `put the row back as it was, or run it again in ${Math.ceil(left / 1000)} seconds`,
+      next: `put the row back as it was; rows may be added. ${journal.file} knows them all. To mint a list as a new one, name another --journal`,
     })
   }
-  if (one === undefined) return
-  const others = minted.length === 1 ? '' : `, and ${minted.length - 1} more`
-  throw usage(`"${one.name}" was minted (${one.asset}${others}), and the CSV has no such row any more`, {
+  const now = session.clock.now()
+  const [latest] = gone.toSorted((a, b) => b.at - a.at)
+  if (latest === undefined || latest.at + SIGNED_EXPIRY_MS <= now) return
+  throw usage(`"${latest.name}" of an earlier run is not in the CSV any more, and may still be minted`, {
     param: '--from',
-    next: `put the row back as it was; rows may be added. ${journal} knows them all. To mint a list as a new one, name another --journal`,
+    next: `put the row back as it was, or run it again in ${Math.ceil((latest.at + SIGNED_EXPIRY_MS - now) / 1000)} seconds`,
   })
 }
 
-/** Throws a usage problem that names the rows whose owners are no wallets, before any row is minted. */
+/** Throws a usage problem that names the rows whose owners are not wallets, before any row is minted. */
 export async function refuseOwners(
   session: Session,
   { file, allow_programs }: { file: string; allow_programs: boolean },
@@ -101,7 +83,7 @@ export async function refuseOwners(
   for (let at = 0; at < owned.length; at += ADDRESSES_PER_REQUEST) {
     const part = owned.slice(at, at + ADDRESSES_PER_REQUEST)
     const addresses = part.map(({ owner }) => owner)
-    const { accounts } = (await readRetrying(session, () => session.client.accounts.batchFetch({ addresses }))).data
+    const { accounts } = (await patiently(session, () => session.client.accounts.batchFetch({ addresses }))).data
     for (const [i, { owner, line }] of part.entries()) {
       const account = accounts[i] ?? null
       const kind = account && { ...account, hasData: account.space > 0 }
@@ -118,33 +100,25 @@ export async function refuseOwners(
   })
 }
 
-/** Reads from the chain which rows are minted, because a run that was killed could not record its progress. */
-async function markMinted(session: Session, rows: readonly Pick<MintRow, 'asset' | 'status'>[]): Promise<void> {
-  const { client, ui } = session
-  const bar = ui.progress('Reading the chain')
+/** The addresses at which the chain has an asset. A run that was killed could not record them. */
+async function mintedOf(session: Session, rows: readonly { asset: string }[]): Promise<Set<string>> {
+  const minted = new Set<string>()
+  const bar = session.ui.progress('Reading the chain')
   for (let at = 0; at < rows.length; at += ADDRESSES_PER_REQUEST) {
-    const part = rows.slice(at, at + ADDRESSES_PER_REQUEST)
-    const addresses = part.map(({ asset }) => asset)
-    const { accounts } = (await readRetrying(session, () => client.accounts.batchFetch({ addresses }))).data
-    for (const [i, row] of part.entries()) {
-      if (accounts[i]?.owner === PROGRAMS.core.id) Object.assign(row, { status: 'there already' })
+    const addresses = rows.slice(at, at + ADDRESSES_PER_REQUEST).map(({ asset }) => asset)
+    const { accounts } = (await patiently(session, () => session.client.accounts.batchFetch({ addresses }))).data
+    for (const [i, address] of addresses.entries()) {
+      if (accounts[i]?.owner === PROGRAMS.core.id) minted.add(address)
     }
-    bar(at + part.length, rows.length)
+    bar(at + addresses.length, rows.length)
   }
-  ui.clear()
+  session.ui.clear()
+  return minted
 }
 
-/** Retries a read where the rate limit is used up or the API was not reached. */
-async function readRetrying<T>({ clock }: Session, read: () => Promise<T>): Promise<T> {
-  for (let [tries, ratePauses] = [0, 0]; ; ) {
-    try {
-      return await read()
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      const isQuota = error.code === 'rate_limited' && ratePauses++ < MAX_RATE_LIMIT_PAUSES
-      const pause = isQuota ? RATE_LIMIT_PAUSE_MS : error.code === 'internal_error' ? ROW_RETRY_MS[tries++] : undefined
-      if (pause === undefined) throw error
-      await clock.sleep(pause)
-    }
-  }
-}
+/** Whether the asset is on chain now; false if that cannot be read. */
+export const isMinted = (session: Session, { asset }: MintRow): Promise<boolean> =>
+  session.client.accounts.batchFetch({ addresses: [asset] }).then(
+    ({ data }) => data.accounts[0]?.owner === PROGRAMS.core.id,
+    () => false,
+  )

@@ -1,20 +1,17 @@
 /** Launches one row of a list once, however often its run is interrupted: what is signed is in the journal first. */
-
-import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
+import { type AttemptEnd, endOfSigned, untilConfirmed } from '../lists/attempt.ts'
+import { patiently } from '../lists/patience.ts'
 import type { Session } from '../session.ts'
+import { trackedField } from '../signing/built-transactions.ts'
 import { type Demand, requireDemanded, signingFor } from '../signing/demand.ts'
 import { type SigningFlags, txVersionField } from '../signing/flags.ts'
 import { withFreshBlockhash } from '../signing/fresh-blockhash.ts'
 import { type CompleteTransaction, signCompletely, signReturnedKeys } from '../signing/signatures.ts'
-import { untilEnded } from '../signing/until-ended.ts'
 import { failure } from '../ui/problem.ts'
-import { type LaunchBounds, launchAnswer, launchDemand, secretKeysOf } from './launch-body.ts'
+import { type LaunchAnswer, type LaunchBounds, launchAnswer, launchDemand, secretKeysOf } from './launch-body.ts'
 import type { LaunchedEntry, LaunchListJournal } from './list-journal.ts'
 import { bodyOfRow, type LaunchRow } from './list-rows.ts'
 import { untilLive } from './verify.ts'
-
-/** Times that a row is signed; it may expire without being executed, but after so many another fault is likely. */
-const MAX_LAUNCH_SIGNINGS = 4
 
 export interface RowRun {
   payer: string
@@ -24,41 +21,44 @@ export interface RowRun {
 
 /** Returns the entry of a pool that is live. Throws the failure of its transaction, which the next run makes anew. */
 export async function launchRow(session: Session, run: RowRun, row: LaunchRow): Promise<LaunchedEntry> {
-  const { journal } = run
-  const { symbol } = row.fields
-  const keep = (entry: LaunchedEntry) => {
-    journal.write(symbol ?? '', entry)
-    return entry
+  const { journal, flags } = run
+  const known = journal.entries.get(row.symbol)
+  let isFresh = known === undefined
+  let entry = known ?? (await patiently(session, () => buildRow(session, run, row)))
+  const keep = (changed: LaunchedEntry) => {
+    entry = changed
+    journal.write(row.symbol, entry)
   }
-  let entry = journal.entry(symbol ?? '')
-  let isFresh = entry === null
-  entry ??= keep(await buildRow(session, run, row))
-  for (let signings = 0; ; ) {
-    if (entry.isLive) return entry
-    const isNew = entry.signed === null
-    if (entry.built !== null && entry.signed === null) {
-      if (signings++ >= MAX_LAUNCH_SIGNINGS) throw neverLanded(entry)
-      const built = isFresh ? entry.built : await withFreshBlockhash(session, entry.built)
-      const signed: CompleteTransaction[] = []
-      // Those before them may have landed.
+  if (isFresh) keep(entry)
+  if (entry.isLive) return entry
+  await untilConfirmed<CompleteTransaction[]>({
+    begun: entry.signed,
+    unfinished: `the pool ${entry.pool} did not land`,
+    async sign() {
+      const { built: before } = entry
+      if (before === null) throw failure(`the journal has no transactions for the pool ${entry.pool}`)
+      const built = isFresh ? before : await patiently(session, () => withFreshBlockhash(session, before))
+      isFresh = false
+      // The transactions before these may be confirmed already.
       const demand = await rowDemand(session, run, row, entry, { isBegun: true })
+      const signed: CompleteTransaction[] = []
       for (const transaction of await requireDemanded(session, built.transactions, demand, { isPart: true })) {
-        signed.push(await signCompletely(session, transaction, { keypair: run.flags.keypair }))
+        signed.push(await signCompletely(session, transaction, { keypair: flags.keypair }))
       }
       const signatures = [...entry.signatures, ...signed.map(({ signature }) => signature)]
-      entry = keep({ ...entry, built, signed, signatures })
-    }
-    isFresh = false
-    const sent = entry
-    // What failed on chain cannot land any more, so the next run signs it anew.
-    const landed: number = await sendSigned(session, { ...sent, isNew }, (before) => keep(unsigned(sent, before)))
-    if (landed < (entry.signed?.length ?? 0)) {
-      entry = keep(unsigned(entry, landed))
-      continue
-    }
-    await untilLive(session, entry.pool, entry.signatures)
-    return keep({ ...entry, isLive: true, built: null, signed: null })
-  }
+      keep({ ...entry, built, signed, signatures })
+      return signed
+    },
+    async end(signed, isNew) {
+      const { landed, ...end } = await endOfSeries(session, signed, entry, isNew)
+      // What has failed or expired cannot be confirmed any more, so it is signed anew.
+      if (end.kind !== 'confirmed') keep(unsigned(entry, landed))
+      return end
+    },
+  })
+  await patiently(session, () => untilLive(session, entry.pool, entry.signatures))
+  keep({ ...entry, isLive: true, built: null, signed: null })
+  return entry
 }
 
 async function buildRow(session: Session, run: RowRun, row: LaunchRow): Promise<LaunchedEntry> {
@@ -68,7 +68,7 @@ async function buildRow(session: Session, run: RowRun, row: LaunchRow): Promise<
   const answer = launchAnswer(data)
   await requireDemanded(session, data.transactions, await rowDemand(session, run, row, answer))
   const partial = await signReturnedKeys(session, data, secretKeysOf(data))
-  const { generated_keys, last_valid_block_height, tracked_resource } = data
+  const { generated_keys, last_valid_block_height } = data
   return {
     sha256: row.sha256,
     ...answer,
@@ -77,7 +77,7 @@ async function buildRow(session: Session, run: RowRun, row: LaunchRow): Promise<
       transactions: partial.map(({ transaction }) => transaction),
       ...(generated_keys === undefined ? {} : { generated_keys }),
       ...(last_valid_block_height === undefined ? {} : { last_valid_block_height }),
-      ...(tracked_resource === undefined ? {} : { tracked_resource }),
+      ...trackedField(data),
     },
     signed: null,
     signatures: [],
@@ -89,12 +89,7 @@ export function rowDemand(
   session: Session,
   { payer, flags }: { payer: string; flags: LaunchBounds & { dry_run: boolean } },
   row: LaunchRow,
-  {
-    pool,
-    mint,
-    quoteMint = WRAPPED_SOL,
-    platformPercentage = 0,
-  }: Omit<Partial<LaunchedEntry>, 'pool' | 'mint'> & Pick<LaunchedEntry, 'pool' | 'mint'>,
+  { pool, mint, quoteMint, platformPercentage }: LaunchAnswer,
   { isBegun = false } = {},
 ): Promise<Demand> {
   const answer = { pool, mint, quoteMint, platformPercentage }
@@ -103,36 +98,27 @@ export function rowDemand(
   return launchDemand(session, of, { creator: payer, body: row.fields, bounds: flags, answer, isBegun })
 }
 
-/** The entry without the transactions that have landed, and without signatures on the others. */
+/** The entry without the transactions that are confirmed, and without signatures on the others. */
 function unsigned(entry: LaunchedEntry, landed: number): LaunchedEntry {
   if (entry.built === null) return entry
   return { ...entry, built: { ...entry.built, transactions: entry.built.transactions.slice(landed) }, signed: null }
 }
 
-/**
- * Sends one after another, each once the one before it is confirmed. Returns how many are confirmed: fewer than all
- * where the next one has expired.
- */
-async function sendSigned(
+/** Sends one after another, each once the one before it is confirmed; `landed` counts those that are. */
+async function endOfSeries(
   session: Session,
-  { signed, built, isNew }: LaunchedEntry & { isNew: boolean },
-  onFailed: (landed: number) => void,
-): Promise<number> {
-  for (const [i, one] of (signed ?? []).entries()) {
-    const isLast = i === (signed?.length ?? 0) - 1
-    const tracked = isLast && built?.tracked_resource !== undefined ? { tracked_resource: built.tracked_resource } : {}
+  signed: readonly CompleteTransaction[],
+  { built }: LaunchedEntry,
+  isNew: boolean,
+): Promise<AttemptEnd & { landed: number }> {
+  let last: (AttemptEnd & { landed: number }) | undefined
+  for (const [landed, one] of signed.entries()) {
+    const tracked = landed === signed.length - 1 ? trackedField(built ?? {}) : {}
     const { last_valid_block_height } = built ?? {}
-    const end = await untilEnded(session, { ...one, ...tracked, last_valid_block_height, isNew })
-    if (end.kind === 'expired') return i
-    if (end.kind === 'confirmed') continue
-    onFailed(i)
-    throw end.error
+    const end = await endOfSigned(session, { ...one, ...tracked, last_valid_block_height }, isNew)
+    last = { ...end, signature: one.signature, landed }
+    if (end.kind !== 'confirmed') break
   }
-  return signed?.length ?? 0
+  if (last === undefined) throw failure('the journal has a launch without transactions')
+  return last
 }
-
-const neverLanded = ({ pool, signatures }: LaunchedEntry) =>
-  failure(`the pool ${pool} did not land in ${MAX_LAUNCH_SIGNINGS} tries`, {
-    next: 'run the same command again; a higher priority-fee may help',
-    details: { signatures },
-  })

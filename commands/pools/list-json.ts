@@ -1,15 +1,7 @@
 /** Reads a JSON list of flat objects with the place of every value, so that a fault can be named by line and column. */
+import type { PlacedRow, PlacedValue } from '../lists/csv.ts'
 
-/** A value of the list, and the offset of its first byte. */
-export interface PlacedValue {
-  value: string | number | boolean
-  offset: number
-}
-
-export interface PlacedObject {
-  fields: Map<string, PlacedValue>
-  offset: number
-}
+export type PlacedObject = Pick<PlacedRow, 'fields' | 'offset'>
 
 /** What is wrong with the text, at a byte of it. */
 export class JsonFault extends Error {

@@ -2,6 +2,7 @@
 import type { PoolRehearsal } from '../../src/api/pool-rehearsals.ts'
 import { solOf } from '../amounts.ts'
 import type { CommandOutcome } from '../command.ts'
+import { FAILED_WORDS, listOutcome } from '../lists/outcome.ts'
 import { EXIT } from '../ui/problem.ts'
 import type { LaunchedEntry } from './list-journal.ts'
 import type { LaunchRow } from './list-rows.ts'
@@ -15,54 +16,39 @@ export interface PlannedRow {
   error: string | null
 }
 
-export function launchListOutcome(
+export const launchListOutcome = (
   rows: readonly PlannedRow[],
   { file, journal }: { file: string; journal: string },
-  notes: readonly string[] = [],
-): CommandOutcome {
-  const count = (status: PlannedRow['status']) => rows.filter((row) => row.status === status).length
-  const [launched, already, left, failed] = [
-    count('launched'),
-    count('launched already'),
-    count('to launch'),
-    count('failed'),
-  ]
-  const parts = [
-    `${launched} launched`,
-    ...(already === 0 ? [] : [`${already} launched already`]),
-    ...(left === 0 ? [] : [`${left} to launch`]),
-    ...(failed === 0 ? [] : [`${failed} failed: run the same command again for what is left`]),
-  ]
-  return {
-    data: {
-      journal,
-      total: rows.length,
-      launched,
-      launched_already: already,
-      to_launch: left,
-      failed,
-      pools: rows.map(({ row, entry, status, error }) => ({
-        line: row.line,
-        name: row.fields.name,
-        symbol: row.fields.symbol,
+  notes: readonly string[],
+): CommandOutcome =>
+  listOutcome({
+    rows,
+    journal,
+    statuses: [
+      ['launched', 'launched', 'launched'],
+      ['launched already', 'launched_already', 'launched already'],
+      ['to launch', 'to_launch', 'to launch'],
+      ['failed', 'failed', FAILED_WORDS],
+    ],
+    records: [
+      'pools',
+      ({ row: { line, fields }, entry, status, error }) => ({
+        line,
+        name: fields.name,
+        symbol: fields.symbol,
         pool: entry?.pool ?? null,
         mint: entry?.mint ?? null,
         status,
         error,
-      })),
-    },
-    rows: {
-      columns: ['line', 'symbol', 'pool', 'status'],
-      rows: rows.map(({ row, entry, status }) => [row.line, row.fields.symbol, entry?.pool ?? null, status]),
-    },
-    notes: [
-      ...rows.flatMap(({ row, error }) => (error === null ? [] : [`${file}:${row.line}:1: ${error}`])),
-      `${parts.join(', ')} of ${rows.length}. Journal: ${journal}`,
-      ...notes,
+      }),
     ],
-    exitCode: failed === 0 ? EXIT.done : EXIT.failed,
-  }
-}
+    columns: ['line', 'symbol', 'pool', 'status'],
+    cells: ({ row, entry, status }) => [row.line, row.fields.symbol, entry?.pool ?? null, status],
+    noteOf: ({ row, error }) => (error === null ? null : `${file}:${row.line}:1: ${error}`),
+    isLong: false,
+    notes,
+    isDone: rows.every(({ status }) => status !== 'failed'),
+  })
 
 export function rehearsedListOutcome(done: readonly { row: LaunchRow; report: PoolRehearsal }[]): CommandOutcome {
   const cost = done.reduce((sum, { report }) => sum + BigInt(report.cost.total), 0n)

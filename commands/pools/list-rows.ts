@@ -2,14 +2,12 @@
 import { createHash } from 'node:crypto'
 import { realpath, stat } from 'node:fs/promises'
 import { dirname, extname, resolve, sep } from 'node:path'
-import { CsvScanner, locate } from '../../src/merkle/csv-scanner.ts'
-import { fileKindFault } from '../../src/merkle/file-faults.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
-import { type NftRowFault, nftCellText, otherSeparator, rowsProblem } from '../nfts/rows.ts'
+import { type PlacedFault, type PlacedValue, placedProblem, readCsvRows, withLines } from '../lists/csv.ts'
 import { readBytes, reason } from '../ui/files.ts'
 import { type Problem, usage } from '../ui/problem.ts'
 import { type PoolBody, solNumber } from './launch-body.ts'
-import { JsonFault, type PlacedObject, type PlacedValue, readPlacedList } from './list-json.ts'
+import { JsonFault, type PlacedObject, readPlacedList } from './list-json.ts'
 
 /** Columns by the fields of a launch's body. */
 const LIST_COLUMNS = {
@@ -27,6 +25,7 @@ const LIST_COLUMNS = {
 } as const
 type ListColumn = keyof typeof LIST_COLUMNS
 const NEEDED_COLUMNS: readonly ListColumn[] = ['name', 'symbol', 'image']
+const CSV_COLUMNS = { all: Object.keys(LIST_COLUMNS), needed: NEEDED_COLUMNS }
 const MAX_LAUNCHES = 500
 const MAX_LIST_BYTES = 4 * 1024 * 1024
 /** Bytes of an image; with the rest of its body in base64 it fits into a request. */
@@ -36,6 +35,8 @@ const CHECKED_WITH = { creator: WRAPPED_SOL, image: 'AAAA' }
 
 export interface LaunchRow {
   line: number
+  /** The symbol in capitals, which names the row in the journal. */
+  symbol: string
   /** What the request says of it, without image and creator. */
   fields: Omit<PoolBody, 'image'>
   /** Path of the image, below the folder of the list. */
@@ -56,11 +57,12 @@ export interface LaunchList {
 /** Throws a usage problem with one line `FILE:LINE:COLUMN: what` for each of the first hundred faults. */
 export async function readLaunchList(file: string): Promise<LaunchList> {
   const bytes = await readBytes(file)
-  const faults: NftRowFault[] = []
+  const faults: PlacedFault[] = []
   if (bytes.length > MAX_LIST_BYTES) {
-    throw rowsProblem(file, bytes, [{ offset: 0, message: `the file has more than ${MAX_LIST_BYTES} bytes` }])
+    throw placedProblem(file, bytes, [{ offset: 0, message: `the file has more than ${MAX_LIST_BYTES} bytes` }])
   }
-  const placed = extname(file).toLowerCase() === '.json' ? jsonRows(file, bytes) : csvRows(file, bytes, faults)
+  const isJson = extname(file).toLowerCase() === '.json'
+  const placed = isJson ? jsonRows(file, bytes) : readCsvRows(file, bytes, CSV_COLUMNS, faults)
   if (placed.length > MAX_LAUNCHES) {
     faults.push({
       offset: placed[MAX_LAUNCHES]?.offset ?? 0,
@@ -68,18 +70,14 @@ export async function readLaunchList(file: string): Promise<LaunchList> {
     })
   }
   if (placed.length === 0 && faults.length === 0) faults.push({ offset: 0, message: 'no launches' })
-  if (placed.length > MAX_LAUNCHES) throw rowsProblem(file, bytes, faults)
+  if (placed.length > MAX_LAUNCHES) throw placedProblem(file, bytes, faults)
   const rows = await launchRows(file, placed, faults)
-  if (faults.length > 0) throw rowsProblem(file, bytes, faults)
-  const lines = locate(
-    bytes,
-    rows.map(({ offset }) => offset),
-  )
+  if (faults.length > 0) throw placedProblem(file, bytes, faults)
   return {
     file,
-    rows: rows.map(({ offset, ...row }) => ({ ...row, line: lines.get(offset)?.line ?? 0 })),
+    rows: withLines(bytes, rows),
     problem: (found) =>
-      rowsProblem(
+      placedProblem(
         file,
         bytes,
         found.map(({ row, field, message }) => ({ offset: row.offsetOf(field), message })),
@@ -92,69 +90,13 @@ function jsonRows(file: string, bytes: Uint8Array): PlacedObject[] {
     return readPlacedList(bytes)
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error
-    throw rowsProblem(file, bytes, [{ offset: error.offset, message: error.message }])
+    throw placedProblem(file, bytes, [{ offset: error.offset, message: error.message }])
   }
-}
-
-function csvRows(file: string, bytes: Uint8Array, faults: NftRowFault[]): PlacedObject[] {
-  const scanner = new CsvScanner(bytes, { comments: false })
-  const kind = fileKindFault(bytes)
-  if (kind !== undefined) throw rowsProblem(file, bytes, [{ offset: 0, message: kind }])
-  let names: string[] | undefined
-  const rows: PlacedObject[] = []
-  while (scanner.next()) {
-    if (scanner.fault !== undefined) {
-      faults.push(scanner.fault)
-      continue
-    }
-    const cells = Array.from({ length: scanner.cells }, (_, i) => i)
-    if (names === undefined) {
-      const separator = otherSeparator(scanner)
-      if (separator !== null) throw rowsProblem(file, bytes, [separator])
-      names = headerNames(
-        cells.map((i) => ({ name: scanner.text(i).toLowerCase(), offset: scanner.starts[i] ?? 0 })),
-        (found) => rowsProblem(file, bytes, [found]),
-      )
-      continue
-    }
-    if (cells.every((i) => scanner.isEmpty(i))) continue
-    if (scanner.cells > names.length) {
-      const message = `${scanner.cells} cells where there are ${names.length} columns; put a text with a comma in quotes`
-      faults.push({ offset: scanner.starts[names.length] ?? 0, message })
-      continue
-    }
-    const fields = new Map<string, PlacedValue>()
-    for (const i of cells) {
-      const value = nftCellText(scanner, i, bytes)
-      if (value !== '') fields.set(names[i] ?? '', { value, offset: scanner.starts[i] ?? 0 })
-    }
-    rows.push({ fields, offset: scanner.recordStart })
-  }
-  return rows
-}
-
-/** The columns of the first record, which must be a header. */
-function headerNames(
-  cells: readonly { name: string; offset: number }[],
-  problem: (fault: NftRowFault) => Problem,
-): string[] {
-  const known = Object.keys(LIST_COLUMNS).join(', ')
-  for (const [i, { name, offset }] of cells.entries()) {
-    if (!Object.hasOwn(LIST_COLUMNS, name))
-      throw problem({ offset, message: `"${name}" is no column; they are ${known}` })
-    if (cells.findIndex((other) => other.name === name) < i)
-      throw problem({ offset, message: `the column ${name} stands twice` })
-  }
-  const missing = NEEDED_COLUMNS.find((column) => !cells.some(({ name }) => name === column))
-  if (missing !== undefined) {
-    throw problem({ offset: cells[0]?.offset ?? 0, message: `the header has no column ${missing}; they are ${known}` })
-  }
-  return cells.map(({ name }) => name)
 }
 
 type OffsetRow = Omit<LaunchRow, 'line'> & { offset: number }
 
-async function launchRows(file: string, placed: readonly PlacedObject[], faults: NftRowFault[]): Promise<OffsetRow[]> {
+async function launchRows(file: string, placed: readonly PlacedObject[], faults: PlacedFault[]): Promise<OffsetRow[]> {
   const { pools } = await import('../../src/api/pools.ts')
   const folder = await realpath(dirname(resolve(file)))
   const symbols = new Map<string, number>()
@@ -170,7 +112,7 @@ async function launchRows(file: string, placed: readonly PlacedObject[], faults:
     const strange = [...fields].find(([name]) => !Object.hasOwn(LIST_COLUMNS, name))
     if (strange !== undefined) {
       const [name, { offset }] = strange
-      faults.push({ offset, message: `"${name}" is no field; they are ${Object.keys(LIST_COLUMNS).join(', ')}` })
+      faults.push({ offset, message: `"${name}" is not a field; they are ${CSV_COLUMNS.all.join(', ')}` })
       continue
     }
     for (const column of NEEDED_COLUMNS) if (!fields.has(column)) refuse(undefined, `the ${column} is missing`)
@@ -185,7 +127,7 @@ async function launchRows(file: string, placed: readonly PlacedObject[], faults:
     if (faults.length > before || image === null) continue
     const launched = body as unknown as LaunchRow['fields']
     const sha256 = createHash('sha256').update(JSON.stringify(launched)).update(image.bytes).digest('hex')
-    rows.push({ fields: launched, image: image.path, sha256, offsetOf, offset })
+    rows.push({ fields: launched, symbol, image: image.path, sha256, offsetOf, offset })
   }
   return rows
 }

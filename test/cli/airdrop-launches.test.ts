@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { initializeAirdrop, type LaunchOptions, launchTermsOf } from '../../commands/airdrops/initialize.ts'
 import { airdropLaunchVerb, countsOf } from '../../commands/airdrops/launch.ts'
-import { launchJournal } from '../../commands/airdrops/launch-journal.ts'
+import { type LaunchSending, launchJournal } from '../../commands/airdrops/launch-journal.ts'
 import { airdropStatusVerb } from '../../commands/airdrops/status.ts'
 import type { Session } from '../../commands/session.ts'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
@@ -41,7 +41,7 @@ afterEach(() => {
   vi.unstubAllEnvs()
   rmSync(folder, { recursive: true, force: true })
 })
-const files = () => readdirSync(join(folder, 'svc/launches'))
+const files = () => readdirSync(join(folder, 'svc/launches')).filter((name) => !name.endsWith('.lock'))
 
 /** A platform wallet behind an API that replays under a key; `fates` are the ends of what is signed, in order. */
 function platform(fates: string[]) {
@@ -132,32 +132,40 @@ describe('a launch by the platform wallet', () => {
 
 describe('what an earlier run began on other terms', () => {
   const other = { ...launchTermsOf(how, record), clawback_after_days: 365, payer: 'stranger' }
-  it('is not sent, and stands in the way while it may still land', async () => {
-    const wallet = platform([])
-    const journal = await launchJournal(wallet.session, record)
-    journal.write({ transaction: 'AAAA', signature: 'sig-x', terms: other })
-    wallet.ends.set('sig-x', 'submitted')
+  const begun = async (session: Session, sending: LaunchSending) => {
+    const journal = await launchJournal(session, record)
+    const release = await journal.begin()
+    journal.keep(other, sending)
+    release()
+    return launchJournal(session, record)
+  }
+
+  it('is not sent, and stands in the way while it may still be confirmed', async () => {
+    const { session, ends } = platform([])
+    const signed = { transaction: 'AAAA', signature: 'sig-x' }
+    const journal = await begun(session, signed)
+    ends.set('sig-x', 'submitted')
     const terms = launchTermsOf(how, record)
-    expect(journal.read(terms)).toBeNull()
-    await expect(journal.refuseOtherTerms(terms)).rejects.toThrow(
+    expect(journal.begun(terms)).toBeNull()
+    await expect(journal.refuseOtherTerms(session, terms)).rejects.toThrow(
       'on other terms (payer stranger, root ab, clawback after 365',
     )
     expect(files()).toHaveLength(1)
     for (const end of ['failed', 'unknown']) {
-      journal.write({ transaction: 'AAAA', signature: 'sig-x', terms: other })
-      wallet.ends.set('sig-x', end)
-      await journal.refuseOtherTerms(terms)
+      const again = await begun(session, signed)
+      ends.set('sig-x', end)
+      await again.refuseOtherTerms(session, terms)
       expect(files()).toEqual([])
     }
   })
 
   it('under a key of which nothing came back is waited for until no blockhash of then lives', async () => {
-    const wallet = platform([])
-    const journal = await launchJournal(wallet.session, record)
-    journal.write({ key: 'k', signature: null, terms: other })
-    await expect(journal.refuseOtherTerms(launchTermsOf(how, record))).rejects.toThrow('may still land')
-    wallet.later(185_000)
-    await journal.refuseOtherTerms(launchTermsOf(how, record))
+    const { session, later } = platform([])
+    const journal = await begun(session, { key: 'k', at: session.clock.now(), signature: null })
+    const terms = launchTermsOf(how, record)
+    await expect(journal.refuseOtherTerms(session, terms)).rejects.toThrow('may still be confirmed')
+    later(185_000)
+    await journal.refuseOtherTerms(session, terms)
     expect(files()).toEqual([])
   })
 
@@ -165,8 +173,11 @@ describe('what an earlier run began on other terms', () => {
     const { session } = platform([])
     const journal = await launchJournal(session, record)
     const terms = launchTermsOf(how, record)
-    journal.write({ key: 'k', signature: null, terms })
-    expect(journal.read(terms)).toMatchObject({ key: 'k' })
+    const sending = { key: 'k', at: 1, signature: null }
+    const release = await journal.begin()
+    journal.keep(terms, sending)
+    release()
+    expect(journal.begun(terms)).toEqual(sending)
     for (const change of [
       { payer: 'x' },
       { root: 'x' },
@@ -174,10 +185,10 @@ describe('what an earlier run began on other terms', () => {
       { clawback_after_days: 1 },
       { signed: false },
     ]) {
-      expect(journal.read({ ...terms, ...change }), JSON.stringify(change)).toBeNull()
+      expect(journal.begun({ ...terms, ...change }), JSON.stringify(change)).toBeNull()
     }
-    const kept = readFileSync(join(folder, 'svc/launches', files()[0]!), 'utf8')
-    expect(JSON.parse(kept)).toEqual({ key: 'k', signature: null, terms })
+    const [, kept] = readFileSync(join(folder, 'svc/launches', files()[0]!), 'utf8').split('\n')
+    expect(JSON.parse(kept!)).toEqual({ row: 'tree', terms, sending })
   })
 })
 

@@ -173,7 +173,7 @@ describe('svc airdrops send', () => {
     expect([text.startsWith(whole), text.includes('"batch":9'), text.endsWith('\n')]).toEqual([true, false, true])
     writeFileSync(journal, `${whole}{"batch":1}\n`)
     const broken = await run(send(file))
-    expect([broken.exitCode, broken.stderr]).toEqual([2, expect.stringContaining(`${journal}:4 is no journal`)])
+    expect([broken.exitCode, broken.stderr]).toEqual([2, expect.stringContaining(`${journal}:3 is not a journal`)])
   })
 
   it('lets the platform wallet send, under one key a batch', async () => {

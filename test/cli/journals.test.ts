@@ -1,83 +1,194 @@
-/** Journals of resumable runs: on the disk before anything is sent, and read again as earlier versions wrote them. */
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+/** Journals of lists: what they refuse, what they keep after a crash, and that one run at a time has them. */
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
+import { LaunchJournal } from '../../commands/airdrops/launch-journal.ts'
+import { SendJournal } from '../../commands/airdrops/sending/journal.ts'
+import type { ListJournal } from '../../commands/lists/journal.ts'
 import { keyRows, mintJournal } from '../../commands/nfts/mint-journal.ts'
-import { type LaunchedEntry, LaunchListJournal } from '../../commands/pools/list-journal.ts'
-import { RunJournal } from '../../commands/signing/journal.ts'
+import { launchListJournal } from '../../commands/pools/list-journal.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 
 const folder = makeSharedFolder('svc-journals-')
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-const numbers = (file: string) =>
-  new RunJournal<number>(join(folder, file), { parse: (value) => (typeof value === 'number' ? value : null) })
+let count = 0
+const newFile = () => join(folder, `journal-${count++}`)
 
-describe('a journal', () => {
-  it('is begun by one of two runs, and read by both', () => {
-    const [first, second] = [numbers('both.json'), numbers('both.json')]
-    expect([first.begin(1), second.begin(2), first.read()]).toEqual([1, 1, 1])
-    expect(statSync(first.file).mode & 0o777).toBe(0o600)
-    second.write(3)
-    expect(first.read()).toBe(3)
-    first.remove()
-    expect([second.read(), second.touchedAt()]).toEqual([null, 0])
-    expect(readdirSync(folder)).toEqual([])
-  })
+const terms = { payer: 'payer', cluster: 'embedded' }
+interface Kind {
+  open(file: string, changed?: object): ListJournal<Record<string, never>, object>
+  entry: object
+  doing: string
+  loss: string
+  others: readonly [changed: object, message: string][]
+}
+const kind = <T extends object>({ open, ...rest }: Omit<Kind, 'open'> & { open(file: string, changed?: object): T }) =>
+  ({ open: open as unknown as Kind['open'], ...rest }) satisfies Kind
 
-  it('of a list of launches is one run’s at a time, and read again by the next', async () => {
-    const file = join(folder, 'launches.csv.launch.json')
-    const terms = { payer: 'payer', cluster: 'embedded' }
-    const entry: LaunchedEntry = {
-      sha256: '',
-      pool: 'pool',
-      mint: 'mint',
-      isLive: false,
-      built: null,
-      signed: null,
-      signatures: ['signed'],
-    }
-    const [first, second] = [new LaunchListJournal(file, terms), new LaunchListJournal(file, terms)]
+/** One row for each command with a journal. */
+const KINDS: Record<string, Kind> = {
+  'airdrops send': kind({
+    open: (file, changed) => new SendJournal(file, { mint: 'mint', ...terms, ...changed }),
+    entry: {
+      recipients: [['wallet', '1']],
+      sending: { transaction: 'bytes', signature: 's', last_valid_block_height: 1 },
+    },
+    doing: 'sending',
+    loss: 'another --journal pays everybody again',
+    others: [
+      [{ mint: 'other' }, 'the token mint, not other'],
+      [{ payer: 'other' }, 'the sender payer, not other'],
+      [{ cluster: 'mainnet-beta' }, 'the cluster embedded, not mainnet-beta'],
+    ],
+  }),
+  'airdrops launch': kind({
+    open: (file) => new LaunchJournal(file, 'tree'),
+    entry: { terms: { payer: 'payer' }, sending: { key: 'k', at: 1, signature: null } },
+    doing: 'launching this airdrop',
+    loss: 'remove it',
+    others: [],
+  }),
+  'pools create --from': kind({
+    open: (file, changed) => launchListJournal(file, { ...terms, ...changed }),
+    entry: { sha256: '', pool: 'pool', isLive: false },
+    doing: 'launching',
+    loss: 'another --journal launches every row again',
+    others: [
+      [{ payer: 'other' }, 'the keypair payer, not other'],
+      [{ cluster: 'mainnet-beta' }, 'the cluster embedded, not mainnet-beta'],
+    ],
+  }),
+  'nfts mint --from': kind({
+    open: (file, changed) => mintJournal(file, { collection: 'collection', ...terms, ...changed }),
+    entry: { name: '#1', at: 1 },
+    doing: 'minting',
+    loss: 'another --journal mints every row again',
+    others: [
+      [{ collection: 'other' }, 'the collection collection, not other'],
+      [{ payer: 'other' }, 'the keypair payer, not other'],
+      [{ cluster: 'mainnet-beta' }, 'the cluster embedded, not mainnet-beta'],
+    ],
+  }),
+}
+
+describe.each(Object.entries(KINDS))('the journal of `svc %s`', (_, { open, entry, doing, loss, others }) => {
+  it('belongs to one run at a time, and the next run reads what it has written', async () => {
+    const file = newFile()
+    const [first, second] = [open(file), open(file)]
     second.refuseWhileHeld()
     const release = await first.begin()
-    first.write('abc', entry)
-    const inUse = expect.objectContaining({ code: 'conflict', message: expect.stringContaining('another run') })
+    first.write('A', entry)
+    const inUse = expect.objectContaining({
+      code: 'conflict',
+      message: `another run is ${doing} with the journal ${file}`,
+    })
     expect(() => second.refuseWhileHeld()).toThrow(inUse)
     await expect(second.begin()).rejects.toThrow(inUse)
     release()
 
     const end = await second.begin()
-    expect(second.entry('ABC')).toEqual(entry)
-    second.write('def', entry)
+    second.write('B', entry)
     end()
-    expect(new LaunchListJournal(file, terms).symbols()).toEqual(['ABC', 'DEF'])
-    const other = new LaunchListJournal(join(folder, 'later.json'), { ...terms, payer: 'other' })
-    writeFileSync(other.file, JSON.stringify({ version: 1, ...terms, launches: {} }))
-    await expect(other.begin()).rejects.toThrow('was begun with the keypair payer, not other')
-    await (await new LaunchListJournal(other.file, terms).begin())()
-    expect(statSync(`${file}.lock`).mode & 0o777).toBe(0o600)
-  })
-
-  it('counts as none where the file holds something else', () => {
-    const journal = numbers('other.json')
-    writeFileSync(journal.file, 'not JSON')
-    expect(journal.read()).toBeNull()
-    journal.remove()
-  })
-
-  it('of a list that an earlier version began leads to the same keys', () => {
-    const file = join(folder, 'list.csv.mint.json')
-    const terms = { collection: 'collection', payer: 'payer', cluster: 'embedded' }
-    const seed = '07'.repeat(32)
-    const rows = [{ name: '#1', uri: 'https://example.com/1.json', owner: null, line: 2 }]
-    const written = { version: 1, ...terms, seed, rows: [['#1', 'https://example.com/1.json', 'payer']] }
-    writeFileSync(file, `${JSON.stringify(written, undefined, 2)}\n`)
-    const keyed = keyRows(mintJournal(file), terms, rows, { write: true })
-    expect(keyed.gone).toEqual([])
-    expect(keyed.rows.map(({ owner, assetSeed }) => [owner, Buffer.from(assetSeed).toString('hex')])).toEqual([
-      ['payer', '719453f1e97e63a679e49efa8b204f344f65918c07136333144733cd3c369d0a'],
+    expect([...open(file).entries]).toEqual([
+      ['A', entry],
+      ['B', entry],
     ])
-    expect(() => keyRows(mintJournal(file), { ...terms, payer: 'other' }, rows, { write: false })).toThrow(
-      'was begun with the keypair payer, not other',
+    expect([file, `${file}.lock`].map((name) => statSync(name).mode & 0o777)).toEqual([0o600, 0o600])
+  })
+
+  it('has only the last entry of each row after a run', async () => {
+    const journal = open(newFile())
+    const release = await journal.begin()
+    for (const step of [1, 2, 3]) journal.write('A', { ...entry, step })
+    release()
+    const [, ...lines] = readFileSync(journal.file, 'utf8').trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line))).toEqual([{ row: 'A', ...entry, step: 3 }])
+  })
+
+  it('cut off at any byte has every entry whose line is whole', async () => {
+    const journal = open(newFile())
+    const release = await journal.begin()
+    for (const row of ['A', 'B', 'Ç']) journal.write(row, entry)
+    const bytes = readFileSync(journal.file)
+    release()
+    const ends = [...bytes].flatMap((byte, i) => (byte === 10 ? [i + 1] : []))
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: ends[0]!, max: bytes.length }), async (length) => {
+        writeFileSync(journal.file, bytes.subarray(0, length))
+        const whole = ['A', 'B', 'Ç'].slice(0, ends.filter((end) => end <= length).length - 1)
+        const next = open(journal.file)
+        expect([...next.entries.keys()]).toEqual(whole)
+        const end = await next.begin()
+        next.write('D', entry)
+        end()
+        expect([...open(journal.file).entries.keys()]).toEqual([...whole, 'D'])
+      }),
+      { numRuns: 20 },
     )
   })
+
+  it('of another version, of another command or with a broken line is refused and stays as it is', async () => {
+    const file = newFile()
+    const release = await open(file).begin()
+    release()
+    const head = readFileSync(file, 'utf8')
+    const other = Object.values(KINDS).find((each) => each.doing !== doing)!
+    const stranger = newFile()
+    ;(await other.open(stranger).begin())()
+    const faults: [text: string, line: number][] = [
+      [`${JSON.stringify({ version: 1, ...terms, launches: {} }, undefined, 2)}\n`, 1],
+      [head.replace('"version":2', '"version":1'), 1],
+      [readFileSync(stranger, 'utf8'), 1],
+      ['not JSON', 1],
+      [`${head}{"row":"A"}\n`, 2],
+      [`${head}${JSON.stringify({ row: 1, ...entry })}\n`, 2],
+    ]
+    for (const [text, line] of faults) {
+      writeFileSync(file, text)
+      expect(() => open(file), text).toThrow(
+        expect.objectContaining({
+          code: 'bad_request',
+          message: expect.stringContaining(`${file}:${line} is not a journal of`),
+          next: expect.stringContaining(loss),
+        }),
+      )
+      expect(readFileSync(file, 'utf8')).toBe(text)
+    }
+  })
+
+  it('is of one payer, cluster and token; a cluster that is not known fits any', async () => {
+    const journal = open(newFile())
+    ;(await journal.begin())()
+    for (const [changed, message] of others) {
+      expect(() => open(journal.file, changed)).toThrow(`was begun with ${message}`)
+      const later = open(newFile(), changed)
+      writeFileSync(later.file, readFileSync(journal.file))
+      await expect(later.begin()).rejects.toThrow(`was begun with ${message}`)
+    }
+    expect(open(journal.file, { cluster: null }).entries.size).toBe(0)
+  })
+
+  it('leaves nothing but its lock when it is removed', async () => {
+    const journal = open(newFile())
+    const release = await journal.begin()
+    journal.write('A', entry)
+    journal.remove()
+    release()
+    expect(readdirSync(folder).filter((name) => join(folder, name).startsWith(journal.file))).toEqual([
+      journal.file.slice(folder.length + 1).concat('.lock'),
+    ])
+  })
+})
+
+it('the keys of a list of NFTs follow from the seed of its journal', () => {
+  const file = newFile()
+  const first = mintJournal(file, { collection: 'collection', ...terms })
+  writeFileSync(file, `${JSON.stringify({ ...first.head, seed: '07'.repeat(32) })}\n`)
+  const journal = mintJournal(file, { collection: 'collection', ...terms })
+  const rows = [{ name: '#1', uri: 'https://example.com/1.json', owner: null, line: 2 }]
+  const keyed = keyRows(journal, 'payer', rows)
+  expect(keyed.map(({ owner, assetSeed }) => [owner, Buffer.from(assetSeed).toString('hex')])).toEqual([
+    ['payer', '719453f1e97e63a679e49efa8b204f344f65918c07136333144733cd3c369d0a'],
+  ])
 })

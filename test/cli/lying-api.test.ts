@@ -577,13 +577,14 @@ describe.skipIf(lacks)('an API that builds something else', () => {
     const stopped = await run(args)
     liar.swallows = false
     expect(stopped.exitCode).toBe(1)
-    const content = JSON.parse(readFileSync(journal, 'utf8'))
-    const { built } = content.launches.LIST
+    const [head, ...lines] = readFileSync(journal, 'utf8').trim().split('\n')
+    const entry = JSON.parse(lines.findLast((line) => line.startsWith('{"row":"LIST"')) ?? '{}')
+    const { built } = entry
     expect(built.transactions.length).toBeGreaterThan(0)
     built.transactions = built.transactions.map((one: string) => changed(one, (all) => all.push(ADDED[0]!())))
     delete built.generated_keys
-    Object.assign(content.launches.LIST, { built, signed: null, signatures: [] })
-    writeFileSync(journal, JSON.stringify(content), { mode: 0o600 })
+    const changedEntry = JSON.stringify({ ...entry, built, signed: null, signatures: [] })
+    writeFileSync(journal, `${head}\n${changedEntry}\n`, { mode: 0o600 })
     await expectRefused(args, null)
   })
 

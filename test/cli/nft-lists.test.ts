@@ -1,17 +1,26 @@
 /** What of a list of NFTs is to be minted, against an API that is busy or far away. */
+import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { planMints } from '../../commands/nfts/list-plan.ts'
+import type { MintJournal } from '../../commands/nfts/mint-journal.ts'
 import type { Session } from '../../commands/session.ts'
 import { ApiError } from '../../src/errors.ts'
 
-/** Answers after these faults; addresses are the first byte of their seeds. */
+const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+const seedOf = (id: string) => createHmac('sha256', Buffer.alloc(32)).update(id).digest('hex')
+const NAMES = new Map([
+  ...Array.from({ length: 150 }, (_, i) => [seedOf(`0:["n${i}","https://a.b","o"]`), `n${i}`] as const),
+  ...['old', 'older'].map((name) => [seedOf(name), name] as const),
+])
+
+/** Answers after these faults; the address of an asset is the name of its row. */
 function api(faults: ApiError[], there: readonly string[]) {
   const asked: string[][] = []
   const waits: number[] = []
   const session = {
     clock: { now: () => 1_000_000, sleep: async (ms: number) => void waits.push(ms) },
     ui: { progress: () => () => undefined, clear: () => undefined },
-    wallet: { derive: async ([first]: Uint8Array) => ({ address: `a${first}`, secretKey: [] }) },
+    wallet: { derive: async (seed: Uint8Array) => ({ address: NAMES.get(hexOf(seed)) ?? '', secretKey: [] }) },
     client: {
       accounts: {
         async batchFetch({ addresses }: { addresses: string[] }) {
@@ -27,53 +36,51 @@ function api(faults: ApiError[], there: readonly string[]) {
   return { session, asked, waits }
 }
 
-const rows = (count: number) =>
-  Array.from({ length: count }, (_, i) => ({
-    name: `n${i}`,
-    uri: 'https://a.b',
-    owner: 'o',
-    line: i + 1,
-    assetSeed: Uint8Array.of(i),
-  }))
+const listed = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({ name: `n${i}`, uri: 'https://a.b', owner: 'o', line: i + 1 }))
+/** A journal with rows that earlier runs have begun. */
+const journalOf = (begun: Record<string, number> = {}) =>
+  ({
+    file: 'j',
+    head: { seed: '00'.repeat(32) },
+    entries: new Map(Object.entries(begun).map(([name, at]) => [name, { name, at }])),
+  }) as unknown as MintJournal
+const plan = (session: Session, count: number, begun?: Record<string, number>) =>
+  planMints(session, journalOf(begun), { payer: 'o', listed: listed(count) })
 const quota = () => new ApiError('rate_limited', 'Too many requests this minute')
 
-describe('a list', () => {
+describe('a list of NFTs', () => {
   it('waits for its quota and asks a lost read again, batch by batch', async () => {
-    const { session, asked, waits } = api([quota(), quota(), new ApiError('internal_error', 'gone')], ['a3'])
-    const planned = await planMints(session, 'j', { rows: rows(150), gone: [], sentAt: 0 })
+    const faults = [...Array.from({ length: 20 }, quota), new ApiError('internal_error', 'gone')]
+    const { session, asked, waits } = api(faults, ['n3'])
+    const planned = await plan(session, 150)
     expect(asked.map(({ length }) => length)).toEqual([100, 50])
-    expect(waits).toEqual([5_000, 5_000, 1_000])
+    expect(waits).toEqual([...Array.from({ length: 20 }, () => 5_000), 1_000])
     expect(planned.filter(({ status }) => status === 'there already').map(({ name }) => name)).toEqual(['n3'])
   })
 
   it('asks only for what was not there before, and remembers what is there now', async () => {
-    const { session, asked } = api([], ['a1'])
-    const before = await planMints(session, 'j', { rows: rows(3), gone: [], sentAt: 0 })
-    const later = api([], ['a1', 'a2'])
-    await planMints(later.session, 'j', { rows: rows(3), gone: [], sentAt: 0 }, before)
-    expect([asked, later.asked]).toEqual([[['a0', 'a1', 'a2']], [['a0', 'a2']]])
-    expect(before.map(({ status }) => status)).toEqual(['to mint', 'there already', 'there already'])
+    const { session, asked } = api([], ['n1'])
+    const before = await plan(session, 3)
+    const later = api([], ['n1', 'n2'])
+    const now = await planMints(later.session, journalOf(), { payer: 'o', listed: listed(3), before })
+    expect([asked, later.asked]).toEqual([[['n0', 'n1', 'n2']], [['n0', 'n2']]])
+    expect(now.map(({ status }) => status)).toEqual(['to mint', 'there already', 'there already'])
   })
 
-  it('gives up on a quota that does not come back, and on any other refusal at once', async () => {
-    const busy = api(Array.from({ length: 20 }, quota), [])
-    await expect(planMints(busy.session, 'j', { rows: rows(1), gone: [], sentAt: 0 })).rejects.toThrow(
-      'Too many requests',
-    )
+  it('gives up on any refusal but that of its quota', async () => {
     const refused = api([new ApiError('forbidden', 'Invalid or revoked API key')], [])
-    await expect(planMints(refused.session, 'j', { rows: rows(1), gone: [], sentAt: 0 })).rejects.toThrow('revoked')
+    await expect(plan(refused.session, 1)).rejects.toThrow('revoked')
     expect(refused.waits).toEqual([])
   })
 
   it('is not begun while a row that it has lost may still be minted, nor once it was', async () => {
-    const gone = [{ name: 'old', assetSeed: Uint8Array.of(9) }]
-    const early = api([], [])
-    const soon = { rows: rows(1), gone, sentAt: 999_000 }
-    await expect(planMints(early.session, 'j', soon)).rejects.toThrow(
-      '"old" of an earlier run is not in the CSV any more',
-    )
-    const minted = api([], ['a9'])
-    await expect(planMints(minted.session, 'j', { ...soon, sentAt: 0 })).rejects.toThrow('"old" was minted (a9)')
-    expect(await planMints(api([], []).session, 'j', { ...soon, sentAt: 1 })).toHaveLength(1)
+    await expect(plan(api([], []).session, 1, { older: 1, old: 999_000 })).rejects.toMatchObject({
+      message: '"old" of an earlier run is not in the CSV any more, and may still be minted',
+      next: expect.stringContaining('in 179 seconds'),
+    })
+    const minted = api([], ['old'])
+    await expect(plan(minted.session, 1, { old: 1 })).rejects.toThrow('"old" was minted (old)')
+    expect(await plan(api([], []).session, 1, { old: 1 })).toHaveLength(1)
   })
 })

@@ -5,7 +5,7 @@ import { Keypair } from '@solana/web3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { CreateFlags } from '../../commands/pools/launch-flags.ts'
 import { costOf } from '../../commands/pools/list-forecast.ts'
-import { LaunchListJournal } from '../../commands/pools/list-journal.ts'
+import { type LaunchedEntry, launchListJournal } from '../../commands/pools/list-journal.ts'
 import { JsonFault, readPlacedList } from '../../commands/pools/list-json.ts'
 import { readLaunchList } from '../../commands/pools/list-rows.ts'
 import type { Session } from '../../commands/session.ts'
@@ -76,7 +76,7 @@ describe('a list of launches', () => {
   it('in JSON too', async () => {
     const row = (more: string) => `{"name": "A", "symbol": "A", "image": "logo.png"${more}}`
     expect(await faultsOf('a.json', `[\n${row(', "colour": 1')}\n]`)).toEqual([
-      expect.stringMatching(/^2:61: "colour" is no field/),
+      expect.stringMatching(/^2:61: "colour" is not a field/),
     ])
     expect(await faultsOf('b.json', `[\n${row(', "buy": 1e-12')},\n${row('')} ]`)).toEqual([
       expect.stringContaining('2:58: the buy must be an amount'),
@@ -166,7 +166,7 @@ describe.skipIf(lacksDbc)('a list of launches on a chain', () => {
     expect(await json('--dry-run')).toMatchObject({ total: 2, to_launch: 2, launched: 0 })
     expect(statSync(journal, { throwIfNoEntry: false })).toBeUndefined()
 
-    const release = await new LaunchListJournal(journal, { payer: payer.publicKey.toBase58(), cluster: null }).begin()
+    const release = await launchListJournal(journal, { payer: payer.publicKey.toBase58(), cluster: null }).begin()
     const second = await create(['--from', path])
     expect([second.exitCode, second.stderr]).toEqual([5, expect.stringContaining('another run is launching')])
     release()
@@ -175,7 +175,10 @@ describe.skipIf(lacksDbc)('a list of launches on a chain', () => {
     expect(launched).toMatchObject({ total: 2, launched: 2, failed: 0 })
     expect(statSync(journal).mode & 0o777).toBe(0o600)
     // Neither a key nor a signed transaction stays once the pool is live.
-    const kept = Object.values(JSON.parse(readFileSync(journal, 'utf8')).launches)
+    const [, ...kept] = readFileSync(journal, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line): LaunchedEntry => JSON.parse(line))
     expect(kept).toMatchObject([
       { isLive: true, built: null, signed: null },
       { isLive: true, built: null },

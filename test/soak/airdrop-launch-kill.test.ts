@@ -115,7 +115,8 @@ const pointOf = (n: number, { whole, afterStored }: { whole: number; afterStored
 function keptSignature({ home }: Setting): string | null {
   const folder = join(home, '.local/state/svc/launches')
   const [file] = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : []
-  return file === undefined ? null : JSON.parse(readFileSync(join(folder, file), 'utf8')).signature
+  const last = file === undefined ? undefined : readFileSync(join(folder, file), 'utf8').split('\n').slice(1, -1).at(-1)
+  return last === undefined ? null : (JSON.parse(last).sending?.signature ?? null)
 }
 
 function expectFunded(rows: Row[], total: bigint): Row {

@@ -46,8 +46,17 @@ interface Launch {
   signatures: string[]
   isLive: boolean
 }
-const launchesIn = (journal: string): Record<string, Launch> =>
-  statSync(journal, { throwIfNoEntry: false }) ? JSON.parse(readFileSync(journal, 'utf8')).launches : {}
+/** The last entry of each row; a line that the kill has cut off is not there. */
+function launchesIn(journal: string): Record<string, Launch> {
+  if (!statSync(journal, { throwIfNoEntry: false })) return {}
+  const lines = readFileSync(journal, 'utf8').split('\n').slice(1, -1)
+  return Object.fromEntries(
+    lines.map((line) => {
+      const { row, ...launch } = JSON.parse(line)
+      return [row, launch]
+    }),
+  )
+}
 
 /** Kills the command once it has written its journal so often: as a row is built, signed, and seen. */
 const killAmongLaunches = (args: string[], journal: string, changes: number) =>

@@ -1,12 +1,12 @@
 /** Sends a token to every wallet of a list once, however often the command is interrupted and run again. */
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { ApiError } from '../../../src/errors.ts'
 import { type EntryList, listHash } from '../../../src/merkle/entry-list.ts'
 import { decimalOf, solOf } from '../../amounts.ts'
 import type { CommandOutcome } from '../../command.ts'
-import { type Session, sessionWith } from '../../session.ts'
-import { confirmOn, refuseUnconfirmable } from '../../signing/confirm.ts'
+import { runList, workThrough } from '../../lists/run.ts'
+import type { Session } from '../../session.ts'
+import { refuseUnconfirmable } from '../../signing/confirm.ts'
 import { checkedBuild } from '../../signing/demand.ts'
 import { txVersionField } from '../../signing/flags.ts'
 import { platformAddress } from '../../signing/platform-wallet.ts'
@@ -15,8 +15,8 @@ import { forecastOf, wouldFail } from '../../signing/run-failures.ts'
 import { signingWallet } from '../../signing/signing-wallet.ts'
 import { stateFile, writeStateFile } from '../../state-file.ts'
 import { EXIT, failure, usage } from '../../ui/problem.ts'
-import { batchDemand, type SendRun, sendBatch, settleBatch, tryBatch } from './batch.ts'
-import { SendJournal } from './journal.ts'
+import { batchDemand, type SendRun, sendBatch, tryBatch } from './batch.ts'
+import { type OpenBatch, SendJournal } from './journal.ts'
 import { sendOutcome, writeSentRows } from './outcome.ts'
 import { batchesOf, planRows, rowsOf, type SendForecast, type SendRow, type SendTermsOfList } from './rows.ts'
 
@@ -54,7 +54,7 @@ export async function sendList(session: Session, flags: SendFlags, list: ListToS
   const cluster = await session.cluster()
   if (!flags.dry_run) refuseUnconfirmable(session, cluster)
   const journal = new SendJournal(list.journal, { mint: list.mint, payer, cluster })
-  journal.lock.refuseWhileHeld()
+  journal.refuseWhileHeld()
   const known = stateFile(SENDS_FOLDER, [cluster, list.mint, payer, listHash(list.list)])
   if (!flags.again) refuseOtherJournal(known, list)
 
@@ -68,44 +68,38 @@ export async function sendList(session: Session, flags: SendFlags, list: ListToS
   }
   const { keypair, signed } = flags
   const run = { terms, txVersion: txVersionField(flags), keypair, signed, caller: await session.caller(), journal }
-  const pending = journal.open.reduce((count, { recipients }) => count + recipients.length, 0)
-  // What an earlier run has sent may have landed, so it is not counted among what is to be sent.
-  const opened = new Set(journal.open.flatMap(({ recipients }) => recipients.map(([wallet]) => wallet)))
-  const fresh = rows.filter(({ wallet }) => !opened.has(wallet))
+  // What an earlier run has sent may be confirmed, so it is not counted among what is to be sent.
+  const begun = new Set(journal.open().flatMap(({ recipients }) => recipients.map(([wallet]) => wallet)))
+  const fresh = rows.filter(({ wallet }) => !begun.has(wallet))
   const forecast = await planRows(session, terms, fresh)
   if (forecast !== null) requireDecimals(forecast, list)
-  const done = async (notes: readonly string[] = []) => {
-    if (flags.out !== undefined) await writeSentRows(flags.out, rows)
-    return sendOutcome(
-      rows,
-      { list, journal: journal.file, decimals: forecast?.decimals ?? list.decimals ?? 0, out: flags.out },
-      notes,
-    )
-  }
   const isOpen = fresh.some(({ status }) => status === 'to send')
-  if (!isOpen && pending === 0) return done()
-
-  const question = `Send ${list.mint} to ${countOf(fresh) + pending} wallets`
-  if (forecast !== null && isOpen)
-    await previewSending(session, { question, run, rows: fresh, forecast, pending, flags })
-  if (flags.dry_run) {
-    const outcome = await done(['Nothing was signed, and nothing was sent.'])
-    return { ...outcome, exitCode: EXIT.done }
-  }
-  await confirmOn(session, question, cluster)
-  const release = await journal.begin()
-  try {
-    writeStateFile(known, { journal: resolve(journal.file) })
-    // Another run may have sent during the confirmation.
-    const now = rowsOf(list.list, journal, list.name)
-    for (const [i, row] of rows.entries()) {
-      if (now[i]?.status === 'sent already') Object.assign(row, { status: 'sent already', signature: now[i].signature })
-    }
-    await sendOpen(session, { ...run, forecast: forecast ?? (await readToken(session, terms, rows)) }, rows)
-  } finally {
-    release()
-  }
-  return done()
+  const question = `Send ${list.mint} to ${countOf(fresh) + begun.size} wallets`
+  return runList(session, flags, {
+    question,
+    isOpen: isOpen || begun.size > 0,
+    begin: () => journal.begin(),
+    async preview() {
+      if (forecast !== null && isOpen)
+        await previewSending(session, { question, run, rows: fresh, forecast, pending: begun.size, flags })
+    },
+    async work() {
+      writeStateFile(known, { journal: resolve(journal.file) })
+      // Another run may have sent during the confirmation.
+      for (const [i, now] of rowsOf(list.list, journal, list.name).entries()) {
+        if (now.status === 'sent already')
+          Object.assign(rows[i] ?? {}, { status: now.status, signature: now.signature })
+      }
+      await sendOpen(session, { ...run, forecast: forecast ?? (await readToken(session, terms, rows)) }, rows)
+    },
+    async outcome(notes) {
+      const { out, dry_run } = flags
+      if (out !== undefined) await writeSentRows(out, rows)
+      const decimals = forecast?.decimals ?? list.decimals ?? 0
+      const outcome = sendOutcome(rows, { mint: list.mint, journal: journal.file, decimals, out }, notes)
+      return dry_run && notes.length > 0 ? { ...outcome, exitCode: EXIT.done } : outcome
+    },
+  })
 }
 
 /** A list whose amounts were read with other decimals than the token has would pay a multiple of what is meant. */
@@ -245,7 +239,7 @@ async function readToken(session: Session, terms: SendTermsOfList, rows: readonl
   return forecast
 }
 
-/** Ends what an earlier run has begun, and sends the rest; after a batch has failed for good, no other is started. */
+/** Ends what an earlier run has begun, and sends the rest. */
 async function sendOpen(
   session: Session,
   run: SendRun & { forecast: SendForecast },
@@ -253,44 +247,26 @@ async function sendOpen(
 ): Promise<void> {
   const byWallet = new Map(rows.map((row) => [row.wallet, row]))
   const { journal, forecast, txVersion } = run
-  const fits = txVersion.tx_version === 1 ? forecast.fits.v1 : forecast.fits.v0
-  const bar = session.ui.progress('Sending')
-  // The whole list has one preview, one progress bar and one note for Ctrl-C.
-  const quiet = sessionWith(session, {
-    ui: { ...session.ui, preview: async () => undefined, waiting: () => undefined },
-    setInterruptNote: () => undefined,
-  })
-  const begun = journal.open.map((entry) => ({
-    rows: entry.recipients.flatMap(([wallet]) => byWallet.get(wallet) ?? []),
-    work: (part: readonly SendRow[]) => settleBatch(quiet, run, entry, part),
+  const begun = journal.open().map((batch) => ({
+    rows: batch.recipients.flatMap(([wallet]) => byWallet.get(wallet) ?? []),
+    batch,
   }))
   const inBegun = new Set(begun.flatMap((each) => each.rows))
-  const batch = (part: SendRow[]) => ({ rows: part, work: (each: readonly SendRow[]) => sendBatch(quiet, run, each) })
   const fresh = batchesOf(
     rows.filter((row) => !inBegun.has(row)),
-    fits,
-  ).map(batch)
-  const waiting = [...begun, ...fresh]
-  let isStopped = false
-  const worker = async () => {
-    for (let next = waiting.shift(); next !== undefined && !isStopped; next = waiting.shift()) {
-      try {
-        const later = await next.work(next.rows)
-        if (later.length > 0) waiting.push(batch(later))
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error
-        isStopped = true
-        for (const row of next.rows)
-          if (row.status === 'to send') Object.assign(row, { status: 'failed', note: error.message })
-      }
-      bar(rows.length - countOf(rows), rows.length)
-    }
-  }
-  session.setInterruptNote('What was sent may have landed; run the same command again for the rest')
-  try {
-    await Promise.all(Array.from({ length: CONCURRENT_BATCHES }, worker))
-  } finally {
-    session.setInterruptNote(null)
-    session.ui.clear()
-  }
+    txVersion.tx_version === 1 ? forecast.fits.v1 : forecast.fits.v0,
+  )
+  await workThrough<{ rows: readonly SendRow[]; batch: OpenBatch | null }>(session, {
+    doing: 'Sending',
+    atOnce: CONCURRENT_BATCHES,
+    jobs: [...begun, ...fresh.map((part) => ({ rows: part, batch: null }))],
+    async work(quiet, { rows: part, batch }) {
+      const later = await sendBatch(quiet, run, part, batch)
+      return later.length === 0 ? [] : [{ rows: later, batch: null }]
+    },
+    failed(job, { message }) {
+      for (const row of job.rows) if (row.status === 'to send') Object.assign(row, { status: 'failed', note: message })
+    },
+    progress: () => [rows.length - countOf(rows), rows.length],
+  })
 }

@@ -1,8 +1,8 @@
 /** The rows of a list that is sent: what an earlier run has paid, who can receive, and in which batches. */
 import type { TransferFault } from '../../../src/api/token-transfers.ts'
 import { type EntryList, entryAt } from '../../../src/merkle/entry-list.ts'
+import { patiently } from '../../lists/patience.ts'
 import type { Session } from '../../session.ts'
-import { patiently } from '../../signing/patience.ts'
 import { usage } from '../../ui/problem.ts'
 import type { SendJournal } from './journal.ts'
 
@@ -50,12 +50,13 @@ export function rowsOf(list: EntryList, journal: SendJournal, listName: string):
       next: 'make a list of what is to be sent now; what vests is claimed from an airdrop (svc airdrops launch)',
     })
   }
-  const open = new Map(journal.open.flatMap(({ recipients }) => recipients))
+  const [paidWallets, open] = [journal.paid(), new Map(journal.open().flatMap(({ recipients }) => recipients))]
   const rows = Array.from({ length: list.count }, (_, i): SendRow => {
     const { wallet, amount } = entryAt(list, i)
-    const paid = journal.paid.get(wallet)
+    const paid = paidWallets.get(wallet)
     const before = paid?.amount ?? open.get(wallet)
-    if (before !== undefined && before !== String(amount)) throw changedAmount(journal, { wallet, amount, before })
+    if (before !== undefined && before !== String(amount))
+      throw changedAmount({ wallet, amount, before, signature: paid?.signature })
     open.delete(wallet)
     const rest = { wallet, amount, note: null, signature: paid?.signature ?? null, opens: false }
     if (paid !== undefined) return { ...rest, status: 'sent already' }
@@ -71,11 +72,12 @@ export function rowsOf(list: EntryList, journal: SendJournal, listName: string):
   )
 }
 
-function changedAmount(
-  journal: SendJournal,
-  { wallet, amount, before }: { wallet: string; amount: bigint; before: string },
-) {
-  const signature = journal.paid.get(wallet)?.signature
+function changedAmount({
+  wallet,
+  amount,
+  before,
+  signature,
+}: Pick<SendRow, 'wallet' | 'amount'> & { before: string; signature: string | undefined }) {
   const by = signature === undefined ? 'and that may land yet' : `by ${signature}`
   return usage(`${wallet} was sent ${before} raw units in an earlier run, ${by}; the list has ${amount} for it now`, {
     next: 'put the amount back; what is owed beyond it goes into a list of its own, with another --journal',

@@ -1,8 +1,8 @@
 /** Repeats requests of long runs: after a fault that may pass, and where the rate limit is used up. */
 import { ApiError } from '../../src/errors.ts'
 import type { Session } from '../session.ts'
-import { UnexpectedBuild } from './demand.ts'
-import { RATE_LIMIT_PAUSE_MS } from './following.ts'
+import { UnexpectedBuild } from '../signing/demand.ts'
+import { RATE_LIMIT_PAUSE_MS } from '../signing/following.ts'
 
 /** Pauses in milliseconds before another try after a fault that may pass. */
 const PASSING_PAUSES_MS = [1_000, 3_000, 10_000] as const

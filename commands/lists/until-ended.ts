@@ -2,11 +2,11 @@
 import type { TrackedResource } from '../../src/api/payloads.ts'
 import { ApiError } from '../../src/errors.ts'
 import type { Session } from '../session.ts'
-import { trackedField } from './built-transactions.ts'
-import { waitForTransaction } from './following.ts'
-import { submitSigned } from './requests.ts'
-import { transactionFailure } from './run-failures.ts'
-import type { CompleteTransaction } from './signatures.ts'
+import { trackedField } from '../signing/built-transactions.ts'
+import { waitForTransaction } from '../signing/following.ts'
+import { submitSigned } from '../signing/requests.ts'
+import { transactionFailure } from '../signing/run-failures.ts'
+import type { CompleteTransaction } from '../signing/signatures.ts'
 
 /** A signed transaction, and what its build said of it. */
 export interface SignedBuild extends CompleteTransaction {
@@ -23,6 +23,12 @@ export type SignedEnd =
   | { kind: 'expired' }
   /** It failed on chain, or was refused before it was sent. */
   | { kind: 'failed'; error: ApiError }
+
+/**
+ * Milliseconds after which a signed transaction can no longer be confirmed: three times the 150 blocks of a blockhash at
+ * 400 ms, the longest target of a slot (SIMD-0525 only shortens it).
+ */
+export const SIGNED_EXPIRY_MS = 180_000
 
 const BLOCKHASH_EXPIRED = 'BlockhashExpired'
 /** Milliseconds between two looks at a transaction that is refused, and could still land if somebody had sent it. */

@@ -1,0 +1,133 @@
+/** Sends the transaction of a row until it is confirmed. What is signed is on disk first, and replaced only once it has ended. */
+import type { TrackedResource } from '../../src/api/payloads.ts'
+import { ApiError } from '../../src/errors.ts'
+import type { Session } from '../session.ts'
+import { requestPlatformSignature } from '../signing/requests.ts'
+import type { CompleteTransaction } from '../signing/signatures.ts'
+import { failure } from '../ui/problem.ts'
+import { patiently } from './patience.ts'
+import { endOfSent, type SignedEnd, untilEnded } from './until-ended.ts'
+
+/** How often a row is signed. A transaction may expire unexecuted, but after so many another fault is likely. */
+const MAX_SIGNINGS = 4
+
+export type AttemptEnd = SignedEnd & { signature: string }
+
+export interface Attempts<S> {
+  /** What an earlier run has sent without seeing its end. */
+  begun: S | null
+  /** Signs. What it returns is on disk. */
+  sign(): Promise<S>
+  /** Sends it until it is proven how it ended, which is on disk then. `isNew`: this run has signed it. */
+  end(sent: S, isNew: boolean): Promise<AttemptEnd>
+  /** Whether another transaction may succeed after one that failed. Otherwise only an expired one is replaced. */
+  retriesFailed?: boolean
+  /** The start of a sentence, as `the airdrop ID was not put on chain`. */
+  unfinished: string
+}
+
+/** Returns the signature of the transaction that is confirmed. */
+export async function untilConfirmed<S>(attempts: Attempts<S>): Promise<string> {
+  const { retriesFailed = false, unfinished } = attempts
+  let { begun } = attempts
+  for (let signings = 0; ; begun = null) {
+    const isNew = begun === null
+    if (isNew) signings++
+    const end = await attempts.end(begun ?? (await attempts.sign()), isNew)
+    if (end.kind === 'confirmed') return end.signature
+    const isLast = signings >= MAX_SIGNINGS
+    if (end.kind === 'failed' && (isLast || !retriesFailed)) throw end.error
+    if (!isLast) continue
+    throw failure(`${unfinished} in ${MAX_SIGNINGS} tries`, {
+      next: 'run the same command again; a higher priority-fee may help',
+      details: { last: end.signature },
+    })
+  }
+}
+
+/** What the user's keypair has signed. */
+export interface SignedSending extends CompleteTransaction {
+  last_valid_block_height?: number | undefined
+  tracked_resource?: TrackedResource | undefined
+}
+
+/** What the platform wallet was asked to sign under an idempotency key. */
+export interface RequestedSending {
+  key: string
+  /** Unix milliseconds. */
+  at: number
+  /** Null until it is known. */
+  signature: string | null
+}
+
+export interface OneTransaction<R extends RequestedSending> {
+  begun: SignedSending | R | null
+  /** Signs with the keypair, or says what the platform wallet is asked for. */
+  sign(): Promise<SignedSending | R>
+  /** Asks the platform wallet. */
+  ask(request: R, options: { idempotencyKey: string }): Promise<{ signature: string }>
+  /** Writes to the journal what is about to be sent, its signature once that is known, and in the end how it ended. */
+  keep(sending: SignedSending | R, end?: SignedEnd['kind']): void
+  retriesFailed?: boolean
+  unfinished: string
+}
+
+/** Sends one transaction, signed by the keypair or by the platform wallet. Returns its signature. */
+export const sendOne = <R extends RequestedSending>(
+  session: Session,
+  { sign, ask, keep, ...run }: OneTransaction<R>,
+): Promise<string> =>
+  untilConfirmed<SignedSending | R>({
+    ...run,
+    async sign() {
+      const sending = await sign()
+      keep(sending)
+      return sending
+    },
+    async end(sending, isNew) {
+      if (!('key' in sending)) {
+        const end = await endOfSigned(session, sending, isNew)
+        keep(sending, end.kind)
+        return { ...end, signature: sending.signature }
+      }
+      const request = await signedRequest(session, sending, isNew, { ask, keep })
+      const { signature } = request
+      const end = await patiently(session, () => endOfSent(session, { signature }))
+      keep(request, end.kind)
+      return { ...end, signature }
+    },
+  })
+
+/** The end of what the keypair has signed. */
+export function endOfSigned(session: Session, signed: SignedSending, isNew: boolean): Promise<SignedEnd> {
+  let isUnsent = isNew
+  return patiently(session, () => {
+    const wasUnsent = isUnsent
+    isUnsent = false
+    return untilEnded(session, { ...signed, isNew: wasUnsent })
+  })
+}
+
+/** The platform wallet signs once per key, so it is asked under the same key until the signature is known. */
+async function signedRequest<R extends RequestedSending>(
+  session: Session,
+  request: R,
+  isNew: boolean,
+  { ask, keep }: Pick<OneTransaction<R>, 'ask' | 'keep'>,
+): Promise<R & { signature: string }> {
+  const { key, signature: known } = request
+  if (known !== null) return { ...request, signature: known }
+  try {
+    const answer = await patiently(session, () =>
+      requestPlatformSignature(session, key, (options) => ask(request, options)),
+    )
+    const signed = { ...request, signature: answer.signature }
+    keep(signed)
+    return signed
+  } catch (error) {
+    // A refusal means that nothing was signed, unless the signer is paused: then it also refuses what it has signed before.
+    const isRefusal = error instanceof ApiError && error.code === 'bad_request' && error.details?.rule !== 'paused'
+    if (isRefusal && isNew) keep(request, 'failed')
+    throw error
+  }
+}

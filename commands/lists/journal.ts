@@ -1,0 +1,229 @@
+/** The journal of a list: what was begun for each row, on disk before anything is sent, so that the next run continues it. */
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { holdLock, isLocked } from '../../src/file-lock.ts'
+import { makeOwnDatabase, writeAtomically } from '../../src/files.ts'
+import { reason } from '../ui/files.ts'
+import { Problem, usage } from '../ui/problem.ts'
+
+/** What is the same in every run, such as the payer; null where it is not known, which fits any. */
+type JournalTerms = { [name: string]: string | null }
+export type JournalFields = Record<string, unknown>
+
+/** What is special about the journals of one command. */
+export interface JournalKind<T extends JournalTerms> {
+  /** Marks the file, as `svc-token-sends`. */
+  kind: string
+  /** The command that writes it, as messages name it. */
+  command: string
+  /** What a run does with it, as in `another run is launching with the journal FILE`. */
+  doing: string
+  /** What each of the terms is, as in `FILE was begun with the keypair ADDRESS`. */
+  names: { [K in keyof T]: string }
+  /** What another journal leads to, as in `name another --journal to mint the list as a new one`. */
+  anew: string
+  /** What happens without it, as in `another --journal launches every row again`. */
+  loss: string
+  /** How the user changes its place where the command has no flag --journal. */
+  place?: string
+  /** Further fields of a new journal. */
+  first?(): JournalFields
+  isHead?(head: JournalFields): boolean
+  isEntry(entry: JournalFields): boolean
+}
+
+const VERSION = 2
+/** Milliseconds; another run that only looks at the lock takes a moment of it. */
+const LOCK_WAIT_MS = 1_000
+
+/**
+ * A file of JSON lines (0600): the first says what the journal is of, each other one what is known of a row. The last
+ * line of a row counts. A line that a crash has cut off counts as not written, because nothing was sent by it.
+ */
+export class ListJournal<T extends JournalTerms, E extends object> {
+  readonly file: string
+  readonly #kind: JournalKind<T>
+  readonly #terms: T
+  #head: JournalFields
+  #entries = new Map<string, E>()
+  #lines = 0
+  #descriptor: number | null = null
+
+  /** Reads the journal and writes nothing. Throws a usage problem for the journal of another list. */
+  constructor(file: string, terms: T, kind: JournalKind<T>) {
+    this.file = file
+    this.#kind = kind
+    this.#terms = terms
+    this.#head = { kind: kind.kind, version: VERSION, ...terms, ...kind.first?.() }
+    this.#read()
+  }
+
+  /** The fields of the first line. */
+  get head(): Readonly<JournalFields> {
+    return this.#head
+  }
+
+  /** What is known of each row that was begun, in the order in which they were begun. */
+  get entries(): ReadonlyMap<string, E> {
+    return this.#entries
+  }
+
+  /** Throws conflict while another run has the journal. */
+  refuseWhileHeld(): void {
+    if (isLocked(this.#lockFile)) throw this.#held()
+  }
+
+  /**
+   * Reserves the journal for this run until the returned function is called or the process ends, and reads it again.
+   * Throws conflict while another run has it.
+   */
+  async begin(): Promise<() => void> {
+    const release = await this.#lock()
+    try {
+      this.#read()
+      this.#rewrite()
+      this.#descriptor = openSync(this.file, 'a')
+    } catch (error) {
+      release()
+      throw error instanceof Problem ? error : this.#notWritten(error)
+    }
+    return () => {
+      this.#close()
+      release()
+    }
+  }
+
+  /** The entry of the row is on disk when this returns. */
+  write(row: string, entry: E): void {
+    if (this.#descriptor === null) throw new Error(`the journal ${this.file} is not open`)
+    try {
+      writeFileSync(this.#descriptor, lineOf({ row, ...entry }))
+      fsyncSync(this.#descriptor)
+    } catch (error) {
+      throw this.#notWritten(error)
+    }
+    this.#entries.set(row, entry)
+    this.#lines++
+  }
+
+  /** Removes the journal, which is not needed once the chain shows the result. */
+  remove(): void {
+    if (this.#descriptor !== null) closeSync(this.#descriptor)
+    this.#descriptor = null
+    this.#entries.clear()
+    rmSync(this.file, { force: true })
+  }
+
+  /** The lock's file stays: if it were removed, two runs could hold locks on two files of one name. */
+  get #lockFile(): string {
+    return `${this.file}.lock`
+  }
+
+  async #lock(): Promise<() => void> {
+    let release: (() => void) | undefined
+    try {
+      makeOwnDatabase(this.#lockFile)
+      release = await holdLock(this.#lockFile, LOCK_WAIT_MS)
+    } catch (error) {
+      throw this.#notWritten(error)
+    }
+    return release ?? Promise.reject(this.#held())
+  }
+
+  #held() {
+    return new Problem('conflict', `another run is ${this.#kind.doing} with the journal ${this.file}`, {
+      next: 'run the same command again when that one has ended',
+    })
+  }
+
+  #read(): void {
+    const text = this.#text()
+    if (text === null) return
+    const [first = '', ...lines] = text.split('\n').slice(0, -1)
+    const head = fieldsOf(first)
+    const { kind, version } = head
+    if (kind !== this.#kind.kind || version !== VERSION || this.#kind.isHead?.(head) === false) throw this.#foreign(1)
+    this.#refuseOtherTerms(head)
+    this.#head = head
+    this.#lines = lines.length
+    this.#entries = new Map(
+      lines.map((line, i) => {
+        const { row, ...entry } = fieldsOf(line)
+        if (typeof row !== 'string' || !this.#kind.isEntry(entry)) throw this.#foreign(i + 2)
+        return [row, entry as E]
+      }),
+    )
+  }
+
+  #text(): string | null {
+    try {
+      return readFileSync(this.file, 'utf8')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+      throw this.#notWritten(error)
+    }
+  }
+
+  /** Leaves the last line of each row, so that no signed transaction stays that is not needed any more. */
+  #rewrite(): void {
+    const lines = [lineOf(this.#head), ...[...this.#entries].map(([row, entry]) => lineOf({ row, ...entry }))]
+    writeAtomically(this.file, lines.join(''), { syncFolder: true })
+    this.#lines = this.#entries.size
+  }
+
+  #close(): void {
+    if (this.#descriptor === null) return
+    closeSync(this.#descriptor)
+    this.#descriptor = null
+    if (this.#lines === this.#entries.size) return
+    try {
+      this.#rewrite()
+    } catch {
+      // The journal is whole without it, and the next run does it.
+    }
+  }
+
+  #refuseOtherTerms(head: JournalFields): void {
+    const { names, anew } = this.#kind
+    const other = Object.keys(names).find((name) => {
+      const [begun = null, now = null] = [head[name], this.#terms[name]]
+      return begun !== null && now !== null && begun !== now
+    })
+    if (other === undefined) return
+    throw usage(`${this.file} was begun with ${names[other]} ${head[other]}, not ${this.#terms[other]}`, {
+      param: '--journal',
+      next: `go on with that one, or name another --journal to ${anew}`,
+    })
+  }
+
+  #foreign(line: number) {
+    const { command, loss } = this.#kind
+    return usage(`${this.file}:${line} is not a journal of ${command}, or one of another version`, {
+      ...this.#param,
+      next: `restore it, or finish the list with the version that began it; ${loss}`,
+    })
+  }
+
+  #notWritten(error: unknown) {
+    return usage(`the journal ${this.file} cannot be kept: ${reason(error)}`, {
+      ...this.#param,
+      next: this.#kind.place ?? 'name a place for it with --journal FILE',
+    })
+  }
+
+  get #param() {
+    return this.#kind.place === undefined ? { param: '--journal' } : {}
+  }
+}
+
+const lineOf = (fields: JournalFields) => `${JSON.stringify(fields)}\n`
+
+/** The fields of an object, of its JSON, or none. */
+export function fieldsOf(value: unknown): JournalFields {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JournalFields
+  if (typeof value !== 'string') return {}
+  try {
+    return fieldsOf(JSON.parse(value))
+  } catch {
+    return {}
+  }
+}

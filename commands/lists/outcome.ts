@@ -1,0 +1,62 @@
+/** What became of every row of a list: as records, as a table and as counts. */
+import type { CommandOutcome } from '../command.ts'
+import { EXIT } from '../ui/problem.ts'
+
+/** The most rows that a terminal lists of a list that may be long; of a longer one it shows the counts. */
+const MOST_LISTED = 40
+
+export interface ListReport<R extends { status: string }> {
+  rows: readonly R[]
+  journal: string
+  /** Each status with its count's name in the data and in words; the first is always said. */
+  statuses: readonly (readonly [status: R['status'], field: string, words: string])[]
+  /** The first fields of the data. */
+  fields?: object
+  /** The name of the rows in the data, and each of them. */
+  records: readonly [name: string, record: (row: R) => object]
+  columns: readonly string[]
+  cells(row: R): readonly unknown[]
+  /** What a person must know about a row, in one line; null for nothing. */
+  noteOf(row: R): string | null
+  /** Where the notes are that are not shown, as `--out FILE has them all`. */
+  allNotes?: string
+  /** Whether the list may be longer than a terminal should show. */
+  isLong: boolean
+  notes: readonly string[]
+  isDone: boolean
+}
+
+export function listOutcome<R extends { status: string }>(report: ListReport<R>): CommandOutcome {
+  const { rows, journal, records, cells, isDone } = report
+  const counts = report.statuses.map(([status, field, words], i) => {
+    const count = rows.filter((row) => row.status === status).length
+    return { field, count, text: count === 0 && i > 0 ? [] : [`${count} ${words}`] }
+  })
+  const said = `${counts.flatMap(({ text }) => text).join(', ')} of ${rows.length}`
+  const notes = rows.flatMap((row) => report.noteOf(row) ?? [])
+  const isCut = report.isLong && rows.length > MOST_LISTED
+  const shown = report.isLong ? notes.slice(0, MOST_LISTED) : notes
+  const hidden = notes.length - shown.length
+  const [name, record] = records
+  return {
+    data: {
+      ...report.fields,
+      journal,
+      total: rows.length,
+      ...Object.fromEntries(counts.map(({ field, count }) => [field, count])),
+      [name]: rows.map(record),
+    },
+    rows: { columns: report.columns, rows: rows.map(cells) },
+    ...(isCut ? { text: said } : {}),
+    notes: [
+      ...shown,
+      ...(hidden > 0 ? [`… and ${hidden} more${report.allNotes === undefined ? '' : `: ${report.allNotes}`}`] : []),
+      `${isCut ? '' : `${said}. `}Journal: ${journal}`,
+      ...report.notes,
+    ],
+    exitCode: isDone ? EXIT.done : EXIT.failed,
+  }
+}
+
+/** How a failed row is counted. */
+export const FAILED_WORDS = 'failed: run the same command again for what is left'

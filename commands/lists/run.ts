@@ -1,0 +1,90 @@
+/** One run over a list: preview, confirm, take the journal, do the rows several at a time, and report every row. */
+import { ApiError } from '../../src/errors.ts'
+import type { CommandOutcome } from '../command.ts'
+import { type Session, sessionWith } from '../session.ts'
+import { confirmOn } from '../signing/confirm.ts'
+import { usage } from '../ui/problem.ts'
+
+export interface ListRun {
+  /** What it does, as the start of a question: `Launch 3 tokens`. */
+  question: string
+  /** Whether a row is left to do. */
+  isOpen: boolean
+  /** Whether anything is signed, so that the user is asked first. */
+  signs?: boolean
+  /** Reserves the journal of the list; without it, each row has a journal of its own. */
+  begin?(): Promise<() => void>
+  /** Shows what the run would do. Throws if it would fail. */
+  preview(): Promise<void>
+  work(): Promise<void>
+  outcome(notes: readonly string[]): CommandOutcome | Promise<CommandOutcome>
+}
+
+export async function runList(
+  session: Session,
+  { dry_run }: { dry_run: boolean },
+  list: ListRun,
+): Promise<CommandOutcome> {
+  if (!list.isOpen) return list.outcome([])
+  await list.preview()
+  if (dry_run) return list.outcome(['Nothing was signed, and nothing was sent.'])
+  if (list.signs !== false) await confirmOn(session, list.question, await session.cluster())
+  const release = await list.begin?.()
+  try {
+    await list.work()
+  } finally {
+    release?.()
+  }
+  return list.outcome([])
+}
+
+export interface RowWork<J> {
+  /** What the progress bar says: `Launching`. */
+  doing: string
+  /** How many are under way at a time; each waits for its transaction most of the time. */
+  atOnce: number
+  jobs: readonly J[]
+  /** Does one job. Returns jobs that it leaves for later. */
+  work(session: Session, job: J): Promise<readonly J[]>
+  /** Marks the rows of a job that failed for good. */
+  failed(job: J, error: ApiError): void
+  /** How many rows are done, and how many there are. */
+  progress(): [done: number, total: number]
+}
+
+/** Does several jobs at a time. After one has failed for good, no other is started. */
+export async function workThrough<J>(session: Session, { doing, atOnce, jobs, ...run }: RowWork<J>): Promise<void> {
+  const bar = session.ui.progress(doing)
+  // The list has one preview, one progress bar and one note for Ctrl-C instead of those of each transaction.
+  const quiet = sessionWith(session, {
+    ui: { ...session.ui, preview: async () => undefined, waiting: () => undefined },
+    setInterruptNote: () => undefined,
+  })
+  const waiting = [...jobs]
+  let isStopped = false
+  const worker = async () => {
+    for (let job = waiting.shift(); job !== undefined && !isStopped; job = waiting.shift()) {
+      try {
+        waiting.push(...(await run.work(quiet, job)))
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        isStopped = true
+        run.failed(job, error)
+      }
+      bar(...run.progress())
+    }
+  }
+  session.setInterruptNote('What was sent may still be confirmed; run the same command again for the rest')
+  try {
+    await Promise.all(Array.from({ length: atOnce }, worker))
+  } finally {
+    session.setInterruptNote(null)
+    session.ui.clear()
+  }
+}
+
+/** The list is read again by the next run, so it must be a file. */
+export function refuseStandardInput(file: string | undefined, param: string): void {
+  if (file !== '-') return
+  throw usage(`${param} needs a file: a list from standard input could not be read again`, { param })
+}
