@@ -1,12 +1,13 @@
 /** `svc collections`: the collections that NFTs are minted into. */
+
 import type { CollectionCreated } from '../src/api/collections.ts'
 import { paths } from '../src/api/paths.ts'
-import { uriWarnings } from '../src/api/uris.ts'
 import { type Noun, required, text, verb } from './command.ts'
 import { recordVerb } from './reads.ts'
 import { DEMANDS } from './signing/demands.ts'
 import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING } from './signing/flags.ts'
 import { runSigned } from './signing/run.ts'
+import { warnOfHttp } from './uri-warnings.ts'
 
 const { submit, get, simulate } = paths.transactions
 
@@ -28,7 +29,7 @@ export const collectionsNoun: Noun = {
         'svc collections create --name Genesis --uri https://example.com/genesis.json --dry-run -k id.json',
       ],
       async run({ name, uri, update_authority, ...flags }, session) {
-        for (const warning of uriWarnings({ '--uri': uri })) session.ui.warn(warning)
+        warnOfHttp(session, { '--uri': uri })
         return runSigned<CollectionCreated>(session, flags, {
           what: `Create the collection ${name}`,
           build: (payer) =>

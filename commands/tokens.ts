@@ -2,7 +2,6 @@
 
 import { paths } from '../src/api/paths.ts'
 import type { TokenCreated } from '../src/api/tokens.ts'
-import { uriWarnings } from '../src/api/uris.ts'
 import { MAX_U64 } from '../src/solana/u64.ts'
 import { rawUnits } from './amounts.ts'
 import { asked, choiceOf, integer, listOf, type Noun, required, requiredUnless, text, toggle, verb } from './command.ts'
@@ -11,6 +10,7 @@ import { DEMANDS } from './signing/demands.ts'
 import { buildFields, SIGNING, WALLET_ADDRESS } from './signing/flags.ts'
 import { runSigned } from './signing/run.ts'
 import { usage } from './ui/problem.ts'
+import { warnOfHttp } from './uri-warnings.ts'
 
 const STATUSES = ['created', 'mint_authority_revoked', 'freeze_authority_revoked', 'fully_immutable'] as const
 const AUTHORITIES = ['mint', 'freeze', 'metadata'] as const
@@ -49,7 +49,7 @@ export const tokensNoun: Noun = {
       ],
       async run(input, session) {
         const { name, symbol, uri, decimals = DECIMALS, token_program } = input
-        for (const warning of uriWarnings({ '--uri': uri })) session.ui.warn(warning)
+        warnOfHttp(session, { '--uri': uri })
         const initial_supply = supplyInput(input.supply, input.initial_supply, decimals)
         return runSigned<TokenCreated>(session, input, {
           what: `Create the token ${name} (${symbol})`,

@@ -12,7 +12,7 @@ import { runSigned } from '../signing/run.ts'
 import { refuseNamedWallet } from '../signing/signing-wallet.ts'
 import { failure, usage } from '../ui/problem.ts'
 import { listFlags, ROOT_FLAG, requireAsked, requireMeant, rootsOf, seenHere } from './meant-list.ts'
-import { VESTING_FLAGS, vestingLines, vestingOf } from './vesting-flags.ts'
+import { TIME_FLAGS, vestingLines, vestingOf } from './vesting-flags.ts'
 
 const { submit, get, simulate } = paths.transactions
 
@@ -23,8 +23,7 @@ const initFlags = {
   ...listFlags,
   unfunded: toggle('Deposit nothing: whoever claims before you do finds an empty vault'),
   fund_amount: text('Deposit so many raw units instead of the total of the tree', { placeholder: 'UNITS' }),
-  clawback_after_days: integer('Days until what is left can be withdrawn (default 30)', { min: 1, max: 3650 }),
-  ...VESTING_FLAGS,
+  ...TIME_FLAGS,
   allow_programs: ALLOW_LIST_PROGRAMS,
   signed: toggle('The platform wallet pays and signs, instead of your keypair'),
   idempotency_key: text('With --signed: repeat under this key what an earlier run began', { placeholder: 'KEY' }),

@@ -1,4 +1,5 @@
 /** `svc airdrops launch`: from a CSV to funded airdrops in one command, which continues after an interruption when run again. */
+import { CLAWBACK_DAYS } from '../../src/api/airdrop-terms.ts'
 import { paths } from '../../src/api/paths.ts'
 import { type EntryList, MAX_STORED_LEAVES, shardList, totalLocked } from '../../src/merkle/entry-list.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
@@ -28,7 +29,7 @@ import {
   refuseLaunchedTwice,
   requireLaunchTokens,
 } from './parts.ts'
-import { requireVestingFits, VESTING_FLAGS, vestingLines, vestingOf } from './vesting-flags.ts'
+import { requireVestingFits, TIME_FLAGS, vestingLines, vestingOf } from './vesting-flags.ts'
 
 const { submit, get, simulate } = paths.transactions
 
@@ -40,8 +41,7 @@ const launchFlags = {
   }),
   counts: listOf('Airdrop counts instead of consecutive ones, one for each tree', { placeholder: 'N,N' }),
   ...csvFlags,
-  clawback_after_days: integer('Days until what is left can be withdrawn (default 30)', { min: 1, max: 3650 }),
-  ...VESTING_FLAGS,
+  ...TIME_FLAGS,
   allow_programs: ALLOW_LIST_PROGRAMS,
   again: toggle('Launch a list that is another airdrop of this mint already: everybody is paid twice'),
   replace: toggle('Replace a stored tree of another root that is not on chain yet'),
@@ -232,7 +232,7 @@ interface LaunchPreview {
 }
 
 function planLines(input: LaunchFlags, { payer, file, parts, decimals }: LaunchPreview): string[] {
-  const { mint, clawback_after_days = 30, ends_at } = input
+  const { mint, clawback_after_days = CLAWBACK_DAYS.fallback, ends_at } = input
   return [
     previewLine('list', file),
     previewLine('mint', mint),

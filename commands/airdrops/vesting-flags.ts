@@ -1,9 +1,14 @@
-/** The flags that say from when to when locked amounts vest. */
-import { text } from '../command.ts'
+/** The flags of an airdrop's times: when locked amounts vest, and when what is left can be withdrawn. */
+import { CLAWBACK_DAYS } from '../../src/api/airdrop-terms.ts'
+import { integer, text } from '../command.ts'
 import { previewLine } from '../signing/preview.ts'
 import { usage } from '../ui/problem.ts'
 
-export const VESTING_FLAGS = {
+export const TIME_FLAGS = {
+  clawback_after_days: integer(`Days until what is left can be withdrawn (default ${CLAWBACK_DAYS.fallback})`, {
+    min: CLAWBACK_DAYS.min,
+    max: CLAWBACK_DAYS.max,
+  }),
   starts_at: text('Where amounts are locked: when they begin to vest, ISO 8601 (default in five minutes)', {
     placeholder: 'TIME',
   }),

@@ -1,7 +1,7 @@
 /** `svc nfts`: assets minted into a collection, one or a whole list, and burned. */
+
 import type { NftCreated } from '../../src/api/nfts.ts'
 import { paths } from '../../src/api/paths.ts'
-import { uriWarnings } from '../../src/api/uris.ts'
 import { type Noun, required, text, verb } from '../command.ts'
 import { listVerb, recordVerb } from '../reads.ts'
 import { DEMANDS } from '../signing/demands.ts'
@@ -9,6 +9,7 @@ import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING } from '../signing/
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { runSigned } from '../signing/run.ts'
 import { usage } from '../ui/problem.ts'
+import { warnOfHttp } from '../uri-warnings.ts'
 import { mintAll } from './mint-all.ts'
 
 const { submit, get, simulate } = paths.transactions
@@ -52,7 +53,7 @@ export const nftsNoun: Noun = {
         if (journal !== undefined) throw usage('--journal goes with --from', { param: '--journal' })
         if (name === undefined) throw missingFlag('--name')
         if (uri === undefined) throw missingFlag('--uri')
-        for (const warning of uriWarnings({ '--uri': uri })) session.ui.warn(warning)
+        warnOfHttp(session, { '--uri': uri })
         return runSigned<NftCreated>(session, flags, {
           what: `Mint ${name} into ${collection}`,
           build: (payer) =>

@@ -1,13 +1,14 @@
 /** `svc pools create`: launches a token with its pool, signed by the user's keypair or the platform wallet, and waits until it is live. */
+
 import { paths } from '../../src/api/paths.ts'
 import type { Pool, PoolCreated } from '../../src/api/pools.ts'
-import { uriWarnings } from '../../src/api/uris.ts'
 import { type CommandOutcome, verb } from '../command.ts'
 import type { Session } from '../session.ts'
 import { buildFields, txVersionField } from '../signing/flags.ts'
 import { platformAddress, sendByPlatform } from '../signing/platform-wallet.ts'
 import { runSigned } from '../signing/run.ts'
 import { usage } from '../ui/problem.ts'
+import { warnOfHttp } from '../uri-warnings.ts'
 import { allPresets } from './all-presets.ts'
 import { launchAnswer, launchDemand, poolBody, secretKeysOf } from './launch-body.ts'
 import { type CreateFlags, createFlags } from './launch-flags.ts'
@@ -45,8 +46,7 @@ export const create = verb({
   ],
   async run(input, session) {
     const { website, twitter, telegram } = input
-    const links = { '--website': website, '--twitter': twitter, '--telegram': telegram }
-    for (const warning of uriWarnings(links)) session.ui.warn(warning)
+    warnOfHttp(session, { '--website': website, '--twitter': twitter, '--telegram': telegram })
     if (input.from !== undefined) return launchAll(session, input, input.from)
     if (input.journal !== undefined) throw usage('--journal goes with --from', { param: '--journal' })
     if (input.rehearse) {

@@ -1,4 +1,5 @@
 /** The calls that put an airdrop on chain and fund it, and those by which a wallet claims its own part. */
+import { CLAWBACK_DAYS } from '../../src/api/airdrop-terms.ts'
 import { TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { DAY_SECONDS } from '../../src/timing.ts'
@@ -19,15 +20,13 @@ export interface AskedAirdrop {
   clawback_after_days: number | undefined
 }
 
-const DEFAULT_CLAWBACK_DAYS = 30
-
 /** What is left goes back to the account that the deposit comes from. */
 export async function opensAirdrop(of: Signing, asked: AskedAirdrop): Promise<Call[]> {
   const { payer } = of
   const { mint, airdrop_count, deposit, vesting } = asked
   const own = await of.accounts(mint, payer)
   const { distributor, vault } = await of.claim(mint, airdrop_count, payer)
-  const clawbackAfter = BigInt((asked.clawback_after_days ?? DEFAULT_CLAWBACK_DAYS) * DAY_SECONDS)
+  const clawbackAfter = BigInt((asked.clawback_after_days ?? CLAWBACK_DAYS.fallback) * DAY_SECONDS)
   let ends = 0n
   const said = (units: string) => {
     of.apiSays(`a deposit of ${units} raw units`, '--fund-amount')

@@ -1,5 +1,6 @@
 /** The calls about gold locks, collections, NFTs and stakes. */
 import { borshString } from '../../src/solana/borsh.ts'
+import { goldLockMemo, stakeMemo } from '../../src/solana/memos.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { DAY_SECONDS } from '../../src/timing.ts'
 import { type Call, opens, platformFee, provesDecimals, type Signing, writesMemo } from './demand.ts'
@@ -81,10 +82,11 @@ export const isPlainLockClaim = (hex: string) => hex.length === 17 * 2 && hex.en
 
 /** Hex digits of the instruction: a name of 8 bytes, six numbers, two modes and an empty list. */
 const LOCK_DATA = 59 * 2
-const goldEnd = (payer: string, step: string, { platform_id, platform_fee }: AskedGold): Call[] => [
-  writesMemo(`svc:${step}:${platform_id}`),
-  ...platformFee(payer, platform_fee),
-]
+const goldEnd = (
+  payer: string,
+  step: 'gold-lock' | 'gold-unlock',
+  { platform_id, platform_fee }: AskedGold,
+): Call[] => [writesMemo(goldLockMemo(step, platform_id)), ...platformFee(payer, platform_fee)]
 
 interface AskedAsset {
   asset: string
@@ -171,7 +173,8 @@ export const releasesNft = ({ payer }: Signing, asked: AskedStake): Call[] => {
   ]
 }
 
-const stakeEnd = (payer: string, step: string, { asset, platform_id, platform_fee }: AskedStake): Call[] => [
-  writesMemo(`svc:${step}:${asset}:${platform_id}`),
-  ...platformFee(payer, platform_fee),
-]
+const stakeEnd = (
+  payer: string,
+  step: 'stake' | 'release',
+  { asset, platform_id, platform_fee }: AskedStake,
+): Call[] => [writesMemo(stakeMemo(step, asset, platform_id)), ...platformFee(payer, platform_fee)]

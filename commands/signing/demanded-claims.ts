@@ -1,5 +1,7 @@
 /** The calls that claim what a pool owes to its partner, creator or a position's owner, and that split it. */
+
 import type { Beneficiary, FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
+import { POSITIONS_PER_CLAIM } from '../../src/solana/constants.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { type Call, closes, opens, pays, type Signing, TOKEN_PROGRAMS, unexpectedBuild, type Wanted } from './demand.ts'
@@ -19,9 +21,6 @@ export interface AskedClaim {
   /** Raw units that a split in another quote than SOL divides at most; null where nobody said. */
   mostQuote: bigint | null
 }
-
-/** Positions of one claim. */
-const MOST_POSITIONS = 6
 
 export async function claimsFees(of: Signing, asked: AskedClaim): Promise<Call[]> {
   const { claimer, baseMint, quoteMint, amount, splits, mostQuote } = asked
@@ -87,7 +86,7 @@ function takes({ pool, kind, beneficiary, claimer, amount, baseMint }: AskedClai
     case 'damm_v2':
       return {
         ...take('claim_position_fee', { ...accounts, signer: claimer }, PROGRAMS.dammV2.id),
-        most: MOST_POSITIONS,
+        most: POSITIONS_PER_CLAIM.own,
       }
   }
 }

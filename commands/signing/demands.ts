@@ -27,6 +27,8 @@ const row =
     inOrder,
   })
 
+const sendsList = row('these transfers', sendsTokens, { inOrder: true })
+
 export const DEMANDS = {
   'wallet send': row(
     'one transfer, of this amount to this recipient',
@@ -64,8 +66,8 @@ export const DEMANDS = {
   'airdrops init': row('this airdrop, with this deposit into its vault', opensAirdrop),
   'airdrops launch': row('this airdrop, with its total into its vault', opensAirdrop),
   'airdrops claim': row('one claim, into your own account', claimsAirdrop),
-  'airdrops send': row('these transfers', sendsTokens, { inOrder: true }),
-  'airdrops push': row('these transfers', sendsTokens, { inOrder: true }),
+  'airdrops send': sendsList,
+  'airdrops push': sendsList,
 } as const
 
 /**

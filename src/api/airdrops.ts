@@ -1,6 +1,8 @@
 /** Airdrops: distributors on chain for a merkle root, their claims, and the withdrawal of unclaimed tokens. */
+
 import { z } from '@hono/zod-openapi'
 import { airdropClaim, airdropStats, statsQuery } from './airdrop-claims.ts'
+import { CLAWBACK_DAYS } from './airdrop-terms.ts'
 import {
   address,
   airdropCount,
@@ -154,9 +156,9 @@ export const airdrops = {
       fund_amount: u64Digits.optional().meta({ description: 'Deposit this sum in raw units instead' }),
       clawback_after_days: z
         .int()
-        .min(1)
-        .max(3650)
-        .default(30)
+        .min(CLAWBACK_DAYS.min)
+        .max(CLAWBACK_DAYS.max)
+        .default(CLAWBACK_DAYS.fallback)
         .meta({ description: 'Days until what is left can be withdrawn, from `ends_at` where amounts vest' }),
       allow_programs: allowProgramsField.meta({
         description:

@@ -29,3 +29,5 @@ export const LOADED_ACCOUNT_BYTES = 64
 export const MAX_COMPUTE_UNITS = 1_400_000
 /** Instructions that one transaction can execute at most, calls between programs included. */
 export const MAX_INSTRUCTION_TRACE = 64
+/** Positions of DAMM v2 whose fees fit in one transaction. A payer beside the owner signs too, in the room of one. */
+export const POSITIONS_PER_CLAIM = { own: 6, other: 5 } as const

@@ -17,11 +17,12 @@ import {
   type CollectionState,
   isFrozen,
 } from '../../src/chain/programs/metaplex-core/index.ts'
-import { readStakeMemo, stakeMemo } from '../../src/chain/programs/metaplex-core/memos.ts'
+import { readStakeMemo } from '../../src/chain/programs/metaplex-core/memos.ts'
 import { loadCore } from '../../src/chain/programs/metaplex-core/sdk.ts'
 import { decodeAsset, decodeCollection } from '../../src/chain/programs/metaplex-core/state.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../src/chain/sending/unsigned.ts'
 import { MAX_TRANSACTION_BYTES } from '../../src/solana/constants.ts'
+import { stakeMemo } from '../../src/solana/memos.ts'
 import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey } from '../support/golden.ts'

@@ -13,12 +13,12 @@ import {
 import { decimalsProof } from '../../chain/programs/tokens/index.ts'
 import type { Context } from '../../context.ts'
 import { type ApiError, badRequest } from '../../errors.ts'
+import { goldLockMemo } from '../../solana/memos.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { DAY_SECONDS } from '../../timing.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 import { goldMint, requireLockable } from './gold-mint.ts'
-import { goldLockMemo } from './lock-memo.ts'
 import { goldLockMismatch, goldLockStatusOf, secondsUntilUnlock, storedLock, unlocksAt } from './on-chain.ts'
 
 type CreateGoldLockRoute = Api['goldLocks']['create']

@@ -13,9 +13,9 @@ import {
 } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../errors.ts'
+import { goldLockMemo } from '../../solana/memos.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
-import { goldLockMemo } from './lock-memo.ts'
 import { goldLockMismatch, noGoldLock, secondsUntilUnlock, storedLock, unlocksAt } from './on-chain.ts'
 
 type UnlockGoldLockRoute = Api['goldLocks']['unlock']

@@ -1,6 +1,8 @@
 /** Builds the transactions that claim the fees of a wallet's positions in a pool. */
+
 import type { TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../errors.ts'
+import { POSITIONS_PER_CLAIM } from '../../../solana/constants.ts'
 import type { TransactionConfig } from '../../../solana/transaction-config.ts'
 import { compileUnsigned, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import type { DammV2Position } from './positions.ts'
@@ -29,12 +31,9 @@ export async function claimAccounts(pool: PoolAccounts, owner: string): Promise<
   return [tokenA, tokenB].map((key) => key.toBase58())
 }
 
-/** Positions that fit in one transaction. A second signer takes the room of one. */
-const MOST_POSITIONS = { own: 6, other: 5 } as const
-
 /** Returns how many positions fit in one claim beside compute limit and price. */
 export function positionsPerClaim({ owner, payer = owner }: Pick<PositionClaim, 'owner' | 'payer'>): number {
-  return payer === owner ? MOST_POSITIONS.own : MOST_POSITIONS.other
+  return payer === owner ? POSITIONS_PER_CLAIM.own : POSITIONS_PER_CLAIM.other
 }
 
 /**

@@ -1,10 +1,4 @@
-/** Formats and parses the memo of a stake or release. It names the asset, so that one transaction can contain several. */
-
-/**
- * Formats `svc:stake:<asset>:<platform_id>` or `svc:release:…`. The platform id is everything after the third colon.
- */
-export const stakeMemo = (verb: 'stake' | 'release', asset: string, platformId: string): string =>
-  `svc:${verb}:${asset}:${platformId}`
+/** Parses the memo of a stake or release (`stakeMemo`). */
 
 /**
  * Returns null for another kind of memo. Anyone can write memos, so a platform id that the API would refuse is read as

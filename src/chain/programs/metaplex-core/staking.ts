@@ -1,8 +1,8 @@
 /** Builds the transactions that freeze an asset in its owner's wallet, and that release it. */
 import type { TransactionInstruction } from '@solana/web3.js'
+import { stakeMemo } from '../../../solana/memos.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { memoInstruction } from '../memos.ts'
-import { stakeMemo } from './memos.ts'
 import { loadCore } from './sdk.ts'
 import type { AssetState } from './types.ts'
 
