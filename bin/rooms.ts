@@ -74,7 +74,7 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
   },
   commands: {
     about:
-      'one folder or file a noun: flags, prompts, client calls, a returned value; `signing/` is one run for all of them, `ui/` renders',
+      'one folder or file a noun: flags, prompts, client calls, a returned value; `signing/` is one run for all of them, `lists/` one for lists of rows, `ui/` renders',
     value: [
       'src/api',
       'src/errors.ts',
