@@ -13,12 +13,17 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createWallet } from '../../bin/wallet.ts'
 import { type SendRun, sendBatch } from '../../commands/airdrops/sending/batch.ts'
-import { type OpenBatch, type RequestedBatch, SendJournal, type SentBatch } from '../../commands/airdrops/sending/journal.ts'
+import {
+  type OpenBatch,
+  type RequestedBatch,
+  SendJournal,
+  type SentBatch,
+} from '../../commands/airdrops/sending/journal.ts'
 import type { SendRow } from '../../commands/airdrops/sending/rows.ts'
+import { untilEnded } from '../../commands/lists/until-ended.ts'
 import type { Session } from '../../commands/session.ts'
 import { checkedBuild, signingFor } from '../../commands/signing/demand.ts'
 import { DEMANDS } from '../../commands/signing/demands.ts'
-import { untilEnded } from '../../commands/lists/until-ended.ts'
 import { compileUnsigned } from '../../src/chain/sending/unsigned.ts'
 import { ApiError } from '../../src/errors.ts'
 import { MINUTE_MS } from '../../src/timing.ts'
