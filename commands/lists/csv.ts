@@ -25,7 +25,7 @@ export interface PlacedRow {
   offsetOf(column: string): number
 }
 
-export interface CsvColumns {
+export interface PlacedColumns {
   all: readonly string[]
   needed: readonly string[]
   /** The columns of a file without a header, by the number of its cells; without it, a header is needed. */
@@ -35,7 +35,7 @@ export interface CsvColumns {
 }
 
 /** Returns the rows that have no fault, and adds the faults of the others. Throws the problem of a wrong header. */
-export function readCsvRows(file: string, bytes: Uint8Array, columns: CsvColumns, faults: PlacedFault[]): PlacedRow[] {
+export function readCsvRows(file: string, bytes: Uint8Array, columns: PlacedColumns, faults: PlacedFault[]): PlacedRow[] {
   const refuse = (fault: PlacedFault | null | undefined) => {
     if (fault) throw placedProblem(file, bytes, [fault])
   }
@@ -73,7 +73,7 @@ export function readCsvRows(file: string, bytes: Uint8Array, columns: CsvColumns
 }
 
 /** The names of the columns, from a header or the number of cells, and what is wrong with the header. */
-function namesOf(scanner: CsvScanner, { all, needed, withoutHeader }: CsvColumns) {
+function namesOf(scanner: CsvScanner, { all, needed, withoutHeader }: PlacedColumns) {
   const names = Array.from({ length: scanner.cells }, (_, i) => scanner.text(i).toLowerCase())
   const known = all.join(', ')
   if (withoutHeader !== undefined && !needed.some((column) => names.includes(column))) {

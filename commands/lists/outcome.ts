@@ -26,7 +26,7 @@ export interface ListReport<R extends { status: string }> {
   isDone: boolean
 }
 
-export function listOutcome<R extends { status: string }>(report: ListReport<R>): CommandOutcome {
+export function rowsOutcome<R extends { status: string }>(report: ListReport<R>): CommandOutcome {
   const { rows, journal, records, cells, isDone } = report
   const counts = report.statuses.map(([status, field, words], i) => {
     const count = rows.filter((row) => row.status === status).length

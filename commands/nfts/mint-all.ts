@@ -2,7 +2,7 @@
 import { uriWarnings } from '../../src/api/uris.ts'
 import { solOf } from '../amounts.ts'
 import type { CommandOutcome } from '../command.ts'
-import { FAILED_WORDS, listOutcome } from '../lists/outcome.ts'
+import { FAILED_WORDS, rowsOutcome } from '../lists/outcome.ts'
 import { refuseStandardInput, runList } from '../lists/run.ts'
 import { readKey } from '../merkle/built-record.ts'
 import type { Session } from '../session.ts'
@@ -114,7 +114,7 @@ function mintListOutcome(
 ): CommandOutcome {
   // The seed is final only once the journal is written.
   const addressOf = ({ asset, status }: MintRow) => (status === 'to mint' ? null : asset)
-  return listOutcome({
+  return rowsOutcome({
     rows,
     journal,
     fields: { collection },

@@ -2,7 +2,7 @@
 import type { PoolRehearsal } from '../../src/api/pool-rehearsals.ts'
 import { solOf } from '../amounts.ts'
 import type { CommandOutcome } from '../command.ts'
-import { FAILED_WORDS, listOutcome } from '../lists/outcome.ts'
+import { FAILED_WORDS, rowsOutcome } from '../lists/outcome.ts'
 import { EXIT } from '../ui/problem.ts'
 import type { LaunchedEntry } from './list-journal.ts'
 import type { LaunchRow } from './list-rows.ts'
@@ -21,7 +21,7 @@ export const launchListOutcome = (
   { file, journal }: { file: string; journal: string },
   notes: readonly string[],
 ): CommandOutcome =>
-  listOutcome({
+  rowsOutcome({
     rows,
     journal,
     statuses: [

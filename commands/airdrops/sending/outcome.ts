@@ -2,7 +2,7 @@
 import { decimalOf } from '../../amounts.ts'
 import type { CommandOutcome } from '../../command.ts'
 import { csvLine, writePieces } from '../../ledger/csv.ts'
-import { FAILED_WORDS, listOutcome } from '../../lists/outcome.ts'
+import { FAILED_WORDS, rowsOutcome } from '../../lists/outcome.ts'
 import { printable } from '../../ui/render.ts'
 import type { SendRow } from './rows.ts'
 
@@ -22,7 +22,7 @@ export function sendOutcome(
 ): CommandOutcome {
   const isUnpaid = ({ status }: SendRow) => !PAID.includes(status)
   const paid = rows.reduce((sum, { status, amount }) => (status.startsWith('sent') ? sum + amount : sum), 0n)
-  return listOutcome({
+  return rowsOutcome({
     rows,
     journal,
     fields: { mint, amount: String(paid) },
