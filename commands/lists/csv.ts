@@ -35,7 +35,12 @@ export interface PlacedColumns {
 }
 
 /** Returns the rows that have no fault, and adds the faults of the others. Throws the problem of a wrong header. */
-export function readCsvRows(file: string, bytes: Uint8Array, columns: PlacedColumns, faults: PlacedFault[]): PlacedRow[] {
+export function readCsvRows(
+  file: string,
+  bytes: Uint8Array,
+  columns: PlacedColumns,
+  faults: PlacedFault[],
+): PlacedRow[] {
   const refuse = (fault: PlacedFault | null | undefined) => {
     if (fault) throw placedProblem(file, bytes, [fault])
   }
