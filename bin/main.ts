@@ -1,20 +1,20 @@
 /** Runs one command from argv to exit code; every failure is reported here with a message and a code. */
-import type { CommandOutcome, Verb } from '../commands/command.ts'
-import type { Output } from '../commands/standard-output.ts'
-import { processTerminal, withTerminal } from '../commands/terminal.ts'
+import type { CommandOutcome, Verb } from '../commands/cli/command.ts'
+import { unknownVariables, unreadVariables, variableRemedy } from '../commands/cli/environment-names.ts'
+import { readInputs } from '../commands/cli/inputs.ts'
+import { type Host, type OpenSession, openSession } from '../commands/cli/open-session.ts'
+import type { ParsedCommand } from '../commands/cli/parsed-command.ts'
+import type { Output } from '../commands/cli/standard-output.ts'
+import { processTerminal, withTerminal } from '../commands/cli/terminal.ts'
+import { isUnattended } from '../commands/cli/unattended.ts'
 import { loadPaint, PLAIN } from '../commands/ui/paint.ts'
 import { EXIT, Problem } from '../commands/ui/problem.ts'
 import { FORMATS, type Format } from '../commands/ui/render.ts'
 import { report } from '../commands/ui/report.ts'
-import { isUnattended } from '../commands/unattended.ts'
-import { ApiError } from '../src/errors.ts'
-import { shapeRedactor } from '../src/redaction.ts'
-import { unknownVariables, unreadVariables, variableRemedy } from './environment-names.ts'
-import { readInputs } from './inputs.ts'
-import type { ParsedCommand } from './parsed-command.ts'
-import { type Host, type OpenSession, openSession } from './session.ts'
+import { ApiError } from '../src/platform/errors.ts'
+import { shapeRedactor } from '../src/settings/redaction.ts'
 
-export { outputTaken } from '../commands/standard-output.ts'
+export { outputTaken } from '../commands/cli/standard-output.ts'
 
 /** The process that runs the command: the same object, which `withTerminal` knows by its identity. */
 const ofProcess: Host = Object.assign(processTerminal, {
@@ -30,7 +30,7 @@ export const main = (argv: readonly string[], host: Host = ofProcess): Promise<n
 
 async function runCommand(argv: readonly string[], host: Host): Promise<number> {
   if (argv[0] === '__complete') {
-    const { completionAnswer } = await import('./completion/answer.ts')
+    const { completionAnswer } = await import('../commands/cli/completion/answer.ts')
     host.stdout.write(await completionAnswer(argv.slice(1)))
     return EXIT.done
   }
@@ -57,7 +57,7 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
       paint.out = await loadPaint(isColorful(host.stdout))
       paint.err = await loadPaint(isColorful(host.stderr))
     }
-    const { readCommand } = await import('./program.ts')
+    const { readCommand } = await import('../commands/cli/program.ts')
     const parsed = await readCommand(argv)
     if ('text' in parsed) {
       host.stdout.write(parsed.text)
@@ -97,10 +97,10 @@ async function inWordsOfUser(
   { env }: Host,
 ): Promise<unknown> {
   if (error instanceof ApiError && 'envelope' in error) {
-    return (await import('./field-names.ts')).inTypedWords(error, command)
+    return (await import('../commands/cli/field-names.ts')).inTypedWords(error, command)
   }
   if (!(error instanceof Problem) || error.code !== 'bad_request' || error.next !== undefined) return error
-  return (await import('./meant-values.ts')).withMeantValue(error, argv, command, env)
+  return (await import('../commands/cli/meant-values.ts')).withMeantValue(error, argv, command, env)
 }
 
 /**

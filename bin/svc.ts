@@ -1,9 +1,11 @@
 #!/usr/bin/env node
+
 /** The entry point of `svc`, which prints the version and all help without loading anything else. */
-import { standardOutput } from '../commands/standard-output.ts'
-import { VERSION } from '../src/version.ts'
-import { rootHelp } from './nouns.ts'
-import { writtenCommands, writtenHelp } from './written-help.ts'
+
+import { rootHelp } from '../commands/cli/nouns.ts'
+import { standardOutput } from '../commands/cli/standard-output.ts'
+import { writtenCommands, writtenHelp } from '../commands/cli/written-help.ts'
+import { VERSION } from '../src/platform/version.ts'
 
 if (process.pid === 1) endAtSignals()
 const argv = process.argv.slice(2)

@@ -2,8 +2,8 @@
 
 import type { AccountRecord } from '../src/api/accounts.ts'
 import { paths } from '../src/api/paths.ts'
-import { LAMPORT_DECIMALS, wholeOf } from './amounts.ts'
-import { listOf, type Noun, required, text, verb } from './command.ts'
+import { LAMPORT_DECIMALS, wholeOf } from './cli/amounts.ts'
+import { listOf, type Noun, required, text, verb } from './cli/command.ts'
 
 const ACCOUNT_COLUMNS = ['lamports', 'owner', 'executable', 'space', 'slot'] as const
 

@@ -2,8 +2,8 @@
 
 import { paths } from '../src/api/paths.ts'
 import type { Scope } from '../src/api/route.ts'
-import { integer, listOf, type Noun, required, text, verb } from './command.ts'
-import { listVerb } from './reads.ts'
+import { integer, listOf, type Noun, required, text, verb } from './cli/command.ts'
+import { listVerb } from './cli/reads.ts'
 
 export const apiKeysNoun: Noun = {
   aliases: { revoke: 'delete' },

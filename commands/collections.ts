@@ -2,8 +2,8 @@
 
 import type { CollectionCreated } from '../src/api/collections.ts'
 import { paths } from '../src/api/paths.ts'
-import { type Noun, required, text, verb } from './command.ts'
-import { recordVerb } from './reads.ts'
+import { type Noun, required, text, verb } from './cli/command.ts'
+import { recordVerb } from './cli/reads.ts'
 import { DEMANDS } from './signing/demands.ts'
 import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING } from './signing/flags.ts'
 import { runSigned } from './signing/run.ts'

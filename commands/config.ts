@@ -1,7 +1,7 @@
 /** `svc config`: the settings, the origin of each, and the profile that holds the user's own. */
-import { type Noun, required, text, verb } from './command.ts'
-import { listOutcome } from './reads.ts'
-import type { OldDaemon } from './session.ts'
+import { type Noun, required, text, verb } from './cli/command.ts'
+import { listOutcome } from './cli/reads.ts'
+import type { OldDaemon } from './cli/session.ts'
 import { usage } from './ui/problem.ts'
 
 const name = required(text('Name of the setting; `svc config list` shows them'))

@@ -1,6 +1,6 @@
 /** `svc doctor`: checks this installation and reports how to repair it. */
-import { type Noun, verb } from './command.ts'
-import { listOutcome } from './reads.ts'
+import { type Noun, verb } from './cli/command.ts'
+import { listOutcome } from './cli/reads.ts'
 import { EXIT } from './ui/problem.ts'
 
 export const doctorNoun: Noun = {

@@ -1,7 +1,7 @@
 /** `svc health`: whether the service answers. */
 import { paths } from '../src/api/paths.ts'
-import type { Noun } from './command.ts'
-import { recordVerb } from './reads.ts'
+import type { Noun } from './cli/command.ts'
+import { recordVerb } from './cli/reads.ts'
 
 export const healthNoun: Noun = {
   verb: recordVerb({

@@ -1,6 +1,6 @@
 /** `svc pdas`: program-derived addresses. */
 import { paths } from '../src/api/paths.ts'
-import { choiceOf, listOf, type Noun, required, verb } from './command.ts'
+import { choiceOf, listOf, type Noun, required, verb } from './cli/command.ts'
 import { usage } from './ui/problem.ts'
 
 const DERIVED_KINDS = [

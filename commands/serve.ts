@@ -1,7 +1,7 @@
 /** `svc serve`: the API over HTTP, with its workers, until it is stopped. */
 import { DAEMON_ROLES } from '../src/api/daemon-roles.ts'
-import { choiceOf, integer, type Noun, text, verb } from './command.ts'
-import { outliveReaders } from './standard-output.ts'
+import { choiceOf, integer, type Noun, text, verb } from './cli/command.ts'
+import { outliveReaders } from './cli/standard-output.ts'
 
 const ROLE_NOTES = {
   api: 'Role: api · the workers run in daemons with the role worker or all',

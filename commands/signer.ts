@@ -1,9 +1,9 @@
 /** `svc signer`: the platform wallet, its policy, and the switch that pauses it. */
 import { paths } from '../src/api/paths.ts'
 import type { SignerState } from '../src/api/signer.ts'
-import { LAMPORT_DECIMALS, rawUnits, solOf } from './amounts.ts'
-import { type CommandOutcome, listOf, type Noun, text, toggle, verb } from './command.ts'
-import type { SettingRow } from './session.ts'
+import { LAMPORT_DECIMALS, rawUnits, solOf } from './cli/amounts.ts'
+import { type CommandOutcome, listOf, type Noun, text, toggle, verb } from './cli/command.ts'
+import type { SettingRow } from './cli/session.ts'
 import { confirmOn } from './signing/confirm.ts'
 import { TX_VERSION, txVersionField } from './signing/flags.ts'
 import { fieldLines } from './ui/field-lines.ts'

@@ -1,8 +1,8 @@
 /** `svc stakes`: NFT assets frozen in their owner's wallet. */
 import { paths } from '../src/api/paths.ts'
-import { choiceOf, type Noun, required, text, verb } from './command.ts'
-import { listOutcome, listVerb, recordVerb } from './reads.ts'
-import type { Session } from './session.ts'
+import { choiceOf, type Noun, required, text, verb } from './cli/command.ts'
+import { listOutcome, listVerb, recordVerb } from './cli/reads.ts'
+import type { Session } from './cli/session.ts'
 import { DEMANDS } from './signing/demands.ts'
 import { buildFields, SIGNING } from './signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform-flags.ts'

@@ -1,7 +1,7 @@
 /** `svc status`: the state of the background workers. */
 import { paths } from '../src/api/paths.ts'
-import { type Noun, verb } from './command.ts'
-import { listOutcome, rowsOfRecords } from './reads.ts'
+import { type Noun, verb } from './cli/command.ts'
+import { listOutcome, rowsOfRecords } from './cli/reads.ts'
 
 const ROLE_TEXTS = {
   api: 'api; the workers run in other daemons',

@@ -1,6 +1,6 @@
 /** `svc storage`: the places of images and metadata. */
-import { type Noun, verb } from './command.ts'
-import type { Session } from './session.ts'
+import { type Noun, verb } from './cli/command.ts'
+import type { Session } from './cli/session.ts'
 import { EXIT } from './ui/problem.ts'
 
 const copyVerb = verb({

@@ -3,9 +3,20 @@
 import { paths } from '../src/api/paths.ts'
 import type { TokenCreated } from '../src/api/tokens.ts'
 import { MAX_U64 } from '../src/solana/u64.ts'
-import { rawUnits } from './amounts.ts'
-import { asked, choiceOf, integer, listOf, type Noun, required, requiredUnless, text, toggle, verb } from './command.ts'
-import { listVerb, recordVerb, rowsOfRecords } from './reads.ts'
+import { rawUnits } from './cli/amounts.ts'
+import {
+  asked,
+  choiceOf,
+  integer,
+  listOf,
+  type Noun,
+  required,
+  requiredUnless,
+  text,
+  toggle,
+  verb,
+} from './cli/command.ts'
+import { listVerb, recordVerb, rowsOfRecords } from './cli/reads.ts'
 import { DEMANDS } from './signing/demands.ts'
 import { buildFields, SIGNING, WALLET_ADDRESS } from './signing/flags.ts'
 import { runSigned } from './signing/run.ts'

@@ -1,6 +1,6 @@
 /** Warns of flags with an http URL, because anybody on the way could change what it leads to. */
 import { uriWarnings } from '../src/api/uris.ts'
-import type { Session } from './session.ts'
+import type { Session } from './cli/session.ts'
 
 export function warnOfHttp({ ui }: Pick<Session, 'ui'>, flags: Readonly<Record<string, string | undefined>>): void {
   for (const warning of uriWarnings(flags)) ui.warn(warning)

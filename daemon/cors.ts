@@ -1,7 +1,7 @@
 /** Tells browsers which other origins may call the API and the claims of pages: those of their settings, none without. */
 import type { Env, Hono } from 'hono'
 import { cors } from 'hono/cors'
-import type { Config } from '../src/config.ts'
+import type { Config } from '../src/settings/config.ts'
 
 /** Seconds that a browser may remember an answer to its preflight request; Chromium remembers for two hours at most. */
 const PREFLIGHT_AGE_S = 7_200

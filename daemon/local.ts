@@ -1,6 +1,6 @@
 /** Runs the daemon's routes inside a command's own process when no daemon is running. */
 import type { ClientRequest, Response, Transport } from '../src/client.ts'
-import type { Config } from '../src/config.ts'
+import type { Config } from '../src/settings/config.ts'
 import { type App, createAppOn } from './app.ts'
 import { createKernel } from './kernel.ts'
 import { headersOf } from './pipeline/answer.ts'

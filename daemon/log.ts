@@ -1,11 +1,11 @@
 /** The daemon's log: JSON lines on standard error, with the request and the trace that they belong to. */
 import pino from 'pino'
-import type { Config } from '../src/config.ts'
-import { ApiError } from '../src/errors.ts'
-import type { Log } from '../src/log.ts'
-import { type Redactor, redactorOf } from '../src/redaction.ts'
-import { activeSpan } from '../src/telemetry/spans.ts'
-import { isoTime } from '../src/timing.ts'
+import { ApiError } from '../src/platform/errors.ts'
+import type { Log } from '../src/platform/log.ts'
+import { activeSpan } from '../src/platform/telemetry/spans.ts'
+import { isoTime } from '../src/platform/timing.ts'
+import type { Config } from '../src/settings/config.ts'
+import { type Redactor, redactorOf } from '../src/settings/redaction.ts'
 import { createLineWriter, type LineWriter } from './line-writer.ts'
 import type { AccessLog } from './pipeline/request-record.ts'
 

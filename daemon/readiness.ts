@@ -2,9 +2,9 @@
 
 import type { DaemonRole } from '../src/api/daemon-roles.ts'
 import type { EndpointState } from '../src/chain/nodes/states.ts'
+import { withTimeout } from '../src/platform/timing.ts'
 import { databaseFault, FAULT_MESSAGES } from '../src/store/faults.ts'
 import { probeWrite } from '../src/store/settings.ts'
-import { withTimeout } from '../src/timing.ts'
 import type { Kernel } from './kernel.ts'
 
 type ReadinessPart = 'database' | 'rpc' | 'workers'

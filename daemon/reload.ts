@@ -1,6 +1,6 @@
 /** Takes changed settings into a running daemon, those that may change at run time. */
 import { isDeepStrictEqual } from 'node:util'
-import { type Config, SETTINGS, type Setting, type SettingName } from '../src/config.ts'
+import { type Config, SETTINGS, type Setting, type SettingName } from '../src/settings/config.ts'
 import type { DaemonLog } from './log.ts'
 
 export interface ReloadOptions {

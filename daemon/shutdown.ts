@@ -1,6 +1,6 @@
 /** Shuts a daemon down in order, within ten seconds of the time that `drain-seconds` gives, and at once after a second signal. */
 import type { Server } from 'node:http'
-import type { Log } from '../src/log.ts'
+import type { Log } from '../src/platform/log.ts'
 
 const NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const
 export type StopSignal = keyof typeof NUMBERS

@@ -1,10 +1,10 @@
 /** Answers from the first moment of a daemon: until its database is open it is alive, not ready, and says why. */
 import type { DaemonRole } from '../src/api/daemon-roles.ts'
-import type { Config } from '../src/config.ts'
 import { systemClock } from '../src/context.ts'
-import { internal } from '../src/errors.ts'
-import { silentLog } from '../src/log.ts'
 import { health } from '../src/operations/service/health.ts'
+import { internal } from '../src/platform/errors.ts'
+import { silentLog } from '../src/platform/log.ts'
+import type { Config } from '../src/settings/config.ts'
 import type { App } from './app.ts'
 import { envelope, errorResponse, jsonResponse } from './pipeline/answer.ts'
 import { type Recording, type RequestRecord, recordRequest, unparsedRecord } from './pipeline/request-record.ts'

@@ -1,5 +1,5 @@
 /** Explains why the daemon cannot listen on an address, and names the setting that chooses another. */
-import { internal } from '../src/errors.ts'
+import { internal } from '../src/platform/errors.ts'
 
 type HostSetting = 'host' | 'rpc-host'
 

@@ -3,10 +3,10 @@
 import type { api } from './api/index.ts'
 import { paths, type RoutePath } from './api/paths.ts'
 import type { AnyRoute, CallInput, Data } from './api/route.ts'
-import { ApiError, type ErrorCode } from './errors.ts'
-import { pause, SECOND_MS } from './timing.ts'
+import { ApiError, type ErrorCode } from './platform/errors.ts'
+import { pause, SECOND_MS } from './platform/timing.ts'
 
-export { ApiError, type ErrorCode, type ErrorExtras } from './errors.ts'
+export { ApiError, type ErrorCode, type ErrorExtras } from './platform/errors.ts'
 
 export interface ClientRequest {
   method: string

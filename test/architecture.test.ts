@@ -1,7 +1,7 @@
 /** Holds the table of design: which room may import which, and the house's rules for files. */
 import { describe, expect, it } from 'vitest'
-import { HOUSE_ROOMS, ROOM_PATHS, roomOfFile } from '../bin/rooms.ts'
 import { isAddress } from '../src/solana/addresses.ts'
+import { HOUSE_ROOMS, ROOM_PATHS, roomOfFile } from '../tools/rooms.ts'
 import {
   circlesOf,
   FILES,
@@ -52,7 +52,7 @@ describe('the architecture', () => {
 
   it('reaches into the embedded chain from few places: the connection, trials and rehearsals, who serves it, who looks at its journal', () => {
     expect([...new Set(importsOfLocalnet.map(({ from }) => from))].sort()).toEqual([
-      'bin/localnet.ts',
+      'commands/machine/localnet.ts',
       'daemon/localnet.ts',
       'src/chain/connection.ts',
       'src/chain/copied-chain.ts',

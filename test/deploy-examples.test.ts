@@ -4,9 +4,16 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join, relative } from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { readCommand } from '../bin/program.ts'
+import { readCommand } from '../commands/cli/program.ts'
 import { paths } from '../src/api/paths.ts'
-import { environmentName, fileVariable, loadConfig, SETTINGS, type Setting, type SettingName } from '../src/config.ts'
+import {
+  environmentName,
+  fileVariable,
+  loadConfig,
+  SETTINGS,
+  type Setting,
+  type SettingName,
+} from '../src/settings/config.ts'
 import { startDaemon } from './support/daemon.ts'
 import { itOnSqliteAlone } from './support/database.ts'
 import { ROOT } from './support/house.ts'

@@ -1,10 +1,10 @@
 /** The setting `rpc-urls`: what is accepted, which of `url` and `rpc-urls` counts, and that no key is shown. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { clusterOf, endpointsOf, publicRpcUrl } from '../src/chain/cluster.ts'
-import { ConfigError, loadConfig, parseSetting, shownSetting } from '../src/config.ts'
-import { MOST_ENDPOINTS } from '../src/endpoint-settings.ts'
-import { redactorOf } from '../src/redaction.ts'
+import { clusterOf, endpointsOf, publicRpcUrl } from '../src/settings/cluster.ts'
+import { ConfigError, loadConfig, parseSetting, shownSetting } from '../src/settings/config.ts'
+import { MOST_ENDPOINTS } from '../src/settings/endpoint-settings.ts'
+import { redactorOf } from '../src/settings/redaction.ts'
 import { temporaryFolder } from './support/service.ts'
 
 const parse = (raw: unknown, origin = 'SVC_RPC_URLS') => parseSetting('rpc-urls', raw, origin)

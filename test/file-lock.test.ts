@@ -3,8 +3,8 @@ import { linkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
-import { holdLock, isHeldBy, isLocked } from '../src/file-lock.ts'
-import { makeOwnDatabase } from '../src/files.ts'
+import { holdLock, isHeldBy, isLocked } from '../src/platform/file-lock.ts'
+import { makeOwnDatabase } from '../src/platform/files.ts'
 import { makeSharedFolder } from './support/shared-folder.ts'
 
 const folder = makeSharedFolder('svc-file-lock-')
@@ -48,7 +48,7 @@ describe('a lock', () => {
   })
 
   it('is exclusive: a reader, or a writer that lets others read, holds none', async () => {
-    const { loadSqlite } = await import('../src/native-modules.ts')
+    const { loadSqlite } = await import('../src/platform/native-modules.ts')
     const file = join(folder, 'shared.lock')
     makeOwnDatabase(file)
     const database = new (loadSqlite())(file)

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
 import { execa } from 'execa'
 import { expect, it, onTestFinished } from 'vitest'
-import { makeOwnDatabase, readOwn, writeAtomically } from '../src/files.ts'
+import { makeOwnDatabase, readOwn, writeAtomically } from '../src/platform/files.ts'
 
 function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-files-'))

@@ -3,9 +3,9 @@ import * as spl from '@solana/spl-token'
 import { Keypair, type PublicKey, TransactionInstruction, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { buildGoldLock, type GoldLockPlan, lockAccounts } from '../src/chain/programs/jupiter-lock/index.ts'
-import type { SettingName } from '../src/config.ts'
 import { followGoldLocks } from '../src/operations/gold-locks/follow-gold-locks.ts'
 import { followTransactions } from '../src/operations/transactions/follow-transactions.ts'
+import type { SettingName } from '../src/settings/config.ts'
 import { CLOCK_SYSVAR } from '../src/solana/program-ids.ts'
 import {
   addressOf,

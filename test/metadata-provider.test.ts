@@ -2,7 +2,7 @@
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readProviderAsset } from '../src/chain/reads/metadata-provider.ts'
-import type { ApiError } from '../src/errors.ts'
+import type { ApiError } from '../src/platform/errors.ts'
 import { type DasHandler as Handler, dasAnswer as rpc, startDas } from './support/das-server.ts'
 import { startService } from './support/service.ts'
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { getGlobalDispatcher, setGlobalDispatcher } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { outgoingProxy, useOutgoingProxy } from '../src/outgoing-proxy.ts'
+import { outgoingProxy, useOutgoingProxy } from '../src/platform/outgoing-proxy.ts'
 import { requirePostgresUrl } from '../src/store/postgres/settings.ts'
 import { commandLine } from './cli/command-line.ts'
 

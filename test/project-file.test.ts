@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { environmentName, loadConfig, SETTINGS, type Setting, type SettingName } from '../src/config.ts'
+import { environmentName, loadConfig, SETTINGS, type Setting, type SettingName } from '../src/settings/config.ts'
 
 function loadWith(text: string) {
   const cwd = mkdtempSync(join(tmpdir(), 'svc-project-'))

@@ -6,7 +6,7 @@ import type { ShownDocument } from '../bin/reference-page/document.ts'
 import { referencePage } from '../bin/reference-page/page.ts'
 import { sampleValue } from '../bin/reference-page/sample-values.ts'
 import { openApiDocument } from '../src/api/openapi.ts'
-import { ERROR_STATUS } from '../src/errors.ts'
+import { ERROR_STATUS } from '../src/platform/errors.ts'
 import { routes } from './api/bodies.ts'
 
 const document = openApiDocument() as ShownDocument

@@ -4,9 +4,16 @@ import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
-import { environmentName, fileVariable, loadConfig, SETTINGS, type Setting, type SettingName } from '../src/config.ts'
-import { redactorOf } from '../src/redaction.ts'
-import { SECRET_FILE_BYTES } from '../src/secret-files.ts'
+import {
+  environmentName,
+  fileVariable,
+  loadConfig,
+  SETTINGS,
+  type Setting,
+  type SettingName,
+} from '../src/settings/config.ts'
+import { redactorOf } from '../src/settings/redaction.ts'
+import { SECRET_FILE_BYTES } from '../src/settings/secret-files.ts'
 import { commandLine, PROGRAM } from './cli/command-line.ts'
 import { startDaemon } from './support/daemon.ts'
 import { databaseEnvironment } from './support/database.ts'

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { NOUNS } from '../bin/nouns.ts'
-import { readCommand } from '../bin/program.ts'
+import { NOUNS } from '../commands/cli/nouns.ts'
+import { readCommand } from '../commands/cli/program.ts'
 import { ROOT } from './support/house.ts'
 import { ALERTS } from './support/monitoring.ts'
 

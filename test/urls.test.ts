@@ -1,6 +1,6 @@
 /** URLs are parsed alike however often they were, with letters of any script. */
 import { describe, expect, it } from 'vitest'
-import { parseUrl } from '../src/urls.ts'
+import { parseUrl } from '../src/platform/urls.ts'
 import { FILES, textOf } from './support/house.ts'
 
 describe('a URL', () => {

@@ -34,10 +34,10 @@ async function put(path, bytes) {
 
 const [bundled, engine] = await Promise.all([bundles(), merkleEngine()])
 // Help is data, so that showing it loads nothing. The commands are written in TypeScript, hence `tsx`.
-const { nounHelp } = await tsImport('../bin/program.ts', import.meta.url)
-const { NOUNS } = await tsImport('../bin/nouns.ts', import.meta.url)
-const { commandTree } = await tsImport('../bin/command-tree.ts', import.meta.url)
-const { manualPages } = await tsImport('../bin/manual/pages.ts', import.meta.url)
+const { nounHelp } = await tsImport('../commands/cli/program.ts', import.meta.url)
+const { NOUNS } = await tsImport('../commands/cli/nouns.ts', import.meta.url)
+const { commandTree } = await tsImport('../commands/cli/command-tree.ts', import.meta.url)
+const { manualPages } = await tsImport('../commands/cli/manual-pages.ts', import.meta.url)
 const { builtReferencePage } = await tsImport('../bin/reference-page/built-page.ts', import.meta.url)
 for (const { name, load } of NOUNS) {
   await put(`dist/help/${name}.json`, JSON.stringify(nounHelp(name, await load())))
@@ -53,11 +53,11 @@ await put('dist/merkle-engine.wasm', engine)
 await put('dist/jq.wasm', await readFile(`${JQ}/dist/build/jq.wasm`))
 await put('dist/client.d.mts', clientTypes())
 for (const file of ['index.html', 'claim.css']) {
-  await put(`dist/claim-page/${file}`, await readFile(`src/claim-page/${file}`))
+  await put(`dist/claim-page/${file}`, await readFile(`src/claim-page/browser/${file}`))
 }
-for (const file of await readdir('src/claim-page/texts')) {
+for (const file of await readdir('src/claim-page/browser/texts')) {
   // English is in the script.
-  const texts = JSON.parse(await readFile(`src/claim-page/texts/${file}`, 'utf8'))
+  const texts = JSON.parse(await readFile(`src/claim-page/browser/texts/${file}`, 'utf8'))
   if (file !== 'en.json') await put(`dist/claim-page/texts/${file}`, JSON.stringify(texts))
 }
 await put('dist/docs/index.html', await builtReferencePage(version))

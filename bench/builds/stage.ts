@@ -15,8 +15,8 @@ import {
 import { UNLINKED } from '../../daemon/pipeline/context.ts'
 import { openServices } from '../../daemon/services.ts'
 import { openChain } from '../../src/chain/connection.ts'
-import { loadConfig } from '../../src/config.ts'
 import type { Context } from '../../src/context.ts'
+import { loadConfig } from '../../src/settings/config.ts'
 import { type StubNode, stubNode } from './stub-node.ts'
 
 export const SOL = 1_000_000_000n

@@ -1,9 +1,9 @@
 /** Writes a request of an operation as a line of curl, as a call of the typed client, and as the command that makes it. */
-import type { Verb } from '../../commands/command.ts'
+import type { Verb } from '../../commands/cli/command.ts'
+import { NOUNS } from '../../commands/cli/nouns.ts'
 import { api } from '../../src/api/index.ts'
 import type { AnyRoute } from '../../src/api/route.ts'
 import { type Client, type ClientRequest, createClient } from '../../src/client.ts'
-import { NOUNS } from '../nouns.ts'
 import type { CodeSample } from './document.ts'
 import { REQUESTS } from './requests.ts'
 

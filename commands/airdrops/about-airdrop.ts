@@ -1,9 +1,9 @@
 /** What a claim page, or an export, says about an airdrop beside its list: cluster, accounts, token and times. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
-import { type SiteAirdrop, type SiteCluster, siteCluster, tokenWords } from '../../src/claim-site/site-subject.ts'
-import type { Session } from '../session.ts'
-import { mintState } from '../token-state.ts'
+import { type SiteAirdrop, type SiteCluster, siteCluster, tokenWords } from '../../src/claim-page/site/site-subject.ts'
+import type { Session } from '../cli/session.ts'
+import { mintState } from '../signing/token-state.ts'
 import { failure, nullIfNotFound } from '../ui/problem.ts'
 
 /** Throws where the chain cannot be read, has no such token, or has the distributor of another list. */

@@ -2,13 +2,13 @@
 import type { AirdropClaimRecord } from '../../src/api/airdrop-claims.ts'
 import { paths } from '../../src/api/paths.ts'
 import { decodeTreeId } from '../../src/merkle/tree-id.ts'
-import { decimalOf } from '../amounts.ts'
-import { type CommandInputs, required, text, type Verb } from '../command.ts'
+import { decimalOf } from '../cli/amounts.ts'
+import { type CommandInputs, required, text, type Verb } from '../cli/command.ts'
+import { listVerb } from '../cli/reads.ts'
+import type { Session } from '../cli/session.ts'
 import { csvLine, writePieces } from '../ledger/csv.ts'
 import { pagesOf } from '../ledger/entries.ts'
-import { listVerb } from '../reads.ts'
-import type { Session } from '../session.ts'
-import { mintDecimals } from '../token-state.ts'
+import { mintDecimals } from '../signing/token-state.ts'
 import { usage } from '../ui/problem.ts'
 
 const list = listVerb({

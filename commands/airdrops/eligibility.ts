@@ -1,9 +1,9 @@
 /** `svc airdrops eligibility`: which airdrops include a wallet, what it can claim, and why it cannot claim. */
 import { paths } from '../../src/api/paths.ts'
-import { decimalOf } from '../amounts.ts'
-import { required, text } from '../command.ts'
-import { listVerb } from '../reads.ts'
-import { mintDecimals } from '../token-state.ts'
+import { decimalOf } from '../cli/amounts.ts'
+import { required, text } from '../cli/command.ts'
+import { listVerb } from '../cli/reads.ts'
+import { mintDecimals } from '../signing/token-state.ts'
 
 export const airdropEligibilityVerb = listVerb({
   about: 'In which stored airdrops a wallet is, what it can claim, and why not',

@@ -1,7 +1,7 @@
 /** `svc airdrops entitlement`: what one wallet is owed by an airdrop, has claimed and can claim now. */
 import { paths } from '../../src/api/paths.ts'
-import { required, text, verb } from '../command.ts'
-import { recordInTokens } from '../token-state.ts'
+import { required, text, verb } from '../cli/command.ts'
+import { recordInTokens } from '../signing/token-state.ts'
 import { printable } from '../ui/render.ts'
 import { zonedTime } from '../ui/times.ts'
 

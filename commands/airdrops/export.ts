@@ -2,7 +2,7 @@
 import { paths } from '../../src/api/paths.ts'
 import { entryAt } from '../../src/merkle/entry-list.ts'
 import { type MerkleTree, proofAt, toHex } from '../../src/merkle/tree.ts'
-import { required, text, toggle, verb } from '../command.ts'
+import { required, text, toggle, verb } from '../cli/command.ts'
 import { hashTree } from '../merkle/recipients.ts'
 import { fetchStoredList } from '../merkle/stored-list.ts'
 import { failure, nullIfNotFound } from '../ui/problem.ts'

@@ -1,6 +1,6 @@
 /** Shows the figures of an airdrop: what was claimed, how fast, and what is left. */
 import type { AirdropStats } from '../../src/api/airdrop-claims.ts'
-import { decimalOf } from '../amounts.ts'
+import { decimalOf } from '../cli/amounts.ts'
 import type { Drawing } from '../ui/drawing.ts'
 import { plotLines, showsBraille } from '../ui/plot.ts'
 import { sparkline } from '../ui/sparkline.ts'

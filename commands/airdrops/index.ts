@@ -1,8 +1,8 @@
 /** `svc airdrops`: from a list of recipients to funded distributors, claims and the withdrawal of the rest. */
 import { paths } from '../../src/api/paths.ts'
-import { type Noun, required, text, verb } from '../command.ts'
-import { listVerb } from '../reads.ts'
-import { recordInTokens } from '../token-state.ts'
+import { type Noun, required, text, verb } from '../cli/command.ts'
+import { listVerb } from '../cli/reads.ts'
+import { recordInTokens } from '../signing/token-state.ts'
 import { airdropAdoptVerb } from './adopt.ts'
 import { airdropClaimVerb } from './claim.ts'
 import { airdropClaimsVerb } from './claims.ts'

@@ -1,8 +1,8 @@
 /** `svc airdrops init`: creates and funds a distributor in one transaction, signed by the user's keypair or the platform wallet. */
 import { paths } from '../../src/api/paths.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
-import { type InputValues, integer, text, toggle, verb } from '../command.ts'
-import type { Session } from '../session.ts'
+import { type InputValues, integer, text, toggle, verb } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import type { AskedAirdrop } from '../signing/demanded-airdrops.ts'
 import { DEMANDS } from '../signing/demands.ts'
 import { ALLOW_LIST_PROGRAMS, buildFields, programsField, SIGNING, txVersionField } from '../signing/flags.ts'

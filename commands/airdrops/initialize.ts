@@ -1,7 +1,7 @@
 /** Puts one airdrop on chain and funds it, once, however often the launch is interrupted. */
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
+import type { Session } from '../cli/session.ts'
 import { sendOne } from '../lists/attempt.ts'
-import type { Session } from '../session.ts'
 import { trackedField } from '../signing/built-transactions.ts'
 import { checkedBuild, signingFor } from '../signing/demand.ts'
 import { DEMANDS } from '../signing/demands.ts'

@@ -1,6 +1,6 @@
 /** The result of a launch for each airdrop, as records and as a table, with how to fund a vault that lacks tokens. */
-import { decimalOf } from '../amounts.ts'
-import type { CommandOutcome } from '../command.ts'
+import { decimalOf } from '../cli/amounts.ts'
+import type { CommandOutcome } from '../cli/command.ts'
 import { isFunded, type LaunchPart } from './parts.ts'
 
 export function launchOutcome(

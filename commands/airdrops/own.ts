@@ -1,7 +1,7 @@
 /** Checks who owns an airdrop on chain, because anyone can take an id, copy a root and name another wallet as its admin. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../cli/session.ts'
 import { failure, usage } from '../ui/problem.ts'
 
 /** The paying wallet and its token account, to which the rest of its own airdrops returns. */

@@ -2,9 +2,9 @@
 import { basename, dirname, resolve } from 'node:path'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { paths } from '../../src/api/paths.ts'
-import { readPageFiles, textsIn } from '../../src/claim-site/page-files.ts'
-import { BLOCK_ROWS, blockCount, encodeBlock } from '../../src/claim-site/row-blocks.ts'
-import type { PageSettings } from '../../src/claim-site/site-settings.ts'
+import { readPageFiles, textsIn } from '../../src/claim-page/site/page-files.ts'
+import { BLOCK_ROWS, blockCount, encodeBlock } from '../../src/claim-page/site/row-blocks.ts'
+import type { PageSettings } from '../../src/claim-page/site/site-settings.ts'
 import {
   airdropText,
   MOST_JSON_BYTES,
@@ -12,14 +12,14 @@ import {
   type SiteAirdrop,
   type SiteCluster,
   subjectText,
-} from '../../src/claim-site/site-subject.ts'
-import { buildBuckets, encodeBucket, type WalletBuckets } from '../../src/claim-site/wallet-buckets.ts'
+} from '../../src/claim-page/site/site-subject.ts'
+import { buildBuckets, encodeBucket, type WalletBuckets } from '../../src/claim-page/site/wallet-buckets.ts'
 import { canonicalRows, listHash } from '../../src/merkle/entry-list.ts'
 import { type MerkleTree, proofAt, toHex } from '../../src/merkle/tree.ts'
-import { listOf, required, text, toggle, verb } from '../command.ts'
+import { listOf, required, text, toggle, verb } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import { hashTree } from '../merkle/recipients.ts'
 import { fetchStoredList } from '../merkle/stored-list.ts'
-import type { Session } from '../session.ts'
 import { readBytes } from '../ui/files.ts'
 import { failure, usage } from '../ui/problem.ts'
 import { type PutFile, wholeFolder } from '../ui/whole-folder.ts'
@@ -159,7 +159,7 @@ async function pageFiles() {
 }
 
 /** The rules of the settings load zod, which commands without them need not wait for. */
-const settingsRules = () => import('../../src/claim-site/site-settings.ts')
+const settingsRules = () => import('../../src/claim-page/site/site-settings.ts')
 
 /** Reads the operator's file; throws a usage problem with a line for each fault, which names its field. */
 async function operatorSettings(

@@ -1,10 +1,10 @@
 /** The airdrops of one list: the on-chain state of each, and whether the payer has the tokens for the rest. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
-import { decimalOf } from '../amounts.ts'
+import { decimalOf } from '../cli/amounts.ts'
+import type { Session } from '../cli/session.ts'
 import type { RootedList } from '../merkle/built-record.ts'
-import type { Session } from '../session.ts'
-import { mintState, tokenBalance } from '../token-state.ts'
+import { mintState, tokenBalance } from '../signing/token-state.ts'
 import { nullIfNotFound, usage } from '../ui/problem.ts'
 import { isOwnOnChain, missingIn, type Payer } from './own.ts'
 

@@ -1,10 +1,10 @@
 /** `svc airdrops push`: transfers from the list of a stored tree, because nobody can claim for another wallet. */
 import { paths } from '../../src/api/paths.ts'
 import { toHex } from '../../src/merkle/tree.ts'
-import { required, text, verb } from '../command.ts'
+import { required, text, verb } from '../cli/command.ts'
+import { makeStateFolder, stateFile } from '../cli/state-file.ts'
 import { hashRoot } from '../merkle/recipients.ts'
 import { fetchStoredList } from '../merkle/stored-list.ts'
-import { makeStateFolder, stateFile } from '../state-file.ts'
 import { failure } from '../ui/problem.ts'
 import { listFlags, ROOT_FLAG, requireMeant, rootsOf, storedRecord } from './meant-list.ts'
 import { sendFlags } from './sending/flags.ts'

@@ -1,6 +1,6 @@
 /** `svc airdrops send`: transfers from a CSV, for a list that must arrive without a visit. */
 import { paths } from '../../src/api/paths.ts'
-import { required, text, verb } from '../command.ts'
+import { required, text, verb } from '../cli/command.ts'
 import { csvFlags, readRecipients, withListNotes } from '../merkle/recipients.ts'
 import { usage } from '../ui/problem.ts'
 import { sendFlags } from './sending/flags.ts'

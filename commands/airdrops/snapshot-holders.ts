@@ -1,10 +1,10 @@
 /** Has the API read the holders of a token or a collection, or takes a stored snapshot, and fetches their rows. */
-import { areSorted, type HolderRows, holderRows } from '../../src/allocation/holder-rows.ts'
-import { sha256Hex } from '../../src/allocation/recipient-list.ts'
 import type { HolderSnapshot } from '../../src/api/holder-snapshots.ts'
+import { areSorted, type HolderRows, holderRows } from '../../src/merkle/allocation/holder-rows.ts'
+import { sha256Hex } from '../../src/merkle/allocation/recipient-list.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../cli/session.ts'
 import { requestOnce } from '../signing/requests.ts'
 import { failure, nullIfNotFound, Problem, usage } from '../ui/problem.ts'
 

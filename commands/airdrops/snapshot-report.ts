@@ -1,11 +1,11 @@
 /** Tells how a list came about: where it was read, by which rule, who was left out and why; as JSON and as Markdown. */
-import { ALLOCATION_OUTCOMES, type Allocation, type AllocationOutcome } from '../../src/allocation/allocate.ts'
-import type { HolderKind } from '../../src/allocation/holder-kinds.ts'
-import { type HolderRows, holderAddress, holderAt, NO_PROGRAM } from '../../src/allocation/holder-rows.ts'
 import type { HolderSnapshot } from '../../src/api/holder-snapshots.ts'
+import { ALLOCATION_OUTCOMES, type Allocation, type AllocationOutcome } from '../../src/merkle/allocation/allocate.ts'
+import type { HolderKind } from '../../src/merkle/allocation/holder-kinds.ts'
+import { type HolderRows, holderAddress, holderAt, NO_PROGRAM } from '../../src/merkle/allocation/holder-rows.ts'
 import { keyToBase58 } from '../../src/merkle/base58.ts'
 import { byteKey } from '../../src/solana/addresses.ts'
-import { decimalOf } from '../amounts.ts'
+import { decimalOf } from '../cli/amounts.ts'
 
 /** Rows of those who were left out that the Markdown has. */
 const MOST_MARKDOWN_ROWS = 100

@@ -1,10 +1,10 @@
 /** The flags that say who gets what, and the files that they name, as the rule of an allocation. */
-import type { AllocationRule } from '../../src/allocation/allocate.ts'
-import { AllocationFault } from '../../src/allocation/fault.ts'
-import { type Formula, parseFormula } from '../../src/allocation/formula.ts'
-import { MOST_LIST_BYTES, parseAddressList, parseTiers, parseUnits } from '../../src/allocation/input-lines.ts'
+import type { AllocationRule } from '../../src/merkle/allocation/allocate.ts'
+import { AllocationFault } from '../../src/merkle/allocation/fault.ts'
+import { type Formula, parseFormula } from '../../src/merkle/allocation/formula.ts'
+import { MOST_LIST_BYTES, parseAddressList, parseTiers, parseUnits } from '../../src/merkle/allocation/input-lines.ts'
 import { MAX_DECIMALS } from '../../src/merkle/amounts.ts'
-import { integer, text } from '../command.ts'
+import { integer, text } from '../cli/command.ts'
 import { readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 

@@ -1,7 +1,7 @@
 /** `svc airdrops snapshots`: stored snapshots of holders, and who was in them. */
 import { paths } from '../../src/api/paths.ts'
-import { required, text, verb } from '../command.ts'
-import { listVerb } from '../reads.ts'
+import { required, text, verb } from '../cli/command.ts'
+import { listVerb } from '../cli/reads.ts'
 
 const at = paths.holderSnapshots
 const SNAPSHOT = { id: required(text('Id of the snapshot')) }

@@ -1,8 +1,8 @@
 /** `svc airdrops sponsor`: what the platform wallet pays for the claims of an airdrop, shown and set. */
 import { paths } from '../../src/api/paths.ts'
 import type { Sponsorship } from '../../src/api/sponsorships.ts'
-import { inWhole, LAMPORT_DECIMALS, rawUnits } from '../amounts.ts'
-import { type CommandOutcome, required, text, toggle, verb } from '../command.ts'
+import { inWhole, LAMPORT_DECIMALS, rawUnits } from '../cli/amounts.ts'
+import { type CommandOutcome, required, text, toggle, verb } from '../cli/command.ts'
 import { nullIfNotFound, usage } from '../ui/problem.ts'
 import { listFlags, ROOT_FLAG, requireMeant, rootsOf, storedRecord } from './meant-list.ts'
 

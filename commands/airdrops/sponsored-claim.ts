@@ -1,9 +1,9 @@
 /** The claim for which the platform wallet pays: built by the API, checked and signed here, then signed and sent by the API. */
 import type { SponsoredClaimBuilt } from '../../src/api/sponsorships.ts'
 import type { Simulation } from '../../src/api/transactions.ts'
-import { LAMPORT_DECIMALS, solOf } from '../amounts.ts'
-import type { CommandOutcome } from '../command.ts'
-import type { Session } from '../session.ts'
+import { LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
+import type { CommandOutcome } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import { confirmOn, refuseUnconfirmable } from '../signing/confirm.ts'
 import { type CheckedBuild, checkedBuild, signingFor, unexpectedBuild } from '../signing/demand.ts'
 import { DEMANDS } from '../signing/demands.ts'

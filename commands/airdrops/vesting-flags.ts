@@ -1,6 +1,6 @@
 /** The flags of an airdrop's times: when locked amounts vest, and when what is left can be withdrawn. */
 import { CLAWBACK_DAYS } from '../../src/api/airdrop-terms.ts'
-import { integer, text } from '../command.ts'
+import { integer, text } from '../cli/command.ts'
 import { previewLine } from '../signing/preview.ts'
 import { usage } from '../ui/problem.ts'
 

@@ -1,10 +1,10 @@
 /** `svc airdrops watch`: follows the claims of an airdrop, redrawn on a terminal, one line per change elsewhere. */
 import type { AirdropClaimRecord, AirdropStats } from '../../src/api/airdrop-claims.ts'
 import { paths } from '../../src/api/paths.ts'
-import { type CommandOutcome, required, text, verb } from '../command.ts'
+import { type CommandOutcome, required, text, verb } from '../cli/command.ts'
+import { terminal } from '../cli/terminal.ts'
 import { openEventLines } from '../events/lines.ts'
-import { terminal } from '../terminal.ts'
-import { mintDecimals } from '../token-state.ts'
+import { mintDecimals } from '../signing/token-state.ts'
 import { drawingWidth } from '../ui/curve.ts'
 import { liveScreen } from '../ui/live-screen.ts'
 import { isTransient } from '../ui/problem.ts'

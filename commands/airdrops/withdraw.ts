@@ -1,11 +1,11 @@
 /** `svc airdrops withdraw`: the platform wallet withdraws the rest of a vault after the clawback time. */
 import { paths } from '../../src/api/paths.ts'
-import { decimalOf } from '../amounts.ts'
-import { required, text, verb } from '../command.ts'
+import { decimalOf } from '../cli/amounts.ts'
+import { required, text, verb } from '../cli/command.ts'
 import { TX_VERSION, txVersionField, WAIT } from '../signing/flags.ts'
 import { sendByPlatform } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'
-import { mintDecimals } from '../token-state.ts'
+import { mintDecimals } from '../signing/token-state.ts'
 import { usage } from '../ui/problem.ts'
 import { zonedTime } from '../ui/times.ts'
 

@@ -1,5 +1,5 @@
 /** `svc completion`: the script with which a shell completes the command line. */
-import { choiceOf, type Noun, required, verb } from '../command.ts'
+import { choiceOf, type Noun, required, verb } from '../cli/command.ts'
 import { COMPLETION_SCRIPTS, SHELLS } from './scripts.ts'
 
 export const completionNoun: Noun = {

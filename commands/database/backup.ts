@@ -1,6 +1,6 @@
 /** `svc db backup` and `svc db restore`. */
-import { listOf, required, text, toggle, verb } from '../command.ts'
-import type { Session } from '../session.ts'
+import { listOf, required, text, toggle, verb } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import { usage } from '../ui/problem.ts'
 import { type BackupFacts, type InstallationPart, PART_NAMES, type PartName } from './installation.ts'
 import { sizeText } from './sizes.ts'

@@ -1,6 +1,6 @@
 /** `svc db status` and `svc db migrate`. */
-import { toggle, verb } from '../command.ts'
-import type { Session } from '../session.ts'
+import { toggle, verb } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import { fieldLines } from '../ui/field-lines.ts'
 import { EXIT } from '../ui/problem.ts'
 import type { DatabaseStatus } from './installation.ts'

@@ -1,6 +1,6 @@
 /** `svc db export` and `svc db import`: a whole database through a file, between SQLite and PostgreSQL. */
-import { required, text, toggle, verb } from '../command.ts'
-import type { Session } from '../session.ts'
+import { required, text, toggle, verb } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import type { TransferReport } from './installation.ts'
 import { sizeText } from './sizes.ts'
 

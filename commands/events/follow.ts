@@ -2,8 +2,8 @@
 import type { EventType } from '../../src/api/event-types.ts'
 import type { Event } from '../../src/api/events.ts'
 import type { Client } from '../../src/client.ts'
-import { ApiError } from '../../src/errors.ts'
-import type { Session } from '../session.ts'
+import { ApiError } from '../../src/platform/errors.ts'
+import type { Session } from '../cli/session.ts'
 import { isTransient } from '../ui/problem.ts'
 
 export interface FollowFilters {

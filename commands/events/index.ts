@@ -1,8 +1,8 @@
 /** `svc events`: the events that are stored and delivered. */
 import type { EventType } from '../../src/api/event-types.ts'
 import { paths } from '../../src/api/paths.ts'
-import { type CommandInput, choiceOf, type Noun, required, text, verb } from '../command.ts'
-import { listOutcome, listVerb, recordVerb } from '../reads.ts'
+import { type CommandInput, choiceOf, type Noun, required, text, verb } from '../cli/command.ts'
+import { listOutcome, listVerb, recordVerb } from '../cli/reads.ts'
 import { verifyStoredEvents } from './verify.ts'
 import { watchEvents } from './watch.ts'
 

@@ -1,7 +1,7 @@
 /** Prints events as they arrive, one a line: JSON for programs, text for a terminal. */
 import type { Event } from '../../src/api/events.ts'
-import type { Session } from '../session.ts'
-import { terminal } from '../terminal.ts'
+import type { Session } from '../cli/session.ts'
+import { terminal } from '../cli/terminal.ts'
 import { usage } from '../ui/problem.ts'
 import { jsonText, printable } from '../ui/render.ts'
 

@@ -1,7 +1,7 @@
 /** `svc events verify`: compares the stored events with the chain, step by step. */
 import type { EventVerification } from '../../src/api/events.ts'
 import { paths } from '../../src/api/paths.ts'
-import { required, text, verb } from '../command.ts'
+import { required, text, verb } from '../cli/command.ts'
 
 const TIME = { placeholder: 'TIME' }
 

@@ -1,7 +1,7 @@
 /** `svc events watch`: new events as they happen, until Ctrl-C. */
 import type { EventType } from '../../src/api/event-types.ts'
 import { paths } from '../../src/api/paths.ts'
-import { type CommandInput, integer, text, verb } from '../command.ts'
+import { type CommandInput, integer, text, verb } from '../cli/command.ts'
 import { eventPosition, followEvents } from './follow.ts'
 import { eventLine, openEventLines } from './lines.ts'
 

@@ -1,7 +1,7 @@
 /** The amounts of a claim as text, each in its own unit. */
 import type { FeeClaimCreated } from '../../src/api/fee-claims.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
-import { decimalOf, LAMPORT_DECIMALS, solOf } from '../amounts.ts'
+import { decimalOf, LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
 
 export type ShownAmounts = Pick<
   FeeClaimCreated,

@@ -1,8 +1,8 @@
 /** `svc fees claim --all`: claims from every pool that holds fees, one after another; failures are reported and left for the next run. */
 import type { Beneficiary, FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
-import { LAMPORT_DECIMALS, rawUnits, solOf } from '../amounts.ts'
-import type { CommandOutcome } from '../command.ts'
-import { type Session, sessionWith } from '../session.ts'
+import { LAMPORT_DECIMALS, rawUnits, solOf } from '../cli/amounts.ts'
+import type { CommandOutcome } from '../cli/command.ts'
+import { type Session, sessionWith } from '../cli/session.ts'
 import { confirmOn } from '../signing/confirm.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'

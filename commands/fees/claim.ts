@@ -1,7 +1,7 @@
 /** `svc fees claim`: claims what a pool holds for its partner or creator, whole or split, signed by the user's keypair or the platform wallet. */
 import { BENEFICIARIES, BENEFICIARIES_OF, FEE_CLAIM_KINDS, type Split } from '../../src/api/fee-claims.ts'
 import { paths } from '../../src/api/paths.ts'
-import { choiceOf, type InputValues, listOf, text, toggle, verb } from '../command.ts'
+import { choiceOf, type InputValues, listOf, text, toggle, verb } from '../cli/command.ts'
 import { ALLOW_PROGRAMS, SIGNING } from '../signing/flags.ts'
 import { refuseNamedWallet } from '../signing/signing-wallet.ts'
 import { usage } from '../ui/problem.ts'

@@ -1,9 +1,9 @@
 /** Finds what `svc fees claim --all` can claim: every kind of every pool that may hold something for a party. */
 import { type Beneficiary, FEE_CLAIM_KINDS, type FeeClaimKind } from '../../src/api/fee-claims.ts'
 import type { Pool } from '../../src/api/pools.ts'
-import { ApiError } from '../../src/errors.ts'
+import { ApiError } from '../../src/platform/errors.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../cli/session.ts'
 import type { ShownAmounts } from './amounts.ts'
 import { prepareClaim } from './one-claim.ts'
 

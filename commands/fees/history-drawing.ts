@@ -1,6 +1,6 @@
 /** Draws what fee claims have paid over time: the SOL of partner and creator, or where none paid SOL, how many there were. */
 import type { FeeClaim } from '../../src/api/fee-claims.ts'
-import { ratioOf, solOf } from '../amounts.ts'
+import { ratioOf, solOf } from '../cli/amounts.ts'
 import type { Drawing } from '../ui/drawing.ts'
 import { timeSpans } from '../ui/time-spans.ts'
 

@@ -1,7 +1,7 @@
 /** The table of `svc fees list`: what each claim has paid, in SOL, and who got what. */
 import type { FeeClaim } from '../../src/api/fee-claims.ts'
-import { solOf } from '../amounts.ts'
-import type { Rows } from '../command.ts'
+import { solOf } from '../cli/amounts.ts'
+import type { Rows } from '../cli/command.ts'
 
 type PaidAmounts = Pick<FeeClaim, 'sol' | 'quote' | 'base'>
 

@@ -1,9 +1,9 @@
 /** `svc fees`: the fees that pools owe the partner: reading them, claiming them and the history of claims. */
 import type { FeeClaimKind } from '../../src/api/fee-claims.ts'
 import { paths } from '../../src/api/paths.ts'
-import { choiceOf, type Noun, required, text, verb } from '../command.ts'
+import { choiceOf, type Noun, required, text, verb } from '../cli/command.ts'
+import { listVerb } from '../cli/reads.ts'
 import { metricsOutcome } from '../pools/record.ts'
-import { listVerb } from '../reads.ts'
 import { claimPoolFees } from './claim.ts'
 import { historyDrawing } from './history-drawing.ts'
 import { historyTable } from './history-table.ts'

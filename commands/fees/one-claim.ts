@@ -1,8 +1,8 @@
 /** One claim of fees: built, previewed, signed by the user's keypair or the platform wallet, and followed. */
 import type { Beneficiary, FeeClaimCreated, FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
-import { LAMPORT_DECIMALS, rawUnits } from '../amounts.ts'
-import type { CommandOutcome } from '../command.ts'
-import type { Session } from '../session.ts'
+import { LAMPORT_DECIMALS, rawUnits } from '../cli/amounts.ts'
+import type { CommandOutcome } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import type { Demand, Signing } from '../signing/demand.ts'
 import { DEMANDS } from '../signing/demands.ts'
 import { buildFields, programsField, type SigningFlags, txVersionField } from '../signing/flags.ts'

@@ -2,7 +2,7 @@
 import type { Beneficiary, FeeClaimKind } from '../../src/api/fee-claims.ts'
 import type { FeeSchedule, FeeScheduleRun } from '../../src/api/fee-schedules.ts'
 import { paths } from '../../src/api/paths.ts'
-import { LAMPORT_DECIMALS, rawUnits, solOf } from '../amounts.ts'
+import { LAMPORT_DECIMALS, rawUnits, solOf } from '../cli/amounts.ts'
 import {
   type CommandOutcome,
   choiceOf,
@@ -13,8 +13,8 @@ import {
   toggle,
   type Verb,
   verb,
-} from '../command.ts'
-import { listVerb } from '../reads.ts'
+} from '../cli/command.ts'
+import { listVerb } from '../cli/reads.ts'
 import { ALLOW_PROGRAMS, programsField } from '../signing/flags.ts'
 import { usage } from '../ui/problem.ts'
 import { readSplits } from './splits.ts'

@@ -1,7 +1,7 @@
 /** Writes rows as CSV (RFC 4180) that a spreadsheet reads as text and numbers, never as formulas. */
 import { open } from 'node:fs/promises'
-import { replaceWith } from '../../src/files.ts'
-import { terminal } from '../terminal.ts'
+import { replaceWith } from '../../src/platform/files.ts'
+import { terminal } from '../cli/terminal.ts'
 import { reason } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'

@@ -1,7 +1,7 @@
 /** Reads entries and sums of the ledger page by page, and shows them: amounts in whole tokens, values at the stored price. */
 import type { LedgerEntry, LedgerSum } from '../../src/api/ledger.ts'
 import type { Client, ClientAnswer, ListMeta } from '../../src/client.ts'
-import { decimalOf } from '../amounts.ts'
+import { decimalOf } from '../cli/amounts.ts'
 import { usage } from '../ui/problem.ts'
 
 /** Follows the cursors of a list to its end. */

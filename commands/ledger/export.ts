@@ -1,8 +1,8 @@
 /** `svc ledger export`: the entries of a month or of all time as a file for accountants. */
 import type { LedgerEntry } from '../../src/api/ledger.ts'
 import { paths } from '../../src/api/paths.ts'
-import { choiceOf, required, text, verb } from '../command.ts'
-import type { Session } from '../session.ts'
+import { choiceOf, required, text, verb } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import { jsonText } from '../ui/render.ts'
 import { csvLine, writePieces } from './csv.ts'
 import { pagesOf, pricedValue, rangeOf, wholeAmount } from './entries.ts'

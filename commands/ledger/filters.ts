@@ -1,6 +1,6 @@
 /** The filters of entries, and those of sums. */
 import { LEDGER_KINDS, LEDGER_PARTIES } from '../../src/api/ledger-names.ts'
-import { choiceOf, type InputValues, text } from '../command.ts'
+import { choiceOf, type InputValues, text } from '../cli/command.ts'
 
 export const totalFilterFlags = {
   pool: text('Only what belongs to this pool', { placeholder: 'ADDRESS' }),

@@ -1,8 +1,8 @@
 /** `svc ledger`: the books: what every final transaction has moved, added up, proven, exported. */
 import type { LedgerEntry } from '../../src/api/ledger.ts'
 import { paths } from '../../src/api/paths.ts'
-import { type Noun, text } from '../command.ts'
-import { listVerb } from '../reads.ts'
+import { type Noun, text } from '../cli/command.ts'
+import { listVerb } from '../cli/reads.ts'
 import { rangeOf, shownEntry } from './entries.ts'
 import { exportLedger } from './export.ts'
 import { ledgerFilterFlags } from './filters.ts'

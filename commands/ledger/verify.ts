@@ -1,8 +1,8 @@
 /** `svc ledger verify`: compares the ledger with the chain, step by step. */
 import type { LedgerVerification } from '../../src/api/ledger.ts'
 import { paths } from '../../src/api/paths.ts'
-import { solOf } from '../amounts.ts'
-import { verb } from '../command.ts'
+import { solOf } from '../cli/amounts.ts'
+import { verb } from '../cli/command.ts'
 
 type VerifiedLedger = Omit<LedgerVerification, 'next_cursor'>
 type LedgerFault = LedgerVerification['faults'][number]

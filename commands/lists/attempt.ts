@@ -1,7 +1,7 @@
 /** Sends the transaction of a row until it is confirmed. What is signed is on disk first, and replaced only once it has ended. */
 import type { TrackedResource } from '../../src/api/payloads.ts'
-import { ApiError } from '../../src/errors.ts'
-import type { Session } from '../session.ts'
+import { ApiError } from '../../src/platform/errors.ts'
+import type { Session } from '../cli/session.ts'
 import { requestPlatformSignature } from '../signing/requests.ts'
 import type { CompleteTransaction } from '../signing/signatures.ts'
 import { failure } from '../ui/problem.ts'

@@ -1,7 +1,7 @@
 /** The journal of a list: what was begun for each row, on disk before anything is sent, so that the next run continues it. */
 import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { holdLock, isLocked } from '../../src/file-lock.ts'
-import { makeOwnDatabase, writeAtomically } from '../../src/files.ts'
+import { holdLock, isLocked } from '../../src/platform/file-lock.ts'
+import { makeOwnDatabase, writeAtomically } from '../../src/platform/files.ts'
 import { reason } from '../ui/files.ts'
 import { Problem, usage } from '../ui/problem.ts'
 

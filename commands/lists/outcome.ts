@@ -1,5 +1,5 @@
 /** What became of every row of a list: as records, as a table and as counts. */
-import type { CommandOutcome } from '../command.ts'
+import type { CommandOutcome } from '../cli/command.ts'
 import { EXIT } from '../ui/problem.ts'
 
 /** The most rows that a terminal lists of a list that may be long; of a longer one it shows the counts. */

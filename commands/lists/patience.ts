@@ -1,6 +1,6 @@
 /** Repeats requests of long runs: after a fault that may pass, and where the rate limit is used up. */
-import { ApiError } from '../../src/errors.ts'
-import type { Session } from '../session.ts'
+import { ApiError } from '../../src/platform/errors.ts'
+import type { Session } from '../cli/session.ts'
 import { UnexpectedBuild } from '../signing/demand.ts'
 import { RATE_LIMIT_PAUSE_MS } from '../signing/following.ts'
 

@@ -1,7 +1,7 @@
 /** One run over a list: preview, confirm, take the journal, do the rows several at a time, and report every row. */
-import { ApiError } from '../../src/errors.ts'
-import type { CommandOutcome } from '../command.ts'
-import { type Session, sessionWith } from '../session.ts'
+import { ApiError } from '../../src/platform/errors.ts'
+import type { CommandOutcome } from '../cli/command.ts'
+import { type Session, sessionWith } from '../cli/session.ts'
 import { confirmOn } from '../signing/confirm.ts'
 import { usage } from '../ui/problem.ts'
 

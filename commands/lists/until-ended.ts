@@ -1,7 +1,7 @@
 /** Sends signed bytes until it is proven how they ended: confirmed, failed, or expired so that others may be signed. */
 import type { TrackedResource } from '../../src/api/payloads.ts'
-import { ApiError } from '../../src/errors.ts'
-import type { Session } from '../session.ts'
+import { ApiError } from '../../src/platform/errors.ts'
+import type { Session } from '../cli/session.ts'
 import { trackedField } from '../signing/built-transactions.ts'
 import { waitForTransaction } from '../signing/following.ts'
 import { submitSigned } from '../signing/requests.ts'

@@ -1,6 +1,6 @@
 /** Reports the differences between two lists, the largest first: as rows, as CSV and as Markdown for a review. */
-import { decimalOf } from '../amounts.ts'
-import type { Rows } from '../command.ts'
+import { decimalOf } from '../cli/amounts.ts'
+import type { Rows } from '../cli/command.ts'
 import { csvLine } from '../ledger/csv.ts'
 import { printable } from '../ui/render.ts'
 

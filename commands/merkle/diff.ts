@@ -7,9 +7,9 @@ import { type EntryList, type ListEntry, totalAmount, totalLocked } from '../../
 import { recipientRoot } from '../../src/merkle/recipient-tree.ts'
 import { toHex } from '../../src/merkle/tree.ts'
 import { decodeTreeId } from '../../src/merkle/tree-id.ts'
-import { type CommandOutcome, required, text, toggle, verb } from '../command.ts'
+import { type CommandOutcome, required, text, toggle, verb } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import { writePieces } from '../ledger/csv.ts'
-import type { Session } from '../session.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import {
   amountText,

@@ -4,7 +4,7 @@ import { type EntryList, entryAt, MAX_STORED_LEAVES } from '../../src/merkle/ent
 import { toHex } from '../../src/merkle/tree.ts'
 import { checkTreeFile } from '../../src/merkle/tree-files/tree-file.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
-import { integer, required, text, toggle, verb } from '../command.ts'
+import { integer, required, text, toggle, verb } from '../cli/command.ts'
 import { usage } from '../ui/problem.ts'
 import { builtTreeRecord, readHash, readKey } from './built-record.ts'
 import { openTreeFile, requireWhole } from './recipients.ts'

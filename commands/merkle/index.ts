@@ -1,5 +1,5 @@
 /** `svc merkle`: from a CSV of recipients, or the tree of another tool, to a tree and its proofs, and the differences between two lists. */
-import type { Noun } from '../command.ts'
+import type { Noun } from '../cli/command.ts'
 import { buildTreeOfCsv } from './build.ts'
 import { diff } from './diff.ts'
 import { importTree } from './import.ts'

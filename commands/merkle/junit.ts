@@ -1,7 +1,7 @@
 /** Writes what a check of recipient lists found as a JUnit report, which the pages of CI systems show beside a change. */
-import { writeAtomically } from '../../src/files.ts'
 import type { MerkleIssue } from '../../src/merkle/errors.ts'
-import { type CommandOutcome, text } from '../command.ts'
+import { writeAtomically } from '../../src/platform/files.ts'
+import { type CommandOutcome, text } from '../cli/command.ts'
 import { reason } from '../ui/files.ts'
 import { Cancelled, EXIT, failure, Problem, usage } from '../ui/problem.ts'
 import { inXml } from '../ui/xml.ts'

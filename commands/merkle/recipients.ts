@@ -17,7 +17,7 @@ import {
   type JitoDetail,
   type TreeFile,
 } from '../../src/merkle/tree-files/tree-file.ts'
-import { type CommandOutcome, choiceOf, integer } from '../command.ts'
+import { type CommandOutcome, choiceOf, integer } from '../cli/command.ts'
 import { readBytes, unreadable } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import type { Ui } from '../ui/ui.ts'

@@ -1,8 +1,8 @@
 /** Stores a locally built tree through the API. */
 import type { TreeCreated, TreeRecord } from '../../src/api/merkle-trees.ts'
 import { type EntryList, entryAt } from '../../src/merkle/entry-list.ts'
-import { rememberHere } from '../remembered.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../cli/session.ts'
+import { rememberHere } from '../signing/remembered.ts'
 import { failure } from '../ui/problem.ts'
 import type { RootedList } from './built-record.ts'
 

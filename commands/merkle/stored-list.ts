@@ -1,6 +1,6 @@
 /** Fetches the whole list of a stored tree, page by page. */
 import { type EntryList, type ListEntry, listFromEntries } from '../../src/merkle/entry-list.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../cli/session.ts'
 
 const ENTRIES_PER_PAGE = '100'
 

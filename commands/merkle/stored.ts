@@ -1,7 +1,7 @@
 /** `svc merkle list`, `get` and `entries`: reads stored trees. */
 import { paths } from '../../src/api/paths.ts'
-import { required, text } from '../command.ts'
-import { listVerb, recordVerb } from '../reads.ts'
+import { required, text } from '../cli/command.ts'
+import { listVerb, recordVerb } from '../cli/reads.ts'
 
 export const listTrees = listVerb({
   about: 'List stored trees, newest first',

@@ -2,8 +2,8 @@
 
 import type { NftCreated } from '../../src/api/nfts.ts'
 import { paths } from '../../src/api/paths.ts'
-import { type Noun, required, text, verb } from '../command.ts'
-import { listVerb, recordVerb } from '../reads.ts'
+import { type Noun, required, text, verb } from '../cli/command.ts'
+import { listVerb, recordVerb } from '../cli/reads.ts'
 import { DEMANDS } from '../signing/demands.ts'
 import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'

@@ -1,8 +1,8 @@
 /** Plans which rows of a list are minted: their keys, their state on chain, and rows that an earlier run may have minted. */
 import { PROGRAMS } from '../../src/solana/programs.ts'
+import type { Session } from '../cli/session.ts'
 import { patiently } from '../lists/patience.ts'
 import { SIGNED_EXPIRY_MS } from '../lists/until-ended.ts'
-import type { Session } from '../session.ts'
 import { usage } from '../ui/problem.ts'
 import { goneRows, type KeyedRow, keyRows, type MintJournal } from './mint-journal.ts'
 import type { NftRow } from './rows.ts'

@@ -1,8 +1,8 @@
 /** Mints the open rows of a list, several at a time, each until it is confirmed. */
-import { ApiError } from '../../src/errors.ts'
+import { ApiError } from '../../src/platform/errors.ts'
+import type { Session } from '../cli/session.ts'
 import { patiently } from '../lists/patience.ts'
 import { workThrough } from '../lists/run.ts'
-import type { Session } from '../session.ts'
 import { checkedBuild, signingFor, UnexpectedBuild } from '../signing/demand.ts'
 import { DEMANDS } from '../signing/demands.ts'
 import { programsField, type SigningFlags, txVersionField } from '../signing/flags.ts'

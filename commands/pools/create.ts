@@ -2,8 +2,8 @@
 
 import { paths } from '../../src/api/paths.ts'
 import type { Pool, PoolCreated } from '../../src/api/pools.ts'
-import { type CommandOutcome, verb } from '../command.ts'
-import type { Session } from '../session.ts'
+import { type CommandOutcome, verb } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import { buildFields, txVersionField } from '../signing/flags.ts'
 import { platformAddress, sendByPlatform } from '../signing/platform-wallet.ts'
 import { runSigned } from '../signing/run.ts'

@@ -1,6 +1,6 @@
 /** The launch curve of a pool as a drawing for reports: the price over what was raised, and the pool on it. */
 import type { Pool } from '../../src/api/pools.ts'
-import { ratioOf } from '../amounts.ts'
+import { ratioOf } from '../cli/amounts.ts'
 import { priceOf, raisedInAll, shortOf, sqrtPriceAt } from '../ui/curve.ts'
 import type { Drawing } from '../ui/drawing.ts'
 import { poolState } from './state.ts'

@@ -2,8 +2,8 @@
 import { paths } from '../../src/api/paths.ts'
 import type { EarnedAmountsRecord, PoolEarnings } from '../../src/api/pool-earnings.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
-import { LAMPORT_DECIMALS, wholeOf } from '../amounts.ts'
-import { required, text, verb } from '../command.ts'
+import { LAMPORT_DECIMALS, wholeOf } from '../cli/amounts.ts'
+import { required, text, verb } from '../cli/command.ts'
 import { printable } from '../ui/render.ts'
 
 const COLUMNS = ['party', 'kind', 'token', 'accrued', 'claimable', 'claimed'] as const

@@ -1,7 +1,7 @@
 /** `svc pools`: tokens launched on a curve, traded and followed until they migrate. */
 import { paths } from '../../src/api/paths.ts'
-import { choiceOf, type Noun, required, text, verb } from '../command.ts'
-import { listVerb } from '../reads.ts'
+import { choiceOf, type Noun, required, text, verb } from '../cli/command.ts'
+import { listVerb } from '../cli/reads.ts'
 import { SVG } from '../ui/drawing-flags.ts'
 import { create } from './create.ts'
 import { earnings } from './earnings.ts'

@@ -1,5 +1,5 @@
 /** The flags of `svc pools create`. */
-import { asked, choiceOf, type InputValues, integer, requiredUnless, text, toggle } from '../command.ts'
+import { asked, choiceOf, type InputValues, integer, requiredUnless, text, toggle } from '../cli/command.ts'
 import { ALLOW_PROGRAMS, SIGNING, WALLET_ADDRESS } from '../signing/flags.ts'
 
 const URL_VALUE = { placeholder: 'URL' }

@@ -1,8 +1,8 @@
 /** `svc pools create --from`: launches every row of a list once, however often the command is interrupted and run again. */
-import { solOf } from '../amounts.ts'
-import type { CommandOutcome } from '../command.ts'
+import { solOf } from '../cli/amounts.ts'
+import type { CommandOutcome } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import { refuseStandardInput, runList, workThrough } from '../lists/run.ts'
-import type { Session } from '../session.ts'
 import { refuseUnconfirmable } from '../signing/confirm.ts'
 import { previewLine } from '../signing/preview.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'

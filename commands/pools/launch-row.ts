@@ -1,7 +1,7 @@
 /** Launches one row of a list once, however often its run is interrupted: what is signed is in the journal first. */
+import type { Session } from '../cli/session.ts'
 import { type AttemptEnd, endOfSigned, untilConfirmed } from '../lists/attempt.ts'
 import { patiently } from '../lists/patience.ts'
-import type { Session } from '../session.ts'
 import { trackedField } from '../signing/built-transactions.ts'
 import { type Demand, requireDemanded, signingFor } from '../signing/demand.ts'
 import { type SigningFlags, txVersionField } from '../signing/flags.ts'

@@ -1,7 +1,7 @@
 /** The result of every row of a list of launches, and of its rehearsal. */
 import type { PoolRehearsal } from '../../src/api/pool-rehearsals.ts'
-import { solOf } from '../amounts.ts'
-import type { CommandOutcome } from '../command.ts'
+import { solOf } from '../cli/amounts.ts'
+import type { CommandOutcome } from '../cli/command.ts'
 import { FAILED_WORDS, rowsOutcome } from '../lists/outcome.ts'
 import { EXIT } from '../ui/problem.ts'
 import type { LaunchedEntry } from './list-journal.ts'

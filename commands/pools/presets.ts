@@ -2,7 +2,7 @@
 
 import { paths } from '../../src/api/paths.ts'
 import type { PoolPreset } from '../../src/api/pool-presets.ts'
-import { toggle, verb } from '../command.ts'
+import { toggle, verb } from '../cli/command.ts'
 import { drawCurve, drawingWidth, quoteUnitOf, shortOf, sqrtPriceFromText } from '../ui/curve.ts'
 import { allPresets } from './all-presets.ts'
 

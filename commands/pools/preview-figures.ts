@@ -1,8 +1,8 @@
 /** The figures of a preview as a terminal and a picture show them. */
 import type { PoolPreview } from '../../src/api/pool-previews.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
-import { decimalOf, LAMPORT_DECIMALS, ratioOf } from '../amounts.ts'
-import type { Rows } from '../command.ts'
+import { decimalOf, LAMPORT_DECIMALS, ratioOf } from '../cli/amounts.ts'
+import type { Rows } from '../cli/command.ts'
 import { shortOf } from '../ui/curve.ts'
 import type { PlotPoint } from '../ui/plot.ts'
 

@@ -1,6 +1,6 @@
 /** Draws a preview as an SVG file: the price over what was raised, and below it what each party has of the fees. */
 import type { PoolPreview } from '../../src/api/pool-previews.ts'
-import { ratioOf } from '../amounts.ts'
+import { ratioOf } from '../cli/amounts.ts'
 import { fixed, svgOf, svgText } from '../ui/drawing.ts'
 import { pricePoints, quoteName, shortly, shortText } from './preview-figures.ts'
 

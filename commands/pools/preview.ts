@@ -1,8 +1,8 @@
 /** `svc pools preview`: a launch with a preset before it is made, as a table, a drawing and a picture. */
 import { paths } from '../../src/api/paths.ts'
 import type { PoolPreview } from '../../src/api/pool-previews.ts'
-import { integer, text, verb } from '../command.ts'
-import type { Session } from '../session.ts'
+import { integer, text, verb } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import { drawingWidth } from '../ui/curve.ts'
 import { writePicture } from '../ui/drawing.ts'
 import { SVG } from '../ui/drawing-flags.ts'

@@ -1,7 +1,7 @@
 /** `svc pools progress`: the curve of a pool and the pool's position on it. */
 import { paths } from '../../src/api/paths.ts'
 import type { CurveProgress, Pool } from '../../src/api/pools.ts'
-import { required, text, verb } from '../command.ts'
+import { required, text, verb } from '../cli/command.ts'
 import { drawCurve, drawingWidth, shortOf } from '../ui/curve.ts'
 import { printable } from '../ui/render.ts'
 import { percentOf, poolState } from './state.ts'

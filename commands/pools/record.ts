@@ -1,7 +1,7 @@
 /** Pools and their fees for a terminal, without the raw state of the chain, which is for scripts. */
 import type { Pool, PoolFeeMetrics } from '../../src/api/pools.ts'
-import { solOf } from '../amounts.ts'
-import type { CommandOutcome } from '../command.ts'
+import { solOf } from '../cli/amounts.ts'
+import type { CommandOutcome } from '../cli/command.ts'
 import { drawCurve, drawingWidth } from '../ui/curve.ts'
 import { drawingSvg, writePicture } from '../ui/drawing.ts'
 import { curveDrawing } from './curve-drawing.ts'

@@ -1,9 +1,9 @@
 /** `svc pools create --rehearse`: shows what a launch and all that follows it would do, run on a copy of the cluster. */
 import type { PoolRehearsal, RehearsalBook, RehearsalStep } from '../../src/api/pool-rehearsals.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
-import { decimalOf, LAMPORT_DECIMALS, solOf } from '../amounts.ts'
-import type { CommandOutcome } from '../command.ts'
-import type { Session } from '../session.ts'
+import { decimalOf, LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
+import type { CommandOutcome } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import { txVersionField } from '../signing/flags.ts'
 import { platformAddress } from '../signing/platform-wallet.ts'
 import { previewLine } from '../signing/preview.ts'

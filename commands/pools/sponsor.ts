@@ -1,5 +1,5 @@
 /** Who pays for a launch where that is another than its creator. */
-import type { Session } from '../session.ts'
+import type { Session } from '../cli/session.ts'
 import { usage } from '../ui/problem.ts'
 import type { CreateFlags } from './launch-flags.ts'
 

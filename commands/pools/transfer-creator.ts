@@ -1,7 +1,7 @@
 /** `svc pools transfer-creator`: hands the role of a pool's creator over, signed by the present one. */
 import type { PoolCreatorTransfer } from '../../src/api/creator-transfers.ts'
 import { paths } from '../../src/api/paths.ts'
-import { required, text, verb } from '../command.ts'
+import { required, text, verb } from '../cli/command.ts'
 import { amountTexts } from '../fees/amounts.ts'
 import { DEMANDS } from '../signing/demands.ts'
 import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING, WALLET_ADDRESS } from '../signing/flags.ts'

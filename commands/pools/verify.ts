@@ -1,9 +1,9 @@
 /** `svc pools verify`, and waiting until a pool is live. */
 import { paths } from '../../src/api/paths.ts'
 import type { Pool } from '../../src/api/pools.ts'
-import type { ApiError } from '../../src/errors.ts'
-import { required, text, verb } from '../command.ts'
-import type { Session } from '../session.ts'
+import type { ApiError } from '../../src/platform/errors.ts'
+import { required, text, verb } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import { EXIT, failure, isTransient } from '../ui/problem.ts'
 import { poolState } from './state.ts'
 

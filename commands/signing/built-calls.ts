@@ -13,7 +13,7 @@ import {
   TOKEN_PROGRAM,
 } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { solOf } from '../amounts.ts'
+import { solOf } from '../cli/amounts.ts'
 import { type Call, type Demand, unexpectedBuild, type Wanted } from './demanded-calls.ts'
 import type { DescribedContent } from './wallet.ts'
 

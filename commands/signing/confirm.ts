@@ -1,5 +1,5 @@
 /** Asks the user before anything is sent, on every cluster where a mistake costs money. */
-import type { Session } from '../session.ts'
+import type { Session } from '../cli/session.ts'
 import { usage } from '../ui/problem.ts'
 
 /** Clusters whose SOL has no value, so that no confirmation is requested. */

@@ -7,7 +7,7 @@ import {
   TOKEN_PROGRAM,
   WRAPPED_SOL,
 } from '../../src/solana/program-ids.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../cli/session.ts'
 import { usage } from '../ui/problem.ts'
 import type { Call, Demand, Wanted } from './demanded-calls.ts'
 import type { ClaimAddresses } from './wallet.ts'

@@ -1,8 +1,8 @@
 /** The calls that put an airdrop on chain and fund it, and those by which a wallet claims its own part. */
 import { CLAWBACK_DAYS } from '../../src/api/airdrop-terms.ts'
+import { DAY_SECONDS } from '../../src/platform/timing.ts'
 import { TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { DAY_SECONDS } from '../../src/timing.ts'
 import { anyValue, type Call, opens, pays, platformFee, type Signing } from './demand.ts'
 
 export interface AskedAirdrop {

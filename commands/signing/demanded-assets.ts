@@ -1,8 +1,8 @@
 /** The calls about gold locks, collections, NFTs and stakes. */
+import { DAY_SECONDS } from '../../src/platform/timing.ts'
 import { borshString } from '../../src/solana/borsh.ts'
 import { goldLockMemo, stakeMemo } from '../../src/solana/memos.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { DAY_SECONDS } from '../../src/timing.ts'
 import { type Call, opens, platformFee, provesDecimals, type Signing, writesMemo } from './demand.ts'
 
 interface AskedGold {

@@ -3,7 +3,7 @@ import { TIP_ACCOUNTS } from '../../src/solana/bundles.ts'
 import { ByteReader, ShortData } from '../../src/solana/byte-reader.ts'
 import { TOKEN_2022_PROGRAM, WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
-import { solOf } from '../amounts.ts'
+import { solOf } from '../cli/amounts.ts'
 import { usage } from '../ui/problem.ts'
 import {
   anyValue,

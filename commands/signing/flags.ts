@@ -1,5 +1,5 @@
 /** The flags of every command that signs. */
-import { choiceOf, type InputValues, text, toggle } from '../command.ts'
+import { choiceOf, type InputValues, text, toggle } from '../cli/command.ts'
 
 export const KEYPAIR = text(
   'Keypair file or wallet that signs (default: the setting keypair, else the file of the Solana CLI)',

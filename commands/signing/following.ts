@@ -1,7 +1,7 @@
 /** Waits for a transaction by polling the API until it has reached the requested lifecycle. */
 import type { Transaction } from '../../src/api/transactions.ts'
 import { SYSTEM_PROGRAM } from '../../src/solana/program-ids.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../cli/session.ts'
 import { failure, isTransient, Problem } from '../ui/problem.ts'
 import type { Wait } from './flags.ts'
 

@@ -1,6 +1,6 @@
 /** Gives previewed transactions a fresh blockhash once the user has agreed, so that a slow answer sends nothing expired. */
-import { ApiError } from '../../src/errors.ts'
-import type { Session } from '../session.ts'
+import { ApiError } from '../../src/platform/errors.ts'
+import type { Session } from '../cli/session.ts'
 import { failure } from '../ui/problem.ts'
 import { type BuiltTransactions, transactionsOf } from './built-transactions.ts'
 

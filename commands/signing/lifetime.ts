@@ -1,6 +1,6 @@
 /** Tells how long a transaction can still be sent: until its last block height, at the slot time that was measured. */
 import type { ClusterState } from '../../src/api/service.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../cli/session.ts'
 
 /**
  * The chain's height and slot time; null where the API cannot tell, as that of an earlier version, because a text for

@@ -1,5 +1,5 @@
 /** The answer of what adds signatures to transactions that are not sent: they, who has signed, and who is missing. */
-import type { CommandOutcome } from '../command.ts'
+import type { CommandOutcome } from '../cli/command.ts'
 import { trackedField } from './built-transactions.ts'
 import type { TransactionInput } from './transaction-input.ts'
 import type { SignedTransaction } from './wallet.ts'

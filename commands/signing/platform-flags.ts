@@ -1,5 +1,5 @@
 /** The flags of a platform that uses svc: its name and its fee. */
-import { integer, text } from '../command.ts'
+import { integer, text } from '../cli/command.ts'
 
 /** The platform in records where --platform-id is not set. */
 export const DEFAULT_PLATFORM = 'svc'

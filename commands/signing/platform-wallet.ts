@@ -1,7 +1,7 @@
 /** Transactions that the platform wallet signs: confirmed by the user, signed under an idempotency key, and followed. */
 import type { Transaction } from '../../src/api/transactions.ts'
-import type { CommandOutcome } from '../command.ts'
-import type { Session } from '../session.ts'
+import type { CommandOutcome } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import { failure, usage } from '../ui/problem.ts'
 import { confirmOn } from './confirm.ts'
 import type { Wait } from './flags.ts'

@@ -1,6 +1,6 @@
 /** Previews a transaction in lines for a terminal: fee, rent, and which balances change by how much. */
 import type { Simulation } from '../../src/api/transactions.ts'
-import { decimalOf, LAMPORT_DECIMALS, solOf } from '../amounts.ts'
+import { decimalOf, LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
 import { printable } from '../ui/render.ts'
 import type { Demand } from './demand.ts'
 import type { Forecast } from './run-failures.ts'

@@ -1,7 +1,7 @@
 /** Requests that must be carried out once: submitting signed bytes, and requesting a signature of the platform wallet. */
 import type { Client } from '../../src/client.ts'
-import { ApiError } from '../../src/errors.ts'
-import type { Session } from '../session.ts'
+import { ApiError } from '../../src/platform/errors.ts'
+import type { Session } from '../cli/session.ts'
 import { failure } from '../ui/problem.ts'
 
 type SubmitBody = Parameters<Client['transactions']['submit']>[0]

@@ -1,6 +1,6 @@
 /** The failures of a signed run: of its simulation, and of a transaction on chain. */
 import type { Simulation, Transaction } from '../../src/api/transactions.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../cli/session.ts'
 import { failure, Problem } from '../ui/problem.ts'
 import type { Explanation, TransactionContent } from './wallet.ts'
 

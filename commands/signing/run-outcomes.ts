@@ -1,7 +1,7 @@
 /** The results of a signed run: unsigned transactions, a dry run, or what was sent and its lifecycle. */
 import type { Transaction } from '../../src/api/transactions.ts'
-import { inWhole } from '../amounts.ts'
-import type { CommandOutcome } from '../command.ts'
+import { inWhole } from '../cli/amounts.ts'
+import type { CommandOutcome } from '../cli/command.ts'
 import { EXIT } from '../ui/problem.ts'
 import { type BuiltTransactions, lifetimeFields, trackedField } from './built-transactions.ts'
 import type { Forecast } from './run-failures.ts'

@@ -1,7 +1,7 @@
 /** One signed run of a command: prepare, preview, confirm, sign, submit and follow, with the user's keypair or the platform wallet. */
 import type { Transaction } from '../../src/api/transactions.ts'
-import type { CommandOutcome } from '../command.ts'
-import type { Session } from '../session.ts'
+import type { CommandOutcome } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import { usage } from '../ui/problem.ts'
 import { type BuiltTransactions, transactionsOf } from './built-transactions.ts'
 import { confirmOn, refuseOtherSigners, refuseUnconfirmable } from './confirm.ts'

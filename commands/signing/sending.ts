@@ -1,7 +1,7 @@
 /** Sends the signed transactions of one run: one after another, each depending on the one before it, or as a bundle. */
 import type { Transaction } from '../../src/api/transactions.ts'
-import { ApiError } from '../../src/errors.ts'
-import { type Session, sessionWith } from '../session.ts'
+import { ApiError } from '../../src/platform/errors.ts'
+import { type Session, sessionWith } from '../cli/session.ts'
 import { failure } from '../ui/problem.ts'
 import { type BuiltTransactions, trackedField } from './built-transactions.ts'
 import type { Wait } from './flags.ts'

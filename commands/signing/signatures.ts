@@ -1,5 +1,5 @@
 /** Signs locally with the keys that a build returned and with the user's keypair. */
-import type { Session } from '../session.ts'
+import type { Session } from '../cli/session.ts'
 import { failure } from '../ui/problem.ts'
 import type { BuiltTransactions } from './built-transactions.ts'
 import type { CheckedBuild } from './demand.ts'

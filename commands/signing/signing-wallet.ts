@@ -1,5 +1,5 @@
 /** Who signs a command: the local keypair, or a wallet that is named by its address because its key is elsewhere. */
-import type { Session } from '../session.ts'
+import type { Session } from '../cli/session.ts'
 import { Problem, usage } from '../ui/problem.ts'
 
 /** The flags that name the wallet by its address; a command has those that fit what the wallet is to it. */

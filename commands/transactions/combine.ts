@@ -1,5 +1,5 @@
 /** `svc tx combine`: joins the signatures that were made in different places, without asking anybody. */
-import { listOf, required, verb } from '../command.ts'
+import { listOf, required, verb } from '../cli/command.ts'
 import { partialOutcome } from '../signing/partial-outcome.ts'
 import { transactionsIn } from '../signing/transaction-input.ts'
 import { readText } from '../ui/files.ts'

@@ -1,8 +1,8 @@
 /** `svc tx decode`: what is in a transaction, how long it can land, and what a trial run of it changes. */
 import { paths } from '../../src/api/paths.ts'
-import { ApiError } from '../../src/errors.ts'
-import { required, text, toggle, verb } from '../command.ts'
-import type { Session } from '../session.ts'
+import { ApiError } from '../../src/platform/errors.ts'
+import { required, text, toggle, verb } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import { contentOutcome, type Findings } from '../signing/content.ts'
 import { clusterState } from '../signing/lifetime.ts'
 import { readTransaction } from '../signing/transaction-input.ts'

@@ -1,8 +1,8 @@
 /** `svc tx`: submitting signed transactions, signing, refreshing, following, simulating and reading them. */
 
 import { paths } from '../../src/api/paths.ts'
-import { choiceOf, integer, listOf, type Noun, required, text, toggle, verb } from '../command.ts'
-import { recordVerb } from '../reads.ts'
+import { choiceOf, integer, listOf, type Noun, required, text, toggle, verb } from '../cli/command.ts'
+import { recordVerb } from '../cli/reads.ts'
 import { WAIT } from '../signing/flags.ts'
 import { waitForTransaction } from '../signing/following.ts'
 import { effectLines, failureLines } from '../signing/preview.ts'

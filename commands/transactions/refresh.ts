@@ -1,8 +1,8 @@
 /** `svc tx refresh`: gives a build that waits for its signatures a fresh blockhash. */
 import { paths } from '../../src/api/paths.ts'
-import { ApiError } from '../../src/errors.ts'
-import { required, text, verb } from '../command.ts'
-import type { Session } from '../session.ts'
+import { ApiError } from '../../src/platform/errors.ts'
+import { required, text, verb } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import { lifetimeFields, trackedField } from '../signing/built-transactions.ts'
 import { clusterState, lifetimeText } from '../signing/lifetime.ts'
 import { readTransactions, type TransactionInput } from '../signing/transaction-input.ts'

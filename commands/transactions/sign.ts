@@ -1,6 +1,6 @@
 /** `svc tx sign`: shows what a transaction does, and adds the signature of a local keypair; sends nothing. */
-import { required, text, verb } from '../command.ts'
-import type { Session } from '../session.ts'
+import { required, text, verb } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import { refuseUnconfirmable } from '../signing/confirm.ts'
 import { contentOutcome } from '../signing/content.ts'
 import { KEYPAIR } from '../signing/flags.ts'

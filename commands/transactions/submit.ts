@@ -1,7 +1,7 @@
 /** `svc tx submit`: sends what was signed, alone, in order or as a bundle, and follows it. */
 import type { Transaction } from '../../src/api/transactions.ts'
-import type { CommandOutcome } from '../command.ts'
-import type { Session } from '../session.ts'
+import type { CommandOutcome } from '../cli/command.ts'
+import type { Session } from '../cli/session.ts'
 import { trackedField } from '../signing/built-transactions.ts'
 import type { Wait } from '../signing/flags.ts'
 import { waitForTransaction } from '../signing/following.ts'

@@ -1,9 +1,9 @@
 /** Draws a launch curve as text: the price of the token over what was raised, and the position of a pool. */
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { squareRoot } from '../../src/solana/square-root.ts'
-import { decimalOf, LAMPORT_DECIMALS } from '../amounts.ts'
-import type { Output } from '../standard-output.ts'
-import { terminal } from '../terminal.ts'
+import { decimalOf, LAMPORT_DECIMALS } from '../cli/amounts.ts'
+import type { Output } from '../cli/standard-output.ts'
+import { terminal } from '../cli/terminal.ts'
 import { showsBraille } from './plot.ts'
 
 /** A curve in the program's units: prices are square roots of raw quote for one raw unit, times 2^64. */

@@ -1,5 +1,5 @@
 /** The flags of verbs that draw; what draws is loaded only where it is wanted. */
-import { text, toggle } from '../command.ts'
+import { text, toggle } from '../cli/command.ts'
 
 export const SVG = text('Write the drawing as a picture (SVG)', { placeholder: 'FILE' })
 

@@ -1,5 +1,5 @@
 /** A drawing of numbers: one model, which a terminal shows as text and a report as a picture. */
-import { writeAtomically } from '../../src/files.ts'
+import { writeAtomically } from '../../src/platform/files.ts'
 import { type Bars, barLines } from './bars.ts'
 import { drawingWidth } from './curve.ts'
 import { reason } from './files.ts'

@@ -1,6 +1,6 @@
 /** Reads input files of commands: a path, or `-` for standard input. */
-import type { FileFault } from '../../src/files.ts'
-import { terminal } from '../terminal.ts'
+import type { FileFault } from '../../src/platform/files.ts'
+import { terminal } from '../cli/terminal.ts'
 import { Problem, type ProblemExtras, usage } from './problem.ts'
 
 /** Reads the whole file; throws a usage problem that names a file that cannot be read. */

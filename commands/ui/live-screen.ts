@@ -1,5 +1,5 @@
 /** Draws lines that change in place, on a terminal. */
-import type { Output } from '../standard-output.ts'
+import type { Output } from '../cli/standard-output.ts'
 import { cutToWidth } from './columns.ts'
 import { drawingWidth } from './curve.ts'
 

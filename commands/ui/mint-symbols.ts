@@ -1,8 +1,8 @@
 /** Puts the symbols of tokens beside their mints, in what a person reads on a terminal. */
 import type { TokenLabelBatch } from '../../src/api/tokens.ts'
+import { withTimeout } from '../../src/platform/timing.ts'
 import { isAddress } from '../../src/solana/addresses.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
-import { withTimeout } from '../../src/timing.ts'
 import type { CommandOutcome, Rows } from '../outcome.ts'
 
 /** The columns and fields that hold mints, and the names of the symbols beside them. */

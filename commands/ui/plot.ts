@@ -1,5 +1,5 @@
 /** Draws a rising line as text: in dots of braille, or in ASCII where the terminal has nothing else. */
-import { terminal } from '../terminal.ts'
+import { terminal } from '../cli/terminal.ts'
 
 export interface PlotPoint {
   /** Both from 0 to 1. */

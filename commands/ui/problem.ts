@@ -1,5 +1,5 @@
 /** Failures of commands: what is wrong, where, what to do about it, and an exit code. */
-import { ApiError, type ErrorCode, type ErrorExtras } from '../../src/errors.ts'
+import { ApiError, type ErrorCode, type ErrorExtras } from '../../src/platform/errors.ts'
 
 export const EXIT = {
   done: 0,

@@ -1,7 +1,7 @@
 /** A progress line on stderr, drawn only for a person at a terminal and only while there is something to wait for. */
 // The spinner and the bar of @clack/prompts take standard input while they draw: with them Ctrl-C ends the process with
 // exit code 0 before it can say what was sent, and a list that is piped in is lost.
-import type { Output } from '../standard-output.ts'
+import type { Output } from '../cli/standard-output.ts'
 
 /** Updates a progress bar; a `total` of 0 means that it is unknown. */
 export type ProgressBar = (done: number, total: number) => void

@@ -1,8 +1,8 @@
 /** Reports a failure: the API's error envelope with `-o json`, otherwise a line with its field, its request id and what to do. */
 import type { ApiFailure } from '../../src/client.ts'
-import { ApiError, type ErrorCode, GENERIC_MESSAGE } from '../../src/errors.ts'
-import { FileFault } from '../../src/files.ts'
-import { NativeModuleFault } from '../../src/native-modules.ts'
+import { ApiError, type ErrorCode, GENERIC_MESSAGE } from '../../src/platform/errors.ts'
+import { FileFault } from '../../src/platform/files.ts'
+import { NativeModuleFault } from '../../src/platform/native-modules.ts'
 import { Cancelled, EXIT, EXIT_BY_CODE, Problem } from './problem.ts'
 import { type Format, jsonText, multiline, printable } from './render.ts'
 

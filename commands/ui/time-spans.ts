@@ -1,5 +1,5 @@
 /** Divides a stretch of time into spans that people count in: hours, days, weeks. */
-import { DAY_MS, HOUR_MS } from '../../src/timing.ts'
+import { DAY_MS, HOUR_MS } from '../../src/platform/timing.ts'
 
 const SPANS = [
   ['hour', HOUR_MS],

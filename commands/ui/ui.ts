@@ -1,8 +1,8 @@
 /** The terminal as commands use it: the answer on stdout, everything else on stderr, and prompts only on a terminal. */
 import type { Writable } from 'node:stream'
+import type { Output } from '../cli/standard-output.ts'
+import { type Terminal, terminal } from '../cli/terminal.ts'
 import type { CommandOutcome } from '../outcome.ts'
-import type { Output } from '../standard-output.ts'
-import { type Terminal, terminal } from '../terminal.ts'
 import type { AnswerView } from './answer-view.ts'
 import type { Paint } from './paint.ts'
 import { Cancelled, usage } from './problem.ts'

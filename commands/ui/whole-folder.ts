@@ -1,7 +1,7 @@
 /** Writes a folder that is whole or not there: into a new one beside it, which then takes its place. */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
-import { makeFolders } from '../../src/files.ts'
+import { makeFolders } from '../../src/platform/files.ts'
 import { reason } from './files.ts'
 import { failure, usage } from './problem.ts'
 

@@ -2,8 +2,8 @@
 import type { WalletBalances } from '../../src/api/accounts.ts'
 import { paths } from '../../src/api/paths.ts'
 import { isAddress } from '../../src/solana/addresses.ts'
-import { LAMPORT_DECIMALS, wholeOf } from '../amounts.ts'
-import { type CommandOutcome, text, verb } from '../command.ts'
+import { LAMPORT_DECIMALS, wholeOf } from '../cli/amounts.ts'
+import { type CommandOutcome, text, verb } from '../cli/command.ts'
 
 const COLUMNS = ['symbol', 'amount', 'mint', 'name', 'account'] as const
 

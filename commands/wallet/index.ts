@@ -1,6 +1,6 @@
 /** `svc wallet`: the keys that commands sign with, kept encrypted or in a program of the user's own, and what they hold. */
-import { integer, type Noun, required, text, toggle, verb } from '../command.ts'
-import { listOutcome } from '../reads.ts'
+import { integer, type Noun, required, text, toggle, verb } from '../cli/command.ts'
+import { listOutcome } from '../cli/reads.ts'
 import { usage } from '../ui/problem.ts'
 import { balance } from './balance.ts'
 import { readSecretText } from './key-input.ts'

@@ -1,5 +1,5 @@
 /** Reads a key for `svc wallet import` from a private file, standard input or a prompt, and never from an argument. */
-import { FileFault, readOwn } from '../../src/files.ts'
+import { FileFault, readOwn } from '../../src/platform/files.ts'
 import { privateFileProblem, readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import type { Ui } from '../ui/ui.ts'

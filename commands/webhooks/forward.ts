@@ -1,7 +1,7 @@
 /** Sends one event to a URL in the form of a webhook delivery, with a few retries. */
 import type { Event } from '../../src/api/events.ts'
-import { parseUrl } from '../../src/urls.ts'
-import type { SessionClock } from '../session.ts'
+import { parseUrl } from '../../src/platform/urls.ts'
+import type { SessionClock } from '../cli/session.ts'
 import { usage } from '../ui/problem.ts'
 import { signedHeaders } from './signature.ts'
 

@@ -1,9 +1,9 @@
 /** `svc webhooks`: subscriptions, their delivery attempts, and their signing secrets. */
 import type { EventType } from '../../src/api/event-types.ts'
 import { paths } from '../../src/api/paths.ts'
-import { choiceOf, integer, listOf, type Noun, required, text, verb } from '../command.ts'
-import { listVerb, recordVerb } from '../reads.ts'
-import type { Session } from '../session.ts'
+import { choiceOf, integer, listOf, type Noun, required, text, verb } from '../cli/command.ts'
+import { listVerb, recordVerb } from '../cli/reads.ts'
+import type { Session } from '../cli/session.ts'
 import { usage } from '../ui/problem.ts'
 import { deliveriesDrawing } from './deliveries-drawing.ts'
 import { listenToEvents } from './listen.ts'

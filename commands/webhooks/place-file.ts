@@ -1,7 +1,7 @@
 /** Stores the position up to which `svc webhooks listen` has forwarded, so that the next run continues there. */
 import { existsSync, readFileSync } from 'node:fs'
+import { stateFile, writeStateFile } from '../cli/state-file.ts'
 import type { EventPosition } from '../events/follow.ts'
-import { stateFile, writeStateFile } from '../state-file.ts'
 import { reason } from '../ui/files.ts'
 import { failure } from '../ui/problem.ts'
 

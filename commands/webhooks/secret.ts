@@ -1,6 +1,6 @@
 /** Signing secrets on this machine: read from the user's file, or made for one session. */
 import { randomBytes } from 'node:crypto'
-import { FileFault, readOwn } from '../../src/files.ts'
+import { FileFault, readOwn } from '../../src/platform/files.ts'
 import { Problem, usage } from '../ui/problem.ts'
 
 export const makeSessionSecret = () => `whsec_${randomBytes(32).toString('base64')}`

@@ -1,5 +1,5 @@
 /** `svc webhooks verify`: checks whether a delivery was signed with a secret, and why it is not valid. */
-import { required, text, verb } from '../command.ts'
+import { required, text, verb } from '../cli/command.ts'
 import { readBytes, readText } from '../ui/files.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import { readSecrets } from './secret.ts'

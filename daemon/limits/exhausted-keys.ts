@@ -1,6 +1,6 @@
 /** Remembers which keys are over their limits, so that requests that will be refused cost the database nothing. */
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../src/platform/timing.ts'
 import type { Admission } from '../../src/store/requests/rate-hits.ts'
-import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../src/timing.ts'
 import type { LimitedKey } from './counter.ts'
 
 /** Longest memory: it bounds how late a revoked key is told so, and what a clock that jumps can do. */

@@ -1,10 +1,10 @@
 /** Counts requests in the memory of the one daemon that owns a SQLite database, and records them there before it answers. */
 import type { Services } from '../../src/context.ts'
+import { DAY_MS } from '../../src/platform/timing.ts'
 import { type Admission, forgetRateHits, loadRateHits, putRateHits } from '../../src/store/requests/rate-hits.ts'
 import type { NewRow } from '../../src/store/schema.ts'
 import type { Tx } from '../../src/store/store.ts'
 import { CLOCK_SLACK_MS } from '../../src/store/writing/future-moments.ts'
-import { DAY_MS } from '../../src/timing.ts'
 import type { Counter, LimitedKey } from './counter.ts'
 import { RollingWindows } from './rolling-windows.ts'
 

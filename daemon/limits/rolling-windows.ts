@@ -1,8 +1,8 @@
 /** Exact rolling windows of one key in memory: times with the cumulative count, as in the rows of the database. */
 
+import { DAY_MS, MINUTE_MS } from '../../src/platform/timing.ts'
 import type { Admission, Window } from '../../src/store/requests/rate-hits.ts'
 import { CLOCK_SLACK_MS } from '../../src/store/writing/future-moments.ts'
-import { DAY_MS, MINUTE_MS } from '../../src/timing.ts'
 import type { LimitedKey } from './counter.ts'
 
 export interface Hits {

@@ -1,6 +1,6 @@
 /** Limits of requests without a key: how many a minute, how many bodies are read and how many requests run at once. */
 import type { Clock } from '../../src/context.ts'
-import { MINUTE_MS } from '../../src/timing.ts'
+import { MINUTE_MS } from '../../src/platform/timing.ts'
 
 /** What one address may have, and all addresses together. */
 export interface VisitorShare {

@@ -1,11 +1,11 @@
 /** Metrics of calls to other services, of deliveries, of transactions' steps, of ended runs of schedules, and of waits for and removals from the database. */
 import { Counter, Histogram, type Registry } from 'prom-client'
+import { type FinishedCall, onCalls } from '../../src/platform/telemetry/calls.ts'
+import { onFailovers } from '../../src/platform/telemetry/failovers.ts'
+import { onScheduleRuns, SCHEDULE_RUN_ENDS } from '../../src/platform/telemetry/schedule-runs.ts'
+import { onTransactionSteps, type TransactionStep } from '../../src/platform/telemetry/transactions.ts'
 import { onPoolWaits, type PoolWait } from '../../src/store/postgres/pool-waits.ts'
 import { onRemovedRows, PRUNED_TABLES, type RemovedRows } from '../../src/store/writing/removed-rows.ts'
-import { type FinishedCall, onCalls } from '../../src/telemetry/calls.ts'
-import { onFailovers } from '../../src/telemetry/failovers.ts'
-import { onScheduleRuns, SCHEDULE_RUN_ENDS } from '../../src/telemetry/schedule-runs.ts'
-import { onTransactionSteps, type TransactionStep } from '../../src/telemetry/transactions.ts'
 
 /** Endpoints and methods that are told apart; the settings name a few. */
 const MOST_NAMES = 64

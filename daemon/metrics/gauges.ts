@@ -4,10 +4,10 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import { ENDPOINT_STATES } from '../../src/chain/nodes/states.ts'
 import type { Services } from '../../src/context.ts'
 import { readSignerState } from '../../src/operations/signer/read-signer.ts'
+import { rejectLate } from '../../src/platform/timing.ts'
+import { VERSION } from '../../src/platform/version.ts'
 import { POOL_USERS } from '../../src/store/postgres/gate.ts'
 import { JOB_NAMES, readQueueFigures } from '../../src/store/workers/figures.ts'
-import { rejectLate } from '../../src/timing.ts'
-import { VERSION } from '../../src/version.ts'
 import type { Readiness } from '../readiness.ts'
 
 /** Milliseconds for which figures are shown again instead of being read. */

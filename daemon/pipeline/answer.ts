@@ -1,8 +1,8 @@
 /** Builds answers: the success and error envelopes and the headers that every answer carries. */
 import type { ServerResponse } from 'node:http'
 import type { AnswerMeta } from '../../src/client.ts'
-import { ApiError, GENERIC_MESSAGE } from '../../src/errors.ts'
-import { redactorOf } from '../../src/redaction.ts'
+import { ApiError, GENERIC_MESSAGE } from '../../src/platform/errors.ts'
+import { redactorOf } from '../../src/settings/redaction.ts'
 import type { Kernel } from '../kernel.ts'
 
 /** RFC 9110, 15.5.2: a 401 must state how to authenticate. */

@@ -1,6 +1,6 @@
 /** Bearer keys: reads the header, finds its API key and checks the key's scopes. */
 import { hash } from 'node:crypto'
-import { ApiError, forbidden } from '../../src/errors.ts'
+import { ApiError, forbidden } from '../../src/platform/errors.ts'
 import { findApiKeyByHash } from '../../src/store/requests/api-keys.ts'
 import type { Row } from '../../src/store/schema.ts'
 import type { Kernel } from '../kernel.ts'

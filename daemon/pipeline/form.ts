@@ -1,5 +1,5 @@
 /** Multipart forms: their parts are counted and measured before the form is parsed, and the form is parsed once. */
-import { badRequest } from '../../src/errors.ts'
+import { badRequest } from '../../src/platform/errors.ts'
 import type { RequestBody } from './body.ts'
 import { JsonBounds, tooLargeBeside } from './json-bounds.ts'
 

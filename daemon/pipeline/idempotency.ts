@@ -1,12 +1,12 @@
 /** Idempotency-Key: each key has one effect, and its sealed answer is stored with it and replayed byte for byte. */
 
 import type { SigningLink } from '../../src/context.ts'
-import { badRequest, conflict } from '../../src/errors.ts'
+import { badRequest, conflict } from '../../src/platform/errors.ts'
+import { inSpan } from '../../src/platform/telemetry/spans.ts'
+import { HOUR_MS } from '../../src/platform/timing.ts'
 import { pooledBytes } from '../../src/store/id.ts'
 import * as records from '../../src/store/requests/idempotency.ts'
 import type { Tx } from '../../src/store/store.ts'
-import { inSpan } from '../../src/telemetry/spans.ts'
-import { HOUR_MS } from '../../src/timing.ts'
 import { isDeadOwner, type Kernel } from '../kernel.ts'
 import type { RequestHashes } from './request-hash.ts'
 

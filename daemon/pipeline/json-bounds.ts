@@ -1,5 +1,5 @@
 /** Checks the bounds of a JSON text from its bytes as they arrive, so that a text beyond them is neither parsed nor read to its end. */
-import { type ApiError, badRequest } from '../../src/errors.ts'
+import { type ApiError, badRequest } from '../../src/platform/errors.ts'
 
 /** How deep objects and lists may be nested. */
 export const MAX_JSON_DEPTH = 32

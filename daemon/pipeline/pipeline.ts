@@ -2,7 +2,7 @@
 
 import type { AnyRoute, Input, Result } from '../../src/api/route.ts'
 import type { Context } from '../../src/context.ts'
-import { ApiError } from '../../src/errors.ts'
+import { ApiError } from '../../src/platform/errors.ts'
 import type { Kernel } from '../kernel.ts'
 import { type Answer, errorResponse, jsonAnswer } from './answer.ts'
 import { authenticate, type KnownKey, requireScopes } from './bearer.ts'

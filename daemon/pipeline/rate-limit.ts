@@ -1,9 +1,9 @@
 /** Rolling rate limits per key: what an answer says of them, and how a request is refused. */
 
 import type { Services } from '../../src/context.ts'
-import { ApiError } from '../../src/errors.ts'
+import { ApiError } from '../../src/platform/errors.ts'
+import { DAY_MS, MINUTE_MS } from '../../src/platform/timing.ts'
 import type { Admission, Window } from '../../src/store/requests/rate-hits.ts'
-import { DAY_MS, MINUTE_MS } from '../../src/timing.ts'
 import type { LimitedKey } from '../limits/counter.ts'
 import { ExhaustedKeys } from '../limits/exhausted-keys.ts'
 import { localCounter } from '../limits/local-counter.ts'

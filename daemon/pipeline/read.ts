@@ -1,7 +1,7 @@
 /** The end of the pipeline for reads: validation, operation and answer, which for stored records is kept until they change. */
+import { validateInput } from '../../src/api/input-validation.ts'
 import type { AnyRoute, Page } from '../../src/api/route.ts'
 import type { AnswerMeta } from '../../src/client.ts'
-import { validateInput } from '../../src/operations/input-validation.ts'
 import type { Kernel } from '../kernel.ts'
 import { envelope } from './answer.ts'
 import type { KnownKey } from './bearer.ts'

@@ -1,6 +1,6 @@
 /** Request ids: the id that a client sends is returned to it; otherwise a new one is made. */
-import { badRequest } from '../../src/errors.ts'
-import { randomHex } from '../../src/telemetry/trace-context.ts'
+import { badRequest } from '../../src/platform/errors.ts'
+import { randomHex } from '../../src/platform/telemetry/trace-context.ts'
 
 export const makeRequestId = () => `req_${randomHex(16)}`
 

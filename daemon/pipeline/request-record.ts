@@ -1,6 +1,6 @@
 /** What is known of one request: its id and its trace when it arrives, its route and its key as they are found, and its end. */
-import { finishSpan, runInSpan, type Span, startTrace } from '../../src/telemetry/spans.ts'
-import { parseTraceparent } from '../../src/telemetry/trace-context.ts'
+import { finishSpan, runInSpan, type Span, startTrace } from '../../src/platform/telemetry/spans.ts'
+import { parseTraceparent } from '../../src/platform/telemetry/trace-context.ts'
 import type { AnswerReason, HttpMetrics } from '../metrics/http.ts'
 import { bytesOf } from './answer.ts'
 import { makeRequestId, requestIdOf } from './request-id.ts'

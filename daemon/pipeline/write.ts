@@ -1,9 +1,9 @@
 /** The end of the pipeline for writes: body, mode and its scope, validation, idempotency and operation. */
+import { validateInput } from '../../src/api/input-validation.ts'
 import type { AnyRoute } from '../../src/api/route.ts'
 import type { AnswerMeta } from '../../src/client.ts'
 import type { Context, SigningLink } from '../../src/context.ts'
-import { ApiError, badRequest } from '../../src/errors.ts'
-import { validateInput } from '../../src/operations/input-validation.ts'
+import { ApiError, badRequest } from '../../src/platform/errors.ts'
 import type { Tx } from '../../src/store/store.ts'
 import { rehearse } from '../../src/store/writing/rehearse.ts'
 import { onCommit } from '../../src/store/writing/work.ts'

@@ -1,6 +1,6 @@
 /** GET /assets/{cid}: serves stored images and metadata without a key; the content of an identifier never changes. */
 import type { Hono } from 'hono'
-import { ApiError, notFound, Overloaded } from '../../src/errors.ts'
+import { ApiError, notFound, Overloaded } from '../../src/platform/errors.ts'
 import type { Kernel } from '../kernel.ts'
 import { errorResponse, jsonResponse, withBytes } from '../pipeline/answer.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'

@@ -3,23 +3,23 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Hono } from 'hono'
-import { pageContentType, readPageFiles, textsIn } from '../../src/claim-site/page-files.ts'
+import { pageContentType, readPageFiles, textsIn } from '../../src/claim-page/site/page-files.ts'
 import {
   LOGO_TYPES,
   logoName,
   type PageSettings,
   readPageSettings,
   settingsText,
-} from '../../src/claim-site/site-settings.ts'
-import { airdropText, subjectText } from '../../src/claim-site/site-subject.ts'
-import { encodeBucket } from '../../src/claim-site/wallet-buckets.ts'
-import { ApiError, internal, notFound, Overloaded } from '../../src/errors.ts'
+} from '../../src/claim-page/site/site-settings.ts'
+import { airdropText, subjectText } from '../../src/claim-page/site/site-subject.ts'
+import { encodeBucket } from '../../src/claim-page/site/wallet-buckets.ts'
 import { readBlock } from '../../src/operations/claim-pages/page-block.ts'
 import { type PageList, PageLists } from '../../src/operations/claim-pages/page-lists.ts'
 import { PageSubjects } from '../../src/operations/claim-pages/page-subject.ts'
+import { ApiError, internal, notFound, Overloaded } from '../../src/platform/errors.ts'
+import { once } from '../../src/platform/timing.ts'
 import { findTree } from '../../src/store/airdrops/merkle-trees.ts'
 import type { Row } from '../../src/store/schema.ts'
-import { once } from '../../src/timing.ts'
 import { visitorAddressOf } from '../client-address.ts'
 import type { Kernel } from '../kernel.ts'
 import { VisitorCounter } from '../limits/visitors.ts'

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Hono } from 'hono'
-import { once } from '../../src/timing.ts'
+import { once } from '../../src/platform/timing.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
 import { framePaths, type RefuseInvalid } from './framed-paths.ts'
 import { keptFile } from './kept-files.ts'

@@ -1,10 +1,9 @@
 /** Mounts the routes of merkle trees, one line per verb; the body that creates a tree goes to the worker thread unparsed. */
 import { z } from '@hono/zod-openapi'
 import { treeId } from '../../src/api/chain-scalars.ts'
+import { validateInput } from '../../src/api/input-validation.ts'
 import { merkleTrees } from '../../src/api/merkle-trees.ts'
 import { defineRoute } from '../../src/api/route.ts'
-import { badRequest } from '../../src/errors.ts'
-import { validateInput } from '../../src/operations/input-validation.ts'
 import {
   buildTreeFromBody,
   createMerkleTree,
@@ -15,6 +14,7 @@ import { getMerkleTree } from '../../src/operations/merkle-trees/get-merkle-tree
 import { getProof } from '../../src/operations/merkle-trees/get-proof.ts'
 import { listEntries } from '../../src/operations/merkle-trees/list-entries.ts'
 import { listMerkleTrees } from '../../src/operations/merkle-trees/list-merkle-trees.ts'
+import { badRequest } from '../../src/platform/errors.ts'
 import type { Mount } from '../mount.ts'
 import type { Prepare } from '../pipeline/pipeline.ts'
 

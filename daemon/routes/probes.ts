@@ -1,6 +1,6 @@
 /** /ready and /metrics, outside /v2, for the operator of the process. */
 import type { Context, Hono } from 'hono'
-import { ApiError } from '../../src/errors.ts'
+import { ApiError } from '../../src/platform/errors.ts'
 import type { Kernel } from '../kernel.ts'
 import { createGauges, type Gauges } from '../metrics/gauges.ts'
 import type { Metrics } from '../metrics.ts'

@@ -1,11 +1,11 @@
 /** Sends finished spans to an OpenTelemetry collector in batches; a slow or absent collector costs spans, never a request. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { Counter, type Registry } from 'prom-client'
-import type { Log } from '../../src/log.ts'
-import type { Redactor } from '../../src/redaction.ts'
-import { endpointOf } from '../../src/telemetry/calls.ts'
-import { type FinishedSpan, onSpans } from '../../src/telemetry/spans.ts'
-import { retryAfterMs, withTimeout } from '../../src/timing.ts'
+import type { Log } from '../../src/platform/log.ts'
+import { endpointOf } from '../../src/platform/telemetry/calls.ts'
+import { type FinishedSpan, onSpans } from '../../src/platform/telemetry/spans.ts'
+import { retryAfterMs, withTimeout } from '../../src/platform/timing.ts'
+import type { Redactor } from '../../src/settings/redaction.ts'
 import { otlpJson } from './otlp-json.ts'
 import type { TraceSettings } from './settings.ts'
 

@@ -1,7 +1,7 @@
 /** Writes finished spans as OTLP/HTTP JSON (opentelemetry.io, OTLP specification 1.x). */
-import type { Redactor } from '../../src/redaction.ts'
-import type { FinishedSpan, SpanAttributes } from '../../src/telemetry/spans.ts'
-import { VERSION } from '../../src/version.ts'
+import type { FinishedSpan, SpanAttributes } from '../../src/platform/telemetry/spans.ts'
+import { VERSION } from '../../src/platform/version.ts'
+import type { Redactor } from '../../src/settings/redaction.ts'
 
 const KINDS = { internal: 1, server: 2, client: 3 } as const
 const ERROR_STATUS_CODE = 2

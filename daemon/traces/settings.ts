@@ -1,6 +1,6 @@
 /** Reads OpenTelemetry's standard environment variables (opentelemetry.io, "Environment Variable Specification") for traces. */
-import type { Sampler } from '../../src/telemetry/spans.ts'
-import { parseUrl } from '../../src/urls.ts'
+import type { Sampler } from '../../src/platform/telemetry/spans.ts'
+import { parseUrl } from '../../src/platform/urls.ts'
 
 export type TraceEnvironment = Readonly<Record<string, string | undefined>>
 

@@ -1,8 +1,8 @@
 /** Exports traces where OpenTelemetry's environment variables ask for it; nothing of the exporter is loaded otherwise. */
 import type { Registry } from 'prom-client'
-import type { Config } from '../../src/config.ts'
-import type { Log } from '../../src/log.ts'
-import { redactorOf } from '../../src/redaction.ts'
+import type { Log } from '../../src/platform/log.ts'
+import type { Config } from '../../src/settings/config.ts'
+import { redactorOf } from '../../src/settings/redaction.ts'
 import type { Exporter } from './exporter.ts'
 import type { TraceEnvironment } from './settings.ts'
 

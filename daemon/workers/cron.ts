@@ -1,7 +1,7 @@
 /** Runs a worker's schedule as a node-cron task, which is created again whenever the system clock was set. */
 
 import { schedule } from 'node-cron'
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/timing.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/platform/timing.ts'
 import type { Timing, WorkerSchedule } from './timing.ts'
 
 /** Milliseconds between checks of the clock, unless the next moment of the schedule is nearer. */

@@ -1,5 +1,6 @@
 /** Deletes old rows in bounded steps: what is expired, and what is older than the retention settings say. */
-import type { Config, SettingName } from '../../src/config.ts'
+import { DAY_MS, HOUR_MS } from '../../src/platform/timing.ts'
+import type { Config, SettingName } from '../../src/settings/config.ts'
 import { markDrained, pruneLeaves } from '../../src/store/airdrops/tree-retention.ts'
 import { pruneCutEntries } from '../../src/store/audit/anchors.ts'
 import { pruneEvents, pruneQueued } from '../../src/store/events/retention.ts'
@@ -16,7 +17,6 @@ import { pruneDeliveries } from '../../src/store/webhooks/deliveries.ts'
 import { CLOCK_SLACK_MS } from '../../src/store/writing/future-moments.ts'
 import { inSteps, removeInSteps, type StepRemoval, withPauses } from '../../src/store/writing/in-steps.ts'
 import type { PrunedTable } from '../../src/store/writing/removed-rows.ts'
-import { DAY_MS, HOUR_MS } from '../../src/timing.ts'
 import type { WorkerDefinition } from './definition.ts'
 
 /** Removes rows that are too old at `now`, at most `limit` at once; returns how many, below `limit` at the end. */

@@ -1,5 +1,5 @@
 /** Detects a worker that has completed no tick for three periods, and reports the reason in its state, the metrics and the log. */
-import type { Log } from '../../src/log.ts'
+import type { Log } from '../../src/platform/log.ts'
 import type { Row } from '../../src/store/schema.ts'
 import type { Metrics } from '../metrics.ts'
 import type { WorkerState } from './state.ts'

@@ -1,7 +1,7 @@
 /** Runs the ticks of one worker in this process, one at a time, and maintains its state. */
-import type { Log } from '../../src/log.ts'
-import { redactorOf } from '../../src/redaction.ts'
-import { inSpan } from '../../src/telemetry/spans.ts'
+import type { Log } from '../../src/platform/log.ts'
+import { inSpan } from '../../src/platform/telemetry/spans.ts'
+import { redactorOf } from '../../src/settings/redaction.ts'
 import type { Metrics } from '../metrics.ts'
 import type { WorkerDefinition, WorkerServices } from './definition.ts'
 import { type WorkerProgress, watchProgress } from './progress.ts'

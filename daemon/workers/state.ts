@@ -1,7 +1,7 @@
 /** The state of a worker in this process: its ticks and its last error, as the API shows them. */
 import type { Worker } from '../../src/api/service.ts'
 import { WORKER_NAMES } from '../../src/api/worker-names.ts'
-import type { Redactor } from '../../src/redaction.ts'
+import type { Redactor } from '../../src/settings/redaction.ts'
 
 const MAX_ERROR_LENGTH = 300
 

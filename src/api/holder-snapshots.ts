@@ -1,6 +1,6 @@
 /** Snapshots of holders: who held a token, or the assets of a collection, at one slot. */
 import { z } from '@hono/zod-openapi'
-import { HOLDER_KINDS } from '../allocation/holder-kinds.ts'
+import { HOLDER_KINDS } from '../merkle/allocation/holder-kinds.ts'
 import { address, digits, hex32, tokenProgramName } from './chain-scalars.ts'
 import { listQuery, writeBody } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'

@@ -1,10 +1,10 @@
 /** A copy of the cluster in an embedded chain in memory, which reads accounts from the cluster when something first needs them. */
 import { createHash } from 'node:crypto'
 import type { Connection } from '@solana/web3.js'
-import type { Config } from '../config.ts'
-import { type ApiError, internal } from '../errors.ts'
 import type { LocalRpc } from '../localnet/rpc/index.ts'
 import type { LandedTransaction, LocalChain } from '../localnet/types.ts'
+import { type ApiError, internal } from '../platform/errors.ts'
+import type { Config } from '../settings/config.ts'
 import type { ChainAccount } from '../solana/accounts.ts'
 import { DEFAULT_SETTINGS, readRentSysvar } from '../solana/cluster-settings.ts'
 import { ACCOUNTS_PER_CALL } from '../solana/constants.ts'

@@ -1,9 +1,9 @@
 /** Records which process serves the embedded chain of a data folder: by a lock that it holds, and a file with its address. */
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { LOCALNET_FILE } from '../config.ts'
-import { isHeldBy } from '../file-lock.ts'
-import { readOwnIfThere, requireDataFolder, writeAtomically } from '../files.ts'
+import { isHeldBy } from '../platform/file-lock.ts'
+import { readOwnIfThere, requireDataFolder, writeAtomically } from '../platform/files.ts'
+import { LOCALNET_FILE } from '../settings/config.ts'
 
 /** A lock beside LOCALNET_FILE. It is a locked database, so that the system releases it whenever the process ends. */
 export const CHAIN_LOCK_FILE = 'localnet.lock'

@@ -1,7 +1,7 @@
 /** Builds the parts of the embedded chain from its folder: genesis, program cache, and the changes in the journal. */
 import { createHash, randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
-import { loadSqlite, loadSvm } from '../native-modules.ts'
+import { loadSqlite, loadSvm } from '../platform/native-modules.ts'
 import { addressOf } from '../solana/addresses.ts'
 import { type ClusterSettings, DEFAULT_SETTINGS } from '../solana/cluster-settings.ts'
 import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'

@@ -1,5 +1,5 @@
 /** A chain for one trial: the runtime with the program cache, in memory alone, without signatures, history and files. */
-import { loadSvm } from '../native-modules.ts'
+import { loadSvm } from '../platform/native-modules.ts'
 import type { ChainAccount } from '../solana/accounts.ts'
 import { DEFAULT_SETTINGS, type Rent } from '../solana/cluster-settings.ts'
 import type { Execution } from '../solana/execution.ts'

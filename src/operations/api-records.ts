@@ -17,9 +17,9 @@ import type {
   WebhookSubscription,
 } from '../api/index.ts'
 import type { Page } from '../api/route.ts'
+import { isoTime } from '../platform/timing.ts'
 import type { AppendedEvent } from '../store/events/events.ts'
 import type { Row } from '../store/schema.ts'
-import { isoTime } from '../timing.ts'
 
 /** Converts a page of rows to a page of records. */
 export function recordPage<R, T>(page: { rows: R[]; next_cursor: string | null }, record: (row: R) => T): Page<T> {

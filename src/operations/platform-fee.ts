@@ -3,7 +3,7 @@ import type { Connection, TransactionInstruction } from '@solana/web3.js'
 import { transferInstruction } from '../chain/programs/sol-transfers.ts'
 import { readWallets, rentFor } from '../chain/reads/rpc-reads.ts'
 import type { Services } from '../context.ts'
-import { badRequest } from '../errors.ts'
+import { badRequest } from '../platform/errors.ts'
 import { platformWallet } from './platform-wallet.ts'
 
 type PlatformFeeServices = Pick<Services, 'config' | 'signer' | 'log'> & { connection: Connection }

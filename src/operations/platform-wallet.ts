@@ -1,6 +1,6 @@
 /** Resolves the address that receives fees of pools, platform fees and leftovers. */
 import type { Services } from '../context.ts'
-import { internal } from '../errors.ts'
+import { internal } from '../platform/errors.ts'
 import { openSigner } from './signing/require-signer.ts'
 
 /** Returns `platform-wallet`, else the signer's address. Throws internal_error when there is neither. */

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { readAccountKinds } from '../chain/reads/account-kinds.ts'
 import type { Services } from '../context.ts'
-import { type ApiError, badRequest } from '../errors.ts'
+import { type ApiError, badRequest } from '../platform/errors.ts'
 import type { AddressFault } from '../solana/bare-addresses.ts'
 import { type AccountKind, type RecipientTerms, recipientFault } from '../solana/recipients.ts'
 

@@ -1,5 +1,5 @@
 /** Requires that a record exists. */
-import { notFound } from '../errors.ts'
+import { notFound } from '../platform/errors.ts'
 
 /** Returns the record, or throws not_found naming the requested id. */
 export function requireRecord<T>(record: T | null, what: string, id: string): T {

@@ -1,6 +1,6 @@
 /** Compares the content of assets with the hash in their names before any of it is given out. */
 import { createHash, type Hash } from 'node:crypto'
-import { type ApiError, internal } from '../errors.ts'
+import { type ApiError, internal } from '../platform/errors.ts'
 import { cidOfDigest, contentTypeOf } from './cid.ts'
 
 export type AssetPiece = Uint8Array<ArrayBuffer>

@@ -1,7 +1,7 @@
 /** Issues UCAN delegations that allow an agent to upload to the space at Storacha, and nothing else. */
 import type { Capability, Delegation, Signer } from '@ucanto/interface'
-import { type Config, environmentName, howToSet, type SettingName } from '../config.ts'
-import { type ApiError, badRequest, internal } from '../errors.ts'
+import { type ApiError, badRequest, internal } from '../platform/errors.ts'
+import { type Config, environmentName, howToSet, type SettingName } from '../settings/config.ts'
 
 /**
  * Abilities that Storacha's upload clients invoke, with `store/add` for older ones; none of them lists, reads or

@@ -1,6 +1,6 @@
 /** Determines type and size of a token image from its bytes, and rejects files that browsers or wallets may misinterpret. */
-import type { Config } from '../config.ts'
-import { type ApiError, badRequest } from '../errors.ts'
+import { type ApiError, badRequest } from '../platform/errors.ts'
+import type { Config } from '../settings/config.ts'
 import { type ImageType, imageTypeOf, readStructure, Unreadable } from './image-structure.ts'
 
 export type { ImageType } from './image-structure.ts'

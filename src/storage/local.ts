@@ -2,8 +2,8 @@
 import { createReadStream } from 'node:fs'
 import { open, opendir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ApiError, internal } from '../errors.ts'
-import { FileFault, makeDataFolder, replaceWith } from '../files.ts'
+import { type ApiError, internal } from '../platform/errors.ts'
+import { FileFault, makeDataFolder, replaceWith } from '../platform/files.ts'
 import { isCid } from './cid.ts'
 import type { PieceStore } from './storage.ts'
 

@@ -1,7 +1,7 @@
 /** Asks the configured provider whether a token's image and texts may be published. */
-import { type Config, environmentName, howToSet } from '../config.ts'
-import { ApiError, badRequest, internal } from '../errors.ts'
-import { ShuttingDown, TimeoutError, withTimeout } from '../timing.ts'
+import { ApiError, badRequest, internal } from '../platform/errors.ts'
+import { ShuttingDown, TimeoutError, withTimeout } from '../platform/timing.ts'
+import { type Config, environmentName, howToSet } from '../settings/config.ts'
 
 export interface Moderated {
   image: { bytes: Uint8Array; contentType: string }

@@ -1,10 +1,10 @@
 /** Determines the public address of assets, which must stay reachable for others as long as the chain refers to it. */
 import { BlockList, isIP } from 'node:net'
 import { join } from 'node:path'
-import { type Config, DAEMON_FILE, type SettingName } from '../config.ts'
-import { type ApiError, internal } from '../errors.ts'
-import { readOwnIfThere } from '../files.ts'
-import { parseUrl } from '../urls.ts'
+import { type ApiError, internal } from '../platform/errors.ts'
+import { readOwnIfThere } from '../platform/files.ts'
+import { parseUrl } from '../platform/urls.ts'
+import { type Config, DAEMON_FILE, type SettingName } from '../settings/config.ts'
 
 /** Maximum URI length that the Metaplex programs and the clients of Token-2022 accept. */
 const LONGEST_URI = 200

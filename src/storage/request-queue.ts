@@ -1,5 +1,5 @@
 /** Lets a few requests run at a time: further ones wait in a queue of bounded length, and for a bounded time. */
-import { ShuttingDown } from '../timing.ts'
+import { ShuttingDown } from '../platform/timing.ts'
 
 export interface RequestQueueLimits {
   running: number

@@ -1,6 +1,6 @@
 /** Says in one sentence why the bucket did not do what was asked, with the setting to look at and without any secret. */
-import { type ApiError, internal, Overloaded } from '../errors.ts'
-import { ShuttingDown, TimeoutError } from '../timing.ts'
+import { type ApiError, internal, Overloaded } from '../platform/errors.ts'
+import { ShuttingDown, TimeoutError } from '../platform/timing.ts'
 import type { BucketPlace } from './s3-settings.ts'
 
 /** Seconds after which a client may try again what the bucket's server did not do for now. */

@@ -1,5 +1,5 @@
 /** Lists the assets of a bucket, a page at a time. */
-import { type ApiError, internal } from '../errors.ts'
+import { type ApiError, internal } from '../platform/errors.ts'
 import { isCid } from './cid.ts'
 import type { BucketClient } from './s3-client.ts'
 import { answerFault } from './s3-faults.ts'

@@ -1,6 +1,6 @@
 /** Reads the settings of the bucket and checks that they fit together; no error quotes a value. */
-import { type Config, ConfigError, environmentName, howToSet, type SettingName } from '../config.ts'
-import { parseUrl } from '../urls.ts'
+import { parseUrl } from '../platform/urls.ts'
+import { type Config, ConfigError, environmentName, howToSet, type SettingName } from '../settings/config.ts'
 
 export interface BucketPlace {
   bucket: string

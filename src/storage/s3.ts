@@ -1,6 +1,6 @@
 /** Keeps assets as objects of a bucket: one request stores an asset whole, and ranges of it are read and compared. */
 import { createHash } from 'node:crypto'
-import { type ApiError, internal } from '../errors.ts'
+import { type ApiError, internal } from '../platform/errors.ts'
 import {
   type Asset,
   type AssetPiece,

@@ -1,6 +1,6 @@
 /** Storage of token images and metadata under the hash of their content: in a folder, the database or a bucket. */
-import type { Config } from '../config.ts'
-import { Overloaded } from '../errors.ts'
+import { Overloaded } from '../platform/errors.ts'
+import type { Config } from '../settings/config.ts'
 import { type Asset, type AssetPiece, damagedAsset, readChecked, type StoredContent } from './checked-content.ts'
 import { cidOf, contentTypeOf, isCid } from './cid.ts'
 import { folderStore } from './local.ts'

@@ -1,6 +1,6 @@
 /** Opens the configured store and migrates it to the schema of this program. */
-import type { Config } from '../config.ts'
-import { internal } from '../errors.ts'
+import { internal } from '../platform/errors.ts'
+import type { Config } from '../settings/config.ts'
 import { type PostgresSettings, postgresSettings } from './postgres/settings.ts'
 import type { OnMigrated, OnMigrating, Store } from './store.ts'
 

@@ -1,11 +1,11 @@
 /** Totals and the median of recorded claims are those of all claims, however they arrive, on both databases. */
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
+import { HOUR_MS } from '../../src/platform/timing.ts'
 import { claimFigures, claimWindows } from '../../src/store/airdrops/claim-figures.ts'
 import { type NewAirdropClaim, pageAirdropClaims, recordAirdropClaim } from '../../src/store/airdrops/claims.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
-import { HOUR_MS } from '../../src/timing.ts'
 import {
   earlier,
   freshStore,

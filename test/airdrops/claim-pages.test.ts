@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readPageFiles } from '../../src/claim-site/page-files.ts'
+import { readPageFiles } from '../../src/claim-page/site/page-files.ts'
 import { sha256 } from '../merkle/reference.ts'
 import { airdropsOn } from '../support/airdrops.ts'
 import { startService } from '../support/service.ts'

@@ -3,7 +3,7 @@ import * as spl from '@solana/spl-token'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { airdropEligibilityVerb } from '../../commands/airdrops/eligibility.ts'
-import type { Session } from '../../commands/session.ts'
+import type { Session } from '../../commands/cli/session.ts'
 import {
   addressOf,
   airdropsOn,

@@ -2,21 +2,21 @@
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ALLOCATION_OUTCOMES, type AllocationInput, allocate } from '../../src/allocation/allocate.ts'
-import { AllocationFault } from '../../src/allocation/fault.ts'
-import { parseFormula } from '../../src/allocation/formula.ts'
-import type { HolderKind } from '../../src/allocation/holder-kinds.ts'
+import { ALLOCATION_OUTCOMES, type AllocationInput, allocate } from '../../src/merkle/allocation/allocate.ts'
+import { AllocationFault } from '../../src/merkle/allocation/fault.ts'
+import { parseFormula } from '../../src/merkle/allocation/formula.ts'
+import type { HolderKind } from '../../src/merkle/allocation/holder-kinds.ts'
 import {
   HOLDER_ROW_BYTES,
   type HolderRows,
   holderRows,
   NO_PROGRAM,
   writeHolder,
-} from '../../src/allocation/holder-rows.ts'
-import { parseAddressList, parseTiers } from '../../src/allocation/input-lines.ts'
-import { fraction, wholeNumber } from '../../src/allocation/rational.ts'
-import { recipientCsv } from '../../src/allocation/recipient-list.ts'
-import { shareByWeight } from '../../src/allocation/share-by-weight.ts'
+} from '../../src/merkle/allocation/holder-rows.ts'
+import { parseAddressList, parseTiers } from '../../src/merkle/allocation/input-lines.ts'
+import { fraction, wholeNumber } from '../../src/merkle/allocation/rational.ts'
+import { recipientCsv } from '../../src/merkle/allocation/recipient-list.ts'
+import { shareByWeight } from '../../src/merkle/allocation/share-by-weight.ts'
 import { bytesSource } from '../../src/merkle/csv-source.ts'
 import { entryAt, totalAmount } from '../../src/merkle/entry-list.ts'
 import { readRecipientCsv } from '../../src/merkle/recipient-tree.ts'

@@ -1,9 +1,9 @@
 /** Formulas for recipients: exact values, clear mistakes, and nothing that runs away. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { AllocationFault } from '../../src/allocation/fault.ts'
-import { parseFormula } from '../../src/allocation/formula.ts'
-import { fraction, rootOf, wholeNumber } from '../../src/allocation/rational.ts'
+import { AllocationFault } from '../../src/merkle/allocation/fault.ts'
+import { parseFormula } from '../../src/merkle/allocation/formula.ts'
+import { fraction, rootOf, wholeNumber } from '../../src/merkle/allocation/rational.ts'
 
 const run = (text: string, balance: bigint | [bigint, bigint] = 10n) => {
   const [n, d] = typeof balance === 'bigint' ? [balance, 1n] : balance

@@ -2,7 +2,7 @@
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createWallet } from '../../bin/wallet.ts'
+import { createWallet } from '../../commands/machine/wallets/wallet.ts'
 import { contentOutcome } from '../../commands/signing/content.ts'
 import type { DescribedContent } from '../../commands/signing/wallet.ts'
 import { describeInstruction } from '../../src/chain/instructions/describe.ts'

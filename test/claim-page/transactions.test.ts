@@ -9,14 +9,18 @@ import {
   firstClaimInstruction,
   openingInstruction,
   vestedClaimInstruction,
-} from '../../src/claim-page/claim-instructions.ts'
-import { planClaims } from '../../src/claim-page/claim-plan.ts'
-import type { RowState, WalletState } from '../../src/claim-page/claim-state.ts'
-import { compileMessage, unsignedTransactionOf } from '../../src/claim-page/compiled-message.ts'
-import { associatedAccountOf, claimRecordOf, findProgramAddress } from '../../src/claim-page/program-addresses.ts'
-import { settingsOf, subjectOf } from '../../src/claim-page/site-files.ts'
-import { requireHonest } from '../../src/claim-page/sponsored-message.ts'
-import { visitorTexts } from '../../src/claim-page/texts.ts'
+} from '../../src/claim-page/browser/claim-instructions.ts'
+import { planClaims } from '../../src/claim-page/browser/claim-plan.ts'
+import type { RowState, WalletState } from '../../src/claim-page/browser/claim-state.ts'
+import { compileMessage, unsignedTransactionOf } from '../../src/claim-page/browser/compiled-message.ts'
+import {
+  associatedAccountOf,
+  claimRecordOf,
+  findProgramAddress,
+} from '../../src/claim-page/browser/program-addresses.ts'
+import { settingsOf, subjectOf } from '../../src/claim-page/browser/site-files.ts'
+import { requireHonest } from '../../src/claim-page/browser/sponsored-message.ts'
+import { visitorTexts } from '../../src/claim-page/browser/texts.ts'
 import { isEd25519Point } from '../../src/solana/curve.ts'
 import { MAX_U64 } from '../../src/solana/u64.ts'
 import { vestedAt } from '../../src/solana/unlock-schedule.ts'

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { contrastOf, lowContrasts, OWN_COLOURS } from '../../src/claim-site/contrast.ts'
+import { contrastOf, lowContrasts, OWN_COLOURS } from '../../src/claim-page/site/contrast.ts'
 
-const CSS = readFileSync(resolve(import.meta.dirname, '../../src/claim-page/claim.css'), 'utf8')
+const CSS = readFileSync(resolve(import.meta.dirname, '../../src/claim-page/browser/claim.css'), 'utf8')
 
 describe('the colours of a claim page', () => {
   it('have the contrast that WCAG reckons', () => {

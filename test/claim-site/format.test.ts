@@ -2,15 +2,15 @@
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { blockCount, encodeBlock } from '../../src/claim-site/row-blocks.ts'
+import { blockCount, encodeBlock } from '../../src/claim-page/site/row-blocks.ts'
 import {
   airdropText,
   type SiteAirdrop,
   siteCluster,
   subjectText,
   tokenWords,
-} from '../../src/claim-site/site-subject.ts'
-import { bucketBits, bucketSteps, buildBuckets, encodeBucket } from '../../src/claim-site/wallet-buckets.ts'
+} from '../../src/claim-page/site/site-subject.ts'
+import { bucketBits, bucketSteps, buildBuckets, encodeBucket } from '../../src/claim-page/site/wallet-buckets.ts'
 import { canonicalRows, listFromEntries, listHash, totalAmount, totalLocked } from '../../src/merkle/entry-list.ts'
 import { buildTree, proofAt, toHex } from '../../src/merkle/tree.ts'
 import { GENESIS_HASHES } from '../../src/solana/genesis-hashes.ts'

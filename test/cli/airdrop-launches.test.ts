@@ -7,7 +7,7 @@ import { initializeAirdrop, type LaunchOptions, launchTermsOf } from '../../comm
 import { airdropLaunchVerb, countsOf } from '../../commands/airdrops/launch.ts'
 import { type LaunchSending, launchJournal } from '../../commands/airdrops/launch-journal.ts'
 import { airdropStatusVerb } from '../../commands/airdrops/status.ts'
-import type { Session } from '../../commands/session.ts'
+import type { Session } from '../../commands/cli/session.ts'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import {
   addressOf,

@@ -2,7 +2,7 @@
 import { Keypair } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { combineSignatures } from '../../bin/combined-signatures.ts'
+import { combineSignatures } from '../../commands/machine/wallets/combined-signatures.ts'
 import { withBlockhash } from '../../src/chain/sending/cosign.ts'
 import { compileTransaction } from '../../src/solana/compiling.ts'
 import { decodeWireTransaction, signatureOffset } from '../../src/solana/messages.ts'

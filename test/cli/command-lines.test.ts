@@ -1,6 +1,6 @@
 /** How a command line is read: options in any place and form, lists, and arguments that look like options. */
 import { describe, expect, it } from 'vitest'
-import { readCommand } from '../../bin/program.ts'
+import { readCommand } from '../../commands/cli/program.ts'
 
 const TREE = `-${'a'.repeat(45)}`
 

@@ -1,8 +1,8 @@
 /** The command line covers the API: a command for every read, a flag for every filter, and no other words than the schemas'. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { NOUNS } from '../../bin/nouns.ts'
-import type { Verb } from '../../commands/command.ts'
+import type { Verb } from '../../commands/cli/command.ts'
+import { NOUNS } from '../../commands/cli/nouns.ts'
 import { api } from '../../src/api/index.ts'
 import type { AnyRoute } from '../../src/api/route.ts'
 

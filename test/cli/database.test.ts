@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statS
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { lockFolder } from '../../daemon/lock.ts'
+import { lockFolder } from '../../src/platform/folder-lock.ts'
 import { cidOf } from '../../src/storage/cid.ts'
 import { earlier } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'

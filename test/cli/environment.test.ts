@@ -1,9 +1,9 @@
 /** A variable with a typing mistake is told, and nothing that others set is. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { knownVariables, unknownVariables } from '../../bin/environment-names.ts'
+import { knownVariables, unknownVariables } from '../../commands/cli/environment-names.ts'
 import { requiredSetting } from '../../src/chain/signer/settings.ts'
-import { environmentName, howToSet, loadConfig, SETTINGS, type SettingName } from '../../src/config.ts'
+import { environmentName, howToSet, loadConfig, SETTINGS, type SettingName } from '../../src/settings/config.ts'
 import { commandLine } from './command-line.ts'
 
 const cli = commandLine()

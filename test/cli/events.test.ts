@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type EventPosition, eventPosition, followEvents } from '../../commands/events/follow.ts'
 import { type Client, createClient } from '../../src/client.ts'
-import { ApiError } from '../../src/errors.ts'
+import { ApiError } from '../../src/platform/errors.ts'
 import { appendEvents } from '../../src/store/events/events.ts'
 import { startDaemon } from '../support/daemon.ts'
 import { freePort } from '../support/ports.ts'

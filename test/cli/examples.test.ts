@@ -1,9 +1,9 @@
 /** The examples of every command are command lines that work: they parse, and nothing that is required is missing. */
 import { describe, expect, it } from 'vitest'
-import { readInputs } from '../../bin/inputs.ts'
-import { NOUNS } from '../../bin/nouns.ts'
-import { readCommand } from '../../bin/program.ts'
-import type { Verb } from '../../commands/command.ts'
+import type { Verb } from '../../commands/cli/command.ts'
+import { readInputs } from '../../commands/cli/inputs.ts'
+import { NOUNS } from '../../commands/cli/nouns.ts'
+import { readCommand } from '../../commands/cli/program.ts'
 import type { Ui } from '../../commands/ui/ui.ts'
 import { commandLine } from './command-line.ts'
 

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { EventEmitter } from 'node:events'
 import { Readable, Writable } from 'node:stream'
 import { main } from '../../bin/main.ts'
-import type { Host } from '../../bin/session.ts'
+import type { Host } from '../../commands/cli/open-session.ts'
 
 export interface InProcessOptions {
   env: Record<string, string>

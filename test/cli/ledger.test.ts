@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/settings/config.ts'
 import { openStore, storeOptions } from '../../src/store/open.ts'
 import { databaseSettings } from '../support/database.ts'
 import { commandLine } from './command-line.ts'

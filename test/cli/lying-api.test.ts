@@ -17,8 +17,8 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { NOUNS } from '../../bin/nouns.ts'
-import type { Noun } from '../../commands/command.ts'
+import type { Noun } from '../../commands/cli/command.ts'
+import { NOUNS } from '../../commands/cli/nouns.ts'
 import { DEMANDS, SHOWN_BEFORE_SIGNING } from '../../commands/signing/demands.ts'
 import { compileTransaction } from '../../src/solana/compiling.ts'
 import { decodeWireTransaction, isWritable } from '../../src/solana/messages.ts'

@@ -1,6 +1,6 @@
 /** Symbols beside mints and links to the explorer, on a terminal: what they add, and when they add nothing. */
 import { describe, expect, it } from 'vitest'
-import type { CommandOutcome } from '../../commands/command.ts'
+import type { CommandOutcome } from '../../commands/cli/command.ts'
 import { showsLinks, withExplorerLinks } from '../../commands/ui/explorer-links.ts'
 import { withSymbols } from '../../commands/ui/mint-symbols.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'

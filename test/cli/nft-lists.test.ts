@@ -1,10 +1,10 @@
 /** What of a list of NFTs is to be minted, against an API that is busy or far away. */
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import type { Session } from '../../commands/cli/session.ts'
 import { planMints } from '../../commands/nfts/list-plan.ts'
 import type { MintJournal } from '../../commands/nfts/mint-journal.ts'
-import type { Session } from '../../commands/session.ts'
-import { ApiError } from '../../src/errors.ts'
+import { ApiError } from '../../src/platform/errors.ts'
 
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 const seedOf = (id: string) => createHmac('sha256', Buffer.alloc(32)).update(id).digest('hex')

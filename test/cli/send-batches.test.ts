@@ -11,7 +11,6 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createWallet } from '../../bin/wallet.ts'
 import { type SendRun, sendBatch } from '../../commands/airdrops/sending/batch.ts'
 import {
   type OpenBatch,
@@ -20,13 +19,14 @@ import {
   type SentBatch,
 } from '../../commands/airdrops/sending/journal.ts'
 import type { SendRow } from '../../commands/airdrops/sending/rows.ts'
+import type { Session } from '../../commands/cli/session.ts'
 import { untilEnded } from '../../commands/lists/until-ended.ts'
-import type { Session } from '../../commands/session.ts'
+import { createWallet } from '../../commands/machine/wallets/wallet.ts'
 import { checkedBuild, signingFor } from '../../commands/signing/demand.ts'
 import { DEMANDS } from '../../commands/signing/demands.ts'
 import { compileUnsigned } from '../../src/chain/sending/unsigned.ts'
-import { ApiError } from '../../src/errors.ts'
-import { MINUTE_MS } from '../../src/timing.ts'
+import { ApiError } from '../../src/platform/errors.ts'
+import { MINUTE_MS } from '../../src/platform/timing.ts'
 import { GOLDEN_BLOCKHASH, goldenKey } from '../support/golden.ts'
 
 let folder = ''

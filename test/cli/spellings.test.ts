@@ -1,7 +1,7 @@
 /** One word for one thing: what was spelled another way before is still taken, and help says so. */
 import { describe, expect, it } from 'vitest'
-import { NOUNS } from '../../bin/nouns.ts'
-import { nounHelp, readCommand } from '../../bin/program.ts'
+import { NOUNS } from '../../commands/cli/nouns.ts'
+import { nounHelp, readCommand } from '../../commands/cli/program.ts'
 import { commandLine } from './command-line.ts'
 
 const { svc } = commandLine()

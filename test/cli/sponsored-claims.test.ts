@@ -2,9 +2,9 @@
 import * as spl from '@solana/spl-token'
 import { ComputeBudgetProgram, Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createWallet } from '../../bin/wallet.ts'
 import { claimSponsored } from '../../commands/airdrops/sponsored-claim.ts'
-import type { Session } from '../../commands/session.ts'
+import type { Session } from '../../commands/cli/session.ts'
+import { createWallet } from '../../commands/machine/wallets/wallet.ts'
 import { claimInstructions } from '../../src/chain/programs/merkle-distributor/claim.ts'
 import {
   claimStatusAddress,

@@ -2,11 +2,11 @@
 import { Command, Help } from 'commander'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { helpText } from '../../bin/help.ts'
-import { NOUNS } from '../../bin/nouns.ts'
-import { helpModel, readCommand } from '../../bin/program.ts'
-import { writtenHelp } from '../../bin/written-help.ts'
-import type { Noun, Verb } from '../../commands/command.ts'
+import type { Noun, Verb } from '../../commands/cli/command.ts'
+import { helpText } from '../../commands/cli/help.ts'
+import { NOUNS } from '../../commands/cli/nouns.ts'
+import { helpModel, readCommand } from '../../commands/cli/program.ts'
+import { writtenHelp } from '../../commands/cli/written-help.ts'
 
 /** Output that is not a terminal has no columns. */
 const toFile = () => undefined

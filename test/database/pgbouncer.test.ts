@@ -1,8 +1,8 @@
 /** A database behind PgBouncer: svc keeps its sessions, or does not start and leaves nothing in those of others. */
 import pg from 'pg'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import { diagnose } from '../../bin/doctor.ts'
-import { loadConfig } from '../../src/config.ts'
+import { diagnose } from '../../commands/machine/doctor/index.ts'
+import { loadConfig } from '../../src/settings/config.ts'
 import { openStore } from '../../src/store/open.ts'
 import { probeWrite } from '../../src/store/settings.ts'
 import { withWhole } from '../../src/store/transfer/whole.ts'

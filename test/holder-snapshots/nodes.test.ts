@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { readHolders } from '../../src/chain/holders/read-holders.ts'
-import type { ApiError } from '../../src/errors.ts'
+import type { ApiError } from '../../src/platform/errors.ts'
 import { listedAccount, openHolderNode } from '../support/holder-node.ts'
 import { keyOf, namedOwners } from '../support/holders.ts'
 import { startService } from '../support/service.ts'

@@ -1,7 +1,7 @@
 /** `/`: what people and programs get there, without a key. */
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { VERSION } from '../../src/version.ts'
+import { VERSION } from '../../src/platform/version.ts'
 import { startService } from '../support/service.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'

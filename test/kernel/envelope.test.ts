@@ -1,6 +1,6 @@
 /** Envelope, headers and the ways a request fails. */
 import { describe, expect, it } from 'vitest'
-import { ERROR_STATUS } from '../../src/errors.ts'
+import { ERROR_STATUS } from '../../src/platform/errors.ts'
 import { type Answer, read } from '../support/request.ts'
 import { ORIGIN, startService } from '../support/service.ts'
 import { entries, wallet } from '../support/trees.ts'

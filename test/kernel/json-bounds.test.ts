@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Bounds, JsonBounds } from '../../daemon/pipeline/json-bounds.ts'
-import { ApiError } from '../../src/errors.ts'
+import { ApiError } from '../../src/platform/errors.ts'
 
 const BOUNDS: Bounds = { large: 'image', limit: 100 }
 

@@ -1,8 +1,8 @@
 /** What the log keeps of an error: where it came from and why, and no credential. */
 import { describe, expect, it } from 'vitest'
 import { loggedError } from '../../daemon/log.ts'
-import { ApiError } from '../../src/errors.ts'
-import { shapeRedactor } from '../../src/redaction.ts'
+import { ApiError } from '../../src/platform/errors.ts'
+import { shapeRedactor } from '../../src/settings/redaction.ts'
 
 describe('a logged error', () => {
   it('has its stack and its causes without the credentials in them', () => {

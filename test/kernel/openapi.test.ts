@@ -9,7 +9,7 @@ import type { RequestEnv } from '../../daemon/pipeline/request-record.ts'
 import { mountRoutes } from '../../daemon/routes/index.ts'
 import { documentSchemas } from '../../src/api/document-schemas.ts'
 import { DETECTION } from '../../src/api/events.ts'
-import { ERROR_STATUS, type ErrorCode } from '../../src/errors.ts'
+import { ERROR_STATUS, type ErrorCode } from '../../src/platform/errors.ts'
 import { A, routes } from '../api/bodies.ts'
 import { startService } from '../support/service.ts'
 

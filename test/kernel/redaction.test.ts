@@ -1,7 +1,7 @@
 /** The redactor: every writing of a configured credential goes, and nothing that is none. */
 import { describe, expect, it } from 'vitest'
-import { loadConfig, type SettingName } from '../../src/config.ts'
-import { redactorOf } from '../../src/redaction.ts'
+import { loadConfig, type SettingName } from '../../src/settings/config.ts'
+import { redactorOf } from '../../src/settings/redaction.ts'
 
 const of = (settings: Partial<Record<SettingName, string>>) =>
   redactorOf(loadConfig({ flags: settings, env: {}, cwd: '/' }))

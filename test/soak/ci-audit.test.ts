@@ -6,7 +6,7 @@ import { execa } from 'execa'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { temporaryFolder } from '../support/service.ts'
 
-const SCRIPT = resolve(import.meta.dirname, '../../.ci/audit.mjs')
+const SCRIPT = resolve(import.meta.dirname, '../../tools/checks/audit.mjs')
 const advisory = (severity: string) => ({
   hono: [{ id: 1, url: 'https://example.com/1', title: 'Everything burns', severity, vulnerable_versions: '*' }],
 })

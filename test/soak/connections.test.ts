@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createHttpServer } from '../../daemon/http-server.ts'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/settings/config.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { temporaryFolder } from '../support/service.ts'
 

@@ -1,7 +1,7 @@
 /** Every operation of the served document, asked with what its schema allows and with what it does not. */
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import { ERROR_STATUS } from '../../src/errors.ts'
+import { ERROR_STATUS } from '../../src/platform/errors.ts'
 import { routes } from '../api/bodies.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { keypairFile } from '../support/platform-wallet.ts'

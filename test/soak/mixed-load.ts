@@ -1,6 +1,6 @@
 /** A mixed load on a fleet of daemons, which is taken down as its clients saw it. */
 import type { Connection, Keypair } from '@solana/web3.js'
-import { pause } from '../../src/timing.ts'
+import { pause } from '../../src/platform/timing.ts'
 import type { randomOf } from '../support/random.ts'
 import type { Answer, Ask } from '../support/request.ts'
 import type { Seen } from '../support/rolling-window.ts'

@@ -9,7 +9,7 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const MODULES = join(ROOT, 'node_modules')
 const OLDER = 'better-sqlite3'
 const NEWER = 'better-sqlite3-13'
-/** From Node.js 24 on, as in src/native-modules.ts. */
+/** From Node.js 24 on, as in src/platform/native-modules.ts. */
 const usesNewer = Number.parseInt(process.versions.node, 10) >= 24
 const SQLITE = usesNewer ? NEWER : OLDER
 const SQLITE_BINARY = `${SQLITE}/${usesNewer ? `prebuilds/${process.platform}-${process.arch}.node` : 'build/Release/better_sqlite3.node'}`

@@ -5,7 +5,7 @@ import { ROOT } from '../support/house.ts'
 
 describe('the document', () => {
   it('is what `npm run docs` would write', async () => {
-    const check = await execa('npx', ['tsx', 'bin/docs.ts', '--check'], { cwd: ROOT, reject: false })
+    const check = await execa('npx', ['tsx', 'tools/docs.ts', '--check'], { cwd: ROOT, reject: false })
     expect([check.exitCode, check.stdout]).toEqual([0, ''])
   })
 

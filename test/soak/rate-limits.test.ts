@@ -1,7 +1,7 @@
 /** Rate limits over processes: exactly as many as the limit at any time, no wrong refusal, also through kills. */
 import pg from 'pg'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import { pause } from '../../src/timing.ts'
+import { pause } from '../../src/platform/timing.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { peak, type Seen, wasFull } from '../support/rolling-window.ts'

@@ -51,7 +51,7 @@ it('A daemon loads its parts after its clone was built anew', { timeout: 1_200_0
   expect([files(), statSync(join(clone, 'dist/svc.js')).mtimeMs]).toEqual([before, made])
 
   // Almost every file of the program holds this one, or names one that does.
-  const errors = join(clone, 'src/errors.ts')
+  const errors = join(clone, 'src/platform/errors.ts')
   writeFileSync(errors, readFileSync(errors, 'utf8').replace("'Something went wrong'", "'Something went quite wrong'"))
   await prepare()
   expect(files().length).toBeGreaterThan(before.length)

@@ -1,7 +1,7 @@
 /** Images and metadata in the database: in pieces, seen once they are whole, found by every daemon of that database. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { housekeepingWorker } from '../../daemon/workers/housekeeping.ts'
-import type { SettingName } from '../../src/config.ts'
+import type { SettingName } from '../../src/settings/config.ts'
 import type { Asset } from '../../src/storage/checked-content.ts'
 import { ASSET_PIECE_BYTES } from '../../src/store/resources/assets.ts'
 import { startPostgres } from '../store/postgres-server.ts'

@@ -4,7 +4,7 @@ import type { Delegation, Failure, Result, Signer, Unit } from '@ucanto/interfac
 import { ed25519, RSA, Verifier } from '@ucanto/principal'
 import { access, capability, DID, fail } from '@ucanto/validator'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { SettingName } from '../../src/config.ts'
+import type { SettingName } from '../../src/settings/config.ts'
 import { UPLOAD_ABILITIES } from '../../src/storage/delegation.ts'
 import { startService, type TestClock, testClock } from '../support/service.ts'
 

@@ -1,8 +1,8 @@
 /** What is taken for a token image: one whole picture of a known type, told by its bytes, within the limits. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { loadConfig, type SettingName } from '../../src/config.ts'
-import { ApiError } from '../../src/errors.ts'
+import { ApiError } from '../../src/platform/errors.ts'
+import { loadConfig, type SettingName } from '../../src/settings/config.ts'
 import { readImage } from '../../src/storage/image.ts'
 import { apng, gif, IMAGES, JPEG, png, pngChunk, WEBP_ALPHA, WEBP_LOSSY, webp } from './images.ts'
 

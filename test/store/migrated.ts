@@ -2,7 +2,7 @@
 import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DATABASE_FILE } from '../../src/config.ts'
+import { DATABASE_FILE } from '../../src/settings/config.ts'
 import { openStore } from '../../src/store/open.ts'
 import { SHARED_FOLDER } from '../support/leftovers.ts'
 

@@ -1,7 +1,7 @@
 /** Suite: of many rows the bad ones are found, and no row is blamed for what the database does. */
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { internal } from '../../src/errors.ts'
+import { internal } from '../../src/platform/errors.ts'
 import { insertToken } from '../../src/store/resources/tokens.ts'
 import type { Store, Tx } from '../../src/store/store.ts'
 import { writeEach } from '../../src/store/writing/write-each.ts'

@@ -1,7 +1,7 @@
 /** Suite: what `write` promises, on either database. */
 import type { KyselyPlugin } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { ApiError } from '../../src/errors.ts'
+import { ApiError } from '../../src/platform/errors.ts'
 import { appendAudit, auditHash, FIRST_HASH } from '../../src/store/audit/entries.ts'
 import { findToken, insertToken } from '../../src/store/resources/tokens.ts'
 import type { Store, Tx } from '../../src/store/store.ts'

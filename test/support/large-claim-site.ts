@@ -1,6 +1,6 @@
 /** The files that a visitor of a large claim page asks for, as large as they get. */
-import { encodeBlock } from '../../src/claim-site/row-blocks.ts'
-import { buildBuckets, encodeBucket } from '../../src/claim-site/wallet-buckets.ts'
+import { encodeBlock } from '../../src/claim-page/site/row-blocks.ts'
+import { buildBuckets, encodeBucket } from '../../src/claim-page/site/wallet-buckets.ts'
 import { listFromBytes } from '../../src/merkle/entry-list.ts'
 import { buildTree, proofAt } from '../../src/merkle/tree.ts'
 import { sha256, u64 } from '../merkle/reference.ts'

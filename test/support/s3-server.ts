@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { environmentName, type SettingName } from '../../src/config.ts'
+import { environmentName, type SettingName } from '../../src/settings/config.ts'
 import { temporaryFolder } from './service.ts'
 import { type SentRequest, type SigningKey, signatureFault } from './sigv4.ts'
 

@@ -2,7 +2,7 @@
 
 import type { EndpointReport } from '../../src/chain/nodes/endpoint.ts'
 import { createNodePool } from '../../src/chain/nodes/pool.ts'
-import type { RpcEndpoint } from '../../src/config.ts'
+import type { RpcEndpoint } from '../../src/settings/config.ts'
 
 export interface Call {
   id: unknown

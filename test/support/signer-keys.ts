@@ -1,7 +1,7 @@
 /** Ed25519 keys for signers under test, and settings made of them. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Config, loadConfig, type SettingName } from '../../src/config.ts'
+import { type Config, loadConfig, type SettingName } from '../../src/settings/config.ts'
 import { freshKey, signFresh } from '../../src/solana/signatures.ts'
 
 export interface TestKey {

@@ -3,8 +3,6 @@ import { createSocket } from 'node:dgram'
 import { isIPv4 } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { loadConfig } from '../../src/config.ts'
-import { ApiError } from '../../src/errors.ts'
 import { checkReceiver } from '../../src/operations/webhook-subscriptions/check-receiver.ts'
 import {
   askNameServers,
@@ -12,6 +10,8 @@ import {
   receiverAddresses,
   refusalOf,
 } from '../../src/operations/webhook-subscriptions/receiver-address.ts'
+import { ApiError } from '../../src/platform/errors.ts'
+import { loadConfig } from '../../src/settings/config.ts'
 
 const configOf = (flags: Record<string, unknown> = {}) => loadConfig({ flags, env: {}, cwd: '/' })
 const STRICT = configOf()

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type OutgoingWebhook, type SendResult, sendWebhook } from '../../src/operations/webhook-deliveries/send.ts'
 import type { Resolve } from '../../src/operations/webhook-subscriptions/receiver-address.ts'
-import { VERSION } from '../../src/version.ts'
+import { VERSION } from '../../src/platform/version.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 /** What makes certificates, and what the loopback has: not every machine that runs the tests. */
@@ -322,7 +322,7 @@ describe('a delivery to a receiver that turns private', () => {
   it('looks at the name anew at every dial, and dials nothing once it was rebound', async () => {
     const { port, sockets } = await http((_, response) => void response.end())
     const { checkReceiver } = await import('../../src/operations/webhook-subscriptions/check-receiver.ts')
-    const { loadConfig } = await import('../../src/config.ts')
+    const { loadConfig } = await import('../../src/settings/config.ts')
     let asked = 0
     const rebinding: Resolve = async () => (asked++ === 0 ? ['93.184.215.14'] : ['127.0.0.1'])
     const url = `https://hooks.example.com:${port}/`

@@ -16,7 +16,7 @@ const OPTIONS = {
 }
 /** Written out below from their types; the others stand in the file as the compiler declares them. */
 const WRITTEN_OUT = ['Client', 'ErrorCode']
-const FILES = ['src/errors.ts', 'src/client.ts']
+const FILES = ['src/platform/errors.ts', 'src/client.ts']
 
 /** Returns the text of dist/client.d.mts. Throws where a type has a form that this does not write. */
 export function clientTypes() {

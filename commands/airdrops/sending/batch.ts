@@ -1,9 +1,9 @@
 /** Sends one batch of a list: what is signed is in the journal first, and nobody is signed for again until that has ended. */
 import type { TokenTransfer } from '../../../src/api/token-transfers.ts'
-import { ApiError } from '../../../src/errors.ts'
+import { ApiError } from '../../../src/platform/errors.ts'
+import type { ApiCaller, Session } from '../../cli/session.ts'
 import { type SignedSending, sendOne } from '../../lists/attempt.ts'
 import { patiently } from '../../lists/patience.ts'
-import type { ApiCaller, Session } from '../../session.ts'
 import { checkedBuild, type Demand, signingFor } from '../../signing/demand.ts'
 import { DEMANDS } from '../../signing/demands.ts'
 import { signCompletely } from '../../signing/signatures.ts'

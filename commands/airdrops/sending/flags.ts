@@ -1,5 +1,5 @@
 /** The flags of both commands that send a list. */
-import { text, toggle } from '../../command.ts'
+import { text, toggle } from '../../cli/command.ts'
 import { ALLOW_PROGRAMS, KEYPAIR, TX_VERSION } from '../../signing/flags.ts'
 
 export const sendFlags = {

@@ -1,9 +1,9 @@
 /** The journal of a list that is sent: every batch with its signed bytes, on disk before they are sent, and how it ended. */
 
+import type { ApiCaller } from '../../cli/session.ts'
 import type { RequestedSending, SignedSending } from '../../lists/attempt.ts'
 import { fieldsOf, type JournalFields, type JournalKind, ListJournal } from '../../lists/journal.ts'
 import type { SignedEnd } from '../../lists/until-ended.ts'
-import type { ApiCaller } from '../../session.ts'
 import type { SendTermsOfList } from './rows.ts'
 
 /** The token, sender and cluster of a list, the same in every run. */

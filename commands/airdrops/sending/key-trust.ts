@@ -1,6 +1,6 @@
 /** Whether the platform wallet may be asked again under a key: only while that surely answers what was signed under it. */
-import { MINUTE_MS } from '../../../src/timing.ts'
-import type { ApiCaller } from '../../session.ts'
+import { MINUTE_MS } from '../../../src/platform/timing.ts'
+import type { ApiCaller } from '../../cli/session.ts'
 import type { RequestedBatch } from './journal.ts'
 
 /** Half of the shortest time for which an API can be set to keep its idempotency keys (`idempotency-hours`). */

@@ -1,6 +1,6 @@
 /** What became of every wallet of a list that was sent: as records, as a table of those not paid, and as a file. */
-import { decimalOf } from '../../amounts.ts'
-import type { CommandOutcome } from '../../command.ts'
+import { decimalOf } from '../../cli/amounts.ts'
+import type { CommandOutcome } from '../../cli/command.ts'
 import { csvLine, writePieces } from '../../ledger/csv.ts'
 import { FAILED_WORDS, rowsOutcome } from '../../lists/outcome.ts'
 import { printable } from '../../ui/render.ts'

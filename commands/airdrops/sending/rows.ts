@@ -1,8 +1,8 @@
 /** The rows of a list that is sent: what an earlier run has paid, who can receive, and in which batches. */
 import type { TransferFault } from '../../../src/api/token-transfers.ts'
 import { type EntryList, entryAt } from '../../../src/merkle/entry-list.ts'
+import type { Session } from '../../cli/session.ts'
 import { patiently } from '../../lists/patience.ts'
-import type { Session } from '../../session.ts'
 import { usage } from '../../ui/problem.ts'
 import type { SendJournal } from './journal.ts'
 

@@ -1,5 +1,5 @@
 /** Reads at `finalized` what the sum of a mint's accounts, or the number of a collection's assets, must come to. */
-import { badRequest, notFound } from '../../errors.ts'
+import { badRequest, notFound } from '../../platform/errors.ts'
 import { ByteReader } from '../../solana/byte-reader.ts'
 import { TOKEN_2022_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'

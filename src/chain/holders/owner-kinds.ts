@@ -1,6 +1,6 @@
 /** Tells what the owners of tokens are: wallets, vaults of known programs, escrows, other accounts of programs. */
 import { base58 } from '@scure/base'
-import type { HolderKind } from '../../allocation/holder-kinds.ts'
+import type { HolderKind } from '../../merkle/allocation/holder-kinds.ts'
 import { isEd25519Point } from '../../solana/curve.ts'
 import { INCINERATOR, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY, PROGRAMS } from '../../solana/programs.ts'

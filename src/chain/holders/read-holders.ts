@@ -1,11 +1,11 @@
 /** Reads who holds a token, or the assets of a collection, at one slot; what does not add up is refused. */
-import { badRequest, conflict } from '../../errors.ts'
+import { badRequest, conflict } from '../../platform/errors.ts'
+import { pause } from '../../platform/timing.ts'
 import { addressBytes } from '../../solana/addresses.ts'
 import { NATIVE_MINT_2022, TOKEN_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import { hasHiddenBalance, withheldFee } from '../../solana/token-extensions.ts'
-import { pause } from '../../timing.ts'
 import type { Chain } from '../connection.ts'
 import { readCollectionFacts, readMintFacts } from './mint-facts.ts'
 import { OwnerSums } from './owner-sums.ts'

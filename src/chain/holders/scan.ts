@@ -1,5 +1,5 @@
 /** Lists the accounts of a program at one slot, and refuses every answer that is not plainly what was asked for. */
-import { ApiError, internal } from '../../errors.ts'
+import { ApiError, internal } from '../../platform/errors.ts'
 import { isAddress } from '../../solana/addresses.ts'
 import type { Chain } from '../connection.ts'
 import { AnswerTooLarge } from '../nodes/large-answer.ts'

@@ -1,5 +1,5 @@
 /** Sends one request to one endpoint, judges what comes, and notes what that says about the endpoint. */
-import { whyUnanswered } from '../../timing.ts'
+import { whyUnanswered } from '../../platform/timing.ts'
 import type { PoolEndpoint } from './endpoint.ts'
 import { bodyFromSlot, isRecord, type NodeRequest } from './node-request.ts'
 import { MOST_LAG_SLOTS, type SlotBook, type SlotMarks } from './slot-book.ts'

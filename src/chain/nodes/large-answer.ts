@@ -1,5 +1,5 @@
 /** Reads a JSON-RPC answer of any size piece by piece: the items of `result.value` one at a time, and the rest as a whole. */
-import { turnsOf, withTimeout } from '../../timing.ts'
+import { turnsOf, withTimeout } from '../../platform/timing.ts'
 import { NodeRefusal } from './node-call.ts'
 
 export interface LargeCall {

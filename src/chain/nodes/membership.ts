@@ -1,7 +1,7 @@
 /** Which endpoints belong to the pool: each is asked for its genesis hash before its first use, and after it was down. */
-import { internal } from '../../errors.ts'
+import { internal } from '../../platform/errors.ts'
+import { withTimeout } from '../../platform/timing.ts'
 import { isGenesisHash } from '../../solana/genesis-hashes.ts'
-import { withTimeout } from '../../timing.ts'
 import { attempt, type PoolCore } from './attempt.ts'
 import { inOrder } from './choosing.ts'
 import type { PoolEndpoint } from './endpoint.ts'

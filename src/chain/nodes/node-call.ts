@@ -1,5 +1,5 @@
 /** Makes one JSON-RPC call over the `fetch` of a chain, and keeps the whole error of a node that refuses it. */
-import type { Redactor } from '../../redaction.ts'
+import type { Redactor } from '../../settings/redaction.ts'
 
 /** The error that the node answered, with its code and unchanged `data`. */
 export class NodeRefusal extends Error {

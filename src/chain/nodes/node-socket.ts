@@ -1,6 +1,6 @@
 /** Subscriptions over an endpoint's WebSocket: they say when it is worth asking, and never what is true. */
 import type { WebSocket } from 'ws'
-import { pause } from '../../timing.ts'
+import { pause } from '../../platform/timing.ts'
 import { isRecord } from './node-request.ts'
 
 /** Signatures that are waited for at a time; further ones are found by asking alone. */

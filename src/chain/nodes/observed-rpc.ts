@@ -1,8 +1,8 @@
 /** Sends JSON-RPC requests over HTTP as observed calls, and removes credentials from what comes back. */
-import type { Redactor } from '../../redaction.ts'
-import { type CallTarget, endpointOf, observeCall } from '../../telemetry/calls.ts'
-import { rpcMethodOf, rpcOutcome } from '../../telemetry/json-rpc.ts'
-import { ShuttingDown } from '../../timing.ts'
+import { type CallTarget, endpointOf, observeCall } from '../../platform/telemetry/calls.ts'
+import { rpcMethodOf, rpcOutcome } from '../../platform/telemetry/json-rpc.ts'
+import { ShuttingDown } from '../../platform/timing.ts'
+import type { Redactor } from '../../settings/redaction.ts'
 import { type PostToNode, redactedResponse } from './node-call.ts'
 import { wholeAnswer } from './whole-answer.ts'
 

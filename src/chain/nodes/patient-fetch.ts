@@ -1,7 +1,7 @@
 /** Repeats requests to a busy node. Every JSON-RPC request can be repeated, because a signed transaction runs only once. */
 
-import { internal } from '../../errors.ts'
-import { pause, retryAfterMs, withTimeout } from '../../timing.ts'
+import { internal } from '../../platform/errors.ts'
+import { pause, retryAfterMs, withTimeout } from '../../platform/timing.ts'
 
 const MAX_FETCH_ATTEMPTS = 4
 const FIRST_WAIT_MS = 250

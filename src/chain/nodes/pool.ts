@@ -1,9 +1,9 @@
 /** Several RPC endpoints of one cluster behind one `fetch`: reads fail over, and transactions go to all of them. */
-import type { RpcEndpoint } from '../../config.ts'
+import { activeSpan } from '../../platform/telemetry/spans.ts'
+import { pause, whyUnanswered, withTimeout } from '../../platform/timing.ts'
+import type { ClusterKind } from '../../settings/cluster.ts'
+import type { RpcEndpoint } from '../../settings/config.ts'
 import { GENESIS_HASHES } from '../../solana/genesis-hashes.ts'
-import { activeSpan } from '../../telemetry/spans.ts'
-import { pause, whyUnanswered, withTimeout } from '../../timing.ts'
-import type { ClusterKind } from '../cluster.ts'
 import { attempt, type PoolCore } from './attempt.ts'
 import { type EndpointReport, PoolEndpoint } from './endpoint.ts'
 import { endpointLabel } from './labels.ts'

@@ -1,7 +1,7 @@
 /** Reads from the pool: the first whole and current answer counts, and an endpoint that hesitates is overtaken. */
-import { internal } from '../../errors.ts'
-import { publishFailover } from '../../telemetry/failovers.ts'
-import { SECOND_MS, withTimeout } from '../../timing.ts'
+import { internal } from '../../platform/errors.ts'
+import { publishFailover } from '../../platform/telemetry/failovers.ts'
+import { SECOND_MS, withTimeout } from '../../platform/timing.ts'
 import { attempt, OVERTAKEN, type PoolCore } from './attempt.ts'
 import type { PoolEndpoint } from './endpoint.ts'
 import type { Membership } from './membership.ts'

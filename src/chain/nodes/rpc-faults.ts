@@ -1,5 +1,5 @@
 /** Converts faults of an RPC node to one kind of error. */
-import { ApiError, internal } from '../../errors.ts'
+import { ApiError, internal } from '../../platform/errors.ts'
 
 const LONGEST_REASON = 300
 

@@ -1,6 +1,6 @@
 /** Sends a transaction: the same bytes to every endpoint that takes them, with a preflight on one where it is asked for. */
+import { withTimeout } from '../../platform/timing.ts'
 import { decodeOnce } from '../../solana/messages.ts'
-import { withTimeout } from '../../timing.ts'
 import { attempt, type PoolCore } from './attempt.ts'
 import type { PoolEndpoint } from './endpoint.ts'
 import type { Membership } from './membership.ts'

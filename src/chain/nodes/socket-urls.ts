@@ -1,6 +1,6 @@
 /** Where the WebSocket of an endpoint may be. */
-import type { RpcEndpoint } from '../../config.ts'
-import { webSocketUrl } from '../cluster.ts'
+import { webSocketUrl } from '../../settings/cluster.ts'
+import type { RpcEndpoint } from '../../settings/config.ts'
 import { withoutUser } from '../program-cache/rpc.ts'
 import type { SocketTarget } from './node-socket.ts'
 

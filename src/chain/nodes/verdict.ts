@@ -1,5 +1,5 @@
 /** Judges what an endpoint has sent: an answer, or a reason to ask another one. */
-import { retryAfterMs } from '../../timing.ts'
+import { retryAfterMs } from '../../platform/timing.ts'
 import { isRecord, type NodeRequest } from './node-request.ts'
 
 /**

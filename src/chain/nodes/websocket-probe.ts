@@ -1,5 +1,5 @@
 /** Whether an endpoint has a WebSocket, for `svc doctor`. */
-import type { RpcEndpoint } from '../../config.ts'
+import type { RpcEndpoint } from '../../settings/config.ts'
 import { takesSubscriptions } from './node-socket.ts'
 import { socketTargets } from './socket-urls.ts'
 

@@ -3,8 +3,8 @@
 import { hash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { ConfigError } from '../../config.ts'
-import { makeFolders, writeAtomically } from '../../files.ts'
+import { makeFolders, writeAtomically } from '../../platform/files.ts'
+import { ConfigError } from '../../settings/config.ts'
 import { PROGRAMS, type Program } from '../../solana/programs.ts'
 
 export const programFile = (id: string) => `${id}.so`

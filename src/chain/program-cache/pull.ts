@@ -1,7 +1,7 @@
 /** Fills the program cache: each program and its accounts are verified, written whole, then recorded in the manifest. */
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { ConfigError } from '../../config.ts'
+import { ConfigError } from '../../settings/config.ts'
 import { PROGRAMS, type Program } from '../../solana/programs.ts'
 import {
   accountFile,

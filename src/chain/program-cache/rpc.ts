@@ -1,7 +1,7 @@
 /** Makes one JSON-RPC call to a cluster without an SDK. Its errors show no more of the URL than its caller does. */
 
-import { urlRedactor } from '../../redaction.ts'
-import { pause, retryAfterMs, whyUnanswered } from '../../timing.ts'
+import { pause, retryAfterMs, whyUnanswered } from '../../platform/timing.ts'
+import { urlRedactor } from '../../settings/redaction.ts'
 
 export interface RpcCallOptions {
   fetch?: typeof fetch

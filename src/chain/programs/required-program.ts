@@ -1,7 +1,7 @@
 /** Checks that the cluster has a program, with an error that names the remedy. */
-import { internal } from '../../errors.ts'
+import { internal } from '../../platform/errors.ts'
+import type { Cluster } from '../../settings/cluster.ts'
 import type { Program } from '../../solana/programs.ts'
-import type { Cluster } from '../cluster.ts'
 
 /** Resolves when the chain has the program. Otherwise throws an error that names the program and how to add it. */
 export async function requireProgram(chain: ProgramLookup, { name, id }: Program): Promise<void> {

@@ -1,8 +1,8 @@
 /** Reads the history of accounts: the signatures of their transactions, and transactions with the calls inside them. */
+import { SECOND_MS } from '../../platform/timing.ts'
 import { isAddress } from '../../solana/addresses.ts'
 import { decodeBase58 } from '../../solana/long-base58.ts'
 import { type CompiledInstruction, type DecodedMessage, decodeWireTransaction } from '../../solana/messages.ts'
-import { SECOND_MS } from '../../timing.ts'
 import type { Chain } from '../connection.ts'
 import { NodeRefusal } from '../nodes/node-call.ts'
 import { askNode, nodeReason } from '../nodes/rpc-faults.ts'

@@ -1,10 +1,10 @@
 /** Reads token metadata from a provider of the Digital Asset Standard, by `getAsset` over JSON-RPC. */
-import { redactUrl } from '../../config.ts'
-import { internal } from '../../errors.ts'
-import { urlRedactor } from '../../redaction.ts'
-import { endpointOf, observeCall } from '../../telemetry/calls.ts'
-import { rpcOutcome } from '../../telemetry/json-rpc.ts'
-import { whyUnanswered, withTimeout } from '../../timing.ts'
+import { internal } from '../../platform/errors.ts'
+import { endpointOf, observeCall } from '../../platform/telemetry/calls.ts'
+import { rpcOutcome } from '../../platform/telemetry/json-rpc.ts'
+import { whyUnanswered, withTimeout } from '../../platform/timing.ts'
+import { redactUrl } from '../../settings/config.ts'
+import { urlRedactor } from '../../settings/redaction.ts'
 import { withoutUser } from '../program-cache/rpc.ts'
 
 const LIMIT_MS = 9_000

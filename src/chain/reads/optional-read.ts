@@ -1,6 +1,6 @@
 /** Reads of the chain that only add to stored records. A node that fails or is slow delays no answer. */
-import type { Log } from '../../log.ts'
-import { rejectLate } from '../../timing.ts'
+import type { Log } from '../../platform/log.ts'
+import { rejectLate } from '../../platform/timing.ts'
 
 const OPTIONAL_READ_TIMEOUT_MS = 2_500
 

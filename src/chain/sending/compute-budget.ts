@@ -1,6 +1,6 @@
 /** Sets the compute limit and priority fee of built transactions, from a simulation with a margin and from recent fees. */
 import type { Connection, TransactionInstruction } from '@solana/web3.js'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../settings/config.ts'
 import { withTerms, writableAddresses } from '../../solana/budget-terms.ts'
 import { MAX_COMPUTE_UNITS } from '../../solana/constants.ts'
 import { MAX_U64 } from '../../solana/u64.ts'

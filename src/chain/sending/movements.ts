@@ -1,6 +1,6 @@
 /** Reads the movement of a transaction: simulates it, reads its accounts before and after, and computes the result by the policy. */
 import type { Connection } from '@solana/web3.js'
-import { internal } from '../../errors.ts'
+import { internal } from '../../platform/errors.ts'
 import {
   failedMovement,
   feePayerOf,

@@ -1,7 +1,7 @@
 /** Simulates a transaction, and reads its accounts before and after. */
 
 import type { Connection, PublicKey, SimulatedTransactionAccountInfo } from '@solana/web3.js'
-import { ApiError, badRequest } from '../../errors.ts'
+import { ApiError, badRequest } from '../../platform/errors.ts'
 import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
 import { TransactionRefused } from '../../solana/execution.ts'
 import { type LoadedAddresses, loadAddresses } from '../../solana/lookup-tables.ts'

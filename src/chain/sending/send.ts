@@ -1,5 +1,5 @@
 /** Sends signed transactions: a trial run that explains a failure, and the broadcast. */
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 import type { Chain } from '../connection.ts'
 import { explainTransactionError } from '../errors/index.ts'

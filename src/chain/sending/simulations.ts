@@ -1,7 +1,7 @@
 /** Simulates a transaction without submitting it, and reports its effects, cost and balance changes. */
 import type { Connection } from '@solana/web3.js'
 import type { Simulation } from '../../api/index.ts'
-import { internal } from '../../errors.ts'
+import { internal } from '../../platform/errors.ts'
 import { addressBytes } from '../../solana/addresses.ts'
 import { feeOfMessage } from '../../solana/fees.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'

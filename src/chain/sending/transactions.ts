@@ -1,5 +1,5 @@
 /** Decodes transactions as clients send them: base64 of the wire format. */
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { looksBase58 } from '../../solana/addresses.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
 import {

@@ -1,6 +1,6 @@
 /** The result of building: a transaction of version 0 or 1 without signatures. */
 import type { TransactionInstruction } from '@solana/web3.js'
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { addressOf } from '../../solana/addresses.ts'
 import { compileTransaction, TooMuchForVersion1 } from '../../solana/compiling.ts'
 import { MAX_TRANSACTION_BYTES, MAX_V1_TRANSACTION_BYTES } from '../../solana/constants.ts'

@@ -1,5 +1,5 @@
 /** Opens the configured signer: a keypair file, or a key that never leaves its provider. */
-import { type Config, ConfigError } from '../../config.ts'
+import { type Config, ConfigError } from '../../settings/config.ts'
 import { awsKmsProvider } from './aws-kms.ts'
 import { openKeypairSigner } from './keypair-signer.ts'
 import { privyProvider } from './privy.ts'

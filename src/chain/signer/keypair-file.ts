@@ -1,5 +1,5 @@
 /** Reads a keypair file of the Solana CLI that is private to its user. No error message quotes its content. */
-import { type FaultKind, FileFault, readOwn } from '../../files.ts'
+import { type FaultKind, FileFault, readOwn } from '../../platform/files.ts'
 import { isAddress } from '../../solana/addresses.ts'
 import { type KeyPair, keyPairOf } from '../../solana/signatures.ts'
 

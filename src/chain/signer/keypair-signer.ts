@@ -1,6 +1,6 @@
 /** A signer with the key of a keypair file, which is read once. */
 import { resolve } from 'node:path'
-import { type Config, ConfigError } from '../../config.ts'
+import { type Config, ConfigError } from '../../settings/config.ts'
 import { signatureVerifier } from './ed25519.ts'
 import { KEYPAIR_SHAPE, KeypairFileError, readKeypairFile } from './keypair-file.ts'
 import { publicKeySetting, requiredSetting } from './settings.ts'

@@ -1,5 +1,5 @@
 /** Signs messages with a server wallet of Privy. */
-import type { Config } from '../../config.ts'
+import type { Config } from '../../settings/config.ts'
 import type { KeychainSigner, RemoteProvider } from './remote-signer.ts'
 import { requiredHeaderSetting, requiredSetting, requiredUrlSetting } from './settings.ts'
 

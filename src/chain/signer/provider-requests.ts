@@ -1,7 +1,7 @@
 /** Makes the requests of one provider call: limited in time, and repeated only when nothing can have been signed. */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { observeCall, outcomeOfStatus } from '../../telemetry/calls.ts'
-import { retryAfterMs } from '../../timing.ts'
+import { observeCall, outcomeOfStatus } from '../../platform/telemetry/calls.ts'
+import { retryAfterMs } from '../../platform/timing.ts'
 import type { SignatureOutcome } from './types.ts'
 
 const PROVIDER_ATTEMPTS = 3

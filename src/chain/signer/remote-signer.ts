@@ -1,5 +1,5 @@
 /** Makes a signer of a provider's package, with a timeout, verified signatures and clear error messages. */
-import { pause, ShuttingDown, TimeoutError, withTimeout } from '../../timing.ts'
+import { pause, ShuttingDown, TimeoutError, withTimeout } from '../../platform/timing.ts'
 import { signatureVerifier } from './ed25519.ts'
 import { failedSignerCheck, faultText, unavailable } from './provider-failures.ts'
 import { type ProviderCall, runProviderCall } from './provider-requests.ts'

@@ -1,5 +1,5 @@
 /** Reads the settings of a signer one by one. No error quotes the value of a setting. */
-import { type Config, ConfigError, howToSet, type SettingName } from '../../config.ts'
+import { type Config, ConfigError, howToSet, type SettingName } from '../../settings/config.ts'
 import { parsePublicKey } from './ed25519.ts'
 
 type TextSetting = Extract<SettingName, `signer.${string}`>

@@ -1,6 +1,6 @@
 /** Signs raw payloads with a private key or a wallet account of Turnkey. */
 import { createECDH } from 'node:crypto'
-import { type Config, ConfigError } from '../../config.ts'
+import { type Config, ConfigError } from '../../settings/config.ts'
 import type { KeychainSigner, RemoteProvider } from './remote-signer.ts'
 import { requiredSetting, requiredUrlSetting } from './settings.ts'
 

@@ -1,5 +1,5 @@
 /** Signs with an ed25519 key in the transit engine of HashiCorp Vault. */
-import type { Config } from '../../config.ts'
+import type { Config } from '../../settings/config.ts'
 import { encodePublicKey } from './ed25519.ts'
 import type { KeychainSigner, RemoteProvider } from './remote-signer.ts'
 import { requiredHeaderSetting, requiredSetting, requiredUrlSetting } from './settings.ts'

@@ -1,6 +1,7 @@
 /** Follows transactions that were found on the chain until they are final, or gone with their fork. */
 import { askNode } from '../../chain/nodes/rpc-faults.ts'
 import { readStatuses, STATUSES_PER_CALL } from '../../chain/reads/statuses.ts'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../platform/timing.ts'
 import {
   deleteChainTransactions,
   deleteFinal,
@@ -9,7 +10,6 @@ import {
   unfinalTransactions,
 } from '../../store/following/chain-transactions.ts'
 import { isAnyUnfinal, storeFinalizedSlot } from '../../store/webhooks/unfinal.ts'
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../timing.ts'
 import { type Budget, takeCalls } from '../budget.ts'
 import type { FollowingServices } from '../services.ts'
 import { GONE_SLOTS, goneAmong, PROOF_CALLS } from './lost.ts'

@@ -1,5 +1,5 @@
 /** Computes when a followed account is looked at again: often while something happens, rarely while it is quiet. */
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../timing.ts'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../platform/timing.ts'
 
 export interface FollowedCounts {
   state: number

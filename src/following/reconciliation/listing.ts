@@ -1,6 +1,7 @@
 /** Lists the history of a followed account from its newest transaction back to the last listing, page by page, over as many rounds as it takes. */
 import { type ListedSignature, type ListOptions, listSignatures } from '../../chain/reads/history.ts'
 import { readFirstBlock } from '../../chain/reads/statuses.ts'
+import { MINUTE_MS } from '../../platform/timing.ts'
 import { insertFound, releaseListed } from '../../store/following/chain-transactions.ts'
 import {
   type AccountMove,
@@ -8,7 +9,6 @@ import {
   moveAccount,
   planLook,
 } from '../../store/following/followed-accounts.ts'
-import { MINUTE_MS } from '../../timing.ts'
 import type { Budget } from '../budget.ts'
 import type { FollowingServices } from '../services.ts'
 import { awaitedHash, awaitedSlot, hashAfter } from './state-hashes.ts'

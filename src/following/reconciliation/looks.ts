@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { askNode } from '../../chain/nodes/rpc-faults.ts'
 import { plainAccounts } from '../../chain/reads/plain-reads.ts'
+import { MINUTE_MS } from '../../platform/timing.ts'
 import {
   beginWithNothing,
   countAccounts,
@@ -10,7 +11,6 @@ import {
   HOLDING_KIND,
   postponeQuiet,
 } from '../../store/following/followed-accounts.ts'
-import { MINUTE_MS } from '../../timing.ts'
 import type { Budget } from '../budget.ts'
 import type { FollowedData } from '../projection.ts'
 import type { FollowingServices } from '../services.ts'

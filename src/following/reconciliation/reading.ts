@@ -1,6 +1,7 @@
 /** Reads transactions that were found on the chain, and writes what they did with the projections of the submitted ones. */
 import type { TrackedResource } from '../../api/index.ts'
 import { executionOrder, ownFirst, UnreadableTransaction } from '../../chain/reads/history.ts'
+import { HOUR_MS, SECOND_MS } from '../../platform/timing.ts'
 import type { EventDraft } from '../../store/events/drafts.ts'
 import {
   type ChainTransaction,
@@ -13,7 +14,6 @@ import { lastFollowed } from '../../store/following/followed-accounts.ts'
 import type { Tx } from '../../store/store.ts'
 import { type FollowedTransaction, findTransactions } from '../../store/transactions/transactions.ts'
 import { FAULTY_ROW_WAIT_MS, type RowFault } from '../../store/writing/write-each.ts'
-import { HOUR_MS, SECOND_MS } from '../../timing.ts'
 import { type Budget, takeCalls } from '../budget.ts'
 import { type AddressCounts, readChainStates, reserveStateCalls } from '../chain-states.ts'
 import { changesOfMessage, type TransactionChanges, writeEffects } from '../effects.ts'

@@ -6,7 +6,7 @@ import {
   ownFirst,
   readExecuted,
 } from '../../chain/reads/history.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError } from '../../platform/errors.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { type EventDraft, isEventWritten } from '../../store/events/drafts.ts'
 import { accountsAfter, isHistoryFollowedBefore } from '../../store/following/followed-accounts.ts'

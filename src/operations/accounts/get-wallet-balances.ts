@@ -4,7 +4,7 @@ import type { Input, Result } from '../../api/route.ts'
 import { readHoldings, type WalletHolding } from '../../chain/programs/tokens/index.ts'
 import { readWallets } from '../../chain/reads/rpc-reads.ts'
 import type { Context } from '../../context.ts'
-import { notFound } from '../../errors.ts'
+import { notFound } from '../../platform/errors.ts'
 import { readTokenLabels } from '../tokens/labels.ts'
 
 type WalletBalancesRoute = Api['accounts']['balances']

@@ -1,10 +1,10 @@
 /** Checks that the wallets of a stored list can claim, before its airdrop is put on chain and funded. */
 import type { Context } from '../../context.ts'
-import { ApiError } from '../../errors.ts'
 import { entryAt } from '../../merkle/entry-list.ts'
 import { readStoredList } from '../../merkle/stored-tree.ts'
+import { ApiError } from '../../platform/errors.ts'
+import { MINUTE_MS } from '../../platform/timing.ts'
 import type { Row } from '../../store/schema.ts'
-import { MINUTE_MS } from '../../timing.ts'
 import { withRow } from '../merkle-trees/open-tree.ts'
 import { type Recipient, requireRecipients } from '../recipients.ts'
 

@@ -4,10 +4,10 @@ import { askNode } from '../../chain/nodes/rpc-faults.ts'
 import { type DistributorChange, decodeClaimStatus } from '../../chain/programs/merkle-distributor/index.ts'
 import { plainAccounts } from '../../chain/reads/plain-reads.ts'
 import type { ChainStateReader, Effects } from '../../following/projection.ts'
+import { DAY_MS } from '../../platform/timing.ts'
 import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
 import { recordAirdropClaim } from '../../store/airdrops/claims.ts'
 import type { Tx } from '../../store/store.ts'
-import { DAY_MS } from '../../timing.ts'
 
 export type AirdropEffects = Effects<readonly DistributorChange[], bigint>
 export type DistributorChangeOf<K extends DistributorChange['kind']> = Extract<DistributorChange, { kind: K }>

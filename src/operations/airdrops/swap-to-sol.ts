@@ -2,7 +2,7 @@
 import type { DammV2Pool } from '../../chain/programs/damm-v2/index.ts'
 import * as dbc from '../../chain/programs/dbc/index.ts'
 import type { Context } from '../../context.ts'
-import { ApiError, badRequest } from '../../errors.ts'
+import { ApiError, badRequest } from '../../platform/errors.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { poolsOfMint } from '../../store/resources/pools.ts'
 import { type BuiltTransaction, buildTransaction } from '../building.ts'

@@ -5,7 +5,7 @@ import { buildClawback, CLAWBACK_UNITS, tokenAccountAddress } from '../../chain/
 import { decodeTokenAccount } from '../../chain/sending/balance-changes.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { buildTransaction, signingDraft, trackingOf } from '../building.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'
 import { openSigningRun } from '../signing/signing-run.ts'

@@ -3,7 +3,7 @@
 import { explainTransactionError } from '../../chain/errors/index.ts'
 import type { FailedTrial } from '../../chain/sending/compute-budget.ts'
 import { namesIn } from '../../chain/sending/transactions.ts'
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 

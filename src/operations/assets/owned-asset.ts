@@ -1,7 +1,7 @@
 /** Checks the asset of a request: it exists, is in the named collection, and belongs to the requester. */
 import { type AssetState, type CollectionState, readAssetIn } from '../../chain/programs/metaplex-core/index.ts'
 import type { Services } from '../../context.ts'
-import { badRequest, notFound } from '../../errors.ts'
+import { badRequest, notFound } from '../../platform/errors.ts'
 
 export interface OwnedAsset {
   /** Slot at which the asset and its collection were read. */

@@ -1,5 +1,6 @@
 /** Derives the policies, spends and rows that the audit log implies, and compares them with those that are stored. */
 
+import { DAY_MS } from '../../platform/timing.ts'
 import { DEFAULT_POLICY } from '../../policy/policy.ts'
 import { sponsorshipUses } from '../../store/airdrops/sponsorships.ts'
 import type { AuditAnchor } from '../../store/audit/anchors.ts'
@@ -7,7 +8,6 @@ import type { Row } from '../../store/schema.ts'
 import { findSetting } from '../../store/settings.ts'
 import { listSignerPolicies, listSpendsSince } from '../../store/signing/signings.ts'
 import type { Reader } from '../../store/store.ts'
-import { DAY_MS } from '../../timing.ts'
 import { policyJson } from '../signing/policy-state.ts'
 import { type AuditDetails, type Difference, expectedRows, ROW_ACTIONS } from './expected-rows.ts'
 

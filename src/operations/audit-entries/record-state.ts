@@ -1,7 +1,7 @@
 /** Compares keys, policies, sponsorships and schedules with the audit log at a start, and records what an earlier version's log lacks. */
 
 import type { Services } from '../../context.ts'
-import { internal } from '../../errors.ts'
+import { internal } from '../../platform/errors.ts'
 import { appendAudit, lockAudit } from '../../store/audit/entries.ts'
 import { type AuditVerdict, readEntriesOf } from '../../store/audit/verification.ts'
 import { newId } from '../../store/id.ts'

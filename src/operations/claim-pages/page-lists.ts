@@ -1,10 +1,10 @@
 /** The lists of claim pages with their indexes, kept in memory as far as there is room, and built between other work. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { bucketSteps, type WalletBuckets } from '../../claim-site/wallet-buckets.ts'
+import { bucketSteps, type WalletBuckets } from '../../claim-page/site/wallet-buckets.ts'
 import type { Context } from '../../context.ts'
-import { Overloaded } from '../../errors.ts'
 import { canonicalRows } from '../../merkle/entry-list.ts'
 import { readStoredList } from '../../merkle/stored-tree.ts'
+import { Overloaded } from '../../platform/errors.ts'
 import type { Row } from '../../store/schema.ts'
 import { withRow } from '../merkle-trees/open-tree.ts'
 

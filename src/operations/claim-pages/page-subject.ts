@@ -1,6 +1,6 @@
 /** What a claim page says about a stored airdrop: its cluster, accounts, token and times, read from the chain. */
 import { readTokenState } from '../../chain/programs/tokens/index.ts'
-import { type SiteAirdrop, type SiteCluster, siteCluster, tokenWords } from '../../claim-site/site-subject.ts'
+import { type SiteAirdrop, type SiteCluster, siteCluster, tokenWords } from '../../claim-page/site/site-subject.ts'
 import type { Context } from '../../context.ts'
 import type { Row } from '../../store/schema.ts'
 import { readAirdrop } from '../airdrops/on-chain.ts'

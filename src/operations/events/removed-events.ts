@@ -1,5 +1,5 @@
 /** The answers to requests for events that may have been removed: each names the first event that is stored. */
-import { type ApiError, badRequest, type ErrorExtras, notFound } from '../../errors.ts'
+import { type ApiError, badRequest, type ErrorExtras, notFound } from '../../platform/errors.ts'
 import { type RemovedEvents, removedEvents } from '../../store/events/retention.ts'
 import type { Reader } from '../../store/store.ts'
 

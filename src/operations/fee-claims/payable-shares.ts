@@ -4,7 +4,7 @@ import { quoteAccountAddress, type Share } from '../../chain/programs/dbc/index.
 import { rentFor } from '../../chain/reads/rpc-reads.ts'
 import { decodeTokenAccount } from '../../chain/sending/balance-changes.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { SYSTEM_PROGRAM, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { accountKind, recipientFault } from '../../solana/recipients.ts'

@@ -1,7 +1,7 @@
 /** Signs one claim of a run, at most once, however often the run is interrupted. */
 import type { ScheduleRunClaim, ScheduleRunReason, ScheduleRunSkip, ScheduleTerms } from '../../api/fee-schedules.ts'
 import type { Services } from '../../context.ts'
-import { ApiError, conflict } from '../../errors.ts'
+import { ApiError, conflict } from '../../platform/errors.ts'
 import {
   changeFeeScheduleClaim,
   type FeeScheduleClaimRow,

@@ -1,6 +1,6 @@
 /** The times of a cron expression in a time zone, computed by node-cron for any moment. */
-import { type ApiError, badRequest } from '../../errors.ts'
-import { MINUTE_MS } from '../../timing.ts'
+import { type ApiError, badRequest } from '../../platform/errors.ts'
+import { MINUTE_MS } from '../../platform/timing.ts'
 
 export interface CronTimes {
   /** The first time after a moment, in Unix milliseconds. */

@@ -1,10 +1,10 @@
 /** Ends a run of a fee schedule, and publishes how it ended for the metrics. */
 import type { ScheduleRunReason } from '../../api/fee-schedules.ts'
 import type { Clock } from '../../context.ts'
+import { publishScheduleRun, type ScheduleRunStatus } from '../../platform/telemetry/schedule-runs.ts'
 import { type FeeScheduleRunRow, findRunUnderWay, moveFeeScheduleRun } from '../../store/fees/fee-schedule-runs.ts'
 import type { Tx } from '../../store/store.ts'
 import { onCommit } from '../../store/writing/work.ts'
-import { publishScheduleRun, type ScheduleRunStatus } from '../../telemetry/schedule-runs.ts'
 
 export interface RunEnd {
   status: ScheduleRunStatus

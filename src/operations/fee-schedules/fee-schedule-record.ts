@@ -1,8 +1,8 @@
 /** Converts rows of fee schedules and of their runs to the records of the API. */
 import type { FeeSchedule, FeeScheduleRun, ScheduleRunReason, ScheduleTerms } from '../../api/fee-schedules.ts'
+import { isoTime } from '../../platform/timing.ts'
 import type { FeeScheduleRunRow } from '../../store/fees/fee-schedule-runs.ts'
 import type { FeeScheduleRow } from '../../store/fees/fee-schedules.ts'
-import { isoTime } from '../../timing.ts'
 import { fromJson, fromJsonOrNull, isoTimeOrNull } from '../api-records.ts'
 
 /** Schedules stored before `allow_programs` pay the vaults that they have paid until now. */

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { conflict } from '../../errors.ts'
+import { conflict } from '../../platform/errors.ts'
 import { findRunUnderWay, insertFeeScheduleRun } from '../../store/fees/fee-schedule-runs.ts'
 import { lockFeeSchedule } from '../../store/fees/fee-schedules.ts'
 import { newId } from '../../store/id.ts'

@@ -1,6 +1,6 @@
 /** Runs the fee schedules that are due: takes their periods, and then a step of each run in turn, in bounded rounds. */
-import { ApiError } from '../../errors.ts'
 import { createBudget } from '../../following/budget.ts'
+import { ApiError } from '../../platform/errors.ts'
 import {
   dueFeeScheduleRuns,
   type FeeScheduleRunRow,

@@ -1,8 +1,8 @@
 /** Takes one step of a run: looks at some pools, claims what they hold, and stores how far it has come. */
 import type { ScheduleTerms } from '../../api/fee-schedules.ts'
 import { migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
-import { conflict } from '../../errors.ts'
 import { type Budget, takeCalls } from '../../following/budget.ts'
+import { conflict } from '../../platform/errors.ts'
 import {
   type FeeScheduleClaimRow,
   type FeeScheduleRunRow,

@@ -2,7 +2,7 @@
 import type { FeeClaimKind } from '../../api/fee-claims.ts'
 import type { Chain } from '../../chain/connection.ts'
 import { rentFor } from '../../chain/reads/rpc-reads.ts'
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { feeOfMessage } from '../../solana/fees.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'

@@ -11,6 +11,7 @@ import type { ChainTime } from '../../chain/reads/chain-clock.ts'
 import type { Services } from '../../context.ts'
 import type { ChainEvidence } from '../../following/chain-drafts.ts'
 import { writeWithEvents } from '../../following/write-with-events.ts'
+import { DAY_MS } from '../../platform/timing.ts'
 import type { EventDraft } from '../../store/events/drafts.ts'
 import {
   dueGoldLocks,
@@ -21,7 +22,6 @@ import {
 } from '../../store/resources/gold-locks.ts'
 import type { Tx } from '../../store/store.ts'
 import { FAULTY_ROW_WAIT_MS } from '../../store/writing/write-each.ts'
-import { DAY_MS } from '../../timing.ts'
 import { findClosing } from './find-closing.ts'
 import { isStoredLock } from './on-chain.ts'
 import { markGoldUnlockable, markGoldUnlocked } from './transitions.ts'

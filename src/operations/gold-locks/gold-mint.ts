@@ -1,7 +1,7 @@
 /** Resolves the gold token, the mint in the setting `gold.mint`. */
 import type { LockableToken } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Services } from '../../context.ts'
-import { internal } from '../../errors.ts'
+import { internal } from '../../platform/errors.ts'
 
 /** Throws internal_error when none is configured. */
 export function goldMint({ config }: Pick<Services, 'config'>): string {

@@ -3,7 +3,7 @@ import type { GoldLock } from '../../api/index.ts'
 import { type Escrow, isPaidOut, scheduleMismatch } from '../../chain/programs/jupiter-lock/index.ts'
 import type { ChainTime } from '../../chain/reads/chain-clock.ts'
 import type { Services } from '../../context.ts'
-import { notFound } from '../../errors.ts'
+import { notFound } from '../../platform/errors.ts'
 import { findLatestGoldLock, type GoldLockRow } from '../../store/resources/gold-locks.ts'
 import { goldMint } from './gold-mint.ts'
 

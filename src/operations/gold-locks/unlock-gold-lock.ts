@@ -12,7 +12,7 @@ import {
   readUnlockAccounts,
 } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Context } from '../../context.ts'
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { goldLockMemo } from '../../solana/memos.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'

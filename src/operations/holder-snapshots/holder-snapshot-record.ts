@@ -1,9 +1,9 @@
 /** Converts rows of holder snapshots to the records of the API. */
-import { type HolderRows, holderAddress, holderAt, NO_PROGRAM } from '../../allocation/holder-rows.ts'
 import type { HolderSnapshot, SnapshotHolder } from '../../api/holder-snapshots.ts'
+import { type HolderRows, holderAddress, holderAt, NO_PROGRAM } from '../../merkle/allocation/holder-rows.ts'
 import { keyToBase58 } from '../../merkle/base58.ts'
+import { isoTime } from '../../platform/timing.ts'
 import type { HolderSnapshotRow } from '../../store/resources/holder-snapshots.ts'
-import { isoTime } from '../../timing.ts'
 import { fromJson, fromJsonOrNull, isoTimeOrNull } from '../api-records.ts'
 
 export const holderSnapshotRecord = (row: HolderSnapshotRow): HolderSnapshot => ({

@@ -1,8 +1,8 @@
 /** Lists the holders of a snapshot by address. */
-import { type HolderRows, ROWS_PER_PIECE } from '../../allocation/holder-rows.ts'
 import type { Api, SnapshotHolder } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
+import { type HolderRows, ROWS_PER_PIECE } from '../../merkle/allocation/holder-rows.ts'
 import { decodeCursor, encodeCursor } from '../../store/queries/paging.ts'
 import { findHolderSnapshot } from '../../store/resources/holder-snapshots.ts'
 import { fromJson } from '../api-records.ts'

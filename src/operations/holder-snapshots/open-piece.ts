@@ -1,7 +1,7 @@
 /** Opens a stored piece of a snapshot's holders. */
-import { type HolderRows, holderRows } from '../../allocation/holder-rows.ts'
 import type { Context } from '../../context.ts'
-import { notFound } from '../../errors.ts'
+import { type HolderRows, holderRows } from '../../merkle/allocation/holder-rows.ts'
+import { notFound } from '../../platform/errors.ts'
 import { readHolderPiece } from '../../store/resources/holder-snapshots.ts'
 
 /** Throws not_found without the piece: the snapshot has fewer, or was removed. */

@@ -1,15 +1,15 @@
 /** Packs sorted holders into the pieces that are stored, with their hash and what they come to by kind. */
 import { createHash } from 'node:crypto'
-import { HOLDER_KINDS, type HolderKind } from '../../allocation/holder-kinds.ts'
+import type { OwnerKind } from '../../chain/holders/owner-kinds.ts'
+import type { OwnerSums } from '../../chain/holders/owner-sums.ts'
+import { HOLDER_KINDS, type HolderKind } from '../../merkle/allocation/holder-kinds.ts'
 import {
   HOLDER_ROW_BYTES,
   NO_PROGRAM,
   ROWS_PER_PIECE,
   UNLISTED_PROGRAM,
   writeHolder,
-} from '../../allocation/holder-rows.ts'
-import type { OwnerKind } from '../../chain/holders/owner-kinds.ts'
-import type { OwnerSums } from '../../chain/holders/owner-sums.ts'
+} from '../../merkle/allocation/holder-rows.ts'
 
 /** Programs that a snapshot names; rows of others say that it is not listed. */
 const MOST_PROGRAMS = 1_000

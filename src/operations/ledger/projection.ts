@@ -1,13 +1,13 @@
 /** Follows the token accounts of the platform wallets: what pays into them or out of them need not name the wallet. */
 import { readHoldings } from '../../chain/programs/tokens/index.ts'
 import type { FollowOptions, FollowServices, Projection } from '../../following/projection.ts'
+import { MINUTE_MS } from '../../platform/timing.ts'
 import {
   dueAccounts,
   HOLDING_KIND,
   type NewFollowedAccount,
   planLook,
 } from '../../store/following/followed-accounts.ts'
-import { MINUTE_MS } from '../../timing.ts'
 import { platformWallets } from './known-addresses.ts'
 
 /** Reason for which a platform wallet is asked for its token accounts. */

@@ -3,6 +3,7 @@ import { type ExecutedBalances, readBalances } from '../../chain/reads/executed-
 import { executionOrder, UnreadableTransaction } from '../../chain/reads/history.ts'
 import { readFirstBlock } from '../../chain/reads/statuses.ts'
 import type { Services } from '../../context.ts'
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../platform/timing.ts'
 import { claimsWithoutAmounts, storeClaimAmounts } from '../../store/fees/fee-claims.ts'
 import {
   addLedgerTransaction,
@@ -22,7 +23,6 @@ import { addToTotals } from '../../store/ledger/totals.ts'
 import { findPool } from '../../store/resources/pools.ts'
 import type { Tx } from '../../store/store.ts'
 import { writeEach } from '../../store/writing/write-each.ts'
-import { DAY_MS, HOUR_MS, SECOND_MS } from '../../timing.ts'
 import { solPrice } from '../pools/sol-price.ts'
 import { claimAmounts } from './claim-amounts.ts'
 import { groupedBy } from './grouping.ts'

@@ -2,9 +2,9 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { notFound } from '../../errors.ts'
 import { lookUpProof } from '../../merkle/stored-tree.ts'
 import { toHex } from '../../merkle/tree.ts'
+import { notFound } from '../../platform/errors.ts'
 import { withTree } from './open-tree.ts'
 import { keyBytesOf } from './tree-keys.ts'
 

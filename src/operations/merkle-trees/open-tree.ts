@@ -1,9 +1,9 @@
 /** Opens a stored tree for reading: its row, its head and its parts. */
 import type { Context } from '../../context.ts'
-import { type ApiError, badRequest, notFound } from '../../errors.ts'
 import { LeafLayoutError } from '../../merkle/errors.ts'
 import { openHead, type ReadBlob, type TreeHead } from '../../merkle/stored-tree.ts'
 import { hashFromHex } from '../../merkle/tree.ts'
+import { type ApiError, badRequest, notFound } from '../../platform/errors.ts'
 import { findTree, readBlob } from '../../store/airdrops/merkle-trees.ts'
 import type { Row } from '../../store/schema.ts'
 import { requireRecord } from '../require-record.ts'

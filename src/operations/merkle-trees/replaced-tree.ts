@@ -5,14 +5,14 @@ import {
   readDistributors,
 } from '../../chain/programs/merkle-distributor/index.ts'
 import type { Context } from '../../context.ts'
-import { type ApiError, badRequest, conflict, forbidden } from '../../errors.ts'
+import { type ApiError, badRequest, conflict, forbidden } from '../../platform/errors.ts'
+import { MINUTE_MS } from '../../platform/timing.ts'
 import { BLOCKHASH_LIFE_MS } from '../../solana/lifetimes.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { findSponsorship } from '../../store/airdrops/sponsorships.ts'
 import type { NewRow, Row } from '../../store/schema.ts'
 import { intendedSignings } from '../../store/signing/signings.ts'
 import type { Tx } from '../../store/store.ts'
-import { MINUTE_MS } from '../../timing.ts'
 import { pendingTransactions } from '../airdrops/pending-transactions.ts'
 import { audit } from '../signing/audit.ts'
 

@@ -1,5 +1,5 @@
 /** Gives the buyer of a rehearsal what it pays with: lamports, and tokens of a quote that is not SOL. */
-import { internal } from '../../errors.ts'
+import { internal } from '../../platform/errors.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { readMint } from '../../solana/token-accounts.ts'
 import { buildTransaction } from '../building.ts'

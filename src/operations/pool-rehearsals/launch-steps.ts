@@ -1,6 +1,6 @@
 /** Rehearses the launch itself, and a buyer who buys the rest of its curve. */
 import { type DbcPool, migrationStep, readDbcPool } from '../../chain/programs/dbc/index.ts'
-import { internal } from '../../errors.ts'
+import { internal } from '../../platform/errors.ts'
 import { decodeWireTransaction, keyAt } from '../../solana/messages.ts'
 import { MAX_U64 } from '../../solana/u64.ts'
 import { buildTransaction } from '../building.ts'

@@ -3,7 +3,7 @@ import type { PoolRehearsal, RehearsalBook, RehearsalRole } from '../../api/inde
 import { REHEARSAL_ROLES } from '../../api/pool-rehearsals.ts'
 import type { CopyLanding } from '../../chain/copied-chain.ts'
 import { readDammV2Pool } from '../../chain/programs/damm-v2/index.ts'
-import { internal } from '../../errors.ts'
+import { internal } from '../../platform/errors.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { DBC_POOL_AUTHORITY } from '../../solana/programs.ts'
 import { readMint } from '../../solana/token-accounts.ts'

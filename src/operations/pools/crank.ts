@@ -8,7 +8,7 @@ import {
   readDbcPool,
 } from '../../chain/programs/dbc/index.ts'
 import type { Services } from '../../context.ts'
-import { ApiError, conflict } from '../../errors.ts'
+import { ApiError, conflict } from '../../platform/errors.ts'
 import { newId } from '../../store/id.ts'
 import { linkCrank, updatePool } from '../../store/resources/pools.ts'
 import type { Row } from '../../store/schema.ts'

@@ -1,8 +1,8 @@
 /** Follows pools through their states: live on chain, full, migrated, or failed. */
-import { ApiError } from '../../errors.ts'
+import { ApiError } from '../../platform/errors.ts'
+import { MINUTE_MS } from '../../platform/timing.ts'
 import { duePools, isAnyPoolDue, planPoolCheck } from '../../store/resources/pools.ts'
 import type { Row } from '../../store/schema.ts'
-import { MINUTE_MS } from '../../timing.ts'
 import { crankPool, type PoolServices } from './crank.ts'
 import { type ChainPool, readPools } from './on-chain.ts'
 import { takeSteps } from './take-steps.ts'

@@ -2,6 +2,7 @@
 import { positionsIn } from '../../chain/programs/damm-v2/index.ts'
 import { creatorPart, leftoverPart, receiversOf, vestingEscrowAddress } from '../../chain/programs/dbc/index.ts'
 import type { FollowedData, FollowedFor, FollowOptions, FollowServices } from '../../following/projection.ts'
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../platform/timing.ts'
 import {
   dueAccounts,
   type FollowedAccount,
@@ -10,7 +11,6 @@ import {
 } from '../../store/following/followed-accounts.ts'
 import { newPools } from '../../store/following/newcomers.ts'
 import { findPool } from '../../store/resources/pools.ts'
-import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../timing.ts'
 import { trySigner } from '../signing/require-signer.ts'
 import { CLAIMER_KIND } from './claimed-fees.ts'
 

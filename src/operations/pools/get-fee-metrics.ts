@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import { migratedPoolAddress } from '../../chain/programs/dbc/index.ts'
 import type { Context } from '../../context.ts'
-import { notFound } from '../../errors.ts'
+import { notFound } from '../../platform/errors.ts'
 import { metricsOf, requirePool } from './on-chain.ts'
 
 type GetFeeMetricsRoute = Api['pools']['feeMetrics']

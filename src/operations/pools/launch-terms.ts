@@ -2,7 +2,7 @@
 import { imageParts } from '../../api/chain-scalars.ts'
 import type { LaunchCurve } from '../../chain/programs/dbc/index.ts'
 import type { Services } from '../../context.ts'
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { type Image, readImage } from '../../storage/image.ts'
 import { platformWallet } from '../platform-wallet.ts'

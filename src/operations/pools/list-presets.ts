@@ -1,9 +1,9 @@
 /** Lists the curves that pools can be launched with, in the order of the configuration. */
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
-import { ConfigError } from '../../config.ts'
 import type { Context } from '../../context.ts'
-import { internal } from '../../errors.ts'
+import { internal } from '../../platform/errors.ts'
+import { ConfigError } from '../../settings/config.ts'
 import { decodeCursor, encodeCursor } from '../../store/queries/paging.ts'
 import { loadCurves, presetRecord } from './presets.ts'
 

@@ -6,9 +6,9 @@ import { curveProgressOf, type DbcPool, dbcPoolsIn, readDbcAccounts } from '../.
 import { readTokenState } from '../../chain/programs/tokens/index.ts'
 import { optionalRead } from '../../chain/reads/optional-read.ts'
 import type { Services } from '../../context.ts'
-import { ApiError, notFound } from '../../errors.ts'
+import { ApiError, notFound } from '../../platform/errors.ts'
+import { parseUrl } from '../../platform/urls.ts'
 import type { Row } from '../../store/schema.ts'
-import { parseUrl } from '../../urls.ts'
 import { poolRecord } from '../api-records.ts'
 
 export type ChainPool = { type: 'dbc'; pool: DbcPool } | { type: 'damm_v2'; pool: DammV2Pool }

@@ -5,7 +5,7 @@ import { type LaunchTrial, launchProgramHash, tryConfigAtNode, tryDbcLaunch } fr
 import type { MaybeAccount } from '../../chain/reads/plain-reads.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { type Rent, readRentSysvar } from '../../solana/cluster-settings.ts'
 import { RENT_SYSVAR, WRAPPED_SOL } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import type { z } from '@hono/zod-openapi'
 import { type CurvePreset, curvePreset, type PoolPreset } from '../../api/pool-presets.ts'
 import { curveOf, type LaunchCurve } from '../../chain/programs/dbc/index.ts'
-import { type Config, ConfigError } from '../../config.ts'
-import { badRequest, notFound } from '../../errors.ts'
+import { badRequest, notFound } from '../../platform/errors.ts'
+import { type Config, ConfigError } from '../../settings/config.ts'
 
 /** A billion tokens from 30 SOL to 400 SOL. Half of the migrated liquidity is locked permanently. */
 const STANDARD: CurvePreset = curvePreset.parse({

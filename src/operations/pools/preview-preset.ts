@@ -9,7 +9,7 @@ import {
   previewCurve,
 } from '../../chain/programs/dbc/index.ts'
 import type { Context } from '../../context.ts'
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { MAX_U64 } from '../../solana/u64.ts'
 import { platformWallet } from '../platform-wallet.ts'
 import { launchTrialOf, validationOf } from './preset-trials.ts'

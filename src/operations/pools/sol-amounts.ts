@@ -1,5 +1,5 @@
 /** Converts SOL, and whole tokens of another quote, as a JSON number to raw units. */
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { SOL_DECIMALS } from '../../solana/constants.ts'
 import { MAX_U64 } from '../../solana/u64.ts'
 

@@ -1,8 +1,8 @@
 /** Reads the price of SOL in US dollars from the configured source, at most twice a minute. */
-import type { Config } from '../../config.ts'
 import type { Services } from '../../context.ts'
-import { endpointOf, observeCall, outcomeOfStatus } from '../../telemetry/calls.ts'
-import { withTimeout } from '../../timing.ts'
+import { endpointOf, observeCall, outcomeOfStatus } from '../../platform/telemetry/calls.ts'
+import { withTimeout } from '../../platform/timing.ts'
+import type { Config } from '../../settings/config.ts'
 
 const PRICE_TIMEOUT_MS = 5_000
 const PRICE_FRESH_MS = 30_000

@@ -3,11 +3,11 @@
 import type { Api } from '../../api/index.ts'
 import type { Input } from '../../api/route.ts'
 import type { Context, Services } from '../../context.ts'
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
+import { HOUR_MS } from '../../platform/timing.ts'
 import { findPool, findTicker, isHeldAgainst, takeTicker } from '../../store/resources/pools.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
-import { HOUR_MS } from '../../timing.ts'
 
 type TickerServices = Pick<Services, 'clock' | 'config'>
 type TickerHolder = Pick<Row<'tickers'>, 'pool_address' | 'taken_at'>

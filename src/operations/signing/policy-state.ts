@@ -1,11 +1,11 @@
 /** Reads the policy state of a signing key: its stored policy, and the spends that count against its day. */
 import { hash } from 'node:crypto'
 import type { Clock } from '../../context.ts'
+import { DAY_MS } from '../../platform/timing.ts'
 import { DEFAULT_POLICY, type SigningPolicy, type Spent } from '../../policy/policy.ts'
 import type { Row } from '../../store/schema.ts'
 import { findPolicy, lastSpend, lockPolicy, sumSpends } from '../../store/signing/signings.ts'
 import type { Reader, Tx } from '../../store/store.ts'
-import { DAY_MS } from '../../timing.ts'
 
 export interface PolicyState {
   /** Stored row, or null when no policy was ever set or used. */

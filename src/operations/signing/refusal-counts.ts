@@ -1,6 +1,6 @@
 /** Counts refusals of callers without a key, so that the audit log has one entry for each rule and minute instead of one for each. */
 import type { Context, CountedRefusal } from '../../context.ts'
-import { isoTime, MINUTE_MS } from '../../timing.ts'
+import { isoTime, MINUTE_MS } from '../../platform/timing.ts'
 import { audit } from './audit.ts'
 
 type Counting = Pick<Context, 'store' | 'vault' | 'clock' | 'log'>

@@ -1,6 +1,6 @@
 /** Creates the audit entries of the signer's refusals, and the errors for the client. */
 import type { Signer } from '../../chain/signer/index.ts'
-import { type ApiError, badRequest, conflict } from '../../errors.ts'
+import { type ApiError, badRequest, conflict } from '../../platform/errors.ts'
 import type { Movement } from '../../policy/movement/movement.ts'
 import { checkPolicy, type Refusal } from '../../policy/rules/check-policy.ts'
 import type { PolicyCheckOptions } from '../../policy/rules/violation.ts'

@@ -1,10 +1,10 @@
 /** Opens the platform wallet for an operation that requires it. */
 
 import { type Signer, SignerUnavailable } from '../../chain/signer/index.ts'
-import type { ConfigError } from '../../config.ts'
 import type { Services } from '../../context.ts'
-import { type ApiError, internal } from '../../errors.ts'
-import type { Log } from '../../log.ts'
+import { type ApiError, internal } from '../../platform/errors.ts'
+import type { Log } from '../../platform/log.ts'
+import type { ConfigError } from '../../settings/config.ts'
 import { GENESIS_HASHES } from '../../solana/genesis-hashes.ts'
 
 /** Returns null when none is configured. Throws internal_error when its provider cannot be set up. */

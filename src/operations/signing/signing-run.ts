@@ -1,6 +1,6 @@
 /** Opens the signing run of a request, with a new signing id or with the plan of an interrupted run. */
 import type { Signer } from '../../chain/signer/index.ts'
-import { conflict } from '../../errors.ts'
+import { conflict } from '../../platform/errors.ts'
 import { newId } from '../../store/id.ts'
 import { findSigning } from '../../store/signing/signings.ts'
 import { requireRunning, signingEnded } from './refusals.ts'

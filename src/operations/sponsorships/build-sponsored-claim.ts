@@ -7,7 +7,7 @@ import { AIRDROP_CLAIM_UNITS, buildSponsoredClaim, claimRents } from '../../chai
 import { readWallets } from '../../chain/reads/rpc-reads.ts'
 import { namesIn } from '../../chain/sending/transactions.ts'
 import type { Context } from '../../context.ts'
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { feeOfMessage } from '../../solana/fees.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { type PayableClaim, requireClaim, storedLeaf } from '../airdrops/claimable-leaf.ts'

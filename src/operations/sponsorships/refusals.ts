@@ -1,6 +1,6 @@
 /** Makes the errors of sponsored claims, each with its reason in `details`. */
 import type { SponsorshipRefusal } from '../../api/sponsorships.ts'
-import { ApiError, badRequest, conflict, notFound } from '../../errors.ts'
+import { ApiError, badRequest, conflict, notFound } from '../../platform/errors.ts'
 import type { SponsoredClaimRow } from '../../store/airdrops/sponsorships.ts'
 
 const PAY_YOURSELF = 'the wallet can claim at its own cost'

@@ -2,6 +2,7 @@
 import { readBlockhashEnd } from '../../chain/reads/statuses.ts'
 import type { Services } from '../../context.ts'
 import { ENDED_BLOCKHASH_SLOTS } from '../../following/expiry.ts'
+import { MINUTE_MS } from '../../platform/timing.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import {
@@ -15,7 +16,6 @@ import {
 } from '../../store/airdrops/sponsorships.ts'
 import { findSigning, supersedeSigning } from '../../store/signing/signings.ts'
 import type { Tx } from '../../store/store.ts'
-import { MINUTE_MS } from '../../timing.ts'
 
 type SettleServices = Pick<Services, 'store' | 'clock'>
 

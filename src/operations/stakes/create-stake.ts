@@ -8,7 +8,7 @@ import {
   type PluginAuthority,
 } from '../../chain/programs/metaplex-core/index.ts'
 import type { Context } from '../../context.ts'
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { insertForeignNft } from '../assets/asset-rows.ts'
 import { throwCoreRefusal } from '../assets/core-refusal.ts'

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { notFound } from '../../errors.ts'
+import { notFound } from '../../platform/errors.ts'
 import { stakeRecord } from '../api-records.ts'
 import { readAssetWithRows } from '../assets/read-asset.ts'
 

@@ -9,7 +9,7 @@ import {
 } from '../../chain/programs/metaplex-core/index.ts'
 import type { Signer } from '../../chain/signer/index.ts'
 import type { Context } from '../../context.ts'
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { findStake } from '../../store/resources/stakes.ts'
 import { throwCoreRefusal } from '../assets/core-refusal.ts'

@@ -2,7 +2,7 @@
 import { claimStatusAddress, decodeClaimStatus } from '../../chain/programs/merkle-distributor/index.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
-import { badRequest, notFound } from '../../errors.ts'
+import { badRequest, notFound } from '../../platform/errors.ts'
 import { findTree } from '../../store/airdrops/merkle-trees.ts'
 import { readAirdrop } from '../airdrops/on-chain.ts'
 

@@ -9,7 +9,7 @@ import {
 } from '../../chain/programs/tokens/index.ts'
 import type { FailedTrial } from '../../chain/sending/compute-budget.ts'
 import type { Context } from '../../context.ts'
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { type BuiltTransaction, buildTransaction, signingDraft, unsignedAnswer } from '../building.ts'
 import { signAndSubmit } from '../signing/sign-and-submit.ts'

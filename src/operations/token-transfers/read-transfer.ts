@@ -9,7 +9,7 @@ import {
 } from '../../chain/programs/tokens/index.ts'
 import { readWallets, rentFor } from '../../chain/reads/rpc-reads.ts'
 import type { Context } from '../../context.ts'
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { TOKEN_ACCOUNT_SIZE } from '../../solana/token-accounts.ts'
 import { claimedWallets } from './claimed-wallets.ts'
 import { requireSendable } from './transfer-faults.ts'

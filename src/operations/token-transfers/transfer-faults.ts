@@ -1,7 +1,7 @@
 /** Says why a wallet is left out of a transfer of tokens, and why a token cannot be sent at all. */
 import type { TransferFault } from '../../api/token-transfers.ts'
 import type { OnChainToken, TokenReceiver } from '../../chain/programs/tokens/index.ts'
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import type { TransferFee } from '../../solana/token-extensions.ts'
 import { RECIPIENT_NOTES } from '../recipients.ts'
 

@@ -8,7 +8,7 @@ import {
   tokenStatus,
 } from '../../chain/programs/tokens/index.ts'
 import type { Context } from '../../context.ts'
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { buildTransaction, trackingOf, unsignedAnswer } from '../building.ts'
 
 type RevokeAuthorityRoute = Api['tokens']['revokeAuthority']

@@ -1,8 +1,8 @@
 /** Waits until a submitted transaction is confirmed, for a request that continues only then. */
 
 import type { Services } from '../../context.ts'
+import { pause } from '../../platform/timing.ts'
 import { type FollowedTransaction, findTransaction } from '../../store/transactions/transactions.ts'
-import { pause } from '../../timing.ts'
 import { followTransaction } from './follow-transactions.ts'
 
 /** Time that a request waits for one of several transactions, or for all of them. Its retry waits again. */

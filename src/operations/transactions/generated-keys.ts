@@ -1,5 +1,5 @@
 /** Seals the keys that a build generated, so that its client can keep them and no client can use them for anything else. */
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { freshKey, SEED_BYTES } from '../../solana/signatures.ts'

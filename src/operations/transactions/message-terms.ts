@@ -1,6 +1,6 @@
 /** What a message says but for its blockhash, and the submissions that say the same. */
 import { createHash, hash } from 'node:crypto'
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { KEY_BYTES } from '../../solana/constants.ts'
 import { type DecodedTransaction, decodeWireTransaction } from '../../solana/messages.ts'
 import type { Reader, Tx } from '../../store/store.ts'

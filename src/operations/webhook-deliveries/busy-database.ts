@@ -1,6 +1,6 @@
 /** Repeats writes that a busy database has refused. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { ApiError } from '../../errors.ts'
+import { ApiError } from '../../platform/errors.ts'
 
 const WRITE_AGAIN_MS = 100
 

@@ -1,5 +1,5 @@
 /** Delivers what is due to many receivers at once, so that none delays another. */
-import { pause } from '../../timing.ts'
+import { pause } from '../../platform/timing.ts'
 import { type AttemptRound, attemptDelivery, type ClaimedDelivery, type DeliveryServices } from './attempt.ts'
 import { AttemptResults } from './attempt-results.ts'
 import { DeliveriesUnderWay } from './deliveries-under-way.ts'

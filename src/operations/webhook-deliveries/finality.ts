@@ -1,5 +1,6 @@
 /** Lets events go out to subscriptions that ask for final ones, once their transactions are final, and none that a fork has undone. */
 import type { Services } from '../../context.ts'
+import { MINUTE_MS } from '../../platform/timing.ts'
 import {
   eventsAt,
   finalizedSlot,
@@ -9,7 +10,6 @@ import {
   transactionEnds,
   unfinalDeliveries,
 } from '../../store/webhooks/unfinal.ts'
-import { MINUTE_MS } from '../../timing.ts'
 
 const DELIVERIES_PER_LOOK = 500
 /** Pages of one pass, beside which new events are fanned out. */

@@ -1,5 +1,5 @@
 /** Decides the result of an attempt: the next attempt, or the end. The functions are pure. */
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../timing.ts'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../platform/timing.ts'
 
 /** Delays in milliseconds from the start of the first attempt, the second and so on to the next one. */
 const RETRY_DELAYS_MS: readonly number[] = [

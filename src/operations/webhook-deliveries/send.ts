@@ -1,8 +1,8 @@
 /** Sends one delivery over HTTP: only to checked addresses, without redirects, judged by its status within the time limit. */
 import { isIP } from 'node:net'
-import { TimeoutError } from '../../timing.ts'
-import { parseUrl } from '../../urls.ts'
-import { VERSION } from '../../version.ts'
+import { TimeoutError } from '../../platform/timing.ts'
+import { parseUrl } from '../../platform/urls.ts'
+import { VERSION } from '../../platform/version.ts'
 import type { ReceiverPolicy, ReceiverRefused, Resolve } from '../webhook-subscriptions/receiver-address.ts'
 import type { WebhookSender } from './webhook-exchange.ts'
 

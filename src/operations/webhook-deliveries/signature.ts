@@ -1,6 +1,6 @@
 /** Signs a delivery with X-Service-Signature and the headers of Standard Webhooks, with every live secret. */
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { internal } from '../../errors.ts'
+import { internal } from '../../platform/errors.ts'
 
 /** The keys of one secret: making them costs more than signing with them. */
 export interface WebhookSigningKeys {

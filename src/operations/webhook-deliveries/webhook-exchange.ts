@@ -1,6 +1,6 @@
 /** One request to a receiver and its answer, on a kept connection or a fresh one. */
 import type { Dispatcher } from 'undici'
-import { ShuttingDown, TimeoutError } from '../../timing.ts'
+import { ShuttingDown, TimeoutError } from '../../platform/timing.ts'
 import type { Carried, ReceiverConnection, ReceiverPool } from './receiver-connections.ts'
 
 export interface WebhookRequest {

@@ -1,9 +1,9 @@
 /** Checks whether a URL may receive webhooks: https to a public host, unless private receivers are allowed for development. */
 
-import type { Config } from '../../config.ts'
-import { badRequest } from '../../errors.ts'
-import { rejectLate } from '../../timing.ts'
-import { parseUrl } from '../../urls.ts'
+import { badRequest } from '../../platform/errors.ts'
+import { rejectLate } from '../../platform/timing.ts'
+import { parseUrl } from '../../platform/urls.ts'
+import type { Config } from '../../settings/config.ts'
 import type { Resolve } from './receiver-address.ts'
 
 export interface ReceiverChecks {

@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { newId } from '../../store/id.ts'
 import type { Tx } from '../../store/store.ts'
 import { lastSequence } from '../../store/webhooks/cursors.ts'

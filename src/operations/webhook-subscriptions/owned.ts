@@ -1,6 +1,6 @@
 /** Returns a webhook subscription that the caller may change: its own, or any with the scope `*`. */
 import type { Context } from '../../context.ts'
-import { forbidden } from '../../errors.ts'
+import { forbidden } from '../../platform/errors.ts'
 import type { Row } from '../../store/schema.ts'
 import type { Reader } from '../../store/store.ts'
 import { findWebhookSubscription } from '../../store/webhooks/subscriptions.ts'

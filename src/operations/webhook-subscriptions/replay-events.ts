@@ -2,7 +2,7 @@
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
 import type { Context } from '../../context.ts'
-import { conflict } from '../../errors.ts'
+import { conflict } from '../../platform/errors.ts'
 import { findEvents, firstSequenceSince } from '../../store/events/events.ts'
 import { lockFirstSequence, removedEvents } from '../../store/events/retention.ts'
 import type { Row } from '../../store/schema.ts'

@@ -1,6 +1,6 @@
 /** Reads what the stored claims of an airdrop sum to, from a row an hour, and their median, however many there are. */
 import { sql } from 'kysely'
-import { HOUR_MS } from '../../timing.ts'
+import { HOUR_MS } from '../../platform/timing.ts'
 import { amountOfParts } from '../queries/amount-parts.ts'
 import type { Row } from '../schema.ts'
 import type { Reader } from '../store.ts'

@@ -1,6 +1,6 @@
 /** Storage of airdrop claims, each stored once, with their totals by hour and their median kept as they are written. */
 import { type SqlBool, sql } from 'kysely'
-import { HOUR_MS } from '../../timing.ts'
+import { HOUR_MS } from '../../platform/timing.ts'
 import { addedColumn, addedParts, highAndLow } from '../queries/amount-parts.ts'
 import { listing } from '../queries/records.ts'
 import type { Row } from '../schema.ts'

@@ -1,5 +1,5 @@
 /** Storage of merkle trees and of the bytes from which their proofs are read. */
-import { conflict } from '../../errors.ts'
+import { conflict } from '../../platform/errors.ts'
 import { finding, inserting, listing, updating } from '../queries/records.ts'
 import type { NewRow, Row } from '../schema.ts'
 import type { Reader, Tx } from '../store.ts'

@@ -1,8 +1,8 @@
 /** Checks that a database and its key files belong to the same installation, and reports what is missing and the remedy. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { DATABASE_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../../config.ts'
-import { FileFault } from '../../files.ts'
+import { FileFault } from '../../platform/files.ts'
+import { DATABASE_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../../settings/config.ts'
 import type { Tables } from '../schema.ts'
 import { findSetting, settleSetting } from '../settings.ts'
 import type { Store } from '../store.ts'

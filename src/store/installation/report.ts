@@ -1,7 +1,7 @@
 /** Tells what a database is: its schema, its size and what it grows with. It changes nothing. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { DATABASE_FILE } from '../../config.ts'
+import { DATABASE_FILE } from '../../settings/config.ts'
 import { type AppliedMigrations, type MigrationState, migrationNames, migrationState } from '../migrations/migrate.ts'
 import { schemaFaults } from '../migrations/schema-check.ts'
 import type { StoreOptions } from '../open.ts'

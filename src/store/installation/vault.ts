@@ -1,9 +1,9 @@
 /** Encrypts values that must not be readable in the database with AES-256-GCM and one key per installation. */
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { ENCRYPTION_KEY_FILE } from '../../config.ts'
-import { internal } from '../../errors.ts'
-import { makeDataFolder, readOwnIfThere, writeAtomically } from '../../files.ts'
+import { internal } from '../../platform/errors.ts'
+import { makeDataFolder, readOwnIfThere, writeAtomically } from '../../platform/files.ts'
+import { ENCRYPTION_KEY_FILE } from '../../settings/config.ts'
 import { pooledBytes } from '../id.ts'
 import type { Store } from '../store.ts'
 import { KEY_VARIABLE, markKeyCreation, otherKey, requireInstallation, settleFingerprint } from './installation.ts'

@@ -1,6 +1,6 @@
 /** Totals of the ledger by month, pool, kind, party and token, which are kept as entries are written, and sums of them. */
 import { type SqlBool, sql } from 'kysely'
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 import { addedColumn, addedParts, amountOfParts, highAndLow } from '../queries/amount-parts.ts'
 import { filteredList, type PageRequest } from '../queries/paging.ts'
 import type { Row } from '../schema.ts'

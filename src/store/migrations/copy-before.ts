@@ -1,8 +1,8 @@
 /** Copies a SQLite database before it is migrated, and keeps the newest of these copies. */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { ApiError, internal } from '../../errors.ts'
-import { replaceWith } from '../../files.ts'
+import { ApiError, internal } from '../../platform/errors.ts'
+import { replaceWith } from '../../platform/files.ts'
 import { copySqlite } from '../sqlite/copy.ts'
 import type { MigrationState } from './migrate.ts'
 

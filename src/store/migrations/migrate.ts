@@ -1,6 +1,6 @@
 /** Migrates a database to the schema of this program. */
 import { type Kysely, Migrator, sql } from 'kysely'
-import { internal } from '../../errors.ts'
+import { internal } from '../../platform/errors.ts'
 import type { Tables } from '../schema.ts'
 import { ground } from './0001-ground.ts'
 import { leases } from './0002-leases.ts'

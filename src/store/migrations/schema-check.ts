@@ -1,8 +1,8 @@
 /** Refuses to migrate a database whose tables are not those that its recorded migrations leave. */
 
 import { Kysely, SqliteDialect, sql } from 'kysely'
-import { internal } from '../../errors.ts'
-import { loadSqlite } from '../../native-modules.ts'
+import { internal } from '../../platform/errors.ts'
+import { loadSqlite } from '../../platform/native-modules.ts'
 import type { Tables } from '../schema.ts'
 import { sqliteSchema } from '../sqlite/connection.ts'
 import { type MigrationState, migrateDatabase } from './migrate.ts'

@@ -1,5 +1,5 @@
 /** Translates errors of PostgreSQL and its driver into errors of the API, and says which of them may be tried again. */
-import { type ApiError, internal } from '../../errors.ts'
+import { type ApiError, internal } from '../../platform/errors.ts'
 import { databaseBusy, duplicateKey } from '../writing/work.ts'
 import { tlsRemedy } from './tls.ts'
 

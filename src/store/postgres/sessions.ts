@@ -1,6 +1,6 @@
 /** Refuses a connection pooler that gives a client another session of PostgreSQL for each transaction. */
 import type pg from 'pg'
-import { internal } from '../../errors.ts'
+import { internal } from '../../platform/errors.ts'
 import { sqlState } from './errors.ts'
 
 /** Other clients of the pooler may hold the session that is looked for, so it is looked for more than once. */

@@ -1,7 +1,7 @@
 /** The settings of the PostgreSQL connection, as the store takes them. */
-import { SETTINGS, type Values } from '../../config.ts'
-import { internal } from '../../errors.ts'
-import { parseUrl } from '../../urls.ts'
+import { internal } from '../../platform/errors.ts'
+import { parseUrl } from '../../platform/urls.ts'
+import { SETTINGS, type Values } from '../../settings/config.ts'
 import type { TlsSettings } from './tls.ts'
 
 /** Times are in milliseconds. */

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import type pg from 'pg'
-import { internal } from '../../errors.ts'
+import { internal } from '../../platform/errors.ts'
 import { trackFaults } from '../faults.ts'
 import { postgresBytes } from '../installation/bytes.ts'
 import type { SchemaDialect } from '../migrations/dialect.ts'

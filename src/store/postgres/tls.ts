@@ -1,9 +1,9 @@
 /** TLS of the PostgreSQL connection: which mode applies, and the files of certificates and keys. */
 import { closeSync, constants, fstatSync, openSync, type Stats } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
-import { internal } from '../../errors.ts'
-import { readAtMost } from '../../files.ts'
-import { parseUrl } from '../../urls.ts'
+import { internal } from '../../platform/errors.ts'
+import { readAtMost } from '../../platform/files.ts'
+import { parseUrl } from '../../platform/urls.ts'
 
 const TLS_MODES = ['disable', 'no-verify', 'verify-ca', 'verify-full'] as const
 type TlsMode = (typeof TLS_MODES)[number]

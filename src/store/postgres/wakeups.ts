@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../platform/log.ts'
 import { localWakeups, type OnWake, spacedWakes, type Wakeups } from '../workers/wakeups.ts'
 
 const CHANNEL = 'svc_wakeups'

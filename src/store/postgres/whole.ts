@@ -1,6 +1,6 @@
 /** A whole PostgreSQL database in one transaction. */
 import { sql } from 'kysely'
-import { ApiError } from '../../errors.ts'
+import { ApiError } from '../../platform/errors.ts'
 import { postgresBytes } from '../installation/bytes.ts'
 import { TABLES } from '../installation/installation.ts'
 import type { Tx } from '../store.ts'

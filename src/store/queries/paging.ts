@@ -1,7 +1,7 @@
 /** Keyset pages in the order of creation, and the opaque cursors between them. */
 import { createHash } from 'node:crypto'
 import { ExpressionWrapper, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
-import { badRequest } from '../../errors.ts'
+import { badRequest } from '../../platform/errors.ts'
 
 export type ListOrder = 'asc' | 'desc'
 

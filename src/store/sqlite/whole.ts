@@ -1,8 +1,8 @@
 /** A whole SQLite database in one transaction. */
 import type Database from 'better-sqlite3'
 import { Kysely, SqliteDialect, sql } from 'kysely'
-import { internal } from '../../errors.ts'
-import { loadSqlite } from '../../native-modules.ts'
+import { internal } from '../../platform/errors.ts'
+import { loadSqlite } from '../../platform/native-modules.ts'
 import { trackFaults } from '../faults.ts'
 import { sqliteBytes } from '../installation/bytes.ts'
 import type { Tables } from '../schema.ts'

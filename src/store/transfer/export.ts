@@ -1,6 +1,6 @@
 /** Writes a whole database as lines of JSON that either database can be filled from. */
-import { internal } from '../../errors.ts'
-import { VERSION } from '../../version.ts'
+import { internal } from '../../platform/errors.ts'
+import { VERSION } from '../../platform/version.ts'
 import { FINGERPRINT, TABLES } from '../installation/installation.ts'
 import { migrationState } from '../migrations/migrate.ts'
 import type { StoreOptions } from '../open.ts'

@@ -1,5 +1,5 @@
 /** Fills an empty database from an export, and compares every table with it before anything is committed. */
-import { badRequest, conflict, internal } from '../../errors.ts'
+import { badRequest, conflict, internal } from '../../platform/errors.ts'
 import { FINGERPRINT, isEmptyWhenNew, TABLES } from '../installation/installation.ts'
 import { migrationState } from '../migrations/migrate.ts'
 import type { StoreOptions } from '../open.ts'

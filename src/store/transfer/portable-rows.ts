@@ -1,6 +1,6 @@
 /** Rows as lines of an export: the same text, and so the same hash, from either database. */
 import { createHash } from 'node:crypto'
-import { internal } from '../../errors.ts'
+import { internal } from '../../platform/errors.ts'
 import type { Cell, CellRow, TableName } from './whole.ts'
 
 /** A row's values in the order of the columns as JSON; bytes are `{"base64": …}`. Throws for what JSON cannot carry. */

@@ -3,12 +3,12 @@
 import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type Database from 'better-sqlite3'
-import { DAEMON_LOCK_FILE, DATABASE_FILE, RESTORE_FILE } from '../../config.ts'
-import { conflict, internal } from '../../errors.ts'
-import { holdLock } from '../../file-lock.ts'
-import { makeOwnDatabase, moveIfThere, readOwnIfThere, writeAtomically } from '../../files.ts'
-import { loadSqlite } from '../../native-modules.ts'
-import { pause } from '../../timing.ts'
+import { conflict, internal } from '../../platform/errors.ts'
+import { holdLock } from '../../platform/file-lock.ts'
+import { makeOwnDatabase, moveIfThere, readOwnIfThere, writeAtomically } from '../../platform/files.ts'
+import { loadSqlite } from '../../platform/native-modules.ts'
+import { pause } from '../../platform/timing.ts'
+import { DAEMON_LOCK_FILE, DATABASE_FILE, RESTORE_FILE } from '../../settings/config.ts'
 import { sqliteCode, whenFree } from '../sqlite/connection.ts'
 
 /** Restored files are prepared in a folder of this prefix, in the data folder and so on the same file system. */

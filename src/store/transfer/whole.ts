@@ -1,6 +1,6 @@
 /** A whole database in one transaction: a snapshot that is read, or an empty database that is filled. */
 import { join } from 'node:path'
-import { DATABASE_FILE } from '../../config.ts'
+import { DATABASE_FILE } from '../../settings/config.ts'
 import type { StoreOptions } from '../open.ts'
 import type { Tables } from '../schema.ts'
 import type { Store, Tx } from '../store.ts'

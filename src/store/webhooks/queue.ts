@@ -1,7 +1,7 @@
 /** Delivery queue: which event is sent to which subscription, and when. */
 
 import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
-import { DAY_MS } from '../../timing.ts'
+import { DAY_MS } from '../../platform/timing.ts'
 import { type Placeholders, prepared } from '../queries/prepared.ts'
 import { preparedForList } from '../queries/prepared-lists.ts'
 import type { Row, Tables } from '../schema.ts'

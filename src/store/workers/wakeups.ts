@@ -1,6 +1,6 @@
 /** Wake-ups of workers: whoever stores work for a worker wakes it, in this process and, on PostgreSQL, in every other. */
 import type { WorkerName } from '../../api/worker-names.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../platform/log.ts'
 import type { Store } from '../store.ts'
 import { type AfterCommit, nothingAfter, runWork } from '../writing/work.ts'
 

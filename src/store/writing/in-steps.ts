@@ -1,5 +1,5 @@
 /** Splits work that grows with a table into writes of a few milliseconds with pauses between them, so that others go on. */
-import { pause } from '../../timing.ts'
+import { pause } from '../../platform/timing.ts'
 import type { Store, Tx } from '../store.ts'
 import { type PrunedTable, publishRemovedRows } from './removed-rows.ts'
 

@@ -1,7 +1,7 @@
 /** Runs one unit of work inside a write transaction; both drivers use it. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { WorkerName } from '../../api/worker-names.ts'
-import { type ApiError, conflict, internal } from '../../errors.ts'
+import { type ApiError, conflict, internal } from '../../platform/errors.ts'
 import type { Tx } from '../store.ts'
 
 /** What a work wants to happen once it is committed. */

@@ -1,5 +1,5 @@
 /** Writes many rows in few transactions; a row that cannot be written does not stop the others. */
-import { ApiError } from '../../errors.ts'
+import { ApiError } from '../../platform/errors.ts'
 import { probeWrite } from '../settings.ts'
 import type { Store, Tx } from '../store.ts'
 

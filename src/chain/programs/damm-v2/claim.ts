@@ -1,7 +1,7 @@
 /** Builds the transactions that claim the fees of a wallet's positions in a pool. */
 
 import type { TransactionInstruction } from '@solana/web3.js'
-import { badRequest } from '../../../errors.ts'
+import { badRequest } from '../../../platform/errors.ts'
 import { POSITIONS_PER_CLAIM } from '../../../solana/constants.ts'
 import type { TransactionConfig } from '../../../solana/transaction-config.ts'
 import { compileUnsigned, type UnsignedTransaction } from '../../sending/unsigned.ts'

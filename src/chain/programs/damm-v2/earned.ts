@@ -1,6 +1,6 @@
 /** Reads what a pool of DAMM v2 has earned since its beginning: Meteora's part, and that of the positions of some wallets. */
 import type { Connection } from '@solana/web3.js'
-import { notFound } from '../../../errors.ts'
+import { notFound } from '../../../platform/errors.ts'
 import { TOKEN_2022_PROGRAM } from '../../../solana/program-ids.ts'
 import { askNode } from '../../nodes/rpc-faults.ts'
 import { plainTokenAccounts } from '../../reads/plain-reads.ts'

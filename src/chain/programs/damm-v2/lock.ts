@@ -1,6 +1,6 @@
 /** Locks a new pool's position permanently, and gives the platform its part of it. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
-import { badRequest } from '../../../errors.ts'
+import { badRequest } from '../../../platform/errors.ts'
 import { poolKey, positionKeys } from './addresses.ts'
 import { dammV2Instruction, loadSdk } from './program.ts'
 

@@ -1,7 +1,7 @@
 /** Computes the opening of a single-sided pool: prices and liquidity, checked by the program's rules, and the instruction. */
 
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
-import { badRequest } from '../../../errors.ts'
+import { badRequest } from '../../../platform/errors.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { poolKey, positionKeys, vaultKey } from './addresses.ts'
 import type { SingleSidedLaunch } from './launch.ts'

@@ -2,7 +2,7 @@
 
 import { base58 } from '@scure/base'
 import type { Connection } from '@solana/web3.js'
-import { notFound } from '../../../errors.ts'
+import { notFound } from '../../../platform/errors.ts'
 import { isAddress } from '../../../solana/addresses.ts'
 import { TOKEN_2022_PROGRAM } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'

@@ -2,7 +2,7 @@
 import type { PoolState } from '@meteora-ag/cp-amm-sdk'
 import type { Connection } from '@solana/web3.js'
 import type BN from 'bn.js'
-import { badRequest, internal, notFound } from '../../../errors.ts'
+import { badRequest, internal, notFound } from '../../../platform/errors.ts'
 import { CLOCK_SYSVAR, TOKEN_2022_PROGRAM } from '../../../solana/program-ids.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { nodeReason } from '../../nodes/rpc-faults.ts'

@@ -2,7 +2,7 @@
 
 import type { PoolState } from '@meteora-ag/cp-amm-sdk'
 import type { Connection } from '@solana/web3.js'
-import { internal } from '../../../errors.ts'
+import { internal } from '../../../platform/errors.ts'
 import { ACCOUNTS_PER_CALL } from '../../../solana/constants.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
 import { TOKEN_AMOUNT_OFFSET } from '../../../solana/token-accounts.ts'

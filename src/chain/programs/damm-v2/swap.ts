@@ -1,6 +1,6 @@
 /** Builds a buy or a sell, including wrapping and unwrapping of SOL. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
-import { badRequest } from '../../../errors.ts'
+import { badRequest } from '../../../platform/errors.ts'
 import { INSTRUCTIONS_SYSVAR, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { openDeriver } from '../derived-addresses.ts'

@@ -1,6 +1,6 @@
 /** Pays the shares of a claim to its recipients, and says how many fit in the claim's transaction. */
 import type { TransactionInstruction } from '@solana/web3.js'
-import { ApiError, badRequest } from '../../../errors.ts'
+import { ApiError, badRequest } from '../../../platform/errors.ts'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { compileUnsigned } from '../../sending/unsigned.ts'
 import type { TradingFeeClaim } from './claims.ts'

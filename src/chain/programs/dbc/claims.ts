@@ -1,7 +1,7 @@
 /** Builds the transactions that claim trading fees from a launch curve, for its partner or its creator. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import type { Beneficiary } from '../../../api/fee-claims.ts'
-import { badRequest } from '../../../errors.ts'
+import { badRequest } from '../../../platform/errors.ts'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { payShares, requireRoom, type Share } from './claim-shares.ts'

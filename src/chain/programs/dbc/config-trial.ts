@@ -1,5 +1,5 @@
 /** Tries the config of a preset at the node, where the program cannot be run here. */
-import { internal } from '../../../errors.ts'
+import { internal } from '../../../platform/errors.ts'
 import { freshKey } from '../../../solana/signatures.ts'
 import type { Chain } from '../../connection.ts'
 import { type ExplainedError, explainTransactionError } from '../../errors/index.ts'

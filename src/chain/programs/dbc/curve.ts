@@ -2,7 +2,7 @@
 
 import type { ConfigParameters } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import type { CurvePreset } from '../../../api/pool-presets.ts'
-import { ApiError, badRequest } from '../../../errors.ts'
+import { ApiError, badRequest } from '../../../platform/errors.ts'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { isCompounding, migratedBase, migratedQuote, opensCompounding } from './migrating-amounts.ts'

@@ -1,6 +1,6 @@
 /** Builds the transactions that launch a token: its config, its pool and the creator's first buy. */
 import type { TransactionInstruction } from '@solana/web3.js'
-import { ApiError } from '../../../errors.ts'
+import { ApiError } from '../../../platform/errors.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { type ConfigContent, configInstruction } from './config.ts'
 import { dbcPoolAddress, openDbc } from './program.ts'

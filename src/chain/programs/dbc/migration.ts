@@ -1,5 +1,5 @@
 /** Migrates a full launch curve to its DAMM v2 pool: determines the next step, and builds its transaction. Anyone may pay. */
-import { badRequest } from '../../../errors.ts'
+import { badRequest } from '../../../platform/errors.ts'
 import { freshKey } from '../../../solana/signatures.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { baseAccount, type Dbc, openDbc, quoteAccount } from './program.ts'

@@ -1,6 +1,6 @@
 /** Reads who has the role of creator of launch curves, from their accounts. */
 import type { Connection } from '@solana/web3.js'
-import { internal } from '../../../errors.ts'
+import { internal } from '../../../platform/errors.ts'
 import { askNode } from '../../nodes/rpc-faults.ts'
 import { plainAccounts } from '../../reads/plain-reads.ts'
 import { creatorOf } from './claimed-part.ts'

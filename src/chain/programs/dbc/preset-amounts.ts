@@ -1,5 +1,5 @@
 /** Converts amounts of a preset to raw units, exactly, with errors that name the preset's field. */
-import { type ApiError, badRequest } from '../../../errors.ts'
+import { type ApiError, badRequest } from '../../../platform/errors.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 
 /** Returns bad_request that names the preset's field. */

@@ -1,6 +1,6 @@
 /** Reads the mint that a curve is to be traded against, and tells whether the program takes it. */
 import type { Connection } from '@solana/web3.js'
-import { badRequest } from '../../../errors.ts'
+import { badRequest } from '../../../platform/errors.ts'
 import { SOL_DECIMALS } from '../../../solana/constants.ts'
 import { TOKEN_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { readMint, readTokenAccount, TOKEN_ACCOUNT_SIZE } from '../../../solana/token-accounts.ts'

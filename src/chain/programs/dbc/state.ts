@@ -2,7 +2,7 @@
 
 import type { PoolConfig, VirtualPool } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import type { Connection } from '@solana/web3.js'
-import { internal, notFound } from '../../../errors.ts'
+import { internal, notFound } from '../../../platform/errors.ts'
 import { ACCOUNTS_PER_CALL, SOL_DECIMALS } from '../../../solana/constants.ts'
 import { CLOCK_SYSVAR, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'

@@ -1,7 +1,7 @@
 /** Quotes buys and sells on a launch curve by the program's arithmetic, and builds them with SOL wrapped and unwrapped. */
 
 import type { Connection, TransactionInstruction } from '@solana/web3.js'
-import { ApiError, badRequest, internal } from '../../../errors.ts'
+import { ApiError, badRequest, internal } from '../../../platform/errors.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { nodeReason } from '../../nodes/rpc-faults.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'

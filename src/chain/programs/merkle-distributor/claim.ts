@@ -1,6 +1,6 @@
 /** Builds a wallet's claim, which pays into its own token account: the unlocked amount of its leaf, and what has vested of the locked one. */
 import type { TransactionInstruction } from '@solana/web3.js'
-import { badRequest } from '../../../errors.ts'
+import { badRequest } from '../../../platform/errors.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { claimStatusAddress, tokenAccountAddress } from './addresses.ts'

@@ -2,7 +2,7 @@
 import type { AssetV1, CollectionV1, PluginAuthority as SdkAuthority } from '@metaplex-foundation/mpl-core'
 import type { RpcAccount } from '@metaplex-foundation/umi'
 import type { Connection } from '@solana/web3.js'
-import { badRequest, notFound } from '../../../errors.ts'
+import { badRequest, notFound } from '../../../platform/errors.ts'
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { accountsAt, readingOf } from '../../sending/runs.ts'

@@ -1,6 +1,6 @@
 /** Builds the transaction that creates a token: mint, metadata, initial supply and revoked authorities. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
-import { badRequest } from '../../../errors.ts'
+import { badRequest } from '../../../platform/errors.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { openDeriver } from '../derived-addresses.ts'

@@ -1,6 +1,6 @@
 /** Builds the transaction that permanently revokes an authority of a token. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
-import { badRequest } from '../../../errors.ts'
+import { badRequest } from '../../../platform/errors.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { dropUpdateAuthority } from './metadata-extension.ts'
 import { freezeMetadata } from './metaplex.ts'

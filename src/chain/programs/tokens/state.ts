@@ -1,7 +1,7 @@
 /** Reads a token from the chain, and determines which authorities are revoked. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Connection, PublicKey } from '@solana/web3.js'
-import { notFound } from '../../../errors.ts'
+import { notFound } from '../../../platform/errors.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { readMintExtensions } from '../../../solana/token-extensions.ts'

@@ -1,6 +1,6 @@
 /** Builds the transaction that sends amounts of one token to many wallets, opening the token accounts that are missing. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
-import { ApiError, badRequest } from '../../../errors.ts'
+import { ApiError, badRequest } from '../../../platform/errors.ts'
 import { MAX_COMPUTE_UNITS, MAX_INSTRUCTION_TRACE } from '../../../solana/constants.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import type { TokenProgram } from './types.ts'

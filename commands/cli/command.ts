@@ -1,0 +1,129 @@
+/** Declares commands: their inputs and one function, from which parsing, prompts, help and the reference are derived. */
+import type { RoutePath } from '../../src/api/paths.ts'
+import type { CommandOutcome } from '../outcome.ts'
+import type { Session } from './session.ts'
+
+export type { CommandOutcome, Rows } from '../outcome.ts'
+
+/** One flag or positional argument. Keys are written like API fields (`per_minute`) and shown as `--per-minute`. */
+export interface CommandInput<T = unknown> {
+  kind: 'text' | 'integer' | 'boolean' | 'list'
+  about: string
+  /** The name of the value in help. */
+  placeholder: string
+  required: boolean
+  /** Key of the flag with which a required input is not needed. */
+  unless?: string
+  /** The field of the API's body that it fills, where that bears another name. */
+  field?: string
+  choices?: readonly string[]
+  /** What choices mean that do not say it themselves; shown in help and prompts. */
+  meanings?: Readonly<Record<string, string>>
+  min?: number
+  max?: number
+  /** Asked for on a terminal after what is required, where anything is asked at all; an empty answer leaves it out. */
+  asked?: true
+  /** The value that applies when none is given, as questions show it. */
+  fallback?: string
+  /** The letter of a short flag, such as `-k` for `--keypair`. */
+  short?: string
+  /** Never set; it only carries the type of the value. */
+  type?: T
+}
+export type CommandInputs = Record<string, CommandInput>
+export type InputValues<I extends CommandInputs> = { [K in keyof I]: I[K] extends CommandInput<infer T> ? T : never }
+
+type InputOptions = Partial<Pick<CommandInput, 'placeholder' | 'min' | 'max' | 'short' | 'fallback'>>
+
+export const text = (about: string, options: InputOptions = {}): CommandInput<string | undefined> => ({
+  kind: 'text',
+  placeholder: 'TEXT',
+  required: false,
+  about,
+  ...options,
+})
+export const integer = (about: string, options: InputOptions = {}): CommandInput<number | undefined> => ({
+  kind: 'integer',
+  placeholder: 'N',
+  required: false,
+  about,
+  ...options,
+})
+/** A flag without a value, off by default. */
+export const toggle = (about: string): CommandInput<boolean> => ({
+  kind: 'boolean',
+  placeholder: '',
+  required: false,
+  about,
+})
+/** A list, comma-separated or repeated; as the last positional argument, it takes the rest of the line. */
+export const listOf = <T extends string = string>(
+  about: string,
+  options: InputOptions = {},
+): CommandInput<T[] | undefined> => ({
+  kind: 'list',
+  placeholder: 'A,B',
+  required: false,
+  about,
+  ...options,
+})
+export const choiceOf = <const C extends readonly string[]>(
+  choices: C,
+  about: string,
+  meanings?: { readonly [K in C[number]]?: string },
+): CommandInput<C[number] | undefined> => ({
+  kind: 'text',
+  placeholder: '',
+  required: false,
+  about,
+  choices,
+  ...(meanings ? { meanings: meanings as Record<string, string> } : {}),
+})
+/** Marks an input as required: prompted for on a terminal when missing, otherwise a usage problem. */
+export const required = <T>(input: CommandInput<T>): CommandInput<NonNullable<T>> =>
+  ({ ...input, required: true }) as CommandInput<NonNullable<T>>
+
+/** Marks an input as one that most people set: it is asked for where a required one is. */
+export const asked = <T>(input: CommandInput<T>): CommandInput<T> => ({ ...input, asked: true })
+
+/** Marks an input as required unless the flag of that key is given. */
+export const requiredUnless = <T>(unless: string, input: CommandInput<T>): CommandInput<T> => ({
+  ...input,
+  required: true,
+  unless,
+})
+
+export interface Verb {
+  about: string
+  details?: string
+  /** The API routes that this command calls. */
+  calls: readonly RoutePath[]
+  args: CommandInputs
+  flags: CommandInputs
+  examples: readonly string[]
+  run(input: never, session: Session): Promise<CommandOutcome>
+}
+
+/**
+ * A noun with verbs, or a command of one word. A verb of two words, as `schedule create`, belongs to the group that its
+ * first word names; `groups` says what each is for. `aliases` has other spellings of verbs, the old ones among them.
+ */
+export type Noun =
+  | { verbs: Record<string, Verb>; groups?: Record<string, string>; aliases?: Record<string, string> }
+  | { verb: Verb }
+
+/** Declares a command; `run` receives arguments and flags in one typed object. */
+export function verb<
+  A extends CommandInputs = Record<never, never>,
+  F extends CommandInputs = Record<never, never>,
+>(definition: {
+  about: string
+  details?: string
+  calls?: readonly RoutePath[]
+  args?: A
+  flags?: F
+  examples?: readonly string[]
+  run(input: InputValues<A> & InputValues<F>, session: Session): Promise<CommandOutcome>
+}): Verb {
+  return { calls: [], args: {}, flags: {}, examples: [], ...definition }
+}

@@ -1,0 +1,278 @@
+/** Finds what answers a command: the configured API, the running daemon of this data folder, or the same routes in this process. */
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type DaemonRole, daemonRole } from '../../src/api/daemon-roles.ts'
+import { paths } from '../../src/api/paths.ts'
+import type { Transport } from '../../src/client.ts'
+import { isHeldBy } from '../../src/platform/file-lock.ts'
+import { FileFault, readOwn, readOwnIfThere, requireDataFolder } from '../../src/platform/files.ts'
+import { parseUrl } from '../../src/platform/urls.ts'
+import { clusterOf } from '../../src/settings/cluster.ts'
+import {
+  type Config,
+  ConfigError,
+  DAEMON_FILE,
+  DAEMON_LOCK_FILE,
+  databasePlace,
+  environmentName,
+  OPERATOR_KEY_FILE,
+  type Origin,
+  readSecretFile,
+} from '../../src/settings/config.ts'
+import { failure, Problem, usage } from '../ui/problem.ts'
+import { type HttpTransport, openHttp } from './http-transport.ts'
+import type { ApiCaller } from './session.ts'
+import { terminal } from './terminal.ts'
+
+export interface Connection {
+  send: Transport
+  /** Label of the cluster that the API uses; null where only a remote API knows it. */
+  cluster: string | null
+  caller: ApiCaller
+  close(): Promise<void> | void
+}
+
+/** Milliseconds that the daemon has to answer the health check of each command; a healthy one takes a few. */
+const DAEMON_PROBE_MS = 3_000
+
+/** Connects as the configuration says; `note` receives messages about files that a dead daemon left behind, and `warn` those about the API's URL. */
+export async function connectToApi(
+  config: Config,
+  note: (text: string) => void,
+  warn: (text: string) => void = note,
+): Promise<Connection> {
+  const { api } = config.values
+  if (api !== undefined) {
+    const key = chosenKey(config)
+    const http = await openHttp(api, key)
+    const { origin, pathname, protocol, hostname } = new URL(api)
+    if (protocol === 'http:' && !isThisMachine(hostname)) {
+      warn(`${origin} is not encrypted: whoever is between can read your API key and change every answer; use https`)
+    }
+    return connectionOver(http, null, callerOf(`${origin}${pathname.replace(/\/$/, '')}`, key))
+  }
+  const explicit = explicitKey(config)
+  const daemon = runningDaemon(config)
+  const probe = daemon && (await openHttp(daemon.url, undefined, DAEMON_PROBE_MS))
+  if (daemon === undefined || probe === undefined) return localConnection(config, explicit)
+  try {
+    if (await isHealthy(daemon, probe, note)) {
+      compareClusters(config, daemon, note)
+      const key = explicit ?? readApiKeyFile(join(config.dataDir, OPERATOR_KEY_FILE))
+      const http = probe.withKey(key)
+      return daemon.role === 'worker'
+        ? besideWorker(http, await localConnection(config, explicit))
+        : connectionOver(http, daemon.cluster ?? null, callerOf(daemon.database ?? daemon.url, key))
+    }
+  } catch (error) {
+    probe.close()
+    throw error
+  }
+  probe.close()
+  return localConnection(config, explicit)
+}
+
+const isThisMachine = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+
+/** The same routes in this process. */
+async function localConnection(config: Config, key: string | undefined): Promise<Connection> {
+  const { openLocal } = await import('../../daemon/local.ts')
+  const local = await openLocal(config)
+  const bearer = key ?? local.bearer
+  const authorization = `Bearer ${bearer}`
+  return {
+    send: (request) => local.send({ ...request, headers: { ...request.headers, authorization } }),
+    cluster: clusterOf(config).label,
+    caller: callerOf(databasePlace(config), bearer),
+    close: () => local.close(),
+  }
+}
+
+/** A daemon with the role `worker` tells of its health; every other request is answered in this process. */
+function besideWorker(http: HttpTransport, local: Connection): Connection {
+  const health: readonly string[] = [paths.service.health[1], paths.service.workers[1]]
+  return {
+    ...local,
+    send: (request) => (health.includes(request.path) ? http.send(request) : local.send(request)),
+    async close() {
+      http.close()
+      await local.close()
+    },
+  }
+}
+
+const connectionOver = ({ send, close }: HttpTransport, cluster: string | null, caller: ApiCaller): Connection => ({
+  send,
+  close,
+  cluster,
+  caller,
+})
+
+const callerOf = (api: string, key: string | undefined): ApiCaller => ({
+  api,
+  key: key === undefined ? 'none' : createHash('sha256').update(key).digest('hex').slice(0, 16),
+})
+
+/**
+ * The bearer key for the setting `api`: the key of this command, else that of the settings. Throws a usage problem for
+ * a key that was not meant for this API.
+ */
+export function chosenKey(config: Config): string | undefined {
+  const { values, origins, projectFile } = config
+  if (origins.api === 'project') {
+    const source = keySource(config)
+    if (source !== undefined) throw projectApiProblem(projectFile, values.api, source)
+  }
+  return explicitKey(config) ?? configuredKey(config)
+}
+
+/** The key in the file of the setting; undefined where none is set. Throws like `readApiKeyFile`. */
+export function configuredKey({ values, origins }: Config): string | undefined {
+  const file = values['api-key-file']
+  if (file === undefined) return undefined
+  return origins['api-key-file'] === 'environment' ? keyOfEnvironmentFile(file) : readApiKeyFile(file)
+}
+
+/** The key given to this command: by flag, else by `SVC_API_KEY`. Throws where that and `SVC_API_KEY_FILE` are both set. */
+function explicitKey({ values, origins }: Config): string | undefined {
+  const file = values['api-key-file']
+  const origin = origins['api-key-file']
+  if (file !== undefined && origin === 'flag') return readApiKeyFile(file)
+  const key = environmentKey()
+  if (key !== undefined && origin === 'environment') {
+    throw usage(`SVC_API_KEY and ${KEY_FILE_VARIABLE} are both set`, { next: 'leave one of them out' })
+  }
+  return key
+}
+
+const KEY_FILE_VARIABLE = environmentName('api-key-file')
+
+/** Reads a key that the environment names by the rules of every `SVC_…_FILE`; a relative path is this folder's. */
+function keyOfEnvironmentFile(file: string): string {
+  try {
+    return keyIn(file, readSecretFile(KEY_FILE_VARIABLE, resolve(terminal().cwd(), file)))
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new Problem('forbidden', error.problem, error.next === undefined ? {} : { next: error.next })
+  }
+}
+
+const environmentKey = () => terminal().env.SVC_API_KEY?.trim() || undefined
+
+const KEY_FILE_SOURCES: Partial<Record<Origin, string>> = {
+  flag: 'key file comes from --api-key-file',
+  environment: 'key file comes from SVC_API_KEY_FILE',
+  profile: 'key file comes from your profile',
+}
+
+/** Describes the source of the key without reading the key. */
+function keySource({ values, origins }: Config): string | undefined {
+  const origin = origins['api-key-file']
+  if (origin !== 'flag' && environmentKey() !== undefined) return 'key comes from SVC_API_KEY'
+  return values['api-key-file'] === undefined ? undefined : KEY_FILE_SOURCES[origin]
+}
+
+/** The project file of a folder may choose the API, but must not have the user's own key sent there. */
+const projectApiProblem = (file: string | undefined, api: string | undefined, source: string) =>
+  usage(`${file} sets api to ${api}, the ${source}`, { next: `if that is meant, say so with --api ${api}` })
+
+/** Throws where the project file of a folder chose the API, because that API would decide what is signed here. */
+export function refuseSigningFor({ values, origins, projectFile }: Config): void {
+  if (origins.api !== 'project') return
+  throw usage(`${projectFile} sets api to ${values.api}, and what it answers would be signed here`, {
+    next: `if that is meant, say so with --api ${values.api}`,
+  })
+}
+
+/** Reads a bearer key; throws for a file that others can read or could have written. */
+export function readApiKeyFile(file: string): string {
+  let key: string
+  try {
+    key = readOwn(file, { secret: true })
+  } catch (error) {
+    throw error instanceof FileFault && error.kind === 'missing' ? noKeyFile(file) : error
+  }
+  return keyIn(file, key)
+}
+
+function keyIn(file: string, text: string): string {
+  const key = text.trim()
+  if (key === '' || /\s/.test(key)) throw usage(`${file} must hold the bearer key alone, on one line`)
+  return key
+}
+
+const noKeyFile = (file: string) =>
+  new Problem('forbidden', `the key file ${file} does not exist`, { next: 'check --api-key-file and --data-dir' })
+
+export interface Daemon {
+  pid: number
+  url: string
+  /** Label of the cluster that the daemon uses; undefined where its file does not name one. */
+  cluster: string | undefined
+  /** Undefined where the file does not name one. */
+  role: DaemonRole | undefined
+  /** Where its database is; undefined where the file does not name it. */
+  database: string | undefined
+  file: string
+}
+
+/**
+ * Compares the requested cluster with that of the daemon, which uses one cluster only. Another cluster is an error in a
+ * flag, and worth a note in a setting.
+ */
+function compareClusters(config: Config, { cluster, pid, url }: Daemon, note: (text: string) => void): void {
+  const requested = clusterOf(config).label
+  const origin = config.origins[config.values['rpc-urls'] === undefined ? 'url' : 'rpc-urls']
+  if (cluster === undefined || cluster === requested || origin === 'default') return
+  const what = `the daemon at ${url} (pid ${pid}) works on ${cluster}, not on ${requested}`
+  if (origin !== 'flag') note(what)
+  else throw usage(what, { next: 'leave --url and --rpc-urls out, stop the daemon, or choose another --data-dir' })
+}
+
+/**
+ * Reads daemon.json, where its process is alive and holds the folder's lock: a copied folder, from a clone or an
+ * archive, has no lock. Throws FileFault where others could have written the file.
+ */
+export function runningDaemon({ dataDir }: Config): Daemon | undefined {
+  if (!existsSync(dataDir)) return undefined
+  requireDataFolder(dataDir)
+  const file = join(dataDir, DAEMON_FILE)
+  const content = readOwnIfThere(file, { folder: 'own' })
+  if (content === null) return undefined
+  try {
+    const { pid, url, cluster, role, database } = JSON.parse(content) as Record<string, unknown>
+    if (typeof pid !== 'number' || typeof url !== 'string' || pid === process.pid) return undefined
+    if (!/^https?:\/\//.test(url) || parseUrl(url) === undefined) return undefined
+    if (!isHeldBy(join(dataDir, DAEMON_LOCK_FILE), pid)) return undefined
+    const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
+    return { pid, url, file, cluster: text(cluster), role: daemonRole(role), database: text(database) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Requests the daemon's health without a key, because another program may have taken the port. */
+async function isHealthy(
+  { pid, url, file }: Daemon,
+  probe: HttpTransport,
+  note: (text: string) => void,
+): Promise<boolean> {
+  try {
+    const { status, body } = await probe.send({ method: 'GET', path: '/v2/health', headers: {} })
+    if (status === 200 && body.includes('"healthy"')) return true
+  } catch (error) {
+    const cause = (error as Error).cause as NodeJS.ErrnoException | undefined
+    if (cause?.code !== 'ECONNREFUSED') {
+      throw failure(`the daemon at ${url} (pid ${pid}) does not answer`, {
+        next: `stop it (kill ${pid}) and start it again, or remove ${file} if that process is something else`,
+        cause: error,
+      })
+    }
+    note(`${file} names pid ${pid}, but nothing listens at ${url}: going on without a daemon`)
+    return false
+  }
+  throw failure(`${url} (from ${file}) is answered by something that is not svc`, {
+    next: `if no daemon runs, remove ${file}`,
+  })
+}

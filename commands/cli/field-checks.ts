@@ -1,0 +1,38 @@
+/** Judges a value by the schema of the API's field that it becomes, so that a question can say at once what is wrong. */
+import type { AnyRoute } from '../../src/api/route.ts'
+import type { CommandInput, Verb } from './command.ts'
+
+/** Names of values that the command turns into others before it sends them. */
+const CONVERTED = new Set(['FILE', 'DIR', 'SOL', 'TOKENS', 'AMOUNT'])
+
+/** Returns what the API would say of the value; undefined where it would take it, or where no field holds it as it is. */
+export type FieldCheck = (key: string, input: CommandInput, value: unknown) => string | undefined
+
+/** Whether the value is read elsewhere: `@` with a file's name, or standard input. */
+const isFromFile = (value: unknown) => typeof value === 'string' && (value === '-' || value.startsWith('@'))
+
+/** Loads the schemas of the API, which only a person who is asked waits for. */
+export async function openFieldChecks({ calls }: Verb): Promise<FieldCheck> {
+  const [{ z }, { api }, { validateInput }] = await Promise.all([
+    import('@hono/zod-openapi'),
+    import('../../src/api/index.ts'),
+    import('../../src/api/input-validation.ts'),
+  ])
+  const routes: AnyRoute[] = Object.values(api)
+    .flatMap((resource): AnyRoute[] => Object.values(resource))
+    .filter((route) => calls.some(([method, path]) => method === route.method && path === route.path))
+  return (key, input, value) => {
+    const name = input.field ?? key
+    if (input.kind === 'list' || CONVERTED.has(input.placeholder) || isFromFile(value)) return undefined
+    const shape = routes
+      .flatMap(({ params, body, query }) => [params, body, query])
+      .find((fields) => fields !== undefined && Object.hasOwn(fields.shape, name))
+    if (shape === undefined) return undefined
+    try {
+      validateInput(z.object({ [name]: shape.shape[name] }), { [name]: value })
+      return undefined
+    } catch (error) {
+      return (error as Error).message.slice(`${name}: `.length)
+    }
+  }
+}

@@ -1,0 +1,286 @@
+/** The nouns of the command line with name, summary and loader, so that help and usage errors load no command. */
+import type { Noun } from './command.ts'
+
+export interface NounEntry {
+  name: string
+  /** Other spellings: the singular, and the API's name. */
+  aliases?: readonly string[]
+  summary: string
+  load(): Promise<Noun>
+}
+
+export const NOUNS: readonly NounEntry[] = [
+  {
+    name: 'serve',
+    summary: 'Serve the API over HTTP until stopped',
+    load: async () => (await import('../serve.ts')).serveNoun,
+  },
+  {
+    name: 'localnet',
+    summary: 'Run the embedded chain: clock, airdrops, programs',
+    load: async () => (await import('../localnet.ts')).localnetNoun,
+  },
+  {
+    name: 'keys',
+    aliases: ['key', 'api-keys', 'api-key'],
+    summary: 'Make, list and delete API keys',
+    load: async () => (await import('../api-keys.ts')).apiKeysNoun,
+  },
+  {
+    name: 'wallet',
+    aliases: ['wallets'],
+    summary: 'Keep the keys that you sign with',
+    load: async () => (await import('../wallet/index.ts')).walletNoun,
+  },
+  {
+    name: 'signer',
+    summary: 'The platform wallet: policy, limits, pause switch',
+    load: async () => (await import('../signer.ts')).signerNoun,
+  },
+  {
+    name: 'audit',
+    aliases: ['audit-entries'],
+    summary: "Read and verify the signer's log",
+    load: async () => (await import('../audit/index.ts')).auditNoun,
+  },
+  {
+    name: 'config',
+    summary: 'Read and write settings and profiles',
+    load: async () => (await import('../config.ts')).configNoun,
+  },
+  {
+    name: 'db',
+    aliases: ['database'],
+    summary: 'Back up, restore, move and migrate the database',
+    load: async () => (await import('../database/index.ts')).databaseNoun,
+  },
+  {
+    name: 'storage',
+    summary: 'Bring images and metadata together in one place',
+    load: async () => (await import('../storage.ts')).storageNoun,
+  },
+  {
+    name: 'doctor',
+    summary: 'Check this installation',
+    load: async () => (await import('../doctor.ts')).doctorNoun,
+  },
+  {
+    name: 'merkle',
+    aliases: ['merkle-trees', 'merkle-tree', 'trees', 'tree'],
+    summary: 'Build, verify and compare airdrop trees',
+    load: async () => (await import('../merkle/index.ts')).merkleNoun,
+  },
+  {
+    name: 'airdrops',
+    aliases: ['airdrop'],
+    summary: 'Launch, claim and follow airdrops',
+    load: async () => (await import('../airdrops/index.ts')).airdropsNoun,
+  },
+  {
+    name: 'pools',
+    aliases: ['pool'],
+    summary: 'Launch tokens on curves, trade them, follow them',
+    load: async () => (await import('../pools/index.ts')).poolsNoun,
+  },
+  {
+    name: 'fees',
+    aliases: ['fee', 'fee-claims'],
+    summary: 'Claim and split what pools owe, and its history',
+    load: async () => (await import('../fees/index.ts')).feesNoun,
+  },
+  {
+    name: 'ledger',
+    summary: 'The books: what was moved, added up, proven, exported',
+    load: async () => (await import('../ledger/index.ts')).ledgerNoun,
+  },
+  {
+    name: 'tokens',
+    aliases: ['token'],
+    summary: 'Create and read tokens, give up their authorities',
+    load: async () => (await import('../tokens.ts')).tokensNoun,
+  },
+  {
+    name: 'collections',
+    aliases: ['collection'],
+    summary: 'Make and read collections of NFTs',
+    load: async () => (await import('../collections.ts')).collectionsNoun,
+  },
+  {
+    name: 'nfts',
+    aliases: ['nft'],
+    summary: 'Mint NFTs, one or a whole CSV, burn and read them',
+    load: async () => (await import('../nfts/index.ts')).nftsNoun,
+  },
+  {
+    name: 'stakes',
+    aliases: ['stake'],
+    summary: 'Stake NFTs, release and read them',
+    load: async () => (await import('../stakes.ts')).stakesNoun,
+  },
+  {
+    name: 'gold',
+    aliases: ['gold-locks', 'gold-lock'],
+    summary: 'Lock gold, take it back, read locks',
+    load: async () => (await import('../gold-locks.ts')).goldLocksNoun,
+  },
+  {
+    name: 'accounts',
+    aliases: ['account'],
+    summary: 'Read accounts of the chain',
+    load: async () => (await import('../accounts.ts')).accountsNoun,
+  },
+  {
+    name: 'pdas',
+    aliases: ['pda'],
+    summary: 'Derive program addresses',
+    load: async () => (await import('../pdas.ts')).pdasNoun,
+  },
+  {
+    name: 'tx',
+    aliases: ['transactions', 'transaction'],
+    summary: 'Submit, follow, sign and simulate transactions',
+    load: async () => (await import('../transactions/index.ts')).transactionsNoun,
+  },
+  {
+    name: 'events',
+    aliases: ['event'],
+    summary: 'Read and follow events',
+    load: async () => (await import('../events/index.ts')).eventsNoun,
+  },
+  {
+    name: 'webhooks',
+    aliases: ['webhook', 'webhook-subscriptions'],
+    summary: 'Push events to a URL, signed; forward and verify them here',
+    load: async () => (await import('../webhooks/index.ts')).webhooksNoun,
+  },
+  {
+    name: 'completion',
+    summary: 'Complete commands in bash, zsh, fish or PowerShell',
+    load: async () => (await import('../completion/index.ts')).completionNoun,
+  },
+  {
+    name: 'health',
+    summary: 'Tell whether the service answers',
+    load: async () => (await import('../health.ts')).healthNoun,
+  },
+  {
+    name: 'status',
+    summary: 'Read the state of the workers, and the cluster',
+    load: async () => (await import('../status.ts')).statusNoun,
+  },
+]
+
+export interface GlobalOption {
+  flags: string
+  about: string
+  /** Whether it may be given several times. */
+  list?: true
+}
+
+/** Options of every command; they may precede or follow the noun. */
+export const GLOBAL_OPTIONS: readonly GlobalOption[] = [
+  {
+    flags: '-o, --output <format>',
+    about: 'table, json or plain (tab-separated)',
+  },
+  { flags: '--json', about: 'Same as -o json: one document on stdout' },
+  { flags: '--columns <fields>', about: 'Show these fields of the answer: a,b.c' },
+  { flags: '--sort <field>', about: 'Order a list by a field; -field: the largest first' },
+  {
+    flags: '--filter <condition>',
+    about: 'Keep what matches: field=value, != ~ > >= < <=; may be repeated',
+    list: true,
+  },
+  { flags: '--jq <expression>', about: 'Print what this jq expression makes of the data' },
+  { flags: '--template <text>', about: 'Print this text for each record, {field} being its value' },
+  { flags: '--no-pager', about: 'Never show a long answer in a pager' },
+  {
+    flags: '-u, --url <cluster>',
+    about: 'embedded, mainnet-beta, devnet, testnet, localhost (m, d, t, l) or an RPC URL',
+  },
+  { flags: '--rpc-urls <urls>', about: 'Several RPC URLs of one cluster, with commas between' },
+  { flags: '--api <url>', about: 'Talk to this API (default: the running local daemon, else in process)' },
+  { flags: '--api-key-file <file>', about: 'File (0600) with the bearer key' },
+  { flags: '--data-dir <folder>', about: 'Data folder' },
+  { flags: '--profile <name>', about: 'Profile whose settings apply' },
+  { flags: '--trust-project', about: "Take an svc.json that is another user's, or that others can write" },
+  { flags: '-y, --yes', about: 'Skip confirmations' },
+  { flags: '--no-input', about: 'Never ask' },
+  { flags: '--debug', about: 'Show where a failure came from' },
+  { flags: '--no-color', about: 'No colours' },
+]
+
+export const EXIT_CODES = [
+  '0 done · 1 failed · 2 usage or bad input · 3 not found',
+  '4 not allowed · 5 conflict · 6 rate-limited · 130 cancelled',
+]
+
+/** Wraps a text into lines of whole words; a word longer than the width has a line of its own. */
+function wrappedWords(text: string, width: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line === '') line = word
+    else if (line.length + 1 + word.length <= width) line = `${line} ${word}`
+    else {
+      lines.push(line)
+      line = word
+    }
+  }
+  return [...lines, line]
+}
+
+/** The help of `svc` itself, wrapped to the given number of columns. */
+export function rootHelp(columns = Number.POSITIVE_INFINITY): string {
+  const width = Math.max(...GLOBAL_OPTIONS.map(({ flags }) => flags.length))
+  const lead = width + 4
+  const line = (name: string, about: string) =>
+    `  ${name.padEnd(width)}  ${wrappedWords(about, columns - lead).join(`\n${' '.repeat(lead)}`)}\n`
+  return [
+    'Usage: svc <noun> <verb> [options]\n\n',
+    'Token launches on Solana: one command line and a self-hosted HTTP API.\n\n',
+    'Commands:\n',
+    ...NOUNS.map(({ name, summary }) => line(name, summary)),
+    '\nOptions of every command:\n',
+    ...GLOBAL_OPTIONS.map(({ flags, about }) => line(flags, about)),
+    line('-V, --version', 'Print the version'),
+    line('-h, --help', 'Help of svc or of a command'),
+    `\nExit codes: ${EXIT_CODES.join('\n            ')}\n`,
+    '\n`svc <noun> --help` shows the verbs, `svc <noun> <verb> --help` its flags.\n',
+  ].join('')
+}
+
+/** The noun of that name, or of which that is another spelling. */
+export const nounEntry = (word: string | undefined): NounEntry | undefined =>
+  NOUNS.find(({ name, aliases }) => word !== undefined && (name === word || aliases?.includes(word)))
+
+/** The names in the flags of an option, such as `-u` and `--url`. */
+export const namesOfFlags = (flags: string): string[] => flags.match(/--?[a-z][a-z-]*/g) ?? []
+
+/** The places in argv of the words that are neither options nor the values of options of every command. */
+export function wordPlaces(argv: readonly string[]): number[] {
+  const taking = new Set(
+    GLOBAL_OPTIONS.filter(({ flags }) => flags.includes('<')).flatMap(({ flags }) => namesOfFlags(flags)),
+  )
+  const places: number[] = []
+  for (let i = 0; i < argv.length; i++) {
+    const word = argv[i] ?? ''
+    if (taking.has(word)) i++
+    else if (!word.startsWith('-')) places.push(i)
+  }
+  return places
+}
+
+/** The first word of argv that is neither an option nor the value of one. */
+export const nounOf = (argv: readonly string[]): string | undefined => argv[wordPlaces(argv)[0] ?? argv.length]
+
+/** Argv with the first spelling of the noun, and of the verb where the noun is given. */
+export function firstSpelling(argv: readonly string[], noun?: Noun): readonly string[] {
+  const [nounAt, verbAt] = wordPlaces(argv)
+  const entry = nounAt === undefined ? undefined : nounEntry(argv[nounAt])
+  const typed = verbAt === undefined ? undefined : argv[verbAt]
+  const aliases = noun !== undefined && 'verbs' in noun ? (noun.aliases ?? {}) : {}
+  const verb = typed !== undefined && Object.hasOwn(aliases, typed) ? aliases[typed] : undefined
+  if (entry === undefined) return argv
+  return argv.map((word, at) => (at === nounAt ? entry.name : at === verbAt ? (verb ?? word) : word))
+}

@@ -1,0 +1,118 @@
+/** Asks on a terminal for what a command needs, and says the same as one command line. */
+import { Cancelled } from '../ui/problem.ts'
+import type { Choice, Ui } from '../ui/ui.ts'
+import type { CommandInput, Verb } from './command.ts'
+import { suggestionOf } from './command-tree.ts'
+import { type FieldCheck, openFieldChecks } from './field-checks.ts'
+import { declaredInputs, isMissing, readInput, shownName } from './input-values.ts'
+import { flagName, type ParsedCommand } from './parsed-command.ts'
+import { commandLineOf } from './shell-words.ts'
+
+/** More values than these are typed, and not chosen. */
+const MOST_CHOICES = 50
+/** What is chosen to type a value that is not among those that exist. */
+const ANOTHER = ''
+
+/** Fills `inputs` with the answers, and notes the command line that needs none of the questions. */
+export async function askForInputs(
+  { verb, command, globals }: ParsedCommand,
+  inputs: Record<string, unknown>,
+  { argv, ui }: { argv: readonly string[]; ui: Ui },
+): Promise<void> {
+  const check = await openFieldChecks(verb)
+  const answers: [key: string, answer: string][] = []
+  const questions = declaredInputs(verb).filter(([key, input]) => inputs[key] === undefined && isAsked(input))
+  const order = [...questions.filter(([, { required }]) => required), ...questions.filter(([, { asked }]) => asked)]
+  try {
+    for (const [key, input] of order) {
+      if (!isMissing(input, inputs, key)) continue
+      const answer = await askFor({ verb, command, globals }, key, input, { ui, check })
+      if (answer === '') continue
+      answers.push([key, answer])
+      inputs[key] = readInput(key, input, answer, shownName(verb, key))
+    }
+  } catch (error) {
+    if (error instanceof Cancelled && answers.length > 0) tellCommandLine(verb, argv, answers, ui)
+    throw error
+  }
+  tellCommandLine(verb, argv, answers, ui)
+}
+
+const isAsked = ({ required, asked }: CommandInput) => required || asked === true
+
+async function askFor(
+  { verb, command, globals }: Pick<ParsedCommand, 'verb' | 'command' | 'globals'>,
+  key: string,
+  input: CommandInput,
+  { ui, check }: { ui: Ui; check: FieldCheck },
+): Promise<string> {
+  const { about, required, fallback, unless, choices, meanings = {} } = input
+  const notes = [
+    ...(unless === undefined ? [] : [`or ${flagName(unless)}`]),
+    ...(required || about.includes('default') ? [] : [fallback === undefined ? 'optional' : `Enter for ${fallback}`]),
+  ]
+  const message = `${about}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`
+  const isWrong = (answer: string): string | undefined => {
+    if (answer === '') return required ? 'This is required' : undefined
+    try {
+      const value = readInput(key, input, answer, shownName(verb, key))
+      return value === undefined ? 'This is required' : check(key, input, value)
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+  if (choices !== undefined && required) {
+    return ui.ask({
+      message,
+      check: isWrong,
+      choices: choices.map((value) => ({ value, about: meanings[value] ?? '' })),
+    })
+  }
+  const known = required ? await existingValues(verb, command, key, globals) : []
+  if (known.length > 0) {
+    const another = { value: ANOTHER, label: 'another one', about: 'typed' }
+    const chosen = await ui.ask({ message, check: isWrong, choices: [...known, another] })
+    if (chosen !== ANOTHER) return chosen
+  }
+  return ui.ask({ message, check: isWrong, ...(fallback === undefined ? {} : { placeholder: fallback }) })
+}
+
+/** Values that exist in the running daemon; none where there are too many to choose from. */
+async function existingValues(
+  verb: Verb,
+  command: string,
+  key: string,
+  { dataDir, profile }: ParsedCommand['globals'],
+): Promise<Choice[]> {
+  const suggestion = suggestionOf(command.split(' ')[0] ?? '', verb, command, key)
+  if (suggestion === null || suggestion === 'file' || suggestion === 'folder') return []
+  const { liveValues } = await import('./completion/live-values.ts')
+  const found = await liveValues(suggestion, { dataDir, profile })
+  return found.length > MOST_CHOICES ? [] : found
+}
+
+function tellCommandLine(
+  verb: Verb,
+  argv: readonly string[],
+  answers: readonly (readonly [key: string, answer: string])[],
+  ui: Ui,
+): void {
+  if (answers.length === 0) return
+  ui.note(`The same as one command:\n  ${answeredCommandLine(verb, argv, answers)}`)
+}
+
+/** The command line with the answers in it, quoted for a POSIX shell. */
+export function answeredCommandLine(
+  verb: Verb,
+  argv: readonly string[],
+  answers: readonly (readonly [key: string, answer: string])[],
+): string {
+  const isArgument = ([key]: readonly [string, string]) => Object.hasOwn(verb.args, key)
+  const flags = answers.filter((answer) => !isArgument(answer)).map(([key, answer]) => flagWords(key, answer))
+  const operands = answers.filter(isArgument).map(([, answer]) => answer)
+  const end = operands.some((answer) => answer.startsWith('-')) ? ['--'] : []
+  return commandLineOf([...argv, ...flags.flat(), ...end, ...operands])
+}
+
+const flagWords = (key: string, answer: string): string[] =>
+  answer.startsWith('-') ? [`${flagName(key)}=${answer}`] : [flagName(key), answer]

@@ -1,0 +1,142 @@
+/** The two forms that most commands have: a paged list with filters, and one record. */
+import type { RoutePath } from '../../src/api/paths.ts'
+import type { Client, ClientAnswer, ListMeta } from '../../src/client.ts'
+import type { Drawing } from '../ui/drawing.ts'
+import { DRAWN } from '../ui/drawing-flags.ts'
+import {
+  type CommandInputs,
+  type CommandOutcome,
+  type InputValues,
+  integer,
+  type Rows,
+  text,
+  toggle,
+  type Verb,
+  verb,
+} from './command.ts'
+import type { Session } from './session.ts'
+
+interface Paging {
+  limit?: string
+  cursor?: string
+}
+const PAGING = {
+  limit: integer('Items on a page, 1 to 100 (default 20)', { min: 1, max: 100 }),
+  cursor: text('Continue after the page whose next_cursor this is', { placeholder: 'CURSOR' }),
+  all: toggle('Follow the cursors to the end'),
+}
+const WHOLE_PAGING = {
+  ...PAGING,
+  limit: integer('Items on a page, 1 to 100 (default: all pages at once)', { min: 1, max: 100 }),
+}
+/** The page size of `--all` without `--limit`. */
+const FULL_PAGE = 100
+
+/** A list command: its filters are flags, and `columns` are what `table` and `plain` show. */
+export function listVerb<
+  Row,
+  A extends CommandInputs = Record<never, never>,
+  F extends CommandInputs = Record<never, never>,
+>(definition: {
+  about: string
+  at: RoutePath | readonly RoutePath[]
+  args?: A
+  filters?: F
+  examples?: readonly string[]
+  columns: readonly (keyof Row & string)[]
+  /** The rows that `table` shows instead of the columns, formatted for a terminal. */
+  table?(items: readonly Row[], session: Session): Rows | Promise<Rows>
+  /** What --plot shows of the items below them, and --svg writes; null where there is nothing to draw. */
+  draw?(items: readonly Row[]): Drawing | null
+  /** Whether all pages are read by default, unless --limit or --cursor request one. */
+  whole?: boolean
+  call(client: Client, query: InputValues<A> & InputValues<F> & Paging): Promise<ClientAnswer<Row[], ListMeta>>
+}): Verb {
+  const { about, at, args, filters, examples, columns, table, draw, whole = false, call } = definition
+  return verb<CommandInputs, CommandInputs>({
+    about,
+    calls: (typeof at[0] === 'string' ? [at] : at) as readonly RoutePath[],
+    ...(args ? { args } : {}),
+    flags: { ...filters, ...(whole ? WHOLE_PAGING : PAGING), ...(draw ? DRAWN : {}) },
+    ...(examples ? { examples } : {}),
+    async run(input, session) {
+      const { client, ui } = session
+      const { all: everything, limit, cursor, plot, svg, ...query } = input as InputValues<typeof PAGING & typeof DRAWN>
+      const all = everything || (whole && limit === undefined && cursor === undefined)
+      const items: Row[] = []
+      let next = cursor
+      let answer: ClientAnswer<Row[], ListMeta>
+      do {
+        const paging: Paging = next === undefined ? {} : { cursor: next }
+        if (limit !== undefined || all) paging.limit = String(limit ?? FULL_PAGE)
+        answer = await call(client, { ...query, ...paging } as never)
+        items.push(...answer.data)
+        next = answer.meta.next_cursor ?? undefined
+        if (all && next !== undefined) ui.progress('Reading')(items.length, 0)
+      } while (all && next !== undefined)
+      const outcome = {
+        ...listOutcome(items, columns),
+        ...(table === undefined || items.length === 0 ? {} : { table: await table(items, session) }),
+      }
+      const drawn = draw === undefined ? {} : await drawnOutcome(draw(items), { plot, svg })
+      const notes = [...(outcome.notes ?? []), ...(drawn.notes ?? [])]
+      if (next === undefined) return { ...outcome, ...drawn, notes }
+      // A page may be empty and still be followed by another.
+      const emptyNote = items.length === 0 ? 'None on this page. ' : ''
+      const more = `${emptyNote}More: repeat with --cursor ${next} (or --all)`
+      return { ...outcome, ...drawn, hasMore: true, notes: [...(drawn.notes ?? []), more] }
+    },
+  })
+}
+
+/** Drawings are made where one is asked for; every list would load them otherwise. */
+async function drawnOutcome(
+  drawing: Drawing | null,
+  { plot, svg }: { plot: boolean; svg: string | undefined },
+): Promise<Pick<CommandOutcome, 'drawing' | 'notes'>> {
+  if (!plot && svg === undefined) return {}
+  if (drawing === null) return { notes: ['There is nothing to draw.'] }
+  const { drawingLines, drawingSvg, writePicture } = await import('../ui/drawing.ts')
+  return {
+    ...(plot ? { drawing: drawingLines(drawing) } : {}),
+    notes: svg === undefined ? [] : writePicture(svg, drawingSvg(drawing)),
+  }
+}
+
+export const rowsOfRecords = <Row>(items: readonly Row[], columns: readonly (keyof Row & string)[]): Rows => ({
+  columns,
+  rows: items.map((item) => columns.map((column) => item[column])),
+})
+
+/** The outcome of a list: its records, their rows for `table` and `plain`, and notes. */
+export function listOutcome<Row>(
+  items: readonly Row[],
+  columns: readonly (keyof Row & string)[],
+  notes: readonly string[] = [],
+): CommandOutcome {
+  return {
+    data: items,
+    rows: rowsOfRecords(items, columns),
+    notes: items.length === 0 ? ['None found.', ...notes] : notes,
+  }
+}
+
+/** A command that returns one record. */
+export function recordVerb<
+  A extends CommandInputs = Record<never, never>,
+  F extends CommandInputs = Record<never, never>,
+>(definition: {
+  about: string
+  at: RoutePath
+  args?: A
+  flags?: F
+  examples?: readonly string[]
+  call(client: Client, input: InputValues<A> & InputValues<F>): Promise<{ data: unknown }>
+}): Verb {
+  const { at, call, ...rest } = definition
+  return verb<A, F>({
+    ...rest,
+    calls: [at],
+    run: async (input, { client }) => ({ data: (await call(client, input)).data }),
+  })
+}

@@ -1,0 +1,183 @@
+/** What a command can use: the API's client, the terminal, settings, the embedded chain, the local keypair and time. */
+import type { DaemonRole } from '../../src/api/daemon-roles.ts'
+import type { Client } from '../../src/client.ts'
+import type { Database } from '../database/installation.ts'
+import type { Wallet } from '../signing/wallet.ts'
+import type { Ui } from '../ui/ui.ts'
+import type { Wallets } from '../wallet/wallets.ts'
+
+/** The session of a command; each part is opened on its first use. */
+export interface Session {
+  readonly client: Client
+  readonly ui: Ui
+  readonly settings: Settings
+  readonly localnet: Localnet
+  readonly database: Database
+  readonly storage: StorageCopies
+  readonly wallet: Wallet
+  readonly wallets: Wallets
+  readonly clock: SessionClock
+  /** Sets the text that is shown when Ctrl-C ends the command; null shows nothing. */
+  setInterruptNote(text: string | null): void
+  /** The cluster that commands use, as a moniker or a host; null where only the API knows it. */
+  cluster(): Promise<string | null>
+  /** Who asks the API, and which; opens the connection. */
+  caller(): Promise<ApiCaller>
+  /** Runs the daemon until it is stopped. */
+  serve(flags: ServeFlags, onReady: (at: ServingDaemon) => void): Promise<void>
+  /** Checks this installation; each check is one line. */
+  diagnose(): Promise<DoctorCheck[]>
+}
+/** Whose idempotency keys a command uses: they hold for one API key of one installation. */
+export interface ApiCaller {
+  /** The API's URL; the database's place where the data folder's daemon or this process answers. */
+  api: string
+  /** The beginning of the SHA-256 of the API key, in hexadecimal digits; `none` without a key. */
+  key: string
+}
+/** A session with some parts replaced. A spread would call its getters, which open each part on first use. */
+export const sessionWith = (session: Session, own: Partial<Pick<Session, 'ui' | 'setInterruptNote'>>): Session =>
+  Object.create(session, Object.fromEntries(Object.entries(own).map(([name, value]) => [name, { value }])))
+
+/** The clock and the pauses of a command, in milliseconds. */
+export interface SessionClock {
+  now(): number
+  sleep(ms: number): Promise<void>
+}
+export interface ServeFlags {
+  host?: string | undefined
+  port?: number | undefined
+  role?: DaemonRole | undefined
+  rpc_host?: string | undefined
+  rpc_port?: number | undefined
+}
+export interface ServingDaemon {
+  pid: number
+  url: string
+  role: DaemonRole
+  cluster: string
+  /** The URLs of the embedded chain, where this daemon serves it. */
+  rpc_url: string | null
+  ws_url: string | null
+  /** Settings that could not be applied, as a sentence each. */
+  notes: readonly string[]
+}
+export interface DoctorCheck {
+  check: string
+  status: 'ok' | 'warn' | 'fail'
+  detail: string
+  fix: string | null
+}
+/** The places of images and metadata; one of them is that of the setting `storage`. */
+export interface StorageCopies {
+  /** Copies what that place lacks from the others, and compares all of it with its hash. */
+  copy(onProgress: (done: number, total: number) => void): Promise<StorageCopyReport>
+}
+export interface StorageCopyReport {
+  to: string
+  from: readonly string[]
+  /** Assets that the other places list. */
+  found: number
+  copied: number
+  /** Assets that were there already, undamaged. */
+  present: number
+  /** Identifiers of which no place has the right content. */
+  damaged: readonly string[]
+}
+/** The embedded chain of the data folder, through the process that serves it, else in this process. */
+export interface Localnet {
+  /** Serves the chain alone until it is stopped. */
+  start(
+    flags: { rpc_host?: string | undefined; rpc_port?: number | undefined },
+    onReady: (at: LocalnetServing) => void,
+  ): Promise<void>
+  status(): Promise<LocalnetReport>
+  airdrop(address: string, lamports: bigint): Promise<{ signature: string; lamports: string; balance: string }>
+  /** Moves the chain's clock ahead by so many seconds. */
+  advance(seconds: number): Promise<{ slot: number; unix_timestamp: number }>
+  /** Throws a conflict while a process holds the chain. */
+  refuseWhileInUse(): Promise<void>
+  /** Deletes the chain's journal and returns the deleted files. */
+  reset(): Promise<{ files: string[] }>
+  pull(
+    request: { from?: string | undefined; programs?: readonly string[] | undefined },
+    progress: (done: number, total: number) => void,
+  ): Promise<PullReport>
+}
+export interface LocalnetServing {
+  pid: number
+  rpc_url: string
+  ws_url: string
+  notes: readonly string[]
+}
+export interface LocalnetReport {
+  /** The cluster that other commands use, which may be another one. */
+  cluster: string
+  slot: number
+  unix_timestamp: number
+  transactions: number
+  accounts: number
+  /** Milliseconds of a slot. */
+  slot_ms: number
+  /** Rent of the exemption in lamports for each byte, before its threshold. */
+  lamports_per_byte: number
+  programs: { name: string; id: string; loaded: boolean }[]
+  /** The pid of the process that serves the chain; null when it was opened for this answer. */
+  pid: number | null
+  rpc_url: string | null
+  ws_url: string | null
+  data_dir: string
+  programs_dir: string
+  /** Files of the program cache and accounts that could not be used. */
+  warnings: string[]
+}
+export interface PullReport {
+  source: string
+  programs_dir: string
+  items: {
+    kind: 'program' | 'account'
+    name: string
+    address: string
+    status: 'written' | 'unchanged' | 'missing' | 'failed'
+    sha256: string | null
+    size: number | null
+    error: string | null
+  }[]
+  /** Slot time and rent of the source, which the embedded chain takes over. */
+  settings: {
+    status: 'written' | 'unchanged' | 'missing' | 'failed'
+    settings: {
+      slot_ms: number
+      rent: { lamports_per_byte: number; exemption_threshold: number; burn_percent: number }
+    } | null
+    error: string | null
+  }
+}
+export interface SettingRow {
+  name: string
+  value: unknown
+  origin: string
+  about: string
+}
+export interface SettingsFile {
+  kind: string
+  path: string
+  exists: boolean
+}
+/**
+ * A running daemon that works with the earlier value; null where none is affected. `reloads` says whether it takes this
+ * setting up at SIGHUP, where it has no terminal, or only when it restarts.
+ */
+export type OldDaemon = { pid: number; url: string; reloads: boolean } | null
+/** Reads the settings of every layer and writes those of the profile. */
+export interface Settings {
+  list(): Promise<SettingRow[]>
+  set(
+    name: string,
+    value: string,
+  ): Promise<{ name: string; value: unknown; profile: string; file: string; daemon: OldDaemon }>
+  unset(name: string): Promise<{ name: string; removed: boolean; profile: string; file: string; daemon: OldDaemon }>
+  files(): Promise<SettingsFile[]>
+  profiles(): Promise<{ name: string; current: boolean; settings: Record<string, unknown> }[]>
+  use(profile: string): Promise<{ profile: string; file: string; daemon: OldDaemon }>
+}

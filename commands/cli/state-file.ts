@@ -1,0 +1,33 @@
+/** Small JSON files below the XDG state folder, in which commands store state between runs. */
+import { createHash } from 'node:crypto'
+import { dirname, join } from 'node:path'
+import { makeFolders, writeAtomically } from '../../src/platform/files.ts'
+import { xdg } from '../../src/settings/config.ts'
+import type { Session } from './session.ts'
+import { terminal } from './terminal.ts'
+
+/** The installation whose records a command uses: the API's URL, else the data folder of this machine. */
+export async function sourceOf({ settings }: Session): Promise<string> {
+  const values = new Map((await settings.list()).map(({ name, value }) => [name, value]))
+  return String(values.get('api') ?? values.get('data-dir'))
+}
+
+export const stateFolder = (name: string): string =>
+  join(xdg(terminal().env, 'XDG_STATE_HOME', '.local/state'), 'svc', name)
+
+/** The path of the file in the folder for `key`. */
+export function stateFile(folder: string, key: readonly unknown[]): string {
+  const name = createHash('sha256').update(JSON.stringify(key)).digest('hex').slice(0, 16)
+  return join(stateFolder(folder), `${name}.json`)
+}
+
+/** Makes the folder for this user alone (0700); throws the file system's error where that fails. */
+export const makeStateFolder = (name: string): void => {
+  makeFolders(stateFolder(name))
+}
+
+/** Replaces the file atomically (0600), so that a crash leaves the old content or the new one. */
+export function writeStateFile(file: string, value: unknown): void {
+  makeFolders(dirname(file))
+  writeAtomically(file, `${JSON.stringify(value)}\n`)
+}

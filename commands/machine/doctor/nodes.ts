@@ -1,0 +1,92 @@
+/** The check of `svc doctor` of each of several RPC endpoints: whether it answers, and is of the chain that is meant. */
+import { endpointLabel } from '../../../src/chain/nodes/labels.ts'
+import { MOST_LAG_SLOTS } from '../../../src/chain/nodes/slot-book.ts'
+import { probeWebSocket } from '../../../src/chain/nodes/websocket-probe.ts'
+import { rpcText } from '../../../src/chain/program-cache/rpc.ts'
+import type { Cluster } from '../../../src/settings/cluster.ts'
+import type { RpcEndpoint } from '../../../src/settings/config.ts'
+import { GENESIS_HASHES, isGenesisHash } from '../../../src/solana/genesis-hashes.ts'
+import type { DoctorCheck } from '../../cli/session.ts'
+import { failedCheck, passedCheck, warningCheck } from './checks.ts'
+
+const NODE_PROBE_MS = 5_000
+const CORRECT = 'correct that entry of rpc-urls, or leave it out'
+
+interface Probe {
+  check: string
+  /** Why it does not answer. */
+  fault: string | undefined
+  genesis: string | undefined
+  slot: number
+  milliseconds: number
+  version: string
+  hasWebSocket: boolean
+}
+
+/** Asks all endpoints at one time, so that their slots can be compared. */
+export async function endpointChecks(endpoints: readonly RpcEndpoint[], { kind }: Cluster): Promise<DoctorCheck[]> {
+  const probes = await Promise.all(endpoints.map(probe))
+  const hashes = probes.flatMap(({ genesis }) => genesis ?? [])
+  const isMost = (hash: string) => hashes.filter((other) => other === hash).length * 2 > endpoints.length
+  const expected = GENESIS_HASHES[kind] ?? hashes.find(isMost)
+  const tip = Math.max(...probes.map(({ slot, genesis }) => (genesis === expected ? slot : 0)))
+  return probes.map((each) => checkOf(each, expected, tip))
+}
+
+function checkOf({ check, fault, genesis, slot, ...rest }: Probe, expected: string | undefined, tip: number) {
+  if (fault !== undefined) return failedCheck(check, fault, `check its URL, its headers and the network, ${CORRECT}`)
+  if (expected === undefined) {
+    const fix = 'set url to the name of the cluster: mainnet-beta, devnet or testnet'
+    return failedCheck(check, `genesis ${genesis}, and no majority of the endpoints agrees on one`, fix)
+  }
+  if (genesis !== expected) {
+    return failedCheck(check, `of another chain (genesis ${genesis}, not ${expected}): it is never used`, CORRECT)
+  }
+  const { milliseconds, version, hasWebSocket } = rest
+  const behind = tip - slot
+  const detail = [
+    `slot ${slot}${behind === 0 ? '' : `, ${behind} behind`}`,
+    `${milliseconds} ms`,
+    `version ${version}`,
+    hasWebSocket ? 'WebSocket' : 'no WebSocket (it is polled)',
+  ].join(', ')
+  return behind > MOST_LAG_SLOTS
+    ? warningCheck(check, detail, 'nothing is read from it until it has caught up')
+    : passedCheck(check, detail)
+}
+
+async function probe(endpoint: RpcEndpoint, place: number): Promise<Probe> {
+  const ask = (method: string, params: unknown[] = []) =>
+    rpcText(endpoint.url, method, params, { headers: endpoint.headers, timeoutMs: NODE_PROBE_MS, attempts: 1 })
+  const startedAt = performance.now()
+  let milliseconds = 0
+  const [genesis, slot, version, hasWebSocket] = await Promise.all([
+    ask('getGenesisHash'),
+    ask('getSlot', [{ commitment: 'processed' }]).finally(() => {
+      milliseconds = Math.round(performance.now() - startedAt)
+    }),
+    ask('getVersion'),
+    probeWebSocket(endpoint, NODE_PROBE_MS),
+  ])
+  const answered = { genesis: resultOf(genesis), slot: resultOf(slot) }
+  const isSound = isGenesisHash(answered.genesis) && Number.isSafeInteger(answered.slot)
+  const [fault] = [genesis, slot].flatMap((outcome) => ('fault' in outcome ? [outcome.fault] : []))
+  return {
+    check: `rpc ${endpointLabel(endpoint, place)}`,
+    fault: fault ?? (isSound ? undefined : 'it answers something that is not JSON-RPC'),
+    genesis: isSound ? String(answered.genesis) : undefined,
+    slot: isSound ? Number(answered.slot) : 0,
+    milliseconds,
+    version: versionIn(resultOf(version)),
+    hasWebSocket,
+  }
+}
+
+const resultOf = (outcome: Awaited<ReturnType<typeof rpcText>>): unknown =>
+  'result' in outcome ? outcome.result : undefined
+
+/** What a node says of itself is a stranger's text. */
+function versionIn(result: unknown): string {
+  const version = (result as { 'solana-core'?: unknown } | null)?.['solana-core']
+  return typeof version === 'string' && /^[\w.+-]{1,40}$/.test(version) ? version : 'not told'
+}

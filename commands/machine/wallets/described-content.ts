@@ -1,0 +1,66 @@
+/** A decoded transaction with every instruction named, the roles of its accounts, its amounts and its fee, without a network call. */
+import { describeInstruction } from '../../../src/chain/instructions/describe.ts'
+import { feeOfMessage } from '../../../src/solana/fees.ts'
+import { lifetimeOf } from '../../../src/solana/lifetimes.ts'
+import type { DecodedMessage } from '../../../src/solana/messages.ts'
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  TOKEN_2022_PROGRAM,
+  TOKEN_PROGRAM,
+  WRAPPED_SOL,
+} from '../../../src/solana/program-ids.ts'
+import type { DescribedContent, TransactionContent } from '../../signing/wallet.ts'
+
+type Described = DescribedContent['instructions']
+
+export function describedContent(content: TransactionContent, message: DecodedMessage): DescribedContent {
+  return {
+    ...content,
+    fee: String(feeOfMessage(message)),
+    nonce_account: lifetimeOf(message).nonceAccount,
+    instructions: withMints(
+      content.instructions.map(({ accounts, ...rest }) => {
+        const addresses = accounts.map(({ address }) => address)
+        const { instruction, roles, args } = describeInstruction(rest.program, addresses, Buffer.from(rest.data, 'hex'))
+        return {
+          ...rest,
+          instruction,
+          args,
+          accounts: accounts.map((account, i) => ({ ...account, role: roles[i] ?? null })),
+        }
+      }),
+    ),
+  }
+}
+
+/**
+ * Fills in of which mint an amount is, and its decimals, where another instruction tells: one that opens the account
+ * that holds it, or that names the mint's decimals. Were that not so on the chain, the transaction would fail.
+ */
+function withMints(instructions: Described): Described {
+  const mints = new Map<string, string>()
+  const decimals = new Map<string, number>()
+  for (const { program, accounts, args } of instructions) {
+    if (!TELLING.includes(program)) continue
+    const at = (role: string) => accounts.find((account) => account.role === role)?.address
+    const mint = at('mint')
+    if (mint === undefined) continue
+    // A source is a token account to the token programs, and whoever pays to the other.
+    for (const role of program === ASSOCIATED_TOKEN_PROGRAM ? ['account'] : ['account', 'source', 'destination']) {
+      const account = at(role)
+      if (account !== undefined) mints.set(account, mint)
+    }
+    const own = args.find(({ name }) => name === 'decimals')?.value
+    if (own !== undefined) decimals.set(mint, Number(own))
+  }
+  return instructions.map((instruction) => ({
+    ...instruction,
+    args: instruction.args.map((arg) => {
+      if (arg.unit !== 'tokens' || arg.of === null) return arg
+      const mint = mints.get(arg.of) ?? (decimals.has(arg.of) || arg.of === WRAPPED_SOL ? arg.of : null)
+      return { ...arg, mint, decimals: arg.decimals ?? (mint === null ? null : (decimals.get(mint) ?? null)) }
+    }),
+  }))
+}
+
+const TELLING: readonly string[] = [TOKEN_PROGRAM, TOKEN_2022_PROGRAM, ASSOCIATED_TOKEN_PROGRAM]

@@ -1,0 +1,51 @@
+/** Opens named wallets for signing: their passphrase is asked for once, or a program signs each message. */
+import { keyPairOf } from '../../../src/solana/signatures.ts'
+import type { NamedWallet } from '../../wallet/wallets.ts'
+import { type Asking, passphraseOf, wrongPassphrase } from './passphrases.ts'
+import { type KeyWallet, readWallet, seedOf } from './wallet-files.ts'
+
+/** Signs the bytes of messages for its address, here or in a program of the user's own. */
+export interface TransactionSigner {
+  address: string
+  sign(message: Uint8Array): Uint8Array | Promise<Uint8Array>
+}
+
+/** The signer of a wallet: its address is known at once, and the key is opened with the first signature. */
+export function namedSigner(name: string, ui: Asking & { note(text: string): void }): TransactionSigner {
+  const wallet = readWallet(name)
+  if (wallet.kind === 'command') {
+    return {
+      address: wallet.address,
+      sign: async (message) => {
+        const { signByCommand } = await import('./signer-command.ts')
+        return signByCommand(wallet, message, ui.note)
+      },
+    }
+  }
+  let opening: Promise<(message: Uint8Array) => Uint8Array> | undefined
+  return {
+    address: wallet.address,
+    async sign(message) {
+      opening ??= opened(wallet, ui)
+      return (await opening)(message)
+    },
+  }
+}
+
+async function opened(wallet: KeyWallet & NamedWallet, ui: Asking) {
+  const seed = await unlockedSeed(wallet, ui)
+  const { sign } = keyPairOf(seed)
+  seed.fill(0)
+  return sign
+}
+
+/** The 32-byte seed, which the caller erases. Throws a problem for a passphrase that does not open the wallet. */
+export async function unlockedSeed(wallet: KeyWallet & NamedWallet, ui: Asking): Promise<Buffer> {
+  const passphrase =
+    wallet.kind === 'keychain'
+      ? await (await import('./keychain.ts')).lookupInKeychain(wallet.name)
+      : await passphraseOf(wallet, ui)
+  const seed = await seedOf(wallet, passphrase)
+  if (seed === null) throw wrongPassphrase(wallet.name)
+  return seed
+}

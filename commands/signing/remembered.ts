@@ -1,0 +1,26 @@
+/** What a command has checked or made here, and a later one may rely on, whatever the API says of it then. */
+import { readFileSync } from 'node:fs'
+import type { Session } from '../cli/session.ts'
+import { stateFile, writeStateFile } from '../cli/state-file.ts'
+
+type Remembered = 'tree' | 'shared-config'
+const fileOf = (kind: Remembered, of: string) => stateFile('remembered', [kind, of])
+
+/** Writes it into the state folder of this user. Without that folder it is not remembered, which is warned of. */
+export function rememberHere({ ui }: Pick<Session, 'ui'>, kind: Remembered, of: string, value: string): void {
+  try {
+    writeStateFile(fileOf(kind, of), { kind, of, value })
+  } catch (error) {
+    ui.warn(`${of} is not remembered on this machine: ${(error as Error).message}`)
+  }
+}
+
+/** Null where this machine has not seen it, or the file is not readable. */
+export function recall(kind: Remembered, of: string): string | null {
+  try {
+    const { value } = JSON.parse(readFileSync(fileOf(kind, of), 'utf8')) as { value?: unknown }
+    return typeof value === 'string' ? value : null
+  } catch {
+    return null
+  }
+}

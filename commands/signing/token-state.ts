@@ -1,0 +1,63 @@
+/** Reads tokens from their accounts on chain, because the API's answer about a token may come from a metadata provider. */
+
+import type { ChainAccount } from '../../src/solana/accounts.ts'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
+import { inWhole } from '../cli/amounts.ts'
+import type { Session } from '../cli/session.ts'
+import { nullIfNotFound, Problem } from '../ui/problem.ts'
+
+export interface MintOnChain {
+  decimals: number
+  isToken2022: boolean
+}
+
+/** The state of a mint; throws not_found where there is none. */
+export async function mintState(session: Session, mint: string): Promise<MintOnChain> {
+  const { readMint } = await decoding()
+  const account = await accountAt(session, mint)
+  const state = account && readMint(account)
+  if (account === null || state === null) throw new Problem('not_found', `there is no token mint at ${mint}`)
+  return { decimals: state.decimals, isToken2022: account.owner === TOKEN_2022_PROGRAM }
+}
+
+/** The decimals of a mint; null where the chain has no such mint. */
+export async function mintDecimals(session: Session, mint: string): Promise<number | null> {
+  return (await nullIfNotFound(mintState(session, mint)))?.decimals ?? null
+}
+
+/**
+ * What a terminal shows of an answer about a mint, with the named amounts in whole tokens; nothing of its own where the
+ * chain has no such mint.
+ */
+export async function recordInTokens<Answer extends { mint: string }>(
+  session: Session,
+  answer: Answer,
+  amounts: readonly (keyof Answer & string)[],
+): Promise<{ record?: Record<string, unknown> }> {
+  const decimals = await mintDecimals(session, answer.mint)
+  if (decimals === null) return {}
+  return { record: inWhole(answer, Object.fromEntries(amounts.map((name) => [name, decimals]))) }
+}
+
+/**
+ * The raw units in a token account of SPL Token; 0 where none is open, for example where only lamports were sent to the
+ * address.
+ */
+export async function tokenBalance(session: Session, address: string): Promise<bigint> {
+  const { readTokenAccount } = await decoding()
+  const account = await accountAt(session, address)
+  if (account?.owner !== TOKEN_PROGRAM) return 0n
+  return readTokenAccount(account)?.amount ?? 0n
+}
+
+/** The account at an address; null where there is none. */
+async function accountAt({ client }: Session, address: string): Promise<ChainAccount | null> {
+  const account = (await nullIfNotFound(client.accounts.get({ address })))?.data
+  if (account === undefined) return null
+  const { owner, executable, data } = account
+  // The owner and the data alone determine what a token account or a mint is.
+  return { lamports: 0n, owner, executable, data: Buffer.from(data ?? '', 'base64') }
+}
+
+/** The decoding is loaded only where a token is read, because help and lists do not need base58. */
+const decoding = () => import('../../src/solana/token-accounts.ts')

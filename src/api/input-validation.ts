@@ -1,0 +1,43 @@
+/** Validates input against the contract's schemas. The first fault names its field by dotted path. */
+import type { ZodError, ZodType, z } from 'zod'
+import { badRequest } from '../platform/errors.ts'
+
+type Issue = ZodError['issues'][number]
+const MAX_INPUT_ISSUES = 20
+/** A client's own field name may have any length, so the answer limits it. */
+const LONGEST_PATH = 256
+
+/** Returns the parsed value. Throws bad_request with `param` and `details.issues`. */
+export function validateInput<S extends ZodType>(schema: S, value: Record<string, unknown>): z.output<S> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  throw invalid(result.error.issues, value)
+}
+
+function invalid(issues: readonly Issue[], value: unknown) {
+  const listed = issues
+    .slice(0, MAX_INPUT_ISSUES)
+    .map((issue) => ({ param: issuePathOf(issue), message: issueMessageOf(issue, value) }))
+  const [{ param, message } = { param: '', message: 'the request is not valid' }] = listed
+  return badRequest(param === '' ? message : `${param}: ${message}`, {
+    ...(param === '' ? {} : { param }),
+    details: { issues: listed },
+  })
+}
+
+function issuePathOf(issue: Issue): string {
+  const path = issue.path.map(String)
+  const dotted = (issue.code === 'unrecognized_keys' ? [...path, ...issue.keys.slice(0, 1)] : path).join('.')
+  return dotted.length > LONGEST_PATH ? `${dotted.slice(0, LONGEST_PATH)}…` : dotted
+}
+
+function issueMessageOf(issue: Issue, value: unknown): string {
+  if (issue.code === 'unrecognized_keys') return 'is not a field of this request'
+  const absent = issue.code !== 'custom' && issue.path.length > 0 && isAbsent(value, issue.path)
+  return absent ? 'is required' : issue.message
+}
+
+function isAbsent(value: unknown, path: readonly PropertyKey[]): boolean {
+  const found = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], value)
+  return found === undefined
+}

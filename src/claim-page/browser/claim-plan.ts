@@ -1,0 +1,142 @@
+/** Puts claims into as few transactions as hold them, and says what these cost. */
+import { MAX_TRANSACTION_BYTES } from '../../solana/constants.ts'
+import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
+import {
+  budgetInstructions,
+  firstClaimInstruction,
+  openingInstruction,
+  vestedClaimInstruction,
+} from './claim-instructions.ts'
+import type { RowState, WalletState } from './claim-state.ts'
+import { compileMessage, type MessageVersion, type PageInstruction, unsignedTransactionOf } from './compiled-message.ts'
+import { PageFault } from './page-fault.ts'
+import { RpcRefusal, type SolanaNode } from './solana-node.ts'
+
+/** Claims that one transaction makes. */
+export interface PlannedTransaction {
+  instructions: readonly PageInstruction[]
+  units: number
+  /** Raw units by row. */
+  pays: readonly { state: RowState; amount: bigint }[]
+  /** Lamports that become rent of accounts. */
+  rent: bigint
+  /** Accounts that it changes, of which the priority fee depends. */
+  writable: readonly string[]
+}
+
+/** Compute units of each step, half more than the largest run used. */
+const [OPENING_UNITS, FIRST_UNITS, VESTED_UNITS, OVERHEAD_UNITS] = [45_000, 90_000, 45_000, 1_000]
+const [RECORD_BYTES, TOKEN_ACCOUNT_BYTES] = [64, 165]
+/** Lamports of a signature. */
+export const SIGNATURE_FEE = 5_000n
+/** Most lamports that the page pays for priority, whatever others pay. */
+export const MOST_PRIORITY_FEE = 100_000n
+/** Any 32 bytes, for measuring. */
+const ANY_BLOCKHASH = SYSTEM_PROGRAM
+const ANY_PRICE = 1n
+
+interface Step {
+  state: RowState
+  instruction: PageInstruction
+  units: number
+  amount: bigint
+  rent: bigint
+}
+
+async function stepsOf(state: RowState, { rentOf }: WalletState): Promise<Step[]> {
+  const { row, accounts, claimable } = state
+  if (claimable === 0n) return []
+  const steps: Step[] = []
+  const first = state.takesFirst ? row.amount : 0n
+  if (state.takesFirst) {
+    const instruction = await firstClaimInstruction(accounts, row)
+    steps.push({ state, instruction, units: FIRST_UNITS, amount: first, rent: rentOf(RECORD_BYTES) })
+  }
+  if (state.takesVested) {
+    const instruction = await vestedClaimInstruction(accounts)
+    steps.push({ state, instruction, units: VESTED_UNITS, amount: claimable - first, rent: 0n })
+  }
+  return steps
+}
+
+const sizeOf = (wallet: string, instructions: readonly PageInstruction[]) =>
+  unsignedTransactionOf(
+    compileMessage(wallet, [...budgetInstructions(OVERHEAD_UNITS, ANY_PRICE), ...instructions], ANY_BLOCKHASH),
+  ).length
+
+/** Plans all that the wallet can claim now. Throws PageFault for a claim that is too large for any transaction. */
+export async function planClaims(wallet: WalletState): Promise<PlannedTransaction[]> {
+  const steps = (await Promise.all(wallet.rows.map((state) => stepsOf(state, wallet)))).flat()
+  const opened = new Set<string>()
+  const planned: PlannedTransaction[] = []
+  let batch: Step[] = []
+  let instructions: PageInstruction[] = []
+
+  const withOpening = ({ state, instruction }: Step, isOpen: ReadonlySet<string>) => {
+    const isMissing = !state.hasTokenAccount && !isOpen.has(state.accounts.tokenAccount)
+    return isMissing ? [openingInstruction(state.accounts), instruction] : [instruction]
+  }
+  const close = () => {
+    if (batch.length === 0) return
+    const openings = instructions.length - batch.length
+    planned.push({
+      instructions,
+      units: OVERHEAD_UNITS + openings * OPENING_UNITS + batch.reduce((sum, { units }) => sum + units, 0),
+      pays: batch.map(({ state, amount }) => ({ state, amount })),
+      rent: batch.reduce((sum, { rent }) => sum + rent, 0n) + BigInt(openings) * wallet.rentOf(TOKEN_ACCOUNT_BYTES),
+      writable: [...new Set(batch.flatMap(({ state: { accounts } }) => [accounts.distributor, accounts.vault]))],
+    })
+    batch = []
+    instructions = []
+  }
+  for (const step of steps) {
+    let added = withOpening(step, opened)
+    if (sizeOf(wallet.wallet, [...instructions, ...added]) > MAX_TRANSACTION_BYTES) {
+      close()
+      added = withOpening(step, opened)
+      if (sizeOf(wallet.wallet, added) > MAX_TRANSACTION_BYTES) throw new PageFault('tooLarge')
+    }
+    opened.add(step.state.accounts.tokenAccount)
+    batch.push(step)
+    instructions = [...instructions, ...added]
+  }
+  close()
+  return planned
+}
+
+/** Lamports that the wallet lacks for a transaction at the highest fee, or 0n; what stays must be nothing or rent. */
+export function lamportsMissing({ lamports, rentOf }: WalletState, { rent }: PlannedTransaction): bigint {
+  const cost = rent + SIGNATURE_FEE + MOST_PRIORITY_FEE
+  if (lamports === rent + SIGNATURE_FEE) return 0n
+  const needed = cost + rentOf(0)
+  return lamports >= needed ? 0n : needed - lamports
+}
+
+/** Price of a compute unit in millionths of a lamport: what three of four recent transactions paid, within the limit. */
+export async function unitPrice(node: SolanaNode, { writable, units }: PlannedTransaction): Promise<bigint> {
+  try {
+    const fees = await node.call('getRecentPrioritizationFees', [writable.slice(0, 128)])
+    const paid = (Array.isArray(fees) ? fees : [])
+      .map(({ prioritizationFee }) => prioritizationFee)
+      .filter((fee): fee is number => Number.isSafeInteger(fee) && fee >= 0)
+      .sort((a, b) => a - b)
+    const price = BigInt(paid[Math.floor(paid.length * 0.75)] ?? 0)
+    const most = (MOST_PRIORITY_FEE * 1_000_000n) / BigInt(units)
+    return price < most ? price : most
+  } catch (error) {
+    if (error instanceof RpcRefusal) return 0n
+    throw error
+  }
+}
+
+/** The whole transaction, not signed. */
+export const transactionOf = (
+  wallet: string,
+  { instructions, units }: PlannedTransaction,
+  price: bigint,
+  blockhash: string,
+  version: MessageVersion,
+): Uint8Array =>
+  unsignedTransactionOf(
+    compileMessage(wallet, [...budgetInstructions(units, price), ...instructions], blockhash, version),
+  )

@@ -1,0 +1,178 @@
+/** Reads from the chain what a wallet's claims stand at: distributor, record of the claim, vault, token account, SOL. */
+import { CLOCK_SYSVAR, RENT_SYSVAR, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import { rentRateIn } from '../../solana/rent.ts'
+import { vestedAt } from '../../solana/unlock-schedule.ts'
+import { bytesOfBase64, digestOf, equalBytes, hexOf, readI64, readU64, utf8 } from './bytes.ts'
+import type { ClaimAccounts } from './claim-instructions.ts'
+import { PageFault, type TextKey } from './page-fault.ts'
+import { associatedAccountOf, base58Of, claimRecordOf } from './program-addresses.ts'
+import type { SolanaNode } from './solana-node.ts'
+import type { FoundRow } from './wallet-lookup.ts'
+
+/** What one row of the list gives its wallet at this time. Amounts are raw units, times Unix seconds. */
+export interface RowState {
+  row: FoundRow
+  accounts: ClaimAccounts
+  /** Why nothing can be claimed, or null where it can. */
+  fault: TextKey | null
+  hasClaimed: boolean
+  paid: bigint
+  claimable: bigint
+  /** Part of what is claimable that the first claim pays, and part that has vested. */
+  takesFirst: boolean
+  takesVested: boolean
+  startsAt: bigint
+  endsAt: bigint
+  clawbackAt: bigint
+  hasTokenAccount: boolean
+}
+
+export interface WalletState {
+  wallet: string
+  lamports: bigint
+  /** Time of the chain in Unix seconds. */
+  now: bigint
+  rows: readonly RowState[]
+  rentOf: (bytes: number) => bigint
+}
+
+interface ChainRecord {
+  owner: string
+  lamports: bigint
+  data: Uint8Array
+}
+
+const ACCOUNTS_PER_READING = 100
+/** Sizes of the program's accounts. */
+const [DISTRIBUTOR_BYTES, RECORD_BYTES] = [234, 64]
+
+async function readAccounts(node: SolanaNode, addresses: readonly string[]): Promise<Map<string, ChainRecord | null>> {
+  const found = new Map<string, ChainRecord | null>()
+  for (let at = 0; at < addresses.length; at += ACCOUNTS_PER_READING) {
+    const asked = addresses.slice(at, at + ACCOUNTS_PER_READING)
+    const result = await node.call('getMultipleAccounts', [asked, { encoding: 'base64', commitment: 'confirmed' }])
+    const values = (result as { value?: unknown })?.value
+    if (!Array.isArray(values) || values.length !== asked.length) throw new PageFault('nodeStrange')
+    asked.forEach((address, n) => {
+      found.set(address, recordOf(values[n]))
+    })
+  }
+  return found
+}
+
+function recordOf(value: unknown): ChainRecord | null {
+  if (value === null) return null
+  const { owner, lamports, data } = value as { owner: unknown; lamports: unknown; data: unknown }
+  if (typeof owner !== 'string' || !Array.isArray(data) || typeof data[0] !== 'string')
+    throw new PageFault('nodeStrange')
+  try {
+    return { owner, lamports: BigInt(lamports as number), data: bytesOfBase64(data[0]) }
+  } catch {
+    throw new PageFault('nodeStrange')
+  }
+}
+
+export async function accountsOfClaim({ airdrop }: FoundRow, wallet: string): Promise<ClaimAccounts> {
+  const { distributor, mint } = airdrop
+  const [claimRecord, vault, tokenAccount] = await Promise.all([
+    claimRecordOf(distributor, wallet),
+    associatedAccountOf(mint, distributor),
+    associatedAccountOf(mint, wallet),
+  ])
+  return { distributor, claimRecord, vault, tokenAccount, wallet, mint }
+}
+
+/** Reads all that the rows need in one request. Throws PageFault for a node that does not answer, or strangely. */
+export async function readWalletState(
+  node: SolanaNode,
+  rows: readonly FoundRow[],
+  wallet: string,
+): Promise<WalletState> {
+  const named = await Promise.all(rows.map(async (row) => ({ row, accounts: await accountsOfClaim(row, wallet) })))
+  const addresses = new Set([CLOCK_SYSVAR, RENT_SYSVAR, wallet])
+  for (const { accounts } of named) {
+    const { distributor, claimRecord, vault, tokenAccount, mint } = accounts
+    for (const address of [distributor, claimRecord, vault, tokenAccount, mint]) addresses.add(address)
+  }
+  const chain = await readAccounts(node, [...addresses])
+  const [clock, rent] = [chain.get(CLOCK_SYSVAR), chain.get(RENT_SYSVAR)]
+  const rentOf = rent && rent.data.length >= 17 ? rentRateIn(rent.data) : null
+  if (!clock || clock.data.length < 40 || rentOf === null) throw new PageFault('nodeStrange')
+  const now = readI64(clock.data, 32)
+  const discriminators = await Promise.all(
+    ['MerkleDistributor', 'ClaimStatus'].map(async (name) => (await digestOf(utf8(`account:${name}`))).subarray(0, 8)),
+  )
+  const [distributorMark = new Uint8Array(), recordMark = new Uint8Array()] = discriminators
+  return {
+    wallet,
+    lamports: chain.get(wallet)?.lamports ?? 0n,
+    now,
+    rentOf,
+    rows: named.map(({ row, accounts }) => stateOf(row, accounts, chain, now, distributorMark, recordMark)),
+  }
+}
+
+const isOfProgram = (record: ChainRecord | null | undefined, mark: Uint8Array, least: number): record is ChainRecord =>
+  record?.owner === PROGRAMS.distributor.id &&
+  record.data.length >= least &&
+  equalBytes(record.data.subarray(0, 8), mark)
+
+function stateOf(
+  row: FoundRow,
+  accounts: ClaimAccounts,
+  chain: ReadonlyMap<string, ChainRecord | null>,
+  now: bigint,
+  distributorMark: Uint8Array,
+  recordMark: Uint8Array,
+): RowState {
+  const tokens = chain.get(accounts.tokenAccount)
+  const nothing = { paid: 0n, claimable: 0n, takesFirst: false, takesVested: false, hasClaimed: false }
+  const unknown = {
+    row,
+    accounts,
+    ...nothing,
+    startsAt: 0n,
+    endsAt: 0n,
+    clawbackAt: 0n,
+    hasTokenAccount: tokens?.owner === TOKEN_PROGRAM,
+  }
+  const distributor = chain.get(accounts.distributor)
+  if (!distributor) return { ...unknown, fault: 'notOnChain' }
+  if (!isOfProgram(distributor, distributorMark, DISTRIBUTOR_BYTES)) return { ...unknown, fault: 'foreignDistributor' }
+  const { data } = distributor
+  const state = { ...unknown, startsAt: readI64(data, 145), endsAt: readI64(data, 153), clawbackAt: readI64(data, 161) }
+  if (hexOf(data.subarray(17, 49)) !== row.airdrop.root) return { ...state, fault: 'otherRoot' }
+  if (base58Of(data.subarray(49, 81)) !== accounts.mint || base58Of(data.subarray(81, 113)) !== accounts.vault) {
+    return { ...state, fault: 'foreignDistributor' }
+  }
+  const mint = chain.get(accounts.mint)
+  if (mint?.owner !== TOKEN_PROGRAM || mint.data[44] !== row.airdrop.decimals) return { ...state, fault: 'otherMint' }
+  const tokenFault = tokenAccountFault(tokens, accounts)
+  const record = chain.get(accounts.claimRecord)
+  const hasClaimed = isOfProgram(record, recordMark, RECORD_BYTES)
+  const withdrawn = hasClaimed ? readU64(record.data, 48) : 0n
+  const paid = hasClaimed ? readU64(record.data, 56) + withdrawn : 0n
+  const vested = vestedAt(state, row.locked, now) - withdrawn
+  const first = hasClaimed ? 0n : row.amount
+  const claimable = first + (vested > 0n ? vested : 0n)
+  const [takesFirst, takesVested] = [!hasClaimed, vested > 0n]
+  const claim = { ...state, hasClaimed, paid, claimable, takesFirst, takesVested }
+  const vault = chain.get(accounts.vault)
+  const isShort = !vault || vault.data.length < 72 || readU64(vault.data, 64) < claimable
+  if (paid >= row.amount + row.locked && hasClaimed) return { ...claim, fault: null, claimable: 0n }
+  const fault = data[233] === 1 ? 'clawedBack' : (tokenFault ?? (isShort && claimable > 0n ? 'vaultShort' : null))
+  return { ...claim, fault, claimable: fault === null ? claimable : 0n }
+}
+
+/** A token account that is another's or frozen would make the claim fail, or pay somebody else. */
+function tokenAccountFault(tokens: ChainRecord | null | undefined, { wallet, mint }: ClaimAccounts): TextKey | null {
+  if (!tokens || (tokens.data.length === 0 && tokens.owner !== TOKEN_PROGRAM)) return null
+  const isUsable =
+    tokens.owner === TOKEN_PROGRAM &&
+    tokens.data.length >= 165 &&
+    base58Of(tokens.data.subarray(0, 32)) === mint &&
+    base58Of(tokens.data.subarray(32, 64)) === wallet &&
+    tokens.data[108] === 1
+  return isUsable ? null : 'tokenAccountUnusable'
+}

@@ -1,0 +1,78 @@
+/** Judges a transaction that a sponsor offers: it may claim for the wallet at the sponsor's cost, and nothing else. */
+import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
+import { equalBytes, readU32 } from './bytes.ts'
+import { firstClaimInstruction, openingInstruction, vestedClaimInstruction } from './claim-instructions.ts'
+import type { RowState } from './claim-state.ts'
+import type { PageInstruction } from './compiled-message.ts'
+import { base58Of, keyOfAddress } from './program-addresses.ts'
+
+/**
+ * Throws where a message does more than claim for the wallet: it may set the budget, lend the rent, open the token
+ * account at the sponsor's cost, and claim the very leaf that the page has proven.
+ */
+export async function requireHonest(message: Uint8Array, claimer: string, state: RowState): Promise<void> {
+  const { keys, signers, instructions } = readMessage(message)
+  const payer = keys[0]
+  const refuse = () => new Error('the transaction does something else')
+  if (payer === undefined || payer === claimer || signers !== 2 || keys[1] !== claimer) throw refuse()
+  const opening = openingInstruction(state.accounts)
+  const expected = [
+    { ...opening, accounts: [{ address: payer, signs: true, writable: true }, ...opening.accounts.slice(1)] },
+    await firstClaimInstruction(state.accounts, state.row),
+    await vestedClaimInstruction(state.accounts),
+  ]
+  const seen = new Set<PageInstruction | string>()
+  for (const { program, accounts, data } of instructions) {
+    if (program === COMPUTE_BUDGET_PROGRAM) continue
+    const isLoan = program === SYSTEM_PROGRAM && data.length === 12 && readU32(data, 0) === 2
+    const known = isLoan && accounts[0] === payer && accounts[1] === claimer
+    const match = known ? 'loan' : expected.find((each) => isSame(each, program, accounts, data))
+    if (match === undefined || seen.has(match)) throw refuse()
+    seen.add(match)
+  }
+  if (!seen.has(expected[1] as PageInstruction) && !seen.has(expected[2] as PageInstruction)) throw refuse()
+}
+
+const isSame = (each: PageInstruction, program: string, accounts: readonly string[], data: Uint8Array) =>
+  each.program === program &&
+  each.accounts.length === accounts.length &&
+  each.accounts.every(({ address }, n) => address === accounts[n]) &&
+  equalBytes(each.data, data)
+
+interface ReadMessage {
+  keys: string[]
+  signers: number
+  instructions: { program: string; accounts: string[]; data: Uint8Array }[]
+}
+
+/** Reads a message of version 0 without lookup tables. Throws an Error for any other. */
+function readMessage(bytes: Uint8Array): ReadMessage {
+  let at = 0
+  const take = (length: number) => {
+    if (at + length > bytes.length) throw new Error('the message is cut off')
+    at += length
+    return bytes.subarray(at - length, at)
+  }
+  const byte = () => take(1)[0] ?? 0
+  const length = () => {
+    const low = byte()
+    return low < 0x80 ? low : (low & 0x7f) | (byte() << 7)
+  }
+  if (byte() !== 0x80) throw new Error('not of version 0')
+  const signers = byte()
+  take(2)
+  const keys = Array.from({ length: length() }, () => base58Of(take(32)))
+  take(32)
+  const keyAt = (place: number) => {
+    const key = keys[place]
+    if (key === undefined || keyOfAddress(key) === null) throw new Error('no such account')
+    return key
+  }
+  const instructions = Array.from({ length: length() }, () => {
+    const program = keyAt(byte())
+    const accounts = Array.from(take(length()), keyAt)
+    return { program, accounts, data: take(length()) }
+  })
+  if (length() !== 0 || at !== bytes.length) throw new Error('the message has more')
+  return { keys, signers, instructions }
+}

@@ -1,0 +1,40 @@
+/** The files of the claim page itself: built from `src/claim-page/`, the same for every site. */
+import { readdir, readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import type { TextsByKey } from './site-settings.ts'
+
+/** Content types by the ending of a file. */
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+}
+
+export const pageContentType = (path: string): string =>
+  TYPES[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
+
+/** Reads every file of the page, by its path from `index.html`. */
+export async function readPageFiles(): Promise<Map<string, Buffer<ArrayBuffer>>> {
+  const folder = builtFolder()
+  const names = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = new Map<string, Buffer<ArrayBuffer>>()
+  for (const entry of names) {
+    if (!entry.isFile()) continue
+    const path = `${entry.parentPath}/${entry.name}`
+    files.set(path.slice(folder.length).replace(/^\//, ''), (await readFile(path)) as Buffer<ArrayBuffer>)
+  }
+  return files
+}
+
+/** The page's texts in one of its languages, which has all keys; undefined where the files have none. */
+export function textsIn(files: ReadonlyMap<string, Uint8Array>): TextsByKey | undefined {
+  const bytes = files.get('texts/de.json')
+  return bytes === undefined ? undefined : JSON.parse(Buffer.from(bytes).toString('utf8'))
+}
+
+/** The folder is next to the built program, or in dist/ when the program runs from source. */
+function builtFolder(): string {
+  const here = import.meta.url
+  return fileURLToPath(new URL(here.endsWith('.ts') ? '../../../dist/claim-page' : './claim-page', here))
+}

@@ -1,0 +1,77 @@
+/** What a claim page is about: its cluster, its airdrops with their hashes, and its index, as `airdrops.json` has them. */
+import { toHex } from '../../merkle/tree.ts'
+import { GENESIS_HASHES } from '../../solana/genesis-hashes.ts'
+import { BLOCK_ROWS, rowBytesOf } from './row-blocks.ts'
+import { ENTRY_BYTES, type WalletBuckets } from './wallet-buckets.ts'
+
+/** Name and version of the format, by which the folder of a page is recognised too. */
+export const PAGE_FORMAT = 'svc-claim-page/1'
+
+/** Largest JSON file in bytes that the page reads. */
+export const MOST_JSON_BYTES = 262_144
+
+/** An airdrop of the page; amounts are raw units in digits. */
+export interface SiteAirdrop {
+  id: string
+  mint: string
+  airdrop_count: number
+  distributor: string
+  vault: string | null
+  decimals: number
+  symbol: string
+  name: string
+  /** Merkle root, hex. */
+  root: string
+  /** SHA-256 of the file list.bin, hex. */
+  list_sha256: string
+  leaf_count: number
+  total: string
+  total_locked: string
+  /** Period in which the locked amounts vest; null without any, and before the airdrop is on chain. */
+  starts_at: string | null
+  ends_at: string | null
+  clawback_at: string | null
+}
+
+export interface SiteCluster {
+  genesis_hash: string
+  name: 'mainnet' | 'devnet' | 'testnet' | 'localnet'
+  /** The cluster as wallets name it (Wallet Standard). */
+  chain: `solana:${string}`
+}
+
+/** The cluster of a genesis hash; a chain that is none of the public ones is a local one. */
+export function siteCluster(genesisHash: string): SiteCluster {
+  const moniker = Object.keys(GENESIS_HASHES).find((name) => GENESIS_HASHES[name] === genesisHash) ?? 'localnet'
+  const name = (moniker === 'mainnet-beta' ? 'mainnet' : moniker) as SiteCluster['name']
+  return { genesis_hash: genesisHash, name, chain: `solana:${name}` }
+}
+
+/**
+ * Name and symbol of a token for people to read. Anybody can write anything into its metadata: it is bounded, and loses
+ * what nobody can see. Without a symbol the ends of the mint's address stand for it.
+ */
+export function tokenWords(mint: string, name: unknown, symbol: unknown): { name: string; symbol: string } {
+  return { name: shortLine(name, 64), symbol: shortLine(symbol, 32) || `${mint.slice(0, 4)}…${mint.slice(-4)}` }
+}
+
+const shortLine = (value: unknown, most: number): string =>
+  typeof value === 'string' ? [...value.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim()].slice(0, most).join('') : ''
+
+/** An airdrop as `airdrops.json` lists it. */
+const listed = (airdrop: SiteAirdrop) => ({
+  ...airdrop,
+  row_bytes: rowBytesOf(airdrop.total_locked !== '0'),
+  block_rows: BLOCK_ROWS,
+})
+
+/** The text of `airdrops.json`. */
+export function subjectText(cluster: SiteCluster, airdrops: readonly SiteAirdrop[], index: WalletBuckets): string {
+  const { bits, root, count } = index
+  const about = { bits, root: toHex(root), entry_bytes: ENTRY_BYTES, count }
+  return `${JSON.stringify({ format: PAGE_FORMAT, cluster, airdrops: airdrops.map(listed), index: about })}\n`
+}
+
+/** The text of an airdrop's own `airdrop.json`, for other programs. */
+export const airdropText = (cluster: SiteCluster, airdrop: SiteAirdrop): string =>
+  `${JSON.stringify({ format: PAGE_FORMAT, cluster, ...listed(airdrop) }, undefined, 2)}\n`

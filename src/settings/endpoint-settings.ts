@@ -1,0 +1,94 @@
+/** Reads the setting `rpc-urls`: several RPC endpoints, each with its weight and its own headers. */
+import { ConfigError } from '../platform/errors.ts'
+import { parseUrl } from '../platform/urls.ts'
+import type { RpcEndpoint } from './settings.ts'
+
+export const MOST_ENDPOINTS = 16
+export const MOST_WEIGHT = 100
+const MOST_HEADERS = 8
+const LONGEST_URL = 2_048
+const LONGEST_HEADER = 4_096
+
+/** RFC 9110, 5.6.2: what a header's name is made of. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
+/** Visible ASCII with spaces between; a line break would begin another header. */
+const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
+/** Headers that say how the request is sent, which are not for a setting to change. */
+const OWN_HEADERS =
+  /^(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|sec-.*|traceparent)$/i
+
+const FORM = 'URLs with commas between, or a JSON array of URLs and of { "url", "weight", "headers" }'
+
+/**
+ * Parses a text (URLs with commas between, or JSON) or the value of a JSON file. Throws ConfigError naming the setting,
+ * `origin` and the place in the list; no URL and no header is repeated, because both may hold keys.
+ */
+export function parseEndpoints(name: string, raw: unknown, origin: string): RpcEndpoint[] {
+  const fail = (what: string): never => {
+    throw new ConfigError(`${name} (${origin}) ${what}`, `give ${FORM}`)
+  }
+  const items = itemsOf(raw) ?? fail(`must be ${FORM}`)
+  if (items.length === 0) fail('is an empty list')
+  if (items.length > MOST_ENDPOINTS) fail(`has ${items.length} endpoints; at most ${MOST_ENDPOINTS} are possible`)
+  const endpoints = items.map((item, i) => endpointIn(item, (what) => fail(`${what} (endpoint ${i + 1})`)))
+  const urls = endpoints.map(({ url }) => new URL(url).href)
+  const again = urls.findIndex((url, i) => urls.indexOf(url) < i)
+  if (again >= 0) fail(`names one URL twice (endpoint ${again + 1})`)
+  // What stands on a command line is shown to everybody on the machine by `ps`.
+  if (origin.startsWith('--') && endpoints.some(({ headers }) => Object.keys(headers).length > 0)) {
+    throw new ConfigError(`${name} (${origin}) has headers, which others could read`, 'set SVC_RPC_URLS to it instead')
+  }
+  return endpoints
+}
+
+function itemsOf(raw: unknown): unknown[] | undefined {
+  if (Array.isArray(raw)) return raw
+  if (typeof raw !== 'string') return undefined
+  const text = raw.trim()
+  if (!/^[[{]/.test(text)) return text === '' ? [] : text.split(',').map((item) => item.trim())
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+type Fail = (what: string) => never
+
+function endpointIn(item: unknown, fail: Fail): RpcEndpoint {
+  if (typeof item === 'string') return { url: urlIn(item, fail), weight: 1, headers: {} }
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+    return fail('has something that is neither a URL nor an object with one')
+  }
+  const { url, weight = 1, headers = {}, ...others } = item as Record<string, unknown>
+  if (Object.keys(others).length > 0) fail('has a field other than url, weight and headers')
+  if (!Number.isInteger(weight) || (weight as number) < 1 || (weight as number) > MOST_WEIGHT) {
+    fail(`has a weight that is no whole number from 1 to ${MOST_WEIGHT}`)
+  }
+  return { url: urlIn(url, fail), weight: weight as number, headers: headersIn(headers, fail) }
+}
+
+function urlIn(text: unknown, fail: Fail): string {
+  if (typeof text !== 'string' || !/^https?:\/\//.test(text) || parseUrl(text) === undefined) {
+    return fail('has a URL that is no http or https URL')
+  }
+  if (text.length > LONGEST_URL) fail(`has a URL of more than ${LONGEST_URL} characters`)
+  return text
+}
+
+function headersIn(value: unknown, fail: Fail): Record<string, string> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return fail('has headers that are no object')
+  const entries = Object.entries(value)
+  if (entries.length > MOST_HEADERS) fail(`has ${entries.length} headers; at most ${MOST_HEADERS} are possible`)
+  const names = entries.map(([header]) => header.toLowerCase())
+  if (new Set(names).size < names.length) fail('has one header twice')
+  for (const [header, text] of entries) {
+    if (!HEADER_NAME.test(header)) fail('has a header whose name no header can have')
+    if (OWN_HEADERS.test(header)) fail(`has the header ${header.toLowerCase()}, which svc sets itself`)
+    if (typeof text !== 'string' || text.length > LONGEST_HEADER || !HEADER_VALUE.test(text)) {
+      fail(`has the header ${header.toLowerCase()} with a value that is not 1 to ${LONGEST_HEADER} visible characters`)
+    }
+  }
+  return Object.fromEntries(entries.map(([header, text]) => [header.toLowerCase(), text as string]))
+}

@@ -1,0 +1,113 @@
+/** Writes docs/cli.md from the command declarations; with --check, fails where the file has drifted. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import type { CommandInput, Verb } from '../commands/cli/command.ts'
+import { EXIT_CODES, GLOBAL_OPTIONS, NOUNS } from '../commands/cli/nouns.ts'
+import { flagNames } from '../commands/cli/parsed-command.ts'
+import { alsoSpelled, choicesText, usageOf } from '../commands/cli/program.ts'
+
+const FILE = 'docs/cli.md'
+
+/** Escapes a text for a cell of a Markdown table. */
+const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
+const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``
+
+function inputRow(name: string, input: CommandInput): string {
+  const { about, required, unless, kind } = input
+  const choices = choicesText(input, code)
+  const allowed = choices === '' ? '' : `: ${choices}`
+  const notes = [
+    ...(required ? [unless === undefined ? 'required' : `required without \`--${unless}\``] : []),
+    ...(kind === 'list' && name.includes('--') ? ['comma-separated or repeated'] : []),
+  ]
+  return `| ${code(name)} | ${cell(about)}${allowed}${notes.length > 0 ? ` (${notes.join(', ')})` : ''} |`
+}
+
+const flagTitle = (key: string, input: CommandInput) =>
+  input.kind === 'boolean' ? flagNames(key, input) : `${flagNames(key, input)} <${input.placeholder || key}>`
+
+function verbSection(
+  name: string,
+  { about, details, args, flags, examples, calls }: Verb,
+  aliases: readonly string[] = [],
+): string[] {
+  const rows = [
+    ...Object.entries(args).map(([key, input]) => inputRow(key, input)),
+    ...Object.entries(flags).map(([key, input]) => inputRow(flagTitle(key, input), input)),
+  ]
+  return [
+    `### svc ${name}`,
+    `${about}${alsoSpelled(aliases.map(code))}.${details ? ` ${cell(details)}` : ''}`,
+    `\`\`\`\nsvc ${name}${Object.entries(args).map(usageOf).join('')}${Object.keys(flags).length > 0 ? ' [options]' : ''}\n\`\`\``,
+    ...(rows.length > 0 ? [`| Input | Meaning |\n|---|---|\n${rows.join('\n')}`] : []),
+    ...(examples.length > 0 ? [`\`\`\`sh\n${examples.join('\n')}\n\`\`\``] : []),
+    ...(calls.length > 0
+      ? [`Calls ${calls.map(([method, path]) => code(`${method.toUpperCase()} ${path}`)).join(', ')}.`]
+      : []),
+  ]
+}
+
+const INTRODUCTION = `# Command line
+
+Generated from the commands by \`npm run docs\`; edit those, not this file.
+
+\`\`\`
+svc <noun> <verb> [options]
+\`\`\`
+
+The answer goes to stdout, everything else to stderr: progress, warnings, questions, the cursor of the next page.
+
+- \`-o table\` (default) is for people. \`-o json\` (\`--json\`) prints the \`data\` of the answer as one document, and an
+  error as the API's error envelope on stderr. \`-o plain\` is one line a record with tabs between the fields and no
+  heading; tab, line break and backslash inside a field are written \`\\t\`, \`\\n\`, \`\\\\\`; what is null is empty.
+- \`--columns\`, \`--sort\`, \`--filter\`, \`--jq\` and \`--template\` say what is shown of the answer, and a pager shows what is
+  higher than the screen ([in the terminal](terminal.md#what-an-answer-shows)).
+- A required input that is missing is asked for on a terminal, each answer judged at once, and then the few options that
+  most people set; in the end the same is printed as one command line. Without one, with \`--no-input\`, or where \`CI\` or \`NO_DNA\` is set, it is an error that
+  names it. \`keys delete\`, \`webhooks delete\` and commands that sign ask before they act on a
+  terminal; \`--yes\` skips that.
+- A command that signs takes the keypair of \`-k FILE\`, else of the setting \`keypair\` (\`SVC_KEYPAIR\`, a profile, never a folder's \`svc.json\`), else the Solana CLI's (\`keypair_path\` of its settings, else
+  \`~/.config/solana/id.json\`), which others must not be able to read. It shows what the transaction would do, asks (on
+  mainnet-beta or a cluster that it does not know always: without a terminal \`--yes\` is required there), signs here,
+  submits and waits.
+- A command talks to \`--api URL\` when that is given (its key: \`--api-key-file\`, else \`SVC_API_KEY\` or \`SVC_API_KEY_FILE\`), else to the running
+  daemon of the data folder, else it runs the same routes in its own process. \`svc merkle\` touches neither network nor
+  database but for \`--persist\`, \`--id\`, \`list\` and \`get\`.
+- Settings come from flags, then \`SVC_*\` variables, then the nearest \`svc.json\`, then the profile, then the default;
+  \`svc config list\` shows which.
+
+Exit codes: ${EXIT_CODES.join(' · ')}`
+
+async function reference(): Promise<string> {
+  const parts = [
+    INTRODUCTION,
+    '## Options of every command',
+    `They stand before or after the noun.`,
+    `| Option | Meaning |\n|---|---|\n${GLOBAL_OPTIONS.map(({ flags, about }) => `| ${code(flags)} | ${cell(about)} |`).join('\n')}`,
+  ]
+  for (const { name, summary, aliases, load } of NOUNS) {
+    const noun = await load()
+    parts.push(`## ${name}`, `${summary}${alsoSpelled(aliases?.map(code))}.`)
+    if ('verb' in noun) parts.push(...verbSection(name, noun.verb))
+    else
+      for (const [verb, declared] of Object.entries(noun.verbs)) {
+        const others = Object.entries(noun.aliases ?? {}).filter(([, first]) => first === verb)
+        parts.push(
+          ...verbSection(
+            `${name} ${verb}`,
+            declared,
+            others.map(([alias]) => alias),
+          ),
+        )
+      }
+  }
+  return `${parts.join('\n\n')}\n`
+}
+
+const referenceText = await reference()
+if (!process.argv.includes('--check')) {
+  mkdirSync('docs', { recursive: true })
+  writeFileSync(FILE, referenceText)
+} else if (readFileSync(FILE, 'utf8') !== referenceText) {
+  process.stderr.write(`${FILE} does not match the commands; run: npm run docs\n`)
+  process.exitCode = 1
+}
