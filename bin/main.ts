@@ -1,5 +1,6 @@
 /** Runs one command from argv to exit code; every failure is reported here with a message and a code. */
 import type { CommandOutcome, Verb } from '../commands/cli/command.ts'
+import type { DaemonParts } from '../commands/cli/daemon-parts.ts'
 import { unknownVariables, unreadVariables, variableRemedy } from '../commands/cli/environment-names.ts'
 import { readInputs } from '../commands/cli/inputs.ts'
 import { type Host, type OpenSession, openSession } from '../commands/cli/open-session.ts'
@@ -15,6 +16,13 @@ import { ApiError } from '../src/platform/errors.ts'
 import { shapeRedactor } from '../src/settings/redaction.ts'
 
 export { outputTaken } from '../commands/cli/standard-output.ts'
+
+/** The daemon's parts are loaded by the commands that run them in this process. */
+const DAEMON: DaemonParts = {
+  openLocal: async (config) => (await import('../daemon/local.ts')).openLocal(config),
+  serve: async (config, load) => (await import('../daemon/serve.ts')).serve(config, load),
+  serveLocalnet: async (config) => (await import('../daemon/localnet.ts')).serveLocalnetAlone(config),
+}
 
 /** The process that runs the command: the same object, which `withTerminal` knows by its identity. */
 const ofProcess: Host = Object.assign(processTerminal, {
@@ -64,7 +72,7 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
       return EXIT.done
     }
     command = parsed
-    session = openSession(parsed.globals, host, paint)
+    session = openSession(parsed.globals, host, paint, DAEMON)
     await tellUnreadVariables(parsed, session, host)
     await session.readView()
     const inputs = await readInputs(parsed, { argv, ui: session.ui })

@@ -1,7 +1,5 @@
 #!/usr/bin/env node
-
 /** The entry point of `svc`, which prints the version and all help without loading anything else. */
-
 import { rootHelp } from '../commands/cli/nouns.ts'
 import { standardOutput } from '../commands/cli/standard-output.ts'
 import { writtenCommands, writtenHelp } from '../commands/cli/written-help.ts'

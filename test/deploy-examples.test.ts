@@ -14,9 +14,9 @@ import {
   type Setting,
   type SettingName,
 } from '../src/settings/config.ts'
+import { ROOT } from '../tools/source.ts'
 import { startDaemon } from './support/daemon.ts'
 import { itOnSqliteAlone } from './support/database.ts'
-import { ROOT } from './support/house.ts'
 import { freePort } from './support/ports.ts'
 import { startService, temporaryFolder } from './support/service.ts'
 import { yamlFaults } from './support/yaml-faults.ts'

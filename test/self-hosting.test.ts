@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { NOUNS } from '../commands/cli/nouns.ts'
 import { readCommand } from '../commands/cli/program.ts'
-import { ROOT } from './support/house.ts'
+import { ROOT } from '../tools/source.ts'
 import { ALERTS } from './support/monitoring.ts'
 
 const GUIDE = 'docs/self-hosting.md'

@@ -1,7 +1,6 @@
 /** URLs are parsed alike however often they were, with letters of any script. */
 import { describe, expect, it } from 'vitest'
 import { parseUrl } from '../src/platform/urls.ts'
-import { FILES, textOf } from './support/house.ts'
 
 describe('a URL', () => {
   it('with letters beyond ASCII is one, at the first call and after a hundred thousand', () => {
@@ -10,9 +9,5 @@ describe('a URL', () => {
     expect(refused).toBe(0)
     expect(parseUrl('https://bücher.example/')?.host).toBe('xn--bcher-kva.example')
     expect(parseUrl('https://[::1/')).toBeUndefined()
-  })
-
-  it('is asked of URL.canParse nowhere, which forgets letters beyond ASCII when it is called often', () => {
-    expect(FILES.filter((file) => /\bcanParse\(/.test(textOf(file)))).toEqual([])
   })
 })

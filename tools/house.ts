@@ -1,52 +1,43 @@
-/** `npx tsx tools/house.ts`: figures of the source itself, of what a stranger must hold in mind to read or extend it. */
-import { readdirSync, readFileSync } from 'node:fs'
+/** `npx tsx tools/house.ts`: the size of the source, and what a reader must know before adding a resource. */
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import ts from 'typescript-5'
-import {
-  circlesOf,
-  FILES,
-  IMPORTS,
-  importsOfLocalnet,
-  ROOT,
-  shareOfRepeatedNames,
-  textOf,
-  topLevelNames,
-} from '../test/support/house.ts'
+import { ROOM_PATHS } from './rooms.ts'
+import { circlesOf, IMPORTS, ROOT } from './source.ts'
 
-const lineCount = (text: string) => text.split('\n').length - 1
-const lines = FILES.reduce((sum, file) => sum + lineCount(textOf(file)), 0)
+const CODE = /\.(ts|mjs|cjs|js|css|html)$/
+const lineCount = (file: string) => readFileSync(join(ROOT, file), 'utf8').split('\n').length - 1
+const tracked = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => CODE.test(file))
 
-function nonNullAssertions(file: string): number {
-  let count = 0
-  const visit = (node: ts.Node): void => {
-    if (ts.isNonNullExpression(node)) count++
-    ts.forEachChild(node, visit)
-  }
-  visit(ts.createSourceFile(file, textOf(file), ts.ScriptTarget.Latest))
-  return count
+function sizeOf(...folders: string[]): string {
+  const files = tracked.filter((file) => folders.some((folder) => file.startsWith(`${folder}/`)))
+  return `${files.reduce((sum, file) => sum + lineCount(file), 0)} lines in ${files.length} files`
 }
 
-/** Files of the template resource and the lines that it adds to files of the house. */
+/** What the template resource consists of, and the lines that it adds to files of the house. */
 function templateFigures(): string {
-  const folder = join(ROOT, 'examples/template')
-  const own = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
-  const ownLines = own.reduce((sum, file) => sum + lineCount(readFileSync(join(folder, file), 'utf8')), 0)
-  const wiring: Record<string, { insert: string[] }[]> = JSON.parse(readFileSync(join(folder, 'wiring.json'), 'utf8'))
-  const inserted = Object.values(wiring).flat()
-  const insertedLines = inserted.reduce((sum, { insert }) => sum + insert.length, 0)
-  return `${own.length} new files (${ownLines} lines), ${insertedLines} lines in ${Object.keys(wiring).length} others`
+  const own = tracked.filter((file) => file.startsWith('examples/template/'))
+  const wiring: Record<string, { insert: string[] }[]> = JSON.parse(
+    readFileSync(join(ROOT, 'examples/template/wiring.json'), 'utf8'),
+  )
+  const inserted = Object.values(wiring)
+    .flat()
+    .flatMap(({ insert }) => insert)
+  const ownLines = own.reduce((sum, file) => sum + lineCount(file), 0)
+  return `${own.length} new files (${ownLines} lines), ${inserted.length} lines in ${Object.keys(wiring).length} others`
 }
 
-const names = topLevelNames()
-const assertions = FILES.reduce((sum, file) => sum + nonNullAssertions(file), 0)
 const figures: Record<string, string | number> = {
-  'files, lines': `${FILES.length}, ${lines}`,
-  'longest file': Math.max(...FILES.map((file) => lineCount(textOf(file)))),
-  'imports into the embedded chain from outside': importsOfLocalnet.length,
+  product: sizeOf('bin', 'commands', 'daemon', 'src'),
+  ...Object.fromEntries(['bin', 'commands', 'daemon', 'src'].map((folder) => [`  ${folder}`, sizeOf(folder)])),
+  tests: sizeOf('test'),
+  bench: sizeOf('bench'),
+  tools: sizeOf('tools', '.ci', '.build'),
+  rooms: ROOM_PATHS.length,
+  'circles of imports': circlesOf(IMPORTS).length,
   'circles of values': circlesOf(IMPORTS.filter(({ kind }) => kind === 'static')).length,
-  'names exported by two files': names.filter(({ exportedBy }) => exportedBy.length > 1).length,
-  'top-level names that are in two files': `${(shareOfRepeatedNames(names) * 100).toFixed(1)} %`,
-  'non-null assertions': `${assertions} (${((assertions / lines) * 1_000).toFixed(1)} per 1,000 lines)`,
   'a new resource': templateFigures(),
 }
-for (const [what, figure] of Object.entries(figures)) process.stdout.write(`${what.padEnd(48)} ${figure}\n`)
+for (const [what, figure] of Object.entries(figures)) process.stdout.write(`${what.padEnd(20)} ${figure}\n`)

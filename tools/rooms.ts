@@ -1,60 +1,31 @@
-/** The rooms of the source: what each is for and what it may import. A test checks this, and docs/architecture.md is generated from it. */
+/** The rooms of the source: what each is for and what it may import. `test/architecture.test.ts` checks it, and docs/architecture.md is made from it. */
 
 /** The paths of the rooms; a file belongs to the first of them that its path begins with. */
 export const ROOM_PATHS = [
+  'tools',
   'bin',
+  'commands/machine',
   'commands',
   'daemon',
   'src/operations',
   'src/following',
   'src/policy',
   'src/chain',
-  'src/localnet',
-  'src/solana',
   'src/store',
   'src/storage',
+  'src/localnet',
   'src/merkle',
   'src/claim-page/site',
-  'src/merkle/allocation',
-  'src/api',
+  'src/claim-page/browser',
   'src/client.ts',
-  'src/claim-page',
-  'src/reference-page',
   'src/context.ts',
-  'src/settings/config.ts',
-  'src/settings/settings.ts',
-  'src/settings/endpoint-settings.ts',
-  'src/settings/project-file.ts',
-  'src/settings/secret-files.ts',
-  'src/platform/errors.ts',
-  'src/platform/files.ts',
-  'src/platform/file-lock.ts',
-  'src/platform/native-modules.ts',
-  'src/platform/timing.ts',
-  'src/platform/outgoing-proxy.ts',
-  'src/platform/urls.ts',
-  'src/platform/log.ts',
-  'src/settings/redaction.ts',
-  'src/platform/version.ts',
-  'src/platform/telemetry',
+  'src/api',
+  'src/solana',
+  'src/settings',
+  'src/platform',
 ] as const
 
 export type RoomPath = (typeof ROOM_PATHS)[number]
-
-const ROOMS_BELOW = [
-  'src/platform/errors.ts',
-  'src/platform/files.ts',
-  'src/platform/file-lock.ts',
-  'src/platform/native-modules.ts',
-  'src/platform/timing.ts',
-  'src/platform/log.ts',
-  'src/platform/outgoing-proxy.ts',
-  'src/platform/urls.ts',
-  'src/settings/config.ts',
-  'src/settings/redaction.ts',
-  'src/platform/version.ts',
-  'src/platform/telemetry',
-] as const
 
 interface HouseRoom {
   /** One sentence for the table in docs/architecture.md, in Markdown. */
@@ -67,34 +38,30 @@ interface HouseRoom {
   lazy?: readonly RoomPath[]
 }
 
+const GROUND: readonly RoomPath[] = ['src/solana', 'src/settings', 'src/platform']
+
 export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
+  tools: { about: 'builds, generates and checks the repository', value: ROOM_PATHS },
   bin: {
-    about: 'argv → command → exit code; joins commands to the daemon; writes the generated documents',
-    value: ROOM_PATHS,
+    about: 'the executable: argv → command → exit code; joins commands to the daemon',
+    value: ['commands', 'commands/machine', 'src/client.ts', 'src/api', ...GROUND],
+    lazy: ['daemon'],
   },
   commands: {
     about:
-      'one folder or file a noun: flags, prompts, client calls, a returned value; `signing/` is one run for all of them, `lists/` one for lists of rows, `ui/` renders',
-    value: [
-      'src/api',
-      'src/platform/errors.ts',
-      'src/platform/files.ts',
-      'src/platform/file-lock.ts',
-      'src/platform/native-modules.ts',
-      'src/platform/timing.ts',
-      'src/platform/urls.ts',
-      'src/merkle',
-      'src/claim-page/site',
-      'src/merkle/allocation',
-      'src/solana',
-      'src/settings/config.ts',
-    ],
-    type: ['src/client.ts'],
+      'one folder or file for each noun; `cli/` is what they share, `signing/` one run for all that sign, `lists/` one for all that take a list, `ui/` renders',
+    value: ['src/api', 'src/merkle', 'src/claim-page/site', 'src/client.ts', ...GROUND],
+    lazy: ['commands/machine'],
+  },
+  'commands/machine': {
+    about: "what commands do with this machine's own files: wallets, doctor, database, embedded chain, storage",
+    value: ['commands', 'src/api', 'src/chain', 'src/store', 'src/storage', 'src/merkle', 'src/context.ts', ...GROUND],
+    lazy: ['src/localnet', 'src/operations'],
   },
   daemon: {
-    about: 'app, pipeline, routes (a line per verb), workers, listening and stopping',
+    about: 'app, pipeline, routes (a line for each verb), workers, listening and stopping',
     value: ROOM_PATHS.filter(
-      (room) => room.startsWith('src/') && !['src/client.ts', 'src/claim-page', 'src/reference-page'].includes(room),
+      (room) => room.startsWith('src/') && !['src/client.ts', 'src/claim-page/browser'].includes(room),
     ),
     type: ['src/client.ts'],
   },
@@ -106,30 +73,18 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
       'src/following',
       'src/policy',
       'src/chain',
-      'src/solana',
       'src/store',
       'src/storage',
       'src/merkle',
       'src/claim-page/site',
-      'src/merkle/allocation',
       'src/context.ts',
-      ...ROOMS_BELOW,
+      ...GROUND,
     ],
   },
-  // This room receives the resources that it changes as a list of projections.
   'src/following': {
     about:
       'from confirmed transactions to records and events: knows projections and no noun, see [following](following.md)',
-    value: [
-      'src/chain',
-      'src/solana',
-      'src/store',
-      'src/context.ts',
-      'src/platform/errors.ts',
-      'src/platform/timing.ts',
-      'src/platform/log.ts',
-      'src/platform/telemetry',
-    ],
+    value: ['src/chain', 'src/store', 'src/context.ts', ...GROUND],
     type: ['src/api'],
   },
   'src/policy': {
@@ -138,126 +93,61 @@ export const HOUSE_ROOMS: Record<RoomPath, HouseRoom> = {
     value: ['src/solana'],
   },
   'src/chain': {
-    about:
-      'the node: `reads/`, `sending/` (simulations, limits, relay), `nodes/` (RPC endpoints), `signer/`; one folder a program below `programs/`',
-    value: ['src/policy', 'src/solana', 'src/merkle/allocation', ...ROOMS_BELOW],
+    about: 'the node: `reads/`, `sending/`, `nodes/`, `signer/`; one folder for each program below `programs/`',
+    value: ['src/policy', 'src/merkle', ...GROUND],
     type: ['src/api'],
     lazy: ['src/localnet'],
   },
-  // The chain's journal is a database file of this installation and is opened like every other, hence `src/platform/files.ts`.
+  'src/store': {
+    about: 'Kysely over both databases, a folder for each family of tables; the only room with queries',
+    value: GROUND,
+    type: ['src/api'],
+  },
+  'src/storage': {
+    about: 'token images and metadata: checked, stored, delegated, served',
+    value: GROUND,
+    type: ['src/api'],
+  },
   'src/localnet': {
     about:
       'the embedded chain: LiteSVM behind the `fetch` of a Connection and as a JSON-RPC server, see [the embedded chain](embedded-chain.md)',
-    value: ['src/solana', 'src/platform/files.ts', 'src/platform/native-modules.ts'],
+    value: ['src/solana', 'src/platform'],
+  },
+  'src/merkle': {
+    about:
+      'lists, trees, proofs, and the allocation of a total to holders: pure functions over bytes, see [Merkle trees](merkle-trees.md)',
+    value: ['src/solana', 'src/platform'],
+  },
+  'src/claim-page/site': {
+    about: 'the files of a claim page for visitors: rows, index, settings, see [claim pages](claim-pages.md)',
+    value: ['src/merkle', 'src/solana', 'src/platform'],
+  },
+  'src/claim-page/browser': {
+    about: 'the claim page in a browser: finds a wallet, checks its proof, builds, sends and follows the claim',
+    value: ['src/solana', 'src/platform'],
+  },
+  'src/api': {
+    about: 'the contract as data: zod schemas and routes; OpenAPI and the client come from it',
+    value: ['src/solana', 'src/merkle', 'src/platform'],
+  },
+  'src/client.ts': {
+    about: '`client.pools.create(input)` over any transport',
+    value: ['src/api', 'src/platform'],
+  },
+  'src/context.ts': {
+    about: 'what an operation gets: configuration, log, clock, chain, store, storage',
+    value: ['src/platform'],
+    type: ['src/api', 'src/chain', 'src/store', 'src/storage', 'src/merkle', 'src/settings'],
   },
   'src/solana': {
     about: 'ground floor, pure: addresses, messages, signatures, fees, accounts, typed instructions',
     value: [],
   },
-  'src/store': {
-    about:
-      'Kysely over both databases; no dialect outside the files of each driver (`sqlite*.ts`, `postgres*.ts`) but the admission of requests in `rate-hits.ts`, no query outside this room',
-    value: ROOMS_BELOW,
-    type: ['src/api'],
+  'src/settings': {
+    about: 'every setting as data, where its value comes from, and how secrets are hidden',
+    value: ['src/platform'],
   },
-  'src/storage': {
-    about: 'token images and metadata: checked, stored, delegated, served',
-    value: ROOMS_BELOW,
-    type: ['src/api'],
-  },
-  'src/merkle': {
-    about: 'lists, trees, proofs: pure functions over bytes, see [Merkle trees](merkle-trees.md)',
-    value: ['src/solana'],
-  },
-  'src/claim-page/site': {
-    about: 'the files of a claim page for visitors: rows, index, settings, see [claim pages](claim-pages.md)',
-    value: ['src/merkle', 'src/solana'],
-  },
-  'src/merkle/allocation': {
-    about:
-      'from holders to lists of recipients: packed rows, rules, formulas, exact shares; pure, see [snapshots](snapshots.md)',
-    value: ['src/merkle', 'src/solana'],
-  },
-  'src/api': {
-    about: 'the contract as data: zod schemas and routes; OpenAPI and the client come from it',
-    value: ['src/solana', 'src/merkle/allocation'],
-  },
-  'src/client.ts': {
-    about: '`client.pools.create(input)` over any transport',
-    value: ['src/api', 'src/platform/errors.ts', 'src/platform/timing.ts'],
-  },
-  'src/claim-page': {
-    about:
-      'the claim page in a browser: looks a wallet up, proves what it finds, builds, sends and follows the claim; nothing of Node',
-    value: ['src/solana', 'src/platform/timing.ts'],
-  },
-  'src/reference-page': {
-    about:
-      'script and style of the [reference page](reference-page.md), which the build makes of the OpenAPI document; nothing of Node',
-    value: [],
-  },
-  'src/context.ts': {
-    about: 'what an operation gets: configuration, log, clock, chain, store, storage',
-    value: [],
-    type: ['src/api', 'src/chain', 'src/store', 'src/storage', 'src/merkle', ...ROOMS_BELOW],
-  },
-  'src/settings/config.ts': {
-    about: 'the value of each setting, and where it came from',
-    value: [
-      'src/settings/settings.ts',
-      'src/settings/endpoint-settings.ts',
-      'src/settings/project-file.ts',
-      'src/settings/secret-files.ts',
-      'src/platform/errors.ts',
-      'src/platform/urls.ts',
-    ],
-  },
-  'src/settings/endpoint-settings.ts': {
-    about: 'the setting `rpc-urls`: several RPC endpoints with weights and headers, see [nodes](nodes.md)',
-    value: ['src/settings/settings.ts', 'src/platform/errors.ts', 'src/platform/urls.ts'],
-  },
-  'src/settings/project-file.ts': {
-    about: "a folder's `svc.json`: whose it must be, what it may set",
-    value: ['src/settings/settings.ts', 'src/platform/errors.ts', 'src/platform/files.ts'],
-  },
-  'src/settings/secret-files.ts': {
-    about: 'files that `SVC_…_FILE` variables name: what is taken from them',
-    value: ['src/platform/errors.ts', 'src/platform/files.ts'],
-  },
-  'src/settings/settings.ts': { about: 'every setting as data: kind, default, meaning, who may set it', value: [] },
-  'src/platform/errors.ts': { about: 'the error envelope: codes, messages, ways out', value: [] },
-  'src/platform/files.ts': {
-    about: "this user's own files: owner, links and modes are checked on what was opened; atomic writes",
-    value: ['src/platform/errors.ts'],
-  },
-  'src/platform/file-lock.ts': {
-    about: "takes SQLite's lock on a file, and tells whether a living process holds it",
-    value: ['src/platform/native-modules.ts'],
-  },
-  'src/platform/native-modules.ts': {
-    about: 'loads what has a native part; why it does not load, and what mends that',
-    value: ['src/platform/errors.ts'],
-  },
-  'src/platform/timing.ts': {
-    about: 'units of time, waiting, calls that end by a deadline, what a `Retry-After` asks for',
-    value: [],
-  },
-  'src/platform/outgoing-proxy.ts': {
-    about: 'the HTTP proxy of the environment, and its use by every `fetch`',
-    value: [],
-  },
-  'src/platform/urls.ts': { about: 'parses URLs: `URL.canParse` is wrong on Node 20 and 22', value: [] },
-  'src/platform/log.ts': { about: 'structured lines for whoever operates the daemon', value: [] },
-  'src/settings/redaction.ts': {
-    about: 'takes configured URLs and secrets out of every message, log line and answer',
-    value: ['src/settings/config.ts', 'src/platform/urls.ts'],
-  },
-  'src/platform/version.ts': { about: 'the version of this build', value: [] },
-  'src/platform/telemetry': {
-    about:
-      'trace context, spans and calls to other services, published on channels, see [observability](observability.md)',
-    value: ['src/platform/urls.ts'],
-  },
+  'src/platform': { about: 'files, locks, native modules, time, urls, version, log, errors, traces', value: [] },
 }
 
 export const roomOfFile = (file: string): RoomPath | undefined =>

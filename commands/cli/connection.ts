@@ -7,13 +7,13 @@ import { paths } from '../../src/api/paths.ts'
 import type { Transport } from '../../src/client.ts'
 import { isHeldBy } from '../../src/platform/file-lock.ts'
 import { FileFault, readOwn, readOwnIfThere, requireDataFolder } from '../../src/platform/files.ts'
+import { LOCK_FILES } from '../../src/platform/folder-lock.ts'
 import { parseUrl } from '../../src/platform/urls.ts'
 import { clusterOf } from '../../src/settings/cluster.ts'
 import {
   type Config,
   ConfigError,
   DAEMON_FILE,
-  DAEMON_LOCK_FILE,
   databasePlace,
   environmentName,
   OPERATOR_KEY_FILE,
@@ -21,6 +21,7 @@ import {
   readSecretFile,
 } from '../../src/settings/config.ts'
 import { failure, Problem, usage } from '../ui/problem.ts'
+import type { DaemonParts } from './daemon-parts.ts'
 import { type HttpTransport, openHttp } from './http-transport.ts'
 import type { ApiCaller } from './session.ts'
 import { terminal } from './terminal.ts'
@@ -39,6 +40,7 @@ const DAEMON_PROBE_MS = 3_000
 /** Connects as the configuration says; `note` receives messages about files that a dead daemon left behind, and `warn` those about the API's URL. */
 export async function connectToApi(
   config: Config,
+  openLocal: DaemonParts['openLocal'],
   note: (text: string) => void,
   warn: (text: string) => void = note,
 ): Promise<Connection> {
@@ -55,14 +57,14 @@ export async function connectToApi(
   const explicit = explicitKey(config)
   const daemon = runningDaemon(config)
   const probe = daemon && (await openHttp(daemon.url, undefined, DAEMON_PROBE_MS))
-  if (daemon === undefined || probe === undefined) return localConnection(config, explicit)
+  if (daemon === undefined || probe === undefined) return localConnection(config, explicit, openLocal)
   try {
     if (await isHealthy(daemon, probe, note)) {
       compareClusters(config, daemon, note)
       const key = explicit ?? readApiKeyFile(join(config.dataDir, OPERATOR_KEY_FILE))
       const http = probe.withKey(key)
       return daemon.role === 'worker'
-        ? besideWorker(http, await localConnection(config, explicit))
+        ? besideWorker(http, await localConnection(config, explicit, openLocal))
         : connectionOver(http, daemon.cluster ?? null, callerOf(daemon.database ?? daemon.url, key))
     }
   } catch (error) {
@@ -70,14 +72,17 @@ export async function connectToApi(
     throw error
   }
   probe.close()
-  return localConnection(config, explicit)
+  return localConnection(config, explicit, openLocal)
 }
 
 const isThisMachine = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 
 /** The same routes in this process. */
-async function localConnection(config: Config, key: string | undefined): Promise<Connection> {
-  const { openLocal } = await import('../../daemon/local.ts')
+async function localConnection(
+  config: Config,
+  key: string | undefined,
+  openLocal: DaemonParts['openLocal'],
+): Promise<Connection> {
   const local = await openLocal(config)
   const bearer = key ?? local.bearer
   const authorization = `Bearer ${bearer}`
@@ -244,7 +249,7 @@ export function runningDaemon({ dataDir }: Config): Daemon | undefined {
     const { pid, url, cluster, role, database } = JSON.parse(content) as Record<string, unknown>
     if (typeof pid !== 'number' || typeof url !== 'string' || pid === process.pid) return undefined
     if (!/^https?:\/\//.test(url) || parseUrl(url) === undefined) return undefined
-    if (!isHeldBy(join(dataDir, DAEMON_LOCK_FILE), pid)) return undefined
+    if (!isHeldBy(join(dataDir, LOCK_FILES.daemon), pid)) return undefined
     const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
     return { pid, url, file, cluster: text(cluster), role: daemonRole(role), database: text(database) }
   } catch {

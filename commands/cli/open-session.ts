@@ -12,6 +12,7 @@ import { createUi } from '../ui/ui.ts'
 import { isWalletName } from '../wallet/names.ts'
 import { asUsage } from './config-problems.ts'
 import type { Connection } from './connection.ts'
+import type { DaemonParts } from './daemon-parts.ts'
 import type { Globals } from './parsed-command.ts'
 import { readProfile } from './profiles.ts'
 import type { Session } from './session.ts'
@@ -43,7 +44,12 @@ export interface OpenSession extends Session {
   close(): Promise<void>
 }
 
-export function openSession(globals: Globals, host: Host, paint: Record<'out' | 'err', Paint>): OpenSession {
+export function openSession(
+  globals: Globals,
+  host: Host,
+  paint: Record<'out' | 'err', Paint>,
+  daemon: DaemonParts,
+): OpenSession {
   const named = globals.profile ?? (host.env.SVC_PROFILE || undefined)
   let redactor = shapeRedactor
   const load = async (more: Partial<Record<SettingName, unknown>> = {}): Promise<Config> => {
@@ -98,7 +104,9 @@ export function openSession(globals: Globals, host: Host, paint: Record<'out' | 
   const open = async () => {
     for (const signal of STOP_SIGNALS) host.once(signal, interrupted)
     const { connectToApi } = await import('./connection.ts')
-    const made = await connectToApi(await config(), ui.note, ui.warn).catch((error) => Promise.reject(asUsage(error)))
+    const made = await connectToApi(await config(), daemon.openLocal, ui.note, ui.warn).catch((error) =>
+      Promise.reject(asUsage(error)),
+    )
     connection = made
     return made
   }
@@ -117,7 +125,9 @@ export function openSession(globals: Globals, host: Host, paint: Record<'out' | 
       return client()
     },
     settings: onFirstCall(async () => (await import('./settings.ts')).createSettings(named, config)),
-    localnet: onFirstCall(async () => (await import('../machine/localnet.ts')).createLocalnet(load)),
+    localnet: onFirstCall(async () =>
+      (await import('../machine/localnet.ts')).createLocalnet(load, daemon.serveLocalnet),
+    ),
     database: onFirstCall(async () => (await import('../machine/database/index.ts')).createDatabase(load)),
     storage: onFirstCall(async () => (await import('../machine/storage.ts')).createStorageCopies(load)),
     wallet: lazyWallet(
@@ -142,15 +152,14 @@ export function openSession(globals: Globals, host: Host, paint: Record<'out' | 
         import('./connection.ts'),
         import('../../src/settings/cluster.ts'),
       ])
-      const daemon = runningDaemon(loaded)
-      return daemon === undefined ? clusterOf(loaded).label : (daemon.cluster ?? null)
+      const running = runningDaemon(loaded)
+      return running === undefined ? clusterOf(loaded).label : (running.cluster ?? null)
     },
     caller: async () => (await connected()).caller,
     async serve({ host, port, role: wanted, rpc_host, rpc_port }, onReady) {
-      const { serve } = await import('../../daemon/serve.ts')
       const flags = definedFlags({ host, port, role: wanted, 'rpc-host': rpc_host, 'rpc-port': rpc_port })
       const { url, role, cluster, localnet, closed } = await load(flags)
-        .then((started) => serve(started, () => load(flags)))
+        .then((started) => daemon.serve(started, () => load(flags)))
         .catch((error) => Promise.reject(asUsage(error)))
       const [rpc_url, ws_url] = [localnet?.rpcUrl ?? null, localnet?.wsUrl ?? null]
       onReady({ pid: process.pid, url, role, cluster, rpc_url, ws_url, notes: localnet?.notes ?? [] })

@@ -6,6 +6,7 @@ import { loadSqlite } from '../../src/platform/native-modules.ts'
 import { clusterOf, parseCluster } from '../../src/settings/cluster.ts'
 import type { Config, SettingName } from '../../src/settings/config.ts'
 import { parseJson } from '../../src/solana/json.ts'
+import type { DaemonParts } from '../cli/daemon-parts.ts'
 import { openHttp } from '../cli/http-transport.ts'
 import type { Localnet, LocalnetReport } from '../cli/session.ts'
 import { failure, Problem, usage } from '../ui/problem.ts'
@@ -22,7 +23,7 @@ interface LocalnetRpc {
   close(): Promise<void> | void
 }
 
-export function createLocalnet(load: Load): Localnet {
+export function createLocalnet(load: Load, serveLocalnet: DaemonParts['serveLocalnet']): Localnet {
   const using = async <T>(work: (rpc: LocalnetRpc, config: Config) => Promise<T>): Promise<T> => {
     const config = await embeddedConfig(load)
     const rpc = await openRpc(config)
@@ -38,8 +39,7 @@ export function createLocalnet(load: Load): Localnet {
         ...optionIfSet('rpc-host', rpc_host),
         ...optionIfSet('rpc-port', rpc_port),
       })
-      const { serveLocalnetAlone } = await import('../../daemon/localnet.ts')
-      const serving = await serveLocalnetAlone(config)
+      const serving = await serveLocalnet(config)
       onReady({ pid: process.pid, rpc_url: serving.rpcUrl, ws_url: serving.wsUrl, notes: serving.notes })
       await serving.closed
     },

@@ -3,10 +3,8 @@ import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isHeldBy } from '../platform/file-lock.ts'
 import { readOwnIfThere, requireDataFolder, writeAtomically } from '../platform/files.ts'
+import { LOCK_FILES } from '../platform/folder-lock.ts'
 import { LOCALNET_FILE } from '../settings/config.ts'
-
-/** A lock beside LOCALNET_FILE. It is a locked database, so that the system releases it whenever the process ends. */
-export const CHAIN_LOCK_FILE = 'localnet.lock'
 
 export interface ChainOwner {
   pid: number
@@ -27,7 +25,7 @@ export function chainOwner(dataDir: string): ChainOwner | undefined {
     const { pid, rpc_url, ws_url } = JSON.parse(text) as ChainOwner
     if (typeof pid !== 'number' || typeof rpc_url !== 'string' || typeof ws_url !== 'string') return undefined
     // A process may have ended without removing its file. The lock is decisive.
-    return pid !== process.pid && isHeldBy(join(dataDir, CHAIN_LOCK_FILE), pid) ? { pid, rpc_url, ws_url } : undefined
+    return pid !== process.pid && isHeldBy(join(dataDir, LOCK_FILES.chain), pid) ? { pid, rpc_url, ws_url } : undefined
   } catch {
     return undefined
   }

@@ -56,7 +56,6 @@ export interface Config {
 /** File in the data folder that identifies the running daemon. */
 export const DAEMON_FILE = 'daemon.json'
 /** SQLite database that the running daemon keeps locked. */
-export const DAEMON_LOCK_FILE = 'daemon.lock'
 export const LOCALNET_FILE = 'localnet.json'
 export const OPERATOR_KEY_FILE = 'operator.key'
 export const ENCRYPTION_KEY_FILE = 'encryption.key'

@@ -5,9 +5,9 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { ROOT } from '../../tools/source.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
 import { onPostgres } from '../support/database.ts'
-import { ROOT } from '../support/house.ts'
 import { makeFolder, removeFolder, temporaryFolder } from '../support/service.ts'
 
 const MIB = 1024 * 1024

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { SETTINGS, type Setting, type SettingName } from '../../src/settings/config.ts'
+import { ROOT } from '../../tools/source.ts'
 import { commandLine } from '../cli/command-line.ts'
 import { type Daemon, startDaemon } from '../support/daemon.ts'
-import { ROOT } from '../support/house.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const cli = commandLine()

@@ -1,7 +1,7 @@
 /** The OpenAPI document before programs that read it: the one that writes it, and an independent linter. */
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
-import { ROOT } from '../support/house.ts'
+import { ROOT } from '../../tools/source.ts'
 
 describe('the document', () => {
   it('is what `npm run docs` would write', async () => {

@@ -2,9 +2,9 @@
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
+import { ROOT } from '../../tools/source.ts'
 import { commandLine } from '../cli/command-line.ts'
 import { walletOf } from '../merkle/reference.ts'
-import { ROOT } from '../support/house.ts'
 
 const cli = commandLine()
 

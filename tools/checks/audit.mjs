@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
 const asked = spawnSync('npm', ['audit', '--omit=dev', '--json'], {
-  cwd: join(import.meta.dirname, '..'),
+  cwd: join(import.meta.dirname, '../..'),
   encoding: 'utf8',
   timeout: 120_000,
   maxBuffer: 64 * 1024 * 1024,

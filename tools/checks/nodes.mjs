@@ -19,7 +19,7 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 
-const ROOT = resolve(import.meta.dirname, '..')
+const ROOT = resolve(import.meta.dirname, '../..')
 const NATIVE = 'better-sqlite3'
 const NEWER = 'better-sqlite3-13'
 const FIRST_OF_NEWER = 24

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 
-const ROOT = join(import.meta.dirname, '..')
+const ROOT = join(import.meta.dirname, '../..')
 const read = (file) => JSON.parse(readFileSync(join(ROOT, file), 'utf8'))
 const [manifest, lock] = [read('package.json'), read('package-lock.json')]
 const root = lock.packages['']

@@ -3,13 +3,13 @@
 import { spawn } from 'node:child_process'
 import { delimiter, join, resolve } from 'node:path'
 
-const ROOT = resolve(import.meta.dirname, '..')
+const ROOT = resolve(import.meta.dirname, '../..')
 const PATH = [join(ROOT, 'node_modules/.bin'), process.env.PATH].join(delimiter)
 
 const CHECKS = [
   'biome ci .',
   'tsc --noEmit',
-  'tsc --noEmit -p src/claim-page',
+  'tsc --noEmit -p src/claim-page/browser',
   'tsc --noEmit -p src/reference-page',
   'vitest run test/architecture.test.ts',
   'node tools/checks/package.mjs',

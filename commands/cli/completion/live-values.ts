@@ -1,7 +1,6 @@
 /** Looks up values that exist now: settings and profiles in files, everything else through the daemon that runs here. */
 import { join } from 'node:path'
 import { loadConfig, OPERATOR_KEY_FILE, SETTINGS } from '../../../src/settings/config.ts'
-import { walletNames } from '../../machine/wallets/folder.ts'
 import type { Suggestion } from '../command-tree.ts'
 import { readApiKeyFile, runningDaemon } from '../connection.ts'
 import { openHttp } from '../http-transport.ts'
@@ -49,8 +48,10 @@ const LISTED: Partial<Record<Suggestion, { path: string; of(row: Record<string, 
 export async function liveValues(suggestion: Suggestion, options: LookupOptions): Promise<Candidate[]> {
   try {
     if (suggestion === 'setting') return Object.entries(SETTINGS).map(([name, { about }]) => ({ value: name, about }))
-    if (suggestion === 'wallet' || suggestion === 'signing-key')
+    if (suggestion === 'wallet' || suggestion === 'signing-key') {
+      const { walletNames } = await import('../../machine/wallets/folder.ts')
       return plain(walletNames().map((value) => ({ value, about: 'wallet' })))
+    }
     if (suggestion === 'profile') {
       const { current, profiles } = await readProfiles()
       const names = [...new Set(['default', ...Object.keys(profiles)])]

@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, mkdirSync, readdirSync, readFileSync, readSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { CHAIN_LOCK_FILE } from '../../../src/chain/owner.ts'
 import { systemClock } from '../../../src/context.ts'
 import { isLocked } from '../../../src/platform/file-lock.ts'
 import { makeDataFolder, makeFolders, openOwnFile, writeAtomically } from '../../../src/platform/files.ts'
+import { LOCK_FILES } from '../../../src/platform/folder-lock.ts'
 import { type Config, DATABASE_FILE } from '../../../src/settings/config.ts'
 import type { Vault } from '../../../src/store/installation/vault.ts'
 import { profilesFile } from '../../cli/profiles.ts'
@@ -84,7 +84,7 @@ export async function restoreBackup(
   try {
     const backup = await inspectBackup(config, path)
     refuseReplacing(backup.facts, force)
-    if (backup.facts.included.includes('chain') && isLocked(join(dataDir, CHAIN_LOCK_FILE))) {
+    if (backup.facts.included.includes('chain') && isLocked(join(dataDir, LOCK_FILES.chain))) {
       throw new Problem('conflict', `a process serves the embedded chain of ${dataDir}`, { next: 'stop it first' })
     }
     return await replaceFiles(dataDir, backup, onProgress)

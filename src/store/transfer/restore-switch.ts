@@ -6,9 +6,10 @@ import type Database from 'better-sqlite3'
 import { conflict, internal } from '../../platform/errors.ts'
 import { holdLock } from '../../platform/file-lock.ts'
 import { makeOwnDatabase, moveIfThere, readOwnIfThere, writeAtomically } from '../../platform/files.ts'
+import { LOCK_FILES } from '../../platform/folder-lock.ts'
 import { loadSqlite } from '../../platform/native-modules.ts'
 import { pause } from '../../platform/timing.ts'
-import { DAEMON_LOCK_FILE, DATABASE_FILE, RESTORE_FILE } from '../../settings/config.ts'
+import { DATABASE_FILE, RESTORE_FILE } from '../../settings/config.ts'
 import { sqliteCode, whenFree } from '../sqlite/connection.ts'
 
 /** Restored files are prepared in a folder of this prefix, in the data folder and so on the same file system. */
@@ -49,7 +50,7 @@ export async function switchFiles(dataDir: string, plan: RestoreSwitch): Promise
 /** Completes a switch that a killed process had decided. Throws conflict while another process is at work on it. */
 export async function finishInterruptedRestore(dataDir: string): Promise<void> {
   if (!existsSync(join(dataDir, RESTORE_FILE))) return
-  const lock = join(dataDir, DAEMON_LOCK_FILE)
+  const lock = join(dataDir, LOCK_FILES.daemon)
   makeOwnDatabase(lock)
   const deadline = performance.now() + LOCK_MS
   let unlock = await holdLock(lock, 0)
