@@ -1,5 +1,4 @@
 /** Finds what answers a command: the configured API, the running daemon of this data folder, or the same routes in this process. */
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type DaemonRole, daemonRole } from '../../src/api/daemon-roles.ts'
@@ -30,7 +29,7 @@ export interface Connection {
   send: Transport
   /** Label of the cluster that the API uses; null where only a remote API knows it. */
   cluster: string | null
-  caller: ApiCaller
+  caller(): Promise<ApiCaller>
   close(): Promise<void> | void
 }
 
@@ -107,17 +106,22 @@ function besideWorker(http: HttpTransport, local: Connection): Connection {
   }
 }
 
-const connectionOver = ({ send, close }: HttpTransport, cluster: string | null, caller: ApiCaller): Connection => ({
+const connectionOver = (
+  { send, close }: HttpTransport,
+  cluster: string | null,
+  caller: Connection['caller'],
+): Connection => ({
   send,
   close,
   cluster,
   caller,
 })
 
-const callerOf = (api: string, key: string | undefined): ApiCaller => ({
-  api,
-  key: key === undefined ? 'none' : createHash('sha256').update(key).digest('hex').slice(0, 16),
-})
+const callerOf = (api: string, key: string | undefined) => async (): Promise<ApiCaller> => {
+  if (key === undefined) return { api, key: 'none' }
+  const { createHash } = await import('node:crypto')
+  return { api, key: createHash('sha256').update(key).digest('hex').slice(0, 16) }
+}
 
 /**
  * The bearer key for the setting `api`: the key of this command, else that of the settings. Throws a usage problem for

@@ -155,7 +155,7 @@ export function openSession(
       const running = runningDaemon(loaded)
       return running === undefined ? clusterOf(loaded).label : (running.cluster ?? null)
     },
-    caller: async () => (await connected()).caller,
+    caller: async () => (await connected()).caller(),
     async serve({ host, port, role: wanted, rpc_host, rpc_port }, onReady) {
       const flags = definedFlags({ host, port, role: wanted, 'rpc-host': rpc_host, 'rpc-port': rpc_port })
       const { url, role, cluster, localnet, closed } = await load(flags)
