@@ -8,9 +8,9 @@ import { checkedBuild, type Demand, signingFor } from '../../signing/demand.ts'
 import { DEMANDS } from '../../signing/demands.ts'
 import { signCompletely } from '../../signing/signatures.ts'
 import { failure } from '../../ui/problem.ts'
-import type { BatchSending, OpenBatch, RequestedBatch, SendJournal } from './journal.ts'
+import type { BatchSending, OpenBatch, RequestedBatch, SendJournal, SendTermsOfList } from './journal.ts'
 import { otherCaller, requireTrusted, UntrustedKey, untrusted } from './key-trust.ts'
-import { leaveOut, type SendForecast, type SendRow, type SendTermsOfList } from './rows.ts'
+import { leaveOut, type SendForecast, type SendRow } from './rows.ts'
 
 export interface SendRun {
   terms: SendTermsOfList

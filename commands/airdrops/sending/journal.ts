@@ -4,7 +4,6 @@ import type { ApiCaller } from '../../cli/session.ts'
 import type { RequestedSending, SignedSending } from '../../lists/attempt.ts'
 import { fieldsOf, type JournalFields, type JournalKind, ListJournal } from '../../lists/journal.ts'
 import type { SignedEnd } from '../../lists/until-ended.ts'
-import type { SendTermsOfList } from './rows.ts'
 
 /** The token, sender and cluster of a list, the same in every run. */
 export type SendTerms = {
@@ -12,6 +11,15 @@ export type SendTerms = {
   payer: string
   /** The cluster's label; null where only the API knows it. */
   cluster: string | null
+}
+
+/** What is sent, and how. */
+export interface SendTermsOfList {
+  payer: string
+  mint: string
+  allow_programs: boolean
+  accept_transfer_fee: boolean
+  airdrop_id?: string
 }
 
 /** What the platform wallet was asked for. */

@@ -16,9 +16,9 @@ import { forecastOf, wouldFail } from '../../signing/run-failures.ts'
 import { signingWallet } from '../../signing/signing-wallet.ts'
 import { EXIT, failure, usage } from '../../ui/problem.ts'
 import { batchDemand, type SendRun, sendBatch, tryBatch } from './batch.ts'
-import { type OpenBatch, SendJournal } from './journal.ts'
+import { type OpenBatch, SendJournal, type SendTermsOfList } from './journal.ts'
 import { sendOutcome, writeSentRows } from './outcome.ts'
-import { batchesOf, planRows, rowsOf, type SendForecast, type SendRow, type SendTermsOfList } from './rows.ts'
+import { batchesOf, planRows, rowsOf, type SendForecast, type SendRow } from './rows.ts'
 
 export interface ListToSend {
   /** The file, or the airdrop, as messages name it. */

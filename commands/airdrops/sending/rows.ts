@@ -4,7 +4,7 @@ import { type EntryList, entryAt } from '../../../src/merkle/entry-list.ts'
 import type { Session } from '../../cli/session.ts'
 import { patiently } from '../../lists/patience.ts'
 import { usage } from '../../ui/problem.ts'
-import type { SendJournal } from './journal.ts'
+import type { SendJournal, SendTermsOfList } from './journal.ts'
 
 export interface SendRow {
   wallet: string
@@ -17,15 +17,6 @@ export interface SendRow {
   signature: string | null
   /** Whether its token account is opened; known once it was planned. */
   opens: boolean
-}
-
-/** What is sent, and how. */
-export interface SendTermsOfList {
-  payer: string
-  mint: string
-  allow_programs: boolean
-  accept_transfer_fee: boolean
-  airdrop_id?: string
 }
 
 /** What the API says of the token and the sender; sums are over all rows that are to be sent. */
