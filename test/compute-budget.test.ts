@@ -1,5 +1,5 @@
 /** Compute limit and priority fee of what the API builds, as the embedded chain then runs and charges it. */
-import { ComputeBudgetProgram, Connection, Keypair, VersionedTransaction } from '@solana/web3.js'
+import { ComputeBudgetProgram, Keypair, VersionedTransaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { buildAuthorityRevocation } from '../src/chain/programs/tokens/index.ts'
@@ -8,6 +8,7 @@ import { localFetch } from '../src/localnet/fetch.ts'
 import { ConfigError, parseSetting, type SettingName } from '../src/settings/config.ts'
 import { MAX_COMPUTE_UNITS, MAX_TRANSACTION_BYTES } from '../src/solana/constants.ts'
 import { PROGRAMS } from '../src/solana/programs.ts'
+import { testNode } from './support/node.ts'
 import { hasProgram } from './support/programs.ts'
 import { startService } from './support/service.ts'
 
@@ -84,7 +85,7 @@ describe('the compute limit', () => {
       /simulateTransaction|getRecentPrioritizationFees/.test(String(init?.body))
         ? new Response('broken', { status: 500 })
         : send(input, init)
-    const connection = new Connection('http://embedded.test', { fetch: failing as typeof fetch })
+    const failingNode = testNode('http://embedded.test', { fetch: failing as typeof fetch })
     const config = { values: { ...services.config.values, 'priority-fee': 'auto' } }
     const { blockhash } = chain.latestBlockhash()
     const revocation = {
@@ -95,7 +96,7 @@ describe('the compute limit', () => {
       recentBlockhash: blockhash,
     } as const
     const { transaction } = await withComputeBudget(
-      { connection, config },
+      { chain: failingNode, config },
       (before) => buildAuthorityRevocation({ ...revocation, before }),
       12_345,
     )

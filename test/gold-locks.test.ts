@@ -343,10 +343,9 @@ describe.skipIf(lacksLock !== '')(`a gold lock ${lacksLock}`, () => {
   it('is neither gone nor due for a node that is behind', async () => {
     const the = await setting()
     await the.submit((await the.lock({ lock_duration_days: 1 })).json.data)
-    const connection = await the.services.chain.connection()
     const behind = { isOn: true }
     // It has not seen the lock yet, and its clock is a minute late wherever more than that is asked for.
-    aroundAccounts(connection, async (read, addresses) => {
+    aroundAccounts(the.services.chain, async (read, addresses) => {
       const answer = await read(addresses)
       if (!behind.isOn || addresses.length === 1) return answer
       const late = BigInt(the.chain.unixTimestamp() - 60)

@@ -1,5 +1,5 @@
 /** Limits and priority fee of built transactions of version 1, and what has no room in one. */
-import { Connection, Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js'
+import { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { buildAuthorityRevocation } from '../src/chain/programs/tokens/index.ts'
@@ -12,6 +12,7 @@ import { namedAddresses, withConfigTerms, writableAddresses } from '../src/solan
 import { MAX_COMPUTE_UNITS, MAX_LOADED_BYTES } from '../src/solana/constants.ts'
 import { decodeWireTransaction, isWritable } from '../src/solana/messages.ts'
 import { GOLDEN_BLOCKHASH, goldenKey } from './support/golden.ts'
+import { testNode } from './support/node.ts'
 import { startService } from './support/service.ts'
 import { signV1 } from './support/version1.ts'
 
@@ -113,15 +114,10 @@ async function setting(change: (method: string, value: Record<string, unknown>) 
     const json = (await answer.json()) as { result: { value: Record<string, unknown> } }
     return Response.json({ ...json, result: { ...json.result, value: change(method, json.result.value) } })
   }
-  const connection = new Connection('http://embedded.test', { fetch: altered as typeof fetch, commitment: 'confirmed' })
-  const call = async <T>(method: string, params: readonly unknown[]) => {
-    const text = JSON.stringify({ jsonrpc: '2.0', id: '1', method, params })
-    return ((await (await altered('http://embedded.test', { method: 'POST', body: text })).json()) as { result: T })
-      .result
-  }
+  const node = testNode('http://embedded.test', { fetch: altered as typeof fetch, commitment: 'confirmed' })
   const build = async ({ from = addressOf(payer), settings = {}, follows = false } = {}) => {
     const { transaction } = await withMessageTerms(
-      { connection, chain: { call }, config: { values: { ...services.config.values, ...settings } } },
+      { chain: node, config: { values: { ...services.config.values, ...settings } } },
       {
         build: (messageConfig) =>
           buildAuthorityRevocation({
@@ -140,7 +136,7 @@ async function setting(change: (method: string, value: Record<string, unknown>) 
   }
   const run = (transaction: Uint8Array) =>
     chain.simulate(transaction, { sigVerify: false, replaceRecentBlockhash: true })
-  return { services, request, chain, payer, build, run, call, asked }
+  return { services, request, chain, payer, build, run, call: node.call, asked }
 }
 
 describe('a built transaction of version 1', () => {

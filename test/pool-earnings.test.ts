@@ -1,6 +1,6 @@
 /** What a pool has earned for each party is what the programs then pay, before and after its migration, to the unit. */
 import * as spl from '@solana/spl-token'
-import { Connection, Keypair } from '@solana/web3.js'
+import { Keypair } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { EarnedAmountsRecord, PoolEarnings } from '../src/api/pool-earnings.ts'
 import { creatorPart, leftoverPart, readDbcPool } from '../src/chain/programs/dbc/index.ts'
@@ -10,6 +10,7 @@ import { insertPool } from '../src/store/resources/pools.ts'
 import { addSurplus } from './support/dbc.ts'
 import { type ForeignCurve, openForeignCurve } from './support/foreign-curve.ts'
 import { SOL } from './support/local-chain.ts'
+import { type TestNode, testNode } from './support/node.ts'
 import {
   addressOf,
   type ChainAndNode,
@@ -26,7 +27,7 @@ describe.skipIf(lackingPrograms.length > 0)(`earnings of a pool (${lackingProgra
   let base: ChainAndNode
   let platform: Platform
   let curve: ForeignCurve
-  let connection: Connection
+  let connection: TestNode
   const [creator, trader] = [Keypair.generate(), Keypair.generate()]
 
   beforeAll(async () => {
@@ -34,7 +35,7 @@ describe.skipIf(lackingPrograms.length > 0)(`earnings of a pool (${lackingProgra
     platform = await openPlatform(base, { settings: { 'pools.crank': false } })
     const rpc = createRpc(base.chain, { onError: () => undefined })
     const embedded = { fetch: localFetch(rpc) as typeof fetch, commitment: 'processed' } as const
-    connection = new Connection('http://embedded.test', embedded)
+    connection = testNode('http://embedded.test', embedded)
     for (const key of [creator, trader]) base.chain.airdrop(addressOf(key), 1_000n * SOL)
     curve = await openForeignCurve(base.chain, connection, { partner: base.wallet, creator, trader })
   })

@@ -136,8 +136,7 @@ describe.skipIf(lacking.length > 0)('a launch', () => {
     const lockedOf = async (more: object) => {
       const { data } = (await post({ type: 'damm_v2', ...more })).json
       for (const raw of land(data.transactions, data.required_signers)) expect(chain.send(raw).err).toBeNull()
-      const connection = await services.chain.connection()
-      const [position] = await positionsOf(connection, data.pool.address, data.pool.creator)
+      const [position] = await positionsOf(services.chain, data.pool.address, data.pool.creator)
       return [data.lock_liquidity, data.platform_position_percentage, position!.unlockedLiquidity === 0n]
     }
     expect(await lockedOf({ symbol: 'AAA' })).toEqual([true, 0, true])

@@ -271,7 +271,7 @@ describe.skipIf(lacking.length > 0)(`a launch (needs ${NEEDED.map(({ name }) => 
     const none = await service.request('POST', `/v2/pools/${pool}/fee-claims`, { body })
     expect([none.status, none.json.error.message]).toEqual([400, expect.stringContaining('nothing to claim')])
     // A normal fill leaves none: it is put there as rounding over many trades might.
-    addSurplus({ chain }, (await readDbcPool(await service.services.chain.connection(), pool))!, 1_000_003n)
+    addSurplus({ chain }, (await readDbcPool(service.services.chain, pool))!, 1_000_003n)
     expect((await metrics()).surplus_status).toBe('available')
     const held = lamportsOf(platform)
     const surplus = await ok('POST', `/v2/pools/${pool}/fee-claims`, body)

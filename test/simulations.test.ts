@@ -3,7 +3,6 @@ import * as spl from '@solana/spl-token'
 import {
   AddressLookupTableAccount,
   ComputeBudgetProgram,
-  Connection,
   Keypair,
   PublicKey,
   SystemProgram,
@@ -19,6 +18,7 @@ import { decodeTransaction } from '../src/chain/sending/transactions.ts'
 import { localFetch } from '../src/localnet/fetch.ts'
 import { LOOKUP_TABLE_PROGRAM, RENT_SYSVAR, SYSTEM_PROGRAM } from '../src/solana/program-ids.ts'
 import { rentRateIn } from '../src/solana/rent.ts'
+import { testNode } from './support/node.ts'
 import { type Service, startService } from './support/service.ts'
 
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
@@ -346,7 +346,7 @@ async function connectionWhere(service: Service, method: string, change: (answer
     const response = await send(input, init)
     return String(init?.body).includes(`"${method}"`) ? new Response(change(await response.text())) : response
   }
-  return new Connection('http://embedded.test', { fetch: altered as typeof fetch, commitment: 'confirmed' })
+  return testNode('http://embedded.test', { fetch: altered as typeof fetch, commitment: 'confirmed' })
 }
 
 it('a node that cannot tell the fee leaves it null, one that hides what changes is an error', async () => {

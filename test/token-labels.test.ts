@@ -116,8 +116,7 @@ describe('labels of tokens', () => {
 
   it('of a hundred mints take two calls of the node', async () => {
     const { services, ask } = await labelled()
-    const connection = (await services.chain.connection()) as unknown as { _rpcRequest(method: string): unknown }
-    const calls = vi.spyOn(connection, '_rpcRequest')
+    const calls = vi.spyOn(services.chain, 'call')
     onTestFinished(() => calls.mockRestore())
     expect(await ask(Array.from({ length: 100 }, someone))).toEqual(Array(100).fill(null))
     expect(calls.mock.calls.map(([method]) => method)).toEqual(['getMultipleAccounts', 'getMultipleAccounts'])

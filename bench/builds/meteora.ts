@@ -79,7 +79,7 @@ async function dbcKinds(stage: Stage): Promise<BuildKind[]> {
   await landSwap(stage, full, 100n * SOL)
   const { curve } = await curveNamed(context.config, undefined)
   const [pool, fullPool] = [new PublicKey(open), new PublicKey(full)]
-  const fullConfig = new PublicKey((await readDbcPool(connection, full))?.config ?? '')
+  const fullConfig = new PublicKey((await readDbcPool(context.chain, full))?.config ?? '')
   // The same for every call, as the SDK asks the node whether the accounts of fresh keys are there.
   const [config, baseMint] = [Keypair.generate().publicKey, Keypair.generate().publicKey]
   const launched = {
@@ -173,7 +173,7 @@ async function dbcKinds(stage: Stage): Promise<BuildKind[]> {
       hasTrial: true,
       async build() {
         const payer = platform.publicKey.toBase58()
-        const curve = await readDbcPool(await context.chain.connection(), full)
+        const curve = await readDbcPool(context.chain, full)
         if (curve === null) throw new Error('the pool is not there')
         const positionSeeds = [randomBytes(32), randomBytes(32)] as const
         return buildTransaction(context, {

@@ -1,5 +1,4 @@
 /** Opens the chain of this process on first use, for any cluster. */
-import type { Connection } from '@solana/web3.js'
 import type { LocalRpc } from '../localnet/rpc/index.ts'
 import type { LocalChain } from '../localnet/types.ts'
 import { type ApiError, internal } from '../platform/errors.ts'
@@ -11,22 +10,22 @@ import { redactorOf } from '../settings/redaction.ts'
 import { configuredNodes, type NodeAccess } from './nodes/configured-nodes.ts'
 import type { EndpointReport } from './nodes/endpoint.ts'
 import { callLarge, type LargeCall, type StreamFromNode } from './nodes/large-answer.ts'
-import { callNode, postOver } from './nodes/node-call.ts'
+import { callNode, type NodeCalls, postOver } from './nodes/node-call.ts'
 import { observedEmbedded, postToEmbedded } from './nodes/observed-rpc.ts'
 import { type RetryOptions, withRetries } from './nodes/patient-fetch.ts'
-import type { PinnedNode } from './nodes/pool.ts'
 import { askNode } from './nodes/rpc-faults.ts'
 import type { OnSignature } from './nodes/signature-waits.ts'
 import { chainOwner } from './owner.ts'
 import type { ProgramLookup } from './programs/required-program.ts'
-import { withExactLamports } from './reads/exact-lamports.ts'
+import { accountsAtSlot } from './reads/node-reads.ts'
 
 export interface Endpoint {
   rpcUrl: string
   wsUrl: string
 }
 
-export interface Chain extends ProgramLookup {
+/** Its calls go to the cluster's nodes. The embedded chain answers in this process, or in the one that owns it. */
+export interface Chain extends ProgramLookup, NodeCalls {
   readonly cluster: Cluster
   /** Whether several endpoints are asked, of which one alone proves no absence. */
   readonly hasSeveralEndpoints: boolean
@@ -39,13 +38,6 @@ export interface Chain extends ProgramLookup {
   endpoint(): Endpoint | null
   /** Records where this process serves the embedded chain. Null withdraws the record. */
   servedAt(endpoint: Endpoint | null): void
-  /** Returns web3.js over the cluster. The embedded chain answers in this process, or in the one that owns it. */
-  connection(): Promise<Connection>
-  /**
-   * Makes one JSON-RPC call that web3.js lacks or whose answer it reduces. Throws `NodeRefusal` when the node refuses
-   * it.
-   */
-  call<T>(method: string, params: readonly unknown[]): Promise<T>
   /**
    * Makes one JSON-RPC call whose answer may be of any size: each item of its `result.value` is given away as it comes,
    * and what is left of the result is returned. It is not repeated. Throws as `callLarge`.
@@ -55,7 +47,7 @@ export interface Chain extends ProgramLookup {
    * Runs a reading that may show that something is absent or over, with all of its calls at one node. Of several
    * endpoints two that are not behind are asked, and a reading counts only where both answer: none proves anything.
    */
-  witnesses<T>(read: (node: PinnedNode) => Promise<T>): Promise<T[]>
+  witnesses<T>(read: (node: NodeCalls) => Promise<T>): Promise<T[]>
   /** Health of each of several endpoints, as it is known now; empty where there is one, or none was used yet. */
   endpointReports(): EndpointReport[]
   /**
@@ -109,10 +101,9 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
   let served: Promise<LocalRpc> | undefined
   let inProcess: Promise<NodeAccess> | undefined
   let ownEndpoint: Endpoint | null = null
-  const connections = new WeakMap<NodeAccess, Promise<Connection>>()
   const hashes = new WeakMap<NodeAccess, string>()
   /** When a node last showed a program, by its address. */
-  const programsSeen = new WeakMap<Connection, Map<string, number>>()
+  const programsSeen = new WeakMap<NodeAccess, Map<string, number>>()
 
   const owner = () => (cluster.kind === 'embedded' && opened === undefined ? chainOwner(config.dataDir) : undefined)
 
@@ -171,13 +162,6 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     return inProcess
   }
 
-  const connection = async (): Promise<Connection> => {
-    const node = await nodeEndpoint()
-    const existing = connections.get(node) ?? connectTo(node)
-    connections.set(node, existing)
-    return existing
-  }
-
   const call = async <T>(method: string, params: readonly unknown[]) => {
     const { post } = await nodeEndpoint()
     return (await callNode(post, method, params)) as T
@@ -196,7 +180,6 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     servedAt(endpoint) {
       ownEndpoint = endpoint
     },
-    connection,
     call,
     async callLarge(call, onItem) {
       const { stream } = await nodeEndpoint()
@@ -220,13 +203,13 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
     local,
     rpc,
     async hasProgram(id) {
-      const { PublicKey } = await import('@solana/web3.js')
-      const node = await connection()
+      const node = await nodeEndpoint()
       const seen = programsSeen.get(node) ?? new Map<string, number>()
       programsSeen.set(node, seen)
       const seenAt = seen.get(id)
       if (seenAt !== undefined && elapsed() - seenAt < PROGRAM_SEEN_MS) return true
-      const account = await askNode('Looking for a program', () => node.getAccountInfo(new PublicKey(id)))
+      const { accounts } = await askNode('Looking for a program', () => accountsAtSlot({ call }, [id]))
+      const [account] = accounts
       if (!account?.executable) return false
       seen.set(id, elapsed())
       return true
@@ -236,7 +219,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
         if (opened !== undefined) (await opened).latestBlockhash()
         return
       }
-      await withPingTimeout((await connection()).getSlot('processed'), cluster.label)
+      await withPingTimeout(call('getSlot', [{ commitment: 'processed' }]), cluster.label)
     },
     async close() {
       nodes.close()
@@ -264,12 +247,6 @@ async function openEmbedded({ dataDir, programsDir }: Config, timeoutMs: number)
     }
     await pause(LOCK_RETRY_MS)
   }
-}
-
-async function connectTo({ url, send }: NodeAccess): Promise<Connection> {
-  const { Connection } = await import('@solana/web3.js')
-  const options = { commitment: 'confirmed', disableRetryOnRateLimit: true } as const
-  return new Connection(url, { ...options, fetch: withExactLamports(send) })
 }
 
 function embeddedInUse(dataDir: string, pid: number): ApiError {

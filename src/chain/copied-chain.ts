@@ -1,6 +1,5 @@
 /** A copy of the cluster in an embedded chain in memory, which reads accounts from the cluster when something first needs them. */
 import { createHash } from 'node:crypto'
-import type { Connection } from '@solana/web3.js'
 import type { LocalRpc } from '../localnet/rpc/index.ts'
 import type { LandedTransaction, LocalChain } from '../localnet/types.ts'
 import { type ApiError, internal } from '../platform/errors.ts'
@@ -21,11 +20,10 @@ import {
 import type { Program } from '../solana/programs.ts'
 import { readTokenAccount } from '../solana/token-accounts.ts'
 import type { Chain } from './connection.ts'
-import { callNode } from './nodes/node-call.ts'
+import { callNode, type NodeCalls } from './nodes/node-call.ts'
 import { askNode } from './nodes/rpc-faults.ts'
 import { chainTimeOf } from './reads/chain-clock.ts'
-import { withExactLamports } from './reads/exact-lamports.ts'
-import { plainAccounts } from './reads/plain-reads.ts'
+import { accountsAtSlot } from './reads/node-reads.ts'
 
 /** The most that is read from the cluster: accounts, and bytes of their data. */
 const [MAX_COPIED_ACCOUNTS, MAX_COPIED_BYTES] = [512, 16 * 1024 * 1024]
@@ -66,17 +64,14 @@ export interface CopyOptions {
  * reads. Throws internal_error when a program is not in the program cache, or the node fails.
  */
 export async function copyChain({ source, config, programs, checkTime }: CopyOptions): Promise<CopiedChain> {
-  const connection = await source.connection()
   const { accounts, slot } = await askNode('Reading the clock and the rent', () =>
-    plainAccounts(connection, [CLOCK_SYSVAR, RENT_SYSVAR]),
+    accountsAtSlot(source, [CLOCK_SYSVAR, RENT_SYSVAR]),
   )
   const [clock = null, rent = null] = accounts
   const { unixSeconds } = await chainTimeOf(clock)
-  const [{ openLocalChain }, { createRpc }, { localFetch }, { Connection }] = await Promise.all([
+  const [{ openLocalChain }, { createRpc }] = await Promise.all([
     import('../localnet/index.ts'),
     import('../localnet/rpc/index.ts'),
-    import('../localnet/fetch.ts'),
-    import('@solana/web3.js'),
   ])
   const settings = rent === null ? DEFAULT_SETTINGS : { ...DEFAULT_SETTINGS, rent: rentOf(rent) }
   const { programsDir } = config
@@ -89,15 +84,10 @@ export async function copyChain({ source, config, programs, checkTime }: CopyOpt
     local.close()
     throw error
   }
-  const copier = copierOf(local, connection, { slot, checkTime })
+  const copier = copierOf(local, source, { slot, checkTime })
   const rpc = readingThrough(createRpc(local), copier.copy, source)
-  const onCopy = new Connection(source.cluster.rpcUrl, {
-    commitment: 'confirmed',
-    disableRetryOnRateLimit: true,
-    fetch: withExactLamports(localFetch(rpc)),
-  })
   return {
-    chain: chainOnCopy(source, onCopy, rpc),
+    chain: chainOnCopy(source, rpc),
     slots: copier.slots,
     async accounts(addresses) {
       await copier.copy(addresses)
@@ -134,7 +124,7 @@ async function collectCopies(): Promise<void> {
 }
 
 /** Copies accounts once each, and counts them. */
-function copierOf(local: LocalChain, connection: Connection, { slot, checkTime }: { slot: number; checkTime(): void }) {
+function copierOf(local: LocalChain, node: NodeCalls, { slot, checkTime }: { slot: number; checkTime(): void }) {
   const known = new Set<string>()
   const slots = { oldest: slot, newest: slot }
   let bytes = 0
@@ -142,8 +132,7 @@ function copierOf(local: LocalChain, connection: Connection, { slot, checkTime }
   async function copyPart(addresses: readonly string[]): Promise<string[]> {
     checkTime()
     // The accounts must not be older than those that were read before.
-    const read = await askNode('Copying accounts', () => plainAccounts(connection, addresses, slots.newest))
-    if (read.accounts.length !== addresses.length) throw internal('The RPC node answers with accounts missing')
+    const read = await askNode('Copying accounts', () => accountsAtSlot(node, addresses, slots.newest))
     slots.newest = Math.max(slots.newest, read.slot)
     const mints: string[] = []
     for (const [i, address] of addresses.entries()) {
@@ -234,7 +223,7 @@ function addressesIn(method: string, [first]: readonly unknown[]): string[] {
   }
 }
 
-function chainOnCopy(source: Chain, connection: Connection, rpc: LocalRpc): Chain {
+function chainOnCopy(source: Chain, rpc: LocalRpc): Chain {
   const call = async <T>(method: string, params: readonly unknown[]) => {
     const post = async (body: string) => ({ status: 200, text: (await rpc.handle(body)) ?? '' })
     return (await callNode(post, method, params)) as T
@@ -245,7 +234,6 @@ function chainOnCopy(source: Chain, connection: Connection, rpc: LocalRpc): Chai
     ending: source.ending,
     endpoint: () => source.endpoint(),
     servedAt: () => undefined,
-    connection: async () => connection,
     call,
     // A copy has the accounts that were asked for by address, and so no whole list of any.
     callLarge: () => Promise.reject(new Error('a copied chain lists no accounts')),

@@ -61,17 +61,16 @@ export async function buildTransaction(services: BuildingServices, plan: Transac
   const { chain, config } = services
   const { payer, requiredProgram, fallbackUnits, follows } = plan
   if (requiredProgram !== undefined) await requireProgram(chain, requiredProgram)
-  const connection = await chain.connection()
-  const after = await platformFeeInstructions({ ...services, connection }, { payer, lamports: plan.platformFee ?? 0 })
+  const after = await platformFeeInstructions(services, { payer, lamports: plan.platformFee ?? 0 })
   const [{ blockhash: recentBlockhash, lastValidBlockHeight }, rent] = await Promise.all([
-    follows === undefined ? readLatestBlockhash(connection) : lifetimeOfBuilt(follows),
-    plan.createdBytes === undefined ? undefined : rentFor(connection, plan.createdBytes),
+    follows === undefined ? readLatestBlockhash(chain) : lifetimeOfBuilt(follows),
+    plan.createdBytes === undefined ? undefined : rentFor(chain, plan.createdBytes),
   ])
   const build = (terms: Pick<Envelope, 'before' | 'messageConfig'>) =>
     plan.build({ payer, recentBlockhash, ...terms, after, ...(rent === undefined ? {} : { rent }) })
   const built = await (services.txVersion === 1
     ? withMessageTerms(
-        { connection, chain, config },
+        { chain, config },
         {
           build: (messageConfig) => build({ messageConfig }),
           fallbackUnits,
@@ -79,7 +78,7 @@ export async function buildTransaction(services: BuildingServices, plan: Transac
           failed: plan.onFailedTrial,
         },
       )
-    : withVersion0Terms({ connection, config }, plan, (before) => build({ before })))
+    : withVersion0Terms({ chain, config }, plan, (before) => build({ before })))
   const { transaction, requiredSigners, secretKeys } = built
   const signed = cosignedBy(transaction, secretKeys ?? [])
   return {
@@ -154,10 +153,9 @@ export async function sequenceTerms(
   { chain, config }: Pick<BuildingServices, 'chain' | 'config'>,
   { payer, units }: { payer: string; units: number },
 ): Promise<{ recentBlockhash: string; lastValidBlockHeight: number; computeUnitPrice: bigint }> {
-  const connection = await chain.connection()
   const [{ blockhash: recentBlockhash, lastValidBlockHeight }, computeUnitPrice] = await Promise.all([
-    readLatestBlockhash(connection),
-    offeredPrice({ connection, config }, () => [payer], units),
+    readLatestBlockhash(chain),
+    offeredPrice({ chain, config }, () => [payer], units),
   ])
   return { recentBlockhash, lastValidBlockHeight, computeUnitPrice }
 }
@@ -168,6 +166,6 @@ export async function withNewBlockhash(
   transaction: Uint8Array,
   secretKeys: readonly Uint8Array[],
 ): Promise<{ transaction: Uint8Array; cosigners: string[] }> {
-  const { blockhash } = await readLatestBlockhash(await chain.connection())
+  const { blockhash } = await readLatestBlockhash(chain)
   return cosignedBy(withBlockhash(transaction, blockhash), secretKeys)
 }

@@ -1,12 +1,13 @@
 /** Builds the fee that a wallet pays the platform in the transaction that it signs. */
-import type { Connection, TransactionInstruction } from '@solana/web3.js'
+
+import type { TransactionInstruction } from '@solana/web3.js'
 import { transferInstruction } from '../chain/programs/sol-transfers.ts'
 import { readWallets, rentFor } from '../chain/reads/rpc-reads.ts'
 import type { Services } from '../context.ts'
 import { badRequest } from '../platform/errors.ts'
 import { platformWallet } from './platform-wallet.ts'
 
-type PlatformFeeServices = Pick<Services, 'config' | 'signer' | 'log'> & { connection: Connection }
+type PlatformFeeServices = Pick<Services, 'config' | 'signer' | 'log' | 'chain'>
 
 /**
  * Returns the instructions to append, or none for 0 lamports. Throws bad_request when the fee would leave an empty
@@ -19,9 +20,9 @@ export async function platformFeeInstructions(
   if (lamports === 0) return []
   const wallet = await platformWallet(services)
   const fee = BigInt(lamports)
-  const [found] = await readWallets(services.connection, [wallet])
+  const [found] = await readWallets(services.chain, [wallet])
   const held = found?.lamports ?? 0n
-  const least = held === 0n ? await rentFor(services.connection, 0) : 0n
+  const least = held === 0n ? await rentFor(services.chain, 0) : 0n
   if (fee < least) {
     throw badRequest(
       `platform_fee: the platform wallet ${wallet} holds no SOL yet, and ${fee} lamports would leave it below the ${least} that an account needs`,

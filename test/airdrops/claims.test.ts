@@ -211,8 +211,7 @@ describe.skipIf(lacksDistributor)('a claim on chain (needs the Jito merkle distr
     const { make, chain, services, path, wallets, ok, refused } = await opened()
     await make()
     const lag = { seconds: 0 }
-    const connection = await services.chain.connection()
-    aroundAccounts(connection, async (read, addresses) => {
+    aroundAccounts(services.chain, async (read, addresses) => {
       const { context, value } = await read(addresses)
       const seconds = BigInt(chain.unixTimestamp() - lag.seconds)
       const isClock = (i: number) => addresses[i] === CLOCK_SYSVAR

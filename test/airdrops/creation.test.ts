@@ -353,8 +353,10 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     expect(replaced).toMatchObject({ status: 400, param: 'airdrop_count', details: { stored_root: tree.root } })
     expect(replaced.message).toMatch(/is on chain already, made by .* use another airdrop_count than 0/)
     // Nor where the node leaves out of its answer what was asked for.
-    const connection = await services.chain.connection()
-    const restore = aroundAccounts(connection, async (read, addresses) => ({ ...(await read(addresses)), value: [] }))
+    const restore = aroundAccounts(services.chain, async (read, addresses) => ({
+      ...(await read(addresses)),
+      value: [],
+    }))
     const torn = await refused('POST', '/v2/merkle-trees', body)
     expect([torn.status, torn.message]).toEqual([500, expect.stringMatching(/Reading accounts failed at the RPC node/)])
     restore()

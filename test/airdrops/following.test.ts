@@ -595,12 +595,12 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
 
   it('is read from the store alone where the node fails, and what is not stored is a fault', async () => {
     const { ok, path, services, request } = await opened()
-    const { connection } = services.chain
-    services.chain.connection = async () => {
+    const { call } = services.chain
+    services.chain.call = async () => {
       throw new Error('the node is gone')
     }
     onTestFinished(() => {
-      services.chain.connection = connection
+      services.chain.call = call
     })
     expect(await ok('GET', path)).toMatchObject({ status: 'tree_built', distributor: null, vault_balance: null })
     const other = Buffer.concat([Buffer.alloc(32, 3), Buffer.alloc(2)]).toString('base64url')
@@ -619,8 +619,7 @@ describe.skipIf(lacksDistributor)('an airdrop (needs the Jito merkle distributor
     const { services, storeTree, mint, clock, pass } = all
     for (let n = 1; n <= 120; n++) await storeTree(mint, entriesFor([Keypair.generate()]), n)
     let calls = 0
-    const connection = await services.chain.connection()
-    aroundAccounts(connection, (read, addresses) => {
+    aroundAccounts(services.chain, (read, addresses) => {
       calls++
       return read(addresses)
     })

@@ -12,6 +12,7 @@ import { lockFolder } from '../../src/platform/folder-lock.ts'
 import { clusterOf, parseCluster, publicRpcUrl } from '../../src/settings/cluster.ts'
 import { loadConfig, redactUrl, type SettingName } from '../../src/settings/config.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
+import { web3Over } from '../support/node.ts'
 import { makeSharedFolder } from '../support/shared-folder.ts'
 
 const home = makeSharedFolder('svc-cluster-')
@@ -176,10 +177,9 @@ describe('the chain of a process', () => {
     expect(() => mkdirSync(settled.dataDir, { recursive: false })).toThrow('ENOENT')
     const { Keypair } = await import('@solana/web3.js')
     const wallet = Keypair.generate().publicKey
-    const connection = await chain.connection()
+    const connection = web3Over(chain)
     const signature = (await chain.local()).airdrop(wallet.toBase58(), 1_500_000_000n)
     expect(await connection.getBalance(wallet, 'processed')).toBe(1_500_000_000)
-    expect(await chain.connection()).toBe(connection)
     await chain.ping()
     await chain.close()
     const again = openChain(settled)
@@ -196,7 +196,7 @@ describe('the chain of a process', () => {
       code: 'internal_error',
       message: expect.stringContaining(`in use by process ${process.pid}`),
     })
-    await expect(second.connection()).rejects.toMatchObject({ code: 'internal_error' })
+    await expect(second.call('getSlot', [])).rejects.toMatchObject({ code: 'internal_error' })
     await first.chain.close()
     expect((await second.local()).slot()).toBeGreaterThan(0)
   })
@@ -214,7 +214,7 @@ describe('the chain of a process', () => {
     const unlock = await lockFolder(settled.dataDir, 'chain')
     onTestFinished(() => unlock?.())
     writeFileSync(file, JSON.stringify({ pid: process.ppid, rpc_url: url, ws_url: 'ws://127.0.0.1:1' }))
-    expect(await (await chain.connection()).getSlot()).toBe(77)
+    expect(await chain.call('getSlot', [])).toBe(77)
     expect(chain.endpoint()).toEqual({ rpcUrl: url, wsUrl: 'ws://127.0.0.1:1' })
     await expect(chain.local()).rejects.toThrow(`in use by process ${process.ppid}`)
     writeFileSync(file, JSON.stringify({ pid: 2 ** 22 + 1, rpc_url: url, ws_url: 'ws://127.0.0.1:1' }))
@@ -248,7 +248,7 @@ describe('the chain of a process', () => {
       return { status: 200, text: JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(body).id, result: 42 }) }
     })
     const { chain } = opened({ url: url.replace('//', '//someone:pass%20word@') })
-    expect(await (await chain.connection()).getSlot()).toBe(42)
+    expect(await chain.call('getSlot', [])).toBe(42)
     expect(seen).toEqual([`Basic ${Buffer.from('someone:pass word').toString('base64')}`])
   })
 
@@ -258,7 +258,7 @@ describe('the chain of a process', () => {
       text: JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(body).id, result: 42 }),
     }))
     const reached = opened({ url: `${url}/secret-path?api-key=secret-query` })
-    expect(await (await reached.chain.connection()).getSlot()).toBe(42)
+    expect(await reached.chain.call('getSlot', [])).toBe(42)
     await reached.chain.ping()
     await expect(reached.chain.local()).rejects.toThrow('is not the embedded chain')
 

@@ -1,7 +1,7 @@
 /** Launches of DAMM v2 pools with the real program: what they leave on chain, how they are read, their sizes. */
 import * as cpAmm from '@meteora-ag/cp-amm-sdk'
 import { getAssociatedTokenAddressSync, NATIVE_MINT } from '@solana/spl-token'
-import { Connection, Keypair } from '@solana/web3.js'
+import { Keypair } from '@solana/web3.js'
 import BN from 'bn.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -37,6 +37,7 @@ import {
 } from '../support/damm-v2.ts'
 import { expectGolden, goldenKey, RECORDING } from '../support/golden.ts'
 import { SOL, someone } from '../support/local-chain.ts'
+import { type TestNode, testNode } from '../support/node.ts'
 import { aroundAccounts } from '../support/node-accounts.ts'
 
 const real = it.skipIf(!HAS_DAMM_V2)
@@ -362,7 +363,7 @@ describe('what is no pool', () => {
   real('is told apart from a node that fails', async () => {
     const chain = await openDammV2()
     const pool = await chain.launch(freshKeys(chain.wallet()))
-    const broken = new Connection('http://node.test', {
+    const broken = testNode('http://node.test', {
       fetch: (async () => new Response('<html>', { status: 200 })) as unknown as typeof fetch,
       disableRetryOnRateLimit: true,
     })
@@ -435,8 +436,8 @@ describe('prices', () => {
 })
 
 /** The connection with its reads of several accounts going through `around`. */
-function rewired(connection: Connection, around: Parameters<typeof aroundAccounts>[1]): Connection {
-  const copy = Object.create(connection) as Connection
+function rewired(connection: TestNode, around: Parameters<typeof aroundAccounts>[1]): TestNode {
+  const copy = Object.create(connection) as TestNode
   aroundAccounts(copy, around)
   return copy
 }

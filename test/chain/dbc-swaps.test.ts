@@ -1,5 +1,4 @@
 /** Trades on a launch curve: a quote is what the real program then gives, to the unit. */
-import { Connection } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -14,6 +13,7 @@ import {
 import { addressOf, goldenPool, KEEPER, lacksDbc, openDbcChain, presetWith, TRADER } from '../support/dbc.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey, RECORDING } from '../support/golden.ts'
 import { SOL } from '../support/local-chain.ts'
+import { testNode } from '../support/node.ts'
 
 const FALLING = { starting_bps: 9_000, ending_bps: 100, periods: 60, duration_seconds: 600 }
 const order = (pool: DbcPool, side: 'buy' | 'sell', amount: bigint, minimumOut = 0n) => ({
@@ -144,7 +144,7 @@ describe.skipIf(lacksDbc)('trading on a curve (needs DBC, DAMM v2, Metaplex and 
 
 describe('a curve that cannot be read', () => {
   it('is the fault of the node', async () => {
-    const broken = new Connection('http://broken.test', {
+    const broken = testNode('http://broken.test', {
       fetch: (() => Promise.reject(new Error('connect ECONNREFUSED'))) as typeof fetch,
       disableRetryOnRateLimit: true,
     })

@@ -2,7 +2,6 @@
 import * as spl from '@solana/spl-token'
 import {
   ComputeBudgetProgram,
-  Connection,
   type Keypair,
   PublicKey,
   SystemProgram,
@@ -37,6 +36,7 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import { addressOf, createMint, DAY, type Extension, give, lacksLock, lamportsOf, unitsIn } from '../support/gold.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey, RECORDING } from '../support/golden.ts'
 import { openTestChain, PROGRAMS_DIR, SOL, START_MS, someone, type TestChain } from '../support/local-chain.ts'
+import { testNode } from '../support/node.ts'
 
 const NOW = START_MS / 1000
 const U64_MAX = 2n ** 64n - 1n
@@ -86,7 +86,7 @@ async function open({ tokenProgram = 'spl', extensions, held = 1_000n, user, key
       throw error
     },
   })
-  const connection = new Connection('http://embedded.test', {
+  const connection = testNode('http://embedded.test', {
     fetch: localFetch(rpc) as typeof fetch,
     commitment: 'processed',
   })

@@ -8,7 +8,6 @@ import { createUmi } from '@metaplex-foundation/umi-bundle-defaults'
 import * as dbc from '@meteora-ag/dynamic-bonding-curve-sdk'
 import * as spl from '@solana/spl-token'
 import {
-  Connection,
   Keypair,
   PublicKey,
   SYSVAR_RENT_PUBKEY,
@@ -21,6 +20,7 @@ import type { LocalChain } from '../../src/localnet/types.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { launchCurve } from '../support/curve.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, START_MS, type TestChain } from '../support/local-chain.ts'
+import { type TestNode, testNode } from '../support/node.ts'
 
 /** The SDK's big numbers, which come without types. */
 const BN = createRequire(import.meta.url)('bn.js')
@@ -71,7 +71,7 @@ const tokensIn = ({ chain }: TestChain, account: PublicKey) =>
   Buffer.from(chain.account(account.toBase58())!.data).readBigUInt64LE(64)
 
 /** The three questions that the Meteora SDK asks to build its transactions. */
-function connectionTo(chain: LocalChain): Connection {
+function connectionTo(chain: LocalChain): TestNode {
   const accountOf = (address: string) => {
     const account = chain.account(address)
     if (account === null) return null
@@ -85,7 +85,7 @@ function connectionTo(chain: LocalChain): Connection {
     getMultipleAccounts: ([addresses]) => ({ context, value: (addresses as unknown as string[]).map(accountOf) }),
     getMinimumBalanceForRentExemption: ([space]) => Number(chain.minimumBalance(space!)),
   }
-  return new Connection('http://embedded.test', {
+  return testNode('http://embedded.test', {
     commitment: 'confirmed',
     fetch: async (_, init) => {
       const { id, method, params } = JSON.parse(String(init?.body))

@@ -1,7 +1,7 @@
 /** Transactions of version 1 on the embedded chain: executed, priced, refused, shown and kept as a validator does. */
 import { spawnSync } from 'node:child_process'
 import { createSolanaRpc, devnet, type Signature } from '@solana/kit'
-import { ComputeBudgetProgram, Connection, Keypair, TransactionInstruction, VersionedMessage } from '@solana/web3.js'
+import { ComputeBudgetProgram, Keypair, TransactionInstruction, VersionedMessage } from '@solana/web3.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import WebSocket from 'ws'
 import { localFetch } from '../../src/localnet/fetch.ts'
@@ -10,6 +10,7 @@ import { decodeWireTransaction, messageBytesOf } from '../../src/solana/messages
 import { UPGRADEABLE_LOADER } from '../../src/solana/program-ids.ts'
 import type { TransactionConfig } from '../../src/solana/transaction-config.ts'
 import { MEMO, memo, openTestChain, refusal, SOL, signed, signedV1, someone, transfer } from '../support/local-chain.ts'
+import { testNode } from '../support/node.ts'
 import { openRpc, openServer } from './serving.ts'
 
 const READ_V1 = { maxSupportedTransactionVersion: 1 }
@@ -194,7 +195,7 @@ describe('the JSON-RPC', () => {
 
   it('is read by web3.js and by kit', async () => {
     const raw = build([transfer(payer, someone(), SOL), memo('both')], { priorityFeeLamports: 9n, heapSize: 65_536 })
-    const connection = new Connection('http://localnet', { fetch: localFetch(opened.rpc), commitment: 'confirmed' })
+    const connection = testNode('http://localnet', { fetch: localFetch(opened.rpc), commitment: 'confirmed' })
     const signature = await connection.sendRawTransaction(raw)
     opened.chain.advance(20)
     const { transaction, version, meta } = (await connection.getTransaction(signature, READ_V1))!

@@ -2,7 +2,6 @@
 import * as spl from '@solana/spl-token'
 import {
   ComputeBudgetProgram,
-  Connection,
   Keypair,
   PublicKey,
   SystemProgram,
@@ -32,6 +31,7 @@ import { PROGRAMS } from '../../src/solana/programs.ts'
 import type { TransactionConfig } from '../../src/solana/transaction-config.ts'
 import { expectGolden, GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey, RECORDING } from '../support/golden.ts'
 import { hasProgram, mintOf, openTestChain, PROGRAMS_DIR, someone, type TestChain } from '../support/local-chain.ts'
+import { testNode } from '../support/node.ts'
 
 const AUTHORITIES: TokenAuthority[] = ['mint', 'freeze', 'metadata']
 const ORDERS = AUTHORITIES.flatMap((first) =>
@@ -104,7 +104,7 @@ async function open(payer?: Keypair) {
       throw error
     },
   })
-  const connection = new Connection('http://embedded.test', {
+  const connection = testNode('http://embedded.test', {
     fetch: localFetch(rpc) as typeof fetch,
     commitment: 'processed',
   })

@@ -278,11 +278,11 @@ describe.skipIf(lacksDistributor)(
 
     it('says that the tree is stored where the node then fails', async () => {
       const { run, request, services, ok, path, root } = await misplaced()
-      const connection = services.chain.connection.bind(services.chain)
+      const { call } = services.chain
       const failing: Requester = async (method, at, ask) => {
         const answer = await request(method, at, ask)
         if (method === 'POST' && at === '/v2/merkle-trees') {
-          services.chain.connection = () => Promise.reject(new Error('the node is gone'))
+          services.chain.call = () => Promise.reject(new Error('the node is gone'))
         }
         return answer
       }
@@ -292,7 +292,7 @@ describe.skipIf(lacksDistributor)(
         ),
         next: 'run the same command again',
       })
-      services.chain.connection = connection
+      services.chain.call = call
       expect(await ok('GET', path)).toMatchObject({ status: 'initialized', root })
       expect(await run()).toMatchObject({ row: { funded: true }, exitCode: undefined })
     })

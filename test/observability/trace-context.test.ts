@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openChain } from '../../src/chain/connection.ts'
 import { readProviderAsset } from '../../src/chain/reads/metadata-provider.ts'
+import { readLatestBlockhash } from '../../src/chain/reads/rpc-reads.ts'
 import { relayOf } from '../../src/chain/sending/relay.ts'
 import { runProviderCall } from '../../src/chain/signer/provider-requests.ts'
 import { solPrice } from '../../src/operations/pools/sol-price.ts'
@@ -147,7 +148,7 @@ describe('a call to another service', () => {
     const root = startTrace()
     await runInSpan(root, async () => {
       await chain.call('getHealth', [])
-      await (await chain.connection()).getLatestBlockhash().catch(() => {})
+      await readLatestBlockhash(chain).catch(() => {})
       await relayOf(config, chain).failed([])
       await readProviderAsset(url, 'mint')
       expect(await solPrice({ config, clock: { now: () => 1e12 }, log, ending })).toBe(150)

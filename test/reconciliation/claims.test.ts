@@ -1,5 +1,5 @@
 /** Every kind of claim that strangers' clients make past the service has a record and an event, each once, with whose share it was. */
-import { Connection, Keypair, PublicKey, SystemProgram, Transaction } from '@solana/web3.js'
+import { Keypair, PublicKey, SystemProgram, Transaction } from '@solana/web3.js'
 import BN from 'bn.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EarnedAmountsRecord, PoolEarnings } from '../../src/api/pool-earnings.ts'
@@ -16,6 +16,7 @@ import { insertToken } from '../../src/store/resources/tokens.ts'
 import { addSurplus } from '../support/dbc.ts'
 import { type ForeignCurve, openForeignCurve } from '../support/foreign-curve.ts'
 import { SOL } from '../support/local-chain.ts'
+import { testNode } from '../support/node.ts'
 import { startPlatform } from '../support/platform-wallet.ts'
 import {
   addressOf,
@@ -56,7 +57,7 @@ describe.skipIf(lackingPrograms.length > 0)(`claims past the service (${lackingP
     const acts = await actsOn(service, 'past')
     const rpc = createRpc(acts.chain, { onError: () => undefined })
     const fetch = localFetch(rpc) as typeof globalThis.fetch
-    const connection = new Connection('http://embedded.test', { fetch, commitment: 'processed' })
+    const connection = testNode('http://embedded.test', { fetch, commitment: 'processed' })
     const [creator, trader] = [Keypair.generate(), Keypair.generate()]
     for (const key of [creator, trader]) acts.chain.airdrop(addressOf(key), 100n * SOL)
     const curve = await openForeignCurve(acts.chain, connection, { partner: service.wallet, creator, trader })
@@ -88,7 +89,7 @@ describe.skipIf(lackingPrograms.length > 0)(`claims past the service (${lackingP
       'past',
     )
     const rpc = createRpc(base.chain, { onError: () => undefined })
-    const connection = new Connection('http://embedded.test', {
+    const connection = testNode('http://embedded.test', {
       fetch: localFetch(rpc) as typeof fetch,
       commitment: 'processed',
     })

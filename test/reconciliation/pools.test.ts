@@ -2,13 +2,14 @@
 import { CpAmm } from '@meteora-ag/cp-amm-sdk'
 import { DAMM_V2_MIGRATION_FEE_ADDRESS, DynamicBondingCurveClient } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import * as spl from '@solana/spl-token'
-import { Connection, Keypair, PublicKey, SystemProgram, type Transaction } from '@solana/web3.js'
+import { Keypair, PublicKey, SystemProgram, type Transaction } from '@solana/web3.js'
 import BN from 'bn.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { buildTradingFeeClaim, readDbcPool } from '../../src/chain/programs/dbc/index.ts'
 import { cosignedBy } from '../../src/chain/sending/cosign.ts'
 import { localFetch } from '../../src/localnet/fetch.ts'
 import { SOL } from '../support/local-chain.ts'
+import { testNode } from '../support/node.ts'
 import {
   addressOf,
   type ChainAndNode,
@@ -49,7 +50,7 @@ describe.skipIf(lackingPrograms.length > 0)(`pools (${lackingPrograms.join(', ')
 
     const { createRpc } = await import('../../src/localnet/rpc/index.ts')
     const rpc = createRpc(base.chain, { onError: () => undefined })
-    const connection = new Connection('http://embedded.test', {
+    const connection = testNode('http://embedded.test', {
       fetch: localFetch(rpc) as typeof fetch,
       commitment: 'processed',
     })

@@ -67,24 +67,13 @@ async function withCollection() {
 /** The services with every call to the node counted. */
 function counted<S extends { chain: object }>(services: S) {
   const count = { calls: 0 }
-  type Node = { call(method: string, params: readonly unknown[]): unknown; connection(): Promise<object> }
+  type Node = { call(method: string, params: readonly unknown[]): unknown }
   const node = services.chain as Node
   const chain = {
     ...services.chain,
     call(method: string, params: readonly unknown[]) {
       count.calls++
       return node.call(method, params)
-    },
-    async connection() {
-      const connection = (await node.connection()) as { _rpcRequest(...of: unknown[]): unknown }
-      return Object.create(connection, {
-        _rpcRequest: {
-          value: (...of: unknown[]) => {
-            count.calls++
-            return connection._rpcRequest(...of)
-          },
-        },
-      })
     },
   }
   return { count, services: { ...services, chain } as S }

@@ -68,7 +68,6 @@ async function passes(scene: Scene, built: Built, keys: Keypair[] = []) {
 describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('with the programs of pools', () => {
   async function launched(curve?: LaunchCurve) {
     const scene = await openScene({ programs: true })
-    const connection = await scene.chain.connection()
     const [mint, config] = [Keypair.generate(), Keypair.generate()]
     const names = { mint: text(mint.publicKey), config: text(config.publicKey) }
     const launch = await buildDbcLaunch({
@@ -88,8 +87,8 @@ describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('with the programs of
     const landed = []
     for (const built of launch) landed.push(await passes(scene, built, [mint, config]))
     const address = await dbcPoolAddress(names)
-    const read = async (): Promise<DbcPool> => (await readDbcPool(connection, address))!
-    return { scene, connection, read, landed, mint }
+    const read = async (): Promise<DbcPool> => (await readDbcPool(scene.chain, address))!
+    return { scene, read, landed, mint }
   }
 
   const buy = async (scene: Scene, trader: Keypair, pool: DbcPool, amount: bigint) => {
@@ -132,7 +131,7 @@ describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('with the programs of
   })
 
   it('claims of every kind by the wallet, as partner and as creator, cost the fee and the rents alone', async () => {
-    const { scene, connection, read } = await launched(await earningCurve({ bothTokens: true }))
+    const { scene, read } = await launched(await earningCurve({ bothTokens: true }))
     const trader = scene.funded(1_000n * SOL)
     await buy(scene, trader, await read(), 900n * SOL)
     const claims = async (build: (pool: DbcPool) => Promise<Built>, rent = 0n) => {
@@ -162,13 +161,13 @@ describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('with the programs of
       await claims((pool) => buildTradingFeeClaim({ ...terms(), ...party, pool, amount: owed(pool) }))
     }
     scene.local.advance(30 * 86_400)
-    const { escrows } = await readLocks(connection, [await vestingEscrowAddress((await read()).address)])
+    const { escrows } = await readLocks(scene.chain, [await vestingEscrowAddress((await read()).address)])
     await claims(() => buildVestingClaim({ ...terms(), escrow: escrows[0]!, amount: 10n ** 14n }))
-    const pool = (await readDammV2Pool(connection, await migratedPoolAddress(await read())))!
+    const pool = (await readDammV2Pool(scene.chain, await migratedPoolAddress(await read())))!
     const order = { payer: text(trader.publicKey), pool, side: 'buy' as const, amount: SOL, minimumOut: 0n }
     scene.sendBuilt(await swapInDammV2({ ...order, recentBlockhash: blockhashOf(scene) }), [trader])
     scene.local.advance(1)
-    const positions = await positionsOf(connection, pool.address, payer)
+    const positions = await positionsOf(scene.chain, pool.address, payer)
     expect(positions).toHaveLength(2)
     const owned = { owner: payer, pool, positions, recentBlockhash: blockhashOf(scene) }
     await claims(async () => (await buildPositionClaim(owned))[0]!)
@@ -193,7 +192,6 @@ describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('with the programs of
 
   it('a pool of its own, its trades and the fees of its position', async () => {
     const scene = await openScene({ programs: true })
-    const connection = await scene.chain.connection()
     const [mint, nft] = [Keypair.generate(), Keypair.generate()]
     const supply = 10n ** 15n
     const launch = await buildSingleSidedPool({
@@ -217,11 +215,11 @@ describe.skipIf(!NEEDED.every(({ id }) => hasProgram(id)))('with the programs of
     })
     const [, created] = [await passes(scene, launch[0]!, [mint]), await passes(scene, launch[1]!, [nft])]
     expect(created!.tokens).toEqual([{ mint: text(mint.publicKey), amount: supply }])
-    const pool = (await readDammV2Pool(connection, await dammPoolAddress({ mint: text(mint.publicKey) })))!
+    const pool = (await readDammV2Pool(scene.chain, await dammPoolAddress({ mint: text(mint.publicKey) })))!
     const order = { payer: scene.address, pool, side: 'buy' as const, amount: 5n * SOL, minimumOut: 0n }
     const bought = await passes(scene, await swapInDammV2({ ...order, recentBlockhash: blockhashOf(scene) }))
     expect([bought.lamports, bought.paid]).toEqual([5n * SOL + FEE, 5n * SOL + FEE])
-    const positions = await positionsOf(connection, pool.address, scene.address)
+    const positions = await positionsOf(scene.chain, pool.address, scene.address)
     const claim = { owner: scene.address, pool, positions, recentBlockhash: blockhashOf(scene) }
     const claimed = await passes(scene, (await buildPositionClaim(claim))[0]!)
     expect(claimed.paid).toBeLessThan(0n)

@@ -95,9 +95,8 @@ describe('the priority fee of a message of version 1', () => {
 
   it('is told by a simulation as the chain then takes it', async () => {
     const scene = await openScene()
-    const connection = await scene.chain.connection()
     const transaction = scene.compileV1(decoys(1n), { priorityFeeLamports: 7_777n })
-    const { err, fee, balance_changes } = await simulateDecoded(connection, decodeWireTransaction(transaction))
+    const { err, fee, balance_changes } = await simulateDecoded(scene.chain, decodeWireTransaction(transaction))
     expect([err, fee]).toEqual([null, '12777'])
     expect(balance_changes).toMatchObject([{ address: scene.address, change: '-12777' }])
     expect(paidFor(scene, transaction)).toBe(12_777n)

@@ -27,6 +27,7 @@ import { checkPolicy } from '../../src/policy/rules/check-policy.ts'
 import { LOOKUP_TABLE_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { launchCurve } from '../support/curve.ts'
+import { web3Over } from '../support/node.ts'
 import { hasProgram } from '../support/programs.ts'
 import {
   ata,
@@ -534,7 +535,7 @@ describe('with public programs', () => {
     async () => {
       const scene = await openScene({ programs: true })
       const BN = (await import('node:module')).createRequire(import.meta.url)('bn.js')
-      const client = new dbc.DynamicBondingCurveClient((await scene.chain.connection()) as never, 'confirmed')
+      const client = new dbc.DynamicBondingCurveClient(web3Over(scene.chain) as never, 'confirmed')
       const [config, mint] = [Keypair.generate(), Keypair.generate()]
       const launch = await client.partner.createConfigAndPool({
         payer: scene.key,

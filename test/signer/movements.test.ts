@@ -2,7 +2,6 @@
 import * as spl from '@solana/spl-token'
 import {
   ComputeBudgetProgram,
-  type Connection,
   Keypair,
   NONCE_ACCOUNT_LENGTH,
   PublicKey,
@@ -211,24 +210,18 @@ describe('amounts are read from what happens', () => {
 })
 
 describe('what the node does not show is not taken for nothing', () => {
-  const altered = async (scene: Scene, change: (value: Record<string, unknown>) => void): Promise<Chain> => {
-    const connection = await scene.chain.connection()
-    const simulate = connection.simulateTransaction.bind(connection) as unknown as (
-      ...args: unknown[]
-    ) => Promise<{ value: Record<string, unknown> }>
-    const changing = Object.assign(Object.create(connection), {
-      async simulateTransaction(...args: unknown[]) {
-        const answer = await simulate(...args)
-        change(answer.value)
-        return answer
-      },
-    })
-    return { ...scene.chain, connection: async () => changing }
-  }
+  const altered = (scene: Scene, change: (value: Record<string, unknown>) => void): Chain => ({
+    ...scene.chain,
+    async call<T>(method: string, params: readonly unknown[]) {
+      const answer = await scene.chain.call<{ value: Record<string, unknown> }>(method, params)
+      if (method === 'simulateTransaction') change(answer.value)
+      return answer as T
+    },
+  })
 
   it('inner instructions', async () => {
     const scene = await openScene()
-    const chain = await altered(scene, (value) => {
+    const chain = altered(scene, (value) => {
       value.innerInstructions = null
     })
     const movement = await readMovement(chain, scene.decode(scene.compile([memo('a')])), scene.address)
@@ -238,7 +231,7 @@ describe('what the node does not show is not taken for nothing', () => {
 
   it('accounts that change', async () => {
     const scene = await openScene()
-    const chain = await altered(scene, (value) => {
+    const chain = altered(scene, (value) => {
       value.accounts = null
     })
     const reading = readMovement(chain, scene.decode(scene.compile([memo('a')])), scene.address)
@@ -249,7 +242,7 @@ describe('what the node does not show is not taken for nothing', () => {
     const scene = await openScene()
     const busy = scene.stranger.publicKey
     let received = 0n
-    const chain = await altered(scene, () => {
+    const chain = altered(scene, () => {
       scene.local.airdrop(busy.toBase58(), 1_000_000n)
       received += 1_000_000n
     })
@@ -278,7 +271,7 @@ describe('what the node does not show is not taken for nothing', () => {
       spl.createTransferInstruction(wrapped, scene.accountOf(scene.stranger, spl.NATIVE_MINT), scene.key, 20),
     ]
     for (const dust of [1n, -1n]) {
-      const chain = await altered(scene, () => {
+      const chain = altered(scene, () => {
         runs++
         scene.local.airdrop(scene.address, 1n)
         change(held, dust, 0n)
@@ -305,7 +298,7 @@ describe('what the node does not show is not taken for nothing', () => {
     const scene = await openScene()
     const { mint, held } = scene.mint()
     const key = text(what === 'held' ? held : mint)
-    const chain = await altered(scene, () => {
+    const chain = altered(scene, () => {
       const account = scene.local.account(key)!
       const data = Buffer.from(account.data)
       if (what === 'held') data.fill(Keypair.generate().publicKey.toBuffer(), 76, 108).writeUInt32LE(1, 72)
@@ -320,13 +313,13 @@ describe('what the node does not show is not taken for nothing', () => {
 
   /** `change` has the slot and the accounts of each reading. */
   const misread = async (scene: Scene, change: (reading: NodeAccounts, addresses: readonly string[]) => void) => {
-    const changing = Object.create(await scene.chain.connection()) as Connection
+    const changing = { ...scene.chain }
     aroundAccounts(changing, async (read, addresses) => {
       const reading = await read(addresses)
       change(reading, addresses)
       return reading
     })
-    return { ...scene.chain, connection: async () => changing } as Chain
+    return changing
   }
 
   it('what a stranger held for the two readings alone: what instructions move there is the least gain', async () => {

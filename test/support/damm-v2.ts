@@ -1,7 +1,7 @@
 /** An embedded chain with the real cp_amm on it, where pools are launched, traded in and claimed from. */
 import * as cpAmm from '@meteora-ag/cp-amm-sdk'
 import * as spl from '@solana/spl-token'
-import { Connection, type Keypair, PublicKey, SystemProgram, VersionedTransaction } from '@solana/web3.js'
+import { type Keypair, PublicKey, SystemProgram, VersionedTransaction } from '@solana/web3.js'
 import BN from 'bn.js'
 import { expect } from 'vitest'
 import {
@@ -22,6 +22,7 @@ import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { GOLDEN_BLOCKHASH, GOLDEN_CONFIG, goldenKey } from './golden.ts'
 import { hasProgram, openTestChain, PROGRAMS_DIR, SOL, type TestChain } from './local-chain.ts'
+import { testNode } from './node.ts'
 
 export const HAS_DAMM_V2 = hasProgram(PROGRAMS.dammV2.id) && hasProgram(PROGRAMS.tokenMetadata.id)
 export const MINT_RENT = 1_461_600n
@@ -85,7 +86,7 @@ export async function openDammV2() {
       throw error
     },
   })
-  const connection = new Connection('http://embedded.test', {
+  const connection = testNode('http://embedded.test', {
     fetch: localFetch(rpc) as typeof fetch,
     commitment: 'processed',
   })

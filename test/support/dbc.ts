@@ -1,7 +1,7 @@
 /** Launch curves on a test's own embedded chain: wallets of fixed keys, launches, trades, and what a landing cost. */
 import { deriveDbcTokenVaultAddress } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import { getAssociatedTokenAddressSync, NATIVE_MINT } from '@solana/spl-token'
-import { Connection, Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
+import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
 import { expect } from 'vitest'
 import type { CurvePreset } from '../../src/api/pool-presets.ts'
 import { curvePreset } from '../../src/api/pool-presets.ts'
@@ -19,6 +19,7 @@ import { createRpc } from '../../src/localnet/rpc/index.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { goldenKey } from './golden.ts'
 import { hasProgram, memo, openTestChain, PROGRAMS_DIR, SOL } from './local-chain.ts'
+import { testNode } from './node.ts'
 
 /** Every program that a launch, a trade and a migration run. */
 export const DBC_PROGRAMS = [PROGRAMS.dbc, PROGRAMS.tokenMetadata, PROGRAMS.dammV2, PROGRAMS.lock]
@@ -141,7 +142,7 @@ export async function openDbcChain() {
       throw error
     },
   })
-  const connection = new Connection('http://embedded.test', {
+  const connection = testNode('http://embedded.test', {
     fetch: localFetch(rpc) as typeof fetch,
     commitment: 'processed',
   })

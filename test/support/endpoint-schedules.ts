@@ -6,6 +6,7 @@ import { followTransactions } from '../../src/operations/transactions/follow-tra
 import { onFailovers } from '../../src/platform/telemetry/failovers.ts'
 import { ENDPOINT_FAULTS, type EndpointFault, type FaultyCluster } from './faulty-endpoints.ts'
 import { SOL } from './local-chain.ts'
+import { web3Over } from './node.ts'
 import { randomOf } from './random.ts'
 
 /** Rounds in which a transaction must be confirmed; one is a few seconds of the service's clock. */
@@ -78,7 +79,7 @@ export async function runSchedule(cluster: FaultyCluster, seed: number, counts: 
       const to = Keypair.generate().publicKey
       const lamports = 1_000_000 + seed + transfer
       const blockhash = await act('reading a blockhash', async () => {
-        const connection = await app.services.chain.connection()
+        const connection = web3Over(app.services.chain)
         return (await connection.getLatestBlockhash('confirmed')).blockhash
       })
       const instructions = [SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports })]

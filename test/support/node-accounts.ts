@@ -1,5 +1,5 @@
-/** Comes between a connection and its node where several accounts are read. */
-import type { Connection } from '@solana/web3.js'
+/** Comes between the product and its node where several accounts are read. */
+import type { NodeCalls } from '../../src/chain/nodes/node-call.ts'
 
 interface NodeAccount {
   lamports: number
@@ -20,30 +20,18 @@ type ReadAccounts = (addresses: readonly string[]) => Promise<NodeAccounts>
 
 /** Has every reading of several accounts go through `around`, until the function that it returns is called. */
 export function aroundAccounts(
-  connection: Connection,
+  node: NodeCalls,
   around: (read: ReadAccounts, addresses: readonly string[]) => Promise<NodeAccounts>,
 ): () => void {
-  const requests = connection as unknown as {
-    _rpcRequest(method: string, params: readonly unknown[]): Promise<{ result?: NodeAccounts }>
-  }
-  const ask = requests._rpcRequest
-  requests._rpcRequest = async (method, params) => {
-    if (method !== 'getMultipleAccounts') return ask(method, params)
+  const { call } = node
+  node.call = async <T>(method: string, params: readonly unknown[]) => {
+    if (method !== 'getMultipleAccounts') return call<T>(method, params)
     const [addresses, ...rest] = params
-    let answer = {}
-    const result = await around(
-      async (wanted) => {
-        const { result, ...envelope } = await ask(method, [wanted, ...rest])
-        if (result === undefined) throw new Error('the node of this test answers an error')
-        answer = envelope
-        return result
-      },
-      addresses as readonly string[],
-    )
-    return { ...answer, result }
+    const read: ReadAccounts = (wanted) => call<NodeAccounts>(method, [wanted, ...rest])
+    return (await around(read, addresses as readonly string[])) as T
   }
   return () => {
-    requests._rpcRequest = ask
+    node.call = call
   }
 }
 

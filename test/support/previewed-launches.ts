@@ -16,7 +16,7 @@ import {
   previewCurve,
   readDbcPool,
 } from '../../src/chain/programs/dbc/index.ts'
-import { connectionOf } from '../../src/chain/programs/dbc/launch-trial.ts'
+import { callsOf } from '../../src/chain/programs/dbc/launch-trial.ts'
 import { openDbc } from '../../src/chain/programs/dbc/program.ts'
 import { openTrialChain } from '../../src/localnet/trial.ts'
 import type { ChainAccount } from '../../src/solana/accounts.ts'
@@ -49,7 +49,7 @@ export async function openPreviewedChain() {
     /** Raw units in a token account. */
     tokens: (address: string) => Buffer.from(chain.account(address)?.data ?? []).readBigUInt64LE(64),
     async read(address: string): Promise<DbcPool> {
-      const pool = await readDbcPool(connectionOf(chain), address)
+      const pool = await readDbcPool(callsOf(chain), address)
       expect(pool).not.toBeNull()
       return pool!
     },

@@ -8,8 +8,7 @@ let service: Service
 const author = Keypair.generate()
 beforeAll(async () => {
   service = await openService({ dataDir: makeFolder() })
-  const connection = await service.services.chain.connection()
-  await connection.requestAirdrop(author.publicKey, LAMPORTS_PER_SOL)
+  await service.services.chain.requestAirdrop(author.publicKey, LAMPORTS_PER_SOL)
 })
 afterAll(async () => {
   await service.close()

@@ -5,8 +5,7 @@ import { TOKEN_2022_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { hasTokenLayout, readMint } from '../../solana/token-accounts.ts'
 import { hiddenAmounts, withheldInMint } from '../../solana/token-extensions.ts'
-import type { Chain } from '../connection.ts'
-import { atSlot } from '../nodes/node-call.ts'
+import { atSlot, type NodeCalls } from '../nodes/node-call.ts'
 import { askNode } from '../nodes/rpc-faults.ts'
 
 export interface MintFacts {
@@ -28,7 +27,7 @@ export interface CollectionFacts {
 const KEY_COLLECTION = 5
 
 /** Throws not_found where there is no mint, internal_error when the node fails or has not reached `minSlot`. */
-export async function readMintFacts(chain: Pick<Chain, 'call'>, mint: string, minSlot: number): Promise<MintFacts> {
+export async function readMintFacts(chain: NodeCalls, mint: string, minSlot: number): Promise<MintFacts> {
   const { slot, owner, data } = await readFinalized(chain, mint, minSlot)
   const account = { owner, data, lamports: 0n, executable: false }
   const state = owner !== '' && hasTokenLayout(account, 'mint') ? readMint(account) : null
@@ -46,7 +45,7 @@ export async function readMintFacts(chain: Pick<Chain, 'call'>, mint: string, mi
 
 /** Throws not_found where there is no collection. The counters stand after two texts (mpl-core, `CollectionV1`). */
 export async function readCollectionFacts(
-  chain: Pick<Chain, 'call'>,
+  chain: NodeCalls,
   collection: string,
   minSlot: number,
 ): Promise<CollectionFacts> {
@@ -69,7 +68,7 @@ export async function readCollectionFacts(
 
 /** An account without an owner does not exist. */
 async function readFinalized(
-  chain: Pick<Chain, 'call'>,
+  chain: NodeCalls,
   address: string,
   minSlot: number,
 ): Promise<{ slot: number; owner: string; data: Buffer }> {

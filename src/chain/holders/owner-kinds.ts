@@ -1,11 +1,12 @@
 /** Tells what the owners of tokens are: wallets, vaults of known programs, escrows, other accounts of programs. */
+
 import { base58 } from '@scure/base'
 import type { HolderKind } from '../../merkle/allocation/holder-kinds.ts'
 import { isEd25519Point } from '../../solana/curve.ts'
 import { INCINERATOR, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY, PROGRAMS } from '../../solana/programs.ts'
 import type { AccountKind } from '../../solana/recipients.ts'
-import type { Chain } from '../connection.ts'
+import type { NodeCalls } from '../nodes/node-call.ts'
 import { readAccountKinds } from '../reads/account-kinds.ts'
 
 export interface OwnerKind {
@@ -39,7 +40,7 @@ const KIND_BY_PROGRAM: Readonly<Record<string, HolderKind | undefined>> = {
 
 /** Returns the kinds in the order of the owners, which are 32 bytes each. Throws internal_error when the node fails. */
 export async function ownerKinds(
-  chain: Pick<Chain, 'call'>,
+  chain: NodeCalls,
   owners: Iterable<Uint8Array>,
   { owners: read, minSlot, nextTurn }: OwnerKindsOptions,
 ): Promise<OwnerKind[]> {

@@ -9,10 +9,10 @@ import { type Redactor, redactorOf } from '../../settings/redaction.ts'
 import { withoutUser } from '../program-cache/rpc.ts'
 import type { EndpointReport } from './endpoint.ts'
 import type { StreamFromNode } from './large-answer.ts'
-import { type PostToNode, postOver } from './node-call.ts'
+import { type NodeCalls, type PostToNode, postOver } from './node-call.ts'
 import { observedRpc, observedStream } from './observed-rpc.ts'
 import { type RetryOptions, withRetries } from './patient-fetch.ts'
-import type { NodePool, NodePoolOptions, PinnedNode } from './pool.ts'
+import type { NodePool, NodePoolOptions } from './pool.ts'
 import { createSignatureWaits, type OnSignature } from './signature-waits.ts'
 import { socketTargets } from './socket-urls.ts'
 
@@ -33,7 +33,7 @@ export interface ConfiguredNodes {
   /** One node, at another URL than before or at the same one. */
   at(url: string): NodeAccess
   /** Undefined where there is one node. */
-  witnesses: (<T>(read: (node: PinnedNode) => Promise<T>) => Promise<T[]>) | undefined
+  witnesses: (<T>(read: (node: NodeCalls) => Promise<T>) => Promise<T[]>) | undefined
   reports(): EndpointReport[]
   onSignature: OnSignature | undefined
   close(): void

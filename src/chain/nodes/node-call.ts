@@ -14,6 +14,12 @@ export class NodeRefusal extends Error {
   }
 }
 
+/** What can be asked over JSON-RPC: a chain, or one of its nodes. */
+export interface NodeCalls {
+  /** Makes one call. Throws NodeRefusal, or an Error without any URL when there is no JSON-RPC answer. */
+  call<T>(method: string, params: readonly unknown[]): Promise<T>
+}
+
 /** Posts a JSON-RPC request to a node, and returns the status and the whole text of its answer. */
 export type PostToNode = (body: string) => Promise<{ status: number; text: string }>
 
@@ -25,10 +31,16 @@ export function postOver(send: typeof fetch, url: string): PostToNode {
   }
 }
 
-/** Returns the result. Throws NodeRefusal, or an Error without any URL when there is no JSON-RPC answer. */
+/** Balances above 2^53 lamports. Quotes inside JSON text are escaped, so that this cannot match within a string. */
+const BEYOND_NUMBER = /(?<!\\)"lamports":\s*(\d{16,20})/g
+
+/**
+ * Returns the result. An account above 2^53 lamports, which a JSON number cannot represent, has the digits as
+ * `exactLamports` too. Throws NodeRefusal, or an Error without any URL when there is no JSON-RPC answer.
+ */
 export async function callNode(post: PostToNode, method: string, params: readonly unknown[]): Promise<unknown> {
   const { status, text } = await post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
-  const answer = parsedResult(text)
+  const answer = parsedResult(text.replace(BEYOND_NUMBER, '"lamports":$1,"exactLamports":"$1"'))
   const { code, message, data } = (answer?.error ?? {}) as { code?: unknown; message?: unknown; data?: unknown }
   if (typeof code === 'number') throw new NodeRefusal(code, String(message), data)
   if (status < 200 || status > 299) throw new Error(`it answers HTTP ${status}`)

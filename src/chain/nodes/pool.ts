@@ -9,7 +9,7 @@ import { type EndpointReport, PoolEndpoint } from './endpoint.ts'
 import { endpointLabel } from './labels.ts'
 import type { StreamFromNode } from './large-answer.ts'
 import { createMembership } from './membership.ts'
-import { callNode, type PostToNode } from './node-call.ts'
+import { callNode, type NodeCalls, type PostToNode } from './node-call.ts'
 import { nodeRequest } from './node-request.ts'
 import type { SocketTarget } from './node-socket.ts'
 import { CALL_MS, type EndpointRefusal, readFromPool, type Tried, unanswered } from './reading.ts'
@@ -20,11 +20,6 @@ import { socketTargets } from './socket-urls.ts'
 /** Endpoints that must agree before something is held to be absent or over. */
 const WITNESSES = 2
 
-/** One endpoint, as a reading that must not mix two of them takes it. */
-export interface PinnedNode {
-  call<T>(method: string, params: readonly unknown[]): Promise<T>
-}
-
 export interface NodePool {
   send: typeof fetch
   post: PostToNode
@@ -34,7 +29,7 @@ export interface NodePool {
    * Runs `read` at different endpoints that are not behind, with all calls of one run at the same endpoint. Returns two
    * readings, or none where fewer answer, because one endpoint alone proves no absence.
    */
-  witnesses<T>(read: (node: PinnedNode) => Promise<T>): Promise<T[]>
+  witnesses<T>(read: (node: NodeCalls) => Promise<T>): Promise<T[]>
   reports(): EndpointReport[]
   /** Where WebSockets of sound endpoints may be; the slots that they tell are held against those of answers. */
   socketTargets(): SocketTarget[]
@@ -80,7 +75,7 @@ export function createNodePool(settings: readonly RpcEndpoint[], options: NodePo
     return (await readFromPool(core, members, request, key())).text
   }
 
-  const pinned = (endpoint: PoolEndpoint): PinnedNode => ({
+  const pinned = (endpoint: PoolEndpoint): NodeCalls => ({
     call: async <T>(method: string, params: readonly unknown[]) =>
       (await callNode((body) => postTo(core, endpoint, body), method, params)) as T,
   })

@@ -15,22 +15,8 @@ export async function askNode<T>(what: string, ask: () => Promise<T>): Promise<T
   }
 }
 
-/**
- * Returns the first line of an error, because nodes may send whole pages, and describes answers that web3.js cannot
- * parse.
- */
+/** Returns the first line of an error, because nodes may send whole pages. */
 export function nodeReason(error: unknown): string {
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
-  const fault = NODE_FAULTS.find(([pattern]) => pattern.test(line))
-  if (fault !== undefined) return line.replace(fault[0], fault[1])
   return line.length > LONGEST_REASON ? `${line.slice(0, LONGEST_REASON)}…` : line
 }
-
-const NODE_FAULTS: readonly [RegExp, string][] = [
-  [
-    /^.*(?:SyntaxError|Unexpected token|Unexpected end of JSON|is not valid JSON).*$/,
-    'it answers something that is not JSON-RPC',
-  ],
-  [/^.*(?:StructError|At path: |Expected (?:an? |the value )).*$/, 'it answers with parts missing'],
-  [/^.*?(?:^|\s)([45]\d\d)\s*[A-Za-z ]*:\s*[{"<].*$/, 'it answers HTTP $1'],
-]

@@ -2,8 +2,7 @@
 import { isAddress } from '../../solana/addresses.ts'
 import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
 import type { AccountKind } from '../../solana/recipients.ts'
-import type { Chain } from '../connection.ts'
-import { atSlot } from '../nodes/node-call.ts'
+import { atSlot, type NodeCalls } from '../nodes/node-call.ts'
 import { askNode } from '../nodes/rpc-faults.ts'
 
 /** Calls of one hundred accounts that are under way together. */
@@ -17,7 +16,7 @@ export interface ReadingTerms {
 
 /** Hands each account over with the place of its address, null for none. Throws internal_error when the node fails. */
 export async function readAccountKinds(
-  chain: Pick<Chain, 'call'>,
+  chain: NodeCalls,
   addresses: readonly string[],
   terms: ReadingTerms,
   use: (account: AccountKind | null, place: number) => void,
@@ -34,7 +33,7 @@ export async function readAccountKinds(
 }
 
 function readPart(
-  chain: Pick<Chain, 'call'>,
+  chain: NodeCalls,
   addresses: readonly string[],
   terms: ReadingTerms,
 ): Promise<(AccountKind | null)[]> {

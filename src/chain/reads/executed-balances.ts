@@ -1,6 +1,7 @@
 /** Reads what a final transaction changed about the balances of its accounts, as the node recorded them before and after it. */
+
 import { isAddress } from '../../solana/addresses.ts'
-import type { Chain } from '../connection.ts'
+import type { NodeCalls } from '../nodes/node-call.ts'
 import { executedOf, type HistoricTransaction, readAnswer } from './history.ts'
 
 /** What an account held of one token. */
@@ -36,7 +37,7 @@ const MOST_ACCOUNTS = 256
  * Returns null for a transaction that the node does not have as final. Throws internal_error when the node fails, and
  * UnreadableTransaction for an answer whose balances are missing or do not belong to the transaction.
  */
-export const readBalances = (node: Pick<Chain, 'call'>, signature: string): Promise<ExecutedBalances | null> =>
+export const readBalances = (node: NodeCalls, signature: string): Promise<ExecutedBalances | null> =>
   readAnswer(node, signature, 'finalized', (answer) => balancesIn(answer, signature))
 
 /** The same from an answer of getTransaction in base64. Throws for one that has parts missing. */

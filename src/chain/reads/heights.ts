@@ -1,9 +1,8 @@
 /** Reads how far the chain has come, and whether a blockhash can still be used. */
-import type { Chain } from '../connection.ts'
-import { atSlot } from '../nodes/node-call.ts'
+import { atSlot, type NodeCalls } from '../nodes/node-call.ts'
 import { askNode } from '../nodes/rpc-faults.ts'
 
-type HeightNode = Pick<Chain, 'call'>
+type HeightNode = NodeCalls
 
 export interface Heights {
   slot: number

@@ -3,12 +3,11 @@ import { SECOND_MS } from '../../platform/timing.ts'
 import { isAddress } from '../../solana/addresses.ts'
 import { decodeBase58 } from '../../solana/long-base58.ts'
 import { type CompiledInstruction, type DecodedMessage, decodeWireTransaction } from '../../solana/messages.ts'
-import type { Chain } from '../connection.ts'
-import { NodeRefusal } from '../nodes/node-call.ts'
+import { type NodeCalls, NodeRefusal } from '../nodes/node-call.ts'
 import { askNode, nodeReason } from '../nodes/rpc-faults.ts'
 import { isSignature } from './statuses.ts'
 
-type HistoryNode = Pick<Chain, 'call'>
+type HistoryNode = NodeCalls
 
 /** Signatures in one getSignaturesForAddress, the most that a node answers. */
 export const SIGNATURES_PER_CALL = 1_000

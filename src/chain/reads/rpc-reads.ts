@@ -1,31 +1,39 @@
 /** Reads what every builder requires from the node: a fresh blockhash and the rent of a new account. */
-import type { Connection } from '@solana/web3.js'
+
 import { isAddress } from '../../solana/addresses.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
+import { atSlot, type NodeCalls } from '../nodes/node-call.ts'
 import { askNode } from '../nodes/rpc-faults.ts'
 import { accountsAt } from '../sending/runs.ts'
-import { type Blockhash, plainBlockhash } from './plain-reads.ts'
+
+/** A blockhash, and the block height after which no transaction with it can land. */
+export interface Blockhash {
+  blockhash: string
+  lastValidBlockHeight: number
+}
 
 /** Returns a blockhash that is fresh and known to the whole cluster. Throws internal_error when the node fails. */
-export async function readLatestBlockhash(connection: Connection): Promise<Blockhash> {
+export async function readLatestBlockhash(node: NodeCalls): Promise<Blockhash> {
   return askNode('Reading a blockhash', async () => {
-    const read = await plainBlockhash(connection)
-    if (!isAddress(read.blockhash) || !isHeight(read.lastValidBlockHeight)) {
-      throw new Error('it answers with parts missing')
-    }
-    return read
+    const answer = await node.call<unknown>('getLatestBlockhash', [{ commitment: 'confirmed' }])
+    return atSlot<Blockhash>(answer, isBlockhash).value
   })
 }
 
-const isHeight = (value: number) => Number.isSafeInteger(value) && value >= 0
+function isBlockhash(value: unknown): boolean {
+  const { blockhash, lastValidBlockHeight } = (value ?? {}) as Partial<Record<keyof Blockhash, unknown>>
+  return typeof blockhash === 'string' && isAddress(blockhash) && isHeight(lastValidBlockHeight)
+}
+
+const isHeight = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0
 
 /** Returns the lamports that make an account of `bytes` rent-exempt. Throws internal_error when the node fails. */
-export async function rentFor(connection: Connection, bytes: number): Promise<bigint> {
+export async function rentFor(node: NodeCalls, bytes: number): Promise<bigint> {
   return askNode('Reading the rent', async () => {
-    const lamports = await connection.getMinimumBalanceForRentExemption(bytes)
-    // web3.js returns 0 when the node answers an error.
-    if (lamports === 0) throw new Error('it does not answer')
-    return BigInt(lamports)
+    const options = { commitment: 'confirmed' }
+    const lamports = await node.call<unknown>('getMinimumBalanceForRentExemption', [bytes, options])
+    if (!Number.isSafeInteger(lamports) || (lamports as number) <= 0) throw new Error('it answers with parts missing')
+    return BigInt(lamports as number)
   })
 }
 
@@ -34,10 +42,10 @@ export async function rentFor(connection: Connection, bytes: number): Promise<bi
  * the account and that it has only lamports. Throws internal_error when the node fails.
  */
 export async function readWallets(
-  connection: Connection,
+  node: NodeCalls,
   addresses: readonly string[],
 ): Promise<{ lamports: bigint; isWallet: boolean }[]> {
-  const accounts = await accountsAt(connection, addresses)
+  const accounts = await accountsAt(node, addresses)
   return accounts.map((account) => ({
     lamports: account?.lamports ?? 0n,
     isWallet: account === null || (account.owner === SYSTEM_PROGRAM && account.data.length === 0),

@@ -1,5 +1,6 @@
 /** Measures how long a slot of the cluster takes, from the node's performance samples. */
-import type { Chain } from '../connection.ts'
+
+import type { NodeCalls } from '../nodes/node-call.ts'
 
 /**
  * One sample a minute (`getRecentPerformanceSamples` of Agave's RPC): a few smooth out a slow minute, and are no burden.
@@ -14,7 +15,7 @@ const LONGEST_SAMPLE_SECONDS = 86_400
 /** Milliseconds for which a measurement, and the lack of one, are taken as they are. */
 const [MEASURED_FOR_MS, MISSING_FOR_MS] = [60_000, 5_000]
 
-export type SlotNode = Pick<Chain, 'call'>
+export type SlotNode = NodeCalls
 
 interface Measurement {
   /** When it ends, in milliseconds of the clock that was given. */

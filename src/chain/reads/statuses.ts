@@ -3,11 +3,10 @@
 import { base58 } from '@scure/base'
 import type { ConfirmationStatus } from '../../api/index.ts'
 import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
-import type { Chain } from '../connection.ts'
-import { atSlot } from '../nodes/node-call.ts'
+import { atSlot, type NodeCalls } from '../nodes/node-call.ts'
 import { askNode } from '../nodes/rpc-faults.ts'
 
-type StatusNode = Pick<Chain, 'call'>
+type StatusNode = NodeCalls
 
 /** Signatures in one getSignatureStatuses. */
 export const STATUSES_PER_CALL = 256

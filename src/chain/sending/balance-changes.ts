@@ -7,7 +7,7 @@ import {
   type TokenAccountState,
 } from '../../solana/token-accounts.ts'
 import { withheldFee } from '../../solana/token-extensions.ts'
-import type { MaybeAccount } from '../reads/plain-reads.ts'
+import type { MaybeAccount } from '../reads/node-reads.ts'
 
 /**
  * The state has owner, delegate and close authority: the addresses that may move the tokens or the lamports below them.

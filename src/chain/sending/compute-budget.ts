@@ -1,10 +1,12 @@
 /** Sets the compute limit and priority fee of built transactions, from a simulation with a margin and from recent fees. */
-import type { Connection, TransactionInstruction } from '@solana/web3.js'
+
+import type { TransactionInstruction } from '@solana/web3.js'
 import type { Config } from '../../settings/config.ts'
 import { withTerms, writableAddresses } from '../../solana/budget-terms.ts'
 import { MAX_COMPUTE_UNITS } from '../../solana/constants.ts'
 import { MAX_U64 } from '../../solana/u64.ts'
-import { plainRecentFees, plainTrial } from '../reads/plain-reads.ts'
+import type { NodeCalls } from '../nodes/node-call.ts'
+import { readRecentFees, runTrial } from '../reads/node-reads.ts'
 import type { UnsignedTransaction } from './unsigned.ts'
 
 const SPARE_UNITS = 1_000
@@ -12,7 +14,7 @@ const PERCENTILE = 75n
 const MICRO_LAMPORTS = 1_000_000n
 
 export interface BudgetServices {
-  connection: Connection
+  chain: NodeCalls
   /** The configuration with the settings priority-fee and priority-fee-cap. */
   config: Pick<Config, 'values'>
 }
@@ -35,13 +37,13 @@ export async function withComputeBudget<T extends UnsignedTransaction>(
   fallbackUnits: number,
   failed: (trial: FailedTrial) => void = () => undefined,
 ): Promise<T> {
-  const { connection, config } = services
+  const { chain, config } = services
   const hasPrice = config.values['priority-fee'] !== 'none'
   // The trial has no price, because the fee of the whole limit could be more than the payer has.
   const trial = await build(await budgetInstructions(MAX_COMPUTE_UNITS, hasPrice))
   const { transaction } = trial
   const [used, requested] = await Promise.all([
-    unitsUsed(connection, transaction, failed),
+    unitsUsed(chain, transaction, failed),
     requestedPrice(services, () => writableAddresses(transaction)),
   ])
   const units = used === null ? fallbackUnits : unitsFor(used)
@@ -89,11 +91,11 @@ export async function offeredPrice(
 
 /** Returns the price that `priority-fee` selects, before any cap. */
 export async function requestedPrice(
-  { connection, config }: BudgetServices,
+  { chain, config }: BudgetServices,
   accounts: () => readonly string[],
 ): Promise<bigint> {
   const setting = config.values['priority-fee']
-  if (setting === 'auto') return recentPrice(connection, accounts())
+  if (setting === 'auto') return recentPrice(chain, accounts())
   return setting === 'none' ? 0n : BigInt(setting)
 }
 
@@ -120,20 +122,23 @@ export function percentileOf(fees: readonly bigint[]): bigint {
 
 /** Returns null when the simulation fails, or the node fails. */
 async function unitsUsed(
-  connection: Connection,
+  node: NodeCalls,
   transaction: Uint8Array,
   failed: (trial: FailedTrial) => void,
 ): Promise<number | null> {
-  const run = await plainTrial(connection, transaction).catch(() => null)
+  const run = await runTrial(node, transaction).then(
+    ({ run }) => run,
+    () => null,
+  )
   if (run === null || run.err === null) return run?.unitsConsumed ?? null
   failed({ transaction, err: run.err, logs: run.logs ?? [] })
   return null
 }
 
 /** Returns the recent price of writing to the accounts, or 0 when the node does not report it. */
-async function recentPrice(connection: Connection, accounts: readonly string[]): Promise<bigint> {
+async function recentPrice(node: NodeCalls, accounts: readonly string[]): Promise<bigint> {
   try {
-    return percentileOf((await plainRecentFees(connection, accounts)).map(BigInt))
+    return percentileOf((await readRecentFees(node, accounts)).map(BigInt))
   } catch {
     return 0n
   }

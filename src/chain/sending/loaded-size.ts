@@ -1,8 +1,9 @@
 /** The size of the accounts that a transaction loads, which a transaction of version 1 must set a limit for (SIMD-0385). */
+
 import { addressOf } from '../../solana/addresses.ts'
 import { ACCOUNTS_PER_CALL, KEY_BYTES, LOADED_ACCOUNT_BYTES, MAX_LOADED_BYTES } from '../../solana/constants.ts'
 import { UPGRADEABLE_LOADER } from '../../solana/program-ids.ts'
-import type { Chain } from '../connection.ts'
+import type { NodeCalls } from '../nodes/node-call.ts'
 
 /** The cluster counts in pages of 32 KiB. */
 const PAGE_BYTES = 32 * 1024
@@ -26,7 +27,7 @@ export function loadedLimitOf(bytes: number): number {
  * Returns the bytes that these accounts count now by SIMD-0186, or null when the node does not tell their sizes. Each
  * address must be given once.
  */
-export async function readLoadedSize(chain: Pick<Chain, 'call'>, addresses: readonly string[]): Promise<number | null> {
+export async function readLoadedSize(chain: NodeCalls, addresses: readonly string[]): Promise<number | null> {
   const accounts = await shownAccounts(chain, addresses)
   if (accounts === null) return null
   const codes = accounts.flatMap((account) => codeAddressOf(account) ?? [])
@@ -56,10 +57,7 @@ function codeAddressOf(account: ShownAccount | null): string | null {
 }
 
 /** Returns null where the answer has another form, or accounts without their sizes. */
-async function shownAccounts(
-  chain: Pick<Chain, 'call'>,
-  addresses: readonly string[],
-): Promise<(ShownAccount | null)[] | null> {
+async function shownAccounts(chain: NodeCalls, addresses: readonly string[]): Promise<(ShownAccount | null)[] | null> {
   if (addresses.length === 0) return []
   if (addresses.length > ACCOUNTS_PER_CALL) return null
   const dataSlice = { offset: 0, length: TAG_BYTES + KEY_BYTES }

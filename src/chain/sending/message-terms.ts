@@ -1,18 +1,14 @@
 /** Sets limits and priority fee of built transactions of version 1, in the config of their message. */
-import type { Connection } from '@solana/web3.js'
+
 import { namedAddresses, withConfigTerms, writableAddresses } from '../../solana/budget-terms.ts'
 import { MAX_COMPUTE_UNITS, MAX_LOADED_BYTES } from '../../solana/constants.ts'
 import { priorityFee } from '../../solana/fees.ts'
 import type { TransactionConfig } from '../../solana/transaction-config.ts'
-import type { Chain } from '../connection.ts'
-import { plainTrial, type TrialRun } from '../reads/plain-reads.ts'
+import type { NodeCalls } from '../nodes/node-call.ts'
+import { runTrial, type TrialRun } from '../reads/node-reads.ts'
 import { type BudgetServices, cappedPrice, type FailedTrial, requestedPrice, unitsFor } from './compute-budget.ts'
 import { loadedLimitOf, readLoadedSize } from './loaded-size.ts'
 import type { UnsignedTransaction } from './unsigned.ts'
-
-export interface TermsServices extends BudgetServices {
-  chain: Pick<Chain, 'call'>
-}
 
 export interface TermsRequest<T> {
   build(config: TransactionConfig): Promise<T>
@@ -30,10 +26,10 @@ export interface TermsRequest<T> {
  * throws, and what `failed` throws for a failed trial.
  */
 export async function withMessageTerms<T extends UnsignedTransaction>(
-  services: TermsServices,
+  services: BudgetServices,
   { build, fallbackUnits, follows, failed = () => undefined }: TermsRequest<T>,
 ): Promise<T> {
-  const { connection, chain, config } = services
+  const { chain, config } = services
   const trial = await build({
     computeUnitLimit: MAX_COMPUTE_UNITS,
     loadedAccountsDataSizeLimit: MAX_LOADED_BYTES,
@@ -43,7 +39,7 @@ export async function withMessageTerms<T extends UnsignedTransaction>(
   })
   const { transaction } = trial
   const [run, requested] = await Promise.all([
-    follows ? null : trialOf(connection, transaction, failed),
+    follows ? null : trialOf(chain, transaction, failed),
     requestedPrice(services, () => writableAddresses(transaction)),
   ])
   const units = run?.unitsConsumed === undefined ? fallbackUnits : unitsFor(run.unitsConsumed)
@@ -55,11 +51,14 @@ export async function withMessageTerms<T extends UnsignedTransaction>(
 
 /** Returns null when the run fails, or the node fails. */
 async function trialOf(
-  connection: Connection,
+  node: NodeCalls,
   transaction: Uint8Array,
   failed: (trial: FailedTrial) => void,
 ): Promise<TrialRun | null> {
-  const run = await plainTrial(connection, transaction).catch(() => null)
+  const run = await runTrial(node, transaction).then(
+    ({ run }) => run,
+    () => null,
+  )
   if (run === null || run.err === null) return run
   failed({ transaction, err: run.err, logs: run.logs ?? [] })
   return null
@@ -71,7 +70,7 @@ function toldSize(run: TrialRun | null): number | null {
 }
 
 /** A node that does not tell the sizes gives no reason to refuse: the largest limit costs nothing but priority. */
-const sizeOf = (chain: Pick<Chain, 'call'>, transaction: Uint8Array): Promise<number | null> =>
+const sizeOf = (chain: NodeCalls, transaction: Uint8Array): Promise<number | null> =>
   readLoadedSize(chain, namedAddresses(transaction)).catch(() => null)
 
 const loadedLimit = (bytes: number | null): number => (bytes === null ? MAX_LOADED_BYTES : loadedLimitOf(bytes))

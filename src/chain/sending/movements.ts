@@ -1,5 +1,5 @@
 /** Reads the movement of a transaction: simulates it, reads its accounts before and after, and computes the result by the policy. */
-import type { Connection } from '@solana/web3.js'
+
 import { internal } from '../../platform/errors.ts'
 import {
   failedMovement,
@@ -15,8 +15,9 @@ import { feeOfMessage } from '../../solana/fees.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 import type { Chain } from '../connection.ts'
 import { explainTransactionError } from '../errors/index.ts'
+import type { NodeCalls } from '../nodes/node-call.ts'
 import { decodeAsset } from '../programs/metaplex-core/state.ts'
-import { accountAfter, runWithAccounts } from './runs.ts'
+import { runWithAccounts } from './runs.ts'
 import { namesIn } from './transactions.ts'
 
 /** Most runs of one simulation. The wallet may pay other transactions, but its state is fixed for at least one slot. */
@@ -38,26 +39,25 @@ export async function readMovement(
   { release }: MovementOptions = {},
 ): Promise<Movement> {
   const { message } = transaction
-  const connection = await chain.connection()
-  const [fee, { addresses, loaded, before, run, stable }] = await Promise.all([
+  const [fee, { addresses, loaded, before, run, slot, stable }] = await Promise.all([
     feePayerOf(message) === wallet ? walletFee(chain, transaction) : 0n,
-    simulated(connection, transaction, wallet),
+    simulated(chain, transaction, wallet),
   ])
-  const { err, accounts, innerInstructions: inner } = run.value
-  const logs = run.value.logs ?? []
+  const { err, accounts, innerInstructions: inner } = run
+  const logs = run.logs ?? []
   const keys = [...message.keys, ...loaded.writable, ...loaded.readonly]
-  const input: SimulatedMessage = { wallet, message, keys, slot: run.context.slot, fee, stable }
+  const input: SimulatedMessage = { wallet, message, keys, slot, fee, stable }
   if (err !== null) return failedMovement(input, explainTransactionError(err, { logs, ...namesIn(message) }), logs)
   if (accounts?.length !== addresses.length) {
     throw internal('The RPC node ran the transaction but does not show what it changes')
   }
-  const after = addresses.map((_, i) => accountAfter(accounts[i] ?? null))
+  const after = addresses.map((_, i) => accounts[i] ?? null)
   const released = release === undefined ? null : await assetRelease(release, addresses, before, after)
   return movementOf(input, { addresses, before, after, inner, release: released })
 }
 
-function simulated(connection: Connection, transaction: DecodedTransaction, wallet: string) {
-  return runWithAccounts(connection, transaction, {
+function simulated(node: NodeCalls, transaction: DecodedTransaction, wallet: string) {
+  return runWithAccounts(node, transaction, {
     replaceRecentBlockhash: false,
     innerInstructions: true,
     settle: (addresses, before, reread, isLast) => reconcileReadings(wallet, addresses, before, reread, isLast),

@@ -3,12 +3,12 @@ import { badRequest } from '../../platform/errors.ts'
 import type { DecodedTransaction } from '../../solana/messages.ts'
 import type { Chain } from '../connection.ts'
 import { explainTransactionError } from '../errors/index.ts'
-import { atSlot, NodeRefusal } from '../nodes/node-call.ts'
+import { atSlot, type NodeCalls, NodeRefusal } from '../nodes/node-call.ts'
 import { askNode, nodeReason } from '../nodes/rpc-faults.ts'
 import { readStatuses } from '../reads/statuses.ts'
 import { namesIn, requireValidSignatures } from './transactions.ts'
 
-type SendingNode = Pick<Chain, 'call'>
+type SendingNode = NodeCalls
 
 interface Trial {
   err: unknown

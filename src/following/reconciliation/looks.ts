@@ -1,7 +1,7 @@
 /** Looks at followed accounts that are due: reads the data of many at once, and lists the history of those where something happened. */
 import { createHash } from 'node:crypto'
 import { askNode } from '../../chain/nodes/rpc-faults.ts'
-import { plainAccounts } from '../../chain/reads/plain-reads.ts'
+import { accountsAtSlot } from '../../chain/reads/node-reads.ts'
 import { MINUTE_MS } from '../../platform/timing.ts'
 import {
   beginWithNothing,
@@ -59,9 +59,8 @@ async function changedAmong(
   { callsPerMinute }: LooksOptions,
 ): Promise<AccountToList[]> {
   const { chain, store, clock } = services
-  const connection = await chain.connection()
   const addresses = accounts.map(({ address }) => address)
-  const read = await askNode('Reading followed accounts', () => plainAccounts(connection, addresses))
+  const read = await askNode('Reading followed accounts', () => accountsAtSlot(chain, addresses))
   if (read.accounts.length !== accounts.length) throw new Error('the node answers with other accounts')
   const { slot } = read
   const changed: AccountToList[] = []

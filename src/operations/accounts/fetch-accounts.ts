@@ -10,5 +10,5 @@ export async function fetchAccounts(
   { chain }: Context,
   { addresses }: Input<FetchAccountsRoute>,
 ): Promise<Result<FetchAccountsRoute>> {
-  return { accounts: await readAccounts(await chain.connection(), addresses) }
+  return { accounts: await readAccounts(chain, addresses) }
 }

@@ -11,5 +11,5 @@ export async function getAccount(
   { chain }: Context,
   { address }: Input<GetAccountRoute>,
 ): Promise<Result<GetAccountRoute>> {
-  return requireRecord(await readAccount(await chain.connection(), address), 'account', address)
+  return requireRecord(await readAccount(chain, address), 'account', address)
 }

@@ -22,7 +22,7 @@ export async function getWalletBalances(
 ): Promise<Result<WalletBalancesRoute>> {
   const asked = mint === undefined ? undefined : await labelsOfMint(context, mint)
   const [[sol], { holdings, isCut }] = await Promise.all([
-    context.chain.connection().then((connection) => readWallets(connection, [wallet])),
+    readWallets(context.chain, [wallet]),
     readHoldings(context.chain, { wallet, mint }),
   ])
   const held = holdings.filter(({ amount }) => amount > 0n).sort(byMintAndAccount)

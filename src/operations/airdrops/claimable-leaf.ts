@@ -10,7 +10,7 @@ import {
   requireRoomForProof,
   tokenAccountAddress,
 } from '../../chain/programs/merkle-distributor/index.ts'
-import type { MaybeAccount } from '../../chain/reads/plain-reads.ts'
+import type { MaybeAccount } from '../../chain/reads/node-reads.ts'
 import { decodeTokenAccount } from '../../chain/sending/balance-changes.ts'
 import type { Envelope } from '../../chain/sending/unsigned.ts'
 import type { Context } from '../../context.ts'

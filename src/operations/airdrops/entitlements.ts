@@ -40,7 +40,7 @@ export async function readEntitlements(
   )
   const [genesis, [clock = null, ...accounts]] = await Promise.all([
     chain.genesisHash(),
-    accountsAt(await chain.connection(), [CLOCK_SYSVAR, ...placed.flatMap(({ addresses }) => addresses)]),
+    accountsAt(chain, [CLOCK_SYSVAR, ...placed.flatMap(({ addresses }) => addresses)]),
   ])
   const now = await nowOf(clock)
   const entitlement = async (

@@ -41,13 +41,12 @@ export async function followAirdrops(services: FollowAirdropsServices, signal?: 
   const rows = await dueAirdrops(store.db, clock.now(), ACCOUNTS_PER_CALL * CALLS_PER_ROUND)
   if (rows.length === 0) return
   const genesis = await chain.genesisHash()
-  const connection = await chain.connection()
   let fault: unknown
   for (let at = 0; at < rows.length; at += ACCOUNTS_PER_CALL) {
     signal?.throwIfAborted()
     const part = await Promise.all(rows.slice(at, at + ACCOUNTS_PER_CALL).map(withDistributorAddress))
     const { slot, distributors } = await readDistributors(
-      connection,
+      chain,
       part.map(({ address }) => address),
     )
     signal?.throwIfAborted()

@@ -84,7 +84,7 @@ async function nextFreeCount({ chain, store }: Context, { mint, airdropCount }: 
   const counts = Array.from({ length: most }, (_, i) => airdropCount + 1 + i)
   const distributors = await Promise.all(counts.map((count) => distributorAddress({ mint, airdropCount: count })))
   const vaults = await Promise.all(distributors.map((each) => tokenAccountAddress(mint, each)))
-  const accounts = await accountsAt(await chain.connection(), [...distributors, ...vaults])
+  const accounts = await accountsAt(chain, [...distributors, ...vaults])
   for (const [i, count] of counts.entries()) {
     if (isOpen(accounts[i] ?? null) || isOpen(accounts[most + i] ?? null)) continue
     const stored = await findTree(store.db, treeIdOf(mint, count))

@@ -25,7 +25,7 @@ export async function getDistributor(
   { address }: Input<GetDistributorRoute>,
 ): Promise<Result<GetDistributorRoute>> {
   const { chain } = context
-  const [account = null] = await accountsAt(await chain.connection(), [address])
+  const [account = null] = await accountsAt(chain, [address])
   if (!isOpen(account)) {
     throw notFound(`There is no distributor at ${address} on ${chain.cluster.label}`, {
       param: 'address',

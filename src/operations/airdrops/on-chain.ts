@@ -57,7 +57,7 @@ export async function readAirdrop(
   const address = await distributorAddress(key)
   const vaultAddress = await tokenAccountAddress(key.mint, address)
   const more = await further({ distributor: address, vault: vaultAddress })
-  const read = await accountsAt(await chain.connection(), [address, vaultAddress, CLOCK_SYSVAR, ...more])
+  const read = await accountsAt(chain, [address, vaultAddress, CLOCK_SYSVAR, ...more])
   const [distributor = null, vault = null, clock = null, ...rest] = read
   return {
     id,

@@ -2,7 +2,7 @@
 
 import { askNode } from '../../chain/nodes/rpc-faults.ts'
 import { type DistributorChange, decodeClaimStatus } from '../../chain/programs/merkle-distributor/index.ts'
-import { plainAccounts } from '../../chain/reads/plain-reads.ts'
+import { accountsAtSlot } from '../../chain/reads/node-reads.ts'
 import type { ChainStateReader, Effects } from '../../following/projection.ts'
 import { DAY_MS } from '../../platform/timing.ts'
 import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
@@ -18,11 +18,10 @@ export const withdrawnAmounts: ChainStateReader<readonly DistributorChange[], bi
   addressesOf: (changes) => changes.flatMap((change) => (change.kind === 'vested_claimed' ? [change.status] : [])),
   callsFor: (addresses) => Math.ceil(addresses / ACCOUNTS_PER_CALL),
   async read(chain, addresses, slot) {
-    const connection = await chain.connection()
     const amounts = new Map<string, bigint>()
     for (let at = 0; at < addresses.length; at += ACCOUNTS_PER_CALL) {
       const part = addresses.slice(at, at + ACCOUNTS_PER_CALL)
-      const { accounts } = await askNode('Reading claims', () => plainAccounts(connection, part, slot))
+      const { accounts } = await askNode('Reading claims', () => accountsAtSlot(chain, part, slot))
       for (const [i, address] of part.entries()) {
         const status = decodeClaimStatus(accounts[i] ?? null)
         if (status !== null) amounts.set(address, status.lockedWithdrawn)

@@ -35,9 +35,8 @@ export async function swapToSol(
       `the token ${mint} has no launch curve and no pool that one migrated to on ${chain.cluster.label}`,
     )
   }
-  const connection = await chain.connection()
   const order = { side: 'sell', amount } as const
-  const quote = await quotePoolSwap(connection, chainPool, order).catch((error) => {
+  const quote = await quotePoolSwap(chain, chainPool, order).catch((error) => {
     if (error instanceof ApiError && error.code === 'bad_request') throw swapRefusal(error.message)
     throw error
   })

@@ -86,7 +86,7 @@ async function receiverOf(
   wallet: string,
 ): Promise<string | null> {
   const receiver = distributor.clawbackReceiver
-  const [account = null] = await accountsAt(await chain.connection(), [receiver])
+  const [account = null] = await accountsAt(chain, [receiver])
   const state = account === null ? null : decodeTokenAccount(account)
   const details = { clawback_receiver: receiver, owner: state?.owner ?? null }
   if (state !== null) {

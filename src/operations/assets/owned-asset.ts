@@ -28,7 +28,7 @@ export async function requireOwnedAsset(
   requirement: OwnershipRequirement,
 ): Promise<OwnedAsset> {
   const { asset: address, param } = requirement
-  const { slot, content, collection } = await readAssetIn(await chain.connection(), address, requirement.collection)
+  const { slot, content, collection } = await readAssetIn(chain, address, requirement.collection)
   if (content.kind === 'absent') throw notFound(`There is no asset at ${address}`, { param: 'asset' })
   if (content.kind === 'burned') throw badRequest(`The asset ${address} is burned`, { param: 'asset' })
   const { asset } = content

@@ -16,15 +16,14 @@ export async function readAssetWithRows(
   services: Pick<Services, 'chain' | 'store' | 'signer' | 'log'>,
   address: string,
 ): Promise<AssetReading> {
-  const connection = await services.chain.connection()
-  const { slot, content } = await readCoreAsset(connection, address)
+  const { slot, content } = await readCoreAsset(services.chain, address)
   if (content.kind === 'absent') return { kind: 'absent', state: null, nft: null, stake: null }
   if (content.kind === 'burned') {
     return { kind: 'burned', state: null, ...(await refreshAssetRows(services, address, { slot, state: null })) }
   }
   const { owner, name, uri, collection } = content.asset
   // The collection may be frozen as a whole.
-  const whole = collection === null ? null : (await readAssetIn(connection, address, collection)).collection
+  const whole = collection === null ? null : (await readAssetIn(services.chain, address, collection)).collection
   const staked = await isAssetStaked(services, content.asset)
   const state = { owner, name, uri, collection, frozen: isFrozen(content.asset, whole), staked }
   return { kind: 'asset', state, ...(await refreshAssetRows(services, address, { slot, state })) }

@@ -36,7 +36,7 @@ async function readSubject({ chain }: Pick<Context, 'chain'>, row: Row<'merkle_t
   const [genesis, airdrop, token] = await Promise.all([
     chain.genesisHash(),
     readAirdrop(chain, row.id),
-    chain.connection().then((connection) => readTokenState(connection, row.mint)),
+    readTokenState(chain, row.mint),
   ])
   const { id, mint, airdrop_count, root, list_sha256, leaf_count, total, total_locked } = row
   // The times of another list's distributor say nothing about this one; the page itself compares the roots.

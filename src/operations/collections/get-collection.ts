@@ -12,7 +12,7 @@ export async function getCollection(
   { address }: Input<GetCollectionRoute>,
 ): Promise<Result<GetCollectionRoute>> {
   const { chain, config } = context
-  const collection = await readCollection(await chain.connection(), address)
+  const collection = await readCollection(chain, address)
   const { name, uri, updateAuthority, updateDelegates, minted, size, permanentFreeze } = collection
   const isListed = config.values['nfts.cosign-collections'].includes(address)
   const wallet = isListed ? await trySigner(context) : null

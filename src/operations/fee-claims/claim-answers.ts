@@ -70,10 +70,9 @@ export async function requireClaimerRent(
   claimer: string,
   accountsToOpen: readonly string[],
 ): Promise<void> {
-  const connection = await chain.connection()
-  const [wallet, ...accounts] = await accountsAt(connection, [claimer, ...accountsToOpen])
+  const [wallet, ...accounts] = await accountsAt(chain, [claimer, ...accountsToOpen])
   const missing = BigInt(accounts.filter((account) => account === null).length)
-  const needed = missing === 0n ? 0n : missing * (await rentFor(connection, TOKEN_ACCOUNT_SIZE))
+  const needed = missing === 0n ? 0n : missing * (await rentFor(chain, TOKEN_ACCOUNT_SIZE))
   const lamports = wallet?.lamports ?? 0n
   if (lamports >= needed) return
   throw badRequest(

@@ -1,5 +1,5 @@
 /** Divides a claim between its recipients, and checks that each can be paid. */
-import type { Connection } from '@solana/web3.js'
+import type { NodeCalls } from '../../chain/nodes/node-call.ts'
 import { quoteAccountAddress, type Share } from '../../chain/programs/dbc/index.ts'
 import { rentFor } from '../../chain/reads/rpc-reads.ts'
 import { decodeTokenAccount } from '../../chain/sending/balance-changes.ts'
@@ -14,7 +14,7 @@ import type { TradingFeeRequest } from './types.ts'
 
 /** Returns the shares, and what the claimer's account of another quote than SOL holds before the claim. */
 export async function payableShares(
-  connection: Connection,
+  node: NodeCalls,
   { pool, party, splits = [], allowsPrograms }: TradingFeeRequest,
   amount: bigint,
 ): Promise<{ shares: Share[]; held: bigint }> {
@@ -25,11 +25,11 @@ export async function payableShares(
   const shares = splits.map(({ recipient }, i) => ({ recipient, amount: parts[i] ?? 0n }))
   requireParts(shares, amount)
   const isSol = pool.quoteMint === WRAPPED_SOL
-  await requireWallets(connection, shares, { isSol, allowsPrograms })
+  await requireWallets(node, shares, { isSol, allowsPrograms })
   if (isSol) return { shares, held: 0n }
   const owners = [party.claimer, ...shares.map(({ recipient }) => recipient)]
   const addresses = await Promise.all(owners.map((owner) => quoteAccountAddress(pool, owner)))
-  const [own, ...accounts] = await accountsAt(connection, addresses)
+  const [own, ...accounts] = await accountsAt(node, addresses)
   const held = own ? (decodeTokenAccount(own)?.amount ?? 0n) : 0n
   return { held, shares: shares.map((share, i) => ({ ...share, account: tokenAccountOf(share, accounts[i], i) })) }
 }
@@ -44,12 +44,12 @@ function requireParts(shares: readonly Share[], total: bigint): void {
 
 /** In SOL, a share that leaves its recipient below rent exemption fails on chain without an explanation. */
 async function requireWallets(
-  connection: Connection,
+  node: NodeCalls,
   shares: readonly Share[],
   { isSol, allowsPrograms }: { isSol: boolean; allowsPrograms: boolean },
 ): Promise<void> {
   const recipients = shares.map(({ recipient }) => recipient)
-  const accounts = await accountsAt(connection, recipients)
+  const accounts = await accountsAt(node, recipients)
   const paidTo = (address: string) =>
     shares.reduce((sum, { recipient, amount }) => (recipient === address ? sum + amount : sum), 0n)
   const faults = recipients.flatMap((wallet, i): RecipientFault[] => {
@@ -57,7 +57,7 @@ async function requireWallets(
     return reason === null ? [] : [{ param: `splits.${i}.recipient`, wallet, reason }]
   })
   refuseRecipients(faults, recipients.length)
-  const least = shares.length === 0 || !isSol ? 0n : await rentFor(connection, 0)
+  const least = shares.length === 0 || !isSol ? 0n : await rentFor(node, 0)
   for (const [i, { recipient }] of shares.entries()) {
     const param = `splits.${i}.recipient`
     const after = (accounts[i]?.lamports ?? 0n) + (isSol ? paidTo(recipient) : 0n)

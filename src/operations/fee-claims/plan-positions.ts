@@ -37,7 +37,7 @@ export async function planPositionClaim(
   const found = await requirePositionPool(context, input.address)
   const { pool } = found
   const owner = input.owner ?? (await ownerOf(context, beneficiary, found))
-  const positions = (await positionsOf(await context.chain.connection(), pool.address, owner)).filter(
+  const positions = (await positionsOf(context.chain, pool.address, owner)).filter(
     ({ feeA, feeB }) => feeA > 0n || feeB > 0n,
   )
   if (positions.length === 0) throw nothingToClaim(pool.address, ` for ${owner}`)
@@ -55,10 +55,9 @@ export async function planPositionClaim(
       return first
     },
   })
-  const connection = await context.chain.connection()
   // A wrapped account is closed again.
   const lasting = ownAccounts.filter((_, i) => [pool.tokenAMint, pool.tokenBMint][i] !== WRAPPED_SOL)
-  const missing = (await accountsAt(connection, lasting)).filter((account) => account === null)
+  const missing = (await accountsAt(context.chain, lasting)).filter((account) => account === null)
   return {
     built,
     opens: missing.map(() => owner),

@@ -25,10 +25,9 @@ export async function planTradingFeeClaim(context: ClaimContext, request: Tradin
     const why = `: a split pays the quote, and only ${base} raw units of its token are there; claim them without splits`
     throw nothingToClaim(pool.address, base === 0n ? whose : `${whose}${why}`)
   }
-  const connection = await context.chain.connection()
   const [{ shares, held }, [token]] = await Promise.all([
-    payableShares(connection, request, amount),
-    accountsAt(connection, [await baseAccountAddress(pool, party.claimer)]),
+    payableShares(context.chain, request, amount),
+    accountsAt(context.chain, [await baseAccountAddress(pool, party.claimer)]),
   ])
   const isTokenMissing = token === null
   const opened = pool.quoteMint === WRAPPED_SOL ? [] : shares.filter(({ account }) => account !== 'open')

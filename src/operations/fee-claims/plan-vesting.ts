@@ -20,7 +20,7 @@ const LAST_SECOND = 253_402_300_799n
 export async function planVestingClaim(context: ClaimContext, pool: DbcPool, payer: string): Promise<PlannedFeeClaim> {
   const { address, hasVesting } = pool
   if (!hasVesting) throw nothingToClaim(address, ': its config locks no tokens')
-  const { at, escrows } = await readLocks(await context.chain.connection(), [await vestingEscrowAddress(address)])
+  const { at, escrows } = await readLocks(context.chain, [await vestingEscrowAddress(address)])
   const [escrow] = escrows
   if (!escrow) {
     throw tooEarly(`The tokens of ${address} are not locked yet: their lock is made with the migration`)

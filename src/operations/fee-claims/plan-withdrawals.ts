@@ -78,7 +78,7 @@ export async function planLeftover(context: ClaimContext, pool: DbcPool, payer: 
     throw tooEarly(`The pool ${address} has not migrated: what is left over is paid after that`)
   }
   if (leftover.withdrawn) throw withdrawnAlready(`The leftover of ${address}`)
-  const amount = await readLeftover(await context.chain.connection(), pool)
+  const amount = await readLeftover(context.chain, pool)
   if (amount === 0n) throw nothingToClaim(address)
   const built = await buildTransaction(context, {
     payer,

@@ -61,7 +61,7 @@ async function positionShare(
   // Positions are their owner's, and the creator's share is claimed only where the platform wallet is the creator.
   const owner = isCreator ? chainPool.pool.creator : wallet
   if (owner !== wallet) return { kind: 'damm_v2', address, owner, quote: 0n, isAny: false }
-  const positions = await positionsOf(await chain.connection(), address, wallet)
+  const positions = await positionsOf(chain, address, wallet)
   const [a, b] = positions.reduce(([a, b], { feeA, feeB }) => [a + feeA, b + feeB], [0n, 0n])
   return { kind: 'damm_v2', address, owner, quote: b, isAny: a > 0n || b > 0n }
 }
@@ -70,7 +70,7 @@ async function positionShare(
 async function vestedTokens(chain: Chain, pool: DbcPool): Promise<Pick<ClaimableShare, 'owner' | 'quote' | 'isAny'>> {
   const none = { owner: pool.creator, quote: 0n, isAny: false }
   if (!pool.isMigrated || !pool.hasVesting) return none
-  const { at, escrows } = await readLocks(await chain.connection(), [await vestingEscrowAddress(pool.address)])
+  const { at, escrows } = await readLocks(chain, [await vestingEscrowAddress(pool.address)])
   const [escrow] = escrows
   if (!escrow) return none
   const { claimable } = vestedAmounts(escrow, BigInt(at.unixSeconds))

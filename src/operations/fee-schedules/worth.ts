@@ -30,8 +30,7 @@ export async function requireWorth(chain: Chain, { built, plan, opens = [] }: Pl
   if (!isSol && plan.estimated_lamports === undefined) return
   const paid = BigInt((isSol ? plan.estimated_quote : undefined) ?? 0) + BigInt(plan.estimated_lamports ?? 0)
   const fee = feeOfMessage(decodeWireTransaction(built.transaction).message)
-  const rent =
-    opens.length === 0 ? 0n : BigInt(opens.length) * (await rentFor(await chain.connection(), TOKEN_ACCOUNT_SIZE))
+  const rent = opens.length === 0 ? 0n : BigInt(opens.length) * (await rentFor(chain, TOKEN_ACCOUNT_SIZE))
   if (paid > fee + rent) return
   throw badRequest(`It pays ${paid} lamports, and costs ${fee + rent}: ${fee} of fee and ${rent} of rent`, {
     param: 'address',

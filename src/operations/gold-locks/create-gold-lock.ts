@@ -31,7 +31,7 @@ export async function createGoldLock(
   const { user, platform_id, lock_duration_days } = input
   const amount = BigInt(input.amount)
   const mint = goldMint(context)
-  const before = await readBeforeLock(await context.chain.connection(), { user, mint })
+  const before = await readBeforeLock(context.chain, { user, mint })
   if (before.escrow !== null) throw await occupiedError(context, user, before.escrow, before)
   const { tokenProgram, decimals } = requireLockable(context, mint, before.token)
   requireEnough(before, { user, mint, amount })

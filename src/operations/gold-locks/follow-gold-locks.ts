@@ -54,8 +54,7 @@ export async function followGoldLocks(services: GoldLockServices, signal?: Abort
   const now = clock.now()
   const next = await nextGoldLocks(store.db, genesis)
   if (!isTimeToLook(next, now, chain.cluster.kind === 'embedded')) return
-  const connection = await chain.connection()
-  const { at } = await readLocks(connection, [])
+  const { at } = await readLocks(chain, [])
   const rows = await dueGoldLocks(store.db, {
     genesis,
     chainNow: at.unixSeconds * 1000,
@@ -68,7 +67,7 @@ export async function followGoldLocks(services: GoldLockServices, signal?: Abort
     signal?.throwIfAborted()
     const part = rows.slice(from, from + LOCKS_PER_CALL)
     const reading = await readLocks(
-      connection,
+      chain,
       part.map(({ escrow }) => escrow),
     )
     const error = await followLocks(services, part, reading, budget, signal)

@@ -20,7 +20,7 @@ export async function getGoldLock(
   context: Context,
   { user }: Input<GetGoldLockRoute>,
 ): Promise<Result<GetGoldLockRoute>> {
-  const { escrow, at } = await readLockOf(await context.chain.connection(), user)
+  const { escrow, at } = await readLockOf(context.chain, user)
   const stored = await storedLock(context, user)
   if (escrow === null) {
     if (stored === null) throw noGoldLock(context, user)

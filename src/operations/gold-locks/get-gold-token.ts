@@ -9,7 +9,7 @@ type GetGoldTokenRoute = Api['goldLocks']['token']
 
 export async function getGoldToken(context: Context): Promise<Result<GetGoldTokenRoute>> {
   const mint = goldMint(context)
-  const token = await readGoldToken(await context.chain.connection(), mint)
+  const token = await readGoldToken(context.chain, mint)
   const { decimals, tokenProgram } = requireLockable(context, mint, token)
   return { mint, decimals, token_program: tokenProgram }
 }

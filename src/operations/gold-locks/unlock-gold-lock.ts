@@ -1,9 +1,9 @@
 /** Builds the unlocking of a gold lock whose time has come, with payout and closing in one transaction. */
 
-import type { Connection } from '@solana/web3.js'
 import { formatDuration } from '../../api/durations.ts'
 import type { Api } from '../../api/index.ts'
 import type { Input, Result } from '../../api/route.ts'
+import type { NodeCalls } from '../../chain/nodes/node-call.ts'
 import {
   buildGoldUnlock,
   type Escrow,
@@ -25,8 +25,7 @@ export async function unlockGoldLock(
   input: Input<UnlockGoldLockRoute>,
 ): Promise<Result<UnlockGoldLockRoute>> {
   const { user, platform_id } = input
-  const connection = await context.chain.connection()
-  const { escrow, at } = await readLockOf(connection, user)
+  const { escrow, at } = await readLockOf(context.chain, user)
   if (escrow === null) throw noGoldLock(context, user)
   const why = goldLockMismatch(context, escrow, await storedLock(context, user))
   if (why !== null) throw noGoldLock(context, user, escrow, why)
@@ -39,7 +38,7 @@ export async function unlockGoldLock(
       details: { escrow: escrow.address, unlocks_at: until, seconds_left: left },
     })
   }
-  await requireUnfrozen(connection, escrow)
+  await requireUnfrozen(context.chain, escrow)
   const { address, mint, tokenProgram, cliffAmount, claimed } = escrow
   const amount = isPaidOut(escrow) ? 0n : cliffAmount - claimed
   const memo = goldLockMemo('gold-unlock', platform_id)
@@ -62,9 +61,9 @@ export async function unlockGoldLock(
 }
 
 /** No tokens can leave or reach a frozen account. The error names who can thaw it. */
-async function requireUnfrozen(connection: Connection, escrow: Escrow): Promise<void> {
+async function requireUnfrozen(node: NodeCalls, escrow: Escrow): Promise<void> {
   const { base: user, mint } = escrow
-  const { lock, wallet, freezeAuthority } = await readUnlockAccounts(connection, escrow)
+  const { lock, wallet, freezeAuthority } = await readUnlockAccounts(node, escrow)
   if (wallet.state !== null && wallet.state.owner !== user) {
     throw badRequest(
       `The token account ${wallet.address} of ${user} belongs to ${wallet.state.owner}: the gold can only be paid out once it is given back`,

@@ -32,7 +32,7 @@ interface MintReading {
 
 /** Throws internal_error when the node fails, because a tree that may be on chain is never replaced. */
 export async function readTreeMint({ chain }: Context, address: string): Promise<MintReading> {
-  const { distributors } = await readDistributors(await chain.connection(), [address])
+  const { distributors } = await readDistributors(chain, [address])
   return { genesis: await chain.genesisHash(), address, distributor: distributors[0] ?? null }
 }
 

@@ -26,8 +26,7 @@ export async function createNft(context: Context, input: Input<CreateNftRoute>):
     await requireRecipients(context, [{ param: 'owner', wallet: owner }], { allowsPrograms: input.allow_programs })
   }
   const { asset, secretKeys } = input.asset === undefined ? freshAsset() : { asset: input.asset, secretKeys: [] }
-  const connection = await context.chain.connection()
-  const { content, isTaken, collection } = await readAssetIn(connection, asset, input.collection)
+  const { content, isTaken, collection } = await readAssetIn(context.chain, asset, input.collection)
   if (collection === null) throw notFound(`There is no collection at ${input.collection}`, { param: 'collection' })
   if (content.kind !== 'absent') throw badRequest(`There is an asset at ${asset} already`, { param: 'asset' })
   if (isTaken) throw notFresh()

@@ -28,7 +28,7 @@ export async function launchSteps(rehearsal: Rehearsal): Promise<void> {
 
 /** Reads the launch's curve from the copy. */
 export async function curveOnCopy({ context, launch }: Rehearsal): Promise<DbcPool> {
-  const pool = await readDbcPool(await context.chain.connection(), launch.address)
+  const pool = await readDbcPool(context.chain, launch.address)
   if (pool === null) throw internal(`The rehearsed pool ${launch.address} cannot be read from the copy`)
   return pool
 }

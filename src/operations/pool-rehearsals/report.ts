@@ -67,7 +67,7 @@ async function bookTerms(rehearsal: Rehearsal, quoteMint: string): Promise<BookT
     const { baseVault, quoteVault } = await curveOnCopy(rehearsal)
     for (const vault of [baseVault, quoteVault]) accounts.set(vault, 'curve')
   }
-  const market = await readDammV2Pool(await context.chain.connection(), await marketOf(rehearsal))
+  const market = await readDammV2Pool(context.chain, await marketOf(rehearsal))
   if (market !== null) for (const vault of [market.tokenAVault, market.tokenBVault]) accounts.set(vault, 'pool')
   return { wallets, accounts, quoteMint, baseMint: launch.mint }
 }
@@ -87,7 +87,7 @@ async function settleProtocol(rehearsal: Rehearsal, books: Books): Promise<void>
   const areClaimed = steps.every(({ stage, status }) => stage !== 'claim' || status !== 'failed')
   if (isMigrated && areClaimed) move(books, 'curve', 'protocol', books.get('curve') ?? NOTHING)
   if (!isMigrated && input.type === 'dbc') return
-  const market = await readDammV2Pool(await context.chain.connection(), await marketOf(rehearsal))
+  const market = await readDammV2Pool(context.chain, await marketOf(rehearsal))
   if (market === null) return
   const { protocolAFee, protocolBFee } = market.raw
   const [base, quote] = [BigInt(String(protocolAFee ?? 0)), BigInt(String(protocolBFee ?? 0))]

@@ -35,7 +35,6 @@ export const LONGEST_PAUSE_MS = FIRST_PAUSE_MS * 2 ** 8
  */
 export async function crankPool(services: PoolServices, row: Row<'pools'>, pool: DbcPool): Promise<void> {
   const { store, clock, chain, log } = services
-  const connection = await chain.connection()
   const step = migrationStep(pool)
   if (step !== 'create_locker' && step !== 'migrate') return
   const operation = `pool.${step}`
@@ -59,7 +58,7 @@ export async function crankPool(services: PoolServices, row: Row<'pools'>, pool:
   await sent.catch(async (error) => {
     if (error instanceof ApiError && error.code === 'conflict') throw error
     // Another daemon may have landed the step meanwhile.
-    const now = await readDbcPool(connection, row.address).catch(() => null)
+    const now = await readDbcPool(chain, row.address).catch(() => null)
     if (now !== null && migrationStep(now) !== step) throw conflict(`The pool ${row.address} has moved on`)
     // A policy that refuses now will refuse in a minute, so frequent retries would only fill its log.
     const next_check_at = clock.now() + pauseAfter(failures + 1)

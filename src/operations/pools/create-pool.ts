@@ -80,9 +80,8 @@ export async function prepareLaunch(context: Context, input: Input<CreatePoolRou
   const receivers = await launchReceiversOf(context, preset)
   const partner = input.type === 'dbc' ? receivers.feeClaimer : await platformWallet(context)
   platformPercentage(preset, { ...input, partner, lockLiquidity: input.lock_liquidity ?? true })
-  const connection = await chain.connection()
-  const quoteProgram = await requireQuoteMint(connection, curve)
-  await requireQuoteBalance(connection, { ...curve, quoteProgram }, { buyer: input.creator, amount: buyLamports })
+  const quoteProgram = await requireQuoteMint(chain, curve)
+  await requireQuoteBalance(chain, { ...curve, quoteProgram }, { buyer: input.creator, amount: buyLamports })
   if (input.type === 'dbc') await requireTakenPreset(context, named, input.creator)
   const sharedConfig = input.type === 'dbc' ? await requireSharedConfig(context, named) : null
   await storage.check()

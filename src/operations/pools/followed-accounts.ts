@@ -134,7 +134,7 @@ const vestingAccount = async (pool: string): Promise<NewFollowedAccount> => ({
 /** Returns null where the node cannot read them, which stops nothing but these pools. */
 async function receiversIn({ chain, log }: FollowServices, configs: readonly string[]) {
   try {
-    return await receiversOf(await chain.connection(), configs)
+    return await receiversOf(chain, configs)
   } catch (error) {
     log.warn({ err: error, configs }, 'the receivers of launch curves could not be read')
     return null

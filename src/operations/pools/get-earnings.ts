@@ -41,7 +41,7 @@ export async function getEarnings(
   const creators = partners.includes(creator) ? [] : [creator]
   const [ofCurve, earned] = await Promise.all([
     curve && readCurveSources(context, curve),
-    damm && readDammV2Earned(await context.chain.connection(), damm.address, [...partners, ...creators]),
+    damm && readDammV2Earned(context.chain, damm.address, [...partners, ...creators]),
   ])
   const positions = (wallets: readonly string[]) =>
     damm === null || earned === null || wallets.length === 0 ? [] : [positionSource(damm.address, earned, wallets)]
@@ -89,12 +89,11 @@ async function bothPools(context: Context, address: string): Promise<BothPools> 
 }
 
 async function readCurveSources({ chain, store }: Context, curve: DbcPool) {
-  const connection = await chain.connection()
   const isLeft = curve.isMigrated && curve.leftover.isPossible && !curve.leftover.withdrawn
   const [recorded, leftover, locks] = await Promise.all([
     claimedTradingFees(store.db, curve.address),
-    isLeft ? readLeftover(connection, curve) : null,
-    curve.hasVesting ? readLocks(connection, [await vestingEscrowAddress(curve.address)]) : null,
+    isLeft ? readLeftover(chain, curve) : null,
+    curve.hasVesting ? readLocks(chain, [await vestingEscrowAddress(curve.address)]) : null,
   ])
   const unixSeconds = BigInt(locks?.at.unixSeconds ?? 0)
   return curveSources(curve, { leftover, escrow: locks?.escrows[0] ?? null, unixSeconds, recorded })

@@ -19,12 +19,8 @@ export type ChainPool = { type: 'dbc'; pool: DbcPool } | { type: 'damm_v2'; pool
  */
 export async function readPools(chain: Chain, addresses: readonly string[]): Promise<(ChainPool | null)[]> {
   if (addresses.length === 0) return []
-  const connection = await chain.connection()
-  const read = await readDbcAccounts(connection, addresses)
-  const [curves, pools] = await Promise.all([
-    dbcPoolsIn(connection, addresses, read),
-    dammV2PoolsIn(connection, addresses, read),
-  ])
+  const read = await readDbcAccounts(chain, addresses)
+  const [curves, pools] = await Promise.all([dbcPoolsIn(chain, addresses, read), dammV2PoolsIn(chain, addresses, read)])
   return addresses.map((_, i) => {
     const [curve, pool] = [curves[i] ?? null, pools[i] ?? null]
     if (curve !== null) return { type: 'dbc', pool: curve }
@@ -65,7 +61,7 @@ export function storedPoolWithChain(row: Row<'pools'>, chainPool: ChainPool | nu
 export async function foreignPool(chain: Chain, chainPool: ChainPool): Promise<Pool> {
   const { address } = chainPool.pool
   const baseMint = chainPool.type === 'dbc' ? chainPool.pool.baseMint : chainPool.pool.tokenAMint
-  const token = await readTokenState(await chain.connection(), baseMint).catch((error) => {
+  const token = await readTokenState(chain, baseMint).catch((error) => {
     if (error instanceof ApiError && error.code !== 'internal_error') return null
     throw error
   })

@@ -143,7 +143,7 @@ async function planDammV2Launch(
     totalSupply: curve.totalSupply,
     initialMarketCapLamports: curve.initialMarketCapLamports,
     feeBps: preset.migration_fee_bps,
-    rent: await rentFor(await context.chain.connection(), MINT_SIZE),
+    rent: await rentFor(context.chain, MINT_SIZE),
   }
   const { built, lastValidBlockHeight } =
     context.txVersion === 1

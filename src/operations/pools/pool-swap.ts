@@ -1,5 +1,5 @@
 /** Quotes, limits and builds a buy or a sell on a pool of either family. */
-import type { Connection } from '@solana/web3.js'
+import type { NodeCalls } from '../../chain/nodes/node-call.ts'
 import * as dammV2 from '../../chain/programs/damm-v2/index.ts'
 import * as dbc from '../../chain/programs/dbc/index.ts'
 import type { ProvenMint } from '../../chain/programs/tokens/index.ts'
@@ -21,8 +21,8 @@ export interface PoolSwapOrder {
 }
 
 /** Throws bad_request naming `amount` for what the pool cannot take, internal_error when the node fails. */
-export const quotePoolSwap = (connection: Connection, { type, pool }: ChainPool, order: PoolSwapOrder) =>
-  type === 'dbc' ? dbc.quoteDbcSwap(connection, pool, order) : dammV2.quoteDammV2Swap(connection, pool, order)
+export const quotePoolSwap = (node: NodeCalls, { type, pool }: ChainPool, order: PoolSwapOrder) =>
+  type === 'dbc' ? dbc.quoteDbcSwap(node, pool, order) : dammV2.quoteDammV2Swap(node, pool, order)
 
 /** Returns the least output in raw units, rounded down. */
 export const minimumOutOf = (estimatedOut: bigint, slippageBps: bigint): bigint =>

@@ -2,7 +2,7 @@
 import type { PresetValidation } from '../../api/pool-previews.ts'
 import type { ExplainedError } from '../../chain/errors/index.ts'
 import { type LaunchTrial, launchProgramHash, tryConfigAtNode, tryDbcLaunch } from '../../chain/programs/dbc/index.ts'
-import type { MaybeAccount } from '../../chain/reads/plain-reads.ts'
+import type { MaybeAccount } from '../../chain/reads/node-reads.ts'
 import { accountsAt } from '../../chain/sending/runs.ts'
 import type { Context } from '../../context.ts'
 import { badRequest } from '../../platform/errors.ts'
@@ -101,12 +101,12 @@ export async function launchTrialOf(
 /** Reads the mint of a quote other than SOL; null for SOL, and for a mint that the cluster lacks. */
 async function quoteMintOf(chain: Context['chain'], { quoteMint }: Curve): Promise<MaybeAccount> {
   if (quoteMint === WRAPPED_SOL) return null
-  const [account = null] = await accountsAt(await chain.connection(), [quoteMint])
+  const [account = null] = await accountsAt(chain, [quoteMint])
   return account !== null && isTokenProgram(account.owner) ? account : null
 }
 
 async function clusterRent(chain: Context['chain']): Promise<Rent | undefined> {
-  const [sysvar = null] = await accountsAt(await chain.connection(), [RENT_SYSVAR])
+  const [sysvar = null] = await accountsAt(chain, [RENT_SYSVAR])
   return sysvar === null ? undefined : readRentSysvar(sysvar.data)
 }
 

@@ -42,7 +42,7 @@ export const poolProjection: Projection<readonly PoolChange[], string> = {
   chainState: {
     addressesOf: (changes) => changes.flatMap((each) => (each.kind === 'creator_transferred' ? [each.pool] : [])),
     callsFor: creatorReadCalls,
-    read: async (chain, pools, slot) => readPoolCreators(await chain.connection(), pools, slot),
+    read: async (chain, pools, slot) => readPoolCreators(chain, pools, slot),
   },
   async write(tx, effects) {
     const drafts: EventDraft[] = []

@@ -32,7 +32,7 @@ export async function sharePreset(
   await requireTakenPreset(context, named, payer)
   const kept = status === 'pending' ? row : null
   const config = kept === null ? freshKey() : openKey(context, kept)
-  await requireQuoteMint(await context.chain.connection(), named.curve)
+  await requireQuoteMint(context.chain, named.curve)
   const content = { config: config.address, curve: named.curve, ...receivers }
   const built = await buildTransaction(context, {
     payer,

@@ -36,7 +36,7 @@ export async function readSharedConfig(
   }
   const row = await findSharedConfig(store.db, key)
   if (row === null) return { key, receivers, row, status: 'missing' }
-  const [account = null] = await accountsAt(await chain.connection(), [row.address])
+  const [account = null] = await accountsAt(chain, [row.address])
   if (account === null) return { key, receivers, row, status: 'pending' }
   const isSame = account.owner === PROGRAMS.dbc.id && sharedDataHash(account.data) === row.data_sha256
   return { key, receivers, row, status: isSame ? 'live' : 'different' }

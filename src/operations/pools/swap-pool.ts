@@ -24,7 +24,7 @@ export async function swapPool(context: Context, input: Input<SwapPoolRoute>): P
       details: { migrated_to: next },
     })
   }
-  const quote = await quotePoolSwap(await chain.connection(), chainPool, order)
+  const quote = await quotePoolSwap(chain, chainPool, order)
   const minimumOut = minimumOutOf(quote.estimatedOut, BigInt(slippage_bps))
   const paid = paidMint(chainPool, side)
   const proof = paid.mint === WRAPPED_SOL ? [] : [await decimalsProof(payer, paid)]

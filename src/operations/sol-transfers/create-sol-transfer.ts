@@ -30,10 +30,9 @@ export async function createSolTransfer(
   input: Input<CreateSolTransferRoute>,
 ): Promise<Result<CreateSolTransferRoute>> {
   const { payer, recipient, lamports, allow_programs } = input
-  const connection = await context.chain.connection()
   const [[sender = null, receiver = null], least] = await Promise.all([
-    accountsAt(connection, [payer, recipient]),
-    rentFor(connection, 0),
+    accountsAt(context.chain, [payer, recipient]),
+    rentFor(context.chain, 0),
   ])
   requireRecipient(recipient, receiver, { payer, allowsPrograms: allow_programs })
   const held = requireSender(payer, sender)

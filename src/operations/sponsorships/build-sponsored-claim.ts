@@ -66,7 +66,7 @@ export async function sponsoredClaimTerms(
   const payable = await requireClaim(context, { id, claimer, leaf })
   const { status, tokens, claim } = payable
   const opened = claim.opensAccount ? tokens.account : undefined
-  const rents = await claimRents(await context.chain.connection(), { status: status.account, tokens: opened })
+  const rents = await claimRents(context.chain, { status: status.account, tokens: opened })
   return { payable, ...rents }
 }
 
@@ -89,7 +89,7 @@ async function buildPaid(
     },
   })
   if (failure === undefined) return built
-  const [held] = await readWallets(await context.chain.connection(), [wallet])
+  const [held] = await readWallets(context.chain, [wallet])
   if ((held?.lamports ?? 0n) >= rent + LEAST_HELD) throw claimWouldFail(failure)
   throw sponsorUnavailable('it has too little SOL; send it some')
 }

@@ -54,6 +54,6 @@ export async function claimedWallets(
     )
   }
   const records = await Promise.all(wallets.map((wallet) => claimStatusAddress(address, wallet)))
-  const accounts = await accountsAt(await context.chain.connection(), records)
+  const accounts = await accountsAt(context.chain, records)
   return new Set(wallets.filter((_, i) => decodeClaimStatus(accounts[i] ?? null) !== null))
 }

@@ -49,16 +49,15 @@ export async function readTransfer(
   request: TransferRequest,
 ): Promise<TransferReading> {
   const { payer, mint, airdrop_id: id } = request
-  const connection = await context.chain.connection()
-  const token = await readTokenState(connection, mint)
+  const token = await readTokenState(context.chain, mint)
   requireSendable(token, { acceptsTransferFee: request.accept_transfer_fee })
   const wallets = request.recipients.map(({ wallet }) => wallet)
   const claimed = id === undefined ? new Set() : await claimedWallets(context, { id, mint, wallets })
   const { tokenProgram, extensions } = token
   const [[sender, ...receivers], [paying], rentPerAccount] = await Promise.all([
-    readReceivers(connection, { mint, tokenProgram, wallets: [payer, ...wallets] }),
-    readWallets(connection, [payer]),
-    rentFor(connection, extensions?.accountBytes ?? TOKEN_ACCOUNT_SIZE),
+    readReceivers(context.chain, { mint, tokenProgram, wallets: [payer, ...wallets] }),
+    readWallets(context.chain, [payer]),
+    rentFor(context.chain, extensions?.accountBytes ?? TOKEN_ACCOUNT_SIZE),
   ])
   const terms = {
     payer,

@@ -9,7 +9,7 @@ import { rawTokenOf } from './raw-token.ts'
 type GetTokenRoute = Api['tokens']['get']
 
 export async function getToken(context: Context, { mint }: Input<GetTokenRoute>): Promise<Result<GetTokenRoute>> {
-  const token = await readTokenState(await context.chain.connection(), mint)
+  const token = await readTokenState(context.chain, mint)
   return { mint, status: tokenStatus(token), raw: (await assetOf(context, mint)) ?? rawTokenOf(token) }
 }
 

@@ -34,7 +34,7 @@ export async function readTokenLabels(
   chain: Context['chain'],
   mints: readonly string[],
 ): Promise<ReadonlyMap<string, TokenLabel | null>> {
-  const states = await readTokens(await chain.connection(), mints)
+  const states = await readTokens(chain, mints)
   return new Map(mints.map((mint, i) => [mint, tokenLabelOf(states[i] ?? null)]))
 }
 

@@ -73,7 +73,7 @@ export const tokenProjection: Projection<TokenChanges, OnChainToken> = {
     addressesOf: (changes) => ofTokens(changes).map(({ mint }) => mint),
     callsFor: tokenReadCalls,
     async read(chain, mints, slot) {
-      const states = await readTokens(await chain.connection(), mints, slot)
+      const states = await readTokens(chain, mints, slot)
       return new Map(states.flatMap((state) => (state === null ? [] : [[state.mint, state] as const])))
     },
   },

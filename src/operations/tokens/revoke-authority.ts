@@ -25,7 +25,7 @@ export async function revokeAuthority(
   input: Input<RevokeAuthorityRoute>,
 ): Promise<Result<RevokeAuthorityRoute>> {
   const { mint, type, payer } = input
-  const token = await readTokenState(await context.chain.connection(), mint)
+  const token = await readTokenState(context.chain, mint)
   const holder = authorityHolderOf(token, type)
   if (holder === null)
     throw badRequest(`The token ${mint} has no ${type} authority: it is revoked already`, { param: 'type' })

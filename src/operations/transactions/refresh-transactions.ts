@@ -30,7 +30,7 @@ export async function refreshTransactions(context: Context, input: Input<Refresh
     requireBlockhash(transaction, `transactions.${i}`)
     requireUnsigned(transaction, generated, `transactions.${i}`)
   }
-  const { blockhash, lastValidBlockHeight } = await readLatestBlockhash(await chain.connection())
+  const { blockhash, lastValidBlockHeight } = await readLatestBlockhash(chain)
   const fresh = earlier.map(({ raw }) => cosignedBy(withBlockhash(raw, blockhash), keys).transaction)
   const signers = earlier.flatMap(({ message }) => message.keys.slice(0, message.signers))
   const answer = {

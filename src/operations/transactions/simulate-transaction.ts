@@ -12,5 +12,5 @@ export async function simulateTransaction(
   { transaction }: Input<SimulateTransactionRoute>,
 ): Promise<Result<SimulateTransactionRoute>> {
   const decoded = decodeTransaction(transaction)
-  return simulate(await chain.connection(), decoded)
+  return simulate(chain, decoded)
 }

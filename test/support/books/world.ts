@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as cpAmm from '@meteora-ag/cp-amm-sdk'
 import * as spl from '@solana/spl-token'
-import { Connection, Keypair, type PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
+import { Keypair, type PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
 import { expect } from 'vitest'
 import type { Beneficiary, FeeClaimKind } from '../../../src/api/fee-claims.ts'
 import { localFetch } from '../../../src/localnet/fetch.ts'
@@ -14,6 +14,7 @@ import { reconcileRecords } from '../../../src/operations/transactions/reconcile
 import { WRAPPED_SOL } from '../../../src/solana/program-ids.ts'
 import { DBC_POOL_AUTHORITY } from '../../../src/solana/programs.ts'
 import { memo, SOL, signed } from '../local-chain.ts'
+import { testNode } from '../node.ts'
 import { addressOf, type ChainAndNode, openPlatform, RICH, setPolicy, signWith } from '../pool-platform.ts'
 import type { Answer } from '../request.ts'
 import { watchAccounts } from './balances.ts'
@@ -112,7 +113,7 @@ export async function openWorld(base: ChainAndNode, { preset, quoteDecimals }: B
   const most = String(2n ** 63n)
   const tokens = 'quote_mint' in quote ? [{ mint: quote.quote_mint, per_transaction: most, per_day: most }] : []
   await setPolicy(platform, { ...RICH, tokens })
-  const connection = new Connection('http://embedded.test', {
+  const connection = testNode('http://embedded.test', {
     fetch: localFetch(createRpc(chain)) as typeof fetch,
     commitment: 'processed',
   })

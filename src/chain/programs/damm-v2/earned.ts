@@ -1,9 +1,10 @@
 /** Reads what a pool of DAMM v2 has earned since its beginning: Meteora's part, and that of the positions of some wallets. */
-import type { Connection } from '@solana/web3.js'
+
 import { notFound } from '../../../platform/errors.ts'
 import { TOKEN_2022_PROGRAM } from '../../../solana/program-ids.ts'
+import type { NodeCalls } from '../../nodes/node-call.ts'
 import { askNode } from '../../nodes/rpc-faults.ts'
-import { plainTokenAccounts } from '../../reads/plain-reads.ts'
+import { tokenAccountsOf } from '../../reads/node-reads.ts'
 import { addressOfKey } from '../derived-addresses.ts'
 import { positionKeys } from './addresses.ts'
 import { decodeDammV2Pool, decodePosition, loadSdk, toBigint } from './program.ts'
@@ -42,12 +43,12 @@ const NO_AMOUNTS: EarnedAmounts = { accrued: 0n, claimable: 0n, claimed: 0n }
  * internal_error when the node fails.
  */
 export async function readDammV2Earned(
-  connection: Connection,
+  node: NodeCalls,
   pool: string,
   owners: readonly string[],
 ): Promise<DammV2Earned> {
   const { sdk } = await loadSdk()
-  const held = await Promise.all(owners.map((owner) => candidatesOf(connection, owner)))
+  const held = await Promise.all(owners.map((owner) => candidatesOf(node, owner)))
   const byOwner = new Map<string, EarnedSides>(owners.map((owner) => [owner, { a: NO_AMOUNTS, b: NO_AMOUNTS }]))
   const candidates = held.flatMap(({ positions }, i) =>
     positions.map((position) => ({ position, owner: owners[i] ?? '' })),
@@ -55,7 +56,7 @@ export async function readDammV2Earned(
   let pools: Pick<DammV2Earned, 'positions' | 'protocol'> | undefined
   for (const part of candidates.length === 0 ? [[]] : chunksOf(candidates, POSITIONS_PER_READ)) {
     const together = [pool, ...part.map(({ position }) => position)]
-    const [account, ...accounts] = (await readTogether(connection, 'Reading positions', together)).accounts
+    const [account, ...accounts] = (await readTogether(node, 'Reading positions', together)).accounts
     const state = await decodeDammV2Pool(account)
     if (state === null) throw notFound(`There is no DAMM v2 pool at ${pool}`, { param: 'address' })
     const { metrics } = state
@@ -94,10 +95,10 @@ const plus = (sum: EarnedAmounts, claimable: bigint, claimed: bigint): EarnedAmo
 })
 
 /** Addresses of positions, those first whose NFT still lies where the program has minted it. */
-async function candidatesOf(connection: Connection, owner: string) {
+async function candidatesOf(node: NodeCalls, owner: string) {
   const { PublicKey } = await import('@solana/web3.js')
   const accounts = await askNode('Reading the positions of a wallet', () =>
-    plainTokenAccounts(connection, owner, TOKEN_2022_PROGRAM),
+    tokenAccountsOf(node, owner, TOKEN_2022_PROGRAM),
   )
   // The token account of an NFT has the amount one. Its mint comes first, and the amount follows mint and owner.
   const nfts = accounts.filter(({ account: { data } }) => data.length >= 72 && data.readBigUInt64LE(64) === 1n)

@@ -1,14 +1,13 @@
 /** Reads the positions that a wallet holds in a pool, and their claimable fees. */
 
 import { base58 } from '@scure/base'
-import type { Connection } from '@solana/web3.js'
 import { notFound } from '../../../platform/errors.ts'
 import { isAddress } from '../../../solana/addresses.ts'
 import { TOKEN_2022_PROGRAM } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
-import type { Chain } from '../../connection.ts'
+import type { NodeCalls } from '../../nodes/node-call.ts'
 import { askNode } from '../../nodes/rpc-faults.ts'
-import { plainTokenAccounts } from '../../reads/plain-reads.ts'
+import { tokenAccountsOf } from '../../reads/node-reads.ts'
 import { addressOfKey } from '../derived-addresses.ts'
 import { positionKeys } from './addresses.ts'
 import { decodeDammV2Pool, decodePosition, loadSdk, POSITION_DISCRIMINATOR_BYTES, toBigint } from './program.ts'
@@ -37,7 +36,7 @@ const LEAST_PART = 1_000n
  * Returns the addresses of a pool's largest positions with at least a thousandth of its liquidity, whoever owns them,
  * in one search. Throws internal_error when the node fails.
  */
-export function positionsIn(chain: Pick<Chain, 'call'>, pool: string): Promise<string[]> {
+export function positionsIn(chain: NodeCalls, pool: string): Promise<string[]> {
   const filters = [
     { memcmp: { offset: 0, bytes: POSITION_DISCRIMINATOR } },
     { memcmp: { offset: POOL_OFFSET, bytes: pool } },
@@ -73,10 +72,10 @@ const POSITIONS_PER_CALL = 99
  * Finds positions by the NFTs in the owner's token accounts, ordered by address. Throws not_found when the pool is
  * gone, internal_error when the node fails.
  */
-export async function positionsOf(connection: Connection, pool: string, owner: string): Promise<DammV2Position[]> {
+export async function positionsOf(node: NodeCalls, pool: string, owner: string): Promise<DammV2Position[]> {
   const [{ PublicKey }, { sdk }] = await Promise.all([import('@solana/web3.js'), loadSdk()])
   const held = await askNode('Reading the positions of a wallet', () =>
-    plainTokenAccounts(connection, owner, TOKEN_2022_PROGRAM),
+    tokenAccountsOf(node, owner, TOKEN_2022_PROGRAM),
   )
   const candidates = await Promise.all(
     held
@@ -91,7 +90,7 @@ export async function positionsOf(connection: Connection, pool: string, owner: s
   // The pool is read even without candidates, to distinguish a missing pool from one without positions.
   for (const part of candidates.length === 0 ? [[]] : chunksOf(candidates, POSITIONS_PER_CALL)) {
     const together = [pool, ...part.map(({ position }) => position)]
-    const [poolAccount, ...accounts] = (await readTogether(connection, 'Reading positions', together)).accounts
+    const [poolAccount, ...accounts] = (await readTogether(node, 'Reading positions', together)).accounts
     const poolState = await decodeDammV2Pool(poolAccount)
     if (poolState === null) throw notFound(`There is no DAMM v2 pool at ${pool}`, { param: 'address' })
     for (const [i, { position, positionNftAccount }] of part.entries()) {

@@ -3,7 +3,7 @@ import type { PoolState, PositionState } from '@meteora-ag/cp-amm-sdk'
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import type BN from 'bn.js'
 import { PROGRAMS } from '../../../solana/programs.ts'
-import type { NodeAccount } from '../../reads/plain-reads.ts'
+import type { NodeAccount } from '../../reads/node-reads.ts'
 import { fixedKeys } from './addresses.ts'
 
 type DammV2Account = NodeAccount | null | undefined

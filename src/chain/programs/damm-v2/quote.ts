@@ -1,12 +1,13 @@
 /** Quotes a swap at this moment by the program's own arithmetic. */
+
 import type { PoolState } from '@meteora-ag/cp-amm-sdk'
-import type { Connection } from '@solana/web3.js'
 import type BN from 'bn.js'
 import { badRequest, internal, notFound } from '../../../platform/errors.ts'
 import { CLOCK_SYSVAR, TOKEN_2022_PROGRAM } from '../../../solana/program-ids.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
+import type { NodeCalls } from '../../nodes/node-call.ts'
 import { nodeReason } from '../../nodes/rpc-faults.ts'
-import type { NodeAccount } from '../../reads/plain-reads.ts'
+import type { NodeAccount } from '../../reads/node-reads.ts'
 import { decodeDammV2Pool, loadSdk, type Sdk, toBigint } from './program.ts'
 import { type DammV2Pool, readTogether } from './state.ts'
 
@@ -34,7 +35,7 @@ const [EPOCH_OFFSET, TIMESTAMP_OFFSET] = [16, 32]
  * cannot take, not_found when the pool is gone, internal_error when the node fails.
  */
 export async function quoteDammV2Swap(
-  connection: Connection,
+  node: NodeCalls,
   pool: Pick<DammV2Pool, 'address' | 'tokenAMint' | 'tokenBMint'>,
   { side, amount }: SwapOrder,
 ): Promise<DammV2SwapQuote> {
@@ -42,14 +43,14 @@ export async function quoteDammV2Swap(
   const { sdk, toBn } = await loadSdk()
   const { address, tokenAMint, tokenBMint } = pool
   const together = [address, CLOCK_SYSVAR, tokenAMint, tokenBMint]
-  const { slot, accounts } = await readTogether(connection, 'Reading a pool', together)
+  const { slot, accounts } = await readTogether(node, 'Reading a pool', together)
   const [account, clock, mintA, mintB] = accounts
   const state = await decodeDammV2Pool(account)
   if (state === null) throw notFound(`There is no DAMM v2 pool at ${address}`, { param: 'address' })
   if (!clock || !mintA || !mintB) {
     throw internal(`Reading the pool ${address} failed at the RPC node: accounts are missing in its answer`)
   }
-  const point = toBn(state.activationType === 0 ? BigInt(slot) : await timeAt(connection, slot, clock))
+  const point = toBn(state.activationType === 0 ? BigInt(slot) : await timeAt(node, slot, clock))
   if (!sdk.isSwapEnabled(state, point)) throw badRequest(`The pool ${address} is not open for swaps`)
   const epoch = Number(clock.data.readBigUInt64LE(EPOCH_OFFSET))
   const [a, b] = [[tokenAMint, mintA] as const, [tokenBMint, mintB] as const]
@@ -88,10 +89,10 @@ function calculate(sdk: Sdk, state: PoolState, order: { side: SwapSide; point: B
 /**
  * Returns Unix seconds. The sysvar has the time of the last block, and a chain without new blocks has moved on since.
  */
-async function timeAt(connection: Connection, slot: number, clock: NodeAccount) {
+async function timeAt(node: NodeCalls, slot: number, clock: NodeAccount) {
   const sysvar = clock.data.readBigInt64LE(TIMESTAMP_OFFSET)
   // Nodes refuse this for slots whose block they do not have. The sysvar is then the only source.
-  const block = BigInt((await connection.getBlockTime(slot).catch(() => null)) ?? 0)
+  const block = BigInt((await node.call<number | null>('getBlockTime', [slot]).catch(() => null)) ?? 0)
   return block > sysvar ? block : sysvar
 }
 

@@ -1,13 +1,13 @@
 /** Reads pools of DAMM v2, with the balances of their vaults. */
 
 import type { PoolState } from '@meteora-ag/cp-amm-sdk'
-import type { Connection } from '@solana/web3.js'
 import { internal } from '../../../platform/errors.ts'
 import { ACCOUNTS_PER_CALL } from '../../../solana/constants.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
 import { TOKEN_AMOUNT_OFFSET } from '../../../solana/token-accounts.ts'
+import type { NodeCalls } from '../../nodes/node-call.ts'
 import { askNode } from '../../nodes/rpc-faults.ts'
-import { type AccountsAtSlot, type NodeAccount, plainAccounts } from '../../reads/plain-reads.ts'
+import { type AccountsAtSlot, accountsAtSlot, type NodeAccount } from '../../reads/node-reads.ts'
 import { addressOfKey } from '../derived-addresses.ts'
 import { dammV2PriceText } from './prices.ts'
 import { dammV2JsonSafe, decodeDammV2Pool, toBigint } from './program.ts'
@@ -53,8 +53,8 @@ const FEE_MODES = ['both', 'b', 'compounding'] as const
 const DECIMALS_OFFSET = 44
 
 /** Returns null when the address has no pool of the program. Throws internal_error when the node fails. */
-export async function readDammV2Pool(connection: Connection, address: string): Promise<DammV2Pool | null> {
-  const [pool] = await readDammV2Pools(connection, [address])
+export async function readDammV2Pool(node: NodeCalls, address: string): Promise<DammV2Pool | null> {
+  const [pool] = await readDammV2Pools(node, [address])
   return pool ?? null
 }
 
@@ -62,23 +62,20 @@ export async function readDammV2Pool(connection: Connection, address: string): P
  * Returns pools in the order of the addresses, each with its vaults at one slot. It takes one call per hundred
  * addresses, then one per twenty pools among them. Throws internal_error when the node fails.
  */
-export async function readDammV2Pools(
-  connection: Connection,
-  addresses: readonly string[],
-): Promise<(DammV2Pool | null)[]> {
+export async function readDammV2Pools(node: NodeCalls, addresses: readonly string[]): Promise<(DammV2Pool | null)[]> {
   const accounts: AccountsAtSlot['accounts'] = []
   let slot = 0
   for (const part of chunksOf(addresses, ACCOUNTS_PER_CALL)) {
-    const read = await readTogether(connection, 'Reading pools', part)
+    const read = await readTogether(node, 'Reading pools', part)
     slot = Math.max(slot, read.slot)
     accounts.push(...read.accounts)
   }
-  return dammV2PoolsIn(connection, addresses, { slot, accounts })
+  return dammV2PoolsIn(node, addresses, { slot, accounts })
 }
 
 /** Returns the same from the accounts of the addresses, which were read before. `slot` is that of the latest of them. */
 export async function dammV2PoolsIn(
-  connection: Connection,
+  node: NodeCalls,
   addresses: readonly string[],
   { slot, accounts: read }: AccountsAtSlot,
 ): Promise<(DammV2Pool | null)[]> {
@@ -93,7 +90,7 @@ export async function dammV2PoolsIn(
       address,
       ...[tokenAVault, tokenBVault, tokenAMint, tokenBMint].map(addressOfKey),
     ])
-    const { accounts } = await readTogether(connection, 'Reading pools', together, slot)
+    const { accounts } = await readTogether(node, 'Reading pools', together, slot)
     for (const [i, [address]] of part.entries()) {
       const own = accounts.slice(i * ACCOUNTS_PER_POOL, (i + 1) * ACCOUNTS_PER_POOL)
       pools.set(address, await describePool(address, own))
@@ -152,16 +149,12 @@ const baseFeeMode = (state: PoolState): number => state.poolFees.baseFee.baseFee
  * Reads at most a hundred accounts at one slot, which is at least `minSlot`. Throws internal_error when the node fails.
  */
 export async function readTogether(
-  connection: Connection,
+  node: NodeCalls,
   what: string,
   addresses: readonly string[],
   minSlot?: number,
 ): Promise<AccountsAtSlot> {
-  return askNode(what, async () => {
-    const answer = await plainAccounts(connection, addresses, minSlot)
-    if (answer.accounts.length !== addresses.length) throw new Error('it answers with parts missing')
-    return answer
-  })
+  return askNode(what, () => accountsAtSlot(node, addresses, minSlot))
 }
 
 export function chunksOf<T>(items: readonly T[], size: number): T[][] {

@@ -1,8 +1,9 @@
 /** Tries the config of a preset at the node, where the program cannot be run here. */
+
 import { internal } from '../../../platform/errors.ts'
 import { freshKey } from '../../../solana/signatures.ts'
-import type { Chain } from '../../connection.ts'
 import { type ExplainedError, explainTransactionError } from '../../errors/index.ts'
+import type { NodeCalls } from '../../nodes/node-call.ts'
 import { buildConfig } from './config.ts'
 import type { LaunchCurve } from './types.ts'
 
@@ -16,7 +17,7 @@ interface ConfigRun {
  * internal_error when the node does not run it.
  */
 export async function tryConfigAtNode(
-  chain: Pick<Chain, 'call'>,
+  chain: NodeCalls,
   { curve, payer }: { curve: LaunchCurve; payer: string },
 ): Promise<ExplainedError | null> {
   const { transaction } = await buildConfig({

@@ -1,9 +1,9 @@
 /** Tries a launch on a chain of its own in memory, with the programs of the cache: whether they take it, and what it costs. */
+
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Connection, PublicKey } from '@solana/web3.js'
 import type { TrialChain } from '../../../localnet/trial.ts'
 import { ApiError } from '../../../platform/errors.ts'
 import type { ChainAccount } from '../../../solana/accounts.ts'
@@ -16,6 +16,7 @@ import { PROGRAMS } from '../../../solana/programs.ts'
 import { freshKey } from '../../../solana/signatures.ts'
 import { MINT_SIZE, TOKEN_ACCOUNT_SIZE } from '../../../solana/token-accounts.ts'
 import { type ExplainedError, explainTransactionError } from '../../errors/index.ts'
+import type { NodeCalls } from '../../nodes/node-call.ts'
 import { programFile } from '../../program-cache/cache.ts'
 import type { UnsignedTransaction } from '../../sending/unsigned.ts'
 import { buildDbcLaunch, buildWholeDbcLaunch, type DbcLaunchContent } from './launch.ts'
@@ -108,10 +109,7 @@ export async function tryDbcLaunch({
   const textByteRent = isPadded ? 0n : chain.minimumBalance(1) - chain.minimumBalance(0)
   const texts = { textByteRent, textBytes: Object.values(TRIAL_TEXTS).join('').length }
   const cost = { ...costOf(chain, fresh), ...texts, networkFee, total, transactions: built.length, version }
-  const pool = await readDbcPool(
-    connectionOf(chain),
-    await dbcPoolAddress({ mint, config, quoteMint: curve.quoteMint }),
-  )
+  const pool = await readDbcPool(callsOf(chain), await dbcPoolAddress({ mint, config, quoteMint: curve.quoteMint }))
   if (pool === null || pool.quoteReserve >= pool.threshold) return { failure: null, cost }
   const amount = (pool.threshold - pool.quoteReserve) / BOUGHT_PART + 1n
   const order = { payer: buyer, pool, side: 'buy' as const, amount, minimumOut: 0n, recentBlockhash: TRIAL_BLOCKHASH }
@@ -205,15 +203,15 @@ const walletWith = (lamports: bigint): ChainAccount => ({
   executable: false,
 })
 
-/** The part of a connection that reads pools. */
-export function connectionOf({ account }: Pick<TrialChain, 'account'>): Connection {
-  const read = async (keys: PublicKey[]) => {
-    const { PublicKey } = await import('@solana/web3.js')
-    const value = keys.map((key) => {
-      const found = account(key.toBase58())
-      return found && { ...found, data: Buffer.from(found.data), owner: new PublicKey(found.owner) }
+/** The calls of a trial's chain: it shows accounts. */
+export const callsOf = ({ account }: Pick<TrialChain, 'account'>): NodeCalls => ({
+  async call<T>(_: string, [addresses]: readonly unknown[]) {
+    const value = (addresses as string[]).map((address) => {
+      const { owner, executable, lamports, data } = account(address) ?? {}
+      if (owner === undefined || data === undefined) return null
+      const shown = [Buffer.from(data).toString('base64'), 'base64']
+      return { owner, executable, lamports: Number(lamports), exactLamports: String(lamports), data: shown }
     })
-    return { context: { slot: 1 }, value }
-  }
-  return { getMultipleAccountsInfoAndContext: read } as unknown as Connection
-}
+    return { context: { slot: 1 }, value } as T
+  },
+})

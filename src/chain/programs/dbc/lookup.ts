@@ -1,7 +1,7 @@
 /** Finds the pools of a token: its launch curve by a search, and those that curves migrate to by derivation. */
 
 import { PROGRAMS } from '../../../solana/programs.ts'
-import type { Chain } from '../../connection.ts'
+import type { NodeCalls } from '../../nodes/node-call.ts'
 import { askNode } from '../../nodes/rpc-faults.ts'
 import { openDbc } from './program.ts'
 
@@ -12,7 +12,7 @@ const BASE_MINT_OFFSET = 136
  * Returns the launch curves of the token, of which the program permits one, from all accounts of the program that name
  * it.
  */
-export async function findCurves(chain: Pick<Chain, 'call'>, mint: string): Promise<string[]> {
+export async function findCurves(chain: NodeCalls, mint: string): Promise<string[]> {
   const filters = [{ memcmp: { offset: BASE_MINT_OFFSET, bytes: mint } }]
   const options = { filters, encoding: 'base64', dataSlice: { offset: 0, length: 0 }, commitment: 'confirmed' }
   return askNode('Looking for the launch curve of the token', async () => {

@@ -1,10 +1,11 @@
 /** Reads the mint that a curve is to be traded against, and tells whether the program takes it. */
-import type { Connection } from '@solana/web3.js'
+
 import { badRequest } from '../../../platform/errors.ts'
 import { SOL_DECIMALS } from '../../../solana/constants.ts'
 import { TOKEN_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { readMint, readTokenAccount, TOKEN_ACCOUNT_SIZE } from '../../../solana/token-accounts.ts'
-import type { NodeAccount } from '../../reads/plain-reads.ts'
+import type { NodeCalls } from '../../nodes/node-call.ts'
+import type { NodeAccount } from '../../reads/node-reads.ts'
 import { openDbc, quoteAccount } from './program.ts'
 import { readDbcAccounts } from './state.ts'
 import type { DbcPool, LaunchCurve } from './types.ts'
@@ -20,21 +21,21 @@ type Quoted = Pick<LaunchCurve, 'quoteMint' | 'quoteDecimals'>
  * Returns the token program of the curve's quote. SOL takes no request. Throws bad_request naming `preset` for a mint
  * that is none, has other decimals or needs a token badge, internal_error when the node fails.
  */
-export async function requireQuoteMint(connection: Connection, curve: Quoted): Promise<DbcPool['quoteProgram']> {
+export async function requireQuoteMint(node: NodeCalls, curve: Quoted): Promise<DbcPool['quoteProgram']> {
   if (curve.quoteMint === WRAPPED_SOL) return 'spl'
-  const { accounts } = await readDbcAccounts(connection, [curve.quoteMint])
+  const { accounts } = await readDbcAccounts(node, [curve.quoteMint])
   return quoteProgramOf(curve, accounts[0] ?? null)
 }
 
 /** Throws bad_request naming `buy_amount` where the buyer holds less than `amount` raw units of another quote than SOL. */
 export async function requireQuoteBalance(
-  connection: Connection,
+  node: NodeCalls,
   { quoteMint, quoteDecimals, quoteProgram }: Quoted & Pick<DbcPool, 'quoteProgram'>,
   { buyer, amount }: { buyer: string; amount: bigint },
 ): Promise<void> {
   if (quoteMint === WRAPPED_SOL || amount === 0n) return
   const { address } = await quoteAccount({ quoteMint, quoteProgram }, (await openDbc()).key(buyer))
-  const { accounts } = await readDbcAccounts(connection, [address.toBase58()])
+  const { accounts } = await readDbcAccounts(node, [address.toBase58()])
   const account = accounts[0] ?? null
   const held = account === null ? 0n : (readTokenAccount(account)?.amount ?? 0n)
   if (held >= amount) return

@@ -1,15 +1,15 @@
 /** Reads launch curves from the chain: pools with their configs, many at a time, and their progress. */
 
 import type { PoolConfig, VirtualPool } from '@meteora-ag/dynamic-bonding-curve-sdk'
-import type { Connection } from '@solana/web3.js'
 import { internal, notFound } from '../../../platform/errors.ts'
 import { ACCOUNTS_PER_CALL, SOL_DECIMALS } from '../../../solana/constants.ts'
 import { CLOCK_SYSVAR, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { TOKEN_AMOUNT_OFFSET } from '../../../solana/token-accounts.ts'
+import type { NodeCalls } from '../../nodes/node-call.ts'
 import { askNode } from '../../nodes/rpc-faults.ts'
 import { chainTimeOf } from '../../reads/chain-clock.ts'
-import { type AccountsAtSlot, type NodeAccount, plainAccounts } from '../../reads/plain-reads.ts'
+import { type AccountsAtSlot, accountsAtSlot, type NodeAccount } from '../../reads/node-reads.ts'
 import { addressOfKey } from '../derived-addresses.ts'
 import { earnedOf } from './earned.ts'
 import { oneTimeClaimsOf } from './one-time-claims.ts'
@@ -25,11 +25,11 @@ const LAMPORTS_PER_SOL = 1e9
 type DbcAccount = NodeAccount | null
 
 /**
- * Takes two calls at the connection's commitment. Returns null for an address without a pool. Throws internal_error
+ * Takes two calls at the node's commitment. Returns null for an address without a pool. Throws internal_error
  * when the node fails.
  */
-export async function readDbcPool(connection: Connection, address: string): Promise<DbcPool | null> {
-  const [pool] = await readDbcPools(connection, [address])
+export async function readDbcPool(node: NodeCalls, address: string): Promise<DbcPool | null> {
+  const [pool] = await readDbcPools(node, [address])
   return pool ?? null
 }
 
@@ -37,21 +37,21 @@ export async function readDbcPool(connection: Connection, address: string): Prom
  * Returns pools in the order of the addresses, a hundred accounts per call, with null for an address without a pool.
  * Pools of tokens with transfer hooks, which require other instructions, are read as null.
  */
-export async function readDbcPools(connection: Connection, addresses: readonly string[]): Promise<(DbcPool | null)[]> {
-  return dbcPoolsIn(connection, addresses, await readDbcAccounts(connection, addresses))
+export async function readDbcPools(node: NodeCalls, addresses: readonly string[]): Promise<(DbcPool | null)[]> {
+  return dbcPoolsIn(node, addresses, await readDbcAccounts(node, addresses))
 }
 
 /** Returns the same from the accounts of the addresses, which were read before. */
 export async function dbcPoolsIn(
-  connection: Connection,
+  node: NodeCalls,
   addresses: readonly string[],
   { accounts }: Pick<AccountsAtSlot, 'accounts'>,
 ): Promise<(DbcPool | null)[]> {
   const pools = await Promise.all(accounts.map(decodeDbcPool))
   const configs = [...new Set(pools.flatMap((pool) => (pool === null ? [] : [addressOfKey(pool.poolState.config)])))]
-  const decoded = await Promise.all((await readDbcAccounts(connection, configs)).accounts.map(decodeConfig))
+  const decoded = await Promise.all((await readDbcAccounts(node, configs)).accounts.map(decodeConfig))
   const configOf = new Map(configs.map((address, i) => [address, decoded[i] ?? null]))
-  const decimalsOf = await quoteDecimalsOf(connection, decoded)
+  const decimalsOf = await quoteDecimalsOf(node, decoded)
   const described = addresses.map((address, i) => {
     const pool = pools[i] ?? null
     const config = pool === null ? null : (configOf.get(addressOfKey(pool.poolState.config)) ?? null)
@@ -62,14 +62,11 @@ export async function dbcPoolsIn(
 }
 
 /** Reads the mints of the quotes. Pools that are quoted in SOL alone take no request. */
-async function quoteDecimalsOf(
-  connection: Connection,
-  configs: readonly (PoolConfig | null)[],
-): Promise<Map<string, number>> {
+async function quoteDecimalsOf(node: NodeCalls, configs: readonly (PoolConfig | null)[]): Promise<Map<string, number>> {
   const decimals = new Map([[WRAPPED_SOL, SOL_DECIMALS]])
   const quotes = configs.flatMap((config) => (config === null ? [] : [addressOfKey(config.quoteMint)]))
   const mints = [...new Set(quotes)].filter((mint) => mint !== WRAPPED_SOL)
-  const { accounts } = await readDbcAccounts(connection, mints)
+  const { accounts } = await readDbcAccounts(node, mints)
   mints.forEach((mint, i) => {
     decimals.set(mint, accounts[i]?.data[MINT_DECIMALS_OFFSET] ?? 0)
   })
@@ -96,10 +93,10 @@ export function migrationMarketCap({
 
 /** Reads what the program uses to compute a swap, at one slot. */
 export async function readForQuote(
-  connection: Connection,
+  node: NodeCalls,
   { address, config }: Pick<DbcPool, 'address' | 'config'>,
 ): Promise<{ pool: VirtualPool; config: PoolConfig; slot: bigint; unixSeconds: bigint }> {
-  const { accounts } = await readDbcAccounts(connection, [address, config, CLOCK_SYSVAR])
+  const { accounts } = await readDbcAccounts(node, [address, config, CLOCK_SYSVAR])
   const [first, second, clock] = accounts
   const [pool, settings] = [await decodeDbcPool(first ?? null), await decodeConfig(second ?? null)]
   if (pool === null || settings === null) throw notFound(`There is no launch curve at ${address}`, { param: 'address' })
@@ -111,12 +108,12 @@ export async function readForQuote(
  * Reads accounts that may be launch curves, a hundred per call. `slot` is that of the latest call. Throws internal_error
  * when the node fails.
  */
-export async function readDbcAccounts(connection: Connection, addresses: readonly string[]): Promise<AccountsAtSlot> {
+export async function readDbcAccounts(node: NodeCalls, addresses: readonly string[]): Promise<AccountsAtSlot> {
   const accounts: DbcAccount[] = []
   let slot = 0
   for (let at = 0; at < addresses.length; at += ACCOUNTS_PER_CALL) {
     const part = addresses.slice(at, at + ACCOUNTS_PER_CALL)
-    const read = await askNode('Reading launch curves', () => plainAccounts(connection, part))
+    const read = await askNode('Reading launch curves', () => accountsAtSlot(node, part))
     if (read.accounts.length !== part.length)
       throw internal('Reading launch curves failed at the RPC node: accounts are missing')
     slot = Math.max(slot, read.slot)
@@ -136,11 +133,8 @@ export interface CurveReceivers {
  * Returns the receivers of each config, at most a hundred of them in one call; null for an address without a config.
  * Throws internal_error when the node fails.
  */
-export async function receiversOf(
-  connection: Connection,
-  configs: readonly string[],
-): Promise<(CurveReceivers | null)[]> {
-  const { accounts } = await readDbcAccounts(connection, configs)
+export async function receiversOf(node: NodeCalls, configs: readonly string[]): Promise<(CurveReceivers | null)[]> {
+  const { accounts } = await readDbcAccounts(node, configs)
   const decoded = await Promise.all(accounts.map(decodeConfig))
   return decoded.map((config) => {
     if (config === null) return null
@@ -151,13 +145,13 @@ export async function receiversOf(
 
 /** Returns the raw units that the migration left over of a pool's supply. The base vault holds fees too. */
 export async function readLeftover(
-  connection: Connection,
+  node: NodeCalls,
   pool: Pick<
     DbcPool,
     'baseVault' | 'partnerBaseFee' | 'creatorBaseFee' | 'protocolBaseFee' | 'protocolMigrationBaseFee'
   >,
 ): Promise<bigint> {
-  const { accounts } = await readDbcAccounts(connection, [pool.baseVault])
+  const { accounts } = await readDbcAccounts(node, [pool.baseVault])
   const held = accounts[0]?.data.readBigUInt64LE(TOKEN_AMOUNT_OFFSET) ?? 0n
   const { partnerBaseFee, creatorBaseFee, protocolBaseFee, protocolMigrationBaseFee } = pool
   const left = held - partnerBaseFee - creatorBaseFee - protocolBaseFee - protocolMigrationBaseFee

@@ -1,8 +1,9 @@
 /** Quotes buys and sells on a launch curve by the program's arithmetic, and builds them with SOL wrapped and unwrapped. */
 
-import type { Connection, TransactionInstruction } from '@solana/web3.js'
+import type { TransactionInstruction } from '@solana/web3.js'
 import { ApiError, badRequest, internal } from '../../../platform/errors.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
+import type { NodeCalls } from '../../nodes/node-call.ts'
 import { nodeReason } from '../../nodes/rpc-faults.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { decimalsProof } from '../tokens/transfers.ts'
@@ -49,13 +50,13 @@ export interface DbcSwap extends Envelope {
  * fails.
  */
 export async function quoteDbcSwap(
-  connection: Connection,
+  node: NodeCalls,
   pool: Pick<DbcPool, 'address' | 'config'>,
   { side, amount }: { side: TradeSide; amount: bigint },
 ): Promise<DbcSwapQuote> {
   checkDbcAmount(amount)
   const { sdk, bn } = await openDbc()
-  const { pool: state, config, slot, unixSeconds } = await readForQuote(connection, pool)
+  const { pool: state, config, slot, unixSeconds } = await readForQuote(node, pool)
   const { quoteReserve, activationPoint } = state.poolState
   if (quoteReserve.gte(config.migrationQuoteThreshold)) {
     throw badRequest(`The curve of pool ${pool.address} is full: it trades in the pool that it migrates to`, {

@@ -1,8 +1,9 @@
 /** Reads locks together with the chain's clock, so that both are from one slot. */
-import type { Connection } from '@solana/web3.js'
+
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import { CLOCK_SYSVAR, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
 import { readMint } from '../../../solana/token-accounts.ts'
+import type { NodeCalls } from '../../nodes/node-call.ts'
 import { type ChainTime, chainTimeOf } from '../../reads/chain-clock.ts'
 import { decodeTokenAccount, type TokenAccountState } from '../../sending/balance-changes.ts'
 import { accountsAt } from '../../sending/runs.ts'
@@ -22,8 +23,8 @@ export interface LocksAt {
 /**
  * Reads at most 99 locks in one call, or only the clock without addresses. Throws internal_error when the node fails.
  */
-export async function readLocks(connection: Connection, addresses: readonly string[]): Promise<LocksAt> {
-  const [clock, ...accounts] = await accountsAt(connection, [CLOCK_SYSVAR, ...addresses])
+export async function readLocks(node: NodeCalls, addresses: readonly string[]): Promise<LocksAt> {
+  const [clock, ...accounts] = await accountsAt(node, [CLOCK_SYSVAR, ...addresses])
   return {
     at: await chainTimeOf(clock ?? null),
     escrows: addresses.map((address, i) => decodeEscrow(address, accounts[i] ?? null)),
@@ -32,11 +33,11 @@ export async function readLocks(connection: Connection, addresses: readonly stri
 
 /** Reads the lock of a wallet. */
 export async function readLockOf(
-  connection: Connection,
+  node: NodeCalls,
   user: string,
 ): Promise<{ at: ChainTime; address: string; escrow: Escrow | null }> {
   const address = await escrowAddress(user)
-  const { at, escrows } = await readLocks(connection, [address])
+  const { at, escrows } = await readLocks(node, [address])
   return { at, address, escrow: escrows[0] ?? null }
 }
 
@@ -55,12 +56,12 @@ export interface UnlockAccounts {
 
 /** Reads the accounts that an unlocking passes through, in one call. Throws internal_error when the node fails. */
 export async function readUnlockAccounts(
-  connection: Connection,
+  node: NodeCalls,
   { base: user, mint, tokenProgram }: Pick<Escrow, 'base' | 'mint' | 'tokenProgram'>,
 ): Promise<UnlockAccounts> {
   const { escrowToken, userToken } = await lockAccounts({ user, mint, tokenProgram })
   const addresses = [escrowToken.toBase58(), userToken.toBase58()]
-  const [token, ...accounts] = await accountsAt(connection, [mint, ...addresses])
+  const [token, ...accounts] = await accountsAt(node, [mint, ...addresses])
   const [lock, wallet] = addresses.map((address, i) => {
     const account = accounts[i] ?? null
     return { address, state: account === null ? null : decodeTokenAccount(account) }
@@ -96,7 +97,7 @@ export interface BeforeLock {
 
 /** Reads everything that decides whether a wallet can lock, in one call. Throws internal_error when the node fails. */
 export async function readBeforeLock(
-  connection: Connection,
+  node: NodeCalls,
   { user, mint }: { user: string; mint: string },
 ): Promise<BeforeLock> {
   const [spl, token2022] = await Promise.all([
@@ -105,7 +106,7 @@ export async function readBeforeLock(
   ])
   const address = await escrowAddress(user)
   const places = { spl: spl.userToken.toBase58(), token2022: token2022.userToken.toBase58() }
-  const accounts = await accountsAt(connection, [CLOCK_SYSVAR, address, mint, places.spl, places.token2022])
+  const accounts = await accountsAt(node, [CLOCK_SYSVAR, address, mint, places.spl, places.token2022])
   const token = await decodeGoldToken(mint, accounts[2] ?? null)
   const held = token?.tokenProgram === 'token2022' ? accounts[4] : accounts[3]
   return {
@@ -118,8 +119,8 @@ export async function readBeforeLock(
 }
 
 /** Throws internal_error when the node fails. Returns null when the mint does not exist. */
-export async function readGoldToken(connection: Connection, mint: string): Promise<LockableToken | null> {
-  const [account] = await accountsAt(connection, [mint])
+export async function readGoldToken(node: NodeCalls, mint: string): Promise<LockableToken | null> {
+  const [account] = await accountsAt(node, [mint])
   return decodeGoldToken(mint, account ?? null)
 }
 

@@ -1,7 +1,8 @@
 /** Builds a wallet's claim for which another wallet pays: fee, rent, and nothing that stays in the claimer's wallet. */
-import type { Connection } from '@solana/web3.js'
+
 import { TOKEN_ACCOUNT_SIZE } from '../../../solana/token-accounts.ts'
-import type { MaybeAccount } from '../../reads/plain-reads.ts'
+import type { NodeCalls } from '../../nodes/node-call.ts'
+import type { MaybeAccount } from '../../reads/node-reads.ts'
 import { rentFor } from '../../reads/rpc-reads.ts'
 import { compileUnsigned, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { transferInstruction } from '../sol-transfers.ts'
@@ -23,12 +24,12 @@ export async function buildSponsoredClaim(input: SponsoredDistributorClaim): Pro
 
 /** Returns the lamports that a claim status and, where it is opened, a token account lack for their rent. */
 export async function claimRents(
-  connection: Connection,
+  node: NodeCalls,
   { status, tokens }: { status: MaybeAccount; tokens: MaybeAccount | undefined },
 ): Promise<{ lent: bigint; accountRent: bigint }> {
   const [statusRent, accountRent] = await Promise.all([
-    rentFor(connection, CLAIM_STATUS_BYTES),
-    tokens === undefined ? 0n : rentFor(connection, TOKEN_ACCOUNT_SIZE),
+    rentFor(node, CLAIM_STATUS_BYTES),
+    tokens === undefined ? 0n : rentFor(node, TOKEN_ACCOUNT_SIZE),
   ])
   return { lent: lacking(statusRent, status), accountRent: lacking(accountRent, tokens ?? null) }
 }

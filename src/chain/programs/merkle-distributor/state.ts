@@ -1,8 +1,9 @@
 /** Reads the program's accounts: the distributor of an airdrop, and the claim status of a wallet. */
+
 import { base58 } from '@scure/base'
-import type { Connection } from '@solana/web3.js'
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
+import type { NodeCalls } from '../../nodes/node-call.ts'
 import { readingOf } from '../../sending/runs.ts'
 import { DISTRIBUTOR_ACCOUNTS } from './layout.ts'
 
@@ -79,10 +80,10 @@ export function decodeClaimStatus(account: ChainAccount | null): ClaimStatus | n
  * address without one. Throws internal_error when the node fails.
  */
 export async function readDistributors(
-  connection: Connection,
+  node: NodeCalls,
   addresses: readonly string[],
 ): Promise<{ slot: number; distributors: (Distributor | null)[] }> {
-  const { accounts, newest } = await readingOf(connection, addresses)
+  const { accounts, newest } = await readingOf(node, addresses)
   return { slot: newest, distributors: accounts.map(decodeDistributor) }
 }
 

@@ -1,10 +1,11 @@
 /** Reads assets and collections from the chain, and decodes them with the SDK. */
+
 import type { AssetV1, CollectionV1, PluginAuthority as SdkAuthority } from '@metaplex-foundation/mpl-core'
 import type { RpcAccount } from '@metaplex-foundation/umi'
-import type { Connection } from '@solana/web3.js'
 import { badRequest, notFound } from '../../../platform/errors.ts'
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
+import type { NodeCalls } from '../../nodes/node-call.ts'
 import { accountsAt, readingOf } from '../../sending/runs.ts'
 import { storable } from './changes.ts'
 import { loadCore } from './sdk.ts'
@@ -16,19 +17,19 @@ const [KEY_ASSET, KEY_HASHED_ASSET, KEY_COLLECTION] = [1, 2, 5]
 type CoreAccount = Pick<ChainAccount, 'data' | 'owner'> | null
 
 /**
- * Takes one call at the connection's commitment. `slot` is that of the node. Throws internal_error when the node fails.
+ * Takes one call at the node's commitment. `slot` is that of the node. Throws internal_error when the node fails.
  */
 export async function readCoreAsset(
-  connection: Connection,
+  node: NodeCalls,
   address: string,
 ): Promise<{ slot: number; content: AssetContent }> {
-  const { oldest: slot, accounts } = await readingOf(connection, [address])
+  const { oldest: slot, accounts } = await readingOf(node, [address])
   return { slot, content: await decodeAsset(address, accounts[0] ?? null) }
 }
 
 /** Throws not_found when the address has no collection. */
-export async function readCollection(connection: Connection, address: string): Promise<CollectionState> {
-  const [account = null] = await accountsAt(connection, [address])
+export async function readCollection(node: NodeCalls, address: string): Promise<CollectionState> {
+  const [account = null] = await accountsAt(node, [address])
   return decodedCollection(address, account)
 }
 
@@ -37,11 +38,11 @@ export async function readCollection(connection: Connection, address: string): P
  * address has none; `isTaken` is true for any account.
  */
 export async function readAssetIn(
-  connection: Connection,
+  node: NodeCalls,
   asset: string,
   collection: string,
 ): Promise<{ slot: number; content: AssetContent; isTaken: boolean; collection: CollectionState | null }> {
-  const { oldest: slot, accounts } = await readingOf(connection, [asset, collection])
+  const { oldest: slot, accounts } = await readingOf(node, [asset, collection])
   return {
     slot,
     content: await decodeAsset(asset, accounts[0] ?? null),

@@ -1,12 +1,13 @@
 /** Reads whether wallets can receive a token: their token accounts, and what stands at the wallets' own addresses. */
+
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Connection } from '@solana/web3.js'
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import type { AddressFault } from '../../../solana/bare-addresses.ts'
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
 import { type AccountKind, accountKind, recipientFault } from '../../../solana/recipients.ts'
 import { readTokenAccount, type TokenAccountState } from '../../../solana/token-accounts.ts'
 import { requiresMemo } from '../../../solana/token-extensions.ts'
+import type { NodeCalls } from '../../nodes/node-call.ts'
 import { accountsAt } from '../../sending/runs.ts'
 import { addressOfKey, openDeriver } from '../derived-addresses.ts'
 import type { TokenProgram } from './types.ts'
@@ -49,7 +50,7 @@ const WALLETS_PER_TURN = 20
 
 /** Takes two accounts a wallet, a hundred accounts per call. Throws internal_error when the node fails. */
 export async function readReceivers(
-  connection: Connection,
+  node: NodeCalls,
   { mint, tokenProgram, wallets }: { mint: string; tokenProgram: TokenProgram; wallets: readonly string[] },
 ): Promise<TokenReceiver[]> {
   const [{ PublicKey }, deriver] = await Promise.all([import('@solana/web3.js'), openDeriver()])
@@ -60,7 +61,7 @@ export async function readReceivers(
     derived.push({ wallet, tokenAccount: addressOfKey(deriver.tokenAccount(token, new PublicKey(wallet), program)) })
   }
   const accounts = await accountsAt(
-    connection,
+    node,
     derived.flatMap(({ wallet, tokenAccount }) => [wallet, tokenAccount]),
   )
   return derived.map((each, i) => ({ ...each, ...receiving(accounts[2 * i] ?? null, accounts[2 * i + 1] ?? null) }))

@@ -1,12 +1,14 @@
 /** Reads a token from the chain, and determines which authorities are revoked. */
+
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Connection, PublicKey } from '@solana/web3.js'
+import type { PublicKey } from '@solana/web3.js'
 import { notFound } from '../../../platform/errors.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { readMintExtensions } from '../../../solana/token-extensions.ts'
+import type { NodeCalls } from '../../nodes/node-call.ts'
 import { askNode } from '../../nodes/rpc-faults.ts'
-import { type NodeAccount, plainAccounts } from '../../reads/plain-reads.ts'
+import { accountsAtSlot, type NodeAccount } from '../../reads/node-reads.ts'
 import { addressOfKey } from '../derived-addresses.ts'
 import { decodeExtension } from './metadata-extension.ts'
 import { decodeMetaplex, metadataAddressOf } from './metaplex.ts'
@@ -14,9 +16,10 @@ import type { AuthorityStatus, OnChainMetadata, OnChainToken } from './types.ts'
 
 type TokenAccount = NodeAccount | null
 
-/** Takes one call at the connection's commitment. Throws not_found when the address has no mint. */
-export async function readTokenState(connection: Connection, mint: string): Promise<OnChainToken> {
-  const { accounts } = await plainAccounts(connection, [mint, await metadataAddressOf(mint)])
+/** Takes one call at the node's commitment. Throws not_found when the address has no mint. */
+export async function readTokenState(node: NodeCalls, mint: string): Promise<OnChainToken> {
+  const addresses = [mint, await metadataAddressOf(mint)]
+  const { accounts } = await askNode('Reading a token', () => accountsAtSlot(node, addresses))
   const token = await decodeTokenState(mint, accounts[0] ?? null, accounts[1] ?? null)
   if (token === null) throw notFound(`There is no token mint at ${mint}`, { param: 'mint' })
   return token
@@ -27,11 +30,11 @@ const TOKENS_PER_CALL = 50
 export const tokenReadCalls = (tokens: number) => Math.ceil(tokens / TOKENS_PER_CALL)
 
 /**
- * Reads any number of tokens at the connection's commitment, fifty per call, with null for an address without a mint.
+ * Reads any number of tokens at the node's commitment, fifty per call, with null for an address without a mint.
  * Throws internal_error when the node fails or has not reached `slot`, where one is given.
  */
 export async function readTokens(
-  connection: Connection,
+  node: NodeCalls,
   mints: readonly string[],
   slot?: number,
 ): Promise<(OnChainToken | null)[]> {
@@ -40,7 +43,7 @@ export async function readTokens(
   for (let at = 0; at < mints.length; at += TOKENS_PER_CALL) {
     const part = mints.slice(at, at + TOKENS_PER_CALL)
     const addresses = [...part, ...(await metadataAddressesOf(part))]
-    const { accounts } = await askNode('Reading tokens', () => plainAccounts(connection, addresses, slot))
+    const { accounts } = await askNode('Reading tokens', () => accountsAtSlot(node, addresses, slot))
     const decoded = part.map((mint, i) =>
       decodeTokenState(mint, accounts[i] ?? null, accounts[part.length + i] ?? null),
     )
