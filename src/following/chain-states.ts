@@ -1,8 +1,7 @@
 /** Reads the accounts that projections need before they can write. All accounts of one look are read together, within the budget. */
 import type { Chain } from '../chain/connection.ts'
 import { type Budget, takeCalls } from './budget.ts'
-import type { TransactionChanges } from './effects.ts'
-import type { ChainStateReader, Projection } from './projection.ts'
+import type { ChainStateReader, Projection, TransactionChanges } from './projection.ts'
 
 /** The accounts that were read for each projection, by address. */
 export type ChainStates = ReadonlyMap<Projection, ReadonlyMap<string, unknown>>

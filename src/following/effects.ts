@@ -1,22 +1,15 @@
 /** Reads the changes of a confirmed transaction from its bytes by the projections, and writes their effects with their event drafts. */
+
 import type { TrackedResource } from '../api/index.ts'
-import { type DecodedMessage, decodeWireTransaction } from '../solana/messages.ts'
+import type { DecodedMessage } from '../solana/decoded-message.ts'
+import { decodeWireTransaction } from '../solana/messages.ts'
 import type { EventDraft } from '../store/events/drafts.ts'
 import type { Tx } from '../store/store.ts'
 import type { FollowedTransaction } from '../store/transactions/transactions.ts'
 import type { ChainStates } from './chain-states.ts'
-import type { Projection, SourceTransaction } from './projection.ts'
+import type { Projection, SourceTransaction, TransactionChanges } from './projection.ts'
 import type { FollowingServices } from './services.ts'
 import { trackedEvents } from './tracked-events.ts'
-
-/**
- * The changes that a transaction's own bytes show, for each projection that finds some, in the order of the
- * projections.
- */
-export interface TransactionChanges {
-  tracked: TrackedResource | null
-  changed: readonly { projection: Projection; changes: unknown }[]
-}
 
 /** Returns the changes that each projection finds. Throws when the stored bytes cannot be read. */
 export async function readTransactionChanges(

@@ -1,8 +1,9 @@
 /** The interface of a projection: it turns what confirmed transactions did to one kind of resource into records and event drafts. */
+
 import type { TrackedResource } from '../api/index.ts'
 import type { Chain } from '../chain/connection.ts'
 import type { Services } from '../context.ts'
-import type { DecodedMessage } from '../solana/messages.ts'
+import type { DecodedMessage } from '../solana/decoded-message.ts'
 import type { EventDraft } from '../store/events/drafts.ts'
 import type { NewFollowedAccount } from '../store/following/followed-accounts.ts'
 import type { Reader, Tx } from '../store/store.ts'
@@ -113,4 +114,13 @@ export interface Projection<Changes = unknown, State = unknown> {
    * event that the request asked for is then not written a second time.
    */
   isAlreadyReported?(tx: Tx, requested: RequestedEvent, effects: Effects<Changes, State>): Promise<boolean>
+}
+
+/**
+ * The changes that a transaction's own bytes show, for each projection that finds some, in the order of the
+ * projections.
+ */
+export interface TransactionChanges {
+  tracked: TrackedResource | null
+  changed: readonly { projection: Projection; changes: unknown }[]
 }

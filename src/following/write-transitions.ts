@@ -1,4 +1,5 @@
 /** Writes the new state of transactions, the records of their effects and their events in one database transaction. */
+
 import type { Services } from '../context.ts'
 import { publishTransactionStep } from '../platform/telemetry/transactions.ts'
 import type { EventDraft } from '../store/events/drafts.ts'
@@ -6,7 +7,8 @@ import type { Tx } from '../store/store.ts'
 import { type FollowedTransaction, moveTransaction } from '../store/transactions/transactions.ts'
 import type { RowFault } from '../store/writing/write-each.ts'
 import type { ChainStates } from './chain-states.ts'
-import { type TransactionChanges, writeEffects } from './effects.ts'
+import { writeEffects } from './effects.ts'
+import type { TransactionChanges } from './projection.ts'
 import { lookWaitOf } from './schedule.ts'
 import type { FollowingServices } from './services.ts'
 import { transactionRecord } from './transaction-record.ts'

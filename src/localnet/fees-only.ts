@@ -1,8 +1,10 @@
 /** Transactions that pay their fee although nothing of them runs, because what they need cannot be loaded (SIMD-0082). */
+
 import type { ChainAccount } from '../solana/accounts.ts'
+import type { DecodedMessage } from '../solana/decoded-message.ts'
 import type { Execution, TransactionErrorJson } from '../solana/execution.ts'
 import { feeOfMessage } from '../solana/fees.ts'
-import { type DecodedMessage, keyAt } from '../solana/messages.ts'
+import { keyAt } from '../solana/messages.ts'
 import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
 
 /** Errors of loading; a validator includes such a transaction in a block and takes its fee. */

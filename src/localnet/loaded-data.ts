@@ -1,8 +1,10 @@
 /** Size of the account data that a transaction loads, as SIMD-0186 counts it, and the limit that it may not pass. */
+
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressOf } from '../solana/addresses.ts'
 import { LOADED_ACCOUNT_BYTES, MAX_LOADED_BYTES } from '../solana/constants.ts'
-import { type DecodedMessage, keyAt } from '../solana/messages.ts'
+import type { DecodedMessage } from '../solana/decoded-message.ts'
+import { keyAt } from '../solana/messages.ts'
 import { COMPUTE_BUDGET_PROGRAM, INSTRUCTIONS_SYSVAR, UPGRADEABLE_LOADER } from '../solana/program-ids.ts'
 import type { AccountEntry } from './account-index.ts'
 

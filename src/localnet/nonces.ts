@@ -1,9 +1,11 @@
 /** Durable nonces: transactions that use the value of a nonce account as blockhash and advance it in their first instruction. */
+
 import { createHash } from 'node:crypto'
 import { base58 } from '@scure/base'
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressOf } from '../solana/addresses.ts'
-import { type DecodedMessage, isWritable } from '../solana/messages.ts'
+import type { DecodedMessage } from '../solana/decoded-message.ts'
+import { isWritable } from '../solana/messages.ts'
 import { SYSTEM_PROGRAM } from '../solana/program-ids.ts'
 
 const ADVANCE_NONCE_ACCOUNT = 4

@@ -1,8 +1,9 @@
 /** Computes the cost of a transaction: 5,000 lamports per signature plus the priority fee that it offers. */
 
 import { MAX_COMPUTE_UNITS } from './constants.ts'
+import type { DecodedMessage } from './decoded-message.ts'
 import { decodeComputeBudget } from './instructions/compute-budget.ts'
-import { type DecodedMessage, keyAt } from './messages.ts'
+import { keyAt } from './messages.ts'
 import {
   COMPUTE_BUDGET_PROGRAM,
   ED25519_PROGRAM,

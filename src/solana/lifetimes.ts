@@ -1,6 +1,6 @@
 /** Determines how long a transaction can land: until its blockhash expires, or until its durable nonce advances. */
 
-import type { DecodedMessage } from './messages.ts'
+import type { DecodedMessage } from './decoded-message.ts'
 import { SYSTEM_PROGRAM } from './program-ids.ts'
 
 /** A blockhash is valid for 150 blocks: a minute, and up to two on a slow chain. */

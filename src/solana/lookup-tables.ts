@@ -3,8 +3,8 @@
 import type { ChainAccount } from './accounts.ts'
 import { addressOf } from './addresses.ts'
 import { SLOT_HASHES } from './constants.ts'
+import type { TableLookup } from './decoded-message.ts'
 import { TransactionRefused } from './execution.ts'
-import type { TableLookup } from './messages.ts'
 import { LOOKUP_TABLE_PROGRAM } from './program-ids.ts'
 import { MAX_U64 } from './u64.ts'
 

@@ -1,6 +1,6 @@
 /** Reads version 1 messages, whose layout and limits are those of SIMD-0385. */
+import type { DecodedMessage } from './decoded-message.ts'
 import { MessageReader, malformed } from './message-reader.ts'
-import type { DecodedMessage } from './messages.ts'
 import { checkConfigMask, readConfig } from './transaction-config.ts'
 
 /** Largest numbers in a version 1 message. */

@@ -1,44 +1,17 @@
 /** Decodes transactions as strictly as a validator; bytes that fail here never reach the runtime. */
+
 import { base58 } from '@scure/base'
 import { byteKey } from './addresses.ts'
 import { MAX_TRANSACTION_BYTES, MAX_V1_TRANSACTION_BYTES, SIGNATURE_BYTES } from './constants.ts'
+import type { DecodedMessage } from './decoded-message.ts'
 import { TransactionRefused } from './execution.ts'
 import { MalformedTransaction, MessageReader, malformed } from './message-reader.ts'
 import { readV1 } from './message-v1.ts'
-import type { TransactionConfig } from './transaction-config.ts'
 
 export { MalformedTransaction } from './message-reader.ts'
 
 /** Maximum number of accounts that a transaction may lock on mainnet. */
 const MAX_ACCOUNT_LOCKS = 64
-
-export interface CompiledInstruction {
-  programIdIndex: number
-  accounts: Uint8Array
-  data: Uint8Array
-}
-
-export interface TableLookup {
-  table: string
-  writable: Uint8Array
-  readonly: Uint8Array
-}
-
-export interface DecodedMessage {
-  version: 'legacy' | 0 | 1
-  signers: number
-  readonlySigners: number
-  readonlyOthers: number
-  keys: string[]
-  recentBlockhash: string
-  /** Offset of the blockhash in the message's bytes. */
-  blockhashOffset: number
-  instructions: CompiledInstruction[]
-  /** Always empty in a version 1 message. */
-  lookups: TableLookup[]
-  /** Limits and priority fee of a version 1 message, or null for another version. */
-  config: TransactionConfig | null
-}
 
 /**
  * Returns the key at an index of a message's own keys, such as an instruction's program. Throws RangeError for an index

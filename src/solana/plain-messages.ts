@@ -1,5 +1,5 @@
 /** Tells messages whose own bytes show all that they do from those that only the chain can show. */
-import type { CompiledInstruction, DecodedMessage } from './messages.ts'
+import type { CompiledInstruction, DecodedMessage } from './decoded-message.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,

@@ -1,6 +1,6 @@
 /** Brings all assets together in one of their places, compared with the hash in their names. */
+import type { AssetBackend } from './backend.ts'
 import { damagedAsset } from './checked-content.ts'
-import type { AssetBackend } from './storage.ts'
 
 export interface CopiedAssets {
   /** Identifiers that the other places list. */

@@ -1,11 +1,12 @@
 /** Keeps assets as files in the data folder, named by the hash of their content. */
+
 import { createReadStream } from 'node:fs'
 import { open, opendir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ApiError, internal } from '../platform/errors.ts'
 import { FileFault, makeDataFolder, replaceWith } from '../platform/files.ts'
+import type { PieceStore } from './backend.ts'
 import { isCid } from './cid.ts'
-import type { PieceStore } from './storage.ts'
 
 export const ASSETS_FOLDER = 'assets'
 /** Bytes of a file that are read at once. */

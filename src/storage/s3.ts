@@ -1,6 +1,8 @@
 /** Keeps assets as objects of a bucket: one request stores an asset whole, and ranges of it are read and compared. */
+
 import { createHash } from 'node:crypto'
 import { type ApiError, internal } from '../platform/errors.ts'
+import type { AssetBackend } from './backend.ts'
 import {
   type Asset,
   type AssetPiece,
@@ -15,7 +17,6 @@ import { type BucketClient, bucketClient } from './s3-client.ts'
 import { answerFault, type BucketAnswer, errorCodeOf } from './s3-faults.ts'
 import { bucketPage, listedCids } from './s3-list.ts'
 import type { BucketPlace } from './s3-settings.ts'
-import type { AssetBackend } from './storage.ts'
 
 /** Bytes that one request reads; slow readers hold no connection to the bucket meanwhile. */
 const RANGE_BYTES = 256 * 1024

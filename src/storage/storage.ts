@@ -1,37 +1,14 @@
 /** Storage of token images and metadata under the hash of their content: in a folder, the database or a bucket. */
+
 import { Overloaded } from '../platform/errors.ts'
 import type { Config } from '../settings/config.ts'
-import { type Asset, type AssetPiece, damagedAsset, readChecked, type StoredContent } from './checked-content.ts'
+import type { AssetBackend, PieceStore, Stored } from './backend.ts'
+import { type Asset, damagedAsset, readChecked } from './checked-content.ts'
 import { cidOf, contentTypeOf, isCid } from './cid.ts'
 import { folderStore } from './local.ts'
 import { assetUri, checkAssetUri } from './public-base.ts'
 import { bucketBackend } from './s3.ts'
 import { bucketPlace } from './s3-settings.ts'
-
-export interface Stored {
-  /** CIDv1 of the content with raw codec, sha2-256 and base32. */
-  cid: string
-  /** Public and permanent address of the asset, which is stored on chain. */
-  uri: string
-}
-
-/** Where assets are kept in pieces. */
-export interface PieceStore {
-  /** Returns the length in bytes, or null when there is no such asset. Throws internal_error. */
-  lengthOf(cid: string): Promise<number | null>
-  pieces(cid: string): AsyncIterable<AssetPiece>
-  /** Stores the bytes durably, also over damaged ones. Throws internal_error. */
-  write(cid: string, bytes: Uint8Array): Promise<void>
-  /** The identifiers of all assets. */
-  list(): AsyncIterable<string>
-}
-
-/** Where the bytes of assets are kept. */
-export interface AssetBackend extends Pick<PieceStore, 'write' | 'list'> {
-  has(cid: string): Promise<boolean>
-  /** Returns content that was compared with its hash. Throws internal_error. */
-  read(cid: string): Promise<StoredContent>
-}
 
 /** The places of the setting `storage`. */
 export type StoragePlace = Config['values']['storage']

@@ -1,11 +1,13 @@
 /** What a message says of claims: for whom, what was passed on, and that nothing was paid where the program's event says so. */
+
 import * as spl from '@solana/spl-token'
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { dbcChangesIn } from '../../src/chain/programs/dbc/index.ts'
 import { vestingClaimsIn } from '../../src/chain/programs/jupiter-lock/index.ts'
 import { compileUnsigned } from '../../src/chain/sending/unsigned.ts'
-import { type DecodedMessage, decodeWireTransaction } from '../../src/solana/messages.ts'
+import type { DecodedMessage } from '../../src/solana/decoded-message.ts'
+import { decodeWireTransaction } from '../../src/solana/messages.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { GOLDEN_BLOCKHASH, goldenKey } from '../support/golden.ts'
 

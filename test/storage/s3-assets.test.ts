@@ -1,11 +1,12 @@
 /** Images and metadata in a bucket: the same answers as from a folder, and compared with their hash before they are sent. */
+
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { type Config, loadConfig, type SettingName } from '../../src/settings/config.ts'
+import type { AssetBackend } from '../../src/storage/backend.ts'
 import type { Asset } from '../../src/storage/checked-content.ts'
 import { bucketBackend } from '../../src/storage/s3.ts'
 import { type BucketPlace, bucketPlace } from '../../src/storage/s3-settings.ts'
-import type { AssetBackend } from '../../src/storage/storage.ts'
 import { startS3 } from '../support/s3-server.ts'
 import { type Service, startService, temporaryFolder } from '../support/service.ts'
 import { IMAGES, large, png } from './images.ts'

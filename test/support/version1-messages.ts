@@ -1,4 +1,5 @@
 /** Random messages of version 1 for tests, compiled by us and by @solana/kit, and kit's reading of them in our terms. */
+
 import { base58 } from '@scure/base'
 import {
   type Address,
@@ -11,7 +12,8 @@ import { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { compileTransaction } from '../../src/solana/compiling.ts'
-import { type DecodedMessage, decodeMessage, decodeWireTransaction, messageBytesOf } from '../../src/solana/messages.ts'
+import type { DecodedMessage } from '../../src/solana/decoded-message.ts'
+import { decodeMessage, decodeWireTransaction, messageBytesOf } from '../../src/solana/messages.ts'
 import type { TransactionConfig } from '../../src/solana/transaction-config.ts'
 
 export const KEYS = Array.from({ length: 12 }, (_, i) => new Uint8Array(32).fill(i + 1))

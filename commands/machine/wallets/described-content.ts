@@ -1,8 +1,9 @@
 /** A decoded transaction with every instruction named, the roles of its accounts, its amounts and its fee, without a network call. */
+
 import { describeInstruction } from '../../../src/chain/instructions/describe.ts'
+import type { DecodedMessage } from '../../../src/solana/decoded-message.ts'
 import { feeOfMessage } from '../../../src/solana/fees.ts'
 import { lifetimeOf } from '../../../src/solana/lifetimes.ts'
-import type { DecodedMessage } from '../../../src/solana/messages.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   TOKEN_2022_PROGRAM,

@@ -1,4 +1,5 @@
 /** The user's own keypair: its address, its signatures, and transactions decoded without a network call. */
+
 import { explainTransactionError } from '../../../src/chain/errors/index.ts'
 import { KNOWN_PROGRAMS } from '../../../src/chain/errors/programs.ts'
 import { addressOfKey, openDeriver } from '../../../src/chain/programs/derived-addresses.ts'
@@ -6,12 +7,8 @@ import { decodeTransaction, namesIn } from '../../../src/chain/sending/transacti
 import { keyPairFrom } from '../../../src/chain/signer/keypair-file.ts'
 import { ApiError } from '../../../src/platform/errors.ts'
 import { isSameButBlockhash } from '../../../src/solana/blockhashes.ts'
-import {
-  type DecodedMessage,
-  type DecodedTransaction,
-  isWritable,
-  signatureOffset,
-} from '../../../src/solana/messages.ts'
+import type { DecodedMessage } from '../../../src/solana/decoded-message.ts'
+import { type DecodedTransaction, isWritable, signatureOffset } from '../../../src/solana/messages.ts'
 import { PROGRAMS } from '../../../src/solana/programs.ts'
 import { type KeyPair, keyPairOf, signatureHolds } from '../../../src/solana/signatures.ts'
 import type { TransactionConfig } from '../../../src/solana/transaction-config.ts'

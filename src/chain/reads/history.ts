@@ -1,8 +1,10 @@
 /** Reads the history of accounts: the signatures of their transactions, and transactions with the calls inside them. */
+
 import { SECOND_MS } from '../../platform/timing.ts'
 import { isAddress } from '../../solana/addresses.ts'
+import type { CompiledInstruction, DecodedMessage } from '../../solana/decoded-message.ts'
 import { decodeBase58 } from '../../solana/long-base58.ts'
-import { type CompiledInstruction, type DecodedMessage, decodeWireTransaction } from '../../solana/messages.ts'
+import { decodeWireTransaction } from '../../solana/messages.ts'
 import { type NodeCalls, NodeRefusal } from '../nodes/node-call.ts'
 import { askNode, nodeReason } from '../nodes/rpc-faults.ts'
 import { isSignature } from './statuses.ts'

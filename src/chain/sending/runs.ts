@@ -2,9 +2,10 @@
 
 import { badRequest } from '../../platform/errors.ts'
 import { ACCOUNTS_PER_CALL } from '../../solana/constants.ts'
+import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { TransactionRefused } from '../../solana/execution.ts'
 import { type LoadedAddresses, loadAddresses } from '../../solana/lookup-tables.ts'
-import { type DecodedMessage, type DecodedTransaction, isWritable } from '../../solana/messages.ts'
+import { type DecodedTransaction, isWritable } from '../../solana/messages.ts'
 import { type NodeCalls, NodeRefusal } from '../nodes/node-call.ts'
 import { askNode } from '../nodes/rpc-faults.ts'
 import { accountsAtSlot, type MaybeAccount, runTrial } from '../reads/node-reads.ts'

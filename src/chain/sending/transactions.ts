@@ -1,9 +1,10 @@
 /** Decodes transactions as clients send them: base64 of the wire format. */
+
 import { badRequest } from '../../platform/errors.ts'
 import { looksBase58 } from '../../solana/addresses.ts'
+import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
 import {
-  type DecodedMessage,
   type DecodedTransaction,
   decodeOnce,
   isVersion1,

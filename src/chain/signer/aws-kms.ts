@@ -1,8 +1,9 @@
 /** Signs with an ECC_NIST_EDWARDS25519 key of AWS KMS. */
+
 import { Readable } from 'node:stream'
 import { type Config, ConfigError } from '../../settings/config.ts'
 import { currentProviderCall, sendProviderRequest } from './provider-requests.ts'
-import type { KeychainSigner, RemoteProvider } from './remote-signer.ts'
+import type { KeychainSigner, RemoteProvider } from './remote-provider.ts'
 import { requiredSetting } from './settings.ts'
 
 /** An HTTP request and answer in the form of the AWS SDK. */

@@ -1,9 +1,11 @@
 /** Opens the configured signer: a keypair file, or a key that never leaves its provider. */
+
 import { type Config, ConfigError } from '../../settings/config.ts'
 import { awsKmsProvider } from './aws-kms.ts'
 import { openKeypairSigner } from './keypair-signer.ts'
 import { privyProvider } from './privy.ts'
-import { createRemoteSigner, type RemoteProvider } from './remote-signer.ts'
+import type { RemoteProvider } from './remote-provider.ts'
+import { createRemoteSigner } from './remote-signer.ts'
 import { publicKeySetting } from './settings.ts'
 import { turnkeyProvider } from './turnkey.ts'
 import type { ProviderName, Signer, SignerOptions } from './types.ts'

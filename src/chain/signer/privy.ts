@@ -1,6 +1,7 @@
 /** Signs messages with a server wallet of Privy. */
+
 import type { Config } from '../../settings/config.ts'
-import type { KeychainSigner, RemoteProvider } from './remote-signer.ts'
+import type { KeychainSigner, RemoteProvider } from './remote-provider.ts'
 import { requiredHeaderSetting, requiredSetting, requiredUrlSetting } from './settings.ts'
 
 export function privyProvider(config: Config): RemoteProvider {

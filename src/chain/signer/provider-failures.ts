@@ -1,6 +1,7 @@
 /** Describes a failed call of a provider in one sentence, with the place to check and without any secret. */
+
 import type { ProviderCall } from './provider-requests.ts'
-import type { RemoteProvider } from './remote-signer.ts'
+import type { RemoteProvider } from './remote-provider.ts'
 import { SignerUnavailable } from './types.ts'
 
 const MAYBE_SIGNED = '; a signature may exist there'

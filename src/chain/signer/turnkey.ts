@@ -1,7 +1,8 @@
 /** Signs raw payloads with a private key or a wallet account of Turnkey. */
+
 import { createECDH } from 'node:crypto'
 import { type Config, ConfigError } from '../../settings/config.ts'
-import type { KeychainSigner, RemoteProvider } from './remote-signer.ts'
+import type { KeychainSigner, RemoteProvider } from './remote-provider.ts'
 import { requiredSetting, requiredUrlSetting } from './settings.ts'
 
 export function turnkeyProvider(config: Config, publicKey: string): RemoteProvider {

@@ -1,7 +1,8 @@
 /** Signs with an ed25519 key in the transit engine of HashiCorp Vault. */
+
 import type { Config } from '../../settings/config.ts'
 import { encodePublicKey } from './ed25519.ts'
-import type { KeychainSigner, RemoteProvider } from './remote-signer.ts'
+import type { KeychainSigner, RemoteProvider } from './remote-provider.ts'
 import { requiredHeaderSetting, requiredSetting, requiredUrlSetting } from './settings.ts'
 
 export function vaultProvider(config: Config, publicKey: string): RemoteProvider {

@@ -1,8 +1,8 @@
 /** Implements simulateTransaction and the response data that preflight failures share with it. */
 
+import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { TransactionRefused } from '../../solana/execution.ts'
 import { loadAddresses } from '../../solana/lookup-tables.ts'
-import type { DecodedMessage } from '../../solana/messages.ts'
 import type { LocalChain, SimulatedRun, SimulateOptions } from '../types.ts'
 import { encodeAccount, viewOf } from './account-encoding.ts'
 import { describeTransactionError } from './error-messages.ts'

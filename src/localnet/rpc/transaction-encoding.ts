@@ -1,13 +1,10 @@
 /** Encodes landed transactions in the encodings of JSON-RPC. */
+
 import { base58 } from '@scure/base'
+import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import type { InnerInstructions, TokenBalance, TransactionErrorJson } from '../../solana/execution.ts'
 import { encodeBase58 } from '../../solana/long-base58.ts'
-import {
-  type DecodedMessage,
-  type DecodedTransaction,
-  decodeWireTransaction,
-  isWritable,
-} from '../../solana/messages.ts'
+import { type DecodedTransaction, decodeWireTransaction, isWritable } from '../../solana/messages.ts'
 import { isLoadingError } from '../fees-only.ts'
 import type { LandedTransaction } from '../types.ts'
 import { uiTokenAmount } from './amounts.ts'

@@ -1,13 +1,9 @@
 /** Reads transactions and messages as params: base58 or base64 text of at most the largest transaction. */
+
 import { base58 } from '@scure/base'
 import { MAX_TRANSACTION_BYTES, MAX_V1_TRANSACTION_BYTES } from '../../solana/constants.ts'
-import {
-  type DecodedMessage,
-  decodeMessage,
-  decodeOnce,
-  MalformedTransaction,
-  maxBytesOf,
-} from '../../solana/messages.ts'
+import type { DecodedMessage } from '../../solana/decoded-message.ts'
+import { decodeMessage, decodeOnce, MalformedTransaction, maxBytesOf } from '../../solana/messages.ts'
 import { invalidParams } from './errors.ts'
 
 /**

@@ -1,6 +1,5 @@
 /** Operators and functions of formulas, over values that are exact numbers or conditions. */
 
-import type { FormulaVariables } from './formula.ts'
 import type { Place } from './formula-tokens.ts'
 import {
   addRational,
@@ -14,6 +13,10 @@ import {
   timesRational,
   wholeNumber,
 } from './rational.ts'
+
+/** What a formula knows of a holder and of the whole. */
+export const FORMULA_VARIABLES = ['balance', 'supply', 'held', 'holders'] as const
+export type FormulaVariables = Readonly<Record<(typeof FORMULA_VARIABLES)[number], Rational>>
 
 export type FormulaValue = Rational | boolean
 

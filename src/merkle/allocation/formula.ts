@@ -1,12 +1,16 @@
 /** Formulas that say what a holder gets: a small language of exact numbers, without loops, texts or side effects. */
 import { AllocationFault } from './fault.ts'
-import { type CompiledPart, type FormulaScope, type FormulaValue, FUNCTIONS, OPERATORS } from './formula-operators.ts'
+import {
+  type CompiledPart,
+  FORMULA_VARIABLES,
+  type FormulaScope,
+  type FormulaValue,
+  type FormulaVariables,
+  FUNCTIONS,
+  OPERATORS,
+} from './formula-operators.ts'
 import { type FormulaToken, formulaTokens, type Place } from './formula-tokens.ts'
 import { negated, type Rational } from './rational.ts'
-
-/** What a formula knows of a holder and of the whole. */
-export const FORMULA_VARIABLES = ['balance', 'supply', 'held', 'holders'] as const
-export type FormulaVariables = Readonly<Record<(typeof FORMULA_VARIABLES)[number], Rational>>
 
 /** Computes an amount. Throws AllocationFault where it divides by zero or grows too large. */
 export type Formula = (variables: FormulaVariables) => Rational

@@ -1,12 +1,13 @@
 /** Names what a transaction did, by its changes: claims, trades, launches, airdrops, locks. */
+
 import type { LedgerKind, LedgerParty } from '../../api/ledger-names.ts'
 import { dammV2ChangesIn } from '../../chain/programs/damm-v2/index.ts'
 import { dbcChangesIn } from '../../chain/programs/dbc/index.ts'
 import { goldLockChangesIn, vestingClaimsIn } from '../../chain/programs/jupiter-lock/index.ts'
 import { distributorChangesIn } from '../../chain/programs/merkle-distributor/index.ts'
 import { assetChangesIn } from '../../chain/programs/metaplex-core/index.ts'
+import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { decodeInstruction } from '../../solana/instructions/index.ts'
-import type { DecodedMessage } from '../../solana/messages.ts'
 import { groupedBy } from './grouping.ts'
 
 /** One thing that a transaction did. */

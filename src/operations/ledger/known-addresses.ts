@@ -1,7 +1,8 @@
 /** Finds out what is known here of the addresses and tokens of a transaction: platform wallets, creators of pools, symbols. */
+
 import { vestingClaimsIn } from '../../chain/programs/jupiter-lock/index.ts'
 import type { Services } from '../../context.ts'
-import type { DecodedMessage } from '../../solana/messages.ts'
+import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { recordedHolders } from '../../store/following/recorded-resources.ts'
 import { poolCreators, symbolsOfMints } from '../../store/resources/pools.ts'
 import type { Reader } from '../../store/store.ts'

@@ -1,7 +1,8 @@
 /** Tells whose an account is in a transaction: the party of its owner, and the pool that a vault belongs to. */
+
 import type { LedgerParty } from '../../api/ledger-names.ts'
 import type { ExecutedBalances } from '../../chain/reads/executed-balances.ts'
-import type { DecodedMessage } from '../../solana/messages.ts'
+import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { DAMM_V2_POOL_AUTHORITY, DBC_POOL_AUTHORITY } from '../../solana/programs.ts'
 import type { KnownAddresses, LedgerAct } from './acts.ts'
 

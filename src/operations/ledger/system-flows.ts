@@ -1,7 +1,7 @@
 /** Reads from executed instructions who paid lamports to whom, which accounts were opened, and where closed ones went. */
 
+import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { decodeInstruction } from '../../solana/instructions/index.ts'
-import type { DecodedMessage } from '../../solana/messages.ts'
 
 export interface LamportTransfer {
   source: string

@@ -1,4 +1,5 @@
 /** Projects confirmed transactions onto tokens: creations, and revoked authorities. */
+
 import type { TrackedResource } from '../../api/index.ts'
 import {
   metadataAddressOf,
@@ -13,7 +14,7 @@ import {
 import { confirmedDraft } from '../../following/chain-drafts.ts'
 import type { Effects, Projection, SubmissionContext } from '../../following/projection.ts'
 import { isAddress } from '../../solana/addresses.ts'
-import type { DecodedMessage } from '../../solana/messages.ts'
+import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import type { EventDraft } from '../../store/events/drafts.ts'
 import { followedAbout, type NewFollowedAccount } from '../../store/following/followed-accounts.ts'
 import { newTokens } from '../../store/following/newcomers.ts'

@@ -1,6 +1,7 @@
 /** Computes the movement of a transaction out of a wallet from its simulation, not from what the transaction declares. */
+
 import type { ChainAccount } from '../../solana/accounts.ts'
-import type { DecodedMessage } from '../../solana/messages.ts'
+import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { accountOpenings } from './account-openings.ts'
 import { balanceFlows } from './balance-flows.ts'
 import { accountClosings, authorityChanges, delegations } from './control-changes.ts'

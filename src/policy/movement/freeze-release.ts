@@ -1,5 +1,5 @@
 /** Permits the one loss of control in cosigning: the wallet's power to freeze an asset, in the release of that asset. */
-import type { DecodedMessage } from '../../solana/messages.ts'
+import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import type { TouchedAccount, TouchedAccounts } from './touched-accounts.ts'
 

@@ -1,7 +1,8 @@
 /** Finds what makes a movement uncertain: encrypted balances, and nonces of others that keep a transaction valid. */
+
 import { addressOf } from '../../solana/addresses.ts'
+import type { DecodedMessage } from '../../solana/decoded-message.ts'
 import { lifetimeOf } from '../../solana/lifetimes.ts'
-import type { DecodedMessage } from '../../solana/messages.ts'
 import type { UnreadPart } from './movement.ts'
 import { NONCE_AUTHORITY_OFFSET, nonceAuthority, type TouchedAccounts } from './touched-accounts.ts'
 

@@ -1,5 +1,5 @@
 /** Reads which DAMM v2 pools a transaction creates, trades in and claims from, by its own instructions. */
-import type { DecodedMessage } from '../../../solana/messages.ts'
+import type { DecodedMessage } from '../../../solana/decoded-message.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 
 export type DammV2Change =

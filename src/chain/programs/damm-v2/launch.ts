@@ -1,41 +1,14 @@
 /** Builds the launch of a token in its own pool: the mint, then the pool that receives the whole supply. */
+
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { TOKEN_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { buildTokenCreation, tokenCreationInstructions } from '../tokens/index.ts'
 import { poolKey, vaultKey } from './addresses.ts'
-import { givePlatformShare, lockPosition, type PlatformShare } from './lock.ts'
+import { givePlatformShare, lockPosition } from './lock.ts'
 import { initializePool, LEAST_SOL, poolOpeningOf } from './opening.ts'
 import { dammV2SwapInstruction, type PoolAccounts, type TokenAccounts, tokenAccounts, wrapping } from './swap.ts'
-
-/** What a launch is, whatever transactions it takes. */
-export interface SingleSidedLaunch {
-  /** Address that pays and signs, and owns the pool's position. */
-  creator: string
-  /** Address of a fresh key that signs what creates the token. */
-  mint: string
-  /** Address of a fresh key that signs what creates the pool. */
-  positionNft: string
-  name: string
-  symbol: string
-  uri: string
-  /** Number of decimals, from 0 to 9. */
-  decimals: number
-  /** Supply in raw units. */
-  totalSupply: bigint
-  /** Lamports that the whole supply is worth at the first price. */
-  initialMarketCapLamports: bigint
-  /** Fee in basis points, from 1 to 9900, taken in SOL from every trade. */
-  feeBps: number
-  /** Whether the position is locked permanently, so that its fees can be claimed but its liquidity never withdrawn. */
-  lockLiquidity: boolean
-  /** The platform's part of a locked position, or null when the creator keeps all of it. */
-  platform: PlatformShare | null
-  /** Lamports of the creator's first buy, or 0 for none. */
-  buyLamports: bigint
-  /** Lamports that make the mint's 82 bytes rent-exempt. */
-  rent: bigint
-}
+import type { SingleSidedLaunch } from './types.ts'
 
 export interface SingleSidedPool extends SingleSidedLaunch {
   /** Tip for a relay at the end of the last transaction, or null for none. */

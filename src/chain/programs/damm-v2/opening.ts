@@ -4,10 +4,10 @@ import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../platform/errors.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { poolKey, positionKeys, vaultKey } from './addresses.ts'
-import type { SingleSidedLaunch } from './launch.ts'
 import { dammV2SqrtPrice } from './prices.ts'
 import { dammV2Instruction, loadSdk, toBigint } from './program.ts'
 import type { TokenAccounts } from './swap.ts'
+import type { SingleSidedLaunch } from './types.ts'
 
 /** Range of the fee that the program accepts, in hundredths of a percent. */
 export const FEE_BPS = { min: 1, max: 9900 } as const

@@ -1,6 +1,6 @@
 /** Reads the changes that a transaction makes to launch curves, by the instructions of its message. */
 
-import type { CompiledInstruction, DecodedMessage } from '../../../solana/messages.ts'
+import type { CompiledInstruction, DecodedMessage } from '../../../solana/decoded-message.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { type DbcClaimChange, dbcClaimAt } from './claim-changes.ts'
 

@@ -1,7 +1,8 @@
 /** Reads who claims what from a launch curve: trading fees, surplus, migration fee, leftover and creation fee, by partner or creator. */
+
 import type { Beneficiary } from '../../../api/fee-claims.ts'
 import { addressOf } from '../../../solana/addresses.ts'
-import type { CompiledInstruction, DecodedMessage } from '../../../solana/messages.ts'
+import type { CompiledInstruction, DecodedMessage } from '../../../solana/decoded-message.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   SYSTEM_PROGRAM,

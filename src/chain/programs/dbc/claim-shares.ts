@@ -1,21 +1,11 @@
 /** Pays the shares of a claim to its recipients, and says how many fit in the claim's transaction. */
+
 import type { TransactionInstruction } from '@solana/web3.js'
 import { ApiError, badRequest } from '../../../platform/errors.ts'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { compileUnsigned } from '../../sending/unsigned.ts'
-import type { TradingFeeClaim } from './claims.ts'
+import type { TradingFeeClaim } from './claim-types.ts'
 import { openDbc, quoteAccount } from './program.ts'
-
-export interface Share {
-  recipient: string
-  /** Raw units of the quote. */
-  amount: bigint
-  /**
-   * What is at the address of the recipient's account of another quote than SOL: the account, nothing, or lamports
-   * alone. The payer opens one that is missing.
-   */
-  account?: 'open' | 'missing' | 'funded'
-}
 
 /** Recipients of SOL that fit beside compute limit and price. The account of another payer takes room. */
 const [SOL_RECIPIENTS, SOL_RECIPIENTS_OF_ANOTHER_PAYER] = [10, 8]

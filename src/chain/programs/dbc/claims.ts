@@ -1,38 +1,17 @@
 /** Builds the transactions that claim trading fees from a launch curve, for its partner or its creator. */
+
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
-import type { Beneficiary } from '../../../api/fee-claims.ts'
 import { badRequest } from '../../../platform/errors.ts'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
-import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
-import { payShares, requireRoom, type Share } from './claim-shares.ts'
+import { compileUnsigned, type UnsignedTransaction } from '../../sending/unsigned.ts'
+import { payShares, requireRoom } from './claim-shares.ts'
+import type { TradingFeeClaim } from './claim-types.ts'
 import { baseAccount, openDbc, quoteAccount } from './program.ts'
-import type { DbcPool, DbcPoolAccounts } from './types.ts'
 
 /** Compute limit for a claim that cannot be simulated: half more than the largest run used. */
 export const TRADING_FEE_CLAIM_UNITS = 95_000
 /** The same where shares open the accounts of their recipients: each takes as much in addition. */
 export const OPENED_SHARE_UNITS = 35_000
-
-/** What the builders of claims need to know of a pool. */
-export type ClaimedPool = DbcPoolAccounts & Pick<DbcPool, 'quoteDecimals' | 'partnerBaseFee' | 'creatorBaseFee'>
-
-export interface TradingFeeClaim extends Envelope {
-  pool: ClaimedPool
-  beneficiary: Beneficiary
-  /** The fee claimer of the pool's config, or the pool's creator, which signs and receives the claimed amount. */
-  claimer: string
-  /** Exact amount in raw units of the quote to claim. It may be 0 where the pool has fees in its own token. */
-  amount: bigint
-  /** Raw units that the claimer's account of another quote than SOL holds before. */
-  held?: bigint
-  /**
-   * Whether nothing is at the address of the claimer's account of the pool's token, which is then closed again where
-   * `closesToken` says so.
-   */
-  isTokenMissing?: boolean
-  /** Payments by the claimer, in this order. Their sum is at most `amount`. */
-  splits: readonly Share[]
-}
 
 /**
  * Claims the fees, in SOL into the claimer's lamports, and pays the splits, or fails entirely if less than `amount` is

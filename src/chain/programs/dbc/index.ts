@@ -1,20 +1,15 @@
 /** Meteora DBC: launch curves from the preset to the pool that they migrate to. */
+
 export { type DbcChange, dbcChangesIn } from './changes.ts'
 export type { DbcClaimChange, DbcRecipient } from './claim-changes.ts'
-export { maxRecipients, type Share } from './claim-shares.ts'
+export { maxRecipients } from './claim-shares.ts'
+export type { Share, TradingFeeClaim } from './claim-types.ts'
 export { creatorPart, leftoverPart } from './claimed-part.ts'
-export {
-  buildTradingFeeClaim,
-  closesToken,
-  OPENED_SHARE_UNITS,
-  TRADING_FEE_CLAIM_UNITS,
-  type TradingFeeClaim,
-} from './claims.ts'
+export { buildTradingFeeClaim, closesToken, OPENED_SHARE_UNITS, TRADING_FEE_CLAIM_UNITS } from './claims.ts'
 export { buildConfig, type ConfigContent, configContentHash } from './config.ts'
 export { tryConfigAtNode } from './config-trial.ts'
 export { buildCreatorTransfer, CREATOR_TRANSFER_UNITS } from './creator-transfer.ts'
 export { curveOf } from './curve.ts'
-export type { CurveEarned } from './earned.ts'
 export {
   buildDbcLaunch,
   buildWholeDbcLaunch,
@@ -65,7 +60,7 @@ export {
   receiversOf,
 } from './state.ts'
 export { buildDbcSwap, type DbcSwap, type DbcSwapQuote, quoteDbcSwap, SWAP_UNITS } from './swaps.ts'
-export type { DbcPool, LaunchCurve, OneTimeClaim } from './types.ts'
+export type { CurveEarned, DbcPool, LaunchCurve, OneTimeClaim } from './types.ts'
 export {
   buildCreationFeeWithdrawal,
   buildLeftoverWithdrawal,

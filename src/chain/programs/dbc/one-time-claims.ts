@@ -1,7 +1,7 @@
 /** Computes what partner and creator can claim once of a launch curve, from its accounts and by the program's rounding. */
 import type { PoolConfig, VirtualPool } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import { bigintOf } from './program.ts'
-import type { DbcPool, OneTimeClaim } from './types.ts'
+import type { DbcPool, OneTimeAmounts, OneTimeClaim } from './types.ts'
 
 /** Percentage of a filled curve's surplus that partner and creator share. The rest is Meteora's. */
 const SURPLUS_SHARE = 80n
@@ -33,14 +33,6 @@ export function oneTimeClaimsOf(pool: VirtualPool, config: PoolConfig): OneTimeC
     creationFee: once(creationFee.partner, (state.creationFeeBits & PARTNER_TOOK_CREATION_FEE) !== 0),
     leftover: { isPossible: config.fixedTokenSupplyFlag === 1, withdrawn: state.isWithdrawLeftover === 1 },
   }
-}
-
-/** What each party has of a curve once, whether or not it was claimed: nothing of surplus and migration fee before it is full. */
-export interface OneTimeAmounts {
-  surplus: { partner: bigint; creator: bigint; protocol: bigint }
-  migrationFee: { partner: bigint; creator: bigint }
-  /** Lamports. */
-  creationFee: { partner: bigint; protocol: bigint }
 }
 
 export function oneTimeAmountsOf({ poolState: state }: VirtualPool, config: PoolConfig): OneTimeAmounts {

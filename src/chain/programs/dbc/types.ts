@@ -1,6 +1,5 @@
 /** Types of a launch curve and its pool: amounts are bigint, addresses base58. */
 import type { ConfigParameters } from '@meteora-ag/dynamic-bonding-curve-sdk'
-import type { CurveEarned } from './earned.ts'
 
 /** A preset converted to the program's parameters. */
 export interface LaunchCurve {
@@ -110,3 +109,29 @@ export type DbcPoolAccounts = Pick<
   DbcPool,
   'address' | 'config' | 'baseMint' | 'quoteMint' | 'baseVault' | 'quoteVault' | 'baseProgram' | 'quoteProgram'
 >
+
+/** What each party has of a curve once, whether or not it was claimed: nothing of surplus and migration fee before it is full. */
+export interface OneTimeAmounts {
+  surplus: { partner: bigint; creator: bigint; protocol: bigint }
+  migrationFee: { partner: bigint; creator: bigint }
+  /** Lamports. */
+  creationFee: { partner: bigint; protocol: bigint }
+}
+
+/** Raw units of the two tokens of a curve. */
+export interface QuoteAndBase {
+  quote: bigint
+  base: bigint
+}
+
+export interface CurveEarned extends OneTimeAmounts {
+  /** Trading fees of partner and creator together, claimed ones included. Each trade is rounded for itself. */
+  tradingFees: QuoteAndBase
+  /** Meteora's trading fees, claimed ones included. */
+  protocolFees: QuoteAndBase
+  /** The creator's percentage of the trading fees. */
+  creatorPercentage: number
+  /** What Meteora keeps of what migrates. */
+  protocolMigration: QuoteAndBase
+  protocolTookSurplus: boolean
+}

@@ -1,9 +1,10 @@
 /** Builds what can be withdrawn once of a launch curve: surplus, migration fee, leftover and pool creation fee. */
+
 import type { TransactionInstruction } from '@solana/web3.js'
 import type { Beneficiary } from '../../../api/fee-claims.ts'
 import { WRAPPED_SOL } from '../../../solana/program-ids.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
-import type { ClaimedPool } from './claims.ts'
+import type { ClaimedPool } from './claim-types.ts'
 import { baseAccount, openDbc, quoteAccount } from './program.ts'
 import type { DbcPool } from './types.ts'
 

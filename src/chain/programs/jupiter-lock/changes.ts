@@ -1,5 +1,5 @@
 /** Reads the changes that a transaction makes to gold locks, by its own instructions. */
-import type { CompiledInstruction, DecodedMessage } from '../../../solana/messages.ts'
+import type { CompiledInstruction, DecodedMessage } from '../../../solana/decoded-message.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { scheduleMismatch, type VestingSchedule } from './escrow.ts'
 import { LOCK_INSTRUCTIONS } from './program.ts'

@@ -1,5 +1,5 @@
 /** Reads which vested tokens a transaction claims from locks, by its own instructions. */
-import type { DecodedMessage } from '../../../solana/messages.ts'
+import type { DecodedMessage } from '../../../solana/decoded-message.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { LOCK_INSTRUCTIONS } from './program.ts'
 

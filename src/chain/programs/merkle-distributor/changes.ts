@@ -1,5 +1,5 @@
 /** Reads the changes that a transaction makes to airdrops, by its own instructions. */
-import type { CompiledInstruction, DecodedMessage } from '../../../solana/messages.ts'
+import type { CompiledInstruction, DecodedMessage } from '../../../solana/decoded-message.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { DISTRIBUTOR_INSTRUCTIONS } from './layout.ts'
 

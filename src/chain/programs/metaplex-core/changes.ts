@@ -2,7 +2,7 @@
 
 import { base58 } from '@scure/base'
 import { borshReader } from '../../../solana/borsh.ts'
-import type { CompiledInstruction, DecodedMessage } from '../../../solana/messages.ts'
+import type { CompiledInstruction, DecodedMessage } from '../../../solana/decoded-message.ts'
 import { MEMO_PROGRAM } from '../../../solana/program-ids.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { readStakeMemo } from './memos.ts'

@@ -1,6 +1,7 @@
 /** Reads which tokens a transaction creates and which authorities it revokes, by its own instructions. */
+
 import { createHash } from 'node:crypto'
-import type { DecodedMessage } from '../../../solana/messages.ts'
+import type { DecodedMessage } from '../../../solana/decoded-message.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../solana/program-ids.ts'
 import type { TokenAuthority } from './types.ts'
 

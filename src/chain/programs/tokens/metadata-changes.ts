@@ -1,6 +1,7 @@
 /** Reads which Metaplex metadata a transaction makes immutable, by instructions that name the metadata but not always its mint. */
+
 import { borshReader } from '../../../solana/borsh.ts'
-import type { DecodedMessage } from '../../../solana/messages.ts'
+import type { DecodedMessage } from '../../../solana/decoded-message.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 
 /** First byte of the data (mpl-token-metadata, `MetadataInstruction`), and the place of the metadata account. */
