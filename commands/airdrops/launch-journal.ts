@@ -79,8 +79,12 @@ export class LaunchJournal extends ListJournal<Record<string, never>, LaunchEntr
     if ((this.entries.get(this.#id)?.sending ?? null) === null) this.remove()
   }
 
-  /** Throws a failure while a transaction that an earlier run signed on other terms may still be confirmed. */
+  /**
+   * Throws a failure while a transaction that an earlier run signed on other terms may still be confirmed, and conflict
+   * while another run launches the airdrop.
+   */
   async refuseOtherTerms(session: Session, terms: LaunchTerms): Promise<void> {
+    this.refuseWhileHeld()
     const { sending = null, terms: other = terms } = this.entries.get(this.#id) ?? {}
     if (sending === null || isDeepStrictEqual(other, terms)) return
     if (!(await mayBeConfirmed(session, sending))) return this.remove()

@@ -221,6 +221,19 @@ describe('a batch of the platform wallet', () => {
     release()
   })
 
+  it('of an earlier run that is refused now stays open, because it may have been signed', async () => {
+    const fault = refusal('recipients.1.wallet: b is frozen', {
+      param: 'recipients.1.wallet',
+      details: { reason: 'account_frozen' },
+    })
+    const { journal, session, calls, run, release } = await opened({ lifecycles: ['unknown'], creates: [fault] })
+    const rows = [rowOf('a'), rowOf('b')]
+    await expect(sendBatch(session, run, rows, begun(journal, asked(run, {})))).rejects.toThrow('b is frozen')
+    expect([journal.open().length, journal.entries.size, calls]).toEqual([1, 1, ['create signed key']])
+    expect(rows.map(({ status }) => status)).toEqual(['to send', 'to send'])
+    release()
+  })
+
   it.each<[string, Partial<RequestedBatch>, string]>([
     ['half an hour ago', { at: NOW - 31 * MINUTE_MS }, 'longer ago than an API is sure to remember'],
     ['by a clock that was ahead', { at: NOW + MINUTE_MS }, 'longer ago than an API is sure to remember'],
