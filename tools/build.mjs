@@ -10,7 +10,7 @@ import { clientTypes } from './build/client-types.mjs'
 import { keepEarlierFiles } from './build/earlier-files.mjs'
 import { INPUTS_FILE, inputsHash, isBuilt } from './build/inputs.mjs'
 import { merkleEngine } from './build/merkle-engine.mjs'
-import { JQ, thirdPartyLicenses } from './build/third-party-licenses.mjs'
+import { JQ, SWAGGER_UI, thirdPartyLicenses } from './build/third-party-licenses.mjs'
 
 if (process.argv.includes('--if-changed') && isBuilt()) process.exit(0)
 
@@ -38,7 +38,7 @@ const { nounHelp } = await tsImport('../commands/cli/program.ts', import.meta.ur
 const { NOUNS } = await tsImport('../commands/cli/nouns.ts', import.meta.url)
 const { commandTree } = await tsImport('../commands/cli/command-tree.ts', import.meta.url)
 const { manualPages } = await tsImport('../commands/cli/manual-pages.ts', import.meta.url)
-const { builtReferencePage } = await tsImport('../bin/reference-page/built-page.ts', import.meta.url)
+const { apiDocument } = await tsImport('./api-document.ts', import.meta.url)
 for (const { name, load } of NOUNS) {
   await put(`dist/help/${name}.json`, JSON.stringify(nounHelp(name, await load())))
 }
@@ -60,8 +60,13 @@ for (const file of await readdir('src/claim-page/browser/texts')) {
   const texts = JSON.parse(await readFile(`src/claim-page/browser/texts/${file}`, 'utf8'))
   if (file !== 'en.json') await put(`dist/claim-page/texts/${file}`, JSON.stringify(texts))
 }
-await put('dist/docs/index.html', await builtReferencePage(version))
-await put('dist/docs/page.css', await readFile('src/reference-page/page.css'))
+await put('dist/openapi.json', JSON.stringify(await apiDocument()))
+for (const file of ['index.html', 'page.css']) {
+  await put(`dist/docs/${file}`, await readFile(`src/reference-page/${file}`))
+}
+for (const file of ['swagger-ui-bundle.js', 'swagger-ui.css']) {
+  await put(`dist/docs/${file}`, await readFile(`${SWAGGER_UI}/${file}`))
+}
 await put('dist/THIRD-PARTY-LICENSES.txt', await thirdPartyLicenses(bundled))
 // The entries come last, because they name the other files.
 for (const { path, code } of bundled.toSorted((a, b) => Number(a.isEntry) - Number(b.isEntry))) {

@@ -1,6 +1,5 @@
 /** Writes the generated documents and error tables; with --check, fails where a file has drifted. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { openApiDocument } from '../src/api/openapi.ts'
 import {
   environmentName,
   fileVariable,
@@ -127,7 +126,6 @@ function architecture(): string {
 }
 
 const files: Record<string, string> = {
-  'docs/openapi.json': `${JSON.stringify(openApiDocument(), null, 2)}\n`,
   'docs/configuration.md': configuration(),
   [ARCHITECTURE]: architecture(),
   ...(await errorTables()),

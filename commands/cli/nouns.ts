@@ -168,6 +168,11 @@ export const NOUNS: readonly NounEntry[] = [
     summary: 'Read the state of the workers, and the cluster',
     load: async () => (await import('../status.ts')).statusNoun,
   },
+  {
+    name: 'openapi',
+    summary: 'Print the API as an OpenAPI document',
+    load: async () => (await import('../openapi.ts')).openApiNoun,
+  },
 ]
 
 export interface GlobalOption {

@@ -3,22 +3,20 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Hono } from 'hono'
-import { once } from '../../src/platform/timing.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
 import { framePaths, type RefuseInvalid } from './framed-paths.ts'
 import { keptFile } from './kept-files.ts'
 
-/** What a browser may do with the page: nothing but show it and run its one script, which writes no HTML. */
+/** What a browser may do with the page: show it, run its scripts, and send requests to this service. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
+  "connect-src 'self'",
   'img-src data:',
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
 ].join('; ')
 
 const PAGE_HEADERS = {
@@ -30,27 +28,23 @@ const PAGE_HEADERS = {
 /** Adds the routes of the documentation; `refuse` answers a request whose id is invalid. */
 export function documentation(hono: Hono<RequestEnv>, refuse: RefuseInvalid): void {
   framePaths(hono, ['/v2/openapi.json', '/v2/docs', '/assets/docs/*'], refuse)
-  const openapi = once(async () =>
-    Buffer.from(JSON.stringify((await import('../../src/api/openapi.ts')).openApiDocument())),
-  )
   const files = {
-    '/v2/openapi.json': keptFile(openapi, {
-      'Content-Type': 'application/json; charset=utf-8',
-      'X-Content-Type-Options': 'nosniff',
-    }),
-    '/v2/docs': builtFile('index.html', 'text/html'),
-    '/assets/docs/page.css': builtFile('page.css', 'text/css'),
-    '/assets/docs/page.js': builtFile('page.js', 'text/javascript'),
+    '/v2/openapi.json': builtFile('openapi.json', 'application/json', { 'X-Content-Type-Options': 'nosniff' }),
+    '/v2/docs': builtFile('docs/index.html', 'text/html'),
+    '/assets/docs/page.css': builtFile('docs/page.css', 'text/css'),
+    '/assets/docs/page.js': builtFile('docs/page.js', 'text/javascript'),
+    '/assets/docs/swagger-ui.css': builtFile('docs/swagger-ui.css', 'text/css'),
+    '/assets/docs/swagger-ui-bundle.js': builtFile('docs/swagger-ui-bundle.js', 'text/javascript'),
   }
   for (const [path, answer] of Object.entries(files)) hono.get(path, answer)
 }
 
-/** A file of dist/docs/, which is next to the built program, or in dist/ when the program runs from source. */
-function builtFile(file: string, type: string) {
+/** A file of dist/, where the built program is; the sources read it from there too. */
+function builtFile(file: string, type: string, headers: Record<string, string> = PAGE_HEADERS) {
   const here = import.meta.url
-  const path = fileURLToPath(new URL(here.endsWith('.ts') ? `../../dist/docs/${file}` : `./docs/${file}`, here))
+  const path = fileURLToPath(new URL(here.endsWith('.ts') ? `../../dist/${file}` : `./${file}`, here))
   return keptFile(() => readFile(path) as Promise<Buffer<ArrayBuffer>>, {
-    ...PAGE_HEADERS,
+    ...headers,
     'Content-Type': `${type}; charset=utf-8`,
   })
 }

@@ -1,6 +1,6 @@
 /** Accounts: balance, owner and data of an address on the chain. */
 import { z } from '@hono/zod-openapi'
-import { address, digits } from './chain-scalars.ts'
+import { address, digits, mintAddress } from './chain-scalars.ts'
 import { writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
@@ -31,7 +31,7 @@ export const walletBalances = z
     tokens: z
       .array(
         z.object({
-          mint: address,
+          mint: mintAddress,
           account: address.meta({ description: 'Token account of the wallet' }),
           amount: digits.meta({ description: 'Raw units; of wrapped SOL, lamports' }),
           decimals: nullOr(z.int()).meta({ description: 'Null where the mint cannot be read' }),
@@ -75,7 +75,7 @@ export const accounts = {
     description:
       'Both token programs, with symbol, name and decimals. Anybody can send tokens to a wallet, so that 10,000 token accounts of each program are read and 200 answered.',
     params: z.object({ wallet: address }),
-    query: z.strictObject({ mint: address.optional() }),
+    query: z.strictObject({ mint: mintAddress.optional() }),
     data: walletBalances,
   }),
 }

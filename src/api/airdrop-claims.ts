@@ -1,6 +1,6 @@
 /** Claims of an airdrop as they were recorded, and its figures: what was claimed when, and what is left. */
 import { z } from '@hono/zod-openapi'
-import { address, digits, signatureText, treeId } from './chain-scalars.ts'
+import { address, digits, mintAddress, signatureText, treeId } from './chain-scalars.ts'
 import { timestamp } from './scalars.ts'
 
 export const airdropClaim = z
@@ -39,7 +39,7 @@ const known = <S extends z.ZodType>(schema: S, description: string) => schema.nu
 export const airdropStats = z
   .object({
     id: treeId,
-    mint: address,
+    mint: mintAddress,
     status: z.string().meta({ description: 'As of GET /v2/airdrops/{id}' }),
     leaf_count: z.int().min(0).meta({ description: 'Wallets of the list' }),
     total: known(digits, 'Sum of the list in raw units; null where none is stored'),

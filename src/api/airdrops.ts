@@ -11,6 +11,7 @@ import {
   hash32,
   hex32,
   isU64,
+  mintAddress,
   platformFeeField,
   platformId,
   transactionBase64,
@@ -35,7 +36,7 @@ const fromChain = <S extends z.ZodType>(schema: S, description: string) => schem
 export const airdrop = z
   .object({
     id: treeId,
-    mint: address,
+    mint: mintAddress,
     airdrop_count: airdropCount,
     root: hex32.meta({ description: 'Merkle root, hex, no prefix' }),
     leaf_count: z.int().min(0),
@@ -93,7 +94,7 @@ export type ClaimFaultReason = (typeof CLAIM_FAULTS)[number]
 export const airdropEntitlement = z
   .object({
     id: treeId,
-    mint: address,
+    mint: mintAddress,
     airdrop_count: airdropCount,
     amount: digits.meta({ description: 'What the wallet is entitled to at once, raw units' }),
     amount_locked: digits.meta({ description: 'What vests for it beside that, raw units; 0 without vesting' }),
@@ -127,7 +128,7 @@ export const airdropClaimCreated = unsignedPayload({
   })
   .openapi('AirdropClaimCreated')
 
-export const vaultWithdrawal = signedPayload({ mint: address, amount: digits }).openapi('VaultWithdrawal')
+export const vaultWithdrawal = signedPayload({ mint: mintAddress, amount: digits }).openapi('VaultWithdrawal')
 
 export type Airdrop = z.output<typeof airdrop>
 export type AirdropEntitlement = z.output<typeof airdropEntitlement>
@@ -146,7 +147,7 @@ export const airdrops = {
     body: buildBody({
       payer: address,
       platform_id: platformId,
-      mint: address,
+      mint: mintAddress,
       airdrop_count: airdropCount,
       merkle_root: hash32.meta({ description: '32 bytes in hex, with or without 0x' }),
       fund: z
@@ -187,7 +188,7 @@ export const airdrops = {
     summary: 'List airdrops, newest first',
     description:
       'One for each stored tree, from `tree_built` to `vault_drained`. An airdrop that another tool made is read by its id.',
-    query: listQuery({ mint: address.optional() }),
+    query: listQuery({ mint: mintAddress.optional() }),
     data: airdrop,
     list: true,
   }),
@@ -226,7 +227,7 @@ export const airdrops = {
     summary: 'Read the airdrop of a distributor, by its address',
     description:
       'Whoever made it, with whichever tool: mint and version of the account are the id of the airdrop. A tree that is stored under that id with the root on chain is claimed and followed here.',
-    params: z.object({ address }),
+    params: z.object({ address: address.meta({ example: 'FR4HBTXWB87YK4gR98serDF9pUeJ3egkQfth4dGpBsrB' }) }),
     data: airdrop,
   }),
   claim: defineRoute({
@@ -294,7 +295,7 @@ export const airdrops = {
     description:
       'A page looks into a limited number of trees: it may hold fewer than `limit`, or none, and still have a next one.',
     params: z.object({ wallet: address }),
-    query: listQuery({ mint: address.optional() }),
+    query: listQuery({ mint: mintAddress.optional() }),
     data: airdropEntitlement,
     list: true,
   }),

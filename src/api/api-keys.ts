@@ -55,6 +55,7 @@ export const apiKeys = {
         .meta({ description: "The server's `rate-per-minute` (120) when left out" }),
       rate_limit_per_day: limit.optional().meta({ description: "The server's `rate-per-day` (50,000) when left out" }),
     }),
+    example: { scopes: ['airdrop:write'], rate_limit_per_minute: 600 },
     data: apiKeyCreated,
     status: 201,
     scope: '*',
@@ -76,7 +77,7 @@ export const apiKeys = {
     summary: 'Revoke a key, for good',
     description:
       "Its holder is refused from now on. Webhook subscriptions that it made are the installation's and go on; a key with `*` changes or deletes them.",
-    params: z.object({ id: recordId }),
+    params: z.object({ id: recordId.meta({ example: 'key_7vQ2mXr9LdT4sYb1WnGe6KpA' }) }),
     body: writeBody({}),
     data: deletedSchema,
     scope: '*',

@@ -2,23 +2,37 @@
 import { z } from '@hono/zod-openapi'
 import { isAddress, looksBase58 } from '../solana/addresses.ts'
 import { MAX_V1_TRANSACTION_BYTES } from '../solana/constants.ts'
-import { WRAPPED_SOL } from '../solana/program-ids.ts'
 import { MAX_U64 } from '../solana/u64.ts'
 import { line } from './scalars.ts'
 import { uriFault } from './uris.ts'
 
+/** A wallet and a mint, as examples show them. */
+export const [WALLET_EXAMPLE, MINT_EXAMPLE] = [
+  '9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g',
+  '9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY',
+]
 /** Base58 public key of exactly 32 bytes. */
 export const address = z
   .string()
   .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, { error: 'must be a base58 address of 32 to 44 characters', abort: true })
   .refine(isAddress, 'invalid base58 address: it does not decode to 32 bytes')
-  .meta({ description: 'Public key, base58', example: WRAPPED_SOL })
+  .meta({ description: 'Public key, base58', example: WALLET_EXAMPLE })
+
+/** Addresses of what is not a wallet, so that the examples of a request differ where the request's addresses do. */
+export const otherWallet = address.meta({ example: '6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78' })
+export const mintAddress = address.meta({ example: MINT_EXAMPLE })
+export const poolAddress = address.meta({ example: 'CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4' })
+export const assetAddress = address.meta({ example: 'GxsTJcnDEiPDwurRZ9RF49Hpz7UCJjs3pvTCJmHAL222' })
+export const collectionAddress = address.meta({ example: 'ABMB1euEnzBFRq4LmEkJgW2FZGTJnNkZhmPEF1fGynAq' })
 
 /** Base58 transaction signature. */
 export const signatureText = z
   .string()
   .regex(/^[1-9A-HJ-NP-Za-km-z]{43,90}$/, 'must be a base58 transaction signature')
-  .meta({ description: 'Transaction signature, base58' })
+  .meta({
+    description: 'Transaction signature, base58',
+    example: '2uRZX4aJqCEnA39EcYq1gXk6R35g9vNymNxWrv85mvy8YWKD6AMkzzBRjcMnFdqwS2KFpWrjmfNfWeHrTW42fiwY',
+  })
 
 /** Amount in raw units or lamports; digits only, so that it is exact beyond 53 bits. */
 export const digits = z
@@ -80,7 +94,8 @@ export const imageText = filledText
     abort: true,
   })
   .refine((text) => isBase64(imageParts(text).base64), 'must be standard base64, padded')
-  .meta({ contentEncoding: 'base64' })
+  // The first bytes of a PNG; a whole one would fill the page.
+  .meta({ contentEncoding: 'base64', example: 'iVBORw0KGgo=' })
 /** Base64 of a serialized transaction; only the operation decodes it, and refuses one too large for its version. */
 export const transactionBase64 = filledText
   .max(MAX_TRANSACTION_CHARACTERS, {
@@ -93,7 +108,11 @@ export const transactionBase64 = filledText
         ? 'must be standard base64, padded; this looks like base58'
         : 'must be standard base64, padded',
   })
-  .meta({ contentEncoding: 'base64', description: 'Transaction of version 1 or 0, or a legacy one, base64' })
+  .meta({
+    contentEncoding: 'base64',
+    description: 'Transaction of version 1 or 0, or a legacy one, base64',
+    example: 'AQAAAA==',
+  })
 export const airdropCount = z.int().min(0).max(65535)
 /** Token program; `spl` is the original one. */
 export const tokenProgramName = z.enum(['spl', 'token2022']).default('spl')
@@ -107,14 +126,24 @@ export const allowProgramsField = z.boolean().default(false).meta({
   description:
     'Whether addresses of programs may be named, as the vault of a multisig is one; a mint or a token account never',
 })
+const HASH_EXAMPLE = '9c8448f94162666b80a3ae7732e0a1fd2ba1bce92918de2c02bdb9910ea5521f'
 /** Hex of 32 bytes without 0x, as the server returns it. */
-export const hex32 = z.string().regex(/^[0-9a-f]{64}$/)
+export const hex32 = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .meta({ example: HASH_EXAMPLE })
 /** Hex of 32 bytes, with or without 0x. */
-export const hash32 = z.string().regex(/^(0x)?[0-9a-fA-F]{64}$/, 'must be 32 bytes in hex')
+export const hash32 = z
+  .string()
+  .regex(/^(0x)?[0-9a-fA-F]{64}$/, 'must be 32 bytes in hex')
+  .meta({ example: HASH_EXAMPLE })
 export const treeId = z
   .string()
   .regex(/^[A-Za-z0-9_-]{45}[AQgw]$/, 'must be a merkle tree id: base64url of mint and airdrop count, 46 characters')
-  .meta({ description: 'base64url(mint 32 bytes, airdrop_count u16 big-endian), no padding' })
+  .meta({
+    description: 'base64url(mint 32 bytes, airdrop_count u16 big-endian), no padding',
+    example: '6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw',
+  })
 export const warningsField = z
   .array(z.string())
   .optional()

@@ -1,6 +1,6 @@
 /** Collections into which assets are minted, and the authorities that may mint. */
 import { z } from '@hono/zod-openapi'
-import { address, allowProgramsField, warningsField } from './chain-scalars.ts'
+import { address, allowProgramsField, collectionAddress, warningsField } from './chain-scalars.ts'
 import { buildBody } from './envelope.ts'
 import { assetTexts, checkTextSize } from './nfts.ts'
 import { paths } from './paths.ts'
@@ -22,7 +22,9 @@ export const collection = z
   .openapi('Collection')
 
 export const collectionCreated = unsignedPayload({
-  collection: address.meta({ description: 'Address of the new collection; its generated key has already signed' }),
+  collection: collectionAddress.meta({
+    description: 'Address of the new collection; its generated key has already signed',
+  }),
   warnings: warningsField,
 }).openapi('CollectionCreated')
 
@@ -51,7 +53,7 @@ export const collections = {
     tag: 'NFTs',
     summary: 'Read one collection from the chain',
     description: 'Name, authority and numbers, and whether the platform wallet signs mints into it.',
-    params: z.object({ address }),
+    params: z.object({ address: collectionAddress }),
     data: collection,
   }),
 }

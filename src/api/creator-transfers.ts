@@ -1,6 +1,6 @@
 /** Handing the role of a pool's creator over, with what the creator has not claimed yet. */
 import { z } from '@hono/zod-openapi'
-import { address, allowProgramsField, digits } from './chain-scalars.ts'
+import { address, allowProgramsField, digits, mintAddress, otherWallet, poolAddress } from './chain-scalars.ts'
 import { buildBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { trackedResource, unsignedPayload } from './payloads.ts'
@@ -8,16 +8,16 @@ import { defineRoute } from './route.ts'
 
 export const poolCreatorTransfer = z
   .object({
-    pool_address: address,
+    pool_address: poolAddress,
     creator: address.meta({ description: 'The present creator, which signs' }),
-    new_creator: address,
+    new_creator: otherWallet,
     unclaimed_quote: digits.meta({
       description: 'Trading fees, surplus and migration fee that move along, in raw units of the quote',
     }),
     unclaimed_base: digits.meta({ description: 'Trading fees that move along, in raw units of the pool’s token' }),
-    quote_mint: address,
+    quote_mint: mintAddress,
     quote_decimals: z.int().min(0).max(255),
-    base_mint: address,
+    base_mint: mintAddress,
     base_decimals: z.int().min(0).max(255),
     tx: unsignedPayload({}),
     tracked_resource: trackedResource.optional(),
@@ -32,8 +32,8 @@ export const transferCreatorRoute = defineRoute({
   summary: "Hand the role of a pool's creator over",
   description:
     'The new creator claims what the creator has not claimed yet, and everything that the pool earns its creator from then on. Vested tokens and the positions of the migrated pool stay with the wallet that they were made for. Not possible between the end of the curve and its migration.',
-  params: z.object({ address }),
-  body: buildBody({ payer: address, new_creator: address, allow_programs: allowProgramsField }),
+  params: z.object({ address: poolAddress }),
+  body: buildBody({ payer: address, new_creator: otherWallet, allow_programs: allowProgramsField }),
   data: poolCreatorTransfer,
   signed: 'refused',
 })

@@ -151,7 +151,7 @@ export const events = {
     tag: 'Events',
     summary: 'Read one event',
     description: 'As it was delivered, for as long as events are kept.',
-    params: z.object({ id: recordId }),
+    params: z.object({ id: recordId.meta({ example: 'evt_0Mh4sPqY7tLx2RzKc9BvDn6G' }) }),
     data: event,
   }),
 }

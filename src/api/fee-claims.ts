@@ -1,6 +1,14 @@
 /** Fee claims: claiming the fees that a pool holds for the partner, and their history. */
 import { z } from '@hono/zod-openapi'
-import { address, allowProgramsField, digits, signatureText } from './chain-scalars.ts'
+import {
+  address,
+  allowProgramsField,
+  digits,
+  mintAddress,
+  otherWallet,
+  poolAddress,
+  signatureText,
+} from './chain-scalars.ts'
 import { buildBody, listQuery } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'
 import { paths } from './paths.ts'
@@ -46,7 +54,7 @@ const beneficiary = z.enum(BENEFICIARIES).meta({
 
 export const feeSplit = z
   .strictObject({
-    recipient: address,
+    recipient: otherWallet,
     bps: z.int().min(1).max(10000).meta({ description: 'Share in hundredths of a percent', example: 5000 }),
   })
   .openapi('Split')
@@ -64,7 +72,7 @@ export const feeClaim = z
   .object({
     id: z.string(),
     type: z.enum(FEE_CLAIM_TYPES),
-    pool_address: address,
+    pool_address: poolAddress,
     kind: kind
       .nullable()
       .meta({ description: 'What was claimed; null in a record of an earlier version without its event' }),
@@ -88,7 +96,7 @@ export const feeClaim = z
 
 export const feeClaimCreated = z
   .object({
-    pool_address: address,
+    pool_address: poolAddress,
     kind,
     beneficiary,
     claimer: address.meta({ description: 'Wallet that is paid, and that signs except with kind `leftover`' }),
@@ -97,9 +105,9 @@ export const feeClaimCreated = z
       .meta({ description: 'What the claim is expected to move, in raw units of the quote' }),
     estimated_base: digits.optional().meta({ description: 'The same in raw units of the pool’s token' }),
     estimated_lamports: digits.optional().meta({ description: 'Lamports of a pool creation fee' }),
-    quote_mint: address,
+    quote_mint: mintAddress,
     quote_decimals: z.int().min(0).max(255),
-    base_mint: address,
+    base_mint: mintAddress,
     base_decimals: z.int().min(0).max(255),
     remaining_positions: z
       .int()
@@ -115,7 +123,7 @@ export type Split = z.output<typeof feeSplit>
 export type FeeClaim = z.output<typeof feeClaim>
 export type FeeClaimCreated = z.output<typeof feeClaimCreated>
 
-const feeClaimParams = z.object({ address })
+const feeClaimParams = z.object({ address: poolAddress })
 const claimFilters = { kind: kind.optional(), beneficiary: z.enum(BENEFICIARIES).optional() }
 
 export const feeClaims = {

@@ -1,6 +1,6 @@
 /** Fee schedules: claims that the platform wallet makes by itself at the times of a cron expression, and their runs. */
 import { z } from '@hono/zod-openapi'
-import { address, allowProgramsField, signatureText, u64Digits } from './chain-scalars.ts'
+import { address, allowProgramsField, poolAddress, signatureText, u64Digits } from './chain-scalars.ts'
 import { deletedSchema, listQuery, writeBody } from './envelope.ts'
 import {
   BENEFICIARIES,
@@ -107,7 +107,7 @@ export const feeSchedule = z
   .openapi('FeeSchedule')
 
 const runClaim = z.object({
-  pool_address: address,
+  pool_address: poolAddress,
   kind: z.enum(FEE_CLAIM_KINDS),
   estimated_quote: z.string().nullable().meta({ description: 'Raw units of the quote' }),
   estimated_base: z.string().nullable().meta({ description: 'Raw units of the token' }),
@@ -115,7 +115,7 @@ const runClaim = z.object({
   signature: signatureText,
 })
 const runSkip = z.object({
-  pool_address: address,
+  pool_address: poolAddress,
   kind: z.enum(FEE_CLAIM_KINDS),
   reason: z.enum(SCHEDULE_SKIPS),
   estimated_quote: z.string().nullable(),
@@ -158,7 +158,7 @@ export type FeeScheduleRun = z.output<typeof feeScheduleRun>
 
 const SCHEDULES_TAG = 'Fee schedules'
 const SIGNS = 'The platform wallet signs the claims later, whatever becomes of the key that asked for them.'
-const scheduleParams = z.object({ id: recordId })
+const scheduleParams = z.object({ id: recordId.meta({ example: 'fsc_5TgBn1Xe8WkRq3YvMz6JcH2s' }) })
 
 /** What the parts of a schedule say of each other: the path of a fault with what is wrong, or null. */
 export function termsFault({
@@ -237,6 +237,7 @@ export const feeSchedules = {
       filter: filter.optional().meta({ description: 'Replaces the filter; `{}` is every pool' }),
       active: z.boolean().optional(),
     }),
+    example: { cron: '0 */6 * * *' },
     data: feeSchedule,
     scope: 'fees:claim',
   }),

@@ -10,7 +10,7 @@ export const moment = z
   .openapi({
     type: ['string', 'integer'],
     description: 'ISO 8601 time, or Unix seconds',
-    example: '2026-11-21T00:00:00Z',
+    example: '2026-05-01T00:00:00Z',
   })
 /** Query boolean, either `true` or `false`. */
 export const queryFlag = z

@@ -1,6 +1,6 @@
 /** Gold locks: gold tokens of a wallet that are locked until a date. */
 import { z } from '@hono/zod-openapi'
-import { address, digits, platformFeeField, platformId, u64Digits } from './chain-scalars.ts'
+import { address, digits, mintAddress, platformFeeField, platformId, u64Digits } from './chain-scalars.ts'
 import { buildBody, listQuery } from './envelope.ts'
 import { paths } from './paths.ts'
 import { unsignedPayload } from './payloads.ts'
@@ -12,7 +12,7 @@ export const GOLD_LOCK_STATUSES = ['locked', 'unlockable', 'unlocked'] as const
 export const goldLock = z
   .object({
     user: address,
-    mint: address,
+    mint: mintAddress,
     amount: digits,
     unlocks_at: timestamp,
     status: z.enum(GOLD_LOCK_STATUSES),
@@ -34,20 +34,20 @@ export type GoldLockRead = z.output<typeof goldLockRead>
 
 export const goldLocking = unsignedPayload({
   escrow: address.meta({ description: 'Account that will hold the tokens' }),
-  mint: address,
+  mint: mintAddress,
   unlocks_at: timestamp,
 })
 export type GoldLocking = z.output<typeof goldLocking>
 
 export const goldUnlocking = unsignedPayload({
   escrow: address.meta({ description: 'Account that holds the tokens, and is closed' }),
-  mint: address,
+  mint: mintAddress,
   amount: digits.meta({ description: 'Raw units that are paid out; 0 where another tool did that before' }),
 })
 export type GoldUnlocking = z.output<typeof goldUnlocking>
 
 export const goldToken = z
-  .object({ mint: address, decimals: z.int().min(0).max(255), token_program: z.enum(['spl', 'token2022']) })
+  .object({ mint: mintAddress, decimals: z.int().min(0).max(255), token_program: z.enum(['spl', 'token2022']) })
   .openapi('GoldToken')
 export type GoldToken = z.output<typeof goldToken>
 
@@ -64,7 +64,7 @@ export const goldLocks = {
       user: address,
       platform_id: platformId,
       amount: u64Digits.refine((text) => /[1-9]/.test(text), 'must be more than 0'),
-      lock_duration_days: z.int().min(1).max(1460),
+      lock_duration_days: z.int().min(1).max(1460).meta({ example: 30 }),
       platform_fee: platformFeeField,
     }),
     data: goldLocking,

@@ -1,7 +1,15 @@
 /** Snapshots of holders: who held a token, or the assets of a collection, at one slot. */
 import { z } from '@hono/zod-openapi'
 import { HOLDER_KINDS } from '../merkle/allocation/holder-kinds.ts'
-import { address, digits, hex32, tokenProgramName } from './chain-scalars.ts'
+import {
+  address,
+  collectionAddress,
+  digits,
+  hex32,
+  MINT_EXAMPLE,
+  mintAddress,
+  tokenProgramName,
+} from './chain-scalars.ts'
 import { listQuery, writeBody } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'
 import { paths } from './paths.ts'
@@ -23,8 +31,8 @@ const ownersRead = z.enum(['all', 'off_curve']).meta({
 export const holderSnapshot = z
   .object({
     id: z.string(),
-    mint: address.nullable(),
-    collection: address.nullable(),
+    mint: mintAddress.nullable(),
+    collection: collectionAddress.nullable(),
     token_program: nullOr(tokenProgramName),
     decimals: z.int().min(0).nullable().meta({ description: 'Of the mint; null for a collection' }),
     slot: z.int().min(0).meta({ description: 'Finalized slot at which all accounts were read' }),
@@ -76,7 +84,7 @@ export type SnapshotHolder = z.output<typeof snapshotHolder>
 export type HolderPiece = z.output<typeof holderPiece>
 
 const SNAPSHOTS_TAG = 'Holder snapshots'
-const snapshotParams = z.object({ id: recordId })
+const snapshotParams = z.object({ id: recordId.meta({ example: 'hsn_9aPw4DfKs6ZtLm2QvXr8Ye1C' }) })
 
 export const holderSnapshots = {
   create: defineRoute({
@@ -86,8 +94,8 @@ export const holderSnapshots = {
     description:
       'All accounts are read at one finalized slot and held against the supply; what does not add up is refused. One at a time: it can take minutes, so send an Idempotency-Key, and repeat the request where no answer comes.',
     body: writeBody({
-      mint: address.optional(),
-      collection: address.optional(),
+      mint: mintAddress.optional(),
+      collection: collectionAddress.optional(),
       owners: ownersRead.default('all'),
       allow_confidential: z.boolean().default(false).meta({
         description: 'Takes what is missing of the supply for confidential balances, where the mint has them',
@@ -97,6 +105,7 @@ export const holderSnapshots = {
       const message = mint === undefined ? 'is required, or collection' : 'goes without collection: send one of them'
       context.addIssue({ code: 'custom', path: ['mint'], message })
     }),
+    example: { mint: MINT_EXAMPLE },
     data: holderSnapshot,
     status: 201,
     scope: 'airdrop:write',

@@ -1,6 +1,6 @@
 /** Merkle trees: the stored lists of airdrops, and their proofs. */
 import { z } from '@hono/zod-openapi'
-import { address, airdropCount, digits, hex32, treeId, warningsField } from './chain-scalars.ts'
+import { address, airdropCount, digits, hex32, mintAddress, treeId, warningsField } from './chain-scalars.ts'
 import { listQuery, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
@@ -9,7 +9,7 @@ import { timestamp } from './scalars.ts'
 export const merkleTree = z
   .object({
     id: treeId,
-    mint: address,
+    mint: mintAddress,
     airdrop_count: airdropCount,
     root: hex32.meta({ description: 'Hex, no prefix' }),
     root_hex: z
@@ -44,7 +44,7 @@ export const merkleEntry = z
 export const merkleProof = z
   .object({
     wallet: address,
-    mint: address,
+    mint: mintAddress,
     amount: digits.meta({ description: 'What can be claimed at once, raw units' }),
     amount_locked: digits.meta({ description: 'What vests over time, raw units; 0 without vesting' }),
     root: hex32,
@@ -67,7 +67,7 @@ export const merkleTrees = {
     description:
       'The same id with the same root answers the stored tree; `replace` puts another list in its place, for the key that stored it, or one with `airdrop:admin` or `*`. Amounts as strings are raw units; as numbers they are scaled by `decimals` by their exact decimal text.',
     body: writeBody({
-      mint: address,
+      mint: mintAddress,
       airdrop_count: airdropCount.default(0),
       decimals: z.int().min(0).max(18).optional(),
       entries: z
@@ -86,6 +86,7 @@ export const merkleTrees = {
       duplicates: z.enum(['reject', 'sum']).default('reject'),
       replace: z.boolean().default(false),
     }),
+    example: { persist: true },
     raw: true,
     large: true,
     data: merkleTreeCreated,
@@ -98,7 +99,7 @@ export const merkleTrees = {
     tag: 'Merkle trees',
     summary: 'List stored trees, newest first',
     description: 'Their roots and totals. The wallets of one are in the list of its entries.',
-    query: listQuery({ mint: address.optional() }),
+    query: listQuery({ mint: mintAddress.optional() }),
     data: merkleTree,
     list: true,
   }),

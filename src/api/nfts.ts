@@ -1,6 +1,14 @@
 /** NFTs: assets that are minted into a collection and can be burned. */
 import { z } from '@hono/zod-openapi'
-import { address, allowProgramsField, platformId, uri, warningsField } from './chain-scalars.ts'
+import {
+  address,
+  allowProgramsField,
+  assetAddress,
+  collectionAddress,
+  platformId,
+  uri,
+  warningsField,
+} from './chain-scalars.ts'
 import { buildBody, listQuery } from './envelope.ts'
 import { paths } from './paths.ts'
 import { unsignedPayload } from './payloads.ts'
@@ -11,8 +19,8 @@ export const NFT_STATUSES = ['minted', 'burned'] as const
 
 export const nft = z
   .object({
-    asset: address,
-    collection: address
+    asset: assetAddress,
+    collection: collectionAddress
       .nullable()
       .meta({ description: 'Null outside of collections, and where it was burned before it was ever seen here' }),
     owner: address.nullable().meta({ description: 'Null once burned' }),
@@ -25,7 +33,7 @@ export const nft = z
   .openapi('Nft')
 
 export const nftCreated = unsignedPayload({
-  asset: address.meta({
+  asset: assetAddress.meta({
     description: 'Address of the new asset; its generated key has already signed, unless the request named a key',
   }),
   warnings: warningsField,
@@ -34,7 +42,7 @@ export const nftCreated = unsignedPayload({
 export type Nft = z.output<typeof nft>
 export type NftCreated = z.output<typeof nftCreated>
 
-const nftParams = z.object({ asset: address })
+const nftParams = z.object({ asset: assetAddress })
 
 /**
  * Maximum UTF-8 bytes of the texts that fit into a transaction in which payer, authority and owner are three wallets.
@@ -64,7 +72,7 @@ export const nfts = {
     body: buildBody({
       payer: address,
       platform_id: platformId,
-      collection: address,
+      collection: collectionAddress,
       ...assetTexts,
       owner: address.optional().meta({ description: 'Who owns it; the payer unless given' }),
       allow_programs: allowProgramsField,
@@ -72,7 +80,7 @@ export const nfts = {
         description:
           'Who of the collection signs: its update authority or a delegate (default: the payer where it is one)',
       }),
-      asset: address.optional().meta({
+      asset: assetAddress.optional().meta({
         description: 'Address of a fresh key of your own, which signs then: the same asset is never minted twice',
       }),
     }).superRefine(checkTextSize),
@@ -85,7 +93,7 @@ export const nfts = {
     summary: 'Build the burning of an asset',
     description: 'For good: the asset is gone, and most of its rent goes back to its owner.',
     params: nftParams,
-    body: buildBody({ owner: address, platform_id: platformId, collection: address }),
+    body: buildBody({ owner: address, platform_id: platformId, collection: collectionAddress }),
     data: unsignedPayload({}),
     signed: 'refused',
   }),
@@ -94,7 +102,7 @@ export const nfts = {
     tag: 'NFTs',
     summary: 'List NFTs, newest first',
     description: 'Assets that were seen on the chain through this service, burned ones too.',
-    query: listQuery({ owner: address.optional(), collection: address.optional() }),
+    query: listQuery({ owner: address.optional(), collection: collectionAddress.optional() }),
     data: nft,
     list: true,
   }),

@@ -1,8 +1,10 @@
 /** Generates the OpenAPI 3.1 document from the same schemas that validate requests. */
 import { OpenAPIHono } from '@hono/zod-openapi'
+import { CONVENTIONS } from './conventions.ts'
 import { EVENT_TYPES } from './event-types.ts'
 import { DETECTION, deliveryHeaders, webhookPayload } from './events.ts'
 import { api } from './index.ts'
+import { completeExamples, type DocumentWithRequests } from './request-examples.ts'
 import { ERRORS, type ErrorStatus, errorExample, RESPONSE_HEADERS } from './responses.ts'
 import type { AnyRoute } from './route.ts'
 
@@ -71,13 +73,12 @@ export function openApiDocument() {
       },
     })
   }
-  return generator.getOpenAPI31Document({
+  const document = generator.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {
       title: 'svc',
       version: INTERFACE_VERSION,
-      description:
-        'Blockchain Operations Service API: token launches and related operations on Solana. Successful answers are `{ data, meta }`, failures `{ error, meta }`. Amounts are digit strings in raw units.',
+      description: CONVENTIONS,
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     servers: [{ url: '/' }],
@@ -90,4 +91,6 @@ export function openApiDocument() {
       'Webhooks',
     ].map((name) => ({ name, description: TAGS[name] ?? '' })),
   })
+  completeExamples(document as unknown as DocumentWithRequests)
+  return document
 }

@@ -2,7 +2,7 @@
 
 import { z } from '@hono/zod-openapi'
 import { WRAPPED_SOL } from '../solana/program-ids.ts'
-import { address, airdropCount, tokenProgramName } from './chain-scalars.ts'
+import { address, airdropCount, MINT_EXAMPLE, mintAddress, tokenProgramName, WALLET_EXAMPLE } from './chain-scalars.ts'
 import { writeBody } from './envelope.ts'
 import { anyRecord } from './metadata.ts'
 import { paths } from './paths.ts'
@@ -23,12 +23,12 @@ const quoteMint = address.default(WRAPPED_SOL)
 
 /** The named inputs of each kind. */
 export const PDA_ARGS = {
-  ata: z.strictObject({ owner: address, mint: address, token_program: tokenProgramName }),
-  metadata: z.strictObject({ mint: address }),
-  dbc_pool: z.strictObject({ base_mint: address, quote_mint: quoteMint, config: address }),
-  damm_v2_pool: z.strictObject({ config: address, base_mint: address, quote_mint: quoteMint }),
-  merkle_distributor: z.strictObject({ mint: address, airdrop_count: airdropCount }),
-  claim_status: z.strictObject({ mint: address, airdrop_count: airdropCount, claimer: address }),
+  ata: z.strictObject({ owner: address, mint: mintAddress, token_program: tokenProgramName }),
+  metadata: z.strictObject({ mint: mintAddress }),
+  dbc_pool: z.strictObject({ base_mint: mintAddress, quote_mint: quoteMint, config: address }),
+  damm_v2_pool: z.strictObject({ config: address, base_mint: mintAddress, quote_mint: quoteMint }),
+  merkle_distributor: z.strictObject({ mint: mintAddress, airdrop_count: airdropCount }),
+  claim_status: z.strictObject({ mint: mintAddress, airdrop_count: airdropCount, claimer: address }),
   gold_lock: z.strictObject({ user: address }),
 } as const satisfies Record<PdaKind, z.ZodObject>
 
@@ -69,7 +69,10 @@ export const pdas = {
     description: `Args by kind: ${ARGS_BY_KIND}. \`quote_mint\` is wrapped SOL and \`token_program\` is \`spl\` by default.`,
     params: z.object({ kind: z.enum(PDA_KINDS) }),
     body: writeBody({
-      args: anyRecord.meta({ description: 'Named inputs of the kind' }),
+      args: anyRecord.meta({
+        description: 'Named inputs of the kind',
+        example: { owner: WALLET_EXAMPLE, mint: MINT_EXAMPLE },
+      }),
     }),
     data: pda,
   }),

@@ -1,6 +1,6 @@
 /** What partner, creator and protocol have earned from a pool, by where it comes from. */
 import { z } from '@hono/zod-openapi'
-import { address, digits } from './chain-scalars.ts'
+import { address, digits, mintAddress, poolAddress } from './chain-scalars.ts'
 import { FEE_CLAIM_KINDS } from './fee-claims.ts'
 import { nullOr } from './scalars.ts'
 
@@ -23,7 +23,7 @@ const eachToken = {
 const earningSource = z
   .object({
     kind: z.enum(FEE_CLAIM_KINDS).meta({ description: 'What it is, and the kind that claims it' }),
-    pool_address: address.meta({ description: 'The launch curve, or the pool that it migrated to' }),
+    pool_address: poolAddress.meta({ description: 'The launch curve, or the pool that it migrated to' }),
     wallet: address.nullable().meta({ description: 'Who claims it; null for several, and for the protocol' }),
     ...eachToken,
     locked: digits.optional().meta({ description: '`vesting` alone: raw units of the base token not vested yet' }),
@@ -42,13 +42,13 @@ const partyEarnings = z
 
 export const poolEarnings = z
   .object({
-    pool_address: address,
+    pool_address: poolAddress,
     curve_address: address.nullable().meta({ description: 'The launch curve; null for a pool without one here' }),
     damm_v2_address: address.nullable().meta({ description: 'The pool after the migration; null before' }),
-    base_mint: address,
+    base_mint: mintAddress,
     base_symbol: z.string().nullable(),
     base_decimals: z.int(),
-    quote_mint: address,
+    quote_mint: mintAddress,
     quote_decimals: z.int(),
     trading_fees: z.object({ quote: earnedAmounts, base: earnedAmounts }).nullable().meta({
       description: "The curve's trading fees of partner and creator together, which its counters always tell",

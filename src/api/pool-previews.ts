@@ -1,6 +1,6 @@
 /** Previews of launches: a preset's curve from point to point, the pool that it migrates to, and what a launch costs. */
 import { z } from '@hono/zod-openapi'
-import { address, digits } from './chain-scalars.ts'
+import { digits, mintAddress } from './chain-scalars.ts'
 
 const MOST_POINTS = 100
 /** Ten years, by which every schedule has ended. */
@@ -87,7 +87,7 @@ export const presetValidation = z.object({
 export const poolPreview = z
   .object({
     preset: z.string(),
-    quote_mint: address,
+    quote_mint: mintAddress,
     quote_decimals: z.int(),
     decimals: z.int().meta({ description: 'Decimals of the launched token' }),
     supply: digits.meta({ description: 'Raw units that are minted' }),

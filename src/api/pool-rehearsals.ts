@@ -1,6 +1,6 @@
 /** The report of a launch that was rehearsed on a copy of the cluster. */
 import { z } from '@hono/zod-openapi'
-import { address, digits } from './chain-scalars.ts'
+import { address, digits, mintAddress } from './chain-scalars.ts'
 import { BENEFICIARIES, FEE_CLAIM_KINDS } from './fee-claims.ts'
 
 export const REHEARSAL_STAGES = ['launch', 'fill', 'migration', 'trade', 'claim'] as const
@@ -57,7 +57,7 @@ const rehearsalBook = z.object({
   base: signedDigits.meta({ description: 'Change in the launched token' }),
 })
 
-const rehearsedToken = z.object({ mint: address, decimals: z.int() })
+const rehearsedToken = z.object({ mint: mintAddress, decimals: z.int() })
 
 export const poolRehearsal = z
   .object({

@@ -5,6 +5,8 @@ import {
   allowProgramsField,
   digits,
   imageText,
+  mintAddress,
+  poolAddress,
   signatureText,
   spentSecretKey,
   transactionBase64,
@@ -38,8 +40,8 @@ export const pool = z
   .object({
     type: poolType,
     address,
-    base_mint: address,
-    quote_mint: address,
+    base_mint: mintAddress,
+    quote_mint: mintAddress,
     config: address.nullable(),
     creator: address.nullable(),
     name: z.string().nullable(),
@@ -94,7 +96,7 @@ export const poolVerified = z.object({ pool, verified: z.boolean() }).openapi('P
 
 export const curveProgress = z
   .object({
-    pool_address: address,
+    pool_address: poolAddress,
     progress: z.number().min(0).max(1),
     migration_market_cap_usd: z.number().optional(),
   })
@@ -102,7 +104,7 @@ export const curveProgress = z
 
 export const poolFeeMetrics = z
   .object({
-    pool_address: address,
+    pool_address: poolAddress,
     partner_quote_fee: digits,
     partner_base_fee: digits.optional(),
     surplus_status: z.enum(SURPLUS_STATUSES),
@@ -133,7 +135,7 @@ export const sharedConfig = z
 
 export const poolSwap = z
   .object({
-    pool_address: address,
+    pool_address: poolAddress,
     side: z.enum(['buy', 'sell']),
     amount_in: digits.meta({
       description: 'What is paid in raw units: of the quote (lamports of SOL) for a buy, of the token for a sell',
@@ -154,8 +156,10 @@ export type PoolVerified = z.output<typeof poolVerified>
 export type CurveProgress = z.output<typeof curveProgress>
 export type PoolFeeMetrics = z.output<typeof poolFeeMetrics>
 
-const poolParams = z.object({ address })
+const poolParams = z.object({ address: poolAddress })
 const presetParams = z.object({ name: presetName.meta({ example: 'standard' }) })
+/** The built-in preset shares no account. */
+const sharedConfigParams = z.object({ name: presetName.meta({ example: 'my-curve' }) })
 
 /** What a launch is; a rehearsal takes the same. */
 const launchBody = buildBody({
@@ -210,6 +214,7 @@ export const pools = {
     description:
       'Answers the transactions to sign with the creator wallet and the returned keys. `mode: signed` needs the platform wallet as creator.',
     body: launchBody,
+    example: { buy_amount: 0.5 },
     multipart: fromMultipart,
     large: true,
     data: poolCreated,
@@ -223,6 +228,7 @@ export const pools = {
     description:
       'Takes the body of POST /v2/pools, and runs what would follow on a copy of the accounts of the cluster, in memory: the launch, a buyer who fills the curve, the migration, a trade after it, and what each party can claim. Nothing is signed, sent or stored, whatever `mode` and `dry_run` say; with `mode: signed` there is no tip. One at a time: a second one waits for the first.',
     body: launchBody,
+    example: { buy_amount: 0.5 },
     multipart: fromMultipart,
     large: true,
     data: poolRehearsal,
@@ -338,7 +344,7 @@ export const pools = {
     summary: "Read the config account that a preset's launches share",
     description:
       "The account of this cluster, of the preset's present content and of the platform wallet as receiver of its fees: another content has another account.",
-    params: presetParams,
+    params: sharedConfigParams,
     data: sharedConfig,
   }),
   share: defineRoute({
@@ -347,7 +353,7 @@ export const pools = {
     summary: "Build the config account that a preset's launches share",
     description:
       'For presets with `shared_config: true`. The payer pays the rent of the account, once; its generated key has already signed. Repeating it before the account is on chain builds the same account again.',
-    params: presetParams,
+    params: sharedConfigParams,
     body: buildBody({ payer: address }),
     data: unsignedPayload({ preset: z.string(), config: address }).openapi('SharedConfigBuilt'),
     signed: 'refused',

@@ -25,6 +25,8 @@ export interface RouteDefinition<
   query?: Q
   /** Strict object created by `writeBody`; every write has one. */
   body?: B
+  /** What an example of the body holds beside its required fields. */
+  example?: Partial<z.input<NoInfer<B>>>
   /**
    * Converts the fields of a form to the JSON body, with files as base64 strings; if set, multipart is accepted besides
    * JSON.
@@ -141,7 +143,8 @@ function describeRoute(definition: RouteDefinition<z.ZodObject, z.ZodObject, z.Z
       },
     },
   })
-  const json = definition.body ? { 'application/json': { schema: definition.body } } : undefined
+  const { body, example } = definition
+  const json = body ? { 'application/json': { schema: body, ...(example ? { example } : {}) } } : undefined
   const multipart =
     definition.multipart && definition.body ? { 'multipart/form-data': { schema: definition.body } } : undefined
   return createRoute({
@@ -150,7 +153,7 @@ function describeRoute(definition: RouteDefinition<z.ZodObject, z.ZodObject, z.Z
     operationId: operationId(definition.at),
     tags: [definition.tag],
     summary: definition.summary,
-    description: definition.description,
+    description: [definition.description, ...access(definition)].join(' '),
     ...(definition.public ? { security: [] } : { security: [{ bearer: [] }] }),
     ...(definition.scope || definition.signed
       ? {
@@ -172,6 +175,20 @@ function describeRoute(definition: RouteDefinition<z.ZodObject, z.ZodObject, z.Z
       ...Object.fromEntries(errorStatuses(definition.at, responseKind).map((status) => [status, failure(status)])),
     },
   })
+}
+
+/** Which key the operation needs, in sentences; any key will do where there is none. */
+function access({
+  public: open,
+  scope,
+  signed,
+}: Pick<RouteDefinition<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType>, 'public' | 'scope' | 'signed'>): string[] {
+  return [
+    ...(open ? ['No API key is needed.'] : []),
+    ...(scope ? [`The key needs the scope \`${scope}\`.`] : []),
+    ...(signed === 'refused' ? ['Only your wallet can sign: `mode: signed` is refused.'] : []),
+    ...(signed && signed !== 'refused' ? [`\`mode: signed\` needs the scope \`${signed}\`.`] : []),
+  ]
 }
 
 const hasRequiredField = (body: z.ZodObject | undefined) =>

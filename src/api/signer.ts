@@ -1,6 +1,6 @@
 /** The custodial signer: its state, its policy, and pausing it. */
 import { z } from '@hono/zod-openapi'
-import { address, signatureText, u64Digits } from './chain-scalars.ts'
+import { address, mintAddress, signatureText, u64Digits } from './chain-scalars.ts'
 import { txVersionShape, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
@@ -30,7 +30,7 @@ export const SIGNING_RULES = [
 const lamportsField = u64Digits.meta({ description: 'Lamports, digits', example: '1000000000' })
 const units = u64Digits.meta({ description: 'Raw units of the mint, digits', example: '1000000' })
 
-export const tokenLimit = z.object({ mint: address, per_transaction: units, per_day: units })
+export const tokenLimit = z.object({ mint: mintAddress, per_transaction: units, per_day: units })
 
 const limits = {
   programs: z
@@ -74,7 +74,7 @@ export const signerState = z
       .object({
         since: timestamp.meta({ description: '24 hours ago, or the last reset where that is later' }),
         lamports: lamportsField,
-        tokens: z.array(z.object({ mint: address, amount: units })),
+        tokens: z.array(z.object({ mint: mintAddress, amount: units })),
       })
       .nullable()
       .meta({ description: 'What has left, or was about to, since then' }),
@@ -120,6 +120,7 @@ export const signer = {
       lamports_per_day: limits.lamports_per_day.optional(),
       tokens: limits.tokens.optional(),
     }),
+    example: { lamports_per_transaction: '500000000' },
     data: signerState,
     scope: '*',
   }),

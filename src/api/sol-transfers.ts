@@ -1,7 +1,7 @@
 /** SOL transfers: lamports from one wallet to another. */
 import { z } from '@hono/zod-openapi'
 import { ADDRESS_FAULTS } from '../solana/bare-addresses.ts'
-import { address, allowProgramsField, digits, isU64 } from './chain-scalars.ts'
+import { address, allowProgramsField, digits, isU64, otherWallet } from './chain-scalars.ts'
 import { buildBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { unsignedPayload } from './payloads.ts'
@@ -17,7 +17,7 @@ const lamports = z
   .meta({ description: 'Lamports as digits; `all` sends everything but the fee', example: '1500000000' })
 
 export const solTransfer = unsignedPayload({
-  recipient: address,
+  recipient: otherWallet,
   lamports: digits.meta({ description: 'Lamports that are sent' }),
   fee: digits.meta({ description: 'Lamports that the payer pays for the transaction' }),
   opens: z.boolean().meta({ description: 'Whether the recipient has held no SOL until now' }),
@@ -33,7 +33,7 @@ export const solTransfers = {
       'Refused before anybody signs: more than the payer has, a rest in its account, or a first sum for the recipient, that is below what an account has to keep, and a recipient that is a mint or a token account. An address of a program receives only with `allow_programs`.',
     body: buildBody({
       payer: address.meta({ description: 'Wallet that sends, and pays the fee' }),
-      recipient: address,
+      recipient: otherWallet,
       lamports,
       allow_programs: allowProgramsField,
     }),

@@ -53,7 +53,10 @@ export const SPONSORSHIP_REFUSALS = [
 ] as const
 export type SponsorshipRefusal = (typeof SPONSORSHIP_REFUSALS)[number]
 
-const sponsoredClaimId = recordId.meta({ description: 'Id of the sponsored claim, from its build' })
+const sponsoredClaimId = recordId.meta({
+  description: 'Id of the sponsored claim, from its build',
+  example: 'spc_8LtQz5WmXc2RvYb7KdNe4JhF',
+})
 
 export const sponsoredClaimBuilt = unsignedPayload({
   id: sponsoredClaimId,
@@ -109,6 +112,7 @@ export const sponsorships = {
           'Root that the stored tree must have, hex; another one is refused. Needed to begin where another API key stored the tree',
       }),
     }),
+    example: { budget: '1500000000' },
     data: sponsorship,
     scope: 'airdrop:admin',
   }),

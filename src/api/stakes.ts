@@ -1,6 +1,6 @@
 /** Stakes: NFT assets that are frozen in their owner's wallet. */
 import { z } from '@hono/zod-openapi'
-import { address, platformFeeField, platformId } from './chain-scalars.ts'
+import { address, assetAddress, collectionAddress, platformFeeField, platformId } from './chain-scalars.ts'
 import { buildBody, listQuery } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'
 import { paths } from './paths.ts'
@@ -11,8 +11,8 @@ export const STAKE_STATUSES = ['unstaked', 'staked', 'burned'] as const
 
 export const stake = z
   .object({
-    asset: address,
-    collection: address,
+    asset: assetAddress,
+    collection: collectionAddress,
     owner: address.nullable(),
     status: z.enum(STAKE_STATUSES),
     platform_id: z.string().nullable(),
@@ -31,7 +31,7 @@ export const stakeLookup = z
 export type Stake = z.output<typeof stake>
 export type StakeLookup = z.output<typeof stakeLookup>
 
-const stakeParams = z.object({ asset: address })
+const stakeParams = z.object({ asset: assetAddress })
 
 export const stakes = {
   create: defineRoute({
@@ -43,8 +43,8 @@ export const stakes = {
     body: buildBody({
       user: address,
       platform_id: platformId,
-      asset: address,
-      collection: address,
+      asset: assetAddress,
+      collection: collectionAddress,
       platform_fee: platformFeeField,
     }),
     data: unsignedPayload({}),
@@ -59,7 +59,7 @@ export const stakes = {
     body: buildBody({
       user: address,
       platform_id: platformId,
-      collection: address,
+      collection: collectionAddress,
       platform_fee: platformFeeField,
     }),
     data: unsignedPayload({}),
@@ -73,7 +73,7 @@ export const stakes = {
       'Stakes that were seen on the chain through this service. The stakes of any wallet are looked up on the chain.',
     query: listQuery({
       owner: address.optional(),
-      collection: address.optional(),
+      collection: collectionAddress.optional(),
       status: z.enum(STAKE_STATUSES).optional(),
     }),
     data: stake,

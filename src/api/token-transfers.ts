@@ -1,7 +1,7 @@
 /** Token transfers: amounts of one token to many wallets, as many as one transaction has room for. */
 import { z } from '@hono/zod-openapi'
 import { ADDRESS_FAULTS } from '../solana/bare-addresses.ts'
-import { address, allowProgramsField, digits, treeId, u64Digits } from './chain-scalars.ts'
+import { address, allowProgramsField, digits, mintAddress, otherWallet, treeId, u64Digits } from './chain-scalars.ts'
 import { buildBody, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { signedPayload, unsignedPayload } from './payloads.ts'
@@ -28,7 +28,7 @@ const transferAmount = u64Digits.refine((text) => /[1-9]/.test(text), 'must be m
 /** A wallet may stand in the list once, so that none is paid twice by a mistake. */
 const recipientsOf = (most: number) =>
   z
-    .array(z.strictObject({ wallet: address, amount: transferAmount }))
+    .array(z.strictObject({ wallet: otherWallet, amount: transferAmount }))
     .min(1)
     .max(most)
     .superRefine((recipients, context) => {
@@ -42,7 +42,7 @@ const recipientsOf = (most: number) =>
 
 const transferFields = {
   payer: address.meta({ description: 'Wallet that sends, and pays for token accounts that are missing' }),
-  mint: address,
+  mint: mintAddress,
   allow_programs: allowProgramsField,
   accept_transfer_fee: z
     .boolean()
@@ -84,7 +84,7 @@ const roomOf = (version: number) =>
 
 export const tokenTransferPlan = z
   .object({
-    mint: address,
+    mint: mintAddress,
     token_program: z.enum(['spl', 'token2022']),
     decimals: z.int(),
     source: address.meta({ description: "The payer's token account" }),

@@ -1,6 +1,6 @@
 /** Tokens: fungible mints and their revocable authorities. */
 import { z } from '@hono/zod-openapi'
-import { address, secretKey, tokenProgramName, u64Digits, uri, warningsField } from './chain-scalars.ts'
+import { address, mintAddress, secretKey, tokenProgramName, u64Digits, uri, warningsField } from './chain-scalars.ts'
 import { buildBody, listQuery, writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { unsignedPayload } from './payloads.ts'
@@ -18,21 +18,21 @@ export type AuthorityType = (typeof AUTHORITY_TYPES)[number]
 
 export const token = z
   .object({
-    mint: address,
+    mint: mintAddress,
     status: z.enum(TOKEN_STATUSES),
     raw: anything.meta({ description: 'Metadata as its provider gives it, or null' }),
   })
   .openapi('Token')
 
 export const tokenCreated = unsignedPayload({
-  mint: address,
+  mint: mintAddress,
   required_signers: z.object({ mint_secret_key: secretKey }),
   warnings: warningsField,
 }).openapi('TokenCreated')
 
 export const tokenLabel = z
   .object({
-    mint: address,
+    mint: mintAddress,
     symbol: nullOr(z.string()).meta({
       description: 'At most 10 characters, none of which cannot be seen; null where the chain shows none',
     }),
@@ -104,7 +104,7 @@ export const tokens = {
     tag: 'Tokens',
     summary: 'Read one token',
     description: 'Metadata, supply, decimals and authorities from the chain, whoever created it.',
-    params: z.object({ mint: address }),
+    params: z.object({ mint: mintAddress }),
     data: token,
   }),
   batchFetch: defineRoute({
@@ -113,7 +113,7 @@ export const tokens = {
     summary: 'Read symbol, name and decimals of up to 100 mints at once',
     description:
       'For tables beside which nobody wants to read mints. Whoever makes a mint chooses its symbol and name, so show the mint beside them. It changes nothing, and needs no scope.',
-    body: writeBody({ mints: z.array(address).min(1).max(100) }),
+    body: writeBody({ mints: z.array(mintAddress).min(1).max(100) }),
     data: tokenLabelBatch,
   }),
   revokeAuthority: defineRoute({
@@ -122,7 +122,7 @@ export const tokens = {
     summary: 'Build the revocation of an authority, for good',
     description:
       'Nobody can have it again. Without the mint authority the supply is fixed; without all three the token is fully immutable.',
-    params: z.object({ mint: address, type: z.enum(AUTHORITY_TYPES) }),
+    params: z.object({ mint: mintAddress, type: z.enum(AUTHORITY_TYPES) }),
     body: buildBody({ payer: address }),
     data: unsignedPayload({}),
     signed: 'refused',

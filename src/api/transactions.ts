@@ -1,6 +1,6 @@
 /** Transactions: submission (alone or as a bundle), status and simulation. */
 import { z } from '@hono/zod-openapi'
-import { address, digits, signatureText, transactionBase64 } from './chain-scalars.ts'
+import { address, digits, mintAddress, signatureText, transactionBase64 } from './chain-scalars.ts'
 import { writeBody } from './envelope.ts'
 import { paths } from './paths.ts'
 import { generatedKeys, lastValidBlockHeight, trackedResource } from './payloads.ts'
@@ -52,7 +52,7 @@ export const submitted = z
 export const balanceChange = z
   .object({
     address: address.meta({ description: 'Account whose balance changes: a wallet, a token account, any other' }),
-    mint: address
+    mint: mintAddress
       .nullable()
       .meta({ description: 'Mint of the tokens; null for lamports, which have a row of their own' }),
     owner: address.nullable().meta({
@@ -161,6 +161,7 @@ export const transactions = {
         context.addIssue({ code: 'custom', path: [other], message })
       }
     }),
+    example: { transaction: 'AQAAAA==' },
     data: submitted,
   }),
   refresh: defineRoute({

@@ -102,7 +102,7 @@ export type WebhookDelivery = z.output<typeof webhookDelivery>
 const OWN = 'Only for the key that made the subscription, or one with the scope `*`.'
 
 const SUBSCRIPTIONS_TAG = 'Webhook subscriptions'
-const subscriptionParams = z.object({ id: recordId })
+const subscriptionParams = z.object({ id: recordId.meta({ example: 'whs_3kFz8NcR5uJq2XwTa9VbM7Hd' }) })
 
 export const webhookSubscriptions = {
   create: defineRoute({
@@ -149,6 +149,7 @@ export const webhookSubscriptions = {
       active: z.boolean().optional(),
       commitment: commitment.optional(),
     }),
+    example: { active: false },
     data: webhookSubscription,
   }),
   delete: defineRoute({
@@ -197,6 +198,7 @@ export const webhookSubscriptions = {
         context.addIssue({ code: 'custom', path: ['since'], message: 'give event_ids or since, not both' })
       }
     }),
+    example: { since: '2026-11-21T00:00:00Z' },
     data: webhookReplay,
   }),
   rotateSecret: defineRoute({

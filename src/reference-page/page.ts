@@ -1,15 +1,32 @@
-/** The script of the reference page: search, colours, the language of the samples, and the reader's place. */
-import { applyChoices, followSamples, offerThemes } from './choices.ts'
-import { followPlace } from './place.ts'
-import { offerSearch } from './search.ts'
+/** Shows this service's OpenAPI document in Swagger UI, with the code samples of each operation. */
 
-applyChoices()
-document.addEventListener('DOMContentLoaded', () => {
-  const [search, results] = [document.getElementById('search'), document.getElementById('results')]
-  if (search instanceof HTMLInputElement && results) offerSearch(search, results)
-  const theme = document.getElementById('theme')
-  if (theme instanceof HTMLButtonElement) offerThemes(theme)
-  followSamples()
-  const contents = document.getElementById('contents')
-  if (contents) followPlace(contents)
+import { codeSamples } from './code-samples.ts'
+import { anyWords } from './filter.ts'
+import { readable } from './readable.ts'
+import type { SwaggerUi } from './swagger-ui.ts'
+
+declare const SwaggerUIBundle: SwaggerUi
+
+const dark = matchMedia('(prefers-color-scheme: dark)')
+const followColours = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+followColours()
+dark.addEventListener('change', followColours)
+
+const ui = SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#reference',
+  deepLinking: true,
+  docExpansion: 'list',
+  filter: true,
+  plugins: [codeSamples, anyWords, readable],
 })
+
+// Swagger UI looks at the address once, and only at addresses of operations such as `#/Pools/getPools`.
+addEventListener('hashchange', () => ui.getSystem().layoutActions.parseDeepLinkHash(location.hash))
+// An anchor of the description, such as `#error-not_found`, is there once the document has been read.
+const drawn = new MutationObserver(() => {
+  if (document.getElementById(location.hash.slice(1)) === null) return
+  drawn.disconnect()
+  location.replace(location.hash)
+})
+drawn.observe(document.body, { childList: true, subtree: true })

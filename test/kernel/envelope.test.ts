@@ -187,8 +187,8 @@ describe('a failure', () => {
 
   it('points its doc_url at an anchor that the docs page has', async () => {
     const { request } = await startService()
-    const page = await request('GET', '/v2/docs', { key: null })
-    for (const code of Object.keys(ERROR_STATUS)) expect(page.text).toContain(`id="error-${code}"`)
+    const { info } = (await request('GET', '/v2/openapi.json', { key: null })).json
+    for (const code of Object.keys(ERROR_STATUS)) expect(info.description).toContain(`id="error-${code}"`)
     const elsewhere = await startService({ settings: { 'public-url': 'https://api.example.com/' } })
     const { json } = await elsewhere.request('GET', '/v2/nothing')
     expect(json.error.doc_url).toBe('https://api.example.com/v2/docs#error-not_found')

@@ -1,4 +1,4 @@
-/** A typed client that an ordinary generator makes of docs/openapi.json: compiled as strictly as this repository, and run. */
+/** A typed client that an ordinary generator makes of the OpenAPI document: compiled as strictly as this repository, and run. */
 import { copyFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
@@ -33,7 +33,7 @@ async function generateClient(): Promise<string> {
   const hook = join(import.meta.dirname, '../clients/typescript-5.mjs')
   const generator = join(MODULES, 'openapi-typescript/bin/cli.js')
   // As a .ts file: the compiler does not look into declaration files.
-  await execa('node', ['--import', hook, generator, join(ROOT, 'docs/openapi.json'), '-o', 'schema.ts'], {
+  await execa('node', ['--import', hook, generator, join(ROOT, 'dist/openapi.json'), '-o', 'schema.ts'], {
     cwd: folder,
   })
   return folder

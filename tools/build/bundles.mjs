@@ -38,7 +38,6 @@ export async function bundles() {
     oneFile('src/client.ts', 'client.mjs'),
     oneFile('src/claim-page/browser/claim.ts', 'claim-page/claim.js', { platform: 'browser', minify: true }),
     oneFile('src/claim-page/browser/verify.ts', 'claim-page/verify.js', { platform: 'browser', minify: true }),
-    // It sets the colours that a reader chose before anything is drawn, so it is an ordinary script.
     oneFile('src/reference-page/page.ts', 'docs/page.js', { platform: 'browser', minify: true, format: 'iife' }),
   ])
   return [...program, ...single]

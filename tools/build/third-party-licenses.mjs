@@ -5,8 +5,11 @@ import { ENGINE_LIBRARY } from './merkle-engine.mjs'
 
 /** jq, compiled to WebAssembly. */
 export const JQ = 'node_modules/jq-wasm'
+/** The interactive page of the API reference, which is copied as its package ships it. */
+export const SWAGGER_UI = 'node_modules/swagger-ui-dist'
 
-const LICENSE_FILE = /^(licen[cs]e|copying|notice)/i
+/** The package of Swagger UI names the authors of what is inside its bundle in a file beside it. */
+const LICENSE_FILE = /^(licen[cs]e|copying|notice)|-bundle\.js\.LICENSE\.txt$/i
 const RULE = '-'.repeat(80)
 /** Packages whose package.json names no licence; their LICENSE file does. */
 const STATED_IN_FILE = { 'text-encoding-utf-8': 'Unlicense' }
@@ -14,7 +17,7 @@ const STATED_IN_FILE = { 'text-encoding-utf-8': 'Unlicense' }
 /** The name, version, licence and folder of each package that has code in these files of `bundles`, sorted. */
 export async function bundledPackages(files) {
   // Compiled in by other means than the bundler.
-  const folders = new Set([ENGINE_LIBRARY, JQ])
+  const folders = new Set([ENGINE_LIBRARY, JQ, SWAGGER_UI])
   for (const { modules } of files) {
     for (const [file, { renderedLength }] of Object.entries(modules)) {
       const folder = /.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0]

@@ -16,6 +16,7 @@ const CHECKS = [
   'node tools/checks/bundled-licenses.mjs',
   'tsx tools/docs.ts --check',
   'tsx tools/reference.ts --check',
+  'tsx tools/api-lock.ts --check',
 ]
 
 /** Resolves with whether the command ended well. */

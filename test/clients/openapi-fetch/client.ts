@@ -1,4 +1,4 @@
-/** What a caller writes over the types that openapi-typescript makes of docs/openapi.json; compiled and run by a test. */
+/** What a caller writes over the types that openapi-typescript makes of the OpenAPI document; compiled and run by a test. */
 import createClient from 'openapi-fetch'
 import type { components, paths } from './schema.ts'
 

@@ -1,22 +1,24 @@
-/** The requests that the reference page shows: what a shell, the compiler and the daemon make of them. */
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+/** The code samples of the OpenAPI document: what a shell, the compiler, the command line and the daemon make of them. */
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
-import { ERROR_SAMPLES_FILE } from '../bin/reference-page/built-page.ts'
-import { codeSamples } from '../bin/reference-page/code-samples.ts'
 import { readCommand } from '../commands/cli/program.ts'
 import type { AnyRoute } from '../src/api/route.ts'
+import { apiDocument } from '../tools/api-document.ts'
+import type { CodeSample } from '../tools/code-samples.ts'
 import { A, routes } from './api/bodies.ts'
 import { startService, temporaryFolder } from './support/service.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
-/** What no command asks for by itself. */
+/** Operations that no command makes by itself. */
 const WITHOUT_COMMAND = ['service.cluster', 'holderSnapshots.piece', 'storage.delegate']
 
-const samples = await codeSamples()
-const sampleOf = ({ method, path }: AnyRoute, label: string): string | undefined =>
-  samples.get(`${method} ${path}`)?.find((sample) => sample.label === label)?.source
+const { paths } = (await apiDocument()) as unknown as {
+  paths: Record<string, Record<string, { 'x-codeSamples': CodeSample[] }>>
+}
+const sampleOf = ({ method, path }: AnyRoute, label: CodeSample['label']): string | undefined =>
+  paths[path]![method]!['x-codeSamples'].find((sample) => sample.label === label)?.source
 
 interface CurlRequest {
   method: string
@@ -63,17 +65,16 @@ function curlRequest(words: readonly string[]): CurlRequest {
   return request
 }
 
-describe('the samples of the reference page', () => {
-  it('show every operation in curl and TypeScript, and as a command where there is one', () => {
+describe('the code samples', () => {
+  it('show every operation in curl and TypeScript, and as a command if one makes it', () => {
     for (const [name, route] of routes) {
       expect(sampleOf(route, 'curl'), name).toMatch(/^curl /)
       expect(sampleOf(route, 'TypeScript'), name).toContain(`client.${name}(`)
       expect(sampleOf(route, 'svc')?.startsWith('svc '), name).toBe(WITHOUT_COMMAND.includes(name) ? undefined : true)
     }
-    expect(samples.size).toBe(routes.length)
   })
 
-  it('as commands are taken by the command line, and nothing that is required is missing', async () => {
+  it('as commands are accepted by the command line, with every required input', async () => {
     for (const [name, route] of routes) {
       const line = sampleOf(route, 'svc')
       if (line === undefined) continue
@@ -91,7 +92,7 @@ describe('the samples of the reference page', () => {
     }
   })
 
-  it('in curl are requests that the daemon takes: their path, their fields and their key', async () => {
+  it('in curl are valid requests to the daemon: path, fields and key', async () => {
     const sent = await curlRequests(routes.map(([, route]) => sampleOf(route, 'curl')!))
     expect(sent).toHaveLength(routes.length)
     const service = await startService({ settings: { 'gold.mint': A } })
@@ -111,46 +112,7 @@ describe('the samples of the reference page', () => {
     }
   })
 
-  it('of errors are those that the service answers; SVC_WRITE_SAMPLES=1 writes them anew', async () => {
-    const sent = await curlRequests(routes.map(([, route]) => sampleOf(route, 'curl')!))
-    const service = await startService({ settings: { 'gold.mint': A } })
-    const powerless = await service.key()
-    const answered: Record<string, Record<string, unknown>> = {}
-    for (const [at, [, route]] of routes.entries()) {
-      const { method, url, body } = sent[at]!
-      const path = url.pathname + url.search
-      const whole = body === undefined ? undefined : JSON.parse(body)
-      const errors: Record<string, unknown> = {}
-      const ask = async (status: number, asked: string, options: Parameters<typeof service.request>[2]) => {
-        const answer = await service.request(method, asked, options)
-        const { doc_url, ...error } = answer.json?.error ?? {}
-        if (answer.status !== status) return
-        expect(doc_url).toMatch(new RegExp(`/v2/docs#error-${error.code}$`))
-        errors[status] ??= error
-      }
-      if (whole !== undefined) {
-        const [required] = Object.keys(whole)
-        const { [required ?? '']: _, ...rest } = whole
-        await ask(400, path, { body: required === undefined ? { unknown_field: true } : rest })
-        await ask(400, path, { body: { ...whole, unknown_field: true } })
-      }
-      if (route.list) await ask(400, `${url.pathname}?limit=0`, {})
-      const first = route.path.split('/').findIndex((part) => part.startsWith('{'))
-      if (first >= 0) await ask(400, url.pathname.split('/').with(first, 'x').join('/'), { body: whole })
-      if (method === 'GET') await ask(400, path, { headers: { 'x-request-id': 'not visible' } })
-      if (route.signed !== undefined && route.signed !== 'refused')
-        await ask(403, path, { body: { ...whole, mode: 'signed' }, key: powerless })
-      if (!route.public) await ask(403, path, { body: whole, key: route.scope ? powerless : 'svc_live_unknown' })
-      if (method === 'GET' || !route.path.startsWith('/v2/signer')) await ask(404, path, { body: whole })
-      answered[`${route.method} ${route.path}`] = errors
-      expect(Object.keys(errors), route.path).toContain('400')
-    }
-    const text = `${JSON.stringify(answered, null, 2)}\n`
-    if (process.env.SVC_WRITE_SAMPLES === '1') writeFileSync(ERROR_SAMPLES_FILE, text)
-    expect(JSON.parse(readFileSync(ERROR_SAMPLES_FILE, 'utf8'))).toEqual(answered)
-  })
-
-  it('in TypeScript are taken by the compiler with the types of the package', async () => {
+  it('in TypeScript compile with the types of the package', async () => {
     const folder = temporaryFolder()
     mkdirSync(join(folder, 'node_modules/@svc-launch/cli'), { recursive: true })
     for (const [name, route] of routes) writeFileSync(join(folder, `${name}.ts`), sampleOf(route, 'TypeScript')!)
