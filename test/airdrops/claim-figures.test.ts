@@ -4,18 +4,8 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../src/platform/timing.ts'
 import { claimFigures, claimWindows } from '../../src/store/airdrops/claim-figures.ts'
 import { type NewAirdropClaim, pageAirdropClaims, recordAirdropClaim } from '../../src/store/airdrops/claims.ts'
-import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
-import {
-  earlier,
-  freshStore,
-  numbers,
-  opened,
-  postgres,
-  sqlite,
-  type TestDatabase,
-  twoStores,
-} from '../store/databases.ts'
+import { freshStore, numbers, postgres, sqlite, type TestDatabase, twoStores } from '../store/databases.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 
 const server = await startPostgres()
@@ -151,55 +141,5 @@ describe.each([
     } = await claimFigures(stores[0].db, { genesis: GENESIS, airdrop_id: 'airdrop' })
     const { amount: sum, median: middle } = figuresOf(claims)
     expect({ count, amount, median }).toEqual({ count: 40, amount: sum, median: middle })
-  })
-
-  it.skipIf(database === undefined)('of an earlier version are taken from its events', async () => {
-    const options = await database!.fresh()
-    const event = (n: number, object: object, id = 'airdrop') => ({
-      ...{ sequence: n, id: `evt_${n}`, type: 'airdrop.claimed', resource_type: 'airdrop', resource_id: id },
-      ...{ object_json: JSON.stringify(object), external_uid: null, metadata_json: null, dedupe_key: `${n}` },
-      ...{ created_at: n * HOUR_MS, latest_at: n * HOUR_MS },
-    })
-    const claim = (n: number, amount: bigint) => ({
-      ...{ claimer: `wallet ${n}`, amount: String(amount), signature: `signature ${n}`, slot: n, source: 'chain' },
-    })
-    await earlier(options, '0036-fee-schedules', async (db) => {
-      const tree = {
-        id: 'airdrop',
-        mint: 'm',
-        airdrop_count: 0,
-        root: 'r',
-        leaf_count: 9,
-        total: '1',
-        list_sha256: 'x',
-      }
-      await db
-        .insertInto('merkle_trees')
-        .values({ ...tree, status: 'claiming', genesis: GENESIS, created_at: 1 } as never)
-        .execute()
-      const events = [
-        event(1, claim(1, U64_MAX)),
-        event(2, claim(2, 5n)),
-        event(3, claim(3, 6n)),
-        // What only a request said, the same claim again, and a claim on a chain that nothing names.
-        event(4, { source: 'hint', signature: 'x', slot: 1 }),
-        event(5, claim(2, 5n)),
-        event(6, claim(6, 1n), 'unknown'),
-      ]
-      await db.insertInto('events').values(events).execute()
-    })
-    await (await openStore(options)).close()
-    const store = await opened(options)
-    const of = { genesis: GENESIS, airdrop_id: 'airdrop' }
-    const sums = { claims: 3, wallets: 3, amount: U64_MAX + 11n, amount_locked: 0n }
-    expect(await claimFigures(store.db, of)).toEqual({ ...sums, median: 6n, first_at: HOUR_MS, last_at: 3 * HOUR_MS })
-    expect(await claimWindows(store.db, of, { since: 0, hours: 2 })).toMatchObject([
-      { at: 0, amount: U64_MAX },
-      { at: 2 * HOUR_MS, claims: 2, amount: 11n },
-    ])
-    // What comes afterwards goes on from there.
-    await record(store, claimOf(7, { amount: 0n }))
-    expect(await claimFigures(store.db, of)).toMatchObject({ claims: 4, median: 5n })
-    expect((await pageAirdropClaims(store.db, { ...of, limit: 9 })).rows).toHaveLength(4)
   })
 })

@@ -102,8 +102,13 @@ describe.each([
     ['that is none', ([, ...lines]) => ['mint,amount', ...lines], /is no export/],
     [
       'of an earlier schema',
-      ([first, ...lines]) => [first!.replace('"0001-ground",', ''), ...lines],
+      ([first, ...lines]) => [first!.replace('"0001-first"', ''), ...lines],
       /import it with that version and upgrade then/,
+    ],
+    [
+      'of a development version',
+      ([first, ...lines]) => [first!.replace('0001-first', '0001-ground'), ...lines],
+      /development version of svc .* cannot be imported/,
     ],
     [
       'with a changed value',

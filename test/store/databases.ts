@@ -14,6 +14,7 @@ import { postgresSchema } from '../../src/store/postgres/store.ts'
 import type { Tables } from '../../src/store/schema.ts'
 import { sqliteSchema } from '../../src/store/sqlite/connection.ts'
 import type { Store } from '../../src/store/store.ts'
+import { addLaterMigration, RELEASED } from './later-migration.ts'
 import { copyMigrated } from './migrated.ts'
 import type { PostgresServer } from './postgres-server.ts'
 
@@ -61,11 +62,13 @@ export async function twoStores(database: TestDatabase): Promise<[Store, Store]>
   return stores
 }
 
-/** Brings an empty database to an earlier schema, `last` being its last migration, and fills it there. */
+/**
+ * Brings an empty database to the released schema, fills it there, and adds a migration to this program until the test
+ * ends: the database is then that of an earlier version.
+ */
 export async function earlier(
   { dataDir, databaseUrl }: StoreOptions,
-  last: string,
-  fill: (db: Kysely<Tables>) => Promise<unknown>,
+  fill: (db: Kysely<Tables>) => Promise<unknown> = async () => undefined,
 ): Promise<void> {
   const db = new Kysely<Tables>({
     dialect:
@@ -73,9 +76,10 @@ export async function earlier(
         ? new SqliteDialect({ database: new Database(join(dataDir, DATABASE_FILE)) })
         : new PostgresDialect({ pool: new pg.Pool({ connectionString: databaseUrl }) }),
   })
-  await migrateDatabase(db, databaseUrl === undefined ? sqliteSchema : postgresSchema, last)
+  await migrateDatabase(db, databaseUrl === undefined ? sqliteSchema : postgresSchema, RELEASED)
   await fill(db)
   await db.destroy()
+  onTestFinished(addLaterMigration())
 }
 
 export function temporaryFolder(): string {

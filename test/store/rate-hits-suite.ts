@@ -1,6 +1,5 @@
 /** Suite: limits admit exactly as many as they say, however they are counted, and hits survive to be loaded and are pruned. */
 
-import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import type { Counter, LimitedKey } from '../../daemon/limits/counter.ts'
 import { localCounter } from '../../daemon/limits/local-counter.ts'
@@ -10,7 +9,7 @@ import { insertApiKey } from '../../src/store/requests/api-keys.ts'
 import { loadRateHits, pruneRateHits, putRateHits } from '../../src/store/requests/rate-hits.ts'
 import type { Store } from '../../src/store/store.ts'
 import { testClock } from '../support/service.ts'
-import { earlier, numbers, opened, type TestDatabase, twoStores } from './databases.ts'
+import { numbers, type TestDatabase, twoStores } from './databases.ts'
 import { apiKey } from './rows.ts'
 
 const NOW = 1_700_000_000_000
@@ -100,35 +99,6 @@ export function rateHitsSuite(database: TestDatabase): void {
       expect(await ask()).toMatchObject({ refused_by: null, day: { used: 20 } })
       expect(await ask()).toMatchObject({ refused_by: 'day', day: { used: 20 } })
       expect((await loadRateHits(store.db, 0)).length).toBeLessThanOrEqual(21)
-    })
-
-    test('of hits from before there were totals are kept to the millisecond', async () => {
-      const options = await database.fresh()
-      const rows: [string, number, number][] = [
-        ['key_1', NOW - DAY_MS - 5, 9],
-        ['key_1', NOW - 70_000, 1],
-        ['key_1', NOW - 10_000, 2],
-        ['key_1', NOW - 10_000, 3],
-        ['key_2', NOW - 20_000, 4],
-      ]
-      await earlier(options, '0022-signing-ids', async (db) => {
-        for (const id of ['key_1', 'key_2']) await insertApiKey(db as never, apiKey(id))
-        for (const [id, at, count] of rows)
-          await sql`insert into rate_hits (api_key_id, at, count) values (${id}, ${at}, ${count})`.execute(db)
-      })
-      const store = await opened(options)
-      const clock = testClock(NOW)
-      const [counter] = await counters([store], clock)
-      const ask = (id: string) => counter!.admit(limited(id, 6, 7), clock.now())
-      expect(await ask('key_1')).toMatchObject({
-        refused_by: null,
-        minute: { used: 6, oldest_at: NOW - 10_000 },
-        day: { used: 7, oldest_at: NOW - 70_000 },
-      })
-      expect(await ask('key_1')).toMatchObject({ refused_by: 'minute' })
-      expect(await ask('key_2')).toMatchObject({ minute: { used: 5, oldest_at: NOW - 20_000 } })
-      clock.advance(50_000)
-      expect(await ask('key_1')).toMatchObject({ refused_by: 'day', minute: { used: 1 }, day: { used: 7 } })
     })
   })
 }

@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DATABASE_FILE } from '../../settings/config.ts'
-import { type AppliedMigrations, type MigrationState, migrationNames, migrationState } from '../migrations/migrate.ts'
+import { migrationNames } from '../migrations/index.ts'
+import { type AppliedMigrations, type MigrationState, migrationState } from '../migrations/migrate.ts'
 import { schemaFaults } from '../migrations/schema-check.ts'
 import type { StoreOptions } from '../open.ts'
 import { findSetting } from '../settings.ts'
@@ -86,7 +87,7 @@ export async function reportMigrations(
   options: StoreOptions,
 ): Promise<AppliedMigrations & { faults: readonly string[] }> {
   if (options.databaseUrl === undefined && !existsSync(join(options.dataDir, DATABASE_FILE)))
-    return { applied: [], pending: migrationNames, faults: [] }
+    return { applied: [], pending: migrationNames(), faults: [] }
   return withWhole(options, 'read', async (whole) => {
     const state = await stateIn(whole)
     const { applied, pending } = state
@@ -98,5 +99,5 @@ export async function reportMigrations(
 async function stateIn({ tx }: Whole): Promise<MigrationState> {
   const tables = await tx.introspection.getTables({ withInternalKyselyTables: true })
   const isNew = !['kysely_migration', 'settings'].every((table) => tables.some(({ name }) => name === table))
-  return isNew ? { applied: [], pending: migrationNames, filling: null } : migrationState(tx)
+  return isNew ? { applied: [], pending: migrationNames(), filling: null } : migrationState(tx)
 }

@@ -1,5 +1,5 @@
 /** Differences between the databases that migrations depend on, and migrations that copy rows. */
-import type { ColumnDataType, ColumnDefinitionBuilder, Kysely, Migration } from 'kysely'
+import { type Kysely, type Migration, type QueryExecutorProvider, sql } from 'kysely'
 
 export interface SchemaAddition {
   type: string
@@ -10,10 +10,13 @@ export interface SchemaAddition {
 export const addition = ({ type, name, on }: SchemaAddition): string =>
   `the ${type} ${JSON.stringify(name)}${on === name ? '' : ` on ${on}`} is of no migration`
 
+/** Types in SQL; all others that migrations use are the same in both databases. */
 export interface SchemaDialect {
-  blob: ColumnDataType
-  /** A number that the database assigns on insert; it always increases and is never reused. */
-  sequence: { type: ColumnDataType; build(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder }
+  blob: string
+  /** A number that is a primary key and that the caller assigns. */
+  number: string
+  /** A primary key that the database assigns on insert; it always increases and is never reused. */
+  sequence: string
   /** Whether requests are admitted in the database, by a function of its own language. */
   rateAdmission: boolean
 }
@@ -25,4 +28,8 @@ export interface SchemaDialect {
 export interface SteppedMigration extends Migration {
   /** Does the step after a place, which is empty for the first one; returns the place it came to, null after the last. */
   fill?(db: Kysely<never>, after: string): Promise<string | null>
+}
+
+export async function runStatements(db: QueryExecutorProvider, statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await sql.raw(statement).execute(db)
 }

@@ -2,86 +2,11 @@
 import { type Kysely, Migrator, sql } from 'kysely'
 import { internal } from '../../platform/errors.ts'
 import type { Tables } from '../schema.ts'
-import { ground } from './0001-ground.ts'
-import { leases } from './0002-leases.ts'
-import { following } from './0003-following.ts'
-import { signing } from './0004-signing.ts'
-import { poolTables } from './0005-pools.ts'
-import { delivery } from './0006-delivery.ts'
-import { airdropTables } from './0007-airdrops.ts'
-import { assetTables } from './0008-assets.ts'
-import { goldLockTables } from './0009-gold-locks.ts'
-import { stakeTables } from './0010-stakes.ts'
-import { webhookSecrets } from './0011-webhook-secrets.ts'
-import { webhookOwners } from './0012-webhook-owners.ts'
-import { poolSubmissions } from './0013-pool-submissions.ts'
-import { boundedSteps } from './0014-bounded-steps.ts'
-import { leaseProgress } from './0015-lease-progress.ts'
-import { auditSeals } from './0018-audit-seals.ts'
-import { listIndexes } from './0020-list-indexes.ts'
-import { workerIndexes } from './0021-worker-indexes.ts'
-import { signingIds } from './0022-signing-ids.ts'
-import { rateWindows } from './0023-rate-windows.ts'
-import { retention } from './0026-retention.ts'
-import { assetStorage } from './0027-assets.ts'
-import { deliveryIndexes } from './0028-delivery-indexes.ts'
-import { refreshedMessages } from './0029-refreshed-messages.ts'
-import { chainReconciliation } from './0030-chain-reconciliation.ts'
-import { sharedConfigs } from './0031-shared-configs.ts'
-import { ledgerTables } from './0032-ledger.ts'
-import { feeClaimKinds } from './0033-fee-claim-kinds.ts'
-import { lockedAmounts } from './0034-locked-amounts.ts'
-import { holderSnapshotTables } from './0035-holder-snapshots.ts'
-import { feeScheduleTables } from './0036-fee-schedules.ts'
-import { sponsorshipTables } from './0037-sponsorships.ts'
-import { airdropClaimTables } from './0038-airdrop-claims.ts'
-import { treeOwners } from './0040-tree-owners.ts'
-import { readAnew } from './0043-read-anew.ts'
-import { closedEventTypes } from './0044-closed-event-types.ts'
 import type { SchemaDialect, SteppedMigration } from './dialect.ts'
+import { MIGRATIONS, migrationNames } from './index.ts'
 
-/** Migrations in order. A released name is never changed, removed or moved. */
-const MIGRATIONS: Record<string, (dialect: SchemaDialect) => SteppedMigration> = {
-  '0001-ground': ground,
-  '0002-leases': leases,
-  '0003-following': following,
-  '0004-signing': signing,
-  '0005-pools': poolTables,
-  '0006-delivery': delivery,
-  '0007-airdrops': airdropTables,
-  '0008-assets': assetTables,
-  '0009-gold-locks': goldLockTables,
-  '0010-stakes': stakeTables,
-  '0011-webhook-secrets': webhookSecrets,
-  '0012-webhook-owners': webhookOwners,
-  '0013-pool-submissions': poolSubmissions,
-  '0014-bounded-steps': boundedSteps,
-  '0015-lease-progress': leaseProgress,
-  '0018-audit-seals': auditSeals,
-  '0020-list-indexes': listIndexes,
-  '0021-worker-indexes': workerIndexes,
-  '0022-signing-ids': signingIds,
-  '0023-rate-windows': rateWindows,
-  '0026-retention': retention,
-  '0027-assets': assetStorage,
-  '0028-delivery-indexes': deliveryIndexes,
-  '0029-refreshed-messages': refreshedMessages,
-  '0030-chain-reconciliation': chainReconciliation,
-  '0031-shared-configs': sharedConfigs,
-  '0032-ledger': ledgerTables,
-  '0033-fee-claim-kinds': feeClaimKinds,
-  '0034-locked-amounts': lockedAmounts,
-  '0035-holder-snapshots': holderSnapshotTables,
-  '0036-fee-schedules': feeScheduleTables,
-  '0037-sponsorships': sponsorshipTables,
-  '0038-airdrop-claims': airdropClaimTables,
-  '0040-tree-owners': treeOwners,
-  '0043-read-anew': readAnew,
-  '0044-closed-event-types': closedEventTypes,
-}
-
-/** Names of all migrations of this program, in order. */
-export const migrationNames: readonly string[] = Object.keys(MIGRATIONS)
+/** Whether these are migrations of a development version, from which none leads to the released ones. */
+export const areBeforeRelease = (names: readonly string[]): boolean => names.includes('0001-ground')
 
 export interface AppliedMigrations {
   /** Names in the order in which they were applied. */
@@ -109,6 +34,11 @@ interface Filling {
  */
 export async function migrationState(db: Kysely<Tables>): Promise<MigrationState> {
   const { executed, filling } = await executedMigrations(db)
+  if (areBeforeRelease(executed)) {
+    throw internal(
+      'the database was made by a development version of svc (before 0.1.0) and cannot be migrated: begin with a new data folder (`--data-dir`) or an empty PostgreSQL database',
+    )
+  }
   const unknown = executed.find((name) => !Object.hasOwn(MIGRATIONS, name))
   if (unknown !== undefined) {
     throw internal(
@@ -117,8 +47,8 @@ export async function migrationState(db: Kysely<Tables>): Promise<MigrationState
   }
   const has = new Set(executed.filter((name) => name !== filling))
   return {
-    applied: migrationNames.filter((name) => has.has(name)),
-    pending: migrationNames.filter((name) => !has.has(name)),
+    applied: migrationNames().filter((name) => has.has(name)),
+    pending: migrationNames().filter((name) => !has.has(name)),
     filling,
   }
 }
@@ -149,7 +79,7 @@ export async function applyMigrations(
   const made = Object.entries(MIGRATIONS).map(([name, make]) => [name, make(dialect)] as const)
   const migrations = Object.fromEntries(made.map(([name, migration]) => [name, withFirstStep(name, migration)]))
   const stops = applied.length === 0 ? [] : pending.filter((name) => migrations[name]?.fill !== undefined)
-  const until = [...stops, last, migrationNames.at(-1)].filter((name) => name !== undefined).sort()[0]
+  const until = [...stops, last, migrationNames().at(-1)].filter((name) => name !== undefined).sort()[0]
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
   const { error, results } = await migrator.migrateTo(until ?? '')
   if (error === undefined) return

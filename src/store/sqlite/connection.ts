@@ -17,8 +17,9 @@ import { databaseBusy } from '../writing/work.ts'
 
 export const sqliteSchema: SchemaDialect = {
   blob: 'blob',
+  number: 'integer',
   rateAdmission: false,
-  sequence: { type: 'integer', build: (column) => column.primaryKey().autoIncrement() },
+  sequence: 'integer primary key autoincrement',
 }
 
 /** Triggers and views of a database, as phrases; no migration makes one. */

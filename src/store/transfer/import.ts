@@ -1,7 +1,7 @@
 /** Fills an empty database from an export, and compares every table with it before anything is committed. */
 import { badRequest, conflict, internal } from '../../platform/errors.ts'
 import { FINGERPRINT, isEmptyWhenNew, TABLES } from '../installation/installation.ts'
-import { migrationState } from '../migrations/migrate.ts'
+import { areBeforeRelease, migrationState } from '../migrations/migrate.ts'
 import type { StoreOptions } from '../open.ts'
 import { findSetting } from '../settings.ts'
 import type { Tx } from '../store.ts'
@@ -83,6 +83,8 @@ export function importDatabase(
 }
 
 async function requireSameSchema({ tx }: Whole, { migrations, version }: ExportHeader): Promise<void> {
+  if (areBeforeRelease(migrations))
+    throw badRequest('the export is of a development version of svc (before 0.1.0) and cannot be imported')
   const { applied } = await migrationState(tx)
   if (applied.length === migrations.length && applied.every((name, i) => name === migrations[i])) return
   throw badRequest(

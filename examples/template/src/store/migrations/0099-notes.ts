@@ -1,22 +1,19 @@
 /** A row for every note, with an index for the list and one for its filter. */
-import type { Kysely, Migration } from 'kysely'
-import type { SchemaDialect } from './dialect.ts'
+import { runStatements, type SchemaDialect, type SteppedMigration } from './dialect.ts'
 
-export function notes({ sequence }: SchemaDialect): Migration {
-  return {
-    async up(db: Kysely<unknown>) {
-      await db.schema
-        .createTable('notes')
-        .addColumn('seq', sequence.type, sequence.build)
-        .addColumn('id', 'text', (column) => column.notNull().unique())
-        .addColumn('author', 'text', (column) => column.notNull())
-        .addColumn('text', 'text', (column) => column.notNull())
-        .addColumn('status', 'text', (column) => column.notNull())
-        .addColumn('external_uid', 'text')
-        .addColumn('metadata_json', 'text')
-        .addColumn('created_at', 'bigint', (column) => column.notNull())
-        .execute()
-      await db.schema.createIndex('notes_by_author').on('notes').columns(['author', 'seq']).execute()
-    },
-  }
-}
+export const notes = ({ sequence }: SchemaDialect): SteppedMigration => ({
+  up: (db) =>
+    runStatements(db, [
+      `create table notes (
+        seq ${sequence},
+        id text not null unique,
+        author text not null,
+        text text not null,
+        status text not null,
+        external_uid text,
+        metadata_json text,
+        created_at bigint not null
+      )`,
+      'create index notes_by_author on notes (author, seq)',
+    ]),
+})

@@ -1,38 +1,10 @@
-/** Gives rate hits a cumulative count, from which the use of a rolling window is one probe of the index. */
-import { type Kysely, type Migration, sql } from 'kysely'
-import type { SchemaDialect } from './dialect.ts'
-
-export function rateWindows({ rateAdmission }: SchemaDialect): Migration {
-  return {
-    async up(db: Kysely<unknown>) {
-      await db.schema.dropIndex('rate_hits_by_api_key_id_at').execute()
-      await db.schema.dropIndex('rate_hits_by_at').execute()
-      await db.schema.alterTable('rate_hits').renameTo('rate_hits_before').execute()
-      await db.schema
-        .createTable('rate_hits')
-        .addColumn('api_key_id', 'text', (column) => column.notNull())
-        .addColumn('at', 'bigint', (column) => column.notNull())
-        .addColumn('count', 'bigint', (column) => column.notNull())
-        .addColumn('total', 'bigint', (column) => column.notNull())
-        .addPrimaryKeyConstraint('rate_hits_pk', ['api_key_id', 'at'])
-        .execute()
-      await sql`insert into rate_hits (api_key_id, at, count, total)
-        select api_key_id, at, hits, sum(hits) over (partition by api_key_id order by at)
-        from (select api_key_id, at, sum(count) as hits from rate_hits_before group by api_key_id, at) as moments`.execute(
-        db,
-      )
-      await db.schema.dropTable('rate_hits_before').execute()
-      await db.schema.createIndex('rate_hits_by_at').on('rate_hits').column('at').execute()
-      if (rateAdmission) await sql.raw(ADMIT_REQUESTS).execute(db)
-    },
-  }
-}
+/** The function with which PostgreSQL admits requests of several keys in one statement. */
 
 /**
  * Admits requests of several keys, each under the lock of its key's row, and answers a row for each key. Without
  * `waits`, a key that another transaction has locked is answered with `admitted` null. `given` replaces the clock.
  */
-const ADMIT_REQUESTS = `
+export const ADMIT_REQUESTS = `
 create function admit_requests(
   keys text[], wanted bigint[], per_minute bigint[], per_day bigint[], given bigint, waits boolean
 ) returns table (

@@ -1,0 +1,111 @@
+/** Tables of airdrops: trees, claims with their totals, and sponsorships. */
+import type { SchemaDialect } from '../dialect.ts'
+
+export const airdropTables = ({ sequence, blob }: SchemaDialect): string[] => [
+  `create table merkle_trees (
+    seq ${sequence},
+    id text not null unique,
+    mint text not null,
+    root text not null,
+    total text not null,
+    list_sha256 text not null,
+    status text not null,
+    airdrop_count integer not null,
+    leaf_count integer not null,
+    distributor text,
+    genesis text not null default '',
+    next_check_at bigint,
+    drained_at bigint,
+    leaves_removed_at bigint,
+    total_locked text not null default '0',
+    created_by text,
+    external_uid text,
+    metadata_json text,
+    created_at bigint not null,
+    constraint merkle_trees_mint_airdrop_count unique (mint, airdrop_count)
+  )`,
+  'create index merkle_trees_by_mint on merkle_trees (mint, seq)',
+  'create index merkle_trees_by_status on merkle_trees (status, seq)',
+  'create index merkle_trees_by_distributor on merkle_trees (distributor)',
+  'create index merkle_trees_by_next_check_at on merkle_trees (next_check_at, seq)',
+  'create index merkle_trees_by_drained on merkle_trees (status, drained_at, leaves_removed_at)',
+  `create table merkle_blobs (
+    tree_id text not null references merkle_trees (id) on delete cascade,
+    kind text not null,
+    n integer not null,
+    bytes ${blob} not null,
+    constraint merkle_blobs_pk primary key (tree_id, kind, n)
+  )`,
+  `create table airdrop_claims (
+    seq ${sequence},
+    genesis text not null,
+    airdrop_id text not null,
+    wallet text not null,
+    kind text not null,
+    amount text not null,
+    amount_locked text not null,
+    size text not null,
+    signature text not null,
+    slot bigint not null,
+    claimed_at bigint not null,
+    dedupe_by text not null,
+    constraint airdrop_claims_key unique (genesis, airdrop_id, wallet, dedupe_by)
+  )`,
+  'create index airdrop_claims_by_place on airdrop_claims (genesis, airdrop_id, seq)',
+  'create index airdrop_claims_by_size on airdrop_claims (genesis, airdrop_id, size, seq)',
+  `create table airdrop_claim_totals (
+    genesis text not null,
+    airdrop_id text not null,
+    hour bigint not null,
+    claims bigint not null,
+    wallets bigint not null,
+    amount_high bigint not null,
+    amount_low bigint not null,
+    locked_high bigint not null,
+    locked_low bigint not null,
+    constraint airdrop_claim_totals_key primary key (genesis, airdrop_id, hour)
+  )`,
+  `create table airdrop_claim_figures (
+    genesis text not null,
+    airdrop_id text not null,
+    claims bigint not null,
+    median_size text,
+    median_seq bigint,
+    first_at bigint,
+    last_at bigint,
+    constraint airdrop_claim_figures_key primary key (genesis, airdrop_id)
+  )`,
+  `create table sponsorships (
+    seq ${sequence},
+    airdrop_id text not null unique,
+    enabled integer not null,
+    budget text not null,
+    used text not null,
+    created_by text not null,
+    updated_by text not null,
+    root text not null default '',
+    created_at bigint not null,
+    updated_at bigint not null
+  )`,
+  `create table sponsored_claims (
+    seq ${sequence},
+    id text not null unique,
+    airdrop_id text not null,
+    wallet text not null,
+    genesis text not null,
+    signing_id text not null,
+    signature text,
+    lamports text not null,
+    fee text not null,
+    status text not null,
+    live integer not null,
+    settled_at bigint,
+    created_at bigint not null
+  )`,
+  // A wallet has at most one claim that is under way or has landed.
+  'create unique index sponsored_claims_live on sponsored_claims (airdrop_id, wallet, genesis) where live = 1',
+  'create index sponsored_claims_by_wallet on sponsored_claims (airdrop_id, wallet, seq)',
+  'create index sponsored_claims_by_status on sponsored_claims (airdrop_id, status)',
+  // Only claims whose end is not known yet.
+  'create index sponsored_claims_open on sponsored_claims (status, seq) where settled_at is null',
+]
