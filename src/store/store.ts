@@ -1,9 +1,10 @@
 /** Interface of the store: Kysely for either database, and `write` as the only way to write. */
 import type { Kysely, Transaction } from 'kysely'
+import type { WorkerName } from '../api/worker-names.ts'
+import type { Log } from '../platform/log.ts'
 import type { StoreFault } from './faults.ts'
 import type { PoolUsage } from './postgres/gate.ts'
 import type { Tables } from './schema.ts'
-import type { Wakeups } from './workers/wakeups.ts'
 
 /** Any connection for reading: the store's own or an open transaction. */
 export type Reader = Kysely<Tables>
@@ -21,6 +22,19 @@ export type OnMigrating = (pending: readonly string[]) => void
 
 /** Called after migrations were applied to a database that was not new; `copy` is the file with its state before. */
 export type OnMigrated = (report: { applied: readonly string[]; copy: string | null }) => void
+
+/**
+ * Called with the name of the worker to wake, which may be unknown here; null means every worker, because wake-ups may
+ * have been missed.
+ */
+export type OnWake = (worker: string | null) => void
+
+export interface Wakeups {
+  /** Wakes a worker wherever it runs; what it has to do must be committed. Never throws: a lost wake-up costs a poll. */
+  send(worker: WorkerName): void
+  /** Resolves when wake-ups of every process arrive, and with the function that ends that. */
+  listen(onWake: OnWake, log: Log): Promise<() => Promise<void>>
+}
 
 export interface WriteOptions {
   /** The work changes only what no answer shows, such as the counts of requests, so that remembered answers hold. */

@@ -7,7 +7,8 @@ import { type AppliedMigrations, type MigrationState, migrationState } from '../
 import { schemaFaults } from '../migrations/schema-check.ts'
 import type { StoreOptions } from '../open.ts'
 import { findSetting } from '../settings.ts'
-import { type TableName, type TableSize, type Whole, withWhole } from '../transfer/whole.ts'
+import type { TableName, TableSize, Whole } from '../transfer/whole.ts'
+import { withWhole } from '../transfer/with-whole.ts'
 import { FINGERPRINT, TABLES } from './installation.ts'
 
 /** What a row of a table comes with, for the tables that grow with use. */

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Log } from '../../platform/log.ts'
-import { localWakeups, type OnWake, spacedWakes, type Wakeups } from '../workers/wakeups.ts'
+import type { OnWake, Wakeups } from '../store.ts'
+import { localWakeups, spacedWakes } from '../workers/wakeups.ts'
 
 const CHANNEL = 'svc_wakeups'
 /** The shortest time between two notifications of a process; those that arrive meanwhile are one. */

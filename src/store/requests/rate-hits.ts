@@ -117,7 +117,7 @@ export async function admitRequests(
   )
 }
 
-/** What the function of migration 0023 returns; `admitted` is null where the key was locked. */
+/** What the function `admit_requests` returns; `admitted` is null where the key was locked. */
 interface AdmittedRow {
   key_id: string
   admitted: number | null

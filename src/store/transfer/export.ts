@@ -6,7 +6,8 @@ import { migrationState } from '../migrations/migrate.ts'
 import type { StoreOptions } from '../open.ts'
 import { findSetting } from '../settings.ts'
 import { hashTable, rowText } from './portable-rows.ts'
-import { type TableName, type Whole, withWhole } from './whole.ts'
+import type { TableName, Whole } from './whole.ts'
+import { withWhole } from './with-whole.ts'
 
 export const EXPORT_FORMAT = 1
 

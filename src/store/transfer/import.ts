@@ -7,7 +7,8 @@ import { findSetting } from '../settings.ts'
 import type { Tx } from '../store.ts'
 import { EXPORT_FORMAT, type ExportHeader, type ExportReport, type ExportTable, type ExportTableEnd } from './export.ts'
 import { hashTable, parseRow, rowText } from './portable-rows.ts'
-import { type CellRow, type TableName, type Whole, withWhole } from './whole.ts'
+import type { CellRow, TableName, Whole } from './whole.ts'
+import { withWhole } from './with-whole.ts'
 
 /** Both databases take more parameters in one statement. */
 const STATEMENT_PARAMETERS = 30_000

@@ -1,7 +1,4 @@
 /** A whole database in one transaction: a snapshot that is read, or an empty database that is filled. */
-import { join } from 'node:path'
-import { DATABASE_FILE } from '../../settings/config.ts'
-import type { StoreOptions } from '../open.ts'
 import type { Tables } from '../schema.ts'
 import type { Store, Tx } from '../store.ts'
 
@@ -37,17 +34,3 @@ export interface Whole {
 
 /** `read` sees one state while others write; `fill` keeps everyone else out until it is committed. */
 export type WholeMode = 'read' | 'fill'
-
-/** Runs `work` in one transaction, which is committed when it resolves and rolled back when it throws. */
-export async function withWhole<T>(
-  { dataDir, databaseUrl, postgres }: StoreOptions,
-  mode: WholeMode,
-  work: (whole: Whole) => Promise<T>,
-): Promise<T> {
-  if (databaseUrl === undefined || databaseUrl === '') {
-    const { withWholeSqlite } = await import('../sqlite/whole.ts')
-    return withWholeSqlite(join(dataDir, DATABASE_FILE), mode, work)
-  }
-  const { withWholePostgres } = await import('../postgres/whole.ts')
-  return withWholePostgres({ url: databaseUrl, settings: postgres }, mode, work)
-}

@@ -1,21 +1,6 @@
 /** Wake-ups of workers: whoever stores work for a worker wakes it, in this process and, on PostgreSQL, in every other. */
-import type { WorkerName } from '../../api/worker-names.ts'
-import type { Log } from '../../platform/log.ts'
-import type { Store } from '../store.ts'
+import type { OnWake, Store, Wakeups } from '../store.ts'
 import { type AfterCommit, nothingAfter, runWork } from '../writing/work.ts'
-
-/**
- * Called with the name of the worker to wake, which may be unknown here; null means every worker, because wake-ups may
- * have been missed.
- */
-export type OnWake = (worker: string | null) => void
-
-export interface Wakeups {
-  /** Wakes a worker wherever it runs; what it has to do must be committed. Never throws: a lost wake-up costs a poll. */
-  send(worker: WorkerName): void
-  /** Resolves when wake-ups of every process arrive, and with the function that ends that. */
-  listen(onWake: OnWake, log: Log): Promise<() => Promise<void>>
-}
 
 /** The shortest time between two wake-ups of one worker; those that arrive meanwhile are one, at its end. */
 const WAKE_GAP_MS = 100

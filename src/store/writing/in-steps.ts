@@ -44,21 +44,23 @@ async function paced(
   removedRows: (rows: number) => void = () => {},
 ): Promise<number> {
   let [total, limit] = [0, ROWS_PER_STEP]
-  while (!signals.some(({ aborted }) => aborted)) {
-    let begun = 0
-    const outcome = await store.write((tx) => {
-      // What it waited for other writes before does not count.
-      begun = performance.now()
-      return step(tx, limit)
-    })
-    const tookMs = performance.now() - begun
-    const { used, removed } = typeof outcome === 'number' ? { used: outcome, removed: outcome } : outcome
-    removedRows(removed)
-    total += removed
-    if (used < limit) break
-    limit = nextLimit(limit, tookMs)
-    await pause(Math.max(STEP_MS, tookMs))
-  }
+  await withPauses(
+    async () => {
+      const most = limit
+      let begun = 0
+      const outcome = await store.write((tx) => {
+        // What it waited for other writes before does not count.
+        begun = performance.now()
+        return step(tx, most)
+      })
+      limit = nextLimit(most, performance.now() - begun)
+      const { used, removed } = typeof outcome === 'number' ? { used: outcome, removed: outcome } : outcome
+      removedRows(removed)
+      total += removed
+      return used >= most
+    },
+    ...signals,
+  )
   return total
 }
 

@@ -1,11 +1,11 @@
 /** The first migration: the tables of 0.1.0. It never changes; what comes later is a migration of its own. */
 import { runStatements, type SchemaDialect, type SteppedMigration } from '../dialect.ts'
-import { accessTables } from './access.ts'
 import { airdropTables } from './airdrops.ts'
 import { eventTables } from './events.ts'
 import { feeTables } from './fees.ts'
 import { ledgerTables } from './ledger.ts'
 import { ADMIT_REQUESTS } from './rate-admission.ts'
+import { requestTables } from './requests.ts'
 import { resourceTables } from './resources.ts'
 import { serviceTables } from './service.ts'
 import { signingTables } from './signing.ts'
@@ -18,7 +18,7 @@ import { webhookTables } from './webhooks.ts'
  */
 export const firstStatements = (dialect: SchemaDialect): string[] => [
   ...serviceTables(),
-  ...accessTables(dialect),
+  ...requestTables(dialect),
   ...signingTables(dialect),
   ...eventTables(dialect),
   ...webhookTables(dialect),

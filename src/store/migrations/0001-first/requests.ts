@@ -1,7 +1,7 @@
 /** Tables of requests: API keys, what each has used of its rate limits, and idempotency keys. */
 import type { SchemaDialect } from '../dialect.ts'
 
-export const accessTables = ({ sequence, blob }: SchemaDialect): string[] => [
+export const requestTables = ({ sequence, blob }: SchemaDialect): string[] => [
   `create table api_keys (
     seq ${sequence},
     id text not null unique,

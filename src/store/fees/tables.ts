@@ -1,0 +1,97 @@
+/** Tables of fee claims, and of the schedules that make them. */
+import type { Generated } from 'kysely'
+import type { Beneficiary, FeeClaimKind } from '../../api/fee-claims.ts'
+import type { Recorded } from '../queries/recorded.ts'
+
+interface FeeClaimsTable extends Recorded {
+  id: string
+  type: 'fee_claim.executed' | 'fee_claim.split_executed'
+  pool_address: string
+  signature: string | null
+  recipients_json: string | null
+  /** Raw units of the quote that left the pool's accounts, as digits; null until the transaction is final and read. */
+  quote_amount: Generated<string | null>
+  /** The same of the base token. */
+  base_amount: Generated<string | null>
+  /** The same in lamports: the quote where it is SOL, and what left the pool's own account. */
+  lamports: Generated<string | null>
+  /** Who got what, as `[{ wallet, token, amount }]`; token is empty for SOL. */
+  received_json: Generated<string | null>
+  occurred_at: number
+  /** What was claimed; null in a row of an earlier version whose event was removed. */
+  kind: FeeClaimKind | null
+  /** Whose share it was; null for a position that is neither the partner's nor the creator's, and as above. */
+  beneficiary: Beneficiary | null
+  claimer: string | null
+}
+
+/** Schedules by which the platform wallet claims fees. */
+interface FeeSchedulesTable extends Recorded {
+  id: string
+  cron: string
+  timezone: string
+  /** Kinds, beneficiary, threshold, splits and filter, as the API shows them. */
+  terms_json: string
+  active: number
+  /** Time of the next period; null while it is paused. */
+  next_run_at: number | null
+  /** Time at which `next_run_at` was computed; one in the future was written by a clock that was ahead. */
+  planned_at: number
+  /** API keys that made the schedule, and changed it last. */
+  created_by: string
+  updated_by: string
+  updated_at: number
+}
+
+/** Runs of fee schedules: one for each period, and those that were asked for. */
+interface FeeScheduleRunsTable extends Recorded {
+  id: string
+  schedule_id: string
+  /** The period by the time of the cron expression, which no other run of the schedule has; null for one on request. */
+  scheduled_at: number | null
+  status: 'running' | 'done' | 'skipped' | 'stopped'
+  reason: string | null
+  /** Periods before this one without a run, up to a thousand, and the first and the last of them. */
+  missed: Generated<number>
+  missed_from: Generated<number | null>
+  missed_until: Generated<number | null>
+  /** Terms of the schedule at the beginning; null once the run has ended. */
+  terms_json: string | null
+  /** Place of the last pool that was looked at: its number, or its place among the named ones. */
+  position: Generated<number>
+  pools: Generated<number>
+  claimed: Generated<number>
+  /** Up to a hundred claims, and as many that were not made, as the API shows them. */
+  claims_json: Generated<string>
+  skipped_json: Generated<string>
+  /** Claims that were not made, by reason. */
+  skips_json: Generated<string>
+  /** Failures in a row at the next pool. */
+  failures: Generated<number>
+  /** Time of the next step; null once the run has ended. */
+  next_step_at: number | null
+  ended_at: Generated<number | null>
+}
+
+/** Claims that a run has begun, each of which is signed at most once. */
+interface FeeScheduleClaimsTable {
+  seq: Generated<number>
+  run_id: string
+  pool_address: string
+  kind: string
+  /** `open` until it is signed, or has `ended` without a signature of which anyone knows. */
+  state: 'open' | 'signed' | 'ended'
+  /** Id of its signing, which a later attempt completes. */
+  signing_id: Generated<string | null>
+  signature: Generated<string | null>
+  estimated_quote: Generated<string | null>
+  reason: Generated<string | null>
+  message: Generated<string | null>
+}
+
+export interface FeeTables {
+  fee_claims: FeeClaimsTable
+  fee_schedules: FeeSchedulesTable
+  fee_schedule_runs: FeeScheduleRunsTable
+  fee_schedule_claims: FeeScheduleClaimsTable
+}

@@ -1,0 +1,52 @@
+/** Tables of requests: API keys, their rate limits, and idempotency keys. */
+import type { Generated } from 'kysely'
+
+interface ApiKeysTable {
+  seq: Generated<number>
+  id: string
+  name: string
+  /** SHA-256 of the key in hex; the key itself is never stored. */
+  hash: string
+  /** First characters of the key, enough to recognise it in a list. */
+  preview: string
+  scopes_json: string
+  /** Requests per minute; null means unlimited, as for the local operator's key. */
+  per_minute: number | null
+  per_day: number | null
+  status: 'active' | 'revoked'
+  created_at: number
+  revoked_at: number | null
+}
+
+/** Admitted requests of a key at one moment; between two rows of a key, `total` grows by what was admitted. */
+interface RateHitsTable {
+  api_key_id: string
+  at: number
+  count: number
+  /** Cumulative count of the key, this row's included; it starts anew after a day without requests. */
+  total: number
+}
+
+interface IdempotencyKeysTable {
+  api_key_id: string
+  key: string
+  /** SHA-256 over method, path and body. */
+  request_hash: string
+  state: 'running' | 'done'
+  /** Process that runs the request; without a renewal it is considered dead after `lease_until`. */
+  owner: string
+  lease_until: number
+  /** Id (`sgn_…`) of the signing that the request with this key started; a retry completes it and starts no other. */
+  signing_id: string | null
+  status: number | null
+  /** Sealed response body. */
+  response: Buffer | null
+  created_at: number
+  expires_at: number
+}
+
+export interface RequestTables {
+  api_keys: ApiKeysTable
+  rate_hits: RateHitsTable
+  idempotency_keys: IdempotencyKeysTable
+}

@@ -1,0 +1,183 @@
+/** Tables of tokens, pools, NFTs, stakes, gold locks, holder snapshots and token images. */
+import type { Generated } from 'kysely'
+import type { Recorded } from '../queries/recorded.ts'
+
+interface TokensTable extends Recorded {
+  mint: string
+  status: 'created' | 'mint_authority_revoked' | 'freeze_authority_revoked' | 'fully_immutable'
+  token_program: string
+  raw_json: string | null
+}
+
+interface PoolsTable extends Recorded {
+  address: string
+  type: 'dbc' | 'damm_v2'
+  base_mint: string
+  quote_mint: string
+  config: string | null
+  creator: string | null
+  name: string | null
+  symbol: string | null
+  metadata_uri: string | null
+  status: 'pending' | 'live' | 'migration_triggered' | 'migrated' | 'failed'
+  /** Name of the curve with which the pool was launched. */
+  preset: string | null
+  /** Address of the pool that this launch curve migrated to; null for other pools. */
+  migrated_to: string | null
+  /** Address of the launch curve that migrated to this pool; null for other pools. */
+  dbc_pool: string | null
+  /** Genesis hash of the pool's chain. */
+  genesis: Generated<string>
+  /** Time of the next check; null once no further change is possible. */
+  next_check_at: number | null
+  /** Signing of the latest migration transaction, and its signature once it is known. */
+  crank_signing: string | null
+  crank_signature: string | null
+  /** Number of failed migration transactions. */
+  crank_failures: Generated<number>
+  /** Time at which the pool's creation was submitted through this service; null if it was not. */
+  submitted_at: Generated<number | null>
+}
+
+/** Latest pool of each ticker; tickers are in upper case. */
+interface TickersTable {
+  symbol: string
+  pool_address: string
+  taken_at: number
+}
+
+/** Config accounts that the launches of a preset share, one for each content of the preset and each receiver of its fees. */
+interface SharedConfigsTable {
+  /** Genesis hash of the account's chain. */
+  genesis: string
+  /** Name of the preset. */
+  preset: string
+  /** SHA-256 in hex of all that the account's creation says: curve, fee claimer and leftover receiver. */
+  content_sha256: string
+  address: string
+  /** Sealed secret key of the account's address, with which only this service can create an account there. */
+  secret: Buffer
+  /** SHA-256 in hex of the data that the program writes for this content. */
+  data_sha256: string
+  created_at: number
+}
+
+/** Position of an asset's last known change; an older confirmation that arrives later does not change the record. */
+interface Placed {
+  changed_slot: Generated<number>
+  /** Order of the transaction among those submitted in the same slot; 0 for a state that was read from the chain. */
+  changed_order: Generated<number>
+}
+
+interface NftsTable extends Recorded, Placed {
+  asset: string
+  collection: string
+  owner: string | null
+  name: string
+  uri: string
+  status: 'minted' | 'burned'
+  frozen: number
+}
+
+interface StakesTable extends Recorded, Placed {
+  asset: string
+  collection: string
+  owner: string | null
+  status: 'unstaked' | 'staked' | 'burned'
+  platform_id: string | null
+  /** Address that can thaw the asset frozen by the last followed stake; null when no followed stake provided it. */
+  freeze_authority: string | null
+  /**
+   * Position of the stake from which platform id, metadata and external uid come, like `changed_slot` and
+   * `changed_order`.
+   */
+  said_slot: Generated<number>
+  said_order: Generated<number>
+}
+
+interface GoldLocksTable extends Recorded {
+  escrow: string
+  user: string
+  mint: string
+  amount: string
+  unlocks_at: number
+  status: 'locked' | 'unlockable' | 'unlocked'
+  /**
+   * Signature and slot of the transaction that created the lock, needed because a wallet's next lock has the same
+   * address.
+   */
+  signature: string
+  slot: number
+  /** Genesis hash of the lock's chain. */
+  genesis: string
+  /** Time of the next check whether the lock still exists, once it can be unlocked. */
+  next_check_at: number | null
+}
+
+interface HolderSnapshotsTable extends Recorded {
+  id: string
+  /** The mint or the collection, whichever it is. */
+  address: string
+  mint: string | null
+  collection: string | null
+  token_program: 'spl' | 'token2022' | null
+  decimals: number | null
+  slot: number
+  /** Unix milliseconds; null where the node did not know it. */
+  block_time: number | null
+  /** Amounts in raw units as digits; a collection's are numbers of assets. */
+  supply: string
+  withheld: string
+  confidential: string
+  /** Token accounts or assets that were read, and addresses that hold something. */
+  accounts: number
+  holders: number
+  /** Which owners' accounts were read. */
+  owners: 'all' | 'off_curve'
+  /** Holders and their amounts by kind. */
+  kinds_json: string
+  /** Programs that rows name by their place. */
+  programs_json: string
+  pieces: number
+  /** SHA-256 of all rows in hex. */
+  holders_sha256: string
+}
+
+/** Packed rows of a snapshot, `n` from 0 on. */
+interface HolderPiecesTable {
+  snapshot_id: string
+  n: number
+  bytes: Buffer
+}
+
+/** Token images and metadata, where the setting `storage` is `database`. */
+interface AssetsTable {
+  cid: string
+  /** Length in bytes. */
+  length: number
+  /** 1 once every piece is stored. */
+  complete: Generated<number>
+  /** Time at which the last upload began. */
+  created_at: number
+}
+
+/** Bytes of an asset in pieces, numbered from 0. */
+interface AssetPiecesTable {
+  cid: string
+  n: number
+  bytes: Buffer
+}
+
+export interface ResourceTables {
+  tokens: TokensTable
+  pools: PoolsTable
+  tickers: TickersTable
+  shared_configs: SharedConfigsTable
+  nfts: NftsTable
+  stakes: StakesTable
+  gold_locks: GoldLocksTable
+  holder_snapshots: HolderSnapshotsTable
+  holder_pieces: HolderPiecesTable
+  assets: AssetsTable
+  asset_pieces: AssetPiecesTable
+}

@@ -1,0 +1,57 @@
+/** Tables of submitted transactions. */
+import type { Generated } from 'kysely'
+import type { Recorded } from '../queries/recorded.ts'
+
+interface TransactionsTable extends Recorded {
+  signature: string
+  /** Signed bytes, stored before they are sent; empty once they were removed. */
+  raw: Buffer
+  lifecycle: 'submitted' | 'processing' | 'confirmed' | 'finalized' | 'failed'
+  confirmation_status: string | null
+  err_json: string | null
+  slot: number
+  confirmations: number
+  tracked_resource_json: string | null
+  /** Value of `resource_id` of the tracked resource. */
+  tracked_id: string | null
+  /** Bundle in which it was submitted; transactions of a bundle are only sent together. */
+  bundle_id: string | null
+  /** Retries requested of the RPC node; 0 also stops this service from sending again. */
+  max_retries: number
+  /** Blockhash of the message, or the value of its durable nonce. */
+  blockhash: string
+  nonce_account: string | null
+  /**
+   * Genesis hash of the chain that it was submitted to; only that chain can report its outcome. Empty until a node has
+   * reported it.
+   */
+  genesis: string
+  /** Slot that the cluster had reached at the first check; null before it. */
+  since_slot: number | null
+  /** Time of the last check; 0 before the first one. */
+  checked_at: number
+  /** Time of the next check; null once no further change is possible. */
+  next_check_at: number | null
+  /** Time to send it again; null while that is not needed. */
+  next_send_at: number | null
+  /** Number of times the watcher has sent it. */
+  sends: number
+  /** Time at which the bytes were removed; null while they are stored. */
+  raw_removed_at: Generated<number | null>
+  /** Time at which the ledger took it; null before. */
+  ledger_at: Generated<number | null>
+}
+
+/** A message that was given a fresh blockhash, or that came of it. */
+interface RefreshedMessagesTable {
+  message_sha256: string
+  /** Hash of the message that was refreshed first. */
+  first_sha256: string
+  blockhash: string
+  created_at: number
+}
+
+export interface TransactionTables {
+  transactions: TransactionsTable
+  refreshed_messages: RefreshedMessagesTable
+}
