@@ -15,7 +15,7 @@ export interface PoolOpening {
 }
 
 /** Share of the migrating amounts that the program keeps for Meteora, in hundredths of a percent. */
-const PROTOCOL_BPS = 20n
+export const PROTOCOL_BPS = 20n
 const COMPOUNDING = 2
 /** Liquidity of a compounding pool that nobody owns. */
 const DEAD_LIQUIDITY = 100n * (MAX_U64 + 1n)

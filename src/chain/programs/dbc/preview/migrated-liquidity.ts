@@ -6,10 +6,11 @@ import {
   isCompounding,
   migratedBase,
   type PoolOpening,
+  PROTOCOL_BPS,
   protocolPart,
 } from '../migrating-amounts.ts'
 import { bigintOf } from '../program.ts'
-import { baseOfLiquidity, liquidityOfBase, liquidityOfQuote, quoteOfLiquidity } from './curve-math.ts'
+import { amountOf } from './curve-math.ts'
 import type { MemoryCurve } from './trading.ts'
 
 export interface TokenAmounts {
@@ -46,19 +47,24 @@ export const migratedLiquidityOf = (curve: MemoryCurve, quote: bigint): Migrated
     ? compounding(migratedBase(curve.dbc, curve.parameters, quote, curve.endSqrtPrice))
     : overAllPrices(curve)
 
-function overAllPrices({ dbc: { sdk }, endSqrtPrice: at }: MemoryCurve): MigratedLiquidity {
-  const [low, high] = [bigintOf(sdk.MIN_SQRT_PRICE), bigintOf(sdk.MAX_SQRT_PRICE)]
+function overAllPrices({ dbc, endSqrtPrice: at, parameters }: MemoryCurve): MigratedLiquidity {
+  const { sdk, bn } = dbc
+  const [low, high, price] = [sdk.MIN_SQRT_PRICE, sdk.MAX_SQRT_PRICE, bn(at)]
   const liquidityFor = ({ base, quote }: TokenAmounts) =>
-    least(liquidityOfBase(base, at, high), liquidityOfQuote(quote, low, at))
+    least(
+      bigintOf(sdk.getInitialLiquidityFromDeltaBase(bn(base), high, price)),
+      bigintOf(sdk.getInitialLiquidityFromDeltaQuote(bn(quote), low, price)),
+    )
   const amountsFor = (liquidity: bigint) => ({
-    base: baseOfLiquidity(liquidity, at, high),
-    quote: quoteOfLiquidity(liquidity, low, at),
+    base: amountOf(dbc, 'base', { from: at, to: bigintOf(high), liquidity }),
+    quote: amountOf(dbc, 'quote', { from: bigintOf(low), to: at, liquidity }),
   })
   return {
     baseOf: (available) => available,
-    protocolFee({ quote }) {
-      const part = protocolPart(quote)
-      return { base: (liquidityOfQuote(part, low, at) * (high - at)) / (at * high), quote: part }
+    protocolFee({ base, quote }) {
+      const { migrationOption } = parameters
+      const fee = sdk.getProtocolMigrationFee(bn(base), bn(quote), price, Number(PROTOCOL_BPS), migrationOption)
+      return { base: bigintOf(fee[0]), quote: bigintOf(fee[1]) }
     },
     opening: (amounts) => ({ sqrtPrice: at, liquidity: liquidityFor(amounts), dead: 0n }),
     open: (_, liquidity) => ({ ...amountsFor(liquidity), liquidity }),

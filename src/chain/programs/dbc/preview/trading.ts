@@ -3,7 +3,7 @@ import type { ConfigParameters, PoolConfig, VirtualPool } from '@meteora-ag/dyna
 import { MAX_U64 } from '../../../../solana/u64.ts'
 import { migratedBase, migratedQuote } from '../migrating-amounts.ts'
 import { bigintOf, type Dbc } from '../program.ts'
-import { amountBetween, type CurvePart, quoteOfLiquidity } from './curve-math.ts'
+import { amountBetween, type CurvePart } from './curve-math.ts'
 import { CALM, type Volatility, volatilityAfter, volatilityBefore } from './volatility.ts'
 
 /** Opening of the pool in seconds, which is later than any period of a dynamic fee after zero. */
@@ -201,7 +201,7 @@ export function feeBillionthsAt(curve: MemoryCurve, state: CurveState, seconds: 
 
 /** Raw units of the quote, without fees, that bring the price to `sqrtPrice`. */
 export const quoteUpTo = (curve: MemoryCurve, state: CurveState, sqrtPrice: bigint): bigint =>
-  amountBetween(curve.parts, state.sqrtPrice, sqrtPrice, quoteOfLiquidity)
+  amountBetween(curve.dbc, 'quote', curve.parts, state.sqrtPrice, sqrtPrice)
 
 /** The fields of the pool that the SDK's arithmetic reads. */
 function poolOf({ dbc: { bn } }: MemoryCurve, { sqrtPrice, quoteReserve, volatility }: CurveState): VirtualPool {

@@ -1,6 +1,6 @@
 /** Walks a launch curve from its first price to its end by buys, and tells at each point what the program would hold. */
 import { squareRoot } from '../../../../solana/square-root.ts'
-import { amountBetween, baseOfLiquidity } from './curve-math.ts'
+import { amountBetween } from './curve-math.ts'
 import {
   amountFor,
   buyInMemory,
@@ -99,6 +99,6 @@ function depthAt(curve: MemoryCurve, state: CurveState, seconds: number): Depth 
   return {
     up2: up(2n),
     up10: up(10n),
-    down2: isBelow ? null : amountBetween(curve.parts, lower, state.sqrtPrice, baseOfLiquidity),
+    down2: isBelow ? null : amountBetween(curve.dbc, 'base', curve.parts, lower, state.sqrtPrice),
   }
 }
