@@ -17,7 +17,7 @@ const STEP = 2_000
 const STAGE_LOOKS = 10
 const IN_FLIGHT = 32
 const MIB = 1024
-const MOST_MIB = 180
+const MOST_MIB = 256
 /** Made once: a client that makes them for every tree is slower than the daemon. */
 const TREE_WALLETS = Array.from({ length: 200 }, (_, n) => wallet(n))
 

@@ -11,6 +11,7 @@ import { processorMs } from './fleet/processor-time.ts'
 import { endServers, type ServerProcess, startServer } from './fleet/server.ts'
 import { median } from './merkle/timing.ts'
 import type { Measurement } from './merkle.ts'
+import { PLAIN_APPLICATION, startPlain } from './plain/start.ts'
 
 const SVC_PROGRAM = join(import.meta.dirname, '..', 'dist', 'svc.js')
 const CONNECTIONS = 16
@@ -55,6 +56,7 @@ export async function reads(program = SVC_PROGRAM): Promise<Measurement[]> {
   try {
     const bare = await startServer(['-e', SIZED_SERVER], folder, children)
     const targets: ReadTarget[] = []
+    const plain = await plainTargets(folder, children)
     for (const rows of [FEW_ROWS, MANY_ROWS]) {
       const of = `of ${rows.toLocaleString('en')}`
       const { url, bearer, ids } = await daemonOf(program, rows, folder, children)
@@ -68,6 +70,7 @@ export async function reads(program = SVC_PROGRAM): Promise<Measurement[]> {
     }
     const shares = targets.map((): number[] => [])
     const times = targets.map((): number[] => [])
+    const plainShares = plain.map((): number[] => [])
     for (let round = -1; round < FLOOD_ROUNDS; round++) {
       const count = round < 0 ? WARM_UP_REQUESTS : FLOOD_REQUESTS
       for (const [i, { urls, headers }] of targets.entries()) {
@@ -76,19 +79,38 @@ export async function reads(program = SVC_PROGRAM): Promise<Measurement[]> {
         if (round < 0) continue
         times[i]?.push((own.ms / own.answered) * 1_000)
         shares[i]?.push(floor.ms / floor.answered / (own.ms / own.answered))
+        const same = plain[i]
+        if (same === undefined) continue
+        const answered = await client.flood({ ...same, requests: count })
+        plainShares[i]?.push(answered.ms / answered.answered / (own.ms / own.answered))
       }
     }
-    return targets.map(({ name }, i) => ({
-      name: `${name}, requests/s`,
+    const described = (i: number, ratios: readonly number[], floor: string) => ({
+      name: `${targets[i]?.name}, requests/s`,
       ms: median(times[i] ?? []),
-      ratio: median(shares[i] ?? []),
-      floor: `${FLOOR_OF_REQUESTS} of as many bytes`,
-    }))
+      ratio: median(ratios),
+      floor,
+    })
+    return [
+      ...shares.map((ratios, i) => described(i, ratios, `${FLOOR_OF_REQUESTS} of as many bytes`)),
+      ...plainShares.map((ratios, i) => described(i, ratios, PLAIN_APPLICATION)),
+    ]
   } finally {
     client.close()
     await endServers(children)
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** The first targets, health, record and page of a few rows, as the straightforward application answers them. */
+async function plainTargets(folder: string, children: ChildProcess[]): Promise<ReadTarget[]> {
+  const { url, bearer, ids } = await startPlain(folder, children, { limit: AMPLE.rate_limit_per_day, trees: FEW_ROWS })
+  const headers = { authorization: `Bearer ${bearer}` }
+  return [
+    { name: 'health', urls: [`${url}/v2/health`], headers: {} },
+    { name: 'record', urls: ids.map((id) => `${url}/v2/merkle-trees/${id}`), headers },
+    { name: 'page', urls: [`${url}/v2/merkle-trees`], headers },
+  ]
 }
 
 interface ReadTarget {

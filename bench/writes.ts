@@ -7,6 +7,7 @@ import { processorMs } from './fleet/processor-time.ts'
 import { endServers, type ServerProcess, startServer } from './fleet/server.ts'
 import { median } from './merkle/timing.ts'
 import type { Measurement } from './merkle.ts'
+import { PLAIN_APPLICATION, startPlain } from './plain/start.ts'
 import type { Volley } from './writes/client.ts'
 
 const SVC_PROGRAM = process.env.SVC_BENCH_PROGRAM || join(import.meta.dirname, '..', 'dist', 'svc.js')
@@ -39,11 +40,14 @@ export async function writes(): Promise<Measurement[]> {
         if (round >= 0) costs[i]?.push(cost)
       }
     }
-    const floors = costs[0] ?? []
-    return targets.flatMap(({ name }, i) => [
-      described(name, costs[i] ?? [], floors, 'wall'),
-      described(`${name}, processor time`, costs[i] ?? [], floors, 'processor'),
-    ])
+    const [floors = [], own = [], ...plain] = costs
+    return [
+      ...targets.flatMap(({ name }, i) => [
+        described(name, costs[i] ?? [], floors, 'wall', WRITE_FLOOR),
+        described(`${name}, processor time`, costs[i] ?? [], floors, 'processor', WRITE_FLOOR),
+      ]),
+      ...plain.map((each, i) => described('POST /v2/api-keys', own, each, 'wall', targets[i + 2]?.name ?? '')),
+    ]
   } finally {
     await endServers(children)
     rmSync(folder, { recursive: true, force: true })
@@ -58,9 +62,13 @@ async function writersIn(folder: string, children: ChildProcess[]): Promise<Writ
   const daemon = await startServer(serve, folder, children)
   const token = readFileSync(join(dataDir, 'operator.key'), 'utf8').trim()
   const key = { path: '/v2/api-keys', body: JSON.stringify({ name: 'a key of the bench', scopes: ['airdrop:write'] }) }
+  const alone = await startPlain(folder, children, { limit: null, trees: 0 })
+  const grouped = await startPlain(folder, children, { limit: null, trees: 0, isGrouped: true })
   return [
     { ...floor, ...key, name: WRITE_FLOOR, token: '' },
     { ...daemon, ...key, name: 'POST /v2/api-keys', token },
+    { ...alone, ...key, name: PLAIN_APPLICATION, token: alone.bearer },
+    { ...grouped, ...key, name: `${PLAIN_APPLICATION}, group commit`, token: grouped.bearer },
   ]
 }
 
@@ -83,8 +91,9 @@ function described(
   costs: readonly VolleyCost[],
   floors: readonly VolleyCost[],
   of: keyof VolleyCost,
+  floor: string,
 ): Measurement {
   const ms = median(costs.map((cost) => cost[of]))
   const ratio = median(costs.map((cost, round) => cost[of] / (floors[round]?.[of] ?? Number.NaN)))
-  return { name: `${name}, per thousand`, ms, ratio, floor: WRITE_FLOOR }
+  return { name: `${name}, per thousand`, ms, ratio, floor }
 }

@@ -1,32 +1,27 @@
 /** The HTTP surface without a listener: every route of the contract on one kernel, as a `fetch` function. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { Hono } from 'hono'
 import type { DaemonRole } from '../src/api/daemon-roles.ts'
 import type { Services } from '../src/context.ts'
 import { type ApiError, notFound } from '../src/platform/errors.ts'
 import { allowOrigins } from './cors.ts'
-import { directAnswers, type RequestLines } from './direct-answers.ts'
-import { createKernel, type Kernel, type KernelOptions } from './kernel.ts'
+import { createKernel } from './create-kernel.ts'
+import type { Kernel, KernelOptions } from './kernel.ts'
 import type { Metrics } from './metrics.ts'
 import { type Mount, mountOn } from './mount.ts'
-import { type Answer, errorResponse, jsonResponse } from './pipeline/answer.ts'
+import { errorResponse, jsonResponse } from './pipeline/answer.ts'
 import {
-  outcomeOf,
   type RequestEnv,
   type RequestRecord,
   recordAnswer,
   recordRequest,
   unparsedRecord,
 } from './pipeline/request-record.ts'
-import type { RefuseInvalid } from './routes/framed-paths.ts'
 import { mountRoutes, workerRoutes } from './routes/index.ts'
 
 export interface App {
-  fetch(request: Request): Promise<Response>
-  /** Answers an ordinary read of a route at once; undefined where `fetch` must answer it. */
-  read(request: RequestLines): Answer | Promise<Answer> | undefined
-  /** Answers a request on its connection where it is an ordinary one to a route; false where `fetch` must answer it. */
-  answerDirectly(incoming: IncomingMessage, outgoing: ServerResponse): boolean
+  /** Answers a request; `incoming` is Node's message where it came over a connection. */
+  fetch(request: Request, incoming?: IncomingMessage): Promise<Response>
   /** Answers input that the HTTP parser could not turn into a request. */
   refuse(error: ApiError): Response
   /** Writes buffered counts of rate limits and refusals; the store remains open. */
@@ -54,9 +49,8 @@ export async function createApp(services: Services, { metrics, access }: AppOpti
       await workerRoutes(mount)
     } else {
       await mountRoutes(mount)
-      const refuse: RefuseInvalid = (request, record) => refuseRoute(kernel, request, record, record.fault)
-      entrance(hono, kernel, refuse)
-      documentation(hono, refuse)
+      entrance(hono, kernel)
+      documentation(hono)
       assets(hono, kernel)
       if (kernel.config.values['claim-pages']) {
         const { claimSponsorship } = await import('./routes/claim-sponsorship.ts')
@@ -86,15 +80,12 @@ export async function createAppOn(kernel: Kernel, mountAll: MountAll): Promise<A
   })
   hono.onError((error, c) => refuseRoute(kernel, c.req.raw, c.env, error))
   const recording = { metrics: kernel.metrics.http, access: kernel.access }
-  const direct = directAnswers({ router: hono.router, mountedAs: mount.mountedAs, kernel, recording })
   return {
-    read: direct.read,
-    fetch: (request) => recordRequest(recording, request, (record) => hono.fetch(request, record)),
-    answerDirectly: direct.onConnection,
+    fetch: (request, incoming) => recordRequest(recording, request, incoming, (record) => hono.fetch(request, record)),
     refuse(error) {
       const record = unparsedRecord()
       const response = refuseRoute(kernel, new Request(NOWHERE), record, error)
-      recordAnswer(recording, record, outcomeOf(response), 0)
+      recordAnswer(recording, record, response.status, 0)
       return response
     },
     close: () => kernel.limiter.close(),
@@ -107,12 +98,12 @@ const NOWHERE = 'http://localhost'
 function refuseRoute(
   kernel: Kernel,
   request: Request,
-  { requestId, fault }: RequestRecord,
+  record: RequestRecord,
   thrown: unknown,
   headers: Record<string, string> = {},
 ): Response {
-  const { status, body } = errorResponse(kernel, fault ?? thrown, requestId, new URL(request.url).origin)
-  return jsonResponse(kernel, status, body, { ...headers, 'X-Request-Id': requestId })
+  const { status, body } = errorResponse(kernel, record.fault ?? thrown, record.requestId, new URL(request.url).origin)
+  return jsonResponse(kernel, record, status, body, headers)
 }
 
 function unknownRoute(request: Request, methodsOf: (path: string) => string[], role: DaemonRole | null): ApiError {

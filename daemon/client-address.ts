@@ -1,13 +1,19 @@
 /** The address that a request came from, as far as proxies in front of the daemon are believed. */
 import { isIP, isIPv6 } from 'node:net'
+import type { Context } from 'hono'
 import type { Kernel } from './kernel.ts'
+import type { RequestEnv } from './pipeline/request-record.ts'
 
-const addresses = new WeakMap<Request, string>()
-
-/** Notes the address of the connection that the request arrived on. */
-export function noteClientAddress(request: Request, address: string | undefined): void {
-  if (address !== undefined) addresses.set(request, address)
+export interface Caller {
+  headers: Pick<Headers, 'get' | 'has'>
+  /** Address of the connection; undefined for a request that did not come over one. */
+  connection: string | undefined
 }
+
+export const callerOf = ({ req, env }: Context<RequestEnv>): Caller => ({
+  headers: req.raw.headers,
+  connection: env.incoming?.socket.remoteAddress,
+})
 
 /** Longest text that is an address with its zone or port. */
 const LONGEST_ADDRESS = 64
@@ -16,9 +22,9 @@ const LONGEST_ADDRESS = 64
  * Returns the address that the last of `trustedProxies` proxies tells, else that of the connection. Of IPv6 it is the
  * network of 64 bits, in which one client may take any address.
  */
-export function clientAddressOf(request: Request, trustedProxies: number): string {
-  const own = addresses.get(request) ?? 'local'
-  const told = trustedProxies === 0 ? [] : (request.headers.get('x-forwarded-for') ?? '').split(',')
+export function clientAddressOf({ headers, connection }: Caller, trustedProxies: number): string {
+  const own = connection ?? 'local'
+  const told = trustedProxies === 0 ? [] : (headers.get('x-forwarded-for') ?? '').split(',')
   const address = withoutPort(told.at(-trustedProxies)?.trim())
   return networkOf(address === undefined || address === '' || address.length > LONGEST_ADDRESS ? own : address)
 }
@@ -35,16 +41,16 @@ type Counted = Pick<Kernel, 'config' | 'log'>
 const warned = new WeakSet<Counted>()
 
 /** The address by which a visitor is counted. Warns once where a proxy names clients and none is believed. */
-export function visitorAddressOf(request: Request, kernel: Counted): string {
+export function visitorAddressOf(caller: Caller, kernel: Counted): string {
   const trusted = kernel.config.values['trusted-proxies']
-  if (trusted === 0 && request.headers.has('x-forwarded-for') && !warned.has(kernel)) {
+  if (trusted === 0 && caller.headers.has('x-forwarded-for') && !warned.has(kernel)) {
     warned.add(kernel)
     kernel.log.warn(
       { setting: 'trusted-proxies' },
       'X-Forwarded-For is not believed, so that all visitors behind a proxy share its limits: set trusted-proxies (SVC_TRUSTED_PROXIES) to the number of proxies before this daemon',
     )
   }
-  return clientAddressOf(request, trusted)
+  return clientAddressOf(caller, trusted)
 }
 
 function networkOf(address: string): string {

@@ -1,12 +1,9 @@
 /** The HTTP listener of the app, which answers input that is not valid HTTP with the error envelope too. */
-import { createServer, IncomingMessage, type Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono/node-server'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { badRequest } from '../src/platform/errors.ts'
 import type { Config } from '../src/settings/config.ts'
-import { noteClientAddress } from './client-address.ts'
-import { readFromMessage } from './pipeline/body.ts'
-import { oneAtATime } from './pipelining.ts'
 import type { Answering } from './starting.ts'
 import { restOfBody } from './unread-body.ts'
 
@@ -25,12 +22,12 @@ const SILENCE_MS = 300_000
  * is aborted, each answer is the last of its connection, so that proxies open their next one elsewhere.
  */
 export function createHttpServer(app: Answering, { values }: Pick<Config, 'values'>, stopping?: AbortSignal): Server {
-  const fetchApp = async (request: Request, { incoming }: HttpBindings | Http2Bindings) => {
-    noteClientAddress(request, incoming.socket.remoteAddress)
-    if (!(incoming instanceof IncomingMessage)) return app.fetch(request)
-    readFromMessage(request, incoming)
-    const response = await app.fetch(request)
-    const rest = restOfBody(incoming)
+  const fetchApp = async (request: Request, bindings: object): Promise<Response> => {
+    // The server speaks HTTP/1 alone, so the bindings are those of HTTP/1.
+    const { incoming } = bindings as HttpBindings
+    const response = await app.fetch(request, incoming)
+    await endOfTurn()
+    const rest = request.method === 'GET' ? undefined : restOfBody(incoming)
     return rest === undefined ? response : endingAfter(rest, response)
   }
   const errorHandler = (error: unknown) =>
@@ -47,11 +44,10 @@ export function createHttpServer(app: Answering, { values }: Pick<Config, 'value
       requestTimeout,
       connectionsCheckingInterval: SILENCE_CHECK_MS,
     },
-    oneAtATime((request, response) => {
+    (request, response) => {
       if (stopping?.aborted) response.shouldKeepAlive = false
-      if (app.answerDirectly(request, response)) return
       void (request.httpVersion === '1.0' ? withoutHost : listener)(request, response)
-    }),
+    },
   )
   server.timeout = SILENCE_MS
   server.maxConnections = values['max-connections']
@@ -60,6 +56,22 @@ export function createHttpServer(app: Answering, { values }: Pick<Config, 'value
     else void answerRaw(socket, app.refuse(badRequest(FAULTS[error.code ?? ''] ?? 'The request is not valid HTTP')))
   })
   return server
+}
+
+let turn: Promise<void> | undefined
+
+/**
+ * Resolves when the event loop has taken what had arrived. Answers that are written together wake a client once: to wake
+ * it for each costs more than a quick answer.
+ */
+function endOfTurn(): Promise<void> {
+  turn ??= new Promise((resolve) =>
+    setImmediate(() => {
+      turn = undefined
+      resolve()
+    }),
+  )
+  return turn
 }
 
 /** Sends the answer at once, with its length, and ends it after the request's body. */

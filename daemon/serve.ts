@@ -13,12 +13,11 @@ import { pause, SECOND_MS } from '../src/platform/timing.ts'
 import { type Config, ConfigError, DAEMON_FILE, databasePlace, type SettingName } from '../src/settings/config.ts'
 import { createApp } from './app.ts'
 import { type Hangups, listenForHangups } from './hangup.ts'
-import { boundHeapGrowth } from './heap.ts'
 import { createHttpServer } from './http-server.ts'
-import { newOwner } from './kernel.ts'
 import { type ServedChain, serveChain } from './localnet.ts'
 import { createLog } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { newOwner } from './owners.ts'
 import { createReload } from './reload.ts'
 import { makeDataDir, type OpenServices, openServices, operatorKey } from './services.ts'
 import { drain, onShutdown } from './shutdown.ts'
@@ -130,7 +129,6 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
     }
     const reload = createReload({ config, load, log, apply })
     hangups.onReload(() => void reload())
-    boundHeapGrowth()
     const signals = ['SIGINT', 'SIGTERM', ...(hangups.meaning === 'stop' ? ['SIGHUP' as const] : [])] as const
     const { close, closed } = onShutdown(log, signals, {
       async announce() {

@@ -10,7 +10,7 @@ import { envelope, errorResponse, jsonResponse } from './pipeline/answer.ts'
 import { type Recording, type RequestRecord, recordRequest, unparsedRecord } from './pipeline/request-record.ts'
 import type { Readiness } from './readiness.ts'
 
-export type Answering = Pick<App, 'fetch' | 'answerDirectly' | 'refuse'>
+export type Answering = Pick<App, 'fetch' | 'refuse'>
 
 export interface Starting extends Answering {
   /** Changes what /ready says. */
@@ -30,23 +30,22 @@ export function answerWhileStarting(config: Config, role: DaemonRole, recording:
     if (fault === undefined) record.reason = 'starting'
     const { status, body } = errorResponse(kernel, fault ?? thrown, requestId, new URL(url).origin)
     const wait: Record<string, string> = fault === undefined ? { 'Retry-After': '1' } : {}
-    return jsonResponse(kernel, status, body, { ...wait, 'X-Request-Id': requestId })
+    return jsonResponse(kernel, record, status, body, wait)
   }
 
   function answer({ method, url }: Request, record: RequestRecord): Response {
     const { pathname } = new URL(url)
     const isRead = record.fault === undefined && (method === 'GET' || method === 'HEAD')
-    const headers = { 'X-Request-Id': record.requestId }
     const meta = { request_id: record.requestId }
     if (isRead && pathname === '/v2/health') {
       record.route = pathname
-      return jsonResponse(kernel, 200, envelope(health({ clock: systemClock }), meta), headers)
+      return jsonResponse(kernel, record, 200, envelope(health({ clock: systemClock }), meta))
     }
     if (isRead && pathname === '/ready') {
       record.route = pathname
       record.reason = 'starting'
       const data: Readiness = { ready: false, role, checks: { database: 'failing' }, reasons: { database: reason } }
-      return jsonResponse(kernel, 503, envelope(data, meta), { ...headers, 'Retry-After': '1' })
+      return jsonResponse(kernel, record, 503, envelope(data, meta), { 'Retry-After': '1' })
     }
     return refuse(internal(`${reason}: try again`), record, url)
   }
@@ -58,8 +57,8 @@ export function answerWhileStarting(config: Config, role: DaemonRole, recording:
     open(opened) {
       app = opened
     },
-    fetch: (request) => app?.fetch(request) ?? recordRequest(recording, request, (record) => answer(request, record)),
-    answerDirectly: (incoming, outgoing) => app?.answerDirectly(incoming, outgoing) ?? false,
+    fetch: (request, incoming) =>
+      app?.fetch(request, incoming) ?? recordRequest(recording, request, incoming, (record) => answer(request, record)),
     refuse: (error) => app?.refuse(error) ?? refuse(error, unparsedRecord(), 'http://localhost'),
   }
 }

@@ -1,9 +1,9 @@
 /** What counts the requests of keys: a daemon's own memory, or the database that several daemons share. */
 import type { Admission } from '../../src/store/requests/rate-hits.ts'
-import type { KnownKey } from '../pipeline/bearer.ts'
+import type { Row } from '../../src/store/schema.ts'
 
 /** The part of a key that its requests are counted by. */
-export type LimitedKey = Pick<KnownKey, 'id' | 'per_minute' | 'per_day'>
+export type LimitedKey = Pick<Row<'api_keys'>, 'id' | 'per_minute' | 'per_day'>
 
 export interface Counter {
   /**

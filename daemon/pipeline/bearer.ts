@@ -2,10 +2,7 @@
 import { hash } from 'node:crypto'
 import { ApiError, forbidden } from '../../src/platform/errors.ts'
 import { findApiKeyByHash } from '../../src/store/requests/api-keys.ts'
-import type { Row } from '../../src/store/schema.ts'
-import type { Kernel } from '../kernel.ts'
-
-export type KnownKey = Row<'api_keys'>
+import type { Kernel, KnownKey } from '../kernel.ts'
 
 /**
  * Returns the active key of `Authorization: Bearer <key>` and notes its id in the record. Throws unauthorized or
@@ -13,6 +10,7 @@ export type KnownKey = Row<'api_keys'>
  */
 export async function authenticate(
   kernel: Kernel,
+  version: number | undefined,
   header: string | null,
   record: { keyId: string | null },
 ): Promise<KnownKey> {
@@ -20,18 +18,14 @@ export async function authenticate(
   if (token === undefined) throw new ApiError('unauthorized', 'Missing or invalid API key')
   const sha256 = hash('sha256', token, 'hex')
   kernel.limiter.refuseKnown(sha256, record)
-  const key = kernel.keys?.recall(sha256) ?? (await findKey(kernel, sha256))
+  const key = await kernel.keys.read(version, sha256, () => findApiKeyByHash(kernel.store.db, sha256), sizeOfKey)
   if (key?.status !== 'active') throw forbidden('Invalid or revoked API key')
   record.keyId = key.id
   return key
 }
 
-async function findKey({ store, keys }: Kernel, sha256: string): Promise<KnownKey | null> {
-  const version = keys?.version ?? Number.NaN
-  const key = await findApiKeyByHash(store.db, sha256)
-  if (key !== null) keys?.keep(sha256, key, 1, version)
-  return key
-}
+/** Keys are counted one by one. One that is not stored is not remembered, because anybody can send any number of them. */
+const sizeOfKey = (key: KnownKey | null) => (key === null ? Number.POSITIVE_INFINITY : 1)
 
 /** Throws forbidden with the missing scopes in its message. */
 export function requireScopes(scopes: readonly string[], required: readonly string[]): void {

@@ -63,16 +63,6 @@ export function inspectorOf({ raw, multipart }: AnyRoute, contentType: string, l
 /** What a body is read from: the message of Node's parser where there is one, else the stream of a Request. */
 export type BodySource = IncomingMessage | Request
 
-/** The message of Node's parser that each request was made of. */
-const messages = new WeakMap<Request, IncomingMessage>()
-
-/** Lets the body of `request` be read from the message itself: the streams of a Request cost more than a small body. */
-export function readFromMessage(request: Request, incoming: IncomingMessage): void {
-  messages.set(request, incoming)
-}
-
-export const bodySourceOf = (request: Request): BodySource => messages.get(request) ?? request
-
 /**
  * Gives each piece of a message to `take`, and resolves with what `whole` returns after the last. If one of them throws,
  * the remaining pieces are read and dropped: a paused body would block the connection.

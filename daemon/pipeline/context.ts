@@ -2,8 +2,7 @@
 import type { AnswerMeta } from '../../src/client.ts'
 import type { Context, SigningLink } from '../../src/context.ts'
 import type { Tx } from '../../src/store/store.ts'
-import type { Kernel } from '../kernel.ts'
-import type { KnownKey } from './bearer.ts'
+import type { Kernel, KnownKey } from '../kernel.ts'
 
 /** The signing of a request without an Idempotency-Key: a repeated request requests another signature. */
 export const UNLINKED: SigningLink = { earlier: null, async bind() {}, unbind: async () => true }

@@ -7,7 +7,8 @@ import { HOUR_MS } from '../../src/platform/timing.ts'
 import { pooledBytes } from '../../src/store/id.ts'
 import * as records from '../../src/store/requests/idempotency.ts'
 import type { Tx } from '../../src/store/store.ts'
-import { isDeadOwner, type Kernel } from '../kernel.ts'
+import type { Kernel } from '../kernel.ts'
+import { isDeadOwner } from '../owners.ts'
 import type { RequestHashes } from './request-hash.ts'
 
 const LEASE_MS = 30_000

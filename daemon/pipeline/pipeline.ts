@@ -1,18 +1,21 @@
 /** The path of every request: id, length, bearer, rate and the route's scope; `read` and `write` are its two ends. */
 
+import type { Context } from 'hono'
 import type { AnyRoute, Input, Result } from '../../src/api/route.ts'
-import type { Context } from '../../src/context.ts'
+import type { Context as OperationContext } from '../../src/context.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import type { Kernel } from '../kernel.ts'
-import { type Answer, errorResponse, jsonAnswer } from './answer.ts'
-import { authenticate, type KnownKey, requireScopes } from './bearer.ts'
-import { type BodySource, bodySourceOf } from './body.ts'
+import { errorResponse, jsonResponse } from './answer.ts'
+import { authenticate, requireScopes } from './bearer.ts'
 import { addRateLimits, quotasOf } from './rate-limit.ts'
-import { read, type Sealed } from './read.ts'
-import type { RequestRecord } from './request-record.ts'
+import { read } from './read.ts'
+import type { RequestEnv } from './request-record.ts'
 import { incomingBody, write } from './write.ts'
 
-export type Operation<R extends AnyRoute> = (context: Context, input: Input<R>) => Result<R> | Promise<Result<R>>
+export type Operation<R extends AnyRoute> = (
+  context: OperationContext,
+  input: Input<R>,
+) => Result<R> | Promise<Result<R>>
 
 /** Replaces body validation for a `raw` route: reads the bytes before the Idempotency-Key is claimed. */
 export type Prepare<I> = (kernel: Kernel, raw: Uint8Array<ArrayBuffer>) => Promise<I>
@@ -26,88 +29,60 @@ export interface Handler {
   stored?: true
 }
 
-/** What the pipeline reads of a request besides its body, whoever received it. */
+/** What the pipeline reads of a request. */
 export interface AskedRequest {
-  /** Value of a header by its name in lower case; null without it. */
-  header(name: string): string | null
+  /** Version of the database when the request came. */
+  version: number | undefined
+  headers: Headers
   /** Path and query. */
   target: string
-  /** Scheme, host and port that the client used. */
-  origin: string
   params: Record<string, string>
-  /** What the body of a write is read from; undefined for a GET request. */
-  write: BodySource | undefined
 }
 
-/** What a Request asks of a mounted route. */
-export function askedBy({ method }: AnyRoute, request: Request, params: Record<string, string>): AskedRequest {
-  const url = new URL(request.url)
-  return {
-    header: (name) => request.headers.get(name),
-    target: url.pathname + url.search,
-    origin: url.origin,
-    params,
-    write: method === 'get' ? undefined : bodySourceOf(request),
-  }
+/** Path and query of an absolute URL that is written as the URL standard writes it. */
+function targetOf(url: string): string {
+  const start = url.indexOf('/', url.indexOf('://') + 3)
+  const fragment = url.indexOf('#', start)
+  return fragment < 0 ? url.slice(start) : url.slice(start, fragment)
 }
 
-/** Answers one request to a mounted route; never throws. */
-export async function answerRequest(
-  kernel: Kernel,
-  handler: Handler,
-  asked: AskedRequest,
-  record: RequestRecord,
-): Promise<Answer> {
-  const { requestId, fault } = record
+/**
+ * Answers one request to a mounted route; never throws. The key, its rate and its scope are checked before the body is
+ * read, so that a caller without a key uses no memory.
+ */
+export async function answerRequest(kernel: Kernel, handler: Handler, c: Context<RequestEnv>): Promise<Response> {
+  const record = c.env
+  const request = c.req.raw
+  const { route } = handler
+  const { requestId } = record
   const headers: Record<string, string> = {}
-  record.route = handler.route.path
+  record.route = route.path
   try {
-    if (fault !== undefined) throw fault
-    headers['X-Request-Id'] = requestId
-    const { status, body } = await run(kernel, handler, asked, record, headers)
-    return noted(record, jsonAnswer(kernel, status, body, headers))
+    if (record.fault !== undefined) throw record.fault
+    const asked = {
+      version: kernel.look(),
+      headers: request.headers,
+      target: targetOf(request.url),
+      params: c.req.param(),
+    }
+    const source = route.method === 'get' ? undefined : (record.incoming ?? request)
+    const incoming = source && incomingBody(kernel, route, asked, source)
+    const key = route.public
+      ? undefined
+      : await authenticate(kernel, asked.version, asked.headers.get('authorization'), record)
+    if (key) addRateLimits(headers, await kernel.limiter.admit(key), false)
+    if (key && route.scope) requireScopes(JSON.parse(key.scopes_json), [route.scope])
+    const { status, body } = await (incoming === undefined
+      ? read(kernel, handler, asked, requestId, key)
+      : write(kernel, handler, asked, { incoming, requestId, headers, key }))
+    return jsonResponse(kernel, record, status, body, headers)
   } catch (thrown) {
     if (thrown instanceof ApiError && thrown.unset !== undefined) record.reason = 'not_configured'
     const quotas = thrown instanceof ApiError ? quotasOf(thrown) : undefined
     if (quotas) addRateLimits(headers, quotas, true)
     if (thrown instanceof ApiError && thrown.retryAfter !== undefined)
       headers['Retry-After'] = String(thrown.retryAfter)
-    const { status, body } = errorResponse(kernel, thrown, requestId, asked.origin)
-    return noted(record, jsonAnswer(kernel, status, body, { ...headers, 'X-Request-Id': requestId }))
+    const { status, body } = errorResponse(kernel, thrown, requestId, new URL(request.url).origin)
+    return jsonResponse(kernel, record, status, body, headers)
   }
-}
-
-/** Notes the bytes of an answer in the record too, because a middleware may put another answer in its place. */
-function noted(record: RequestRecord, answer: Answer): Answer {
-  record.bytes = answer.bytes
-  return answer
-}
-
-/** Checks the key, its rate and its scope before the body is read, so that a caller without a key uses no memory. */
-async function run(
-  kernel: Kernel,
-  handler: Handler,
-  asked: AskedRequest,
-  record: RequestRecord,
-  headers: Record<string, string>,
-): Promise<Sealed> {
-  const { route } = handler
-  const { requestId } = record
-  const incoming = asked.write && incomingBody(kernel, route, asked, asked.write)
-  const key = route.public ? undefined : await admit(kernel, asked, record, headers)
-  if (key && route.scope) requireScopes(JSON.parse(key.scopes_json), [route.scope])
-  if (incoming === undefined) return read(kernel, handler, asked, requestId, key)
-  return write(kernel, handler, asked, { incoming, requestId, headers, key })
-}
-
-/** Finds the key and counts the request against its limits. */
-async function admit(
-  kernel: Kernel,
-  asked: AskedRequest,
-  record: RequestRecord,
-  headers: Record<string, string>,
-): Promise<KnownKey> {
-  const key = await authenticate(kernel, asked.header('authorization'), record)
-  addRateLimits(headers, await kernel.limiter.admit(key), false)
-  return key
 }

@@ -2,9 +2,8 @@
 import { validateInput } from '../../src/api/input-validation.ts'
 import type { AnyRoute, Page } from '../../src/api/route.ts'
 import type { AnswerMeta } from '../../src/client.ts'
-import type { Kernel } from '../kernel.ts'
+import type { Kernel, KnownKey, StoredText } from '../kernel.ts'
 import { envelope } from './answer.ts'
-import type { KnownKey } from './bearer.ts'
 import { makeContext, UNLINKED } from './context.ts'
 import type { AskedRequest, Handler } from './pipeline.ts'
 
@@ -14,16 +13,25 @@ export interface Sealed {
   body: string
 }
 
-export async function read(
+export function read(
   kernel: Kernel,
   handler: Handler,
   asked: AskedRequest,
   requestId: string,
   key: KnownKey | undefined,
 ): Promise<Sealed> {
-  if (!handler.stored) return readAnew(kernel, handler, asked, requestId, key)
-  const known = kernel.answers?.recall(asked.target)
-  return known === undefined ? readStored(kernel, handler, asked, requestId) : sealStored(known, requestId)
+  return handler.stored
+    ? readStored(kernel, handler, asked, requestId)
+    : readAnew(kernel, handler, asked, requestId, key)
+}
+
+async function readStored(kernel: Kernel, handler: Handler, asked: AskedRequest, requestId: string): Promise<Sealed> {
+  const { version, target } = asked
+  const sizeOf = ({ data, meta }: StoredText) => target.length + data.length + meta.length + ENTRY_SIZE
+  return sealStored(
+    await kernel.answers.read(version, target, () => storedText(kernel, handler, asked), sizeOf),
+    requestId,
+  )
 }
 
 async function readAnew(
@@ -42,26 +50,7 @@ async function readAnew(
 /** What an entry takes besides its text, in characters, so that many small ones are bounded too. */
 const ENTRY_SIZE = 256
 
-/** The text of an answer's data, and of what its meta has after the request id. */
-export interface StoredText {
-  data: string
-  meta: string
-}
-
-/** Answers from the records as they are, and keeps the text for as long as nothing is committed. */
-async function readStored(kernel: Kernel, handler: Handler, asked: AskedRequest, requestId: string): Promise<Sealed> {
-  const { answers } = kernel
-  const { target } = asked
-  if (answers === undefined) return sealStored(await storedText(kernel, handler, asked), requestId)
-  const { version } = answers
-  const text = await answers.share(target, async () => {
-    const read = await storedText(kernel, handler, asked)
-    answers.keep(target, read, target.length + read.data.length + ENTRY_SIZE, version)
-    return read
-  })
-  return sealStored(text, requestId)
-}
-
+/** The answer of stored records alone, which is kept until one of them changes. */
 async function storedText({ store }: Kernel, { route, operation }: Handler, asked: AskedRequest): Promise<StoredText> {
   return textOf(route, await operation({ store } as never, inputOf(route, asked) as never))
 }

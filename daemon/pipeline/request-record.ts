@@ -1,8 +1,8 @@
-/** What is known of one request: its id and its trace when it arrives, its route and its key as they are found, and its end. */
+/** What is known of one request: its id and its trace when it arrives, its route and its key when they are found, and its end. */
+import type { IncomingMessage } from 'node:http'
 import { finishSpan, runInSpan, type Span, startTrace } from '../../src/platform/telemetry/spans.ts'
 import { parseTraceparent } from '../../src/platform/telemetry/trace-context.ts'
 import type { AnswerReason, HttpMetrics } from '../metrics/http.ts'
-import { bytesOf } from './answer.ts'
 import { makeRequestId, requestIdOf } from './request-id.ts'
 
 export interface RequestRecord {
@@ -24,6 +24,8 @@ export interface RequestRecord {
   /** Bytes of the answer's body; null where they are not known. */
   bytes: number | null
   reason?: AnswerReason
+  /** Node's own message; undefined for a request that did not come over a connection. */
+  incoming: IncomingMessage | undefined
 }
 
 /** The bindings of hono's handlers: `c.env` is the record of the request. */
@@ -38,47 +40,32 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DE
 const UNMATCHED = 'unmatched'
 
 /** The record of input that was never parsed as a request. */
-export const unparsedRecord = (): RequestRecord => ({
-  requestId: makeRequestId(),
-  isClientId: false,
-  fault: undefined,
-  method: 'OTHER',
-  route: UNMATCHED,
-  keyId: null,
-  span: startTrace(),
-  status: 0,
-  milliseconds: 0,
-  bytes: null,
-})
+export const unparsedRecord = (): RequestRecord => recordOf(makeRequestId(), 'OTHER', startTrace(), undefined)
 
-/** What a request says of itself, whoever received it. */
-export interface RequestHead {
-  method: string
-  /** Value of a header by its name in lower case; null without it. Several of a name are joined by `, `. */
-  header(name: string): string | null
-}
-
-export const headOf = (request: Request): RequestHead => ({
-  method: request.method,
-  header: (name) => request.headers.get(name),
-})
-
-function recordOf({ method, header }: RequestHead): RequestRecord {
-  const { id, isClients, fault } = requestIdOf(header('x-request-id'))
-  const span = startTrace(parseTraceparent(header('traceparent')))
-  span.requestId = id
+function recordOf(requestId: string, method: string, span: Span, incoming: IncomingMessage | undefined): RequestRecord {
   return {
-    requestId: id,
-    isClientId: isClients,
-    fault,
-    method: METHODS.has(method) ? method : 'OTHER',
+    requestId,
+    isClientId: false,
+    fault: undefined,
+    method,
     route: UNMATCHED,
     keyId: null,
     span,
     status: 0,
     milliseconds: 0,
     bytes: null,
+    incoming,
   }
+}
+
+function arrived({ method, headers }: Request, incoming: IncomingMessage | undefined): RequestRecord {
+  const { id, isClients, fault } = requestIdOf(headers.get('x-request-id'))
+  const span = startTrace(parseTraceparent(headers.get('traceparent')))
+  span.requestId = id
+  const record = recordOf(id, METHODS.has(method) ? method : 'OTHER', span, incoming)
+  record.isClientId = isClients
+  record.fault = fault
+  return record
 }
 
 export interface Recording {
@@ -86,70 +73,38 @@ export interface Recording {
   access: AccessLog | undefined
 }
 
-/** What a record keeps of an answer. */
-export interface Outcome {
-  status: number
-  /** Null where they are not known. */
-  bytes: number | null
-}
-
-/** Answers a request within its trace, and counts and logs the answer. `answer` does not throw. */
+/** Answers a request within its trace, and counts and logs the answer. */
 export async function recordRequest(
   recording: Recording,
   request: Request,
+  incoming: IncomingMessage | undefined,
   answer: (record: RequestRecord) => Response | Promise<Response>,
 ): Promise<Response> {
-  return recordHead(recording, headOf(request), answer, outcomeOf)
-}
-
-/**
- * The same for a request of which only the head is known, at once where the answer is; `outcome` tells of an answer
- * what the record keeps.
- */
-export function recordHead<A>(
-  recording: Recording,
-  head: RequestHead,
-  answer: (record: RequestRecord) => A | Promise<A>,
-  outcome: (answer: A) => Outcome,
-): A | Promise<A> {
-  const record = recordOf(head)
+  const record = arrived(request, incoming)
   const started = performance.now()
   const { metrics } = recording
   metrics.begin()
-  const finish = (known: Outcome | undefined) => {
-    recordAnswer(recording, record, known, performance.now() - started)
+  let status = 500
+  try {
+    const response = await runInSpan(record.span, () => answer(record))
+    status = response.status
+    return response
+  } finally {
+    recordAnswer(recording, record, status, performance.now() - started)
     metrics.end()
   }
-  const answered = (given: A) => {
-    finish(outcome(given))
-    return given
-  }
-  const failed = (error: unknown): never => {
-    finish(undefined)
-    throw error
-  }
-  let given: A | Promise<A>
-  try {
-    given = runInSpan(record.span, () => answer(record))
-  } catch (error) {
-    return failed(error)
-  }
-  return given instanceof Promise ? given.then(answered, failed) : answered(given)
 }
 
-export const outcomeOf = (response: Response): Outcome => ({ status: response.status, bytes: bytesOf(response) })
-
-/** Counts and logs an answer; undefined where answering failed. */
+/** Counts and logs an answer. */
 export function recordAnswer(
   { metrics, access }: Recording,
   record: RequestRecord,
-  outcome: Outcome | undefined,
+  status: number,
   milliseconds: number,
 ): void {
-  record.status = outcome?.status ?? 500
+  record.status = status
   record.milliseconds = milliseconds
-  record.bytes = outcome === undefined ? null : (outcome.bytes ?? record.bytes)
-  metrics.answered(record.method, record.route, record.status, milliseconds / 1000, record.bytes ?? 0, record.reason)
+  metrics.answered(record.method, record.route, status, milliseconds / 1000, record.bytes ?? 0, record.reason)
   access?.(record)
   finishSpan(record.span, () => requestSpan(record))
 }

@@ -7,8 +7,8 @@ import { ApiError, badRequest } from '../../src/platform/errors.ts'
 import type { Tx } from '../../src/store/store.ts'
 import { rehearse } from '../../src/store/writing/rehearse.ts'
 import { onCommit } from '../../src/store/writing/work.ts'
-import type { Kernel } from '../kernel.ts'
-import { type KnownKey, requireScopes } from './bearer.ts'
+import type { Kernel, KnownKey } from '../kernel.ts'
+import { requireScopes } from './bearer.ts'
 import {
   type BodySource,
   bodyCeiling,
@@ -40,13 +40,13 @@ export interface IncomingBody {
 export function incomingBody(
   { config }: Kernel,
   route: AnyRoute,
-  { header }: AskedRequest,
+  { headers }: AskedRequest,
   source: BodySource,
 ): IncomingBody {
   const ceiling = bodyCeiling(route, config)
-  const coding = header('content-encoding') ?? ''
+  const coding = headers.get('content-encoding') ?? ''
   if (!/^(?:identity)?$/i.test(coding)) throw unread(coding)
-  return { source, ceiling, declared: declaredLength(header('content-length'), ceiling) }
+  return { source, ceiling, declared: declaredLength(headers.get('content-length'), ceiling) }
 }
 
 const unread = (coding: string) =>
@@ -75,7 +75,7 @@ export async function write(
   const { source, ceiling, declared } = incoming
   const release = await kernel.bodies.take(key?.id ?? '', declared ?? ceiling)
   try {
-    const contentType = asked.header('content-type') ?? ''
+    const contentType = asked.headers.get('content-type') ?? ''
     const inspect = inspectorOf(handler.route, contentType, jsonCeiling(kernel.config))
     const body = await readRequestBody(source, { contentType, ceiling, declared, inspect })
     return await perform(kernel, handler, asked, { requestId, headers, key, body })
@@ -117,7 +117,7 @@ async function perform(
   }
   // This check precedes the hash, because the parts of a form are counted only for routes that accept a form.
   if (prepare) requireJson(body.contentType)
-  const idempotencyKey = readIdempotencyKey(asked.header('idempotency-key'))
+  const idempotencyKey = readIdempotencyKey(asked.headers.get('idempotency-key'))
   const hashes =
     idempotencyKey === undefined ? undefined : await hashRequest(route.method.toUpperCase(), asked.target, body)
   if (prepare) Object.assign(input, await prepare(kernel, body.raw))

@@ -2,49 +2,55 @@
 import type { Hono } from 'hono'
 import { ApiError, notFound, Overloaded } from '../../src/platform/errors.ts'
 import type { Kernel } from '../kernel.ts'
-import { errorResponse, jsonResponse, withBytes } from '../pipeline/answer.ts'
-import type { RequestEnv } from '../pipeline/request-record.ts'
+import { errorResponse, jsonResponse, respond } from '../pipeline/answer.ts'
+import type { RequestEnv, RequestRecord } from '../pipeline/request-record.ts'
 import { matchesEtag } from './entity-tags.ts'
 
 const PATH = '/assets/{cid}'
 
+/** Explorers and wallets read metadata from their own web pages, which need this header on errors too. */
+const FOR_ANY_PAGE = { 'Access-Control-Allow-Origin': '*' }
+
 export function assets(hono: Hono<RequestEnv>, kernel: Kernel): void {
   hono.get('/assets/:cid', async (c) => {
-    const { requestId: id, fault } = c.env
-    c.env.route = PATH
-    const response = await assetResponse(kernel, c.req.param('cid'), c.req.header('if-none-match') ?? '', fault).catch(
-      (thrown) => {
-        const { status, body } = errorResponse(kernel, thrown, id, new URL(c.req.url).origin)
-        const wait = thrown instanceof ApiError ? thrown.retryAfter : undefined
-        // A 503 tells proxies that the daemon is whole and has too much to do.
-        const shown = thrown instanceof Overloaded ? 503 : status
-        return jsonResponse(kernel, shown, body, wait === undefined ? {} : { 'Retry-After': String(wait) })
-      },
-    )
-    response.headers.set('X-Request-Id', id)
-    // Explorers and wallets read metadata from their own web pages, which need this header on errors too.
-    response.headers.set('Access-Control-Allow-Origin', '*')
-    return response
+    const record = c.env
+    record.route = PATH
+    try {
+      if (record.fault !== undefined) throw record.fault
+      return await assetResponse(kernel, record, c.req.param('cid'), c.req.header('if-none-match') ?? '')
+    } catch (thrown) {
+      const { status, body } = errorResponse(kernel, thrown, record.requestId, new URL(c.req.url).origin)
+      const wait = thrown instanceof ApiError ? thrown.retryAfter : undefined
+      // A 503 tells proxies that the daemon is healthy and has too much to do.
+      const shown = thrown instanceof Overloaded ? 503 : status
+      const retry: Record<string, string> = wait === undefined ? {} : { 'Retry-After': String(wait) }
+      return jsonResponse(kernel, record, shown, body, { ...retry, ...FOR_ANY_PAGE })
+    }
   })
 }
 
-async function assetResponse(kernel: Kernel, cid: string, ifNoneMatch: string, fault: unknown): Promise<Response> {
-  if (fault !== undefined) throw fault
+async function assetResponse(
+  kernel: Kernel,
+  record: RequestRecord,
+  cid: string,
+  ifNoneMatch: string,
+): Promise<Response> {
   const headers = {
     'Cache-Control': 'public, max-age=31536000, immutable',
     ETag: `"${cid}"`,
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': "default-src 'none'; sandbox",
     'Cross-Origin-Resource-Policy': 'cross-origin',
+    ...FOR_ANY_PAGE,
+    'X-Request-Id': record.requestId,
   }
   // The identifier is a hash of the bytes, so a client that has them needs no new copy.
-  if (matchesEtag(ifNoneMatch, cid) && (await kernel.storage.has(cid)))
-    return new Response(null, { status: 304, headers })
+  if (matchesEtag(ifNoneMatch, cid) && (await kernel.storage.has(cid))) return respond(record, 304, headers, null)
   const asset = await kernel.storage.get(cid)
   if (asset === null) throw notFound('There is no such asset here')
+  record.bytes = asset.length
   // A piece is read when the client has taken the one before, so that slow clients do not fill the memory.
-  const response = new Response(ReadableStream.from(asset.pieces()), {
+  return new Response(ReadableStream.from(asset.pieces()), {
     headers: { ...headers, 'Content-Type': asset.contentType, 'Content-Length': String(asset.length) },
   })
-  return withBytes(response, asset.length)
 }

@@ -20,11 +20,11 @@ import { ApiError, internal, notFound, Overloaded } from '../../src/platform/err
 import { once } from '../../src/platform/timing.ts'
 import { findTree } from '../../src/store/airdrops/merkle-trees.ts'
 import type { Row } from '../../src/store/schema.ts'
-import { visitorAddressOf } from '../client-address.ts'
+import { callerOf, visitorAddressOf } from '../client-address.ts'
 import type { Kernel } from '../kernel.ts'
 import { VisitorCounter } from '../limits/visitors.ts'
-import { withBytes } from '../pipeline/answer.ts'
-import type { RequestEnv } from '../pipeline/request-record.ts'
+import { respond } from '../pipeline/answer.ts'
+import type { RequestEnv, RequestRecord } from '../pipeline/request-record.ts'
 import { matchesEtag } from './entity-tags.ts'
 
 /** What one request of a page gets. */
@@ -61,17 +61,16 @@ export function claimPages(hono: Hono<RequestEnv>, kernel: Kernel): void {
     })
   })
   hono.get('/claim/:id/:path{.*}', async (c) => {
-    const { requestId, fault } = c.env
-    c.env.route = '/claim/{id}/{path}'
+    const record = c.env
+    record.route = '/claim/{id}/{path}'
     const path = c.req.param('path')
-    const headers = { 'X-Request-Id': requestId }
     try {
-      if (fault !== undefined) throw fault
-      const address = visitorAddressOf(c.req.raw, kernel)
+      if (record.fault !== undefined) throw record.fault
+      const address = visitorAddressOf(callerOf(c), kernel)
       const file = await files(c.req.param('id'), path === '' ? 'index.html' : path, address)
-      return answer(file, path, c.req.header('if-none-match') ?? '', await securityPolicy(site), headers)
+      return answer(record, file, path, c.req.header('if-none-match') ?? '', await securityPolicy(site))
     } catch (thrown) {
-      return refusal(kernel, thrown, requestId, headers)
+      return refusal(kernel, record, thrown)
     }
   })
 }
@@ -157,11 +156,11 @@ const jsonFile = (bytes: string): PageFile => ({ bytes, type: JSON_TYPE, tag: ta
 const ALONE = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 function answer(
+  record: RequestRecord,
   { bytes, type, tag, cache }: PageFile,
   path: string,
   ifNoneMatch: string,
   policy: string,
-  more: Record<string, string>,
 ): Response {
   const isPage = /^$|\.(html|js|css)$/.test(path)
   const headers = {
@@ -171,16 +170,16 @@ function answer(
     'Cross-Origin-Opener-Policy': 'same-origin-allow-popups',
     'Cache-Control': cache,
     ETag: `"${tag}"`,
-    ...more,
+    'X-Request-Id': record.requestId,
   }
-  if (matchesEtag(ifNoneMatch, tag)) return new Response(null, { status: 304, headers })
-  const length = Buffer.byteLength(bytes)
-  const all = { ...headers, 'Content-Type': type, 'Content-Length': String(length) }
-  return withBytes(new Response(bytes, { headers: all }), length)
+  if (matchesEtag(ifNoneMatch, tag)) return respond(record, 304, headers, null)
+  const all = { ...headers, 'Content-Type': type, 'Content-Length': String(Buffer.byteLength(bytes)) }
+  return respond(record, 200, all, bytes)
 }
 
 /** People see these answers: a short page, of which the cause stays in the log. */
-function refusal(kernel: Kernel, thrown: unknown, requestId: string, more: Record<string, string>): Response {
+function refusal(kernel: Kernel, record: RequestRecord, thrown: unknown): Response {
+  const { requestId } = record
   const isMissing = thrown instanceof ApiError && thrown.code === 'not_found'
   const isBusy = thrown instanceof Overloaded
   const isRefused = thrown instanceof ApiError && thrown.status < 500
@@ -199,7 +198,7 @@ function refusal(kernel: Kernel, thrown: unknown, requestId: string, more: Recor
     'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'no-store',
     ...(status === 503 ? { 'Retry-After': String(isBusy ? (thrown.retryAfter ?? 1) : 30) } : {}),
-    ...more,
+    'X-Request-Id': requestId,
   }
-  return withBytes(new Response(text, { status, headers }), Buffer.byteLength(text))
+  return respond(record, Number(status), headers, text)
 }

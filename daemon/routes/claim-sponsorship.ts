@@ -1,6 +1,6 @@
 /** /claim/{id}/sponsorship and /claim/{id}/sponsored-claims: what a claim page asks for, without a key, for its visitors. */
 import { z } from '@hono/zod-openapi'
-import type { Hono } from 'hono'
+import type { Hono, Context as HonoContext } from 'hono'
 import { CLAIM_FAULTS } from '../../src/api/airdrops.ts'
 import { treeId } from '../../src/api/chain-scalars.ts'
 import { validateInput } from '../../src/api/input-validation.ts'
@@ -19,11 +19,11 @@ import { submitSponsoredClaim } from '../../src/operations/sponsorships/submit-s
 import { ApiError, badRequest, internal } from '../../src/platform/errors.ts'
 import { silentLog } from '../../src/platform/log.ts'
 import { rejectLate, SECOND_MS } from '../../src/platform/timing.ts'
-import { visitorAddressOf } from '../client-address.ts'
+import { callerOf, visitorAddressOf } from '../client-address.ts'
 import type { Kernel } from '../kernel.ts'
 import { VisitorCounter } from '../limits/visitors.ts'
 import { envelope, errorResponse, jsonResponse } from '../pipeline/answer.ts'
-import { bodySourceOf, declaredLength, parseJsonObject, readRequestBody } from '../pipeline/body.ts'
+import { declaredLength, parseJsonObject, readRequestBody } from '../pipeline/body.ts'
 import { KIB } from '../pipeline/body-room.ts'
 import { makeContext, UNLINKED } from '../pipeline/context.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
@@ -55,18 +55,17 @@ export function claimSponsorship(hono: Hono<RequestEnv>, kernel: Kernel): () => 
     hono.on(method, path.replace(/\{(\w+)\}/g, ':$1'), async (c) => {
       const { requestId, fault } = c.env
       c.env.route = path
-      const headers = { 'X-Request-Id': requestId }
-      const read = method === 'GET' || fault !== undefined ? undefined : () => readFields(c.req.raw)
+      const read = method === 'GET' || fault !== undefined ? undefined : () => readFields(c)
       const run = async (body: Record<string, unknown> = {}) => {
         if (fault !== undefined) throw fault
         // The path says which airdrop and which claim, whatever the body names.
         return operate({ ...contextFor(kernel, requestId), refusals }, { ...body, ...c.req.param() })
       }
       try {
-        const address = visitorAddressOf(c.req.raw, kernel)
+        const address = visitorAddressOf(callerOf(c), kernel)
         const done = await visitors.run(address, { read, run })
         if ('wait' in done) throw tooMany(done.wait)
-        return jsonResponse(kernel, 200, envelope(done.answer, { request_id: requestId }), headers)
+        return jsonResponse(kernel, c.env, 200, envelope(done.answer, { request_id: requestId }))
       } catch (thrown) {
         const shown = forVisitors(kernel, thrown, requestId)
         // A failure was logged with its cause by now.
@@ -77,10 +76,7 @@ export function claimSponsorship(hono: Hono<RequestEnv>, kernel: Kernel): () => 
           new URL(c.req.url).origin,
         )
         const wait = shown.retryAfter
-        return jsonResponse(kernel, status, body, {
-          ...headers,
-          ...(wait === undefined ? {} : { 'Retry-After': String(wait) }),
-        })
+        return jsonResponse(kernel, c.env, status, body, wait === undefined ? {} : { 'Retry-After': String(wait) })
       }
     })
   }
@@ -103,11 +99,11 @@ export function claimSponsorship(hono: Hono<RequestEnv>, kernel: Kernel): () => 
   return () => refusals.write()
 }
 
-async function readFields(request: Request): Promise<Record<string, unknown>> {
-  const contentType = request.headers.get('content-type') ?? ''
-  const declared = declaredLength(request.headers.get('content-length'), CEILING)
+async function readFields({ req, env }: HonoContext<RequestEnv>): Promise<Record<string, unknown>> {
+  const contentType = req.header('content-type') ?? ''
+  const declared = declaredLength(req.header('content-length') ?? null, CEILING)
   const reading = { contentType, ceiling: CEILING, declared, inspect: undefined }
-  const body = readRequestBody(bodySourceOf(request), reading)
+  const body = readRequestBody(env.incoming ?? req.raw, reading)
   return parseJsonObject(await rejectLate(BODY_MS, body, sentTooSlowly))
 }
 

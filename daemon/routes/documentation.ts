@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Hono } from 'hono'
 import type { RequestEnv } from '../pipeline/request-record.ts'
-import { framePaths, type RefuseInvalid } from './framed-paths.ts'
 import { keptFile } from './kept-files.ts'
 
 /** What a browser may do with the page: show it, run its scripts, and send requests to this service. */
@@ -25,9 +24,7 @@ const PAGE_HEADERS = {
   'Referrer-Policy': 'no-referrer',
 }
 
-/** Adds the routes of the documentation; `refuse` answers a request whose id is invalid. */
-export function documentation(hono: Hono<RequestEnv>, refuse: RefuseInvalid): void {
-  framePaths(hono, ['/v2/openapi.json', '/v2/docs', '/assets/docs/*'], refuse)
+export function documentation(hono: Hono<RequestEnv>): void {
   const files = {
     '/v2/openapi.json': builtFile('openapi.json', 'application/json', { 'X-Content-Type-Options': 'nosniff' }),
     '/v2/docs': builtFile('docs/index.html', 'text/html'),

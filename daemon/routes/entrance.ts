@@ -5,9 +5,8 @@ import { accepts } from 'hono/accepts'
 import { health } from '../../src/operations/service/health.ts'
 import { VERSION } from '../../src/platform/version.ts'
 import type { Kernel } from '../kernel.ts'
-import { envelope, jsonResponse, withBytes } from '../pipeline/answer.ts'
+import { envelope, jsonResponse, respond } from '../pipeline/answer.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
-import { framePaths, type RefuseInvalid } from './framed-paths.ts'
 
 const [JSON_TYPE, PAGE_TYPE] = ['application/json', 'text/html']
 
@@ -56,15 +55,16 @@ const PAGE_HEADERS = {
   'cache-control': 'no-store',
 }
 
-/** Adds the route; `refuse` answers a request whose id is invalid. */
-export function entrance(hono: Hono<RequestEnv>, kernel: Kernel, refuse: RefuseInvalid): void {
-  framePaths(hono, ['/'], refuse)
+export function entrance(hono: Hono<RequestEnv>, kernel: Kernel): void {
   hono.get('/', (c) => {
+    const record = c.env
+    record.route = '/'
+    if (record.fault !== undefined) throw record.fault
     const headers = { Vary: 'Accept' }
     const type = accepts(c, { header: 'Accept', supports: [JSON_TYPE, PAGE_TYPE], default: JSON_TYPE })
     if (type === PAGE_TYPE)
-      return withBytes(new Response(PAGE, { headers: { ...PAGE_HEADERS, ...headers } }), Buffer.byteLength(PAGE))
-    const body = envelope({ ...health(kernel), ...LINKS }, { request_id: c.env.requestId })
-    return jsonResponse(kernel, 200, body, headers)
+      return respond(record, 200, { ...PAGE_HEADERS, ...headers, 'X-Request-Id': record.requestId }, PAGE)
+    const body = envelope({ ...health(kernel), ...LINKS }, { request_id: record.requestId })
+    return jsonResponse(kernel, record, 200, body, headers)
   })
 }

@@ -5,7 +5,7 @@ import { gzip } from 'node:zlib'
 import type { Context } from 'hono'
 import { accepts } from 'hono/accepts'
 import { once } from '../../src/platform/timing.ts'
-import { withBytes } from '../pipeline/answer.ts'
+import { respond } from '../pipeline/answer.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
 import { matchesEtag } from './entity-tags.ts'
 
@@ -17,17 +17,24 @@ export function keptFile(read: () => Promise<Uint8Array<ArrayBuffer>>, headers: 
     return { bytes, packed, tag: hash('sha256', bytes).slice(0, 32) }
   })
   return async (c: Context<RequestEnv>): Promise<Response> => {
+    const record = c.env
+    record.route = c.req.path
+    if (record.fault !== undefined) throw record.fault
     const { bytes, packed, tag } = await file()
     // What is packed has a tag of its own, so that a cache never gives it to who cannot read it.
     const isPacked = acceptsGzip(c)
     const named = isPacked ? `${tag}-gzip` : tag
-    const all = { ...headers, 'Cache-Control': 'no-cache', ETag: `"${named}"`, Vary: 'Accept-Encoding' }
-    if (matchesEtag(c.req.header('if-none-match') ?? '', named))
-      return new Response(null, { status: 304, headers: all })
+    const all = {
+      ...headers,
+      'Cache-Control': 'no-cache',
+      ETag: `"${named}"`,
+      Vary: 'Accept-Encoding',
+      'X-Request-Id': record.requestId,
+    }
+    if (matchesEtag(c.req.header('if-none-match') ?? '', named)) return respond(record, 304, all, null)
     const body = isPacked ? packed : bytes
     const encoding = isPacked ? { 'Content-Encoding': 'gzip' } : {}
-    const length = String(body.length)
-    return withBytes(new Response(body, { headers: { ...all, ...encoding, 'Content-Length': length } }), body.length)
+    return respond(record, 200, { ...all, ...encoding, 'Content-Length': String(body.length) }, body)
   }
 }
 

@@ -1,7 +1,7 @@
 /** A worker's lease on its name: claimed before a tick, renewed while the tick runs and released at its end. */
 import type { Services } from '../../src/context.ts'
 import { aheadBy, claimLease, findLease, heldLeases, releaseLease, renewLease } from '../../src/store/workers/leases.ts'
-import { isDeadOwner, isGoneOwner } from '../kernel.ts'
+import { isDeadOwner, isGoneOwner } from '../owners.ts'
 import type { Timing } from './timing.ts'
 
 /** A lease is renewed this many times within its duration. */

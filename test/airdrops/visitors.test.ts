@@ -3,10 +3,10 @@ import { connect } from 'node:net'
 import { Keypair } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { clientAddressOf, noteClientAddress, visitorAddressOf } from '../../daemon/client-address.ts'
+import { clientAddressOf, visitorAddressOf } from '../../daemon/client-address.ts'
 import { VisitorCounter } from '../../daemon/limits/visitors.ts'
 import { RefusalCounts } from '../../src/operations/signing/refusal-counts.ts'
-import { listenDirectly } from '../kernel/direct-listening.ts'
+import { listen } from '../kernel/listening.ts'
 import { addressOf, lacksDistributor } from '../support/airdrops.ts'
 import { startService } from '../support/service.ts'
 import {
@@ -330,7 +330,7 @@ describe('requests without a key', () => {
 
   it('who send no body do not block others, and are ended', async () => {
     const service = await startService({ settings: { ...settings, 'trusted-proxies': 1 } })
-    const { port } = await listenDirectly(service, true)
+    const { port } = await listen(service)
     const path = `/claim/${ABSENT}/sponsored-claims`
     const slow = Array.from({ length: 16 }, () => sendHead(port, path, '1.2.3.4'))
     let answered = 0
@@ -360,9 +360,7 @@ describe('requests without a key', () => {
     const values = { 'trusted-proxies': 0 }
     const kernel = { config: { values }, log: { warn: (fields: object) => void warnings.push(fields) } } as never
     const asked = (headers: Record<string, string>) => {
-      const request = new Request('http://svc.test/', { headers })
-      noteClientAddress(request, '10.0.0.1')
-      return visitorAddressOf(request, kernel)
+      return visitorAddressOf({ headers: new Headers(headers), connection: '10.0.0.1' }, kernel)
     }
     expect(asked({})).toBe('10.0.0.1')
     expect(warnings).toEqual([])
@@ -375,9 +373,7 @@ describe('requests without a key', () => {
   it('come from the connection, or from where the believed proxies say', () => {
     const of = (address: string, proxies: number, forwarded?: string) => {
       const headers: Record<string, string> = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }
-      const request = new Request('http://svc.test/', { headers })
-      noteClientAddress(request, address)
-      return clientAddressOf(request, proxies)
+      return clientAddressOf({ headers: new Headers(headers), connection: address }, proxies)
     }
     expect(of('10.0.0.1', 0, '1.2.3.4')).toBe('10.0.0.1')
     expect(of('10.0.0.1', 1, '6.6.6.6, 1.2.3.4')).toBe('1.2.3.4')

@@ -5,7 +5,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Hono } from 'hono'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createKernel } from '../../daemon/kernel.ts'
+import { createKernel } from '../../daemon/create-kernel.ts'
 import { mountOn } from '../../daemon/mount.ts'
 import type { Operation } from '../../daemon/pipeline/pipeline.ts'
 import { type RequestEnv, recordRequest } from '../../daemon/pipeline/request-record.ts'
@@ -66,7 +66,7 @@ async function startGated(operation?: Operation<typeof api.pools.create>) {
     return operation ? operation(context, input) : ({ run: runs, name: input.name } as never)
   })
   const recording = { metrics: kernel.metrics.http, access: undefined }
-  const send = (sent: Request) => recordRequest(recording, sent, (record) => hono.fetch(sent, record))
+  const send = (sent: Request) => recordRequest(recording, sent, undefined, (record) => hono.fetch(sent, record))
   const request = requester(ORIGIN, send, service.operator, { documented: false })
   return { service, request, release, runs: () => runs }
 }

@@ -1,7 +1,7 @@
 /** The OpenAPI document: as built, as served, as others read it. */
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
-import { createKernel } from '../../daemon/kernel.ts'
+import { createKernel } from '../../daemon/create-kernel.ts'
 import { mountOn } from '../../daemon/mount.ts'
 import type { RequestEnv } from '../../daemon/pipeline/request-record.ts'
 import { mountRoutes } from '../../daemon/routes/index.ts'

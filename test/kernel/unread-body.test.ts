@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { startService } from '../support/service.ts'
-import { listenDirectly } from './direct-listening.ts'
+import { listen } from './listening.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -67,15 +67,12 @@ async function writeThenRead(port: number, texts: readonly string[]): Promise<st
 
 const statuses = (answers: string) => Array.from(answers.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => Number(status))
 
-describe.each([
-  ['its connection', true],
-  ['hono', false],
-])('a request that is refused within its body, answered by %s', (_, isDirect) => {
-  async function listen() {
+describe('a request that is refused within its body', () => {
+  async function start() {
     const service = await startService()
     const exhausted = await service.key({ perMinute: 1 })
     await service.request('GET', '/v2/pools', { key: exhausted })
-    const { port } = await listenDirectly(service, isDirect)
+    const { port } = await listen(service)
     const cases = Object.entries(refusals(exhausted)).map(([name, refused]): [string, Refused] => [
       name,
       { bearer: service.operator, ...refused },
@@ -84,7 +81,7 @@ describe.each([
   }
 
   it('leaves its connection to the next request', async () => {
-    const { port, cases } = await listen()
+    const { port, cases } = await start()
     for (const [name, refused] of cases) {
       const answers = await writeThenRead(port, [bytesOf(refused, []), HEALTH])
       expect([name, ...statuses(answers)]).toEqual([name, refused.status, 200])
@@ -92,7 +89,7 @@ describe.each([
   })
 
   it('is answered where the client lets the connection be closed', async () => {
-    const { port, cases } = await listen()
+    const { port, cases } = await start()
     for (const [name, refused] of cases) {
       const answers = await writeThenRead(port, [bytesOf(refused, ['connection: close'])])
       expect([name, ...statuses(answers)]).toEqual([name, refused.status])
@@ -100,7 +97,7 @@ describe.each([
   })
 
   it('is answered to a client that writes megabytes before it reads', async () => {
-    const { port, operator } = await listen()
+    const { port, operator } = await start()
     for (const size of [4 * MIB, 15 * MIB]) {
       for (const more of [[], ['connection: close']]) {
         const refused = { path: '/v2/pools', bearer: operator, body: deep(size), status: 400 }

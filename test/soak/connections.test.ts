@@ -84,8 +84,6 @@ describe('one connection without a key', () => {
   it('that takes nothing of its answer loses its place', async () => {
     const app = {
       fetch: async () => new Response(Buffer.alloc(32 * MIB)),
-      read: () => undefined,
-      answerDirectly: () => false,
       refuse: () => new Response(),
       close: async () => {},
     }

@@ -23,7 +23,7 @@ describe.skipIf(!isReady)('a sponsored claim on the page (needs Chromium and the
     const origin = new URL(site.url).origin
     const all = await openSponsoredAirdrop({ settings: { 'claim-pages': true, 'claim-origins': [origin] } })
     const rpc = await serveFaultyRpc(all.chain)
-    const daemon = serve({ fetch: all.app.fetch, port: 0, hostname: '127.0.0.1' })
+    const daemon = serve({ fetch: (request) => all.app.fetch(request), port: 0, hostname: '127.0.0.1' })
     await new Promise<void>((listening) => daemon.once('listening', () => listening()))
     const address = daemon.address() as { port: number }
     const ticking = setInterval(() => all.chain.advance(0.2), 200)

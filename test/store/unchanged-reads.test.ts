@@ -5,8 +5,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { loadRateHits, putRateHits } from '../../src/store/requests/rate-hits.ts'
 import { findSetting } from '../../src/store/settings.ts'
-import { databaseVersionOf, UnchangedReads } from '../../src/store/sqlite/unchanged-reads.ts'
-import type { Store, Tx } from '../../src/store/store.ts'
+import { lookAtDatabaseOf, offerDatabaseVersion, UnchangedReads } from '../../src/store/sqlite/unchanged-reads.ts'
+import type { Reader, Store, Tx } from '../../src/store/store.ts'
 import { claimLease, releaseLease } from '../../src/store/workers/leases.ts'
 import { numbers, sqlite, twoStores } from './databases.ts'
 
@@ -23,11 +23,7 @@ function youngCollection(): () => void {
   return () => collect({ type: 'minor' })
 }
 
-function remembering(store: Store): UnchangedReads<string> {
-  const version = databaseVersionOf(store.db)
-  if (version === undefined) throw new Error('SQLite offers a version')
-  return new UnchangedReads<string>(version, LARGEST)
-}
+const remembering = (store: Store) => new UnchangedReads<string>(lookAtDatabaseOf(store.db), LARGEST)
 
 const putSetting = (tx: Tx, name: string, value: string) =>
   tx
@@ -36,17 +32,14 @@ const putSetting = (tx: Tx, name: string, value: string) =>
     .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
     .execute()
 
-/** The value as the service reads it: remembered, or read and kept. */
+/** The value as the service reads it, and whether it was remembered. */
 async function ask(store: Store, reads: UnchangedReads<string>): Promise<{ value: string; isRemembered: boolean }> {
-  const known = reads.recall('value')
-  if (known !== undefined) return { value: known, isRemembered: true }
-  const { version } = reads
-  const value = await reads.share('value', async () => {
-    const read = (await findSetting(store.db, 'value')) ?? ''
-    reads.keep('value', read, 1, version)
-    return read
-  })
-  return { value, isRemembered: false }
+  let isRemembered = true
+  const load = async () => {
+    isRemembered = false
+    return (await findSetting(store.db, 'value')) ?? ''
+  }
+  return { value: await reads.read(lookAtDatabaseOf(store.db)(), 'value', load, () => 1), isRemembered }
 }
 
 const count = (store: Store, at: number) =>
@@ -97,9 +90,6 @@ describe('what is remembered of an unchanged database', () => {
     expect([await isRemembered(), await isRemembered()]).toEqual([false, true])
     await count(other, 2)
     expect([await isRemembered(), await isRemembered()]).toEqual([false, true])
-    databaseVersionOf(own.db)?.lookOnce(() => expect(reads.recall('value')).toBe(''))
-    await count(other, 3)
-    databaseVersionOf(own.db)?.lookOnce(() => expect(reads.recall('value')).toBe(undefined))
     await Promise.allSettled([own.write(() => Promise.reject(new Error('undone')))])
     expect((await ask(own, reads)).value).toBe('')
   })
@@ -108,38 +98,52 @@ describe('what is remembered of an unchanged database', () => {
     const [own] = await twoStores(sqlite)
     const reads = remembering(own)
     let read = 0
-    const slow = () => {
-      reads.recall('name')
-      return reads.share('name', async () => {
-        read++
-        await own.ping()
-        return `${read}`
-      })
+    const load = async () => {
+      read++
+      await own.ping()
+      return `${read}`
     }
+    const slow = () => reads.read(lookAtDatabaseOf(own.db)(), 'name', load, () => 1)
     expect(await Promise.all([slow(), slow(), slow()])).toEqual(['1', '1', '1'])
+    await own.write((tx) => putSetting(tx, 'value', 'w'))
     const before = slow()
     await own.write((tx) => putSetting(tx, 'value', 'x'))
     expect([await slow(), await before, read]).toEqual(['3', expect.any(String), 3])
-    const failing = () => reads.share('failing', () => Promise.reject(new Error('no')))
+    const failing = () =>
+      reads.read(
+        1,
+        'failing',
+        () => Promise.reject(new Error('no')),
+        () => 1,
+      )
     await expect(failing()).rejects.toThrow('no')
-    expect(await reads.share('failing', async () => 'yes')).toBe('yes')
+    const succeeding = reads.read(
+      1,
+      'failing',
+      async () => 'yes',
+      () => 1,
+    )
+    expect(await succeeding).toBe('yes')
   })
 
-  it('leaves nothing of a version to a full garbage collection once that version is over', () => {
+  it('leaves nothing of a version to a full garbage collection once that version is over', async () => {
     const collectYoung = youngCollection()
     let version = 0
-    const reads = new UnchangedReads<number[]>({ look: () => version, lookOnce: (work) => work() }, LARGEST)
+    const reader = {} as Reader
+    offerDatabaseVersion(reader, () => version)
+    const look = lookAtDatabaseOf(reader)
+    const reads = new UnchangedReads<number[]>(look, LARGEST)
     const keepOfNextVersion = () => {
       version++
-      reads.recall('value')
-      reads.keep('value', Array<number>(KEPT_NUMBERS).fill(version), 1, reads.version)
+      const load = async () => Array<number>(KEPT_NUMBERS).fill(version)
+      return reads.read(look(), 'value', load, () => 1)
     }
     // What lives through two collections of the young is old.
-    keepOfNextVersion()
+    await keepOfNextVersion()
     for (let n = 0; n < 4; n++) collectYoung()
     const before = process.memoryUsage().heapUsed
     for (let n = 0; n < 100; n++) {
-      keepOfNextVersion()
+      await keepOfNextVersion()
       collectYoung()
     }
     const grown = process.memoryUsage().heapUsed - before

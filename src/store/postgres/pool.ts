@@ -125,14 +125,15 @@ function newPool(
   return pool
 }
 
-/** Gives the place back with the connection; the pool sets `release` anew at each checkout. */
+/** Gives the place back with the connection. */
 function leasedClient(client: pg.PoolClient, leave: () => void): PostgresPoolClient {
-  const release = client.release
-  client.release = (error) => {
-    release(error)
-    leave()
+  return {
+    query: client.query.bind(client) as PostgresPoolClient['query'],
+    release() {
+      client.release()
+      leave()
+    },
   }
-  return client
 }
 
 /** Translates the errors of single statements, and of a connection that could not be had. */

@@ -1,17 +1,16 @@
 /** Memory of what an unchanged SQLite database answered. */
 import type { Reader } from '../store.ts'
 
-export interface DatabaseVersion {
-  /** Looks at a number that is another one after every commit of any process that an answer may show. */
-  look(): number
-  /** Runs work that does not wait, within which one look is enough: what it answers was asked before. */
-  lookOnce(work: () => void): void
-}
+/**
+ * Returns the version of the database: a number that is larger after every commit of any process that an answer may show.
+ * Undefined for a database that is a server, which tells nobody of its commits for free.
+ */
+export type LookAtDatabase = () => number | undefined
 
-const versions = new WeakMap<Reader, DatabaseVersion>()
+const looks = new WeakMap<Reader, LookAtDatabase>()
 
-/** The version of the database that a store's connection reads; undefined for a database that is a server. */
-export const databaseVersionOf = (reader: Reader): DatabaseVersion | undefined => versions.get(reader)
+/** How the version of the database that a store's connection reads is looked at. */
+export const lookAtDatabaseOf = (reader: Reader): LookAtDatabase => looks.get(reader) ?? (() => undefined)
 
 /**
  * Offers the version of the database that `db` reads. `lookAtOthers` reads a number that other processes' commits change;
@@ -20,28 +19,13 @@ export const databaseVersionOf = (reader: Reader): DatabaseVersion | undefined =
 export function offerDatabaseVersion(db: Reader, lookAtOthers: () => number): () => void {
   let others = Number.NaN
   let seen = 0
-  let isOnce = false
-  let hasLooked = false
-  versions.set(db, {
-    look() {
-      if (hasLooked) return seen
-      hasLooked = isOnce
-      const now = lookOrNaN(lookAtOthers)
-      if (now !== others) {
-        others = now
-        seen++
-      }
-      return seen
-    },
-    lookOnce(work) {
-      isOnce = true
-      try {
-        work()
-      } finally {
-        isOnce = false
-        hasLooked = false
-      }
-    },
+  looks.set(db, () => {
+    const now = lookOrNaN(lookAtOthers)
+    if (now !== others) {
+      others = now
+      seen++
+    }
+    return seen
   })
   return () => void seen++
 }
@@ -55,55 +39,61 @@ function lookOrNaN(look: () => number): number {
   }
 }
 
-/** Values that were read of the database, until the next commit of any process; bounded by the sum of their sizes. */
+/** Values that were read from the database, until the next commit of any process; bounded by the sum of their sizes. */
 export class UnchangedReads<V> {
-  readonly #current: DatabaseVersion
+  readonly #look: LookAtDatabase
   readonly #largest: number
   #values = new Map<string, V>()
   #underWay = new Map<string, Promise<V>>()
   #size = 0
-  #version = Number.NaN
+  #version = 0
 
-  constructor(current: DatabaseVersion, largest: number) {
-    this.#current = current
+  constructor(look: LookAtDatabase, largest: number) {
+    this.#look = look
     this.#largest = largest
   }
 
-  /** What was kept under this name of the database as it is now. */
-  recall(name: string): V | undefined {
-    this.#forgetUnlike(this.#current.look())
-    return this.#values.get(name)
+  /**
+   * The value of this name: remembered, of a read that is under way, or read by `load`. It is never older than `version`,
+   * at which a request looked when it came. A value larger than the bound is not remembered.
+   */
+  async read(
+    version: number | undefined,
+    name: string,
+    load: () => Promise<V>,
+    sizeOf: (value: V) => number,
+  ): Promise<V> {
+    if (version === undefined) return load()
+    this.#forgetBefore(version)
+    const known = this.#values.get(name)
+    if (known !== undefined) return known
+    return this.#underWay.get(name) ?? this.#load(name, load, sizeOf)
   }
 
-  /** Reads what `recall` has just not found. Whoever asks before it is there, and before a commit, is given the same. */
-  share(name: string, read: () => Promise<V>): Promise<V> {
-    const underWay = this.#underWay.get(name)
-    if (underWay !== undefined) return underWay
-    const value = read()
-    this.#underWay.set(name, value)
-    const end = () => {
-      if (this.#underWay.get(name) === value) this.#underWay.delete(name)
+  async #load(name: string, load: () => Promise<V>, sizeOf: (value: V) => number): Promise<V> {
+    const version = this.#look()
+    if (version !== undefined) this.#forgetBefore(version)
+    const loading = load()
+    this.#underWay.set(name, loading)
+    try {
+      const value = await loading
+      // What changed meanwhile may be in the value in part, so it is answered and not kept.
+      if (this.#look() === version && version === this.#version) this.#keep(name, value, sizeOf(value))
+      return value
+    } finally {
+      if (this.#underWay.get(name) === loading) this.#underWay.delete(name)
     }
-    value.then(end, end)
-    return value
   }
 
-  /** The version to give to `keep`, taken before the value is read. */
-  get version(): number {
-    return this.#version
-  }
-
-  /** Keeps a value unless the database has changed since `version`, so that no mixture of two states is kept. */
-  keep(name: string, value: V, size: number, version: number): void {
-    this.#forgetUnlike(this.#current.look())
-    if (version !== this.#version || size > this.#largest || this.#values.has(name)) return
+  #keep(name: string, value: V, size: number): void {
+    if (size > this.#largest) return
     if (this.#size + size > this.#largest) this.#forget()
     this.#values.set(name, value)
     this.#size += size
   }
 
-  #forgetUnlike(version: number): void {
-    if (version === this.#version) return
+  #forgetBefore(version: number): void {
+    if (version <= this.#version) return
     this.#forget()
     this.#version = version
   }

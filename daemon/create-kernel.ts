@@ -1,0 +1,31 @@
+/** Makes what the request pipeline needs from the services of a process. */
+import type { Services } from '../src/context.ts'
+import { lookAtDatabaseOf, UnchangedReads } from '../src/store/sqlite/unchanged-reads.ts'
+import type { Kernel, KernelOptions } from './kernel.ts'
+import { createHttpMetrics } from './metrics/http.ts'
+import { newOwner } from './owners.ts'
+import { createBodyRoom } from './pipeline/body-room.ts'
+import { createRateLimiter } from './pipeline/rate-limit.ts'
+
+/** API keys that are remembered. */
+const MOST_KEYS = 10_000
+/** Characters of answers that are remembered: some hundred pages, in a few megabytes. */
+const LARGEST_ANSWERS = 4 * 1024 * 1024
+
+export async function createKernel(
+  services: Services,
+  { metrics = { http: createHttpMetrics() }, access }: KernelOptions = {},
+): Promise<Kernel> {
+  const look = lookAtDatabaseOf(services.store.db)
+  return {
+    ...services,
+    limiter: await createRateLimiter(services),
+    look,
+    keys: new UnchangedReads(look, MOST_KEYS),
+    answers: new UnchangedReads(look, LARGEST_ANSWERS),
+    bodies: createBodyRoom(),
+    metrics,
+    access,
+    owner: newOwner(),
+  }
+}

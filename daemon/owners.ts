@@ -1,0 +1,29 @@
+/** Owner names of this process, by which other processes see whether the owner of a claim or a lease is still alive. */
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+
+/** Returns a new owner name for this process, which no other process has used. */
+export function newOwner(): string {
+  const owner = `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`
+  owners.add(owner)
+  return owner
+}
+
+/** Every owner name of this process. Another name with the same pid belongs to an earlier process that had this pid. */
+const owners = new Set<string>()
+
+/** Whether the owner is another process of this host, and no longer there. */
+export const isGoneOwner = (owner: string): boolean => Number(owner.split('/')[1]) !== process.pid && isDeadOwner(owner)
+
+/** Whether the owner is known to have ended: it ran on this host, and its pid is free or has passed to this process. */
+export function isDeadOwner(owner: string): boolean {
+  const [host, pid, nonce] = owner.split('/')
+  if (host !== hostname()) return false
+  if (Number(pid) === process.pid) return !owners.has(`${host}/${pid}/${nonce}`)
+  try {
+    process.kill(Number(pid), 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
+}
