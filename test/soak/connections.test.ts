@@ -68,16 +68,12 @@ describe('one connection without a key', () => {
       await (await fetch(daemon.url + path)).arrayBuffer()
       const before = residentOf(daemon)
       const line = await open(daemon)
-      line.socket.pause().write(ask(path).repeat(101))
+      line.socket.pause().write(ask(path).repeat(1_000))
       for (let look = 0; look < 20; look++) {
         expect((await daemon.request('GET', '/v2/health')).status).toBe(200)
         expect((residentOf(daemon) - before) / MIB).toBeLessThan(60)
       }
       line.socket.destroy()
-      const greedy = await open(daemon)
-      greedy.socket.write(ask(path).repeat(1_000))
-      await greedy.closed
-      expect((residentOf(daemon) - before) / MIB).toBeLessThan(60)
     }
   })
 
