@@ -7,16 +7,8 @@ import { parseUrl } from '../platform/urls.ts'
 import { parseEndpoints } from './endpoint-settings.ts'
 import { PROJECT_FILE, readProject } from './project-file.ts'
 import { readSecretFile } from './secret-files.ts'
-import {
-  environmentName,
-  fileVariable,
-  isSetting,
-  type RpcEndpoint,
-  SETTINGS,
-  type Setting,
-  type SettingName,
-  type Values,
-} from './settings.ts'
+import type { RpcEndpoint, Setting } from './setting.ts'
+import { environmentName, fileVariable, isSetting, SETTINGS, type SettingName, type Values } from './settings.ts'
 
 export {
   ConfigError,

@@ -1,7 +1,7 @@
 /** Reads the setting `rpc-urls`: several RPC endpoints, each with its weight and its own headers. */
 import { ConfigError } from '../platform/errors.ts'
 import { parseUrl } from '../platform/urls.ts'
-import type { RpcEndpoint } from './settings.ts'
+import type { RpcEndpoint } from './setting.ts'
 
 export const MOST_ENDPOINTS = 16
 export const MOST_WEIGHT = 100

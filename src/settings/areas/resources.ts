@@ -1,0 +1,62 @@
+/** Settings of single resources: pools, gold locks, NFTs, stakes. */
+import { define } from '../setting.ts'
+
+export const resourcesSettings = define({
+  'pools.presets': {
+    kind: 'string',
+    about: 'JSON file with named curves beside the built-in `standard`',
+    project: 'it says how a launch divides its money',
+  },
+  'pools.preset': {
+    kind: 'string',
+    default: 'standard',
+    about: 'Curve of a pool whose creation names none',
+    project: true,
+  },
+  'pools.pending-minutes': {
+    kind: 'integer',
+    default: 30,
+    min: 1,
+    max: 10_080,
+    about: 'How long after its last transaction ended a pool that is not on chain counts as failed',
+    project: true,
+    reload: true,
+  },
+  'pools.ticker-cooldown-hours': {
+    kind: 'integer',
+    default: 24,
+    min: 0,
+    max: 8_760,
+    about: 'How long a ticker stays taken by a pool that did not fail; 0 lets any pool have it',
+    project: true,
+    reload: true,
+  },
+  'pools.crank': {
+    kind: 'boolean',
+    default: false,
+    about: 'Let the platform wallet send the migration transactions of full curves',
+    project: 'the platform wallet pays for it',
+    reload: true,
+  },
+  'gold.mint': {
+    kind: 'string',
+    pattern: { is: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/, about: 'a base58 address' },
+    about: 'Mint of the gold token that wallets can lock',
+    project: 'wallets lock their tokens by it',
+  },
+  'nfts.cosign-collections': {
+    kind: 'list',
+    default: [],
+    pattern: { is: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/, about: 'base58 addresses' },
+    about: 'Collections whose mints the platform wallet signs too, as their update authority or delegate',
+    project: 'the platform wallet signs for them',
+  },
+  'stakes.freeze-authority': {
+    kind: 'string',
+    default: 'owner',
+    choices: ['owner', 'platform'],
+    about:
+      'Who can release a stake: its owner, or platform: the owner and the platform wallet together (its key must never be lost)',
+    project: 'it says who can release a stake',
+  },
+})
