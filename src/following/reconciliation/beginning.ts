@@ -5,21 +5,18 @@ import { firstEventAt } from '../../store/events/chain-events.ts'
 import { findSetting, settleSetting } from '../../store/settings.ts'
 import type { FollowingServices } from '../services.ts'
 
-/** The migration stores it as `now` in a database that has followed transactions before. */
-const BEGINNING = 'reconciliation_from'
 /** Shorter than any slot, so that a time is never taken for too late a slot. */
 const LEAST_SLOT_MS = 100
 
 /**
  * Returns the slot of the first round, or of the first event where that is earlier: before it there was no record that a
- * transaction could have changed. An installation of an earlier version begins with its first round, because what
- * happened before was told or left out under its old rules. It never lies before the first block of a chain that is
- * younger, as no node would ever have the history from there on.
+ * transaction could have changed. It never lies before the first block of a chain that is younger, as no node would ever
+ * have the history from there on.
  */
 export async function firstSlot({ store, chain, clock }: FollowingServices, genesis: string): Promise<number> {
   // All history of an embedded chain is of this installation.
   if (chain.cluster.kind === 'embedded') return readFirstBlock(chain)
-  const name = `${BEGINNING}:${genesis}`
+  const name = `reconciliation_from:${genesis}`
   const known = await findSetting(store.db, name)
   if (known !== null) return Number(known)
   const slot = await askNode('Reading the slot', async () => {
@@ -28,8 +25,7 @@ export async function firstSlot({ store, chain, clock }: FollowingServices, gene
     return answer as number
   })
   const first = await readFirstBlock(chain)
-  const isEarlier = (await findSetting(store.db, BEGINNING)) !== null
-  const firstAt = isEarlier ? null : await firstEventAt(store.db)
+  const firstAt = await firstEventAt(store.db)
   const slots = firstAt === null ? 0 : Math.ceil(Math.max(0, clock.now() - firstAt) / LEAST_SLOT_MS)
   return Number(await store.write((tx) => settleSetting(tx, name, String(Math.max(first, slot - slots)))))
 }
