@@ -67,22 +67,25 @@ export class UnchangedReads<V> {
     this.#forgetBefore(version)
     const known = this.#values.get(name)
     if (known !== undefined) return known
-    return this.#underWay.get(name) ?? this.#load(name, load, sizeOf)
+    const underWay = this.#underWay.get(name)
+    if (underWay !== undefined) return underWay
+    // Who asked first has the value first, so that requests keep their order.
+    const loading = this.#load(name, load, sizeOf)
+    this.#underWay.set(name, loading)
+    try {
+      return await loading
+    } finally {
+      if (this.#underWay.get(name) === loading) this.#underWay.delete(name)
+    }
   }
 
   async #load(name: string, load: () => Promise<V>, sizeOf: (value: V) => number): Promise<V> {
     const version = this.#look()
     if (version !== undefined) this.#forgetBefore(version)
-    const loading = load()
-    this.#underWay.set(name, loading)
-    try {
-      const value = await loading
-      // What changed meanwhile may be in the value in part, so it is answered and not kept.
-      if (this.#look() === version && version === this.#version) this.#keep(name, value, sizeOf(value))
-      return value
-    } finally {
-      if (this.#underWay.get(name) === loading) this.#underWay.delete(name)
-    }
+    const value = await load()
+    // What changed meanwhile may be in the value in part, so it is answered and not kept.
+    if (this.#look() === version && version === this.#version) this.#keep(name, value, sizeOf(value))
+    return value
   }
 
   #keep(name: string, value: V, size: number): void {
