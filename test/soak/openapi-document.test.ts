@@ -7,7 +7,7 @@ describe('the document', () => {
   it('keeps the operations of the last release, and the generated documents are up to date', async () => {
     for (const script of ['tools/docs.ts', 'tools/api-lock.ts']) {
       const check = await execa('npx', ['tsx', script, '--check'], { cwd: ROOT, reject: false })
-      expect([check.exitCode, check.stderr]).toEqual([0, ''])
+      expect(check.exitCode, check.stderr).toBe(0)
     }
   })
 
