@@ -11,7 +11,7 @@ import {
 import { SECRET_FILE_BYTES } from '../src/settings/secret-files.ts'
 import { errorTables } from './error-tables.ts'
 import { instructionTables } from './instruction-tables.ts'
-import { HOUSE_ROOMS, ROOM_PATHS, type RoomPath } from './rooms.ts'
+import { ROOM_PATHS, ROOMS, type Room, RULES, type Rule } from './rooms.ts'
 
 const reloadable = (): string =>
   Object.entries(SETTINGS as Record<string, Setting>)
@@ -87,31 +87,24 @@ Programs come from the program cache (\`programs-dir\`): \`<program id>.so\` and
 `
 }
 
-const code = (text: string) => `\`${text}\``
-const roomTitle = (room: RoomPath) => code(room.endsWith('.ts') ? room : `${room}/`)
+const code = (room: Room) => `\`${room.endsWith('.ts') ? room : `${room}/`}\``
 
-function mayImport(room: RoomPath): string {
-  const { value, type = [], lazy = [] } = HOUSE_ROOMS[room]
-  const sources = ROOM_PATHS.filter((path) => path.startsWith('src/') && path !== 'src/client.ts')
-  const names = (rooms: readonly RoomPath[]) => rooms.map((path) => code(path.replace(/^src\/|\.ts$/g, ''))).join(', ')
-  const values =
-    value.length === ROOM_PATHS.length
-      ? 'everything'
-      : sources.every((path) => value.includes(path))
-        ? '`src/*`'
-        : names(value)
-  return (
-    [
-      ...(values === '' ? [] : [values]),
-      ...(type.length === 0 ? [] : [`types of ${names(type)}`]),
-      ...(lazy.length === 0 ? [] : [`${names(lazy)} by \`import()\``]),
-    ].join('; ') || 'nothing'
-  )
+function allowed({ rooms, value, type = [], lazy = [] }: Rule): string {
+  if (value.length === ROOM_PATHS.length) return 'everything'
+  const others = value.filter((room) => rooms.length > 1 || room !== rooms[0])
+  const names = (some: readonly Room[]) => some.map((room) => code(room).replace('`src/', '`')).join(', ')
+  const kinds = [
+    names(others),
+    type.length === 0 ? '' : `types of ${names(type)}`,
+    lazy.length === 0 ? '' : `${names(lazy)} by \`import()\``,
+  ]
+  return kinds.filter((kind) => kind !== '').join('; ') || 'nothing'
 }
 
-function roomTable(): string {
-  const rows = ROOM_PATHS.map((room) => `| ${roomTitle(room)} | ${HOUSE_ROOMS[room].about} | ${mayImport(room)} |`)
-  return `| Room | What it is | May import |\n|---|---|---|\n${rows.join('\n')}`
+function roomTables(): string {
+  const rooms = ROOM_PATHS.map((room) => `| ${code(room)} | ${ROOMS[room]} |`)
+  const rules = RULES.map((rule) => `| ${rule.rooms.map(code).join(', ')} | ${allowed(rule)} |`)
+  return `| Room | What it is |\n|---|---|\n${rooms.join('\n')}\n\n| Files of | may import |\n|---|---|\n${rules.join('\n')}`
 }
 
 const ARCHITECTURE = 'docs/architecture.md'
@@ -122,7 +115,7 @@ function architecture(): string {
   const page = readFileSync(ARCHITECTURE, 'utf8')
   const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)]
   if (begin < 0 || end < begin) throw new Error(`${ARCHITECTURE} lacks the lines that enclose the table of rooms`)
-  return `${page.slice(0, begin)}${BEGIN}\n\n${roomTable()}\n\n${page.slice(end)}`
+  return `${page.slice(0, begin)}${BEGIN}\n\n${roomTables()}\n\n${page.slice(end)}`
 }
 
 const files: Record<string, string> = {
