@@ -1,4 +1,4 @@
-/** Deliveries that wait for a place at their origin: none is sent once its claim may end during it. */
+/** The deliveries of a round: how they wait for a place at their origin, and how many may. */
 import { describe, expect, it } from 'vitest'
 import { DeliveriesUnderWay, type Delivery } from '../../src/operations/webhook-deliveries/deliveries-under-way.ts'
 
@@ -11,7 +11,6 @@ function delivery(name: string, log: string[], lastsMs = 0): Delivery {
       log.push(`${name} sent`)
       await new Promise((done) => setTimeout(done, lastsMs))
     },
-    failed: (error) => void log.push(`${name} failed: ${error}`),
     release: () => void log.push(`${name} given back`),
   }
 }
@@ -25,24 +24,29 @@ describe('a delivery that waits', () => {
     const [underWay, log]: [DeliveriesUnderWay, string[]] = [new DeliveriesUnderWay(), []]
     underWay.add(delivery('first', log), 1)
     underWay.add(delivery('second', log), 1)
+    expect([underWay.sending, underWay.waiting]).toEqual([1, 1])
     await allEnded(underWay)
     expect(log).toEqual(['first sent', 'second sent'])
   })
 
-  it('is given back when that takes too long, although nobody looks meanwhile', async () => {
+  it('is given back at the end of the round', async () => {
     const [underWay, log]: [DeliveriesUnderWay, string[]] = [new DeliveriesUnderWay(), []]
-    underWay.add(delivery('first', log, 1_700), 1)
+    underWay.add(delivery('first', log), 1)
     underWay.add(delivery('second', log), 1)
+    underWay.releaseWaiting()
     await allEnded(underWay)
     expect(log).toEqual(['first sent', 'second given back'])
   })
 
-  it('takes part of a bound for all: what a look has granted is no longer to be had', async () => {
+  it('is claimed ahead for an origin that answers quickly alone, within a bound for all', async () => {
     const [underWay, log]: [DeliveriesUnderWay, string[]] = [new DeliveriesUnderWay(), []]
-    for (let n = 0; n < 400; n++) underWay.add(delivery(`${n}`, log), 400)
+    const origin = 'http://receiver.test'
+    expect(underWay.ahead(origin, 0)).toBe(0)
+    underWay.add(delivery('quick', log), 1)
     await allEnded(underWay)
-    expect(underWay.ahead('http://receiver.test', 0)).toBe(256)
-    expect(underWay.ahead('http://receiver.test', 1_000)).toBe(24)
-    expect(underWay.ahead('http://receiver.test', 2_000)).toBe(0)
+    expect([0, 1_000, 2_000].map((granted) => underWay.ahead(origin, granted))).toEqual([256, 24, 0])
+    underWay.add(delivery('slow', log, 800), 1)
+    await allEnded(underWay)
+    expect(underWay.ahead(origin, 0)).toBe(0)
   })
 })

@@ -118,9 +118,6 @@ async function attemptWith(
   // At a shutdown the result is unknown and not the receiver's fault. The attempt is repeated once its claim expires.
   if (ending?.aborted === true && result.status === null) return
   round.results.add({ subscription, queued, startedAt, result })
-  // The attempt ends only when its connection is free, so that endless bodies cannot open one connection after another.
-  const freed = result.freed?.()
-  if (freed !== undefined) await freed
 }
 
 /**

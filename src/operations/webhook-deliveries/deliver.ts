@@ -47,19 +47,20 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
   const bodies = new EventBodies()
   /** How many passes had begun when a result was recorded last. */
   let passesBefore: number | undefined
-  const start = (claimed: ClaimedDelivery, origin: string, places: number) =>
-    underWay.add(
-      {
-        origin,
-        subscriptionId: claimed.subscription.id,
-        apiKeyId: claimed.subscription.api_key_id ?? '',
-        send: () => attemptDelivery(services, claimed, round),
-        failed: (error) =>
-          services.log.error({ err: error, event: claimed.queued.event_id }, 'a delivery could not be recorded'),
-        release: () => results.release(claimed.queued),
-      },
-      places,
-    )
+  const start = (claimed: ClaimedDelivery, origin: string, places: number) => {
+    const { subscription, queued } = claimed
+    const delivery = {
+      origin,
+      subscriptionId: subscription.id,
+      apiKeyId: subscription.api_key_id ?? '',
+      send: () =>
+        attemptDelivery(services, claimed, round).catch((error) =>
+          services.log.error({ err: error, event: queued.event_id }, 'a delivery could not be recorded'),
+        ),
+      release: () => results.release(queued),
+    }
+    void underWay.add(delivery, places)
+  }
   try {
     for (;;) {
       signal?.throwIfAborted()
@@ -67,7 +68,7 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
       // Deliveries that are enqueued during this look are due as well.
       const wasEnqueuing = enqueuing.isRunning
       const isOver = stopping?.aborted === true || performance.now() >= until
-      underWay.releaseWaiting({ onlyLate: !isOver })
+      if (isOver) underWay.releaseWaiting()
       // What is claimed is committed with the results of the deliveries whose places it takes.
       const [recorded, started] = await Promise.all([
         results.flush(),
@@ -85,8 +86,7 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
         continue
       }
       await underWay.ended(enqueuing.isExpected ? EXPECTED_LOOK_MS : LOOK_EVERY_MS)
-      await pause(GATHER_MS)
-      await underWay.gathered(BUSY_GATHER_MS, () => results.size >= MANY_RESULTS)
+      await gathered(underWay, results)
     }
   } finally {
     underWay.releaseWaiting()
@@ -95,4 +95,11 @@ export async function deliverRound(services: DeliveryServices, options: DeliverR
     }
     await Promise.all([results.flush(), enqueuing.ended()])
   }
+}
+
+async function gathered(underWay: DeliveriesUnderWay, results: AttemptResults): Promise<void> {
+  const until = performance.now() + BUSY_GATHER_MS
+  do {
+    await pause(GATHER_MS)
+  } while (underWay.waiting > 0 && results.size < MANY_RESULTS && performance.now() < until)
 }

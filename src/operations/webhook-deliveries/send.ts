@@ -1,10 +1,9 @@
 /** Sends one delivery over HTTP: only to checked addresses, without redirects, judged by its status within the time limit. */
 import { isIP } from 'node:net'
-import { TimeoutError } from '../../platform/timing.ts'
+import { once, TimeoutError } from '../../platform/timing.ts'
 import { parseUrl } from '../../platform/urls.ts'
 import { VERSION } from '../../platform/version.ts'
 import type { ReceiverPolicy, ReceiverRefused, Resolve } from '../webhook-subscriptions/receiver-address.ts'
-import type { WebhookSender } from './webhook-exchange.ts'
 
 export interface OutgoingWebhook extends ReceiverPolicy {
   url: string
@@ -25,78 +24,53 @@ export interface SendResult {
   status: number | null
   /** One line that explains the failure, or null for a 2xx. */
   error: string | null
+  /** Time until the end of the answer's headers, or until the failure. */
   duration_ms: number
-  /**
-   * Returns undefined where the connection is free or closed, and otherwise a promise that resolves once it is, at most a
-   * second after the headers. It never rejects.
-   */
-  freed?: () => Promise<void> | undefined
 }
 
-/** Never throws: every failure is the attempt's error. Any number of calls may run at once. */
-export function sendWebhook(outgoing: OutgoingWebhook): Promise<SendResult> {
+/**
+ * Resolves once the connection is free or closed, so that endless bodies cannot open one connection after another. Never
+ * throws: every failure is the attempt's error. Any number of calls may run at once.
+ */
+export async function sendWebhook(outgoing: OutgoingWebhook): Promise<SendResult> {
   const started = performance.now()
-  if (transport !== undefined) return sendOver(outgoing, transport, started)
-  return loadTransport().then(
-    (loaded) => {
-      transport = loaded
-      return sendOver(outgoing, loaded, started)
-    },
-    (error) => unsent(outgoing, error, started),
-  )
-}
-
-/** The one promise of a delivery that is sent. */
-const sendOver = (outgoing: OutgoingWebhook, over: Transport, started: number): Promise<SendResult> =>
-  new Promise((resolve) => {
-    const failed = (error: unknown) => resolve(unsent(outgoing, error, started))
-    try {
-      sendTo(outgoing, over, {
-        answered(status, freed) {
-          const error = status >= 200 && status < 300 ? null : answerText(status)
-          resolve({ status, error, duration_ms: msSince(started), freed })
-        },
-        failed,
-      })
-    } catch (error) {
-      failed(error)
-    }
+  const result = (status: number | null, error: string | null): SendResult => ({
+    status,
+    error,
+    duration_ms: Math.round(performance.now() - started),
   })
-
-function unsent({ timeoutMs }: OutgoingWebhook, error: unknown, started: number): SendResult {
-  const text = error instanceof TimeoutError ? `no answer within ${timeoutMs / 1000} s` : failureText(error)
-  return { status: null, error: text, duration_ms: msSince(started) }
+  let answered: SendResult | undefined
+  try {
+    await post(outgoing, await transport(), (status) => {
+      answered = result(status, status >= 200 && status < 300 ? null : answerText(status))
+    })
+  } catch (error) {
+    const isLate = error instanceof TimeoutError
+    return result(null, isLate ? `no answer within ${outgoing.timeoutMs / 1000} s` : failureText(error))
+  }
+  return answered ?? result(null, 'the request failed')
 }
-
-const msSince = (started: number) => Math.round(performance.now() - started)
 
 /** They load undici and ipaddr.js. Commands that send nothing load neither. */
-const loadTransport = async () => ({
+const transport = once(async () => ({
   ...(await import('../webhook-subscriptions/receiver-address.ts')),
-  ...(await import('./receiver-connections.ts')),
-  ...(await import('./webhook-exchange.ts')),
-})
-type Transport = Awaited<ReturnType<typeof loadTransport>>
-let transport: Transport | undefined
+  ...(await import('./receiver-pools.ts')),
+  ...(await import('./webhook-request.ts')),
+}))
+type Transport = Awaited<ReturnType<typeof transport>>
 
 const USER_AGENT = `svc/${VERSION}`
 
 const answerText = (status: number) =>
   status >= 300 && status < 400 ? `answered ${status}; redirects are not followed` : `answered ${status}`
 
-function sendTo(outgoing: OutgoingWebhook, transport: Transport, sender: WebhookSender): void {
-  const { headers, allowPrivate, resolve } = outgoing
-  const receiver = receiverOf(outgoing, transport)
-  if ('refusal' in receiver) throw new transport.ReceiverRefused(receiver.refusal)
-  const pool = transport.receiverPool(receiver.origin, resolve ?? transport.resolverFor(allowPrivate), allowPrivate)
-  const request = {
-    path: receiver.path,
-    headers: { ...headers, 'content-type': 'application/json', 'user-agent': USER_AGENT },
-    body: outgoing.body,
-    timeoutMs: outgoing.timeoutMs,
-    ending: outgoing.ending,
-  }
-  transport.postWebhook(pool, request, sender)
+function post(outgoing: OutgoingWebhook, transport: Transport, answered: (status: number) => void): Promise<void> {
+  const { body, timeoutMs, ending, allowPrivate, resolve = transport.resolverFor(allowPrivate) } = outgoing
+  const checked = receiverOf(outgoing, transport)
+  if ('refusal' in checked) throw new transport.ReceiverRefused(checked.refusal)
+  const receiver = transport.receiverPool(checked.origin, { resolve, allowPrivate }, ending)
+  const headers = { ...outgoing.headers, 'content-type': 'application/json', 'user-agent': USER_AGENT }
+  return transport.postWebhook(receiver, { path: checked.path, headers, body, timeoutMs }, answered)
 }
 
 type CheckedUrl = { origin: string; path: string } | { refusal: string }

@@ -1,0 +1,106 @@
+/** Kept connections to receivers: a pool of undici for each origin, whose connections go only to checked addresses. */
+import { isIP, type LookupFunction } from 'node:net'
+import { Pool } from 'undici'
+import { ShuttingDown } from '../../platform/timing.ts'
+import { type Resolve, receiverAddresses } from '../webhook-subscriptions/receiver-address.ts'
+
+/** Decides which addresses the connections of a pool may go to. */
+export interface DialPolicy {
+  resolve: Resolve
+  allowPrivate: boolean
+}
+
+export interface ReceiverPool extends DialPolicy {
+  pool: Pool
+  /** Open connections, and requests that are under way. */
+  connected: number
+  sending: number
+  /** Unix time in milliseconds. */
+  openedAt: number
+  /** Closes it where no connection is open and no request under way, because there may be thousands of origins. */
+  closeUnused(): void
+}
+
+/** A name that has moved is resolved and checked again after this time, however busy its connections are. */
+const LONGEST_OPEN_MS = 60_000
+
+/** Pools by the signal that ends them, and by their origins. */
+const pools = new WeakMap<AbortSignal, Map<string, ReceiverPool>>()
+const NEVER = new AbortController().signal
+
+/** Throws ShuttingDown once `ending` is aborted, which also ends every request that is under way. */
+export function receiverPool(origin: string, { resolve, allowPrivate }: DialPolicy, ending = NEVER): ReceiverPool {
+  const opened = pools.get(ending) ?? poolsUntil(ending)
+  const known = opened.get(origin)
+  const now = Date.now()
+  if (known !== undefined && now - known.openedAt <= LONGEST_OPEN_MS) {
+    if (known.resolve === resolve && known.allowPrivate === allowPrivate) return known
+  }
+  // Its connections were checked long ago, or in another way. Requests that are under way end on them.
+  known?.pool.close().catch(() => {})
+  const pool = openPool(origin, pinnedLookup({ resolve, allowPrivate }))
+  const receiver: ReceiverPool = {
+    ...{ pool, resolve, allowPrivate, connected: 0, sending: 0, openedAt: now },
+    closeUnused() {
+      if (receiver.connected > 0 || receiver.sending > 0) return
+      if (opened.get(origin) === receiver) opened.delete(origin)
+      pool.close().catch(() => {})
+    },
+  }
+  opened.set(origin, receiver)
+  pool.on('connect', () => {
+    receiver.connected++
+  })
+  pool.on('disconnect', () => {
+    receiver.connected--
+    receiver.closeUnused()
+  })
+  return receiver
+}
+
+function poolsUntil(ending: AbortSignal): Map<string, ReceiverPool> {
+  const reason = new ShuttingDown('the service is shutting down')
+  if (ending.aborted) throw reason
+  const opened = new Map<string, ReceiverPool>()
+  pools.set(ending, opened)
+  const destroy = () => {
+    pools.delete(ending)
+    for (const { pool } of opened.values()) pool.destroy(reason).catch(() => {})
+  }
+  ending.addEventListener('abort', destroy, { once: true })
+  return opened
+}
+
+const openPool = (origin: string, lookup: LookupFunction): Pool =>
+  new Pool(origin, {
+    connect: {
+      lookup,
+      rejectUnauthorized: true,
+      // The deadline of the request ends it; this one ends a connection that no request waits for any more.
+      timeout: 10_000,
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: 1_000,
+    },
+    // undici would count the time of the connection, of the headers and between two parts of the body each by itself.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: 16_384,
+    keepAliveTimeout: 4_000,
+    keepAliveMaxTimeout: 15_000,
+  })
+
+/** Resolves and checks the name at every dial, and hands the checked addresses to it. */
+function pinnedLookup({ resolve, allowPrivate }: DialPolicy): LookupFunction {
+  return (name, { all }, callback) => {
+    receiverAddresses(name, allowPrivate, resolve).then(
+      (addresses) => {
+        const dialled = addresses.map((address) => ({ address, family: isIP(address) }))
+        const [first] = dialled
+        if (first === undefined) callback(new Error(`${name} does not resolve`), [])
+        else if (all) callback(null, dialled)
+        else callback(null, first.address, first.family)
+      },
+      (error) => callback(error, []),
+    )
+  }
+}
