@@ -1,7 +1,8 @@
-/** A copy of the cluster in an embedded chain in memory, which reads accounts from the cluster when something first needs them. */
+/** A copy of the cluster in a thread of its own, which reads accounts from the cluster when something first needs them. */
 import { createHash } from 'node:crypto'
+import type { ChainThread } from '../localnet/chain-thread.ts'
 import type { LocalRpc } from '../localnet/rpc/index.ts'
-import type { LandedTransaction, LocalChain } from '../localnet/types.ts'
+import type { LandedTransaction } from '../localnet/types.ts'
 import { type ApiError, internal } from '../platform/errors.ts'
 import type { Config } from '../settings/config.ts'
 import type { ChainAccount } from '../solana/accounts.ts'
@@ -42,11 +43,12 @@ export interface CopiedChain {
   /** Reads from the cluster what the copy does not have yet, and returns the accounts of the copy. */
   accounts(addresses: readonly string[]): Promise<(ChainAccount | null)[]>
   /** Overwrites an account of the copy. */
-  setAccount(address: string, account: ChainAccount): void
+  setAccount(address: string, account: ChainAccount): Promise<void>
   /** Lands a transaction on the copy, without anybody's signature. Throws TransactionRefused. */
   land(transaction: Uint8Array): Promise<LandedTransaction>
   /** Moves the clock of the copy ahead. */
-  advance(seconds: number): void
+  advance(seconds: number): Promise<void>
+  /** Ends the thread. */
   close(): void
 }
 
@@ -55,82 +57,62 @@ export interface CopyOptions {
   config: Pick<Config, 'programsDir'>
   /** Programs that the copy must have; they come from the program cache. */
   programs: readonly Program[]
-  /** Called before each step; throws where the copy may no longer be used. */
-  checkTime(): void
+  /** Ends the copy, and everything that waits for it, with its reason. */
+  signal: AbortSignal
 }
 
 /**
  * Opens the copy with the clock and the rent of the cluster. It writes no file, and asks the cluster for nothing but
  * reads. Throws internal_error when a program is not in the program cache, or the node fails.
  */
-export async function copyChain({ source, config, programs, checkTime }: CopyOptions): Promise<CopiedChain> {
+export async function copyChain({ source, config, programs, signal }: CopyOptions): Promise<CopiedChain> {
   const { accounts, slot } = await askNode('Reading the clock and the rent', () =>
     accountsAtSlot(source, [CLOCK_SYSVAR, RENT_SYSVAR]),
   )
   const [clock = null, rent = null] = accounts
   const { unixSeconds } = await chainTimeOf(clock)
-  const [{ openLocalChain }, { createRpc }] = await Promise.all([
-    import('../localnet/index.ts'),
-    import('../localnet/rpc/index.ts'),
-  ])
-  const settings = rent === null ? DEFAULT_SETTINGS : { ...DEFAULT_SETTINGS, rent: rentOf(rent) }
+  const { openChainThread } = await import('../localnet/chain-thread.ts')
+  const settings = rent === null ? undefined : { ...DEFAULT_SETTINGS, rent: rentOf(rent) }
   const { programsDir } = config
-  // Its clock stands still, so that what is rehearsed does not depend on how long the rehearsal takes.
-  const now = () => unixSeconds * 1000
-  const local = await openLocalChain({ dataDir: null, programsDir, settings, sigVerify: false, now })
+  const thread = openChainThread({ programsDir, settings, unixSeconds }, signal)
   try {
-    requireCached(local, programs, programsDir)
+    await requireCached(thread, programs, programsDir)
   } catch (error) {
-    local.close()
+    thread.close()
     throw error
   }
-  const copier = copierOf(local, source, { slot, checkTime })
-  const rpc = readingThrough(createRpc(local), copier.copy, source)
+  const copier = copierOf(thread, source, { slot, signal })
+  const rpc = readingThrough(thread, copier.copy, source)
   return {
     chain: chainOnCopy(source, rpc),
     slots: copier.slots,
     async accounts(addresses) {
       await copier.copy(addresses)
-      return addresses.map((address) => local.account(address))
+      return thread.accounts(addresses)
     },
     setAccount(address, account) {
       copier.known.add(address)
-      local.setAccount(address, account)
+      return thread.setAccount(address, account)
     },
     async land(transaction) {
-      checkTime()
-      // The runtime runs in this thread, and others wait for their turn.
-      await new Promise((resolve) => setImmediate(resolve))
       const raw = withStandInSignatures(transaction)
       await copier.copy(decodeWireTransaction(raw).message.keys)
-      return local.send(raw)
+      return thread.send(raw)
     },
-    advance: (seconds) => local.advance(seconds),
-    close() {
-      local.close()
-      setImmediate(collectCopies)
-    },
+    advance: (seconds) => thread.advance(seconds),
+    close: () => thread.close(),
   }
 }
 
-/** The collector does not see the forty megabytes that a runtime has outside of its heap, and would keep many of them. */
-async function collectCopies(): Promise<void> {
-  const [{ setFlagsFromString }, { runInNewContext }] = await Promise.all([import('node:v8'), import('node:vm')])
-  // Compiled code that is stored beside the program is refused by a process whose flags differ from those of the build.
-  setFlagsFromString('--expose-gc')
-  const collect: () => void = runInNewContext('gc')
-  setFlagsFromString('--no-expose-gc')
-  collect()
-}
-
 /** Copies accounts once each, and counts them. */
-function copierOf(local: LocalChain, node: NodeCalls, { slot, checkTime }: { slot: number; checkTime(): void }) {
+function copierOf(thread: ChainThread, node: NodeCalls, { slot, signal }: { slot: number; signal: AbortSignal }) {
   const known = new Set<string>()
   const slots = { oldest: slot, newest: slot }
   let bytes = 0
 
-  async function copyPart(addresses: readonly string[]): Promise<string[]> {
-    checkTime()
+  /** `present` is what the copy has at the addresses. */
+  async function copyPart(addresses: readonly string[], present: readonly (ChainAccount | null)[]): Promise<string[]> {
+    signal.throwIfAborted()
     // The accounts must not be older than those that were read before.
     const read = await askNode('Copying accounts', () => accountsAtSlot(node, addresses, slots.newest))
     slots.newest = Math.max(slots.newest, read.slot)
@@ -141,7 +123,7 @@ function copierOf(local: LocalChain, node: NodeCalls, { slot, checkTime }: { slo
       if (bytes > MAX_COPIED_BYTES) throw tooMuch(`${MAX_COPIED_BYTES / 1024 / 1024} MiB of accounts`)
       known.add(address)
       if (account !== null && (account.executable || OWN_OWNERS.has(account.owner))) continue
-      if (account !== null || local.account(address) !== null) local.setAccount(address, account ?? NO_ACCOUNT)
+      if (account !== null || (present[i] ?? null) !== null) await thread.setAccount(address, account ?? NO_ACCOUNT)
       const token = account && readTokenAccount(account)
       if (token) mints.push(token.mint)
     }
@@ -149,15 +131,20 @@ function copierOf(local: LocalChain, node: NodeCalls, { slot, checkTime }: { slo
   }
 
   async function copy(addresses: readonly string[]): Promise<void> {
-    const isOwn = (address: string) => {
-      const account = local.account(address)
-      return account !== null && (account.executable || OWN_OWNERS.has(account.owner))
-    }
-    const missing = [...new Set(addresses)].filter((address) => !known.has(address) && !isOwn(address))
+    const asked = [...new Set(addresses)].filter((address) => !known.has(address))
+    if (asked.length === 0) return
+    const present = await thread.accounts(asked)
+    const missing = asked.flatMap((address, i) => {
+      const account = present[i] ?? null
+      const isOwn = account !== null && (account.executable || OWN_OWNERS.has(account.owner))
+      return isOwn ? [] : [{ address, account }]
+    })
     if (known.size + missing.length > MAX_COPIED_ACCOUNTS) throw tooMuch(`${MAX_COPIED_ACCOUNTS} accounts`)
     const mints: string[] = []
     for (let at = 0; at < missing.length; at += ACCOUNTS_PER_CALL) {
-      mints.push(...(await copyPart(missing.slice(at, at + ACCOUNTS_PER_CALL))))
+      const part = missing.slice(at, at + ACCOUNTS_PER_CALL)
+      const [addresses, accounts] = [part.map(({ address }) => address), part.map(({ account }) => account)]
+      mints.push(...(await copyPart(addresses, accounts)))
     }
     // Without its mint nothing tells the decimals of a token account.
     if (mints.length > 0) await copy(mints)
@@ -178,8 +165,9 @@ function rentOf({ data }: ChainAccount) {
   }
 }
 
-function requireCached(local: LocalChain, programs: readonly Program[], folder: string): void {
-  const missing = programs.find(({ id }) => !local.account(id)?.executable)
+async function requireCached(thread: ChainThread, programs: readonly Program[], folder: string): Promise<void> {
+  const accounts = await thread.accounts(programs.map(({ id }) => id))
+  const missing = programs.find((_, i) => !accounts[i]?.executable)
   if (missing === undefined) return
   throw internal(
     `${missing.name} (${missing.id}) is not in the program cache ${folder}, from which a rehearsal takes its programs: fill it with \`svc localnet pull\``,
@@ -187,10 +175,15 @@ function requireCached(local: LocalChain, programs: readonly Program[], folder: 
   )
 }
 
+type CopyRpc = Pick<LocalRpc, 'handle'>
+
 /** JSON-RPC over the copy, which has the accounts of each request before it answers. */
-function readingThrough(rpc: LocalRpc, copy: (addresses: readonly string[]) => Promise<void>, source: Chain): LocalRpc {
+function readingThrough(
+  thread: ChainThread,
+  copy: (addresses: readonly string[]) => Promise<void>,
+  source: Chain,
+): CopyRpc {
   return {
-    chain: rpc.chain,
     async handle(body) {
       const { id, method, params } = parseJson(typeof body === 'string' ? body : new TextDecoder().decode(body)) as {
         id: unknown
@@ -202,7 +195,7 @@ function readingThrough(rpc: LocalRpc, copy: (addresses: readonly string[]) => P
         return toJson({ jsonrpc: '2.0', result: await source.call(method, params), id })
       }
       await copy(addressesIn(method, params))
-      return rpc.handle(body)
+      return thread.handle(body)
     },
   }
 }
@@ -223,7 +216,7 @@ function addressesIn(method: string, [first]: readonly unknown[]): string[] {
   }
 }
 
-function chainOnCopy(source: Chain, rpc: LocalRpc): Chain {
+function chainOnCopy(source: Chain, rpc: CopyRpc): Chain {
   const call = async <T>(method: string, params: readonly unknown[]) => {
     const post = async (body: string) => ({ status: 200, text: (await rpc.handle(body)) ?? '' })
     return (await callNode(post, method, params)) as T
@@ -243,8 +236,8 @@ function chainOnCopy(source: Chain, rpc: LocalRpc): Chain {
     // A ticker is taken on the cluster, and its programs are there that the launch will need.
     genesisHash: () => source.genesisHash(),
     hasProgram: (id) => source.hasProgram(id),
-    local: async () => rpc.chain,
-    rpc: async () => rpc,
+    local: () => Promise.reject(new Error('a copied chain runs in another thread')),
+    rpc: () => Promise.reject(new Error('a copied chain runs in another thread')),
     ping: async () => undefined,
     close: async () => undefined,
   }

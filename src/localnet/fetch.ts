@@ -12,7 +12,7 @@ async function requestBody(input: Parameters<typeof fetch>[0], body: unknown): P
  * Sends every request to the chain, whatever its URL: `new Connection('http://localnet', { fetch: localFetch(rpc) })`.
  * In process there is no WebSocket: poll getSignatureStatuses instead of `confirmTransaction`.
  */
-export function localFetch(rpc: LocalRpc): typeof fetch {
+export function localFetch(rpc: Pick<LocalRpc, 'handle'>): typeof fetch {
   return async (input, init) => {
     init?.signal?.throwIfAborted()
     const answer = await rpc.handle(await requestBody(input, init?.body))

@@ -32,6 +32,7 @@ export async function bundles() {
   const program = await bundledProgram({
     svc: 'bin/svc.ts',
     'merkle-worker': 'src/merkle/worker.ts',
+    'chain-worker': 'src/localnet/worker.ts',
     'jq-worker': 'commands/ui/jq-worker.ts',
   })
   const single = await Promise.all([

@@ -13,7 +13,7 @@ const FUNDING_UNITS = 100_000
 export async function buyerFunds(rehearsal: Rehearsal, quoteMint: string, amount: bigint): Promise<void> {
   const { buyer } = rehearsal
   if (quoteMint === WRAPPED_SOL) return rehearsal.fund(buyer, amount + BUYER_LAMPORTS)
-  rehearsal.fund(buyer, BUYER_LAMPORTS)
+  await rehearsal.fund(buyer, BUYER_LAMPORTS)
   await mintOnCopy(rehearsal, quoteMint, amount)
 }
 
@@ -30,7 +30,7 @@ async function mintOnCopy({ context, copy, buyer }: Rehearsal, quoteMint: string
   const [mint, owner, program] = [new PublicKey(quoteMint), new PublicKey(buyer), new PublicKey(account.owner)]
   data.writeUInt32LE(1, 0)
   data.set(owner.toBytes(), 4)
-  copy.setAccount(quoteMint, { ...account, data })
+  await copy.setAccount(quoteMint, { ...account, data })
   const tokens = spl.getAssociatedTokenAddressSync(mint, owner, false, program)
   const { transaction } = await buildTransaction(context, {
     payer: buyer,

@@ -48,7 +48,7 @@ async function migrator(rehearsal: Rehearsal): Promise<string> {
     return signer.address
   }
   rehearsal.addRole(keeper, 'keeper')
-  rehearsal.fund(keeper, KEEPER_LAMPORTS)
+  await rehearsal.fund(keeper, KEEPER_LAMPORTS)
   return keeper
 }
 

@@ -45,9 +45,9 @@ export interface Rehearsal {
   /** Builds and runs one transaction; false where it did not succeed. Throws StoppedRehearsal for one that is vital. */
   run(step: StepAsked, build: () => Promise<{ transaction: Uint8Array }>): Promise<boolean>
   /** Gives a stand-in lamports, before it is part of any transaction. */
-  fund(address: string, lamports: bigint): void
+  fund(address: string, lamports: bigint): Promise<void>
   /** Moves the clock behind the last payment of the preset's vesting. */
-  advancePast(preset: Pick<CurvePreset, 'locked_vesting'>): void
+  advancePast(preset: Pick<CurvePreset, 'locked_vesting'>): Promise<void>
 }
 
 export interface RehearsalRequest {
@@ -88,18 +88,18 @@ export async function openRehearsal(
     async run(asked, build) {
       const { stage, label, claim = null, isVital } = asked
       // Transactions of one moment would have one blockhash, and two that say the same would be one.
-      copy.advance(1)
+      await copy.advance(1)
       const outcome = await runStep(copy, build)
       if (outcome.landed !== null) landings.push({ stage, landed: outcome.landed })
       steps.push({ stage, label, claim, ...outcome.shown })
       if (isVital && outcome.shown.status === 'failed') throw new StoppedRehearsal(label)
       return outcome.shown.status === 'done'
     },
-    fund(address, lamports) {
-      copy.setAccount(address, { lamports, owner: SYSTEM_PROGRAM, data: new Uint8Array(), executable: false })
+    async fund(address, lamports) {
+      await copy.setAccount(address, { lamports, owner: SYSTEM_PROGRAM, data: new Uint8Array(), executable: false })
     },
-    advancePast({ locked_vesting: vesting }) {
-      if (vesting !== undefined) copy.advance(vesting.cliff_seconds + vesting.duration_seconds + 1)
+    async advancePast({ locked_vesting: vesting }) {
+      if (vesting !== undefined) await copy.advance(vesting.cliff_seconds + vesting.duration_seconds + 1)
     },
   }
 }

@@ -22,7 +22,7 @@ export type RehearsalInput = Input<RehearsePoolRoute>
 
 /** A rehearsal takes a second or two; what takes longer waits for a node. */
 const TIME_LIMIT_MS = 60_000
-/** Rehearsals that wait for the one that runs; each one's programs and accounts take tens of megabytes. */
+/** Rehearsals that wait for the one that runs; the thread of each takes tens of megabytes. */
 const MAX_WAITING = 4
 const BUSY_RETRY_SECONDS = 10
 
@@ -42,7 +42,15 @@ export async function rehearsePool(context: Context, input: RehearsalInput): Pro
   waitingRehearsals++
   const before = lastRehearsal
   // One that waits for something that never answers must not keep the others from theirs.
-  const own = before.then(() => rejectLate(TIME_LIMIT_MS, rehearseAlone(context, input), tookTooLong))
+  const own = before.then(() => {
+    const late = new AbortController()
+    const end = () => {
+      const error = tookTooLong()
+      late.abort(error)
+      return error
+    }
+    return rejectLate(TIME_LIMIT_MS, rehearseAlone(context, input, late.signal), end)
+  })
   lastRehearsal = own.catch(() => undefined)
   try {
     return await own
@@ -51,13 +59,12 @@ export async function rehearsePool(context: Context, input: RehearsalInput): Pro
   }
 }
 
-async function rehearseAlone(context: Context, input: RehearsalInput): Promise<Result<RehearsePoolRoute>> {
-  const end = performance.now() + TIME_LIMIT_MS
-  const checkTime = () => {
-    context.ending.throwIfAborted()
-    if (performance.now() < end) return
-    throw tookTooLong()
-  }
+async function rehearseAlone(
+  context: Context,
+  input: RehearsalInput,
+  late: AbortSignal,
+): Promise<Result<RehearsePoolRoute>> {
+  const signal = AbortSignal.any([context.ending, late])
   // What is refused without a copy is refused before one is made.
   await launchImage(input, context.config)
   await requireFreeTicker(context, input)
@@ -65,7 +72,7 @@ async function rehearseAlone(context: Context, input: RehearsalInput): Promise<R
   for (const program of programs) await requireProgram(context.chain, program)
   const named = await curveNamed(context.config, input.preset)
   if (input.type === 'dbc' && named.preset.locked_vesting !== undefined) programs.push(PROGRAMS.lock)
-  const copy = await copyChain({ source: context.chain, config: context.config, programs, checkTime })
+  const copy = await copyChain({ source: context.chain, config: context.config, programs, signal })
   try {
     const onCopy: Context = { ...context, chain: copy.chain, dryRun: true }
     const { launch } = await prepareLaunch(onCopy, input)
