@@ -1,8 +1,6 @@
 /** Every wallet of any list is found in two files and proven, no other is, and no changed byte goes unseen. */
-import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hashShort } from '../../src/claim-page/browser/sha256.ts'
 import { type ClaimSubject, subjectOf } from '../../src/claim-page/browser/site-files.ts'
 import { lookUpWallet } from '../../src/claim-page/browser/wallet-lookup.ts'
 import { indexEntries, indexRoot, listFault } from '../../src/claim-page/browser/whole-list.ts'
@@ -129,17 +127,5 @@ describe('the check of the whole list', () => {
         expect(await indexRoot(parts, subject)).not.toBe(subject.index.root)
       }
     }
-  })
-
-  it('hashes as SHA-256 does, up to two blocks', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 119 }), (message) => {
-        const out = new Uint8Array(40)
-        hashShort(message, message.length, out, 4)
-        expect(Buffer.from(out.subarray(4, 36)).toString('hex')).toBe(
-          createHash('sha256').update(message).digest('hex'),
-        )
-      }),
-    )
   })
 })
