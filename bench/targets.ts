@@ -28,8 +28,8 @@ export const TARGETS: readonly Target[] = [
   { suite: 'localnet', name: 'opened, 50,000 token accounts', floor: 'setAccount × 50,000', atMost: 3 },
   { suite: 'transactions', name: '1,000 submitted, preflight', floor: 'chain.send', atMost: 2.5 },
   { suite: 'transactions', name: '  processor time, preflight', floor: 'processor time of chain.send', atMost: 2 },
-  // Of times: half of the floor's rate.
-  { suite: 'webhooks', name: 'webhooks: delivered and recorded', floor: 'bare undici', atMost: 2 },
+  // Of times: 0.30 of the floor's rate.
+  { suite: 'webhooks', name: 'webhooks: delivered and recorded', floor: 'bare undici', atMost: 3.33 },
   { suite: 'webhooks', name: 'webhooks: 1000 subscriptions', floor: 'one subscription', atMost: 1.3 },
   { suite: 'webhooks', name: 'webhooks: beside', floor: 'the same alone', atMost: 1.05 },
   { suite: 'requests', name: 'GET /v2/health, requests/s', floor: 'bare node:http', atLeast: 0.4 },
