@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
-const FOLDER = resolve(import.meta.dirname, '../../src/claim-page/texts')
+const FOLDER = resolve(import.meta.dirname, '../../src/claim-page/browser/texts')
 const read = (file: string): Record<string, string> => JSON.parse(readFileSync(join(FOLDER, file), 'utf8'))
 const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([each]) => each).sort()
 
