@@ -1,8 +1,8 @@
 /** `svc notes`: texts that a wallet puts on the chain. */
 import type { NoteDrafted } from '../src/api/notes.ts'
 import { paths } from '../src/api/paths.ts'
-import { type Noun, required, text, verb } from './command.ts'
-import { listVerb } from './reads.ts'
+import { type Noun, required, text, verb } from './cli/command.ts'
+import { listVerb } from './cli/reads.ts'
 import { DEMANDS } from './signing/demands.ts'
 import { buildFields, SIGNING } from './signing/flags.ts'
 import { runSigned } from './signing/run.ts'

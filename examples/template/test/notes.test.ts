@@ -8,7 +8,8 @@ let service: Service
 const author = Keypair.generate()
 beforeAll(async () => {
   service = await openService({ dataDir: makeFolder() })
-  await service.services.chain.requestAirdrop(author.publicKey, LAMPORTS_PER_SOL)
+  const chain = await service.services.chain.local()
+  chain.airdrop(author.publicKey.toBase58(), BigInt(LAMPORTS_PER_SOL))
 })
 afterAll(async () => {
   await service.close()
