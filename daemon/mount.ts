@@ -3,7 +3,8 @@ import type { Hono } from 'hono'
 import type { AnyRoute, Input, Result } from '../src/api/route.ts'
 import type { Context } from '../src/context.ts'
 import type { Kernel } from './kernel.ts'
-import { answerRequest, type Handler, type Operation, type Prepare } from './pipeline/pipeline.ts'
+import type { Handler, Operation, Prepare } from './pipeline/handler.ts'
+import { answerRequest } from './pipeline/pipeline.ts'
 import type { RequestEnv } from './pipeline/request-record.ts'
 
 export interface Mount {

@@ -37,7 +37,7 @@ const figures: Record<string, string | number> = {
   tools: sizeOf('tools', '.ci', '.build'),
   rooms: ROOM_PATHS.length,
   'circles of imports': circlesOf(IMPORTS).length,
-  'circles of values': circlesOf(IMPORTS.filter(({ kind }) => kind === 'static')).length,
+
   'a new resource': templateFigures(),
 }
 for (const [what, figure] of Object.entries(figures)) process.stdout.write(`${what.padEnd(20)} ${figure}\n`)

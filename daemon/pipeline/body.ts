@@ -6,8 +6,7 @@ import type { AnyRoute } from '../../src/api/route.ts'
 import { type ApiError, badRequest } from '../../src/platform/errors.ts'
 import type { Config } from '../../src/settings/config.ts'
 import { KIB, MIB } from './body-room.ts'
-import { LARGE_FIELD } from './form.ts'
-import { JsonBounds } from './json-bounds.ts'
+import { JsonBounds, LARGE_FIELD } from './json-bounds.ts'
 
 export interface RequestBody {
   raw: Uint8Array<ArrayBuffer>

@@ -1,14 +1,12 @@
 /** Multipart forms: their parts are counted and measured before the form is parsed, and the form is parsed once. */
 import { badRequest } from '../../src/platform/errors.ts'
 import type { RequestBody } from './body.ts'
-import { JsonBounds, tooLargeBeside } from './json-bounds.ts'
+import { JsonBounds, LARGE_FIELD, tooLargeBeside } from './json-bounds.ts'
 
 /** The most parts that a form may have. The form with the most fields, that of a pool, has fifteen. */
 const MOST_PARTS = 32
 /** The limit in bytes for the headers of one part. */
 const LONGEST_HEAD = 4 * 1024
-/** The only field of a body that may be large: a file in a form, base64 text in JSON. */
-export const LARGE_FIELD = 'image'
 
 /** Returns the fields of a multipart form, files as base64. `textLimit` bounds all but the image, in bytes. */
 export async function parseForm(body: RequestBody, textLimit: number): Promise<Record<string, string>> {

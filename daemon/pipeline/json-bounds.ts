@@ -5,6 +5,8 @@ import { type ApiError, badRequest } from '../../src/platform/errors.ts'
 export const MAX_JSON_DEPTH = 32
 /** The most fields and list elements of a whole body; the largest body that any route accepts has about 3,000. */
 const MOST_VALUES = 10_000
+/** The only field of a body that may be large: a file in a form, base64 text in JSON. */
+export const LARGE_FIELD = 'image'
 
 const QUOTE = 34
 const COMMA = 44

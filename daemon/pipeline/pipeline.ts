@@ -1,43 +1,15 @@
 /** The path of every request: id, length, bearer, rate and the route's scope; `read` and `write` are its two ends. */
 
 import type { Context } from 'hono'
-import type { AnyRoute, Input, Result } from '../../src/api/route.ts'
-import type { Context as OperationContext } from '../../src/context.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import type { Kernel } from '../kernel.ts'
 import { errorResponse, jsonResponse } from './answer.ts'
 import { authenticate, requireScopes } from './bearer.ts'
+import type { Handler } from './handler.ts'
 import { addRateLimits, quotasOf } from './rate-limit.ts'
 import { read } from './read.ts'
 import type { RequestEnv } from './request-record.ts'
 import { incomingBody, write } from './write.ts'
-
-export type Operation<R extends AnyRoute> = (
-  context: OperationContext,
-  input: Input<R>,
-) => Result<R> | Promise<Result<R>>
-
-/** Replaces body validation for a `raw` route: reads the bytes before the Idempotency-Key is claimed. */
-export type Prepare<I> = (kernel: Kernel, raw: Uint8Array<ArrayBuffer>) => Promise<I>
-
-export interface Handler {
-  route: AnyRoute
-  // biome-ignore lint/suspicious/noExplicitAny: the pair of route and operation is checked where it is mounted
-  operation: Operation<any>
-  prepare?: Prepare<unknown>
-  /** The operation reads nothing but stored records, so that its answer holds until the database changes. */
-  stored?: true
-}
-
-/** What the pipeline reads of a request. */
-export interface AskedRequest {
-  /** Version of the database when the request came. */
-  version: number | undefined
-  headers: Headers
-  /** Path and query. */
-  target: string
-  params: Record<string, string>
-}
 
 /** Path and query of an absolute URL that is written as the URL standard writes it. */
 function targetOf(url: string): string {

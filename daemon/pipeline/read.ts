@@ -5,7 +5,7 @@ import type { AnswerMeta } from '../../src/client.ts'
 import type { Kernel, KnownKey, StoredText } from '../kernel.ts'
 import { envelope } from './answer.ts'
 import { makeContext, UNLINKED } from './context.ts'
-import type { AskedRequest, Handler } from './pipeline.ts'
+import type { AskedRequest, Handler } from './handler.ts'
 
 /** An answer without its headers. */
 export interface Sealed {

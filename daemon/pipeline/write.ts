@@ -22,8 +22,8 @@ import {
 } from './body.ts'
 import { makeContext, UNLINKED } from './context.ts'
 import { parseForm } from './form.ts'
+import type { AskedRequest, Handler } from './handler.ts'
 import { claimIdempotencyKey, type KeyClaim, type ReplayedAnswer, readIdempotencyKey } from './idempotency.ts'
-import type { AskedRequest, Handler } from './pipeline.ts'
 import { inputOf, type Sealed, sealAnswer } from './read.ts'
 import { hashRequest, type RequestHashes } from './request-hash.ts'
 

@@ -16,7 +16,7 @@ import { listEntries } from '../../src/operations/merkle-trees/list-entries.ts'
 import { listMerkleTrees } from '../../src/operations/merkle-trees/list-merkle-trees.ts'
 import { badRequest } from '../../src/platform/errors.ts'
 import type { Mount } from '../mount.ts'
-import type { Prepare } from '../pipeline/pipeline.ts'
+import type { Prepare } from '../pipeline/handler.ts'
 
 const prepareTree: Prepare<TreeInput> = async (kernel, raw) => {
   const built = await buildTreeFromBody(kernel, raw)

@@ -3,7 +3,8 @@ import type { Worker } from '../../src/api/service.ts'
 import type { WorkerDefinition, WorkerServices } from './definition.ts'
 import { createWorkerRunner, type TickOutcome, type WorkerRunnerOptions } from './runner.ts'
 import { workerStates } from './state.ts'
-import { systemTiming, type Timing } from './timing.ts'
+import { systemTiming } from './system-timing.ts'
+import type { Timing } from './timing.ts'
 
 /** Milliseconds that `stop` waits for running ticks. */
 const STOP_TIMEOUT_MS = 8_000

@@ -1,5 +1,4 @@
-/** The schedules and timers of the workers, which a test can replace. */
-import { everySlot } from './cron.ts'
+/** What workers need of timers and schedules; a test can replace it. */
 
 /** Regular moments of Unix time: one every `everyMs` milliseconds, `offsetMs` after each multiple of it. */
 export interface WorkerSchedule {
@@ -14,13 +13,4 @@ export interface Timing {
   every(schedule: WorkerSchedule, act: (slot: number) => void): () => void
   /** Milliseconds of a monotonic clock. */
   elapsed(): number
-}
-
-export const systemTiming: Timing = {
-  after(milliseconds, act) {
-    const timer = setTimeout(act, milliseconds)
-    return () => clearTimeout(timer)
-  },
-  every: (schedule, act) => everySlot(schedule, act, systemTiming),
-  elapsed: () => performance.now(),
 }

@@ -1,0 +1,31 @@
+/** What the pipeline gets of a mounted route and of a request. */
+import type { AnyRoute, Input, Result } from '../../src/api/route.ts'
+import type { Context as OperationContext } from '../../src/context.ts'
+import type { Kernel } from '../kernel.ts'
+
+export type Operation<R extends AnyRoute> = (
+  context: OperationContext,
+  input: Input<R>,
+) => Result<R> | Promise<Result<R>>
+
+/** Replaces body validation for a `raw` route: reads the bytes before the Idempotency-Key is claimed. */
+export type Prepare<I> = (kernel: Kernel, raw: Uint8Array<ArrayBuffer>) => Promise<I>
+
+export interface Handler {
+  route: AnyRoute
+  // biome-ignore lint/suspicious/noExplicitAny: the pair of route and operation is checked where it is mounted
+  operation: Operation<any>
+  prepare?: Prepare<unknown>
+  /** The operation reads nothing but stored records, so that its answer holds until the database changes. */
+  stored?: true
+}
+
+/** What the pipeline reads of a request. */
+export interface AskedRequest {
+  /** Version of the database when the request came. */
+  version: number | undefined
+  headers: Headers
+  /** Path and query. */
+  target: string
+  params: Record<string, string>
+}
