@@ -17,14 +17,14 @@ import { shapeRedactor } from '../src/settings/redaction.ts'
 
 export { outputTaken } from '../commands/cli/standard-output.ts'
 
-/** The daemon's parts are loaded by the commands that run them in this process. */
+/** Each part of the daemon is loaded when a command runs it in this process. */
 const DAEMON: DaemonParts = {
   openLocal: async (config) => (await import('../daemon/local.ts')).openLocal(config),
   serve: async (config, load) => (await import('../daemon/serve.ts')).serve(config, load),
   serveLocalnet: async (config) => (await import('../daemon/localnet.ts')).serveLocalnetAlone(config),
 }
 
-/** The process that runs the command: the same object, which `withTerminal` knows by its identity. */
+/** The process that runs the command. It must be this one object, because `withTerminal` compares identities. */
 const ofProcess: Host = Object.assign(processTerminal, {
   on: process.on.bind(process),
   once: process.once.bind(process),
@@ -88,7 +88,7 @@ async function runCommand(argv: readonly string[], host: Host): Promise<number> 
   }
 }
 
-/** Tells of variables with a typing mistake, to people alone; `svc doctor` lists them by itself. */
+/** Warns a person about variables with a typing mistake; `svc doctor` lists them itself. */
 async function tellUnreadVariables({ command }: ParsedCommand, session: OpenSession, { env }: Host): Promise<void> {
   if (command === 'doctor' || unknownVariables(env).length === 0) return
   if ((await session.format().catch(() => 'table')) === 'json') return
@@ -97,7 +97,7 @@ async function tellUnreadVariables({ command }: ParsedCommand, session: OpenSess
   }
 }
 
-/** The failure as it concerns what was typed: the API's fields by their flags, and the value that was meant. */
+/** The failure in the user's words: flags in place of the API's fields, and the value that was probably meant. */
 async function inWordsOfUser(
   error: unknown,
   argv: readonly string[],
@@ -112,8 +112,8 @@ async function inWordsOfUser(
 }
 
 /**
- * What has changed something cannot be asked again, as a key is shown once: an answer that the options do not fit is
- * shown whole before they are reported.
+ * If the options do not fit the answer of a change, the whole answer is shown before the failure: a new API key, for
+ * example, cannot be read a second time.
  */
 async function showAnswer(outcome: CommandOutcome, { calls }: Verb, session: OpenSession): Promise<void> {
   const { ui } = session

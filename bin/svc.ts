@@ -14,8 +14,8 @@ if (text === undefined) run()
 else standardOutput(1).write(text)
 
 /**
- * Linux ignores signals that the first process of a container has no listener for, so there the default has to be one:
- * it ends the process until whatever runs has a listener of its own.
+ * Linux ignores signals for which the first process of a container has no listener. This listener ends the process
+ * until the command has added its own.
  */
 function endAtSignals(): void {
   for (const [signal, number] of [['SIGINT', 2] as const, ['SIGTERM', 15] as const]) {
@@ -34,7 +34,7 @@ function isRootHelp(): boolean {
 }
 
 function run(): void {
-  // The file that starts is CommonJS, which knows no `await` outside of a function.
+  // The entry file is CommonJS, which has no top-level `await`.
   void import('./main.ts').then(async ({ main, outputTaken }) => {
     process.exitCode = await main(argv)
     await outputTaken()

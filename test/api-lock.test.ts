@@ -29,7 +29,7 @@ describe('the lock of the API', () => {
   it('names an operation that is gone, with the command that accepts it', () => {
     const { postPools: _, ...rest } = before
     expect(brokenOperations(before, rest)).toEqual([
-      'postPools is gone. If its callers can go on, or have to change: npm run docs -- --accept postPools',
+      'postPools is gone. Once its callers are safe or know what to change: npm run docs -- --accept postPools',
     ])
   })
 

@@ -1,11 +1,14 @@
-/** The OpenAPI document as the build writes it: the contract, with each request in curl, TypeScript and as a command. */
+/**
+ * Makes the OpenAPI document that the build writes: the contract, with samples of each request for curl, TypeScript
+ * and svc.
+ */
 import { api } from '../src/api/index.ts'
 import { openApiDocument } from '../src/api/openapi.ts'
 import { type DocumentWithRequests, requestExample } from '../src/api/request-examples.ts'
 import type { AnyRoute } from '../src/api/route.ts'
 import { allVerbs, codeSamples } from './code-samples.ts'
 
-/** The document of these sources, with `x-codeSamples` in every operation. */
+/** The document with `x-codeSamples` in every operation. */
 export async function apiDocument(): Promise<ReturnType<typeof openApiDocument>> {
   const document = openApiDocument()
   const { paths } = document as unknown as DocumentWithRequests

@@ -1,6 +1,6 @@
 /**
- * Holds every operation to the shape that it had at the last release: `docs/openapi.lock.json` has a hash of each.
- * Without arguments it adds new operations; `--check` only compares; `--accept ID…` takes changed or missing ones as they are now.
+ * Compares every operation with its shape at the last release: `docs/openapi.lock.json` has a hash of each.
+ * Without arguments it adds new operations; `--check` only compares; `--accept ID…` accepts changed or missing ones.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -11,14 +11,14 @@ const FILE = 'docs/openapi.lock.json'
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 type Lock = Record<string, string>
 
-/** What people read, which no program depends on. */
+/** Texts for people, on which no program depends. */
 const TEXTS = ['description', 'summary', 'example', 'examples', 'tags', 'x-codeSamples']
-/** Lists that mean the same in any order. */
+/** Lists whose order has no meaning. */
 const SETS = ['required', 'enum', 'type']
 /** Objects whose keys are names, which may be words such as `description`. */
 const NAMED = ['properties', 'headers', 'responses', 'content', 'paths']
 
-/** A part of the document without its texts, with its references replaced by what they lead to, in one order. */
+/** A part of the document without its texts, with references resolved and keys sorted. */
 function shapeOf(part: Json, document: Json, key = '', above: readonly string[] = []): Json {
   if (Array.isArray(part)) {
     const items = part.map((item) => shapeOf(item, document, '', above))
@@ -28,7 +28,7 @@ function shapeOf(part: Json, document: Json, key = '', above: readonly string[] 
   if (typeof part !== 'object' || part === null) return part
   const { $ref } = part
   if (typeof $ref === 'string') {
-    // A schema that holds itself is named where it does so.
+    // A schema that contains itself is named there, which ends the recursion.
     if (above.includes($ref)) return { $ref }
     const target = $ref
       .slice(2)
@@ -60,12 +60,12 @@ export function operationHashes(document: object): Lock {
   return hashes
 }
 
-/** What callers of the locked operations would notice: each changed or missing one, with what to do. */
+/** A line for each locked operation that changed or is missing, with what to do. */
 export function brokenOperations(locked: Lock, now: Lock): string[] {
   return Object.entries(locked).flatMap(([id, hash]) => {
     if (now[id] === hash) return []
-    const what = now[id] === undefined ? 'is gone' : 'takes or answers something else than before'
-    return [`${id} ${what}. If its callers can go on, or have to change: npm run docs -- --accept ${id}`]
+    const what = now[id] === undefined ? 'is gone' : 'has another input or answer than before'
+    return [`${id} ${what}. Once its callers are safe or know what to change: npm run docs -- --accept ${id}`]
   })
 }
 

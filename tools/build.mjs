@@ -1,7 +1,7 @@
 // Builds dist/: the command with its workers, the tree engine, the typed client, the claim page and the reference page.
-// Native modules stay outside; every other package is bundled in the version of the lock file. `--if-changed` builds
-// only if a source has changed. Files are written beside and renamed, and those of earlier builds stay for a month, so
-// that a daemon that runs from dist/ is not disturbed.
+// Native modules are not bundled; every other package is, in the version of the lock file. `--if-changed` builds
+// only if a source has changed. Files are replaced by renaming, and files of earlier builds stay for a month, so that
+// a daemon can run from dist/ meanwhile.
 import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { relative } from 'node:path'
 import { tsImport } from 'tsx/esm/api'
@@ -42,7 +42,7 @@ const { apiDocument } = await tsImport('./api-document.ts', import.meta.url)
 for (const { name, load } of NOUNS) {
   await put(`dist/help/${name}.json`, JSON.stringify(nounHelp(name, await load())))
 }
-// The version is this package's, which the sources know only once they are built.
+// The sources get the version of this package only when they are built.
 const commands = { ...(await commandTree()), version }
 for (const noun of commands.commands) await put(`dist/help/${noun.name}.commands.json`, JSON.stringify(noun))
 await put('dist/help/commands.json', `${JSON.stringify(commands, undefined, 2)}\n`)
@@ -56,7 +56,7 @@ for (const file of ['index.html', 'claim.css']) {
   await put(`dist/claim-page/${file}`, await readFile(`src/claim-page/browser/${file}`))
 }
 for (const file of await readdir('src/claim-page/browser/texts')) {
-  // English is in the script.
+  // English is part of the script.
   const texts = JSON.parse(await readFile(`src/claim-page/browser/texts/${file}`, 'utf8'))
   if (file !== 'en.json') await put(`dist/claim-page/texts/${file}`, JSON.stringify(texts))
 }
@@ -68,7 +68,7 @@ for (const file of ['swagger-ui-bundle.js', 'swagger-ui.css']) {
   await put(`dist/docs/${file}`, await readFile(`${SWAGGER_UI}/${file}`))
 }
 await put('dist/THIRD-PARTY-LICENSES.txt', await thirdPartyLicenses(bundled))
-// The entries come last, because they name the other files.
+// The entries are written last, because they load the other files.
 for (const { path, code } of bundled.toSorted((a, b) => Number(a.isEntry) - Number(b.isEntry))) {
   await put(`dist/${path}`, code)
 }

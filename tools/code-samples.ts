@@ -1,4 +1,4 @@
-/** Writes the example of an operation as a line of curl, as a call of the typed client, and as the command for it. */
+/** Writes the example of an operation for curl, for the typed client and for svc. */
 import type { Verb } from '../commands/cli/command.ts'
 import { NOUNS } from '../commands/cli/nouns.ts'
 import type { RequestExample } from '../src/api/request-examples.ts'
@@ -12,8 +12,8 @@ export interface CodeSample {
 }
 
 /**
- * Which example of a command shows the operation, if the first one shows something else; null for an operation that no
- * command makes by itself.
+ * A part of the command's example that shows the operation, if the first example shows something else; null if no
+ * command calls the operation alone.
  */
 const EXAMPLES: Readonly<Record<string, RegExp | null>> = {
   'service.cluster': null,
@@ -48,7 +48,7 @@ export function codeSamples(
   ]
 }
 
-/** An example of the verb that makes this request before others, and makes the fewest others. */
+/** An example of the verb that makes this request first, and the fewest others. */
 function commandOf(name: string, { method, path }: AnyRoute, verbs: readonly Verb[]): string | undefined {
   const wanted = name in EXAMPLES ? EXAMPLES[name] : /^/
   const place = ({ calls }: Verb) =>
@@ -79,7 +79,7 @@ function curlSample({ method, path, public: open }: AnyRoute, example: RequestEx
   return parts.join(' \\\n  ')
 }
 
-/** One line where it is short, else a line for each field. */
+/** One line if it is short, otherwise a line for each field. */
 function compactJson(value: object): string {
   const text = JSON.stringify(value)
   return text.length <= 60 ? text : JSON.stringify(value, null, 2)
@@ -105,7 +105,7 @@ function clientSample(name: string, { method, list }: AnyRoute, { path, query, b
   ].join('\n')
 }
 
-/** The value as TypeScript, on one line where it is short. */
+/** The value as TypeScript, on one line if it is short. */
 function literal(value: unknown, indent = ''): string {
   if (typeof value === 'string') return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

@@ -1,4 +1,4 @@
-/** Writes the generated documents and error tables; with --check, fails where a file has drifted. */
+/** Writes the generated documents and error tables; with --check, fails if a file does not match the code. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import {
   environmentName,
@@ -24,7 +24,7 @@ function configuration(): string {
       const fallback = value === undefined ? '' : `\`${Array.isArray(value) ? value.join(',') : String(value)}\``
       const meaning = `${about}${secret ? ' (environment only)' : ''}`
       const inProject =
-        project !== true ? `no: ${project}` : projectChoicesReason === undefined ? 'yes' : 'a word, no URL'
+        project !== true ? `no: ${project}` : projectChoicesReason === undefined ? 'yes' : 'a name, not a URL'
       const file = fileVariable(name as SettingName)
       const variables = `\`${environmentName(name)}\`${file === undefined ? '' : ` or \`${file}\``}`
       return `| \`${name}\` | ${variables} | ${kind} | ${fallback} | ${meaning} | ${inProject} |`
@@ -34,56 +34,56 @@ function configuration(): string {
 
 A setting is looked up in this order: flag, environment (the variable, or the [file](#secrets-from-files) that it names), project file, profile, default. \`svc config list\` shows every value and where it came from.
 
-- **Project file**: the nearest \`${PROJECT_FILE}\` from the working folder up to the edge of its repository (the folder with \`.git\`) or the home, whichever comes first; outside both, the working folder's alone. A JSON object of settings, of those that the last column below allows: anybody's clone may hold one. [More](#project-file).
+- **Project file**: the nearest \`${PROJECT_FILE}\`, searched from the working folder up to the top of its repository (the folder with \`.git\`) or the home folder, whichever comes first. Outside both, only the working folder is searched. It is a JSON object of settings. Any clone may contain one, so only the settings that the last column allows may be in it. [More](#project-file).
 - **Profiles**: \`svc config set NAME VALUE\` writes the current profile, \`$XDG_CONFIG_HOME/svc/profiles.json\`; \`--profile\` picks another.
 - **Data folder**: \`$XDG_DATA_HOME/svc\` unless \`data-dir\` says otherwise. [What is refused](#files).
-- A \`SVC_…\` variable that nothing reads is told on stderr where it is a typing mistake (\`SVC_APIKEY\`), and by \`svc doctor\` and \`svc serve\` in any case; with \`-o json\`, by \`svc doctor\` alone.
-- \`NODE_ENV=production\` makes every \`internal_error\` say only "Something went wrong", or which setting is not set; the cause is in the log. \`svc serve\` then wants cluster and database named (\`SVC_URL\`, \`SVC_DATABASE_URL\`, each also as \`…_FILE\`; \`SVC_DATABASE_URL=sqlite\` is the file in the data folder), and refuses to start otherwise: a setting that was lost must not become the embedded chain or an empty database.
+- svc warns on stderr about a \`SVC_…\` variable with a typing mistake (\`SVC_APIKEY\`). \`svc doctor\` and \`svc serve\` report every \`SVC_…\` variable that nothing reads. With \`-o json\`, only \`svc doctor\` does.
+- \`NODE_ENV=production\` makes every \`internal_error\` say only "Something went wrong", or which setting is not set; the cause is in the log. \`svc serve\` then starts only if cluster and database are set (\`SVC_URL\`, \`SVC_DATABASE_URL\`, each also as \`…_FILE\`; \`SVC_DATABASE_URL=sqlite\` is the file in the data folder). Otherwise a lost setting would give you the embedded chain or an empty database.
 
 | Setting | Environment | Type | Default | Meaning | In \`${PROJECT_FILE}\` |
 |---|---|---|---|---|---|
 ${rows.join('\n')}
 
-An empty environment variable (\`SVC_X=\`, as Compose makes of \`\${X:-}\`) is no value: the setting is as without it, and an error about a secret or a file that is missing says that its variable is empty.
+An empty environment variable (\`SVC_X=\`, as Compose makes of \`\${X:-}\`) counts as not set. An error about a missing secret or file says that its variable is empty.
 
 ## Secrets from files
 
-Every setting that is a secret, or a URL that may hold one, is also read from a file: \`SVC_DATABASE_URL_FILE=/run/secrets/database-url\` in place of \`SVC_DATABASE_URL\`. That is how systemd (\`LoadCredential=\`), Docker and Kubernetes hand out secrets; an environment variable with the value itself is seen by every child process and in crash reports.
+Every setting that is a secret, or a URL that may hold one, is also read from a file: \`SVC_DATABASE_URL_FILE=/run/secrets/database-url\` in place of \`SVC_DATABASE_URL\`. systemd (\`LoadCredential=\`), Docker and Kubernetes provide secrets in this way. An environment variable with the value itself is visible to every child process and in crash reports.
 
-- The path is absolute. It must lead to a regular file of at most ${SECRET_FILE_BYTES / 1024} KiB of UTF-8 text, read once at the start; one line break at its end is left out, and an empty file is refused.
-- Links are followed and the file may be root's or another user's: the variable is the operator's own word, and secret volumes are links to files of root. A file that anybody can write is refused, and so is one of this user's own that others can read (\`chmod 600\`).
-- \`SVC_X\` and \`SVC_X_FILE\` together are refused, and a \`SVC_X_FILE\` for a setting that is no secret as well. \`svc config list\` and \`svc doctor\` show the file, never the value.
-- \`SVC_API_KEY_FILE\` follows the same rules; \`--api-key-file\` and a profile's \`api-key-file\` those of [key files](#files). \`signer.keypair\` is a path already and keeps the rules of key files: where a volume holds links, copy it to a file of this user's own first.
+- The path is absolute. It must lead to a regular file of at most ${SECRET_FILE_BYTES / 1024} KiB of UTF-8 text, read once at the start; one line break at its end is removed, and an empty file is refused.
+- Links are followed, and the file may belong to root or another user: the operator set the variable, and secret volumes are links to files of root. A file that anybody can write is refused. So is a file of this user that others can read (\`chmod 600\`).
+- \`SVC_X\` and \`SVC_X_FILE\` together are refused, and so is a \`SVC_X_FILE\` for a setting that is not a secret. \`svc config list\` and \`svc doctor\` show the file, never the value.
+- \`SVC_API_KEY_FILE\` follows the same rules; \`--api-key-file\` and \`api-key-file\` in a profile follow those of [key files](#files). \`signer.keypair\` is a path already and follows the rules of key files: if a volume contains links, copy it to a file of this user first.
 
 ## Reloading
 
-\`kill -HUP\` has a daemon without a terminal take up changes of: ${reloadable()}. All others need a restart. [More](operating.md#reloading).
+\`kill -HUP\` makes a daemon without a terminal reload: ${reloadable()}. All others need a restart. [More](operating.md#reloading).
 
 ## Project file
 
-- It counts when file and folder belong to this user and others cannot write them; it is no link. A checkout of another user, as in some CI containers, is refused with the reason: \`--trust-project\` takes it for one command, for the same settings.
-- An \`api\` that it sets gets no key and has nothing signed here, whatever it answers, until \`--api\` (or \`SVC_API\`) names it too.
+- It is used only if file and folder belong to this user, others cannot write them, and the file is not a link. A checkout of another user, as in some CI containers, is refused with the reason; \`--trust-project\` accepts it for one command, for the same settings.
+- If it sets \`api\`, svc sends that API no key and signs nothing that it answers, until \`--api\` (or \`SVC_API\`) names it too.
 
 ## Files
 
-- The data folder is this user's and nobody else can write it; every command that uses it refuses another. It is made 0700 and its files 0600; where others could read an existing folder or database, that is closed.
-- \`daemon.json\`, \`localnet.json\`, the databases and every key file (\`operator.key\`, \`encryption.key\`, \`--api-key-file\`, \`signer.keypair\`, \`-k\`, \`--secret-file\`) are opened without following links, and refused where they belong to another user or lie in a folder that others can write. A key that others can read is refused. Files of your own in a folder like \`/tmp\` (with its sticky bit) are taken. \`daemon.json\` and \`localnet.json\` count only while a process holds the lock beside them: a folder that came with them, in a clone or an archive, leads nowhere.
-- A database that holds data and not this installation's fingerprint is refused, and so is an empty one beside the keys of an earlier one (\`encryption.key\`, \`operator.key\`): restore what is missing, or remove those keys to begin anew.
+- The data folder must belong to this user, and nobody else may write it; otherwise commands refuse it. It is created with mode 0700 and its files with 0600. If others can read an existing folder or database, svc takes that permission away.
+- \`daemon.json\`, \`localnet.json\`, the databases and every key file (\`operator.key\`, \`encryption.key\`, \`--api-key-file\`, \`signer.keypair\`, \`-k\`, \`--secret-file\`) are opened without following links. They are refused if they belong to another user or are in a folder that others can write. A key that others can read is refused. Your own files in a folder like \`/tmp\` (with its sticky bit) are accepted. \`daemon.json\` and \`localnet.json\` count only while a process holds the lock beside them, so copies of them from a clone or an archive have no effect.
+- A database with data and without this installation's fingerprint is refused. So is an empty database beside the keys of an earlier one (\`encryption.key\`, \`operator.key\`): restore what is missing, or remove those keys to start again.
 
 ## Cluster
 
-\`-u\` / \`--url\` (setting \`url\`) says which chain is meant: \`embedded\`, \`mainnet-beta\` (\`m\`), \`devnet\` (\`d\`), \`testnet\` (\`t\`), \`localhost\` (\`l\`, http://127.0.0.1:8899) or an RPC URL. Where no svc setting names one, \`json_rpc_url\` of the Solana CLI (\`~/.config/solana/cli/config.yml\`) does; else it is the embedded chain. \`svc status\`, \`svc doctor\` and the start of \`svc serve\` say which one it came to.
+\`-u\` / \`--url\` (setting \`url\`) chooses the chain: \`embedded\`, \`mainnet-beta\` (\`m\`), \`devnet\` (\`d\`), \`testnet\` (\`t\`), \`localhost\` (\`l\`, http://127.0.0.1:8899) or an RPC URL. If no svc setting names one, svc uses \`json_rpc_url\` of the Solana CLI (\`~/.config/solana/cli/config.yml\`), otherwise the embedded chain. \`svc status\`, \`svc doctor\` and the start of \`svc serve\` show which one is used.
 
-- RPC URLs may hold keys: answers, logs, \`svc config\` and daemon.json show the host alone. Clients are told \`public-rpc-url\` where it is set.
-- Several RPC endpoints of one cluster are \`rpc-urls\`: [nodes](nodes.md).
+- RPC URLs may contain keys: answers, logs, \`svc config\` and daemon.json show only the host. Clients see \`public-rpc-url\` if it is set.
+- \`rpc-urls\` takes several RPC endpoints of one cluster: [nodes](nodes.md).
 - A running daemon works on one cluster; a command with \`-u\` for another is refused.
-- \`svc webhooks create\` and \`update\` keep \`--url\` for the receiver: the cluster is \`-u\` there.
+- \`svc webhooks create\` and \`update\` use \`--url\` for the receiver; use \`-u\` for the cluster there.
 
 ## Embedded chain
 
-A real Solana runtime whose accounts, history and clock live in the data folder (\`chain.db\`). It opens at its first use and belongs to one process: \`svc serve\` and \`svc localnet start\` serve it as JSON-RPC on \`rpc-host\` (loopback, whatever \`host\` is) and \`rpc-port\` and as WebSocket on the port after it, and say where in \`localnet.json\` (\`pid\`, \`rpc_url\`, \`ws_url\`; the daemon's also in \`daemon.json\`). Commands use the process that serves it, else open it themselves. When 8899 is taken and no \`rpc-port\` is set, or with \`--port 0\`, a free pair is used.
+A real Solana runtime whose accounts, history and clock are stored in the data folder (\`chain.db\`). It opens at its first use and belongs to one process. \`svc serve\` and \`svc localnet start\` serve it as JSON-RPC on \`rpc-host\` (loopback, whatever \`host\` is) and \`rpc-port\`, and as WebSocket on the next port. They write the addresses to \`localnet.json\` (\`pid\`, \`rpc_url\`, \`ws_url\`), the daemon also to \`daemon.json\`. Commands use the process that serves it, or open it themselves. If 8899 is taken and no \`rpc-port\` is set, or with \`--port 0\`, a free pair of ports is used.
 
-Programs come from the program cache (\`programs-dir\`): \`<program id>.so\` and \`accounts/<address>.json\`, filled by \`svc localnet pull\` from a cluster or a folder. \`manifest.json\` there holds the SHA-256, source, slot and loader of each. A chain takes what is in the cache when it opens.
+Programs come from the program cache (\`programs-dir\`): \`<program id>.so\` and \`accounts/<address>.json\`, filled by \`svc localnet pull\` from a cluster or a folder. \`manifest.json\` there has the SHA-256, source, slot and loader of each. A chain loads the programs of the cache when it opens.
 `
 }
 
@@ -110,7 +110,7 @@ function roomTables(): string {
 const ARCHITECTURE = 'docs/architecture.md'
 const [BEGIN, END] = ['<!-- rooms: written by npm run docs from tools/rooms.ts -->', '<!-- end of rooms -->']
 
-/** The hand-written page with its table of rooms written anew. */
+/** The hand-written page with its table of rooms replaced. */
 function architecture(): string {
   const page = readFileSync(ARCHITECTURE, 'utf8')
   const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)]

@@ -1,4 +1,7 @@
-/** Generates the error tables of programs from their SDKs, as source files that are checked with the generated documents. */
+/**
+ * Generates the error tables of programs from their SDKs, as source files that are checked with the generated
+ * documents.
+ */
 import { createRequire } from 'node:module'
 
 interface IdlError {
@@ -16,7 +19,7 @@ export async function errorTables(): Promise<Record<string, string>> {
   return {
     [`${FOLDER}/anchor.ts`]: source(
       'ANCHOR_CODES',
-      'the Anchor framework, which any program built on it gives',
+      'the Anchor framework, which every program built on it can return',
       anchor(),
     ),
     [`${FOLDER}/dbc.ts`]: source('DBC_CODES', 'Meteora DBC', DynamicBondingCurveIdl.errors),
@@ -35,8 +38,8 @@ function anchor(): IdlError[] {
 }
 
 /**
- * Reads Core's errors, whose codes count from 0 without a gap. An error adds lines about its source, so only the first
- * line is the program's message.
+ * Reads Core's errors, whose codes count up from 0 without a gap. Only the first line of an error is the program's
+ * message; the SDK adds others.
  */
 async function core(): Promise<IdlError[]> {
   const { createMplCoreProgram, getMplCoreErrorFromCode } = await import('@metaplex-foundation/mpl-core')

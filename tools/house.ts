@@ -16,7 +16,7 @@ function sizeOf(...folders: string[]): string {
   return `${files.reduce((sum, file) => sum + lineCount(file), 0)} lines in ${files.length} files`
 }
 
-/** What the template resource consists of, and the lines that it adds to files of the house. */
+/** What the template resource consists of: its own files, and the lines that it adds to other files. */
 function templateFigures(): string {
   const own = tracked.filter((file) => file.startsWith('examples/template/'))
   const wiring: Record<string, { insert: string[] }[]> = JSON.parse(

@@ -1,4 +1,7 @@
-/** Generates the layouts of programs' instructions from their SDKs, as source files that are checked with the generated documents. */
+/**
+ * Generates the layouts of programs' instructions from their SDKs, as source files that are checked with the generated
+ * documents.
+ */
 
 /** The part of an Anchor IDL that layouts are made of. */
 interface Idl {
@@ -16,7 +19,7 @@ interface Field {
 }
 
 const FOLDER = 'src/chain/instructions/generated'
-/** The width of a line of source, as the formatter has it. */
+/** The width of a line of source, as in the formatter's settings. */
 const LINE_WIDTH = 120
 const PLAIN = new Set(['u8', 'u16', 'u32', 'u64', 'u128', 'i64', 'bool', 'string', 'pubkey'])
 
@@ -51,10 +54,10 @@ function source(table: string, owner: string, idl: Idl): string {
   ].join('\n')
 }
 
-/** The arguments up to the first that is no plain value; those of a struct are counted as arguments. */
+/** The arguments up to the first that is not a plain value; the fields of a struct count as arguments. */
 const plainArgs = (idl: Idl, fields: readonly Field[]): [string, string][] => readPlain(idl, fields).args
 
-/** `isWhole` is false where a field that is no plain value ends the list. */
+/** `isWhole` is false if a field that is not a plain value ends the list. */
 function readPlain(idl: Idl, fields: readonly Field[]): { args: [string, string][]; isWhole: boolean } {
   const args: [string, string][] = []
   for (const { name, type } of fields) {

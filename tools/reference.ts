@@ -1,4 +1,4 @@
-/** Writes docs/cli.md from the command declarations; with --check, fails where the file has drifted. */
+/** Writes docs/cli.md from the command declarations; with --check, fails if the file does not match them. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { CommandInput, Verb } from '../commands/cli/command.ts'
 import { EXIT_CODES, GLOBAL_OPTIONS, NOUNS } from '../commands/cli/nouns.ts'
@@ -56,24 +56,27 @@ svc <noun> <verb> [options]
 
 The answer goes to stdout, everything else to stderr: progress, warnings, questions, the cursor of the next page.
 
-- \`-o table\` (default) is for people. \`-o json\` (\`--json\`) prints the \`data\` of the answer as one document, and an
-  error as the API's error envelope on stderr. \`-o plain\` is one line a record with tabs between the fields and no
-  heading; tab, line break and backslash inside a field are written \`\\t\`, \`\\n\`, \`\\\\\`; what is null is empty.
-- \`--columns\`, \`--sort\`, \`--filter\`, \`--jq\` and \`--template\` say what is shown of the answer, and a pager shows what is
-  higher than the screen ([in the terminal](terminal.md#what-an-answer-shows)).
-- A required input that is missing is asked for on a terminal, each answer judged at once, and then the few options that
-  most people set; in the end the same is printed as one command line. Without one, with \`--no-input\`, or where \`CI\` or \`NO_DNA\` is set, it is an error that
-  names it. \`keys delete\`, \`webhooks delete\` and commands that sign ask before they act on a
-  terminal; \`--yes\` skips that.
-- A command that signs takes the keypair of \`-k FILE\`, else of the setting \`keypair\` (\`SVC_KEYPAIR\`, a profile, never a folder's \`svc.json\`), else the Solana CLI's (\`keypair_path\` of its settings, else
-  \`~/.config/solana/id.json\`), which others must not be able to read. It shows what the transaction would do, asks (on
-  mainnet-beta or a cluster that it does not know always: without a terminal \`--yes\` is required there), signs here,
-  submits and waits.
-- A command talks to \`--api URL\` when that is given (its key: \`--api-key-file\`, else \`SVC_API_KEY\` or \`SVC_API_KEY_FILE\`), else to the running
-  daemon of the data folder, else it runs the same routes in its own process. \`svc merkle\` touches neither network nor
-  database but for \`--persist\`, \`--id\`, \`list\` and \`get\`.
-- Settings come from flags, then \`SVC_*\` variables, then the nearest \`svc.json\`, then the profile, then the default;
-  \`svc config list\` shows which.
+- \`-o table\` (default) is for people. \`-o json\` (\`--json\`) prints the \`data\` of the answer as one document,
+  and an error as the API's error envelope on stderr. \`-o plain\` is one line for each record with tabs between the
+  fields and no heading; tab, line break and backslash inside a field are written \`\\t\`, \`\\n\`, \`\\\\\`; null is
+  empty.
+- \`--columns\`, \`--sort\`, \`--filter\`, \`--jq\` and \`--template\` choose what is shown of the answer. A pager
+  shows text that is taller than the screen ([in the terminal](terminal.md#what-an-answer-shows)).
+- On a terminal, svc asks for missing required inputs and checks each answer at once. Then it asks for the few options
+  that most people set. At the end it prints the same as one command line. Without a terminal, with \`--no-input\`, or
+  if \`CI\` or \`NO_DNA\` is set, a missing input is an error that names it. On a terminal, \`keys delete\`,
+  \`webhooks delete\` and commands that sign ask before they act; \`--yes\` skips that.
+- A command that signs uses the keypair of \`-k FILE\`, otherwise of the setting \`keypair\` (\`SVC_KEYPAIR\` or a
+  profile, never a folder's \`svc.json\`), otherwise the Solana CLI's (\`keypair_path\` of its settings, or
+  \`~/.config/solana/id.json\`). Others must not be able to read the file. It shows what the transaction would do,
+  signs here, submits and waits. On mainnet-beta and on unknown clusters it asks first; without a terminal, \`--yes\`
+  is required there.
+- A command uses the API of \`--api URL\` if you give one (its key: \`--api-key-file\`, or \`SVC_API_KEY\` or
+  \`SVC_API_KEY_FILE\`). Otherwise it uses the running daemon of the data folder. If there is none, it runs the same
+  routes in its own process. \`svc merkle\` uses network and database only with \`--persist\`, \`--id\`, \`list\` and
+  \`get\`.
+- Settings come from flags, then \`SVC_*\` variables, then the nearest \`svc.json\`, then the profile, then the
+  default; \`svc config list\` shows which.
 
 Exit codes: ${EXIT_CODES.join(' · ')}`
 

@@ -1,4 +1,7 @@
-/** The rooms of the source and what each may import. `test/architecture.test.ts` checks it; docs/architecture.md shows it. */
+/**
+ * The rooms of the source and what each may import. `test/architecture.test.ts` checks it; docs/architecture.md shows
+ * it.
+ */
 
 /** The rooms, with one sentence each in Markdown. A file belongs to the first of them that its path begins with. */
 export const ROOMS = {
@@ -10,8 +13,8 @@ export const ROOMS = {
   daemon: 'app, pipeline, routes (a line for each verb), workers, listening and stopping',
   'src/operations':
     'what the product does: a file for each verb; `building.ts` frames every verb that builds a transaction, and `projection.ts` of a noun says what confirmed transactions did to it',
-  'src/following': 'from confirmed transactions to records and events: knows projections and no noun',
-  'src/policy': 'what may leave a wallet: computes what a transaction moves, and checks it against rules',
+  'src/following': 'from confirmed transactions to records and events, through the projections of the nouns',
+  'src/policy': 'what may leave a wallet: computes what a transaction moves, and checks it against the rules',
   'src/chain': 'the node: `reads/`, `sending/`, `nodes/`, `signer/`, and a folder for each program below `programs/`',
   'src/store': 'Kysely over both databases, a folder for each family of tables; the only room with queries',
   'src/storage': 'token images and metadata: checked, stored, delegated, served',
@@ -23,9 +26,9 @@ export const ROOMS = {
   'src/reference-page': 'the API reference in a browser, around Swagger UI',
   'src/api': 'the contract as data: zod schemas and routes',
   'src/client.ts': '`client.pools.create(input)` over any transport',
-  'src/context.ts': 'what an operation gets: configuration, log, clock, chain, store, storage',
-  'src/solana': 'ground floor, pure: addresses, messages, signatures, fees, accounts, instructions',
-  'src/settings': 'every setting as data, where its value comes from, and how secrets are hidden',
+  'src/context.ts': 'what every operation receives: configuration, log, clock, chain, store, storage',
+  'src/solana': 'the base of the other rooms, pure: addresses, messages, signatures, fees, accounts, instructions',
+  'src/settings': 'every setting as data, the source of its value, and how secrets are hidden',
   'src/platform': 'files, locks, native modules, time, urls, version, log, errors, traces',
 } as const
 

@@ -1,4 +1,4 @@
-/** The source files, their imports and the circles that these make. */
+/** Reads the source files, their imports and the circles among them. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 

@@ -44,7 +44,7 @@ describe('the audit of the dependencies', () => {
     const { exitCode, stdout } = await audit(405, { error: 'Method Not Allowed' })
     expect([exitCode, stdout]).toEqual([
       0,
-      expect.stringMatching(/^npm audit: not run, the registry does not answer it \(405/),
+      expect.stringMatching(/^npm audit: not run, because the registry does not answer \(405/),
     ])
   })
 })

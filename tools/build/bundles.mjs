@@ -15,10 +15,10 @@ const NATIVE = [
 const ALIASES = {
   // Its main file warns when its native part is missing. This file has the same functions without that part.
   'bigint-buffer': resolve('node_modules/bigint-buffer/dist/browser.js'),
-  // Its licence is the LGPL. Only the subscriptions of `Connection` need it, and the program has its own socket.
+  // Its licence is the LGPL. Only subscriptions of `Connection` need it, and the program has its own socket for them.
   'rpc-websockets': resolve('tools/build/no-rpc-websockets.mjs'),
 }
-/** Answers use the English messages of zod only. */
+/** Only the English messages of zod are used. */
 const englishOnly = {
   name: 'english-only',
   load: {
@@ -27,7 +27,10 @@ const englishOnly = {
   },
 }
 
-/** Every file that is bundled: `path` in dist/, `code`, `modules` by their path, and `isEntry` if its name never changes. */
+/**
+ * Every file that is bundled: `path` in dist/, `code`, `modules` by their path, and `isEntry` if its name never
+ * changes.
+ */
 export async function bundles() {
   const program = await bundledProgram({
     svc: 'bin/svc.ts',

@@ -1,4 +1,7 @@
-/** The declarations of dist/client.mjs in one file that needs no other package: the inputs and answers of each verb, written out. */
+/**
+ * Writes the declarations of dist/client.mjs into one file that needs no other package, with the inputs and answers of
+ * each verb.
+ */
 import ts from 'typescript-5'
 
 const OPTIONS = {
@@ -14,11 +17,11 @@ const OPTIONS = {
   declaration: true,
   emitDeclarationOnly: true,
 }
-/** Written out below from their types; the others stand in the file as the compiler declares them. */
+/** These are written from their types below; the compiler declares the others. */
 const WRITTEN_OUT = ['Client', 'ErrorCode']
 const FILES = ['src/platform/errors.ts', 'src/client.ts']
 
-/** Returns the text of dist/client.d.mts. Throws where a type has a form that this does not write. */
+/** Returns the text of dist/client.d.mts. Throws if it cannot write a type. */
 export function clientTypes() {
   const program = ts.createProgram(FILES, OPTIONS)
   const checker = program.getTypeChecker()
@@ -47,7 +50,7 @@ export function clientTypes() {
 const pascal = (name) => name.charAt(0).toUpperCase() + name.slice(1)
 const resolved = (checker, symbol) => (symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol)
 
-/** Types under names; what is written alike bears the first name. */
+/** Types by name; types with the same text share the first name. */
 function namedShapes() {
   const names = new Map()
   return {
@@ -60,11 +63,11 @@ function namedShapes() {
   }
 }
 
-/** A method: `input` is optional where nothing in it is required. */
+/** A method: `input` is optional if nothing in it is required. */
 function verbDeclaration(checker, write, shapes, name, verb, signature) {
   const answer = checker.getAwaitedType(signature.getReturnType())
   const [data, meta] = ['data', 'meta'].map((field) => checker.getTypeOfSymbol(answer.getProperty(field)))
-  // The parameters are one tuple, of the input and the options.
+  // The parameters are one tuple: the input and the options.
   const [tuple] = signature.getParameters().map((parameter) => checker.getTypeOfSymbol(parameter))
   const input = checker.getNonNullableType(checker.getTypeArguments(tuple)[0])
   const isOptional = checker.getPropertiesOfType(input).every(({ flags }) => flags & ts.SymbolFlags.Optional)
@@ -76,7 +79,7 @@ function verbDeclaration(checker, write, shapes, name, verb, signature) {
   return `    ${verb}(input${isOptional ? '?' : ''}: ${taken}, options?: CallOptions): Promise<${answered}>`
 }
 
-/** Writes a type as it is made, without the names and packages that it comes from. */
+/** Writes a type by its structure, without the names and packages that it comes from. */
 function writer(checker) {
   const write = (type, indent) => {
     if (type.flags & ts.TypeFlags.Boolean) return 'boolean'
@@ -101,7 +104,7 @@ function writer(checker) {
       texts.includes('true') && texts.includes('false')
         ? ['boolean', ...texts.filter((text) => !/^(true|false)$/.test(text))]
         : texts
-    // Null and undefined come last, as one writes them.
+    // Null and undefined come last, as usual.
     const isLast = (text) => text === 'null' || text === 'undefined'
     return [...new Set([...words.filter((text) => !isLast(text)), ...words.filter(isLast)])].join(' | ')
   }

@@ -1,13 +1,18 @@
-/** Keeps the files of earlier builds in dist/ for a month: processes that run from them load parts when they need them. */
+/**
+ * Keeps the files of earlier builds in dist/ for a month: processes that run from them load parts when they need them.
+ */
 import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { INPUTS_FILE } from './inputs.mjs'
 
-/** Names the files of earlier builds for npm, which packs those of the last one. */
+/** Lists the files of earlier builds, so that npm packs only those of the last one. */
 const LIST = 'dist/.npmignore'
 const KEPT_MS = 30 * 24 * 3_600_000
 
-/** Removes what was replaced a month ago; a file counts as replaced when the first build has not `written` it. */
+/**
+ * Removes files that were replaced a month ago; a file counts as replaced from the first build that has not `written`
+ * it.
+ */
 export async function keepEarlierFiles(written, put) {
   const listed = (await readFile(LIST, 'utf8').catch(() => '')).split('\n')
   const now = Date.now()

@@ -1,4 +1,4 @@
-/** What dist/ is built from, as one hash: by it a build knows whether dist/ is already of these files. */
+/** Hashes what dist/ is built from, so that a build knows whether dist/ is up to date. */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 const FOLDERS = ['bin', 'commands', 'daemon', 'src', 'tools']
 const FILES = ['package-lock.json', 'package.json', 'tsconfig.json']
 
-/** Holds the hash beside what was built. */
+/** The file with the hash of what was built. */
 export const INPUTS_FILE = 'dist/.inputs'
 
 /** SHA-256 in hex over the names and contents of the sources, the build itself and the versions of packages. */
@@ -24,7 +24,7 @@ export function inputsHash() {
   return hash.digest('hex')
 }
 
-/** Whether dist/ holds what a build would put there now. */
+/** Whether dist/ is up to date. */
 export function isBuilt() {
   try {
     return existsSync('dist/svc.js') && readFileSync(INPUTS_FILE, 'utf8') === inputsHash()

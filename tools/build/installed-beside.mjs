@@ -1,8 +1,9 @@
 // What npm installs beside dist/: SQLite and the binaries of the embedded chain, each in the version of the lock file.
-// Every other package is bundled into dist/, so that npm resolves nothing anew on a user's machine.
+// Every other package is bundled into dist/, so that npm resolves nothing on a user's machine.
 const SQLITE = 'better-sqlite3'
-// The same in another version, for the versions of Node.js that the first does not run on (src/platform/native-modules.ts).
-// npm leaves it out, as an optional dependency, where the Node.js is too old for it.
+// Another version of the same module, for versions of Node.js on which the first does not run
+// (src/platform/native-modules.ts).
+// It is an optional dependency, so npm leaves it out if Node.js is too old for it.
 const NEWER_SQLITE = 'better-sqlite3-13'
 const SVM = 'litesvm'
 

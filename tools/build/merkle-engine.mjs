@@ -1,4 +1,4 @@
-/** Compiles the engine of trees, which is written in AssemblyScript, to WebAssembly. */
+/** Compiles the tree engine from AssemblyScript to WebAssembly. */
 import { readFileSync } from 'node:fs'
 import { main } from 'assemblyscript/asc'
 
@@ -6,7 +6,7 @@ import { main } from 'assemblyscript/asc'
 export const ENGINE_LIBRARY = 'node_modules/assemblyscript'
 
 const SOURCE = 'src/merkle/engine/assembly/index.ts'
-// A vector in a signature is refused at the module's edge only, and no exported function has one.
+// Vectors are forbidden only in signatures of exported functions, and no exported function has one.
 const OPTIONS = '-O3 --noAssert --runtime stub --enable simd --disableWarning 112'.split(' ')
 
 /** Resolves with the bytes of the module; rejects with what the compiler says. */

@@ -1,4 +1,4 @@
-/** Takes the place of rpc-websockets in the bundle: a socket that `Connection` of @solana/web3.js never opens. */
+/** Replaces rpc-websockets in the bundle with a socket that the `Connection` of @solana/web3.js never opens. */
 export class CommonClient {
   /** Called for each kind of notification when a `Connection` is made. */
   on() {}

@@ -1,5 +1,5 @@
-// Prepares the folder for `npm pack`: builds dist/, and puts the published manifest and its shrinkwrap in place of the
-// clone's own. `--restore` undoes that when npm has packed.
+// Prepares the folder for `npm pack`: builds dist/, and replaces the manifest and lock file of the clone with the
+// published manifest and its shrinkwrap. `--restore` undoes that when npm has packed.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { installedBeside, lockedBeside } from './installed-beside.mjs'
@@ -7,7 +7,7 @@ import { installedBeside, lockedBeside } from './installed-beside.mjs'
 const MANIFEST = 'package.json'
 const KEPT = 'tools/build/package.json.kept'
 const SHRINKWRAP = 'npm-shrinkwrap.json'
-/** Fields of the clone's manifest that mean nothing, or another thing, where the package is installed. */
+/** Fields of the clone's manifest that mean nothing, or something else, in an installed package. */
 const OWN = ['scripts', 'devDependencies', 'overrides', 'allowScripts']
 
 const json = (value) => `${JSON.stringify(value, null, 2)}\n`

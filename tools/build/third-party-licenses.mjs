@@ -1,4 +1,4 @@
-/** The packages inside dist/ with their versions and licences. */
+/** Lists the packages inside dist/ with their versions and licences. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ENGINE_LIBRARY } from './merkle-engine.mjs'
@@ -8,15 +8,15 @@ export const JQ = 'node_modules/jq-wasm'
 /** The interactive page of the API reference, which is copied as its package ships it. */
 export const SWAGGER_UI = 'node_modules/swagger-ui-dist'
 
-/** The package of Swagger UI names the authors of what is inside its bundle in a file beside it. */
+/** The file in which Swagger UI names the authors of the code inside its bundle. */
 const LICENSE_FILE = /^(licen[cs]e|copying|notice)|-bundle\.js\.LICENSE\.txt$/i
 const RULE = '-'.repeat(80)
-/** Packages whose package.json names no licence; their LICENSE file does. */
+/** Packages that name their licence only in a LICENSE file. */
 const STATED_IN_FILE = { 'text-encoding-utf-8': 'Unlicense' }
 
 /** The name, version, licence and folder of each package that has code in these files of `bundles`, sorted. */
 export async function bundledPackages(files) {
-  // Compiled in by other means than the bundler.
+  // These are not compiled in by the bundler.
   const folders = new Set([ENGINE_LIBRARY, JQ, SWAGGER_UI])
   for (const { modules } of files) {
     for (const [file, { renderedLength }] of Object.entries(modules)) {

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Asks the registry for known vulnerabilities of what ships; a registry that does not answer that is told, and fails nothing.
+// Asks the registry for known vulnerabilities of what ships. A registry that does not answer is reported; it is no
+// failure.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
@@ -24,7 +25,7 @@ const report = parsed(asked.stdout || '')
 const counts = report.metadata?.vulnerabilities
 if (counts === undefined) {
   const why = report.error?.summary || report.message || (asked.error ? asked.error.message : 'it gave no report')
-  say(`npm audit: not run, the registry does not answer it (${why.split('\n')[0]})`)
+  say(`npm audit: not run, because the registry does not answer (${why.split('\n')[0]})`)
 } else {
   const { info, low, moderate, high, critical } = counts
   say(`npm audit: ${critical} critical, ${high} high, ${moderate} moderate, ${low} low, ${info} for information`)

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Runs tests under other versions of Node.js: tools/checks/nodes.mjs /path/to/node… [-- files and flags of vitest].
-// Each runs in a copy of the clone, where SQLite's native part is made for that version: below 24 it is compiled, with the
-// headers that stand beside the binary (../include/node); from 24 on it is the package's newer version, which has binaries.
+// Each run has a copy of the clone with SQLite's native part for that version. Below 24 it is compiled, with the
+// headers beside the binary (../include/node). From 24 on it is the package's newer version, which has binaries.
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
   cpSync,
@@ -32,7 +32,7 @@ if (nodes.length === 0) {
   process.exit(2)
 }
 
-/** A copy whose packages are those of the clone, but for the native ones, which are made for the version. */
+/** A copy of the clone with its packages; the native ones are made for the version. */
 function copyOfClone(folder) {
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     cwd: ROOT,
@@ -48,7 +48,7 @@ function copyOfClone(folder) {
   }
 }
 
-/** Compiles SQLite's module for this Node.js, from the sources that its package brings. */
+/** Compiles SQLite's module for this Node.js, from the sources in its package. */
 function compile(folder, { node, home, run }) {
   const from = realpathSync(join(ROOT, 'node_modules', NATIVE))
   const to = join(folder, 'node_modules', NATIVE)
@@ -58,7 +58,7 @@ function compile(folder, { node, home, run }) {
   return run(node, [nodeGyp(), ...args], to)
 }
 
-/** The compiler's driver that npm brings. */
+/** The node-gyp that comes with npm. */
 function nodeGyp() {
   const packages = execFileSync('npm', ['root', '--global'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
   return join(packages.trim(), 'npm/node_modules/node-gyp/bin/node-gyp.js')

@@ -13,7 +13,7 @@ const faults = []
 const FIELDS = ['name', 'version', 'bin', 'engines', 'dependencies', 'optionalDependencies', 'devDependencies']
 for (const field of FIELDS) {
   if (!isDeepStrictEqual(manifest[field], root[field]))
-    faults.push(`package-lock.json has another "${field}" than package.json: npm install --package-lock-only`)
+    faults.push(`"${field}" differs between package-lock.json and package.json: npm install --package-lock-only`)
 }
 if (manifest.private !== true)
   faults.push('package.json must say "private": true, so that nothing is published by mistake')

@@ -1,8 +1,8 @@
-// Sums up what the test runs found, after running those files once more, alone, of which tests failed.
+// Sums up the test runs, and first runs the files with failed tests once more, alone.
 //   node tools/checks/summary.mjs FOLDER
-// FOLDER holds for each run vitest's report, what it printed and its exit status. A test that waits for processes
-// can be too late on a machine that is busy with others. One that passes alone is named as unsteady with its first
-// failure, so that it is looked at; where more files failed, nothing is run again.
+// FOLDER has vitest's report, its output and its exit status for each run. A test that waits for processes can be too
+// late on a busy machine. If it passes alone, it is named as unsteady with its first failure. If more than four files
+// failed, nothing is run again.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -11,7 +11,7 @@ const MOST_FILES_AGAIN = 4
 const [folder] = process.argv.slice(2)
 const RUNS = [
   { name: 'test', title: '', args: [] },
-  // With an empty home, and so without programs: that all of their tests are skipped is said once.
+  // An empty home has no programs: one line says how many tests that skips.
   {
     name: 'fresh',
     title: ' (empty home)',
@@ -27,7 +27,7 @@ const isFailed = ({ status, message, assertionResults }) =>
   status === 'failed' || message !== '' || assertionResults.some((test) => test.status === 'failed')
 
 const readText = (name) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : '')
-/** What is in no report: an error outside of a test, and a process or a file that was left behind. */
+/** Failures that no report contains: an error outside of a test, and a process or a file that was left behind. */
 const OUTSIDE = /Vitest caught \d+ unhandled error|the test run left behind/
 
 const reports = RUNS.map((run) => ({ ...run, report: readReport(join(folder, `${run.name}.json`)) }))
@@ -41,7 +41,7 @@ const failedOutside = reports.filter(({ name, report }) => {
 })
 const again = failedFiles.length <= MOST_FILES_AGAIN ? failedFiles : []
 
-/** Runs one file alone; what it found, or undefined where it did not come to its end or left something behind. */
+/** Runs one file alone. Returns its result, or undefined if the run did not finish or left something behind. */
 function runAgain({ run, file }, n) {
   const output = join(folder, `again-${n}.json`)
   const path = relative(process.cwd(), file.name)
@@ -68,7 +68,7 @@ for (const { name: run, report, title } of reports) {
     const name = `${relative(process.cwd(), file.name)}${title}`
     const failures = file.assertionResults.filter((test) => test.status === 'failed')
     for (const { fullName } of failures) lines.push(`failed: ${name} > ${fullName}`)
-    // A file that could not be loaded, or whose hooks failed, has no failed test.
+    // A file that could not be loaded or whose hooks failed has no failed test.
     const isBroken = failures.length === 0 && isFailed(file)
     if (isBroken) lines.push(`failed: ${name}`)
     failed += failures.length + Number(isBroken)
@@ -93,7 +93,7 @@ for (const { name } of failedOutside) {
 }
 for (const line of lines) say(line)
 say(`${passed} passed, ${failed} failed, ${skipped} skipped`)
-// Not process.exit, which may cut what a pipe has not taken yet.
+// process.exit could cut output that a pipe has not taken yet.
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0
 
 function say(line) {

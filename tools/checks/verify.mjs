@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** The quick checks of `npm run verify`, side by side; prints what each said when it has ended, and fails if one does. */
+/**
+ * Runs the quick checks of `npm run verify` in parallel, prints the output of each when it ends, and fails if one
+ * fails.
+ */
 import { spawn } from 'node:child_process'
 import { delimiter, join, resolve } from 'node:path'
 
@@ -19,7 +22,7 @@ const CHECKS = [
   'tsx tools/api-lock.ts --check',
 ]
 
-/** Resolves with whether the command ended well. */
+/** Resolves with whether the command succeeded. */
 function check(line) {
   const began = Date.now()
   const [command, ...args] = line.split(' ')

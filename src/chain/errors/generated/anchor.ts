@@ -1,4 +1,4 @@
-/** Error codes of the Anchor framework, which any program built on it gives; generated from its SDK by `npm run docs`. */
+/** Error codes of the Anchor framework, which every program built on it can return; generated from its SDK by `npm run docs`. */
 import type { ErrorTable } from '../types.ts'
 
 export const ANCHOR_CODES: ErrorTable = {
