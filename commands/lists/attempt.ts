@@ -1,4 +1,7 @@
-/** Sends the transaction of a row until it is confirmed. What is signed is on disk first, and replaced only once it has ended. */
+/**
+ * Sends the transaction of a row until it is confirmed. A signed transaction is on disk before it is sent, and is
+ * replaced only after it has ended.
+ */
 import type { TrackedResource } from '../../src/api/payloads.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import type { Session } from '../cli/session.ts'
@@ -8,25 +11,25 @@ import { failure } from '../ui/problem.ts'
 import { patiently } from './patience.ts'
 import { endOfSent, type SignedEnd, untilEnded } from './until-ended.ts'
 
-/** How often a row is signed. A transaction may expire unexecuted, but after so many another fault is likely. */
+/** How often a row is signed. A transaction may expire unexecuted, but so many expired ones have another cause. */
 const MAX_SIGNINGS = 4
 
 export type AttemptEnd = SignedEnd & { signature: string }
 
 export interface Attempts<S> {
-  /** What an earlier run has sent without seeing its end. */
+  /** What an earlier run sent and whose outcome it did not see. */
   begun: S | null
-  /** Signs. What it returns is on disk. */
+  /** Signs, and returns what is then on disk. */
   sign(): Promise<S>
-  /** Sends it until it is proven how it ended, which is on disk then. `isNew`: this run has signed it. */
+  /** Sends it until its outcome is proven and on disk. `isNew`: this run has signed it. */
   end(sent: S, isNew: boolean): Promise<AttemptEnd>
-  /** Whether another transaction may succeed after one that failed. Otherwise only an expired one is replaced. */
+  /** Whether a new transaction may succeed after one that failed. Otherwise only an expired one is replaced. */
   retriesFailed?: boolean
-  /** The start of a sentence, as `the airdrop ID was not put on chain`. */
+  /** The start of a sentence, such as `the airdrop ID was not put on chain`. */
   unfinished: string
 }
 
-/** Returns the signature of the transaction that is confirmed. */
+/** Returns the signature of the confirmed transaction. */
 export async function untilConfirmed<S>(attempts: Attempts<S>): Promise<string> {
   const { retriesFailed = false, unfinished } = attempts
   let { begun } = attempts
@@ -56,17 +59,17 @@ export interface RequestedSending {
   key: string
   /** Unix milliseconds. */
   at: number
-  /** Null until it is known. */
+  /** Null until known. */
   signature: string | null
 }
 
 export interface OneTransaction<R extends RequestedSending> {
   begun: SignedSending | R | null
-  /** Signs with the keypair, or says what the platform wallet is asked for. */
+  /** Signs with the keypair, or returns the request to the platform wallet. */
   sign(): Promise<SignedSending | R>
-  /** Asks the platform wallet. */
+  /** Requests a signature from the platform wallet. */
   ask(request: R, options: { idempotencyKey: string }): Promise<{ signature: string }>
-  /** Writes to the journal what is about to be sent, its signature once that is known, and in the end how it ended. */
+  /** Writes to the journal what is about to be sent, its signature once known, and finally its outcome. */
   keep(sending: SignedSending | R, end?: SignedEnd['kind']): void
   retriesFailed?: boolean
   unfinished: string
@@ -98,7 +101,7 @@ export const sendOne = <R extends RequestedSending>(
     },
   })
 
-/** The end of what the keypair has signed. */
+/** The outcome of what the keypair has signed. */
 export function endOfSigned(session: Session, signed: SignedSending, isNew: boolean): Promise<SignedEnd> {
   let isUnsent = isNew
   return patiently(session, () => {
@@ -108,7 +111,7 @@ export function endOfSigned(session: Session, signed: SignedSending, isNew: bool
   })
 }
 
-/** The platform wallet signs once per key, so it is asked under the same key until the signature is known. */
+/** The platform wallet signs once per key, so the same key is used until the signature is known. */
 async function signedRequest<R extends RequestedSending>(
   session: Session,
   request: R,
@@ -125,7 +128,7 @@ async function signedRequest<R extends RequestedSending>(
     keep(signed)
     return signed
   } catch (error) {
-    // A refusal means that nothing was signed, unless the signer is paused: then it also refuses what it has signed before.
+    // After a refusal, nothing was signed. But a paused signer also refuses what it has signed before.
     const isRefusal = error instanceof ApiError && error.code === 'bad_request' && error.details?.rule !== 'paused'
     if (isRefusal && isNew) keep(request, 'failed')
     throw error

@@ -1,11 +1,11 @@
-/** Reads a CSV of named columns, with the place of every cell, so that a fault is named by file, line and column. */
+/** Reads a CSV with named columns and the position of every cell, so that a fault has file, line and column. */
 import { CsvScanner, locate } from '../../src/merkle/csv-scanner.ts'
 import { fileKindFault } from '../../src/merkle/file-faults.ts'
 import { usage } from '../ui/problem.ts'
 
 const MAX_FAULTS = 100
 
-/** What is wrong with a file, at a byte of it. */
+/** A fault of a file, and the byte at which it is. */
 export interface PlacedFault {
   offset: number
   message: string
@@ -18,23 +18,23 @@ export interface PlacedValue {
 }
 
 export interface PlacedRow {
-  /** What is not empty. */
+  /** The cells that are not empty. */
   fields: Map<string, PlacedValue>
   offset: number
-  /** Where the value of this column is, or would be. */
+  /** The offset of the value of this column, even if it is missing. */
   offsetOf(column: string): number
 }
 
 export interface PlacedColumns {
   all: readonly string[]
   needed: readonly string[]
-  /** The columns of a file without a header, by the number of its cells; without it, a header is needed. */
+  /** The columns of a file without a header, by its number of cells. Without this function, a header is required. */
   withoutHeader?(cells: number): readonly string[]
   /** Added to the message about a row with too many cells. */
   tooManyHint?(cells: number, columns: readonly string[]): string
 }
 
-/** Returns the rows that have no fault, and adds the faults of the others. Throws the problem of a wrong header. */
+/** Returns the rows without a fault, and adds the faults of the others. Throws a problem for a wrong header. */
 export function readCsvRows(
   file: string,
   bytes: Uint8Array,
@@ -71,7 +71,7 @@ export function readCsvRows(
     const hint = columns.tooManyHint?.(cells, names) ?? ''
     faults.push({
       offset: starts[names.length] ?? 0,
-      message: `${cells} cells where there are ${names.length} columns; put a text with a comma in quotes${hint}`,
+      message: `${cells} cells, but ${names.length} columns; put a text with a comma in quotes${hint}`,
     })
   }
   return rows
@@ -91,14 +91,14 @@ function namesOf(scanner: CsvScanner, { all, needed, withoutHeader }: PlacedColu
   })
   for (const [i, name] of names.entries()) {
     if (!all.includes(name)) return at(i, `"${name}" is not a column; they are ${known}`)
-    if (names.indexOf(name) < i) return at(i, `the column ${name} is there twice`)
+    if (names.indexOf(name) < i) return at(i, `the column ${name} occurs twice`)
   }
   const missing = needed.find((column) => !names.includes(column))
   if (missing !== undefined) return at(0, `the header has no column ${missing}; they are ${known}`)
   return { names, isHeader: true, fault: null }
 }
 
-/** The fault of a file with another separator, which spreadsheets write in many countries. */
+/** The fault of a file with another separator, which spreadsheets use in many countries. */
 function otherSeparator(scanner: CsvScanner): PlacedFault | null {
   if (scanner.cells > 1) return null
   const separator = [';', '\t', '|'].find((separator) => scanner.text(0).includes(separator))
@@ -110,7 +110,7 @@ function otherSeparator(scanner: CsvScanner): PlacedFault | null {
   }
 }
 
-/** The row; null for one of nothing but commas. */
+/** The row; null if it has only commas. */
 function rowOf(scanner: CsvScanner, bytes: Uint8Array, names: readonly string[]): PlacedRow | null {
   const cells = Array.from({ length: scanner.cells }, (_, i) => i)
   if (cells.every((i) => scanner.isEmpty(i))) return null
@@ -124,7 +124,7 @@ function rowOf(scanner: CsvScanner, bytes: Uint8Array, names: readonly string[])
   return { fields, offset: scanner.recordStart, offsetOf: (column) => places.get(column) ?? end }
 }
 
-/** The text of a cell; doubled quotes within a quoted cell stand for one. */
+/** The text of a cell; in a quoted cell, two quotes mean one. */
 function cellText(scanner: CsvScanner, cell: number, bytes: Uint8Array): string {
   const text = scanner.text(cell)
   return isQuotedCell(scanner, cell, bytes) ? text.replaceAll('""', '"') : text
@@ -137,7 +137,7 @@ function isQuotedCell({ starts }: CsvScanner, cell: number, bytes: Uint8Array): 
   return bytes[at] === 34
 }
 
-/** The rows with the lines on which they begin. */
+/** The rows, each with the line on which it begins. */
 export function withLines<R extends { offset: number }>(bytes: Uint8Array, rows: readonly R[]) {
   const lines = locate(
     bytes,
@@ -146,7 +146,7 @@ export function withLines<R extends { offset: number }>(bytes: Uint8Array, rows:
   return rows.map(({ offset, ...row }) => ({ ...row, line: lines.get(offset)?.line ?? 0 }))
 }
 
-/** The usage problem of the faults: a line `FILE:LINE:COLUMN: what` for each of the first hundred. */
+/** The usage problem for the faults: a line `FILE:LINE:COLUMN: what` for each of the first hundred. */
 export function placedProblem(file: string, bytes: Uint8Array, faults: readonly PlacedFault[]) {
   const sorted = [...faults].sort((a, b) => a.offset - b.offset)
   const shown = sorted.slice(0, MAX_FAULTS)

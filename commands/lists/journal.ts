@@ -1,43 +1,46 @@
-/** The journal of a list: what was begun for each row, on disk before anything is sent, so that the next run continues it. */
+/**
+ * Writes the journal of a list: what each row has started, on disk before anything is sent, so that the next run
+ * continues it.
+ */
 import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { holdLock, isLocked } from '../../src/platform/file-lock.ts'
 import { makeOwnDatabase, writeAtomically } from '../../src/platform/files.ts'
 import { reason } from '../ui/files.ts'
 import { Problem, usage } from '../ui/problem.ts'
 
-/** What is the same in every run, such as the payer; null where it is not known, which fits any. */
+/** What must be the same in every run, such as the payer; null if unknown, which matches anything. */
 type JournalTerms = { [name: string]: string | null }
 export type JournalFields = Record<string, unknown>
 
-/** What is special about the journals of one command. */
+/** The settings of one command's journals. */
 export interface JournalKind<T extends JournalTerms> {
-  /** Marks the file, as `svc-token-sends`. */
+  /** Marks the file, such as `svc-token-sends`. */
   kind: string
-  /** The command that writes it, as messages name it. */
+  /** The command that writes it, for messages. */
   command: string
-  /** What a run does with it, as in `another run is launching with the journal FILE`. */
+  /** What a run does, as in `another run is launching with the journal FILE`. */
   doing: string
-  /** What each of the terms is, as in `FILE was begun with the keypair ADDRESS`. */
+  /** The name of each term, as in `FILE was begun with the keypair ADDRESS`. */
   names: { [K in keyof T]: string }
-  /** What another journal leads to, as in `name another --journal to mint the list as a new one`. */
+  /** The effect of another journal, as in `name another --journal to mint the list as a new one`. */
   anew: string
-  /** What happens without it, as in `another --journal launches every row again`. */
+  /** The effect of losing it, as in `another --journal launches every row again`. */
   loss: string
-  /** How the user changes its place where the command has no flag --journal. */
+  /** How the user changes its place if the command has no flag --journal. */
   place?: string
-  /** Further fields of a new journal. */
+  /** More fields of a new journal. */
   first?(): JournalFields
   isHead?(head: JournalFields): boolean
   isEntry(entry: JournalFields): boolean
 }
 
 const VERSION = 2
-/** Milliseconds; another run that only looks at the lock takes a moment of it. */
+/** Milliseconds to wait for the lock, because another run that only checks it takes it for a moment. */
 const LOCK_WAIT_MS = 1_000
 
 /**
- * A file of JSON lines (0600): the first says what the journal is of, each other one what is known of a row. The last
- * line of a row counts. A line that a crash has cut off counts as not written, because nothing was sent by it.
+ * A file of JSON lines (0600): the first describes the list, each other one the state of a row. The last line of a row
+ * counts. A line that a crash has cut off does not count, because nothing was sent after it.
  */
 export class ListJournal<T extends JournalTerms, E extends object> {
   readonly file: string
@@ -62,7 +65,7 @@ export class ListJournal<T extends JournalTerms, E extends object> {
     return this.#head
   }
 
-  /** What is known of each row that was begun, in the order in which they were begun. */
+  /** The state of each started row, in the order in which they were started. */
   get entries(): ReadonlyMap<string, E> {
     return this.#entries
   }
@@ -105,7 +108,7 @@ export class ListJournal<T extends JournalTerms, E extends object> {
     this.#lines++
   }
 
-  /** Removes the journal, which is not needed once the chain shows the result. */
+  /** Removes the journal once the chain shows the result. */
   remove(): void {
     if (this.#descriptor !== null) closeSync(this.#descriptor)
     this.#descriptor = null
@@ -131,7 +134,7 @@ export class ListJournal<T extends JournalTerms, E extends object> {
 
   #held() {
     return new Problem('conflict', `another run is ${this.#kind.doing} with the journal ${this.file}`, {
-      next: 'run the same command again when that one has ended',
+      next: 'run the same command again after that one has ended',
     })
   }
 
@@ -163,7 +166,7 @@ export class ListJournal<T extends JournalTerms, E extends object> {
     }
   }
 
-  /** Leaves the last line of each row, so that no signed transaction stays that is not needed any more. */
+  /** Keeps only the last line of each row, so that no outdated signed transaction stays in the file. */
   #rewrite(): void {
     const lines = [lineOf(this.#head), ...[...this.#entries].map(([row, entry]) => lineOf({ row, ...entry }))]
     writeAtomically(this.file, lines.join(''), { syncFolder: true })
@@ -178,7 +181,7 @@ export class ListJournal<T extends JournalTerms, E extends object> {
     try {
       this.#rewrite()
     } catch {
-      // The journal is whole without it, and the next run does it.
+      // The journal is complete without it, and the next run does it.
     }
   }
 
@@ -191,7 +194,7 @@ export class ListJournal<T extends JournalTerms, E extends object> {
     if (other === undefined) return
     throw usage(`${this.file} was begun with ${names[other]} ${head[other]}, not ${this.#terms[other]}`, {
       param: '--journal',
-      next: `go on with that one, or name another --journal to ${anew}`,
+      next: `use that one, or name another --journal to ${anew}`,
     })
   }
 
@@ -204,7 +207,7 @@ export class ListJournal<T extends JournalTerms, E extends object> {
   }
 
   #notWritten(error: unknown) {
-    return usage(`the journal ${this.file} cannot be kept: ${reason(error)}`, {
+    return usage(`the journal ${this.file} cannot be read or written: ${reason(error)}`, {
       ...this.#param,
       next: this.#kind.place ?? 'name a place for it with --journal FILE',
     })

@@ -1,24 +1,24 @@
-/** What became of every row of a list: as records, as a table and as counts. */
+/** Reports the outcome of every row of a list: as records, as a table and as counts. */
 import type { CommandOutcome } from '../cli/command.ts'
 import { EXIT } from '../ui/problem.ts'
 
-/** The most rows that a terminal lists of a list that may be long; of a longer one it shows the counts. */
+/** The most rows that a terminal shows of a long list; for a longer one it shows only the counts. */
 const MOST_LISTED = 40
 
 export interface ListReport<R extends { status: string }> {
   rows: readonly R[]
   journal: string
-  /** Each status with its count's name in the data and in words; the first is always said. */
+  /** Each status with the name of its count in the data and its words; the first is always shown. */
   statuses: readonly (readonly [status: R['status'], field: string, words: string])[]
   /** The first fields of the data. */
   fields?: object
-  /** The name of the rows in the data, and each of them. */
+  /** The name of the rows in the data, and the record of each. */
   records: readonly [name: string, record: (row: R) => object]
   columns: readonly string[]
   cells(row: R): readonly unknown[]
-  /** What a person must know about a row, in one line; null for nothing. */
+  /** One line that a person must know about a row; null for none. */
   noteOf(row: R): string | null
-  /** Where the notes are that are not shown, as `--out FILE has them all`. */
+  /** Where all notes are if some are not shown, such as `--out FILE has them all`. */
   allNotes?: string
   /** Whether the list may be longer than a terminal should show. */
   isLong: boolean
@@ -58,5 +58,5 @@ export function rowsOutcome<R extends { status: string }>(report: ListReport<R>)
   }
 }
 
-/** How a failed row is counted. */
-export const FAILED_WORDS = 'failed: run the same command again for what is left'
+/** The words for the count of failed rows. */
+export const FAILED_WORDS = 'failed: run the same command again for the rest'

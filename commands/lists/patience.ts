@@ -1,13 +1,13 @@
-/** Repeats requests of long runs: after a fault that may pass, and where the rate limit is used up. */
+/** Repeats requests of long runs after a temporary fault, or when the rate limit is used up. */
 import { ApiError } from '../../src/platform/errors.ts'
 import type { Session } from '../cli/session.ts'
 import { UnexpectedBuild } from '../signing/demand.ts'
 import { RATE_LIMIT_PAUSE_MS } from '../signing/following.ts'
 
-/** Pauses in milliseconds before another try after a fault that may pass. */
+/** Pauses in milliseconds before each retry after a temporary fault. */
 const PASSING_PAUSES_MS = [1_000, 3_000, 10_000] as const
 
-/** Tries again after a fault that may pass, and waits where the rate limit is used up. */
+/** Retries after a temporary fault, and waits when the rate limit is used up. */
 export async function patiently<T>({ clock }: Pick<Session, 'clock'>, work: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; ) {
     try {

@@ -1,4 +1,6 @@
-/** One run over a list: preview, confirm, take the journal, do the rows several at a time, and report every row. */
+/**
+ * Runs a command over a list: preview, confirm, reserve the journal, work on several rows at a time, report every row.
+ */
 import { ApiError } from '../../src/platform/errors.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import { type Session, sessionWith } from '../cli/session.ts'
@@ -10,7 +12,7 @@ export interface ListRun {
   question: string
   /** Whether a row is left to do. */
   isOpen: boolean
-  /** Whether anything is signed, so that the user is asked first. */
+  /** Whether anything is signed, in which case the user is asked first. */
   signs?: boolean
   /** Reserves the journal of the list; without it, each row has a journal of its own. */
   begin?(): Promise<() => void>
@@ -39,20 +41,20 @@ export async function runList(
 }
 
 export interface RowWork<J> {
-  /** What the progress bar says: `Launching`. */
+  /** The text of the progress bar, such as `Launching`. */
   doing: string
-  /** How many are under way at a time; each waits for its transaction most of the time. */
+  /** How many jobs run at a time; each mostly waits for its transaction. */
   atOnce: number
   jobs: readonly J[]
-  /** Does one job. Returns jobs that it leaves for later. */
+  /** Does one job. Returns jobs to do later. */
   work(session: Session, job: J): Promise<readonly J[]>
-  /** Marks the rows of a job that failed for good. */
+  /** Marks the rows of a job that failed permanently. */
   failed(job: J, error: ApiError): void
   /** How many rows are done, and how many there are. */
   progress(): [done: number, total: number]
 }
 
-/** Does several jobs at a time. After one has failed for good, no other is started. */
+/** Does several jobs at a time. After a permanent failure, no other job is started. */
 export async function workThrough<J>(session: Session, { doing, atOnce, jobs, ...run }: RowWork<J>): Promise<void> {
   const bar = session.ui.progress(doing)
   // The list has one preview, one progress bar and one note for Ctrl-C instead of those of each transaction.
@@ -74,7 +76,7 @@ export async function workThrough<J>(session: Session, { doing, atOnce, jobs, ..
       bar(...run.progress())
     }
   }
-  session.setInterruptNote('What was sent may still be confirmed; run the same command again for the rest')
+  session.setInterruptNote('Sent transactions may still be confirmed; run the same command again for the rest')
   try {
     await Promise.all(Array.from({ length: atOnce }, worker))
   } finally {
@@ -83,7 +85,7 @@ export async function workThrough<J>(session: Session, { doing, atOnce, jobs, ..
   }
 }
 
-/** The list is read again by the next run, so it must be a file. */
+/** The next run reads the list again, so it must be a file. */
 export function refuseStandardInput(file: string | undefined, param: string): void {
   if (file !== '-') return
   throw usage(`${param} needs a file: a list from standard input could not be read again`, { param })

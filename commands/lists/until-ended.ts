@@ -1,4 +1,4 @@
-/** Sends signed bytes until it is proven how they ended: confirmed, failed, or expired so that others may be signed. */
+/** Sends signed bytes until their outcome is proven: confirmed, failed, or expired so that they may be replaced. */
 import type { TrackedResource } from '../../src/api/payloads.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import type { Session } from '../cli/session.ts'
@@ -8,53 +8,54 @@ import { submitSigned } from '../signing/requests.ts'
 import { transactionFailure } from '../signing/run-failures.ts'
 import type { CompleteTransaction } from '../signing/signatures.ts'
 
-/** A signed transaction, and what its build said of it. */
+/** A signed transaction, with what its build said about it. */
 export interface SignedBuild extends CompleteTransaction {
-  /** Block height after which it cannot land; without it, a node that does not know its blockhash is proof enough. */
+  /** Block height after which it cannot land. Without it, a node that does not know its blockhash proves that. */
   last_valid_block_height?: number | undefined
   tracked_resource?: TrackedResource | undefined
-  /** Whether this run has signed it, so that nobody can have sent it before. */
+  /** Whether this run has signed it, so that it cannot have been sent before. */
   isNew: boolean
 }
 
 export type SignedEnd =
   | { kind: 'confirmed'; slot: number }
-  /** Its blockhash is over, and it was never executed. */
+  /** Its blockhash has expired, and it was never executed. */
   | { kind: 'expired' }
   /** It failed on chain, or was refused before it was sent. */
   | { kind: 'failed'; error: ApiError }
 
 /**
- * Milliseconds after which a signed transaction can no longer be confirmed: three times the 150 blocks of a blockhash at
+ * Milliseconds after which a signed transaction can no longer be confirmed: three times the 150 blocks of a blockhash
+ * at
  * 400 ms, the longest target of a slot (SIMD-0525 only shortens it).
  */
 export const SIGNED_EXPIRY_MS = 180_000
 
 const BLOCKHASH_EXPIRED = 'BlockhashExpired'
-/** Milliseconds between two looks at a transaction that is refused, and could still land if somebody had sent it. */
+/** Milliseconds between two checks of a refused transaction that could still land if it was sent before. */
 const LANDING_PAUSE_MS = 2_000
 
-/** Sends the same bytes again where the API does not know them. Throws where the end cannot be told now. */
+/** Sends the same bytes again if the API does not know them. Throws if the outcome cannot be determined now. */
 export async function untilEnded(session: Session, signed: SignedBuild): Promise<SignedEnd> {
   for (;;) {
     const refusal = await refusalOf(session, signed)
     if (refusal === null) break
     if (signed.isNew && !isExpiry(refusal)) return { kind: 'failed', error: refusal }
     if (await canStillLand(session, signed)) await session.clock.sleep(LANDING_PAUSE_MS)
-    // The status is read behind the height, so that what landed in the last block counts.
+    // The status is read after the height, so that a transaction in the last block is found.
     else if (!(await isKnown(session, signed.signature))) return { kind: 'expired' }
     else break
   }
   return endOfSent(session, signed)
 }
 
-/** Waits for what was submitted; without its bytes, the error of a failure is not explained. */
+/** Waits for a submitted transaction; without its bytes, the error of a failure is not explained. */
 export async function endOfSent(
   session: Session,
   { signature, transaction }: { signature: string; transaction?: string },
 ): Promise<SignedEnd> {
   const end = await waitForTransaction(session, signature, 'confirmed').catch((error: unknown) => {
-    // It was never seen, and no block can take it any more.
+    // It was never seen, and can no longer land.
     if (error instanceof ApiError && error.code === 'not_found') return null
     throw error
   })
@@ -63,7 +64,7 @@ export async function endOfSent(
   return { kind: 'confirmed', slot: end.slot }
 }
 
-/** Submits what the API does not know; returns why it was not sent, or null where it is known. */
+/** Submits a transaction that the API does not know. Returns why it was not sent, or null if it is known. */
 async function refusalOf(session: Session, signed: SignedBuild): Promise<ApiError | null> {
   const { signature, transaction } = signed
   if (await isKnown(session, signature)) return null

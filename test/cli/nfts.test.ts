@@ -246,19 +246,19 @@ describe.skipIf(lacksCore)('a list of NFTs, with a daemon on the same data folde
     expect(at('4:1')).toContain('the name')
     expect(at('5:4')).toContain('the uri must be a URI')
     expect(at('5:14')).toContain('the owner')
-    expect(at('6:7')).toContain('4 cells where there are 3 columns')
+    expect(at('6:7')).toContain('4 cells, but 3 columns')
     expect(at('7:6')).toContain('the uri takes 720 bytes as UTF-8')
     expect(at('8:1')).toContain('never closed')
     expect(await json(['collections', 'get', into])).toMatchObject({ num_minted: 0 })
     const heads: [string[], string][] = [
       [['name,link', 'a,https://a.b'], `:1:6: "link" is not a column`],
       [['name,owner', `a,${address}`], ':1:1: the header has no column uri'],
-      [['name,uri,name', 'a,https://a.b,b'], ':1:10: the column name is there twice'],
+      [['name,uri,name', 'a,https://a.b,b'], ':1:10: the column name occurs twice'],
       [['name,uri'], ':1:1: no rows'],
       [['name;uri', 'a;https://a.b'], ':1:1: cells are separated by commas, not by ";"'],
       [
         ['a,https://a.b', `b,https://b.c,${address}`],
-        ':2:15: 3 cells where there are 2 columns; put a text with a comma in quotes, or begin the file with name,uri,owner',
+        ':2:15: 3 cells, but 2 columns; put a text with a comma in quotes, or begin the file with name,uri,owner',
       ],
     ]
     for (const [rows, message] of heads) {

@@ -65,7 +65,7 @@ describe('a list of launches', () => {
       '5:11: the image is not below the folder of the list',
       '6:10: the image cannot be read: there is no such file',
       expect.stringMatching(/^6:20: the type /),
-      expect.stringContaining('7:20: 6 cells where there are 5 columns'),
+      expect.stringContaining('7:20: 6 cells, but 5 columns'),
       '8:10: the image is not below the folder of the list',
     ])
     expect(await faultsOf('strange.csv', 'name,symbol,picture\n')).toEqual([expect.stringContaining('1:13: "picture"')])
