@@ -21,7 +21,7 @@ export function decimalOf(raw: bigint, digits: number): string {
 }
 
 /**
- * Raw units of an answer as decimal text. Any other value is returned unchanged, because another server may answer
+ * Raw units of an answer as decimal text. Any other value is returned unchanged, because a foreign server can answer
  * anything.
  */
 export const wholeOf = (value: unknown, decimals: number): unknown =>
@@ -44,6 +44,6 @@ export const solOf = (lamports: bigint): string => decimalOf(lamports, LAMPORT_D
 
 const RATIO_STEPS = 1_000_000n
 
-/** From 0 to 1, for drawing alone. */
+/** From 0 to 1; only for drawings. */
 export const ratioOf = (part: bigint, whole: bigint): number =>
   whole === 0n ? 0 : Number((part * RATIO_STEPS) / whole) / Number(RATIO_STEPS)

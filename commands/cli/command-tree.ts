@@ -1,10 +1,10 @@
-/** The commands as data, from their declarations: for completion, for manual pages, and for programs that read them. */
+/** Gives all commands as data, for completion, manual pages and other programs. */
 import { VERSION } from '../../src/platform/version.ts'
 import type { CommandInput, Noun, Verb } from './command.ts'
 import { EXIT_CODES, GLOBAL_OPTIONS, NOUNS, type NounEntry } from './nouns.ts'
 import { flagName } from './parsed-command.ts'
 
-/** What an input names, where a shell can offer values for it. */
+/** The kind of thing that an input names, if a shell can offer values for it. */
 export type Suggestion =
   | 'file'
   | 'folder'
@@ -30,10 +30,10 @@ export interface InputTree {
   short: string | null
   kind: CommandInput['kind']
   about: string
-  /** The name of its value in help; null where it takes none. */
+  /** The name of its value in help; null if it takes none. */
   placeholder: string | null
   required: boolean
-  /** The option with which it is not required. */
+  /** The option that makes it optional. */
   unless: string | null
   choices: readonly { value: string; meaning: string | null }[]
   min: number | null
@@ -44,7 +44,7 @@ export interface VerbTree {
   /** One word, or two as in `schedule create`; empty for a command of one word. */
   name: string
   aliases: readonly string[]
-  /** As it is typed, without its inputs. */
+  /** The words to type, without its inputs. */
   command: string
   about: string
   details: string | null
@@ -78,7 +78,7 @@ export interface CommandTree {
   commands: readonly NounTree[]
 }
 
-/** By command or noun and name of the input; a name alone holds for all commands. */
+/** Keys are a command or noun with the name of the input, or the name only, for all commands. */
 const NAMED: Readonly<Record<string, Suggestion>> = {
   'airdrops.id': 'airdrop',
   'airdrops.ids': 'airdrop',
@@ -103,19 +103,19 @@ const NAMED: Readonly<Record<string, Suggestion>> = {
   'events.type': 'event-type',
   'webhooks.events': 'event-type',
 }
-/** By the name of the value. */
+/** Keys are names of values. */
 const PLACED: Readonly<Record<string, Suggestion>> = { FILE: 'file', DIR: 'folder' }
-/** Arguments that are a file, whose declaration has no name for the value. */
+/** Arguments that are files, although their declarations do not name the value so. */
 const FILE_ARGUMENTS = new Set(['file', 'a', 'b', 'transaction'])
-/** What lists snapshots is of the noun that lists airdrops, and names none. */
+/** Ids of snapshots have no suggestions; their noun would suggest airdrops. */
 const WITHOUT_SUGGESTION = /^airdrops snapshots /
 
-/** What a shell or a question can offer for an input of a command, such as `keys delete`; null for nothing. */
+/** What a shell or a question can offer for an input of a command such as `keys delete`; null for nothing. */
 export function suggestionOf(noun: string, verb: Verb, command: string, key: string): Suggestion | null {
   if (WITHOUT_SUGGESTION.test(command) && key === 'id') return null
   const argument = verb.args[key]
   const input = argument ?? verb.flags[key]
-  // Ids that are replayed are those of events, of which there are too many to offer.
+  // These are ids of events, and there are too many events to offer.
   if (command === 'webhooks replay' && key === 'events') return null
   const placed = PLACED[input?.placeholder ?? '']
   if (placed !== undefined) return placed

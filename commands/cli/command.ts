@@ -1,4 +1,6 @@
-/** Declares commands: their inputs and one function, from which parsing, prompts, help and the reference are derived. */
+/**
+ * Declares commands: their inputs and one function, from which parsing, prompts, help and the reference are derived.
+ */
 import type { RoutePath } from '../../src/api/paths.ts'
 import type { CommandOutcome } from '../outcome.ts'
 import type { Session } from './session.ts'
@@ -14,16 +16,16 @@ export interface CommandInput<T = unknown> {
   required: boolean
   /** Key of the flag with which a required input is not needed. */
   unless?: string
-  /** The field of the API's body that it fills, where that bears another name. */
+  /** The field of the API's body that it fills, if the name differs. */
   field?: string
   choices?: readonly string[]
-  /** What choices mean that do not say it themselves; shown in help and prompts. */
+  /** Meanings of choices whose names do not explain themselves; shown in help and prompts. */
   meanings?: Readonly<Record<string, string>>
   min?: number
   max?: number
-  /** Asked for on a terminal after what is required, where anything is asked at all; an empty answer leaves it out. */
+  /** Asked for on a terminal if a required input is missing, and after it; an empty answer leaves it out. */
   asked?: true
-  /** The value that applies when none is given, as questions show it. */
+  /** The default as questions show it. */
   fallback?: string
   /** The letter of a short flag, such as `-k` for `--keypair`. */
   short?: string
@@ -83,7 +85,7 @@ export const choiceOf = <const C extends readonly string[]>(
 export const required = <T>(input: CommandInput<T>): CommandInput<NonNullable<T>> =>
   ({ ...input, required: true }) as CommandInput<NonNullable<T>>
 
-/** Marks an input as one that most people set: it is asked for where a required one is. */
+/** Marks an input that most people set: svc asks for it if a required input is missing. */
 export const asked = <T>(input: CommandInput<T>): CommandInput<T> => ({ ...input, asked: true })
 
 /** Marks an input as required unless the flag of that key is given. */
@@ -105,8 +107,8 @@ export interface Verb {
 }
 
 /**
- * A noun with verbs, or a command of one word. A verb of two words, as `schedule create`, belongs to the group that its
- * first word names; `groups` says what each is for. `aliases` has other spellings of verbs, the old ones among them.
+ * A noun with verbs, or a command of one word. A verb of two words, such as `schedule create`, belongs to the group of
+ * its first word; `groups` describes each group. `aliases` has other spellings of verbs, including old ones.
  */
 export type Noun =
   | { verbs: Record<string, Verb>; groups?: Record<string, string>; aliases?: Record<string, string> }

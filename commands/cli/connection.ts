@@ -1,4 +1,7 @@
-/** Finds what answers a command: the configured API, the running daemon of this data folder, or the same routes in this process. */
+/**
+ * Chooses what answers a command: the configured API, the running daemon of this data folder, or the same routes in
+ * this process.
+ */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type DaemonRole, daemonRole } from '../../src/api/daemon-roles.ts'
@@ -27,16 +30,19 @@ import { terminal } from './terminal.ts'
 
 export interface Connection {
   send: Transport
-  /** Label of the cluster that the API uses; null where only a remote API knows it. */
+  /** Label of the cluster that the API uses; null if only a remote API knows it. */
   cluster: string | null
   caller(): Promise<ApiCaller>
   close(): Promise<void> | void
 }
 
-/** Milliseconds that the daemon has to answer the health check of each command; a healthy one takes a few. */
+/** Milliseconds that the daemon has to answer the health check before each command; a healthy one needs a few. */
 const DAEMON_PROBE_MS = 3_000
 
-/** Connects as the configuration says; `note` receives messages about files that a dead daemon left behind, and `warn` those about the API's URL. */
+/**
+ * Connects as the configuration says; `note` receives messages about files that a dead daemon left behind, `warn`
+ * messages about the API's URL.
+ */
 export async function connectToApi(
   config: Config,
   openLocal: DaemonParts['openLocal'],
@@ -49,7 +55,7 @@ export async function connectToApi(
     const http = await openHttp(api, key)
     const { origin, pathname, protocol, hostname } = new URL(api)
     if (protocol === 'http:' && !isThisMachine(hostname)) {
-      warn(`${origin} is not encrypted: whoever is between can read your API key and change every answer; use https`)
+      warn(`${origin} is not encrypted: anyone on the network path can read your API key and change answers; use https`)
     }
     return connectionOver(http, null, callerOf(`${origin}${pathname.replace(/\/$/, '')}`, key))
   }
@@ -93,7 +99,7 @@ async function localConnection(
   }
 }
 
-/** A daemon with the role `worker` tells of its health; every other request is answered in this process. */
+/** A daemon with the role `worker` answers only health requests; all others are answered in this process. */
 function besideWorker(http: HttpTransport, local: Connection): Connection {
   const health: readonly string[] = [paths.service.health[1], paths.service.workers[1]]
   return {
@@ -124,7 +130,7 @@ const callerOf = (api: string, key: string | undefined) => async (): Promise<Api
 }
 
 /**
- * The bearer key for the setting `api`: the key of this command, else that of the settings. Throws a usage problem for
+ * The bearer key for the setting `api`: the key of this command, otherwise of the settings. Throws a usage problem for
  * a key that was not meant for this API.
  */
 export function chosenKey(config: Config): string | undefined {
@@ -136,14 +142,17 @@ export function chosenKey(config: Config): string | undefined {
   return explicitKey(config) ?? configuredKey(config)
 }
 
-/** The key in the file of the setting; undefined where none is set. Throws like `readApiKeyFile`. */
+/** The key in the file of the setting; undefined if none is set. Throws like `readApiKeyFile`. */
 export function configuredKey({ values, origins }: Config): string | undefined {
   const file = values['api-key-file']
   if (file === undefined) return undefined
   return origins['api-key-file'] === 'environment' ? keyOfEnvironmentFile(file) : readApiKeyFile(file)
 }
 
-/** The key given to this command: by flag, else by `SVC_API_KEY`. Throws where that and `SVC_API_KEY_FILE` are both set. */
+/**
+ * The key given to this command: by flag, otherwise by `SVC_API_KEY`. Throws if that and `SVC_API_KEY_FILE` are both
+ * set.
+ */
 function explicitKey({ values, origins }: Config): string | undefined {
   const file = values['api-key-file']
   const origin = origins['api-key-file']
@@ -157,7 +166,10 @@ function explicitKey({ values, origins }: Config): string | undefined {
 
 const KEY_FILE_VARIABLE = environmentName('api-key-file')
 
-/** Reads a key that the environment names by the rules of every `SVC_…_FILE`; a relative path is this folder's. */
+/**
+ * Reads a key file of the environment by the rules of every `SVC_…_FILE`; a relative path is resolved from the working
+ * folder.
+ */
 function keyOfEnvironmentFile(file: string): string {
   try {
     return keyIn(file, readSecretFile(KEY_FILE_VARIABLE, resolve(terminal().cwd(), file)))
@@ -182,15 +194,15 @@ function keySource({ values, origins }: Config): string | undefined {
   return values['api-key-file'] === undefined ? undefined : KEY_FILE_SOURCES[origin]
 }
 
-/** The project file of a folder may choose the API, but must not have the user's own key sent there. */
+/** The project file of a folder may choose the API, but must not make svc send the user's own key there. */
 const projectApiProblem = (file: string | undefined, api: string | undefined, source: string) =>
-  usage(`${file} sets api to ${api}, the ${source}`, { next: `if that is meant, say so with --api ${api}` })
+  usage(`${file} sets api to ${api}, the ${source}`, { next: `if you want that, confirm it with --api ${api}` })
 
-/** Throws where the project file of a folder chose the API, because that API would decide what is signed here. */
+/** Throws if the project file of a folder chose the API, because that API would decide what is signed here. */
 export function refuseSigningFor({ values, origins, projectFile }: Config): void {
   if (origins.api !== 'project') return
-  throw usage(`${projectFile} sets api to ${values.api}, and what it answers would be signed here`, {
-    next: `if that is meant, say so with --api ${values.api}`,
+  throw usage(`${projectFile} sets api to ${values.api}, and its answers would be signed here`, {
+    next: `if you want that, confirm it with --api ${values.api}`,
   })
 }
 
@@ -207,7 +219,7 @@ export function readApiKeyFile(file: string): string {
 
 function keyIn(file: string, text: string): string {
   const key = text.trim()
-  if (key === '' || /\s/.test(key)) throw usage(`${file} must hold the bearer key alone, on one line`)
+  if (key === '' || /\s/.test(key)) throw usage(`${file} must contain only the bearer key, on one line`)
   return key
 }
 
@@ -217,18 +229,18 @@ const noKeyFile = (file: string) =>
 export interface Daemon {
   pid: number
   url: string
-  /** Label of the cluster that the daemon uses; undefined where its file does not name one. */
+  /** Label of the cluster that the daemon uses; undefined if its file does not name one. */
   cluster: string | undefined
-  /** Undefined where the file does not name one. */
+  /** Undefined if the file does not name one. */
   role: DaemonRole | undefined
-  /** Where its database is; undefined where the file does not name it. */
+  /** Where its database is; undefined if the file does not say. */
   database: string | undefined
   file: string
 }
 
 /**
- * Compares the requested cluster with that of the daemon, which uses one cluster only. Another cluster is an error in a
- * flag, and worth a note in a setting.
+ * Compares the requested cluster with that of the daemon, which uses only one. Another cluster in a flag is an error;
+ * in a setting it is noted.
  */
 function compareClusters(config: Config, { cluster, pid, url }: Daemon, note: (text: string) => void): void {
   const requested = clusterOf(config).label
@@ -236,12 +248,12 @@ function compareClusters(config: Config, { cluster, pid, url }: Daemon, note: (t
   if (cluster === undefined || cluster === requested || origin === 'default') return
   const what = `the daemon at ${url} (pid ${pid}) works on ${cluster}, not on ${requested}`
   if (origin !== 'flag') note(what)
-  else throw usage(what, { next: 'leave --url and --rpc-urls out, stop the daemon, or choose another --data-dir' })
+  else throw usage(what, { next: 'leave out --url and --rpc-urls, stop the daemon, or choose another --data-dir' })
 }
 
 /**
- * Reads daemon.json, where its process is alive and holds the folder's lock: a copied folder, from a clone or an
- * archive, has no lock. Throws FileFault where others could have written the file.
+ * Reads daemon.json if its process is alive and holds the folder's lock; a folder copied from a clone or an archive
+ * has no lock. Throws FileFault if others could have written the file.
  */
 export function runningDaemon({ dataDir }: Config): Daemon | undefined {
   if (!existsSync(dataDir)) return undefined
@@ -278,10 +290,10 @@ async function isHealthy(
         cause: error,
       })
     }
-    note(`${file} names pid ${pid}, but nothing listens at ${url}: going on without a daemon`)
+    note(`${file} names pid ${pid}, but nothing listens at ${url}: continuing without a daemon`)
     return false
   }
-  throw failure(`${url} (from ${file}) is answered by something that is not svc`, {
+  throw failure(`${url} (from ${file}) answers, but is not svc`, {
     next: `if no daemon runs, remove ${file}`,
   })
 }

@@ -1,12 +1,12 @@
-/** The parts of the daemon that commands run in their own process; `bin/` supplies them. */
+/** Declares the parts of the daemon that commands run in their own process; `bin/` supplies them. */
 import type { DaemonRole } from '../../src/api/daemon-roles.ts'
 import type { Transport } from '../../src/client.ts'
 import type { Config } from '../../src/settings/config.ts'
 
 export interface LocalRoutes {
-  /** Answers with the key in the request's headers. */
+  /** Answers a request, which has the key in its headers. */
   send: Transport
-  /** The local operator's key. */
+  /** The key of the local operator. */
   bearer: string
   close(): Promise<void>
 }
@@ -14,14 +14,14 @@ export interface LocalRoutes {
 export interface ServedChain {
   rpcUrl: string
   wsUrl: string
-  /** Messages about what differs from the settings, such as another port. */
+  /** Messages about differences from the settings, such as another port. */
   notes: readonly string[]
 }
 
 export interface DaemonParts {
   /** Opens the routes of the API in this process. */
   openLocal(config: Config): Promise<LocalRoutes>
-  /** Starts the daemon and resolves when it listens; `load` reads the settings anew at SIGHUP. */
+  /** Starts the daemon and resolves when it listens; `load` reads the settings again at SIGHUP. */
   serve(
     config: Config,
     load: () => Promise<Config>,
@@ -32,6 +32,6 @@ export interface DaemonParts {
     localnet: ServedChain | undefined
     closed: Promise<void>
   }>
-  /** Serves the embedded chain alone, until a signal arrives. */
+  /** Serves only the embedded chain, until a signal arrives. */
   serveLocalnet(config: Config): Promise<ServedChain & { closed: Promise<void> }>
 }

@@ -1,9 +1,9 @@
-/** Finds variables of the environment that look like settings and are none, such as `SVC_APIKEY`. */
+/** Finds environment variables that look like settings but are not, such as `SVC_APIKEY`. */
 import { environmentName, fileVariable, SETTINGS, type SettingName } from '../../src/settings/config.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Variables that are no settings: of this program, of its tests and its build, and of its examples for CI. */
+/** Variables that are not settings: of this program, of its tests and its build, and of its examples for CI. */
 const OTHER_VARIABLES = [
   'SVC_API_KEY',
   'SVC_DEMO_PROGRAM',
@@ -21,10 +21,10 @@ const OTHER_VARIABLES = [
   'SVC_WALLET_PASSPHRASE_FILE',
 ]
 const OTHER_FAMILIES = /^SVC_(TEST|BUILD|BENCH|SOAK)_/
-/** Kubernetes tells each pod of the services beside it, and one may be called `svc`. */
+/** Kubernetes sets such variables for each service in the namespace, and one may be called `svc`. */
 const OF_KUBERNETES = /^SVC_(\w+_)?(SERVICE_(HOST|PORT)(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_\w+)?)?)$/
 
-/** More of them than this are another program's. */
+/** If there are more, they belong to another program. */
 const MOST_TOLD = 5
 const LONGEST_TOLD = 60
 
@@ -44,14 +44,14 @@ export function unknownVariables(env: Environment): string[] {
   return named.filter((name) => !known.has(name) && !OTHER_FAMILIES.test(name) && !OF_KUBERNETES.test(name)).sort()
 }
 
-/** A variable that nothing reads, and the one that was probably meant. */
+/** A variable that nothing reads, with the one that was probably meant. */
 export interface UnreadVariable {
   /** As it is shown, without its value. */
   name: string
   meant: string | undefined
 }
 
-/** The variables that nothing reads with what was meant by them, those alone of a typing mistake unless `all`. */
+/** The variables that nothing reads, with what was probably meant; without `all`, only typing mistakes. */
 export async function unreadVariables(env: Environment, all: boolean): Promise<UnreadVariable[]> {
   const unknown = unknownVariables(env)
   if (unknown.length === 0) return []
@@ -66,6 +66,6 @@ export async function unreadVariables(env: Environment, all: boolean): Promise<U
     .slice(0, MOST_TOLD)
 }
 
-/** The way out of a variable that nothing reads. */
+/** What to do about a variable that nothing reads. */
 export const variableRemedy = ({ name, meant }: UnreadVariable): string =>
   meant === undefined ? `unset ${name}, or see docs/configuration.md for the names` : `did you mean ${meant}?`

@@ -1,17 +1,19 @@
-/** Judges a value by the schema of the API's field that it becomes, so that a question can say at once what is wrong. */
+/** Checks a value by the schema of its API field, so that a question can say at once what is wrong. */
 import type { AnyRoute } from '../../src/api/route.ts'
 import type { CommandInput, Verb } from './command.ts'
 
-/** Names of values that the command turns into others before it sends them. */
+/** Names of values that the command converts before it sends them. */
 const CONVERTED = new Set(['FILE', 'DIR', 'SOL', 'TOKENS', 'AMOUNT'])
 
-/** Returns what the API would say of the value; undefined where it would take it, or where no field holds it as it is. */
+/**
+ * Returns what the API would object to; undefined if it accepts the value, or if no field has it unchanged.
+ */
 export type FieldCheck = (key: string, input: CommandInput, value: unknown) => string | undefined
 
-/** Whether the value is read elsewhere: `@` with a file's name, or standard input. */
+/** Whether the value comes from elsewhere: `@` with a file's name, or standard input. */
 const isFromFile = (value: unknown) => typeof value === 'string' && (value === '-' || value.startsWith('@'))
 
-/** Loads the schemas of the API, which only a person who is asked waits for. */
+/** Loads the schemas of the API; only commands that ask questions load them. */
 export async function openFieldChecks({ calls }: Verb): Promise<FieldCheck> {
   const [{ z }, { api }, { validateInput }] = await Promise.all([
     import('@hono/zod-openapi'),

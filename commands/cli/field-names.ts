@@ -1,9 +1,9 @@
-/** Names the inputs of a command where the API names its fields, so that a message says what was typed. */
+/** Replaces names of API fields in messages with the inputs that the user typed. */
 import { ApiError } from '../../src/platform/errors.ts'
 import { shownName } from './input-values.ts'
 import type { ParsedCommand } from './parsed-command.ts'
 
-/** Fields of the API and the inputs that fill them where those bear another name, the likeliest first. */
+/** Fields of the API and the inputs that fill them under another name, the likeliest first. */
 const INPUTS_OF_FIELDS: Readonly<Record<string, readonly string[]>> = {
   active: ['active', 'paused'],
   address: ['address', 'pool', 'distributor'],
@@ -40,7 +40,7 @@ const INPUTS_OF_FIELDS: Readonly<Record<string, readonly string[]>> = {
   user: ['user', 'payer', 'keypair'],
 }
 
-/** The input that fills a field of the API: of several the one that was typed. */
+/** The input that fills a field of the API; if there are several, the one that was typed. */
 function inputOfField({ verb, raw }: ParsedCommand, field: string): string | undefined {
   const declared = { ...verb.args, ...verb.flags }
   const byField = Object.keys(declared).filter((key) => declared[key]?.field === field)
@@ -49,9 +49,9 @@ function inputOfField({ verb, raw }: ParsedCommand, field: string): string | und
   return candidates.find((key) => raw[key] !== undefined && raw[key] !== false) ?? candidates[0]
 }
 
-/** What was typed for a param such as `splits.1.bps`; undefined where no input of the command fills it. */
+/** What was typed for a param such as `splits.1.bps`; undefined if no input of the command fills it. */
 export function typedForParam(parsed: ParsedCommand, param: string): string | undefined {
-  // The filter of a schedule is flags of its own.
+  // The filter of a schedule has its own flags.
   const [field = '', ...rest] = param.replace(/^filter\./, '').split('.')
   const key = inputOfField(parsed, field)
   if (key === undefined) return undefined
@@ -64,8 +64,8 @@ export function typedForParam(parsed: ParsedCommand, param: string): string | un
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 /**
- * The API's failure in the words of the command line: its param and the fields that its message names. Its envelope,
- * which `-o json` prints, stays as it came.
+ * The API's failure with its param and the fields in its message replaced by typed words. Its envelope, which `-o
+ * json` prints, is unchanged.
  */
 export function inTypedWords(error: unknown, parsed: ParsedCommand | undefined): unknown {
   if (parsed === undefined || !(error instanceof ApiError) || !('envelope' in error)) return error
@@ -82,7 +82,7 @@ function withTypedNames(message: string, parsed: ParsedCommand, param: string | 
   })
   if (param === undefined || shown === undefined) return quotedFields
   const leading = quotedFields.replace(new RegExp(`^${escaped(param)}(?=[:\\s])`), () => shown)
-  // A field of one word may be a word of the sentence as well.
+  // A one-word field may also be an ordinary word of the sentence.
   if (!/[_.]/.test(param)) return leading
   return leading.replace(new RegExp(`(?<![\\w.\`"-])${escaped(param)}(?![\\w.-]*\\w)`, 'g'), () => shown)
 }

@@ -1,6 +1,6 @@
-/** Lays out the help of a command for a number of columns, from data that the build writes and commander supplies. */
+/** Lays out the help of a command for a number of columns, from data of the build or of commander. */
 
-/** A heading with terms and what each means. */
+/** A heading with terms and their meanings. */
 export interface HelpSection {
   title: string
   items: readonly (readonly [term: string, about: string])[]
@@ -10,20 +10,20 @@ export interface HelpModel {
   usage: string
   about: string
   sections: readonly HelpSection[]
-  /** Lines that follow as they are; empty where there are none. */
+  /** Lines that follow unchanged; empty for none. */
   after: string
 }
-/** The help of a noun by verb; that of the noun itself stands under the empty name. */
+/** The help of a noun by verb; the empty name has the help of the noun itself. */
 export type NounHelp = Readonly<Record<string, HelpModel>>
 
-/** The columns of help that is not written to a terminal. */
+/** The columns if the output is not a terminal. */
 const PAGE_WIDTH = 100
-/** Texts are not wrapped to fewer columns than this. */
+/** The fewest columns to which texts are wrapped. */
 const LEAST_WRAPPED = 40
 const INDENT = 2
 const GAP = 2
 
-/** The help as text; `columns` is undefined where it is not written to a terminal. */
+/** The help as text; `columns` is undefined if the output is not a terminal. */
 export function helpText({ usage, about, sections, after }: HelpModel, columns: number | undefined): string {
   const width = columns ?? PAGE_WIDTH
   const termWidth = Math.max(0, ...sections.flatMap(({ items }) => items.map(([term]) => term.length)))
@@ -42,7 +42,7 @@ function itemText(term: string, about: string, termWidth: number, width: number)
   return `${indent}${term.padEnd(lead)}${wrapped(about, width - INDENT - lead).join(`\n${rest}`)}`
 }
 
-/** Breaks lines between words where they are too long; spaces inside a line are kept. */
+/** Breaks long lines between words; spaces inside a line are kept. */
 function wrapped(text: string, width: number): string[] {
   const given = text.split('\n')
   return width < LEAST_WRAPPED ? given : given.flatMap((line) => wrappedLine(line, width))

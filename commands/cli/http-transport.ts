@@ -1,4 +1,7 @@
-/** The client's transport over HTTP, with `node:http`, because loading the global fetch takes longer than a command's request. */
+/**
+ * Sends the client's requests with `node:http`, because loading the global fetch takes longer than a command's
+ * request.
+ */
 import type { Agent, RequestOptions } from 'node:http'
 import type { ClientRequest, Response, Transport } from '../../src/client.ts'
 import { parseUrl } from '../../src/platform/urls.ts'
@@ -14,7 +17,7 @@ export interface HttpTransport {
   close(): void
 }
 
-/** Opens a transport to `base` (http or https; its path is kept). Failures name what to do. */
+/** Opens a transport to `base` (http or https, with an optional path). Failures say what to do. */
 export async function openHttp(
   base: string,
   bearer: string | undefined,
@@ -39,7 +42,7 @@ function parseBase(base: string): URL {
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw usage(`--api must be an http or https URL, not "${base.replace(/\/\/.*@/, '//…@')}"`, { param: '--api' })
   if (url.username !== '' || url.password !== '')
-    throw usage('--api must hold no user or password; the key comes from --api-key-file')
+    throw usage('--api must not contain a user or password; the key comes from --api-key-file')
   return url
 }
 
@@ -77,7 +80,7 @@ const CAUSES: Record<string, [string, string]> = {
   ECONNREFUSED: ['nothing listens there', 'start it with `svc serve`, or check --api'],
   ENOTFOUND: ['there is no such host', 'check --api'],
   EAI_AGAIN: ['its name cannot be resolved', 'check --api and the network'],
-  ETIMEDOUT: ['it does not answer', 'check that the daemon is well: `svc doctor`'],
+  ETIMEDOUT: ['there is no answer', 'check the daemon: `svc doctor`'],
   ECONNRESET: ['it closed the connection', 'repeat the command; a write may or may not have happened'],
   EPROTO: ['it does not speak TLS', 'use http:// in --api'],
 }

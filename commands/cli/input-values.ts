@@ -1,9 +1,9 @@
-/** The inputs of a command one by one: how each is typed, whether it is missing, and its value. */
+/** Handles single inputs of a command: how each is typed, whether it is missing, and its value. */
 import { usage } from '../ui/problem.ts'
 import type { CommandInput, Verb } from './command.ts'
 import { flagName, type ParsedCommand } from './parsed-command.ts'
 
-/** Whether the input has no value, and neither has the flag that replaces it. */
+/** Whether neither the input nor the flag that replaces it has a value. */
 export const isMissing = ({ unless }: CommandInput, inputs: Readonly<Record<string, unknown>>, key: string): boolean =>
   inputs[key] === undefined && (unless === undefined || inputs[unless] === undefined)
 
@@ -36,7 +36,7 @@ export function readInput(key: string, input: CommandInput, raw: ParsedCommand['
     return value
   }
   if (choices && !choices.includes(text)) throw fail(choices.join(' or '))
-  // An empty text is more often a mistake in the shell than a value; `key` names the input.
+  // An empty text is usually a mistake in the shell; `key` names the input.
   if (text === '') throw usage(`${shown} is empty`, { param: key })
   return text
 }

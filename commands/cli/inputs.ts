@@ -5,8 +5,8 @@ import { declaredInputs, isMissing, readInput, shownName } from './input-values.
 import { flagName, type ParsedCommand } from './parsed-command.ts'
 
 /**
- * Returns the typed inputs by name; on a terminal those that are missing are asked for. Throws a usage problem that
- * names the flag or argument.
+ * Returns the typed inputs by name; on a terminal it asks for missing ones. Throws a usage problem that names the flag
+ * or argument.
  */
 export async function readInputs(
   parsed: ParsedCommand,

@@ -12,7 +12,7 @@ export function manualPages(tree: CommandTree): Map<string, string> {
   return pages
 }
 
-/** Text in which nothing is a request or an escape of roff; a dash is the character that is typed. */
+/** Text without requests or escapes of roff; a dash stays the character that is typed. */
 const roff = (text: string) =>
   text
     .replaceAll('\\', '\\e')
@@ -50,7 +50,7 @@ function rootPage({ version, commands, global_options, exit_codes }: CommandTree
     '.SH SYNOPSIS',
     `${bold('svc')} ${italic('noun')} ${italic('verb')} [${italic('options')}]`,
     '.SH DESCRIPTION',
-    'The answer goes to standard output, everything else to standard error: progress, warnings, questions.',
+    'The answer goes to standard output; progress, warnings and questions go to standard error.',
     `Each noun has a page of its own, such as ${bold('svc-airdrops')}(1).`,
     '.SH COMMANDS',
     ...commands.flatMap(({ name, about }) => tagged(`${bold(`svc-${name}`)}(1)`, prose(sentence(about)))),
@@ -61,7 +61,7 @@ function rootPage({ version, commands, global_options, exit_codes }: CommandTree
     ...exit_codes.flatMap(({ code, meaning }) => tagged(bold(String(code)), prose(sentence(meaning)))),
     '.SH ENVIRONMENT',
     ...tagged(bold('SVC_…').replace('…', '\\(**'), `Each setting; ${bold('svc config list')} shows them.`),
-    ...tagged(bold('CI'), 'Nothing is asked, coloured or animated.'),
+    ...tagged(bold('CI'), 'No questions, colours or animations.'),
     ...tagged(bold('NO_DNA'), 'The same.'),
     ...tagged(bold('NO_COLOR'), 'No colours.'),
   ])

@@ -1,4 +1,4 @@
-/** Says which value was probably meant where a flag or a setting takes a few and another one was typed. */
+/** Says which value was probably meant if a flag or a setting does not take the typed one. */
 import { isSetting, SETTINGS, type Setting } from '../../src/settings/config.ts'
 import { type Problem, usage } from '../ui/problem.ts'
 import { meantNames } from './nearest.ts'
@@ -7,7 +7,7 @@ import { flagNames, type ParsedCommand } from './parsed-command.ts'
 import { didYouMean, pasteable } from './suggestions.ts'
 import { VALUE_SYNONYMS } from './synonyms.ts'
 
-/** The problem with the command that was meant as its next step; the problem itself where nothing is near. */
+/** The problem with the probably meant command as its next step; unchanged if no value is near. */
 export function withMeantValue(
   problem: Problem,
   argv: readonly string[],
@@ -48,7 +48,7 @@ function meantSetting(message: string, argv: readonly string[], env: Readonly<Re
   return value === undefined ? undefined : meantIn(argv, names, value, taken)
 }
 
-/** What was meant by a setting that is not there, in a command or in a folder's svc.json. */
+/** The setting that was probably meant by an unknown one, in a command or in a folder's svc.json. */
 function meantName(message: string, argv: readonly string[]) {
   const [, typed] = /^there is no setting ([^;]+);/s.exec(message) ?? []
   if (typed !== undefined) return meantIn(argv, [], typed, Object.keys(SETTINGS))
@@ -56,7 +56,7 @@ function meantName(message: string, argv: readonly string[]) {
   return didYouMean(held === undefined ? [] : meantNames(held, Object.keys(SETTINGS), {}))
 }
 
-/** The command with the value that was meant in place of the one that stands behind one of the flags. */
+/** The command with the meant value in place of the value of one of the flags. */
 function meantIn(argv: readonly string[], names: readonly string[], value: string, taken: readonly string[]) {
   const isTyped = (word: string, at: number) =>
     names.some((flag) => word === `${flag}=${value}`) ||

@@ -1,10 +1,10 @@
-/** Finds the words that are nearest to one that was typed. */
+/** Finds the known words that are nearest to a typed one. */
 
-/** Longer words are no typing mistake of any name here, and would take long to compare. */
+/** Longer words cannot be typing mistakes of names here, and would take long to compare. */
 const LONGEST_WORD = 40
 const MOST_SUGGESTED = 3
 
-/** The steps from one word to the other: letters that are missing, too many, wrong, or swapped with the next one. */
+/** The number of edits between two words: letters that are missing, extra, wrong, or swapped with the next one. */
 export function editDistance(one: string, other: string): number {
   let [before, last] = [[] as number[], Array.from({ length: other.length + 1 }, (_, i) => i)]
   for (let i = 1; i <= one.length; i++) {
@@ -20,7 +20,7 @@ export function editDistance(one: string, other: string): number {
   return last[other.length] ?? 0
 }
 
-/** The names that the word may mean, the nearest first: by typing mistakes, else those that begin with it. */
+/** The names that the word may mean, the nearest first: by typing mistakes, otherwise names that begin with it. */
 export function nearestNames(word: string, names: Iterable<string>): string[] {
   const typed = word.toLowerCase()
   if (typed.length > LONGEST_WORD) return []
@@ -39,7 +39,7 @@ export function nearestNames(word: string, names: Iterable<string>): string[] {
   return typed.length < 3 ? [] : all.filter((name) => name.toLowerCase().startsWith(typed)).slice(0, MOST_SUGGESTED)
 }
 
-/** The names that the word may mean: those that a table has for it and that are there, else the nearest. */
+/** The names that the word may mean: existing ones that the table has for it, otherwise the nearest. */
 export function meantNames(
   word: string,
   names: readonly string[],

@@ -1,4 +1,4 @@
-/** The nouns of the command line with name, summary and loader, so that help and usage errors load no command. */
+/** Lists the nouns with name, summary and loader, so that help and usage errors load no command. */
 import type { Noun } from './command.ts'
 
 export interface NounEntry {
@@ -29,7 +29,7 @@ export const NOUNS: readonly NounEntry[] = [
   {
     name: 'wallet',
     aliases: ['wallets'],
-    summary: 'Keep the keys that you sign with',
+    summary: 'Store the keys that you sign with',
     load: async () => (await import('../wallet/index.ts')).walletNoun,
   },
   {
@@ -56,7 +56,7 @@ export const NOUNS: readonly NounEntry[] = [
   },
   {
     name: 'storage',
-    summary: 'Bring images and metadata together in one place',
+    summary: 'Copy images and metadata into one place',
     load: async () => (await import('../storage.ts')).storageNoun,
   },
   {
@@ -85,12 +85,12 @@ export const NOUNS: readonly NounEntry[] = [
   {
     name: 'fees',
     aliases: ['fee', 'fee-claims'],
-    summary: 'Claim and split what pools owe, and its history',
+    summary: 'Claim and split fees of pools, with their history',
     load: async () => (await import('../fees/index.ts')).feesNoun,
   },
   {
     name: 'ledger',
-    summary: 'The books: what was moved, added up, proven, exported',
+    summary: 'The ledger of all movements: sums, proof, export',
     load: async () => (await import('../ledger/index.ts')).ledgerNoun,
   },
   {
@@ -120,7 +120,7 @@ export const NOUNS: readonly NounEntry[] = [
   {
     name: 'gold',
     aliases: ['gold-locks', 'gold-lock'],
-    summary: 'Lock gold, take it back, read locks',
+    summary: 'Lock gold tokens, unlock them, read locks',
     load: async () => (await import('../gold-locks.ts')).goldLocksNoun,
   },
   {
@@ -189,26 +189,26 @@ export const GLOBAL_OPTIONS: readonly GlobalOption[] = [
     about: 'table, json or plain (tab-separated)',
   },
   { flags: '--json', about: 'Same as -o json: one document on stdout' },
-  { flags: '--columns <fields>', about: 'Show these fields of the answer: a,b.c' },
-  { flags: '--sort <field>', about: 'Order a list by a field; -field: the largest first' },
+  { flags: '--columns <fields>', about: 'Show only these fields of the answer: a,b.c' },
+  { flags: '--sort <field>', about: 'Sort a list by a field; -field: the largest first' },
   {
     flags: '--filter <condition>',
-    about: 'Keep what matches: field=value, != ~ > >= < <=; may be repeated',
+    about: 'Show only matches: field=value, != ~ > >= < <=; may be repeated',
     list: true,
   },
-  { flags: '--jq <expression>', about: 'Print what this jq expression makes of the data' },
-  { flags: '--template <text>', about: 'Print this text for each record, {field} being its value' },
+  { flags: '--jq <expression>', about: 'Print the result of this jq expression over the data' },
+  { flags: '--template <text>', about: 'Print this text for each record, with its value for {field}' },
   { flags: '--no-pager', about: 'Never show a long answer in a pager' },
   {
     flags: '-u, --url <cluster>',
     about: 'embedded, mainnet-beta, devnet, testnet, localhost (m, d, t, l) or an RPC URL',
   },
-  { flags: '--rpc-urls <urls>', about: 'Several RPC URLs of one cluster, with commas between' },
-  { flags: '--api <url>', about: 'Talk to this API (default: the running local daemon, else in process)' },
+  { flags: '--rpc-urls <urls>', about: 'Several RPC URLs of one cluster, separated by commas' },
+  { flags: '--api <url>', about: 'API to use (default: the running local daemon, else this process)' },
   { flags: '--api-key-file <file>', about: 'File (0600) with the bearer key' },
   { flags: '--data-dir <folder>', about: 'Data folder' },
-  { flags: '--profile <name>', about: 'Profile whose settings apply' },
-  { flags: '--trust-project', about: "Take an svc.json that is another user's, or that others can write" },
+  { flags: '--profile <name>', about: 'Profile to use' },
+  { flags: '--trust-project', about: "Accept an svc.json that is another user's, or that others can write" },
   { flags: '-y, --yes', about: 'Skip confirmations' },
   { flags: '--no-input', about: 'Never ask' },
   { flags: '--debug', about: 'Show where a failure came from' },
@@ -255,14 +255,14 @@ export function rootHelp(columns = Number.POSITIVE_INFINITY): string {
   ].join('')
 }
 
-/** The noun of that name, or of which that is another spelling. */
+/** The noun with that name or other spelling. */
 export const nounEntry = (word: string | undefined): NounEntry | undefined =>
   NOUNS.find(({ name, aliases }) => word !== undefined && (name === word || aliases?.includes(word)))
 
 /** The names in the flags of an option, such as `-u` and `--url`. */
 export const namesOfFlags = (flags: string): string[] => flags.match(/--?[a-z][a-z-]*/g) ?? []
 
-/** The places in argv of the words that are neither options nor the values of options of every command. */
+/** The indexes in argv of words that are neither options nor values of global options. */
 export function wordPlaces(argv: readonly string[]): number[] {
   const taking = new Set(
     GLOBAL_OPTIONS.filter(({ flags }) => flags.includes('<')).flatMap(({ flags }) => namesOfFlags(flags)),
@@ -276,10 +276,10 @@ export function wordPlaces(argv: readonly string[]): number[] {
   return places
 }
 
-/** The first word of argv that is neither an option nor the value of one. */
+/** The first word of argv that is neither an option nor the value of a global one. */
 export const nounOf = (argv: readonly string[]): string | undefined => argv[wordPlaces(argv)[0] ?? argv.length]
 
-/** Argv with the first spelling of the noun, and of the verb where the noun is given. */
+/** Argv with the main spelling of the noun, and of the verb if the noun is given. */
 export function firstSpelling(argv: readonly string[], noun?: Noun): readonly string[] {
   const [nounAt, verbAt] = wordPlaces(argv)
   const entry = nounAt === undefined ? undefined : nounEntry(argv[nounAt])

@@ -1,4 +1,4 @@
-/** The session of one command: its configuration, terminal and client, each opened on first use. */
+/** Opens the session of a command: its configuration, terminal and client, each on first use. */
 import { isAbsolute } from 'node:path'
 import { type Client, createClient, type Transport } from '../../src/client.ts'
 import { pause } from '../../src/platform/timing.ts'
@@ -35,8 +35,7 @@ export interface Host extends Terminal {
 export interface OpenSession extends Session {
   format(): Promise<Format>
   /**
-   * Removes the credentials of the settings from a message; before the settings are read, any text that has the shape
-   * of one.
+   * Removes the credentials of the settings from a message; before the settings are read, any text that looks like one.
    */
   redact(message: string): string
   /** Reads the options that shape the answer; throws usage problems. */
@@ -133,7 +132,7 @@ export function openSession(
     wallet: lazyWallet(
       async () =>
         (await import('../machine/wallets/wallet.ts')).createWallet(async () => configuredKeypair(await config()), ui),
-      // Without a connection, no API has answered, so what is signed comes from the person at the keyboard.
+      // Without a connection no API has answered, so what is signed comes from the user.
       async () =>
         opening === undefined ? undefined : (await import('./connection.ts')).refuseSigningFor(await config()),
     ),
@@ -145,7 +144,7 @@ export function openSession(
     async cluster() {
       const loaded = await config()
       if (loaded.values.api !== undefined) return null
-      // Only a connection shows which API answers, because daemon.json may be that of a dead daemon.
+      // Only a connection shows which API answers, because daemon.json may belong to a dead daemon.
       const answering = await opening?.catch(() => undefined)
       if (answering !== undefined) return answering.cluster
       const [{ runningDaemon }, { clusterOf }] = await Promise.all([
@@ -188,7 +187,7 @@ export function openSession(
   return session
 }
 
-/** Whether an option shapes the answer; the code for it is loaded only then. */
+/** Whether an option shapes the answer; only then is its code loaded. */
 const isViewed = ({ columns, sort, filter, jq, template }: Globals): boolean =>
   [columns, sort, filter, jq, template].some((option) => option !== undefined)
 
@@ -217,20 +216,20 @@ function onceOnly<T>(make: () => T): () => T {
 }
 
 /**
- * The setting `keypair`: a path, or the name of a wallet. A profile holds in every folder, so that a relative path there
+ * The setting `keypair`: a path, or the name of a wallet. A profile applies in every folder, so a relative path there
  * would name another file in each.
  */
 function configuredKeypair({ values, origins }: Config): string | undefined {
   const { keypair } = values
   if (keypair !== undefined && origins.keypair === 'profile' && !isAbsolute(keypair) && !isWalletName(keypair)) {
     throw usage(`keypair in your profile must be an absolute path or the name of a wallet, not ${keypair}`, {
-      next: '`svc config set keypair "$PWD/FILE"` writes one',
+      next: 'set one with `svc config set keypair "$PWD/FILE"`',
     })
   }
   return keypair
 }
 
-/** The wallet, loaded on first use; `beforeSigning` throws where signing is not allowed. */
+/** The wallet, loaded on first use; `beforeSigning` throws if signing is not allowed. */
 function lazyWallet(load: () => Promise<Wallet>, beforeSigning: () => Promise<void>): Wallet {
   const wallet = onceOnly(load)
   return {
@@ -252,7 +251,9 @@ function lazyWallet(load: () => Promise<Wallet>, beforeSigning: () => Promise<vo
   }
 }
 
-/** A part of the session that is loaded with the first call of one of its methods; a ConfigError is a usage problem. */
+/**
+ * A part of the session that is loaded at the first call of one of its methods; a ConfigError becomes a usage problem.
+ */
 function onFirstCall<T extends object>(open: () => Promise<T>): T {
   const part = onceOnly(open)
   const call = async (name: string | symbol, args: unknown[]) => {
@@ -262,7 +263,7 @@ function onFirstCall<T extends object>(open: () => Promise<T>): T {
     return method(...args).catch((error: unknown) => Promise.reject(asUsage(error)))
   }
   return new Proxy({} as T, {
-    // It is no promise, although it answers to any other name.
+    // `await` must not take it for a promise.
     get: (_, name) => (name === 'then' ? undefined : (...args: unknown[]) => call(name, args)),
   })
 }

@@ -1,4 +1,4 @@
-/** A command as it was typed, and how its flags are written. */
+/** Describes a command as it was typed, and how its flags are written. */
 import type { CommandInput, Verb } from './command.ts'
 
 /** The options of every command. */

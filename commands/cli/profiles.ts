@@ -1,4 +1,7 @@
-/** Profiles: the user's settings by profile name, in the XDG configuration folder. lowdb is loaded only when a file exists or is written. */
+/**
+ * Reads and writes profiles: settings by profile name, in the XDG configuration folder. lowdb is loaded only if a file
+ * exists or is written.
+ */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Low } from 'lowdb'
@@ -19,7 +22,7 @@ export async function readProfiles(): Promise<Profiles> {
   return existsSync(profilesFile()) ? (await openProfiles()).data : empty()
 }
 
-/** The profile in use: the one named by a flag or `SVC_PROFILE`, else the current one. */
+/** The profile in use: the one named by a flag or `SVC_PROFILE`, otherwise the current one. */
 export async function readProfile(
   named: string | undefined,
 ): Promise<{ name: string; settings: Record<string, unknown> }> {
@@ -36,8 +39,7 @@ export async function readProfile(
 }
 
 /**
- * The settings of a profile; undefined where there is no such profile. Own properties only, so that `constructor` is no
- * profile.
+ * The settings of a profile; undefined if there is none. Only own properties count, so `constructor` is not a profile.
  */
 export const profileIn = (profiles: Profiles['profiles'], name: string) =>
   Object.hasOwn(profiles, name) ? profiles[name] : undefined
@@ -54,7 +56,7 @@ export async function changeProfiles(change: (profiles: Profiles) => void): Prom
 
 const empty = (): Profiles => ({ current: DEFAULT_PROFILE, profiles: {} })
 
-/** What the file holds, which only this user may have written, because it chooses the API and the key. */
+/** The content of the file. Only this user may have written it, because it chooses the API and the key. */
 function ownText(file: string): string | null {
   try {
     return readOwnIfThere(file, { folder: 'own' })

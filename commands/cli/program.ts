@@ -79,7 +79,7 @@ function createProgram(ownUrl: boolean): Command {
   return program
 }
 
-/** The help of a noun and of its verbs, as the build writes it. */
+/** The help of a noun and its verbs, for the build to write. */
 export function nounHelp(name: string, noun: Noun): NounHelp {
   const models: Record<string, HelpModel> = {}
   const aliases = 'verbs' in noun ? (noun.aliases ?? {}) : {}
@@ -130,17 +130,17 @@ const optionItem = (helper: Help) => (option: Option) =>
 /** The lines below the help of a verb. */
 const examplesOf = new WeakMap<Command, string>()
 
-/** Whether the verb has a `url` field of its own, which then uses `--url`; the cluster is `-u` alone there. */
+/** Whether the verb has a `url` field of its own, which then uses `--url`; the cluster has only `-u` there. */
 const hasOwnUrl = (noun: Noun, argv: readonly string[]) =>
   'verbs' in noun && Object.entries(noun.verbs).some(([name, { flags }]) => argv.includes(name) && 'url' in flags)
 
-/** Commander answers a question about a command that is not there with the help of the whole program. */
+/** Asked for help about an unknown command, commander answers with the help of the whole program. */
 async function unknownNoun(argv: readonly string[], name: string) {
   const { helpHint, meantByCommand } = await import('./suggestions.ts')
   return usage(`unknown command '${name}'`, { next: (await meantByCommand(argv, name)) ?? (await helpHint(argv)) })
 }
 
-/** A usage problem with commander's message, and what was probably meant as the next step. */
+/** A usage problem with commander's message, and the probably meant command as the next step. */
 async function usageProblemOf(error: CommanderError, written: string, argv: readonly string[]) {
   if (error.code === 'commander.help') return usage('a verb is missing', { lines: [written.trimEnd()] })
   const message = error.message.replace(/^error: /, '').replace(/\n\(Did you mean [^\n]*\)$/, '')
@@ -173,7 +173,7 @@ function groupOf(command: Command, name: string, about = ''): Command {
   return command.commands.find((own) => own.name() === name) ?? command.command(name).description(about)
 }
 
-/** Declares every input as optional to commander, because missing ones are prompted for or reported later by name. */
+/** Declares every input as optional to commander, because svc itself asks for missing ones or reports them. */
 function addVerb(
   command: Command,
   verb: Verb,
@@ -225,7 +225,9 @@ export function usageOf([key, { required, kind }]: [string, CommandInput]): stri
   return required ? ` <${name}>` : ` [${name}]`
 }
 
-/** What an input takes, each choice with its meaning; empty where it takes anything, or where `about` names them all. */
+/**
+ * The choices of an input with their meanings; empty if it takes anything, or if `about` names them all.
+ */
 export function choicesText(
   { about, choices = [], meanings }: CommandInput,
   shown = (choice: string) => choice,

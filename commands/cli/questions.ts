@@ -1,4 +1,4 @@
-/** Asks on a terminal for what a command needs, and says the same as one command line. */
+/** Asks on a terminal for what a command needs, and shows the same as one command line. */
 import { Cancelled } from '../ui/problem.ts'
 import type { Choice, Ui } from '../ui/ui.ts'
 import type { CommandInput, Verb } from './command.ts'
@@ -8,12 +8,12 @@ import { declaredInputs, isMissing, readInput, shownName } from './input-values.
 import { flagName, type ParsedCommand } from './parsed-command.ts'
 import { commandLineOf } from './shell-words.ts'
 
-/** More values than these are typed, and not chosen. */
+/** If there are more values, the user types one instead of choosing it. */
 const MOST_CHOICES = 50
-/** What is chosen to type a value that is not among those that exist. */
+/** The choice for typing a value that is not in the list. */
 const ANOTHER = ''
 
-/** Fills `inputs` with the answers, and notes the command line that needs none of the questions. */
+/** Fills `inputs` with the answers, and notes the command line that needs no questions. */
 export async function askForInputs(
   { verb, command, globals }: ParsedCommand,
   inputs: Record<string, unknown>,
@@ -77,7 +77,7 @@ async function askFor(
   return ui.ask({ message, check: isWrong, ...(fallback === undefined ? {} : { placeholder: fallback }) })
 }
 
-/** Values that exist in the running daemon; none where there are too many to choose from. */
+/** Values that exist in the running daemon; none if there are too many to choose from. */
 async function existingValues(
   verb: Verb,
   command: string,

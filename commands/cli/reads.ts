@@ -1,4 +1,4 @@
-/** The two forms that most commands have: a paged list with filters, and one record. */
+/** Declares the two usual forms of commands: a paged list with filters, and one record. */
 import type { RoutePath } from '../../src/api/paths.ts'
 import type { Client, ClientAnswer, ListMeta } from '../../src/client.ts'
 import type { Drawing } from '../ui/drawing.ts'
@@ -32,7 +32,7 @@ const WHOLE_PAGING = {
 /** The page size of `--all` without `--limit`. */
 const FULL_PAGE = 100
 
-/** A list command: its filters are flags, and `columns` are what `table` and `plain` show. */
+/** A list command: its filters are flags; `table` and `plain` show `columns`. */
 export function listVerb<
   Row,
   A extends CommandInputs = Record<never, never>,
@@ -44,9 +44,9 @@ export function listVerb<
   filters?: F
   examples?: readonly string[]
   columns: readonly (keyof Row & string)[]
-  /** The rows that `table` shows instead of the columns, formatted for a terminal. */
+  /** The rows that `table` shows instead of `columns`, formatted for a terminal. */
   table?(items: readonly Row[], session: Session): Rows | Promise<Rows>
-  /** What --plot shows of the items below them, and --svg writes; null where there is nothing to draw. */
+  /** The drawing that --plot shows below the items, and --svg writes; null if there is nothing to draw. */
   draw?(items: readonly Row[]): Drawing | null
   /** Whether all pages are read by default, unless --limit or --cursor request one. */
   whole?: boolean
@@ -81,7 +81,7 @@ export function listVerb<
       const drawn = draw === undefined ? {} : await drawnOutcome(draw(items), { plot, svg })
       const notes = [...(outcome.notes ?? []), ...(drawn.notes ?? [])]
       if (next === undefined) return { ...outcome, ...drawn, notes }
-      // A page may be empty and still be followed by another.
+      // An empty page can be followed by another.
       const emptyNote = items.length === 0 ? 'None on this page. ' : ''
       const more = `${emptyNote}More: repeat with --cursor ${next} (or --all)`
       return { ...outcome, ...drawn, hasMore: true, notes: [...(drawn.notes ?? []), more] }
@@ -89,7 +89,7 @@ export function listVerb<
   })
 }
 
-/** Drawings are made where one is asked for; every list would load them otherwise. */
+/** The code for drawings is loaded only if one is requested. */
 async function drawnOutcome(
   drawing: Drawing | null,
   { plot, svg }: { plot: boolean; svg: string | undefined },

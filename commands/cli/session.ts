@@ -1,4 +1,7 @@
-/** What a command can use: the API's client, the terminal, settings, the embedded chain, the local keypair and time. */
+/**
+ * Declares what a command can use: the API's client, the terminal, settings, the embedded chain, the local keypair and
+ * time.
+ */
 import type { DaemonRole } from '../../src/api/daemon-roles.ts'
 import type { Client } from '../../src/client.ts'
 import type { Database } from '../database/installation.ts'
@@ -19,23 +22,23 @@ export interface Session {
   readonly clock: SessionClock
   /** Sets the text that is shown when Ctrl-C ends the command; null shows nothing. */
   setInterruptNote(text: string | null): void
-  /** The cluster that commands use, as a moniker or a host; null where only the API knows it. */
+  /** The cluster that commands use, as a moniker or a host; null if only the API knows it. */
   cluster(): Promise<string | null>
-  /** Who asks the API, and which; opens the connection. */
+  /** The caller and the API; opens the connection. */
   caller(): Promise<ApiCaller>
   /** Runs the daemon until it is stopped. */
   serve(flags: ServeFlags, onReady: (at: ServingDaemon) => void): Promise<void>
   /** Checks this installation; each check is one line. */
   diagnose(): Promise<DoctorCheck[]>
 }
-/** Whose idempotency keys a command uses: they hold for one API key of one installation. */
+/** The owner of a command's idempotency keys, which are valid for one API key of one installation. */
 export interface ApiCaller {
-  /** The API's URL; the database's place where the data folder's daemon or this process answers. */
+  /** The API's URL, or the place of the database if the data folder's daemon or this process answers. */
   api: string
   /** The beginning of the SHA-256 of the API key, in hexadecimal digits; `none` without a key. */
   key: string
 }
-/** A session with some parts replaced. A spread would call its getters, which open each part on first use. */
+/** A session with some parts replaced. A spread would call its getters and so open every part. */
 export const sessionWith = (session: Session, own: Partial<Pick<Session, 'ui' | 'setInterruptNote'>>): Session =>
   Object.create(session, Object.fromEntries(Object.entries(own).map(([name, value]) => [name, { value }])))
 
@@ -56,10 +59,10 @@ export interface ServingDaemon {
   url: string
   role: DaemonRole
   cluster: string
-  /** The URLs of the embedded chain, where this daemon serves it. */
+  /** The URLs of the embedded chain, if this daemon serves it. */
   rpc_url: string | null
   ws_url: string | null
-  /** Settings that could not be applied, as a sentence each. */
+  /** Settings that could not be applied, a sentence for each. */
   notes: readonly string[]
 }
 export interface DoctorCheck {
@@ -68,9 +71,9 @@ export interface DoctorCheck {
   detail: string
   fix: string | null
 }
-/** The places of images and metadata; one of them is that of the setting `storage`. */
+/** The places of images and metadata; one is that of the setting `storage`. */
 export interface StorageCopies {
-  /** Copies what that place lacks from the others, and compares all of it with its hash. */
+  /** Copies what that place lacks from the others, and compares everything with its hash. */
   copy(onProgress: (done: number, total: number) => void): Promise<StorageCopyReport>
 }
 export interface StorageCopyReport {
@@ -79,21 +82,21 @@ export interface StorageCopyReport {
   /** Assets that the other places list. */
   found: number
   copied: number
-  /** Assets that were there already, undamaged. */
+  /** Assets that were already there, undamaged. */
   present: number
-  /** Identifiers of which no place has the right content. */
+  /** Identifiers for which no place has the right content. */
   damaged: readonly string[]
 }
-/** The embedded chain of the data folder, through the process that serves it, else in this process. */
+/** The embedded chain of the data folder, through the process that serves it, otherwise in this process. */
 export interface Localnet {
-  /** Serves the chain alone until it is stopped. */
+  /** Serves only the chain, until it is stopped. */
   start(
     flags: { rpc_host?: string | undefined; rpc_port?: number | undefined },
     onReady: (at: LocalnetServing) => void,
   ): Promise<void>
   status(): Promise<LocalnetReport>
   airdrop(address: string, lamports: bigint): Promise<{ signature: string; lamports: string; balance: string }>
-  /** Moves the chain's clock ahead by so many seconds. */
+  /** Moves the chain's clock forward by this many seconds. */
   advance(seconds: number): Promise<{ slot: number; unix_timestamp: number }>
   /** Throws a conflict while a process holds the chain. */
   refuseWhileInUse(): Promise<void>
@@ -119,10 +122,10 @@ export interface LocalnetReport {
   accounts: number
   /** Milliseconds of a slot. */
   slot_ms: number
-  /** Rent of the exemption in lamports for each byte, before its threshold. */
+  /** Rent in lamports per byte, before the factor for exemption. */
   lamports_per_byte: number
   programs: { name: string; id: string; loaded: boolean }[]
-  /** The pid of the process that serves the chain; null when it was opened for this answer. */
+  /** The pid of the process that serves the chain; null if it was opened only for this answer. */
   pid: number | null
   rpc_url: string | null
   ws_url: string | null
@@ -143,7 +146,7 @@ export interface PullReport {
     size: number | null
     error: string | null
   }[]
-  /** Slot time and rent of the source, which the embedded chain takes over. */
+  /** Slot time and rent of the source, which the embedded chain adopts. */
   settings: {
     status: 'written' | 'unchanged' | 'missing' | 'failed'
     settings: {
@@ -165,8 +168,8 @@ export interface SettingsFile {
   exists: boolean
 }
 /**
- * A running daemon that works with the earlier value; null where none is affected. `reloads` says whether it takes this
- * setting up at SIGHUP, where it has no terminal, or only when it restarts.
+ * A running daemon that still uses the earlier value; null if none is affected. `reloads`: whether it takes up this
+ * setting at SIGHUP, if it has no terminal, or only at a restart.
  */
 export type OldDaemon = { pid: number; url: string; reloads: boolean } | null
 /** Reads the settings of every layer and writes those of the profile. */

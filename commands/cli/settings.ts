@@ -1,4 +1,4 @@
-/** The settings as `svc config` shows and writes them. */
+/** Shows and writes the settings for `svc config`. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import {
@@ -20,10 +20,10 @@ import { terminal } from './terminal.ts'
 
 const COMMAND_SETTINGS: readonly string[] = ['api', 'api-key-file', 'keypair', 'output']
 
-/** Creates the settings of `svc config`; `named` is the requested profile, if any. */
+/** Opens the settings of `svc config`; `named` is the requested profile, if any. */
 export function createSettings(named: string | undefined, config: () => Promise<Config>): Settings {
   /**
-   * The running daemon, which uses the old value until it restarts; null for a setting that each command reads again.
+   * The running daemon, which uses the old value until it restarts; null for a setting that each command reads itself.
    */
   const daemonWithOldValue = async (name: string) => {
     if (COMMAND_SETTINGS.includes(name)) return null

@@ -1,15 +1,15 @@
 /** Writes and reads command lines as a POSIX shell does. */
 
-/** A word as a shell takes it for this text. */
+/** The word that a shell reads as this text. */
 export const shellQuoted = (word: string): string =>
   /^[\w.,:@%+=/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
-/** The command line of `svc` with those words, which can be pasted. */
+/** The command line of `svc` with those words, for pasting. */
 export const commandLineOf = (argv: readonly string[]): string => ['svc', ...argv].map(shellQuoted).join(' ')
 
 /**
- * The words of a line with its quotes and backslashes, where nothing is expanded. Throws the error that `refuse` returns
- * for what only a shell could do, such as a pipe.
+ * The words of a line with quotes and backslashes; nothing is expanded. Throws the error of `refuse` for what only a
+ * shell can do, such as a pipe.
  */
 export function shellWords(line: string, refuse: (what: string) => Error): string[] {
   const word = /(?:[^\s'"\\|&;<>()$`*?#~]|\\[^\n]|'[^']*'|"(?:[^"\\$`]|\\[^\n])*"|(?<=\S)[#~]|~(?=\/))+/y
@@ -29,7 +29,7 @@ export function shellWords(line: string, refuse: (what: string) => Error): strin
   return words
 }
 
-/** Between double quotes a backslash stands for itself, but before what would end or expand them. */
+/** In double quotes, a backslash escapes only the characters that would end or expand them. */
 const unquoted = (word: string): string =>
   word.replace(
     /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)/gs,

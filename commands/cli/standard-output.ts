@@ -1,4 +1,4 @@
-/** Standard output and standard error of this process, with what a command does when one of them takes nothing. */
+/** Gives standard output and standard error of this process, and handles the failure of one of them. */
 import { pause } from '../../src/platform/timing.ts'
 
 /** What commands write to. A terminal also has a size. */
@@ -9,13 +9,13 @@ export interface Output {
   readonly rows?: number
 }
 
-/** Milliseconds that the end of a server waits for whoever reads its output. */
+/** Milliseconds that a server waits at its end for the reader of its output. */
 const SERVER_END_MS = 250
 
 let outlivesReaders = false
 
 /**
- * Lets a server go on when whoever read its output has closed the pipe, as `svc serve | grep -m1 …` does, and when there
+ * Lets a server go on when the reader of its output closes the pipe, as `svc serve | grep -m1 …` does, or when there
  * is no room for its log.
  */
 export function outliveReaders(): void {
@@ -24,7 +24,7 @@ export function outliveReaders(): void {
 
 const watched = new Set<NodeJS.WriteStream>()
 
-/** The stream of this process with that descriptor. Node sets it up when it is first asked for. */
+/** The stream of this process with that descriptor. Node opens it on first use. */
 export function standardOutput(descriptor: 1 | 2): NodeJS.WriteStream {
   const stream = descriptor === 1 ? process.stdout : process.stderr
   if (watched.has(stream)) return stream
@@ -32,7 +32,7 @@ export function standardOutput(descriptor: 1 | 2): NodeJS.WriteStream {
   const isTerminal = stream.isTTY
   return stream.on('error', (error: NodeJS.ErrnoException) => {
     if (outlivesReaders && (error.code === 'EPIPE' || descriptor === 2)) return
-    // `svc … | head` closes the pipe, which is not an error of the command.
+    // `svc … | head` closes the pipe; that is not an error of the command.
     if (error.code === 'EPIPE') process.exit()
     // The terminal was closed; SIGHUP follows and stops the command in order.
     if (error.code === 'EIO' && isTerminal) return
@@ -41,7 +41,9 @@ export function standardOutput(descriptor: 1 | 2): NodeJS.WriteStream {
   })
 }
 
-/** Resolves when everything that was written has been taken, because the end of a process loses what a slow pipe has not. */
+/**
+ * Resolves when all output has been taken. A process that ends before loses what a slow pipe has not taken.
+ */
 export async function outputTaken(): Promise<void> {
   const taken = [...watched].map((stream) => new Promise((resolve) => void stream.write('', resolve)))
   await Promise.race([Promise.all(taken), ...(outlivesReaders ? [pause(SERVER_END_MS)] : [])])

@@ -1,4 +1,4 @@
-/** Small JSON files below the XDG state folder, in which commands store state between runs. */
+/** Keeps the state of commands between runs in small JSON files below the XDG state folder. */
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { makeFolders, writeAtomically } from '../../src/platform/files.ts'
@@ -6,7 +6,7 @@ import { xdg } from '../../src/settings/config.ts'
 import type { Session } from './session.ts'
 import { terminal } from './terminal.ts'
 
-/** The installation whose records a command uses: the API's URL, else the data folder of this machine. */
+/** The installation whose records a command uses: the API's URL, otherwise the data folder of this machine. */
 export async function sourceOf({ settings }: Session): Promise<string> {
   const values = new Map((await settings.list()).map(({ name, value }) => [name, value]))
   return String(values.get('api') ?? values.get('data-dir'))
@@ -21,7 +21,7 @@ export function stateFile(folder: string, key: readonly unknown[]): string {
   return join(stateFolder(folder), `${name}.json`)
 }
 
-/** Makes the folder for this user alone (0700); throws the file system's error where that fails. */
+/** Creates the folder for this user only (0700); throws the file system's error if that fails. */
 export const makeStateFolder = (name: string): void => {
   makeFolders(stateFolder(name))
 }

@@ -1,4 +1,4 @@
-/** Says what was probably meant by a command line that the parser refused: whole commands that can be pasted. */
+/** Suggests what a refused command line probably meant, as whole commands for pasting. */
 import type { Noun, Verb } from './command.ts'
 import { meantNames, nearestNames } from './nearest.ts'
 import { GLOBAL_OPTIONS, NOUNS, namesOfFlags, nounEntry, wordPlaces } from './nouns.ts'
@@ -6,17 +6,17 @@ import { flagName } from './parsed-command.ts'
 import { commandLineOf } from './shell-words.ts'
 import { COMMAND_SYNONYMS, FLAG_SYNONYMS, VERB_SYNONYMS } from './synonyms.ts'
 
-/** A longer line would hide the suggestion in it. */
+/** In a longer line the suggestion would be hard to find. */
 const LONGEST_LINE = 400
 const MOST_COMMANDS = 3
 
-/** The command with those words; undefined where it is too long to be read. */
+/** The command with those words; undefined if it is too long to read. */
 export function pasteable(argv: readonly string[]): string | undefined {
   const line = commandLineOf(argv)
   return line.length > LONGEST_LINE ? undefined : line
 }
 
-/** The question that names the commands; undefined where there are none. */
+/** The question that names the commands; undefined for none. */
 export function didYouMean(commands: readonly (string | undefined)[]): string | undefined {
   const shown = commands.filter((command) => command !== undefined).slice(0, MOST_COMMANDS)
   return shown.length === 0 ? undefined : `did you mean ${shown.map((command) => `\`${command}\``).join(' or ')}?`
@@ -48,7 +48,7 @@ export async function meantByCommand(argv: readonly string[], unknown: string): 
 
 async function meantByNoun(argv: readonly string[], nounAt: number, verbAt: number): Promise<string | undefined> {
   const word = argv[nounAt] ?? ''
-  // As in `svc create token`: the verb stands first.
+  // As in `svc create token`: the verb comes first.
   const swapped = verbAt < 0 ? undefined : nounEntry(argv[verbAt])
   if (swapped !== undefined) {
     const [verb] = meantNames(word, verbsOf(await swapped.load()), VERB_SYNONYMS)
@@ -70,7 +70,7 @@ async function meantByNoun(argv: readonly string[], nounAt: number, verbAt: numb
   return didYouMean(commands.map((command) => replaced(argv, nounAt, command.split(' '))))
 }
 
-/** Whether a command is there that a table names, which may be one with its first arguments. */
+/** Whether a command of the table exists; it may include its first arguments. */
 async function isCommand(command: string): Promise<boolean> {
   if (command.startsWith('-')) return true
   const [name, ...words] = command.split(' ')
@@ -84,7 +84,7 @@ async function commandsWithVerb(verb: string): Promise<string[]> {
   return loaded.flatMap(({ name, noun }) => (verbsOf(noun).includes(verb) ? [`${name} ${verb}`] : []))
 }
 
-/** What was meant by argv, in which the option `unknown` is not one of the verb's or of every command. */
+/** What was meant by argv with the option `unknown`, which neither the verb has nor every command. */
 export async function meantByFlag(argv: readonly string[], unknown: string): Promise<string | undefined> {
   const [typed = unknown] = unknown.split('=')
   const own = Object.entries((await verbIn(argv))?.flags ?? {}).flatMap(([key, { short }]) => [
@@ -92,7 +92,7 @@ export async function meantByFlag(argv: readonly string[], unknown: string): Pro
     ...(short === undefined ? [] : [`-${short}`]),
   ])
   const all = [...own, ...GLOBAL_OPTIONS.flatMap(({ flags }) => namesOfFlags(flags)), '--help']
-  // Every letter is one step from every other, so that of them only those of the table mean something.
+  // Any two letters are one edit apart, so for them only the table counts.
   const isLetter = typed.length <= 2
   const meant = isLetter && !Object.hasOwn(FLAG_SYNONYMS, typed) ? [] : meantNames(typed, all, FLAG_SYNONYMS)
   const at = argv.findIndex((word) => word === typed || word.startsWith(`${typed}=`))
@@ -100,16 +100,16 @@ export async function meantByFlag(argv: readonly string[], unknown: string): Pro
   return didYouMean(meant.slice(0, 1).map((name) => (at < 0 ? name : replaced(argv, at, spelledFlag(name, value)))))
 }
 
-/** A short flag takes its value as the next word. */
+/** The value of a short flag is the next word. */
 const spelledFlag = (name: string, value: string): string[] =>
   name.startsWith('--') || value === '' ? [`${name}${value}`] : [name, value.slice(1)]
 
-/** Where to look up what the command takes, as near to what was typed as is known. */
+/** The help that is nearest to what was typed. */
 export async function helpHint(argv: readonly string[]): Promise<string> {
   const [nounAt = -1, ...places] = wordPlaces(argv)
   const entry = nounEntry(argv[nounAt])
   const noun = await entry?.load()
-  if (entry === undefined || noun === undefined) return '`svc --help` and `svc <noun> --help` show what there is'
+  if (entry === undefined || noun === undefined) return '`svc --help` and `svc <noun> --help` list the commands'
   const [first = '', second = ''] = places.map((place) => argv[place] ?? '')
   const verb = verbsOf(noun).find((name) => name === first || name === `${first} ${second}`)
   const command = verb === undefined ? entry.name : `${entry.name} ${verb}`

@@ -1,6 +1,6 @@
-/** The words that people type who know other tools, and what they mean here. */
+/** Lists words of other tools that people type, and their meanings here. */
 
-/** First words that are no noun, and the commands that do it; those of a noun that is not there are left out. */
+/** First words that are not nouns, and the commands for them; commands of missing nouns are left out. */
 export const COMMAND_SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   address: ['wallet address', 'signer address'],
   api: ['serve'],
@@ -71,7 +71,7 @@ export const COMMAND_SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   whoami: ['keys list', 'signer address'],
 }
 
-/** Verbs of other tools, and what a noun may have for them, the nearest first. */
+/** Verbs of other tools, and the verbs that a noun may have for them, the nearest first. */
 export const VERB_SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   add: ['create', 'set', 'import'],
   all: ['list'],
@@ -119,7 +119,7 @@ export const VERB_SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   wait: ['watch'],
 }
 
-/** Flags of other tools, and those that do it here; the first that the command has. */
+/** Flags of other tools, and the flags for them here; the first that the command has is meant. */
 export const FLAG_SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   '--assume-yes': ['--yes'],
   '--batch': ['--no-input'],
@@ -166,7 +166,7 @@ export const FLAG_SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   '-v': ['--debug'],
 }
 
-/** Values of other tools, whatever the flag, and those that mean the same here. */
+/** Values of other tools for any flag, and the values that mean the same here. */
 export const VALUE_SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   ascending: ['asc'],
   csv: ['plain'],

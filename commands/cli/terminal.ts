@@ -1,4 +1,4 @@
-/** What a command uses of the process that runs it: its streams, its environment and its working folder. */
+/** Gives a command the parts of its process: streams, environment and working folder. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Readable } from 'node:stream'
 import { type Output, standardOutput } from './standard-output.ts'
@@ -12,7 +12,7 @@ export interface Terminal {
   cwd(): string
 }
 
-/** That of this process, each part of which is set up when it is asked for. */
+/** The terminal of this process; each part is set up on first use. */
 export const processTerminal: Terminal = {
   env: process.env,
   get stdin() {
@@ -29,7 +29,7 @@ export const processTerminal: Terminal = {
 
 const terminals = new AsyncLocalStorage<Terminal>()
 
-/** The terminal of the running command: that of this process, unless `withTerminal` set another. */
+/** The terminal of the running command: that of this process, unless `withTerminal` has set another. */
 export const terminal = (): Terminal => terminals.getStore() ?? processTerminal
 
 /** Calls `run` so that everything it starts uses this terminal. */

@@ -1,10 +1,10 @@
-/** Help and commands as the build wrote them beside the program, so that showing them loads neither a command nor a parser. */
+/** Shows the help and commands that the build wrote beside the program, without loading a command or a parser. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { helpText, type NounHelp } from './help.ts'
 import { nounEntry } from './nouns.ts'
 
-/** All commands as one JSON document, for `svc help --json`; undefined where argv asks for something else. */
+/** All commands as one JSON document, for `svc help --json`; undefined if argv asks for something else. */
 export function writtenCommands(argv: readonly string[]): string | undefined {
   const isAsked = argv.length === 2 && argv.includes('--json') && (argv.includes('help') || argv.includes('--help'))
   if (!isAsked) return undefined
@@ -15,7 +15,7 @@ export function writtenCommands(argv: readonly string[]): string | undefined {
   }
 }
 
-/** The help that argv asks for and nothing else; undefined where the parser has to answer. */
+/** The help, if argv asks only for help; undefined if the parser must answer. */
 export function writtenHelp(argv: readonly string[], columns: () => number | undefined): string | undefined {
   const last = argv.at(-1)
   const words = argv[0] === 'help' ? argv.slice(1) : last === '--help' || last === '-h' ? argv.slice(0, -1) : []

@@ -180,7 +180,7 @@ describe('a command', () => {
     const { exitCode, stderr } = await spawned(['keys', 'list', '--data-dir', folder])
     await new Promise((resolve) => stranger.close(resolve))
     expect(exitCode).toBe(1)
-    expect(stderr).toContain('answered by something that is not svc')
+    expect(stderr).toContain('answers, but is not svc')
     expect(stderr).toContain('daemon.json')
     expect(seen).toEqual([undefined])
   })

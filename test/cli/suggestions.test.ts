@@ -74,8 +74,8 @@ describe('what was meant', () => {
   })
 
   it.each([
-    [['zzzzzz'], '`svc --help` and `svc <noun> --help` show what there is'],
-    [['zzzzzz', '--help'], '`svc --help` and `svc <noun> --help` show what there is'],
+    [['zzzzzz'], '`svc --help` and `svc <noun> --help` list the commands'],
+    [['zzzzzz', '--help'], '`svc --help` and `svc <noun> --help` list the commands'],
     [['pools', 'zzzzzz'], '`svc pools --help` shows its verbs'],
     [['pool', 'list', '--zzzzzz'], '`svc pools list --help` shows what it takes'],
     [['pools', 'list', '-x'], '`svc pools list --help` shows what it takes'],

@@ -132,7 +132,11 @@ describe("a stranger's svc.json", () => {
     const cwd = project({ api: url })
     const key = cli.file('flag-key', 'svc_live_flag', 0o600)
     const ran = await svc(['keys', 'list', '--api-key-file', key], { cwd })
-    expectRefused(ran, 2, /the key file comes from --api-key-file\n {2}next: if that is meant, say so with --api http/)
+    expectRefused(
+      ran,
+      2,
+      /the key file comes from --api-key-file\n {2}next: if you want that, confirm it with --api http/,
+    )
     await svc(['keys', 'list', '--api-key-file', key, '--api', url], { cwd })
     expect(seen.splice(0)).toEqual(['Bearer svc_live_flag'])
   })

@@ -1,24 +1,24 @@
-/** Finds what can follow the words of a command line, from the declared commands and from values that are looked up. */
+/** Finds what can follow the words of a command line, from the declared commands and from existing values. */
 import { SETTINGS } from '../../../src/settings/config.ts'
 import { FORMATS, type Format } from '../../ui/render.ts'
 import type { GlobalOptionTree, InputTree, NounTree, Suggestion, VerbTree } from '../command-tree.ts'
 
-/** A word that can be typed, with what it means. */
+/** A word that can be typed, with its meaning. */
 export interface Candidate {
   value: string
   about: string
 }
-/** What a shell shall offer: these words, or its own list of files or folders. */
+/** What a shell should offer: these words, or its own list of files or folders. */
 export interface Completion {
   candidates: readonly Candidate[]
   paths: 'none' | 'files' | 'folders'
 }
 
-/** Where the declared commands and the values in use come from; `values` resolves with nothing where it cannot know. */
+/** The sources of declared commands and existing values; `values` resolves with nothing if it cannot know them. */
 export interface CompletionSource {
   nouns: readonly { name: string; aliases?: readonly string[]; summary: string }[]
   globals: readonly GlobalOptionTree[]
-  /** The noun of that name, or of which that is another spelling. */
+  /** The noun with that name or other spelling. */
   noun(word: string): NounTree | undefined
   values(suggestion: Suggestion): Promise<readonly Candidate[]>
 }
@@ -32,7 +32,7 @@ const FORMAT_MEANINGS: Readonly<Record<Format, string>> = {
 /** What an option of every command takes. */
 const GLOBAL_VALUES: Readonly<Record<string, readonly Candidate[] | Suggestion>> = {
   '--output': FORMATS.map((value) => ({ value, about: FORMAT_MEANINGS[value] })),
-  // Letters for a cluster are shorter than what would complete them.
+  // The letters for a cluster are too short to need completion.
   '--url': SETTINGS.url.urlOr.filter((name) => name.length > 1).map((value) => ({ value, about: 'cluster' })),
   '--api-key-file': 'file',
   '--data-dir': 'folder',
@@ -40,7 +40,7 @@ const GLOBAL_VALUES: Readonly<Record<string, readonly Candidate[] | Suggestion>>
 }
 const NOTHING: Completion = { candidates: [], paths: 'none' }
 
-/** An option that a word names, and what its value can be. */
+/** The option of a word, and its possible values. */
 interface KnownOption {
   names: readonly string[]
   about: string
@@ -68,7 +68,7 @@ const optionOfGlobal = ({ flag, short, placeholder, list, about }: GlobalOptionT
 const valuesOf = ({ choices, suggests }: InputTree): readonly Candidate[] | Suggestion =>
   choices.length > 0 ? choices.map(({ value, meaning }) => ({ value, about: meaning ?? '' })) : (suggests ?? [])
 
-/** What was typed before the word that is completed. */
+/** The words before the one to complete. */
 interface TypedLine {
   asksHelp: boolean
   noun: NounTree | undefined
@@ -82,7 +82,7 @@ interface TypedLine {
   optionsEnded: boolean
 }
 
-/** `words` are those after `svc` and before the one that is completed, which is `current` and may be empty. */
+/** `words` are those between `svc` and `current`, the word to complete, which may be empty. */
 export async function complete(
   words: readonly string[],
   current: string,
@@ -136,7 +136,7 @@ function readLine(
   return line
 }
 
-/** Returns false where the word is no command. */
+/** Returns false if the word is not a command. */
 function takeWord(line: TypedLine, word: string, source: CompletionSource): boolean {
   if (line.noun === undefined) {
     if (word === 'help' && !line.asksHelp) {
@@ -160,7 +160,7 @@ function takeWord(line: TypedLine, word: string, source: CompletionSource): bool
   return true
 }
 
-/** A verb's own option stands before one of every command with that name, which is then short alone. */
+/** A verb's own option comes before a global option of that name, which then has only its short form. */
 function optionsOf({ verb }: TypedLine, globals: readonly KnownOption[]): KnownOption[] {
   const own = (verb?.options ?? []).map(optionOfInput)
   const taken = new Set(own.flatMap(({ names }) => names))
@@ -175,7 +175,7 @@ const HELP: KnownOption = {
   values: [],
 }
 
-/** The last argument takes the rest of the line where it is a list. */
+/** The last argument takes the rest of the line if it is a list. */
 function argumentAt({ arguments: declared }: VerbTree, place: number): InputTree | undefined {
   const last = declared.at(-1)
   return declared[place] ?? (last?.kind === 'list' ? last : undefined)
@@ -188,7 +188,7 @@ const named = (candidates: readonly Candidate[], current: string): Completion =>
 
 function optionNames(options: readonly KnownOption[], used: ReadonlySet<string>, current: string): Completion {
   const free = options.filter(({ names }) => !names.some((name) => used.has(name)))
-  // A short option is offered where its long one means something else in this command.
+  // The short option is offered if its long name means something else in this command.
   return named(
     free.flatMap(({ names, about }) => {
       const long = names.filter((name) => name.startsWith('--'))
@@ -236,11 +236,11 @@ async function valuesFor(
   const isWanted = ({ value, about }: Candidate) =>
     !had.has(value) &&
     (value.startsWith(current) ||
-      // A pool's symbol leads to its address, which nobody knows by heart.
+      // Typing a pool's symbol finds its address.
       (typeof values === 'string' && current.length > 0 && about.toLowerCase().startsWith(current.toLowerCase())))
   return {
     candidates: known.filter(isWanted).map(({ value, about }) => ({ value: `${lead}${before}${value}`, about })),
-    // A keypair is a file, or a wallet by its name.
+    // A keypair is a file, or the name of a wallet.
     paths: values === 'signing-key' ? 'files' : 'none',
   }
 }

@@ -1,4 +1,7 @@
-/** Looks up values that exist now: settings and profiles in files, everything else through the daemon that runs here. */
+/**
+ * Looks up existing values: settings and profiles in files, everything else through the running daemon of this
+ * machine.
+ */
 import { join } from 'node:path'
 import { loadConfig, OPERATOR_KEY_FILE, SETTINGS } from '../../../src/settings/config.ts'
 import type { Suggestion } from '../command-tree.ts'
@@ -8,14 +11,14 @@ import { readProfile, readProfiles } from '../profiles.ts'
 import { terminal } from '../terminal.ts'
 import type { Candidate } from './candidates.ts'
 
-/** Milliseconds that a person waits for a list at most. */
+/** The longest that a person waits for a list, in milliseconds. */
 const PATIENCE_MS = 300
-/** A page of the API, which is as much as anybody reads in a shell. */
+/** A page of the API; nobody reads more in a shell. */
 const PAGE = 100
-/** Values that no shell reads anything into; a stranger can choose names, so all others are left out. */
+/** Values without special characters of a shell. Others are left out, because strangers can choose names. */
 const PLAIN_WORD = /^[\w.*:@/+][\w.*:@/+-]*$|^-?[\w-]{40,}$/
 
-/** What the command line says of where to look. */
+/** Options of the command line that decide where to look. */
 export interface LookupOptions {
   dataDir: string | undefined
   profile: string | undefined
@@ -23,7 +26,7 @@ export interface LookupOptions {
 
 type Rows = readonly Record<string, unknown>[]
 
-/** Where each kind is listed, and what a row gives. */
+/** Where each kind is listed, and the value and meaning of a row. */
 const LISTED: Partial<Record<Suggestion, { path: string; of(row: Record<string, unknown>): [unknown, unknown] }>> = {
   airdrop: {
     path: `/v2/merkle-trees?limit=${PAGE}`,
@@ -44,7 +47,7 @@ const LISTED: Partial<Record<Suggestion, { path: string; of(row: Record<string, 
   'event-type': { path: '/v2/webhook-event-types', of: ({ type, detection }) => [type, detection] },
 }
 
-/** The values of a kind; none where they cannot be had at once. */
+/** The values of a kind; none if they are not available at once. */
 export async function liveValues(suggestion: Suggestion, options: LookupOptions): Promise<Candidate[]> {
   try {
     if (suggestion === 'setting') return Object.entries(SETTINGS).map(([name, { about }]) => ({ value: name, about }))
@@ -62,7 +65,7 @@ export async function liveValues(suggestion: Suggestion, options: LookupOptions)
     const rows = await askDaemon(listed.path, options)
     return plain(rows.slice(0, PAGE).map((row) => candidateOf(listed.of(row))))
   } catch {
-    // Nothing may be printed into the line that somebody is typing.
+    // Nothing may be printed into the line that the user is typing.
     return []
   }
 }
@@ -74,7 +77,10 @@ const candidateOf = ([value, about]: readonly [unknown, unknown]): Candidate => 
   about: String(about ?? ''),
 })
 
-/** Asks the daemon of the data folder with the operator's key, after it has shown itself to be one; never another API. */
+/**
+ * Asks the daemon of the data folder, never another API. It gets the operator's key only after its health check
+ * succeeds.
+ */
 async function askDaemon(path: string, { dataDir, profile }: LookupOptions): Promise<Rows> {
   const { env, cwd } = terminal()
   const { settings } = await readProfile(profile ?? (env.SVC_PROFILE || undefined))
