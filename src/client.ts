@@ -85,8 +85,8 @@ export function createClient(transport: Transport, bearer?: string): Client {
 }
 
 /**
- * A transport over `fetch`, for browsers and Node; `base` is the URL of the daemon, its path is kept. It rejects as
- * `fetch` does where no answer comes.
+ * A transport over `fetch`, for browsers and Node. `base` is the URL of the daemon; its path is part of every request.
+ * It rejects like `fetch` if no answer comes.
  */
 export function fetchTransport(base: string, send: typeof fetch = globalThis.fetch): Transport {
   const root = base.replace(/\/+$/, '')
@@ -100,7 +100,7 @@ export function fetchTransport(base: string, send: typeof fetch = globalThis.fet
   }
 }
 
-/** Total seconds that a request for a following page waits on HTTP 429; a first page is never retried. */
+/** Total seconds that a request for a later page waits on HTTP 429; a first page is never retried. */
 const MAX_PAGE_WAIT_S = 120
 
 async function call(

@@ -1,4 +1,4 @@
-/** Context of an operation besides its input: the services of the process and the caller of the request. */
+/** Context of an operation, in addition to its input: the services of the process and the caller of the request. */
 import type { DaemonRole } from './api/daemon-roles.ts'
 import type { TxVersion } from './api/envelope.ts'
 import type { Worker } from './api/service.ts'
@@ -27,7 +27,9 @@ export interface Services {
   log: Log
   /** Aborted when the process shuts down; it ends every outgoing call and every wait for an external service. */
   ending: AbortSignal
-  /** Aborted when the process was told to stop: it still answers for `drain-seconds`, and is no longer ready. */
+  /**
+   * Aborted when the process receives the order to stop: it still answers for `drain-seconds`, but is no longer ready.
+   */
   stopping: AbortSignal
   /** State of the background workers; empty in a command's own process. */
   workers(): Worker[]
@@ -98,8 +100,9 @@ export interface Context extends Services {
   status: number | undefined
   /**
    * How an operation writes what it answers: state change, events and the stored response of an Idempotency-Key commit
-   * in one transaction, or roll back in a dry run. `work` must return what the operation responds; call it at most once.
-   * Only what a retry must find (signings, audit log, earlier ones of several transactions) is written before it.
+   * in one transaction, or roll back in a dry run. `work` must return what the operation responds; call it at most
+   * once.
+   * Only what a retry must find (signings, audit log, the earlier transactions of several) is written before it.
    */
   commit<T>(work: (tx: Tx) => Promise<T>): Promise<T>
 }

@@ -20,7 +20,9 @@ export const account = z
 
 export const accountBatch = z
   .object({
-    accounts: z.array(nullOr(account)).meta({ description: 'In the order asked; null where there is no account' }),
+    accounts: z
+      .array(nullOr(account))
+      .meta({ description: 'In the order of the request; null if there is no account' }),
   })
   .openapi('AccountBatch')
 
@@ -33,17 +35,17 @@ export const walletBalances = z
         z.object({
           mint: mintAddress,
           account: address.meta({ description: 'Token account of the wallet' }),
-          amount: digits.meta({ description: 'Raw units; of wrapped SOL, lamports' }),
-          decimals: nullOr(z.int()).meta({ description: 'Null where the mint cannot be read' }),
-          symbol: nullOr(z.string()).meta({ description: 'Chosen by whoever made the mint' }),
-          name: nullOr(z.string()).meta({ description: 'Chosen by whoever made the mint' }),
+          amount: digits.meta({ description: 'Raw units; lamports for wrapped SOL' }),
+          decimals: nullOr(z.int()).meta({ description: 'Null if the mint cannot be read' }),
+          symbol: nullOr(z.string()).meta({ description: 'Chosen by the creator of the mint' }),
+          name: nullOr(z.string()).meta({ description: 'Chosen by the creator of the mint' }),
           token_program: nullOr(z.enum(['spl', 'token2022'])),
-          frozen: z.boolean().meta({ description: 'Whether the freeze authority holds it back' }),
+          frozen: z.boolean().meta({ description: 'Whether the freeze authority has frozen it' }),
         }),
       )
-      .meta({ description: 'Token accounts that hold something, at most 200, by mint and account' }),
-    empty_accounts: z.int().min(0).meta({ description: 'Token accounts that hold nothing' }),
-    truncated: z.boolean().meta({ description: 'Whether there are more: ask for one with `mint`' }),
+      .meta({ description: 'Token accounts with a balance, at most 200, sorted by mint and account' }),
+    empty_accounts: z.int().min(0).meta({ description: 'Number of empty token accounts' }),
+    truncated: z.boolean().meta({ description: 'Whether there are more; `mint` finds a single one' }),
   })
   .openapi('WalletBalances')
 
@@ -56,7 +58,7 @@ export const accounts = {
     at: paths.accounts.get,
     tag: 'Accounts',
     summary: 'Read one account',
-    description: 'Raw data and owner from the chain. One that does not exist is `not_found`.',
+    description: 'Raw data and owner from the chain. An account that does not exist is `not_found`.',
     params: z.object({ address }),
     data: account,
   }),
@@ -64,7 +66,8 @@ export const accounts = {
     at: paths.accounts.batchFetch,
     tag: 'Accounts',
     summary: 'Read up to 100 accounts at once',
-    description: 'In the order asked; null where there is no account. It changes nothing, and needs no scope.',
+    description:
+      'Answers in the order of the request, with null if there is no account. It changes nothing and needs no scope.',
     body: writeBody({ addresses: z.array(address).min(1).max(100) }),
     data: accountBatch,
   }),
@@ -73,7 +76,7 @@ export const accounts = {
     tag: 'Accounts',
     summary: 'Read the SOL and the tokens of a wallet',
     description:
-      'Both token programs, with symbol, name and decimals. Anybody can send tokens to a wallet, so that 10,000 token accounts of each program are read and 200 answered.',
+      'Tokens of both token programs, with symbol, name and decimals. Anyone can send tokens to a wallet, so at most 10,000 token accounts of each program are read, and 200 are answered.',
     params: z.object({ wallet: address }),
     query: z.strictObject({ mint: mintAddress.optional() }),
     data: walletBalances,

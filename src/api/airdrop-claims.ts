@@ -1,4 +1,4 @@
-/** Claims of an airdrop as they were recorded, and its figures: what was claimed when, and what is left. */
+/** Recorded claims of an airdrop, and its figures: what was claimed when, and what is left. */
 import { z } from '@hono/zod-openapi'
 import { address, digits, mintAddress, signatureText, treeId } from './chain-scalars.ts'
 import { timestamp } from './scalars.ts'
@@ -7,19 +7,19 @@ export const airdropClaim = z
   .object({
     airdrop_id: treeId,
     wallet: address,
-    amount: digits.meta({ description: 'What the claim has paid of the amount that was not locked, raw units' }),
-    amount_locked: digits.meta({ description: 'What it has paid of the locked amount; 0 without vesting' }),
+    amount: digits.meta({ description: 'What the claim paid of the unlocked amount, raw units' }),
+    amount_locked: digits.meta({ description: 'What it paid of the locked amount; 0 without vesting' }),
     signature: signatureText,
     slot: z.int().min(0),
     claimed_at: timestamp.meta({
-      description: 'Of the block, or of the moment in which a claim that was submitted here was seen confirmed',
+      description: 'Time of the block, or the time at which a claim submitted here was seen confirmed',
     }),
   })
   .openapi('AirdropClaim')
 
 const claimSums = {
   claims: z.int().min(0),
-  wallets: z.int().min(0).meta({ description: 'Wallets that have claimed for the first time' }),
+  wallets: z.int().min(0).meta({ description: 'Wallets that claimed for the first time' }),
   amount: digits.meta({ description: 'Raw units, locked amounts included' }),
 }
 
@@ -32,7 +32,7 @@ const share = z
   .min(0)
   .max(1)
   .nullable()
-  .meta({ description: 'From 0 to 1, rounded down; null where the chain or the total is not known' })
+  .meta({ description: 'From 0 to 1, rounded down; null if the chain or the total is not known' })
 
 const known = <S extends z.ZodType>(schema: S, description: string) => schema.nullable().meta({ description })
 
@@ -40,34 +40,37 @@ export const airdropStats = z
   .object({
     id: treeId,
     mint: mintAddress,
-    status: z.string().meta({ description: 'As of GET /v2/airdrops/{id}' }),
+    status: z.string().meta({ description: 'As in GET /v2/airdrops/{id}' }),
     leaf_count: z.int().min(0).meta({ description: 'Wallets of the list' }),
-    total: known(digits, 'Sum of the list in raw units; null where none is stored'),
-    claimed_count: known(z.int().min(0), 'Wallets that have claimed, by the chain; null where it was not read'),
+    total: known(digits, 'Sum of the list in raw units; null if no list is stored'),
+    claimed_count: known(z.int().min(0), 'Wallets that have claimed, by the chain; null if it was not read'),
     claimed_amount: known(digits, 'Raw units, by the chain'),
     claimed_count_share: share,
     claimed_amount_share: share,
     left_count: known(z.int().min(0), 'Wallets that have not claimed'),
-    left_amount: known(digits, 'Raw units that are not claimed'),
+    left_amount: known(digits, 'Raw units that have not been claimed'),
     vault_balance: known(digits, 'Raw units'),
-    clawback_at: known(timestamp, 'From then on what is left can be withdrawn'),
+    clawback_at: known(timestamp, 'When the remaining tokens can be withdrawn'),
     clawed_back: known(z.boolean(), 'Whether the vault was withdrawn'),
     recorded: z
       .object({
         ...claimSums,
         missing_count: known(
           z.int().min(0),
-          'Wallets that have claimed by the chain and are not recorded: they claimed before this installation followed the airdrop, or a moment ago',
+          'Wallets that have claimed by the chain but have no record here: they claimed before this installation followed the airdrop, or a moment ago',
         ),
-        median_amount: known(digits, 'Median of what a claim has paid; of an even number the mean of the middle two'),
-        claims_per_hour: z.number().min(0).meta({ description: 'Of the last 24 hours, or since the first claim' }),
+        median_amount: known(
+          digits,
+          'Median of what a claim paid; for an even number of claims, the mean of the middle two',
+        ),
+        claims_per_hour: z.number().min(0).meta({ description: 'Over the last 24 hours, or since the first claim' }),
         first_claim_at: timestamp.nullable(),
         last_claim_at: timestamp.nullable(),
       })
-      .meta({ description: 'What the records of claims sum to, which hours and days are of' }),
-    hours: z.array(claimWindow).meta({ description: 'The last hours, oldest first, the one under way included' }),
-    days: z.array(claimWindow).meta({ description: 'The last days, oldest first, the one under way included' }),
-    note: known(z.string(), 'What is not as it should be, in words'),
+      .meta({ description: 'Sums of the recorded claims; `hours` and `days` are computed from the same records' }),
+    hours: z.array(claimWindow).meta({ description: 'The last hours, oldest first, including the current one' }),
+    days: z.array(claimWindow).meta({ description: 'The last days, oldest first, including the current one' }),
+    note: known(z.string(), 'What is wrong, in words'),
   })
   .openapi('AirdropStats')
 

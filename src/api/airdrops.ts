@@ -28,7 +28,7 @@ export const AIRDROP_STATUSES = ['tree_built', 'initialized', 'claiming', 'fully
 export type AirdropStatus = (typeof AIRDROP_STATUSES)[number]
 
 /**
- * Field of the distributor with the airdrop's id, whatever its root; null in lists, and when the chain has none or is
+ * Field of the distributor with the airdrop's id, with any root; null in lists, and when the chain has none or is
  * unreachable.
  */
 const fromChain = <S extends z.ZodType>(schema: S, description: string) => schema.nullable().meta({ description })
@@ -44,35 +44,41 @@ export const airdrop = z
     created_at: timestamp.nullable(),
     own: z.boolean().nullable().meta({
       description:
-        'Whether the tree was stored with the API key of this request; null in lists, and where none is stored',
+        'Whether the tree was stored with the API key of this request; null in lists, and if no tree is stored',
     }),
     total: digits
       .nullable()
-      .meta({ description: 'Sum of the stored tree, raw units, locked amounts included; null where none is stored' }),
+      .meta({ description: 'Sum of the stored tree in raw units, locked amounts included; null if none is stored' }),
     total_locked: digits.nullable().meta({ description: 'The part of it that vests, raw units; 0 without vesting' }),
-    distributor: fromChain(address, 'Account of the airdrop; derived, so known before it is there'),
+    distributor: fromChain(
+      address,
+      'Account of the airdrop; its address is derived, so it is known before the account exists',
+    ),
     on_chain_root: fromChain(
       hex32,
-      'Root of the distributor at this id; where it is another one than `root`, that and all else from the chain is not of the stored tree',
+      'Root of the distributor at this id. If it differs from `root`, all fields from the chain belong to another list than the stored tree',
     ),
-    admin: fromChain(address, 'Who may change the receiver: the maker of the distributor, or whom that one has named'),
+    admin: fromChain(
+      address,
+      'Wallet that may change the receiver: the creator of the distributor, or a wallet that it named',
+    ),
     vault: fromChain(address, 'Token account that claims are paid from'),
     vault_balance: fromChain(digits, 'Raw units'),
     vault_lacks: fromChain(
       digits,
-      'Raw units missing in the vault for what the stored tree can still pay out; null also where none should be sent, for which see `note`',
+      'Raw units that the vault lacks for what the stored tree can still pay out; also null if none should be sent, see `note`',
     ),
     claimed_count: fromChain(z.int().min(0), 'Wallets that have claimed'),
     claimed_amount: fromChain(digits, 'Raw units'),
     starts_at: fromChain(
       timestamp,
-      'Locked amounts vest from then on; without any a formality, minutes after the making',
+      'When locked amounts begin to vest; without vesting only a formality, minutes after the creation',
     ),
-    ends_at: fromChain(timestamp, 'All locked amounts have vested by then'),
-    clawback_at: fromChain(timestamp, 'From then on what is left can be withdrawn'),
-    clawback_receiver: fromChain(address, 'Token account that a withdrawal goes to'),
+    ends_at: fromChain(timestamp, 'When all locked amounts have vested'),
+    clawback_at: fromChain(timestamp, 'When the remaining tokens can be withdrawn'),
+    clawback_receiver: fromChain(address, 'Token account that receives a withdrawal'),
     clawed_back: fromChain(z.boolean(), 'Whether the vault was withdrawn: nothing can be claimed any more'),
-    note: fromChain(z.string(), 'What is not as it should be, in words'),
+    note: fromChain(z.string(), 'What is wrong, in words'),
   })
   .openapi('Airdrop')
 
@@ -97,23 +103,25 @@ export const airdropEntitlement = z
     mint: mintAddress,
     airdrop_count: airdropCount,
     amount: digits.meta({ description: 'What the wallet is entitled to at once, raw units' }),
-    amount_locked: digits.meta({ description: 'What vests for it beside that, raw units; 0 without vesting' }),
+    amount_locked: digits.meta({ description: 'What vests for it in addition, raw units; 0 without vesting' }),
     status: z.enum(AIRDROP_STATUSES).meta({ description: 'Of the airdrop' }),
-    claimed: z.boolean().meta({ description: 'Whether the wallet has claimed; with vesting, more may be to come' }),
+    claimed: z
+      .boolean()
+      .meta({ description: 'Whether the wallet has claimed; with vesting, more may become claimable' }),
     claimed_amount: digits.meta({ description: 'What it has claimed of both amounts, raw units' }),
     claimable_amount: digits.meta({ description: 'What a claim would pay now, raw units' }),
-    vested: digits.meta({ description: 'What has vested of `amount_locked` so far, claimed or not, raw units' }),
+    vested: digits.meta({ description: 'How much of `amount_locked` has vested so far, claimed or not, raw units' }),
     next_vesting_at: timestamp
       .nullable()
-      .meta({ description: 'When more vests than is claimable now; null where nothing is left to vest' }),
+      .meta({ description: 'When more becomes claimable; null if nothing is left to vest' }),
     starts_at: timestamp.nullable().meta({ description: 'Start of the vesting; null without vesting' }),
     ends_at: timestamp.nullable().meta({ description: 'End of the vesting; null without vesting' }),
     clawback_at: timestamp
       .nullable()
-      .meta({ description: 'From then on what is not claimed can be withdrawn by the maker, vested or not' }),
+      .meta({ description: 'When the creator can withdraw whatever is not claimed, vested or not' }),
     claimable: z.boolean().meta({ description: 'Whether POST /v2/airdrops/{id}/claims would build a claim now' }),
     reason: z.enum(CLAIM_FAULTS).nullable().meta({ description: 'Why it is not claimable' }),
-    note: z.string().nullable().meta({ description: 'The same in words' }),
+    note: z.string().nullable().meta({ description: 'The reason in words' }),
   })
   .openapi('AirdropEntitlement')
 
@@ -124,7 +132,7 @@ export const airdropClaimCreated = unsignedPayload({
 })
   .extend({
     tracked_resource: trackedResource,
-    amount: digits.meta({ description: 'What the claim pays, raw units; more where more has vested when it lands' }),
+    amount: digits.meta({ description: 'What the claim pays, raw units; more if more has vested when it lands' }),
   })
   .openapi('AirdropClaimCreated')
 
@@ -143,7 +151,7 @@ export const airdrops = {
     tag: 'Airdrops',
     summary: 'Initialize an airdrop on chain',
     description:
-      'Distributor and funding in one transaction. Caps are those of the stored tree with the same mint and airdrop_count, where there is one. Signed, the platform wallet pays, whatever `payer` says.',
+      'Creates and funds the distributor in one transaction. Its limits come from the stored tree with the same mint and airdrop_count, if there is one. With `mode: signed` the platform wallet pays, whatever `payer` says.',
     body: buildBody({
       payer: address,
       platform_id: platformId,
@@ -155,25 +163,23 @@ export const airdrops = {
         .optional()
         .meta({ description: "Deposit the tree's total in the same transaction; true by default with a stored tree" }),
       fund_amount: u64Digits.optional().meta({ description: 'Deposit this sum in raw units instead' }),
-      clawback_after_days: z
-        .int()
-        .min(CLAWBACK_DAYS.min)
-        .max(CLAWBACK_DAYS.max)
-        .default(CLAWBACK_DAYS.fallback)
-        .meta({ description: 'Days until what is left can be withdrawn, from `ends_at` where amounts vest' }),
+      clawback_after_days: z.int().min(CLAWBACK_DAYS.min).max(CLAWBACK_DAYS.max).default(CLAWBACK_DAYS.fallback).meta({
+        description: 'Days until the remaining tokens can be withdrawn, counted from `ends_at` if amounts vest',
+      }),
       allow_programs: allowProgramsField.meta({
         description:
-          'Whether the stored tree may have entries that are no wallets: token accounts, mints, programs, and addresses that no key belongs to, as the vault of a multisig. What they do not claim can be withdrawn in the end',
+          'Whether the stored tree may have entries that are not wallets: token accounts, mints, programs, and addresses without a key, such as the vault of a multisig. What they do not claim can be withdrawn in the end',
       }),
       starts_at: timestamp.optional().meta({
-        description: 'Start of the vesting of locked amounts; in five minutes by default, which is the earliest',
+        description:
+          'Start of the vesting of locked amounts; by default in five minutes, which is also the earliest time',
       }),
       ends_at: timestamp.optional().meta({
-        description: 'End of the vesting; required where the stored tree has locked amounts, refused where it has none',
+        description: 'End of the vesting; required if the stored tree has locked amounts, refused if it has none',
       }),
     }).superRefine(({ fund, fund_amount, starts_at, ends_at }, context) => {
       if (starts_at !== undefined && ends_at === undefined) {
-        context.addIssue({ code: 'custom', path: ['ends_at'], message: 'is required beside starts_at' })
+        context.addIssue({ code: 'custom', path: ['ends_at'], message: 'is required with starts_at' })
       }
       if (fund === false && fund_amount !== undefined) {
         context.addIssue({ code: 'custom', path: ['fund_amount'], message: 'fund_amount contradicts fund: false' })
@@ -196,7 +202,7 @@ export const airdrops = {
     at: paths.airdrops.get,
     tag: 'Airdrops',
     summary: 'Read one airdrop, with its state on chain',
-    description: 'Also one whose tree is not stored here, as long as its distributor is on chain.',
+    description: 'The tree need not be stored here if the distributor is on chain.',
     params: airdropParams,
     data: airdrop,
   }),
@@ -205,7 +211,7 @@ export const airdrops = {
     tag: 'Airdrops',
     summary: 'Read what was claimed of an airdrop by hour and day, and what is left',
     description:
-      'What was claimed in all and what is left are read from the chain. Hours, days and the median are of the claims that are recorded here; `recorded.missing_count` says how many are not.',
+      'The total claimed and what is left are read from the chain. Hours, days and the median come from the claims that are recorded here; `recorded.missing_count` says how many are missing.',
     params: airdropParams,
     query: statsQuery,
     data: airdropStats,
@@ -215,7 +221,7 @@ export const airdrops = {
     tag: 'Airdrops',
     summary: 'List the claims of an airdrop that are recorded here, newest first',
     description:
-      'Claims that were submitted here, and those of stored trees that were found on the chain since it is followed.',
+      'Claims that were submitted here, and claims of stored trees that were found on chain since svc follows them.',
     params: airdropParams,
     query: listQuery({}),
     data: airdropClaim,
@@ -226,7 +232,7 @@ export const airdrops = {
     tag: 'Airdrops',
     summary: 'Read the airdrop of a distributor, by its address',
     description:
-      'Whoever made it, with whichever tool: mint and version of the account are the id of the airdrop. A tree that is stored under that id with the root on chain is claimed and followed here.',
+      'Works for a distributor of any creator and tool: mint and version of the account give the id of the airdrop. If a tree with the same root is stored under this id, it can be claimed and is followed here.',
     params: z.object({ address: address.meta({ example: 'FR4HBTXWB87YK4gR98serDF9pUeJ3egkQfth4dGpBsrB' }) }),
     data: airdrop,
   }),
@@ -243,14 +249,13 @@ export const airdrops = {
       amount: z
         .union([z.string(), z.number()], { error: 'must be a string of digits or a whole number' })
         .meta({ description: 'Raw units, digits; ignored when `proof` is omitted', example: '1000000' }),
-      amount_locked: u64Digits
-        .optional()
-        .meta({ description: 'The locked amount of the leaf beside `proof`, raw units; 0 by default', example: '0' }),
-      proof: z
-        .array(hash32)
-        .max(64)
-        .optional()
-        .meta({ description: 'Sibling hashes in hex, leaf to root; omitted, the stored tree gives amount and proof' }),
+      amount_locked: u64Digits.optional().meta({
+        description: 'Locked amount of the leaf that `proof` belongs to, raw units; 0 by default',
+        example: '0',
+      }),
+      proof: z.array(hash32).max(64).optional().meta({
+        description: 'Sibling hashes in hex, from leaf to root; without it the stored tree gives amount and proof',
+      }),
       platform_fee: platformFeeField,
       swap_to_sol: z.boolean().default(false),
     }).superRefine(({ amount, proof }, context) => {
@@ -267,21 +272,21 @@ export const airdrops = {
     at: paths.airdrops.entitlement,
     tag: 'Airdrops',
     summary: 'Read what one wallet may claim, has claimed and can claim now',
-    description: 'From the stored tree and the chain together. Where it cannot claim now, `reason` says why.',
+    description: 'Combines the stored tree and the chain. If the wallet cannot claim now, `reason` says why.',
     params: z.object({ id: treeId, wallet: address }),
     data: airdropEntitlement,
   }),
   withdraw: defineRoute({
     at: paths.airdrops.withdraw,
     tag: 'Airdrops',
-    summary: 'Withdraw what is left in the vault of an airdrop',
+    summary: 'Withdraw the remaining tokens from the vault of an airdrop',
     description: 'Signed by the platform wallet, whatever `mode` says. Possible only after the clawback time.',
     params: airdropParams,
     body: writeBody({
       ...txVersionShape,
       admin: address.optional().meta({
         description:
-          'When sent, must own the receiver that the chain has stored. Without it any owner will do; a receiver that was closed is opened again only for the one named here, or for the platform wallet',
+          'If sent, it must own the receiver that is stored on chain; without it any owner is accepted. A closed receiver is opened again only for the wallet named here, or for the platform wallet',
       }),
       amount: u64Digits.meta({ description: 'Must equal the balance of the vault, in raw units' }),
     }),
@@ -293,7 +298,7 @@ export const airdrops = {
     tag: 'Airdrops',
     summary: 'List the stored airdrops that a wallet is in, newest first',
     description:
-      'A page looks into a limited number of trees: it may hold fewer than `limit`, or none, and still have a next one.',
+      'A page searches a limited number of trees. It may hold fewer records than `limit`, or none, and still have a next page.',
     params: z.object({ wallet: address }),
     query: listQuery({ mint: mintAddress.optional() }),
     data: airdropEntitlement,

@@ -11,9 +11,9 @@ export const API_KEY_STATUSES = ['active', 'revoked'] as const
 const MAX_SCOPES = 32
 const limit = z.int().min(1).max(1_000_000_000)
 
-/** Complete description of a key without scopes, because users decide by it to whom they give such a key. */
+/** Complete, because users decide from it who may have a key without scopes. */
 const NO_SCOPES =
-  'Empty: reads every record but keys, signer and audit log, builds unsigned transactions, verifies, simulates and submits signed ones, has the platform wallet co-sign mints and releases that cost it nothing, and makes webhook subscriptions of its own'
+  'A key without scopes reads every record except keys, signer and audit log. It builds unsigned transactions, and verifies, simulates and submits signed ones. It can have the platform wallet co-sign mints and releases that cost the wallet nothing, and it can make its own webhook subscriptions'
 
 export const apiKey = z
   .object({
@@ -31,7 +31,7 @@ export const apiKey = z
 
 export const apiKeyCreated = apiKey
   .extend({
-    key: z.string().meta({ description: 'The key itself, shown this once' }),
+    key: z.string().meta({ description: 'The key itself, shown only this once' }),
   })
   .openapi('ApiKeyCreated')
 
@@ -50,10 +50,8 @@ export const apiKeys = {
     body: writeBody({
       name: line(100).meta({ example: 'backend' }),
       scopes: z.array(z.enum(SCOPES)).max(MAX_SCOPES).default([]),
-      rate_limit_per_minute: limit
-        .optional()
-        .meta({ description: "The server's `rate-per-minute` (120) when left out" }),
-      rate_limit_per_day: limit.optional().meta({ description: "The server's `rate-per-day` (50,000) when left out" }),
+      rate_limit_per_minute: limit.optional().meta({ description: "The server's `rate-per-minute` (120) by default" }),
+      rate_limit_per_day: limit.optional().meta({ description: "The server's `rate-per-day` (50,000) by default" }),
     }),
     example: { scopes: ['airdrop:write'], rate_limit_per_minute: 600 },
     data: apiKeyCreated,
@@ -64,7 +62,7 @@ export const apiKeys = {
     at: paths.apiKeys.list,
     tag: API_KEYS_TAG,
     summary: 'List keys, newest first',
-    description: 'Names, scopes and limits, revoked ones too. Keys themselves are never shown again.',
+    description: 'Names, scopes and limits, including revoked keys. The keys themselves are never shown again.',
     query: listQuery({}),
     data: apiKey,
     list: true,
@@ -74,9 +72,9 @@ export const apiKeys = {
     at: paths.apiKeys.revoke,
     tag: API_KEYS_TAG,
     atomic: true,
-    summary: 'Revoke a key, for good',
+    summary: 'Revoke a key permanently',
     description:
-      "Its holder is refused from now on. Webhook subscriptions that it made are the installation's and go on; a key with `*` changes or deletes them.",
+      'Requests with the key are refused from now on. Webhook subscriptions that it made belong to the installation and continue; a key with `*` can change or delete them.',
     params: z.object({ id: recordId.meta({ example: 'key_7vQ2mXr9LdT4sYb1WnGe6KpA' }) }),
     body: writeBody({}),
     data: deletedSchema,

@@ -1,4 +1,7 @@
-/** The audit log: every signature of the custodial signer and every change of its policy, of API keys and of fee schedules, hash-chained and sealed. */
+/**
+ * The audit log: every signature of the custodial signer and every change of its policy, of API keys and of fee
+ * schedules, hash-chained and sealed.
+ */
 import { z } from '@hono/zod-openapi'
 import { AUDIT_ACTIONS } from './audit-actions.ts'
 import { address, hex32 } from './chain-scalars.ts'
@@ -16,21 +19,21 @@ export const auditEntry = z
     api_key_id: z.string(),
     request_id: z.string(),
     details: z.record(z.string(), z.unknown()),
-    details_json: z.string().meta({ description: '`details` as it was hashed' }),
-    previous_hash: hex32.meta({ description: 'Hash of the entry before; 64 zeros for the first' }),
+    details_json: z.string().meta({ description: '`details` in the exact text that was hashed' }),
+    previous_hash: hex32.meta({ description: 'Hash of the previous entry; 64 zeros for the first' }),
     hash: hex32.meta({
       description:
         'SHA-256 over the JSON array [sequence, previous_hash, at in Unix milliseconds, action, signer, api_key_id, request_id, details_json]',
     }),
     seal: hex32
       .nullable()
-      .meta({ description: "HMAC-SHA256 of `hash` under a key made of the installation's encryption key" }),
+      .meta({ description: "HMAC-SHA256 of `hash` with a key derived from the installation's encryption key" }),
   })
   .openapi('AuditEntry')
 
 const auditCutShape = z.object({
-  sequence: z.int().min(1).meta({ description: 'Last entry that was cut' }),
-  hash: hex32.meta({ description: 'Its hash: the last of the file that was exported' }),
+  sequence: z.int().min(1).meta({ description: 'Last entry that was removed' }),
+  hash: hex32.meta({ description: 'Its hash, which is the last one in the exported file' }),
   cut_at: timestamp,
 })
 
@@ -41,15 +44,16 @@ export const auditCut = auditCutShape
 export const auditVerification = z
   .object({
     intact: z.boolean(),
-    entries: z.int().min(0).meta({ description: 'Stored entries that hold, from the first on' }),
+    entries: z.int().min(0).meta({ description: 'Number of valid stored entries, from the first on' }),
     head: hex32.meta({
-      description: 'Hash of the last entry that holds: keep it elsewhere, and no entry can be cut off unseen',
+      description:
+        'Hash of the last valid entry. Store it elsewhere, and a removal of later entries cannot go unnoticed',
     }),
     broken: z.object({ sequence: z.int(), why: z.string() }).nullable().meta({
       description:
-        'First entry that does not hold, or the one that a stored policy, spend, key, sponsorship or schedule does not follow from; 0 where there is none',
+        'First invalid entry, or the entry that a stored policy, spend, key, sponsorship or schedule contradicts; 0 if there is none',
     }),
-    cut: auditCutShape.optional().meta({ description: 'The last cut, which the first stored entry continues' }),
+    cut: auditCutShape.optional().meta({ description: 'The last cut; the first stored entry follows it' }),
   })
   .openapi('AuditVerification')
 
@@ -75,8 +79,8 @@ export const auditEntries = {
     tag: AUDIT_TAG,
     summary: 'Recompute the audit log',
     description:
-      "Numbers, hashes and seals of all entries, and whether the signer's policy, the spends of its day, API keys, sponsorships and fee schedules are what they left.",
-    query: z.strictObject({ head: hex32.optional().meta({ description: 'Hash of an entry that must be there' }) }),
+      "Checks sequence, hashes and seals of all entries. It also checks that the signer's policy and daily spends, API keys, sponsorships and fee schedules are the ones that the entries recorded.",
+    query: z.strictObject({ head: hex32.optional().meta({ description: 'Hash of an entry that must exist' }) }),
     data: auditVerification,
     scope: '*',
   }),
@@ -85,11 +89,11 @@ export const auditEntries = {
     tag: AUDIT_TAG,
     summary: 'Cut the beginning of the audit log',
     description:
-      'Removes the entries up to `through`, of which you keep an export. They are verified first, and a sealed anchor stays in their place, so that the rest can be verified, and the export too. Entries of the last two days stay.',
+      'Removes the entries up to `through`; export them first. They are verified, and a sealed anchor takes their place, so the export and the remaining entries can still be verified. Entries of the last two days stay.',
     body: writeBody({
       through: z.int().min(1).meta({ description: 'Sequence of the last entry to remove' }),
-      hash: hex32.meta({ description: 'Hash of that entry, as the export has it' }),
-      file_sha256: hex32.optional().meta({ description: 'SHA-256 of the exported file, for the log' }),
+      hash: hex32.meta({ description: 'Hash of that entry, from the export' }),
+      file_sha256: hex32.optional().meta({ description: 'SHA-256 of the exported file, recorded in the log' }),
     }),
     data: auditCut,
     scope: '*',

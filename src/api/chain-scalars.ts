@@ -1,4 +1,4 @@
-/** Scalar schemas of what is on the chain or goes there: addresses, amounts, keys, transactions, hashes, links. */
+/** Scalar schemas of on-chain values: addresses, amounts, keys, transactions, hashes, links. */
 import { z } from '@hono/zod-openapi'
 import { isAddress, looksBase58 } from '../solana/addresses.ts'
 import { MAX_V1_TRANSACTION_BYTES } from '../solana/constants.ts'
@@ -6,7 +6,7 @@ import { MAX_U64 } from '../solana/u64.ts'
 import { line } from './scalars.ts'
 import { uriFault } from './uris.ts'
 
-/** A wallet and a mint, as examples show them. */
+/** The wallet and the mint of examples. */
 export const [WALLET_EXAMPLE, MINT_EXAMPLE] = [
   '9FSvG6muq2NE2ZNZtgMrPe9mJ2wpcR45TaEwiUoHDJ9g',
   '9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY',
@@ -18,7 +18,7 @@ export const address = z
   .refine(isAddress, 'invalid base58 address: it does not decode to 32 bytes')
   .meta({ description: 'Public key, base58', example: WALLET_EXAMPLE })
 
-/** Addresses of what is not a wallet, so that the examples of a request differ where the request's addresses do. */
+/** Addresses that are not wallets, so the example of a request has different addresses for different fields. */
 export const otherWallet = address.meta({ example: '6UV1mWvsFyVUsPz986frJxSdAhkLzygc2we2gmZcZm78' })
 export const mintAddress = address.meta({ example: MINT_EXAMPLE })
 export const poolAddress = address.meta({ example: 'CK3KxN1GyAdrcC5RQHmyBXUkg4qn3pPHp6GHrtM4RAK4' })
@@ -52,7 +52,7 @@ export function isU64(text: string): boolean {
 export const secretKey = z
   .array(z.int().min(0).max(255))
   .length(64)
-  .meta({ description: 'Secret key bytes, seed then public key; add it as a signer' })
+  .meta({ description: 'Secret key bytes, seed first, then public key; add it as a signer' })
 
 /** Secret key like `secretKey`, but empty when the key is not needed or has already signed. */
 export const spentSecretKey = z
@@ -60,12 +60,12 @@ export const spentSecretKey = z
   .max(64)
   .refine((bytes) => bytes.length === 0 || bytes.length === 64, 'must be 64 integers, or none')
   .meta({
-    description: 'Secret key bytes, seed then public key; empty where the key is not needed or has signed already',
+    description: 'Secret key bytes, seed first, then public key; empty if the key is not needed or has already signed',
   })
 
 /**
- * Validates with Buffer because images have megabytes of text: all but the last four characters must decode and encode
- * to the same text.
+ * Uses Buffer because the text of an image has megabytes: all but the last four characters must decode and encode to
+ * the same text.
  */
 function isBase64(text: string): boolean {
   const [head, tail] = [text.slice(0, -4), text.slice(-4)]
@@ -79,9 +79,9 @@ export const base64Text = filledText
   .meta({ contentEncoding: 'base64' })
 /** Characters of the largest transaction, which is one of version 1, in base64. */
 const MAX_TRANSACTION_CHARACTERS = 4 * Math.ceil(MAX_V1_TRANSACTION_BYTES / 3)
-/** Media types that images are declared as in a data URL, and the same in base64 alone. */
+/** The beginning of an image's data URL, with its media type. */
 const IMAGE_DATA_URL = /^data:image\/(png|jpe?g|gif|webp);base64,/i
-/** Splits a data URL of an image into its declared type and its base64; base64 alone declares none. */
+/** Splits a data URL of an image into its declared type and its base64; plain base64 declares no type. */
 export function imageParts(text: string): { declared: string | null; base64: string } {
   const [prefix, type] = IMAGE_DATA_URL.exec(text) ?? []
   if (prefix === undefined || type === undefined) return { declared: null, base64: text }
@@ -96,7 +96,7 @@ export const imageText = filledText
   .refine((text) => isBase64(imageParts(text).base64), 'must be standard base64, padded')
   // The first bytes of a PNG; a whole one would fill the page.
   .meta({ contentEncoding: 'base64', example: 'iVBORw0KGgo=' })
-/** Base64 of a serialized transaction; only the operation decodes it, and refuses one too large for its version. */
+/** Base64 of a serialized transaction; the operation decodes it and refuses one that is too large for its version. */
 export const transactionBase64 = filledText
   .max(MAX_TRANSACTION_CHARACTERS, {
     error: `must be at most ${MAX_TRANSACTION_CHARACTERS} characters: a transaction has at most ${MAX_V1_TRANSACTION_BYTES.toLocaleString('en')} bytes`,
@@ -121,10 +121,10 @@ export const platformFeeField = z
   .min(0)
   .default(0)
   .meta({ description: 'Lamports paid to the platform wallet inside the same transaction' })
-/** Says that an address of a program, which no key belongs to, is meant as a recipient or an authority. */
+/** Confirms that a recipient or authority is meant to be an address of a program, which has no key. */
 export const allowProgramsField = z.boolean().default(false).meta({
   description:
-    'Whether addresses of programs may be named, as the vault of a multisig is one; a mint or a token account never',
+    'Whether addresses of programs are accepted, such as the vault of a multisig; a mint or a token account never is',
 })
 const HASH_EXAMPLE = '9c8448f94162666b80a3ae7732e0a1fd2ba1bce92918de2c02bdb9910ea5521f'
 /** Hex of 32 bytes without 0x, as the server returns it. */
@@ -147,8 +147,8 @@ export const treeId = z
 export const warningsField = z
   .array(z.string())
   .optional()
-  .meta({ description: 'Accepted, but check these; left out where there is nothing' })
-/** A URI that is published for good. */
+  .meta({ description: 'Accepted, but check these; absent if there are none' })
+/** A URI that is published permanently. */
 export const uri = z
   .string()
   .superRefine((text, context) => {
@@ -157,7 +157,7 @@ export const uri = z
   })
   .meta({
     format: 'uri',
-    description: 'RFC 3986, with the scheme https, ipfs, ar, data, or http, which is warned of',
+    description: 'RFC 3986, with the scheme https, ipfs, ar, data, or http, which causes a warning',
     example: 'https://example.com/metadata.json',
   })
 export const platformId = line(64).meta({ description: 'Name of the calling platform', example: 'acme' })

@@ -13,10 +13,12 @@ export const collection = z
     name: z.string(),
     uri: z.string(),
     update_authority: address,
-    update_delegates: z.array(address).meta({ description: 'Who may mint into it beside its update authority' }),
-    num_minted: z.int().min(0).meta({ description: 'Assets that were ever minted into it' }),
-    current_size: z.int().min(0).meta({ description: 'Those that are not burned' }),
-    frozen: z.boolean().meta({ description: 'True while its issuer has frozen all of it' }),
+    update_delegates: z
+      .array(address)
+      .meta({ description: 'Wallets that may mint into it besides its update authority' }),
+    num_minted: z.int().min(0).meta({ description: 'Number of assets ever minted into it' }),
+    current_size: z.int().min(0).meta({ description: 'Number of assets that are not burned' }),
+    frozen: z.boolean().meta({ description: 'True while its issuer has frozen the whole collection' }),
     cosigned: z.boolean().meta({ description: 'Whether the platform wallet signs mints into it' }),
   })
   .openapi('Collection')
@@ -36,12 +38,12 @@ export const collections = {
     at: paths.collections.create,
     tag: 'NFTs',
     summary: 'Build the creation of a collection',
-    description: 'Assets are minted into it afterwards. Its authority is the update authority of all of them.',
+    description: 'Assets can be minted into it afterwards. Its authority is the update authority of all of them.',
     body: buildBody({
       payer: address,
       ...assetTexts,
       update_authority: address.optional().meta({
-        description: 'Who may mint into it and change it; the payer unless given',
+        description: 'Wallet that may mint into it and change it; by default the payer',
       }),
       allow_programs: allowProgramsField,
     }).superRefine(checkTextSize),

@@ -1,8 +1,8 @@
-/** What holds for every operation, as the OpenAPI document says it in its description. */
+/** The conventions of all operations, for the description of the OpenAPI document. */
 import { ERRORS } from './responses.ts'
 
 const errors = Object.entries(ERRORS).map(
-  // The anchor is where `doc_url` of the error leads.
+  // The error's `doc_url` links to this anchor.
   ([status, { code, description }]) => `| <a id="error-${code}"></a>\`${code}\` | ${status} | ${description} |`,
 )
 

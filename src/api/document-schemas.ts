@@ -1,4 +1,4 @@
-/** Schemas that only the OpenAPI document shows, around every answer and of every request's headers: made when it is asked for. */
+/** Schemas that only the OpenAPI document needs: envelopes of answers, headers of requests. Made on first use. */
 import { z } from '@hono/zod-openapi'
 import { storedMetadata } from './metadata.ts'
 
@@ -61,7 +61,7 @@ function makeSchemas() {
       .min(1)
       .max(255)
       .optional()
-      .meta({ description: 'Makes a retry of this write safe; a v4 UUID is recommended' }),
+      .meta({ description: 'Makes it safe to retry this write; a v4 UUID is recommended' }),
   })
 
   return { metaSchema, listMetaSchema, errorSchema, requestHeaders, writeHeaders }

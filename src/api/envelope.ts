@@ -26,11 +26,11 @@ const txVersionSchema = z
     enum: [0, 1],
     default: 0,
     description:
-      'Version of the transaction: 1 has room for 4,096 bytes, 64 accounts, 64 instructions and 12 signers, and its limits and priority fee stand in the message itself',
+      'Version of the transaction. Version 1 has room for 4,096 bytes, 64 accounts, 64 instructions and 12 signers; its message contains its limits and priority fee',
   })
 export type TxVersion = z.output<typeof txVersionSchema>
 
-/** The version of what a write builds, for the writes without a dry run. */
+/** The transaction version, for writes without a dry run. */
 export const txVersionShape = { tx_version: txVersionSchema }
 
 const LIMIT = 'must be a whole number from 1 to 100, sent once'
@@ -50,7 +50,7 @@ export function buildBody<S extends z.ZodRawShape>(shape: S) {
     ...txVersionShape,
     dry_run: z.boolean().default(false).meta({
       description:
-        'Checks and builds as usual, and leaves nothing behind: no record, event, file, ticker, signature of the platform or stored Idempotency-Key',
+        'Checks and builds as usual, and stores nothing: no record, event, file, ticker, platform signature or Idempotency-Key',
     }),
   })
 }

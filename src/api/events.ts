@@ -58,13 +58,13 @@ const payloadShape = {
       .looseObject({ resource_type: z.string(), resource_id: z.string() })
       .meta({ description: 'The resource: its type, its id and its own fields' }),
   }),
-  external_uid: z.string().optional().meta({ description: '`externalUid` of the originating write' }),
-  metadata: storedMetadata.optional().meta({ description: '`metadata` of the originating write' }),
+  external_uid: z.string().optional().meta({ description: '`externalUid` of the write that caused the event' }),
+  metadata: storedMetadata.optional().meta({ description: '`metadata` of the write that caused the event' }),
 }
 
 const eventShape = {
   ...payloadShape,
-  sequence: z.int().min(1).meta({ description: 'Place in the order of all events, without gaps' }),
+  sequence: z.int().min(1).meta({ description: 'Position in the order of all events, without gaps' }),
 }
 
 /** Body of a webhook delivery, also used in OpenAPI's `webhooks` section. */
@@ -94,25 +94,25 @@ const comparedEvent = {
 
 export const eventVerification = z
   .object({
-    accounts: z.int().min(0).meta({ description: 'Followed accounts whose history this step has ended' }),
-    transactions: z.int().min(0).meta({ description: 'Transactions of the range that this step has compared' }),
-    events: z.int().min(0).meta({ description: 'Stored events of the range that this step has compared' }),
+    accounts: z.int().min(0).meta({ description: 'Followed accounts whose history this step has finished' }),
+    transactions: z.int().min(0).meta({ description: 'Transactions of the range that this step compared' }),
+    events: z.int().min(0).meta({ description: 'Stored events of the range that this step compared' }),
     missing: z
       .array(z.object({ ...comparedEvent, slot: z.int().min(0) }))
-      .meta({ description: 'What the chain shows and no stored event tells' }),
+      .meta({ description: 'What is on the chain and in no stored event' }),
     unread: z
       .array(z.object({ signature: z.string(), slot: z.int().min(0) }))
-      .meta({ description: 'Transactions that were not compared: what the node answers for them cannot be read' }),
+      .meta({ description: 'Transactions that were not compared, because the answer of the node cannot be read' }),
     extra: z
       .array(z.object({ id: z.string(), ...comparedEvent, reason: z.enum(['not_on_chain', 'failed']) }))
       .meta({ description: 'Stored events whose transaction the chain does not have, or shows as failed' }),
-    next_cursor: z.string().nullable().meta({ description: 'Goes on with the next step; null at the end' }),
+    next_cursor: z.string().nullable().meta({ description: 'Cursor of the next step; null at the end' }),
   })
   .openapi('EventVerification')
 
 export type EventVerification = z.output<typeof eventVerification>
 
-/** A cursor names the next account and the signature to go on behind, or the sequence of the last compared event. */
+/** A cursor names the next account and the signature to continue after, or the sequence of the last compared event. */
 const verificationCursor = z
   .string()
   .regex(
@@ -126,7 +126,7 @@ export const events = {
     tag: 'Events',
     summary: 'Compare stored events with the chain',
     description:
-      'For the transactions of followed accounts in a range of time, by the chain’s clock: events that are missing, and stored ones that the chain does not bear out. Each call takes a bounded step of at most 60 requests to the node; `next_cursor` goes on.',
+      'Checks the transactions of followed accounts in a range of time, by the chain’s clock. It finds missing events, and stored events that the chain does not confirm. Each call is one step of at most 60 requests to the node; `next_cursor` continues.',
     query: z.strictObject({ since: moment, until: moment.optional(), cursor: verificationCursor.optional() }),
     data: eventVerification,
     scope: '*',
@@ -135,7 +135,7 @@ export const events = {
     at: paths.events.list,
     tag: 'Events',
     summary: 'List stored events',
-    description: 'Newest first; with `order=asc` oldest first, so that the cursor can follow new events.',
+    description: 'Newest first. With `order=asc` oldest first, so that the cursor can follow new events.',
     query: listQuery({
       type: eventType.optional(),
       resource_type: line(64).optional().meta({ example: 'pool' }),
@@ -150,7 +150,7 @@ export const events = {
     at: paths.events.get,
     tag: 'Events',
     summary: 'Read one event',
-    description: 'As it was delivered, for as long as events are kept.',
+    description: 'The same body that was delivered, for as long as events are stored.',
     params: z.object({ id: recordId.meta({ example: 'evt_0Mh4sPqY7tLx2RzKc9BvDn6G' }) }),
     data: event,
   }),

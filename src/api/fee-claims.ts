@@ -31,7 +31,7 @@ export type FeeClaimKind = (typeof FEE_CLAIM_KINDS)[number]
 export type Beneficiary = (typeof BENEFICIARIES)[number]
 export type FeeClaimType = (typeof FEE_CLAIM_TYPES)[number]
 
-/** Who can claim each kind, with the one that is meant where a request names none first. */
+/** Who can claim each kind; the first one is the default. */
 export const BENEFICIARIES_OF: Readonly<Record<FeeClaimKind, readonly [Beneficiary, ...Beneficiary[]]>> = {
   dbc: ['partner', 'creator'],
   damm_v2: ['partner', 'creator'],
@@ -44,12 +44,12 @@ export const BENEFICIARIES_OF: Readonly<Record<FeeClaimKind, readonly [Beneficia
 
 const kind = z.enum(FEE_CLAIM_KINDS).meta({
   description:
-    '`dbc` claims the trading fees of the launch curve, `damm_v2` those of positions in the pool after the migration; `surplus` and `migration_fee` withdraw what a full curve leaves beside its liquidity; `leftover` the tokens that nobody bought, for the leftover receiver; `pool_creation_fee` what the creation paid; `vesting` the vested tokens',
+    '`dbc` claims the trading fees of the launch curve, `damm_v2` those of positions in the migrated pool. `surplus` and `migration_fee` withdraw what a full curve holds besides its liquidity. `leftover` pays unsold tokens to the leftover receiver, `pool_creation_fee` what the creation paid, `vesting` the vested tokens',
 })
 
 const beneficiary = z.enum(BENEFICIARIES).meta({
   description:
-    'Whose share is claimed: of the fee claimer of the pool’s config, or of the pool’s creator. When left out the partner’s, and of `vesting` the creator’s; `leftover` and `pool_creation_fee` are the partner’s alone',
+    'Whose share is claimed: `partner` is the fee claimer of the pool’s config, `creator` the pool’s creator. By default the partner, and for `vesting` the creator; `leftover` and `pool_creation_fee` belong to the partner only',
 })
 
 export const feeSplit = z
@@ -64,7 +64,10 @@ export const feeSplits = z
   .min(2)
   .max(10)
   .refine((items) => items.reduce((sum, { bps }) => sum + bps, 0) === 10000, 'bps must sum to exactly 10000')
-  .meta({ description: 'Claim and split in one transaction; bps sum to exactly 10000; only with kind `dbc`' })
+  .meta({
+    description:
+      'Recipients among whom the claim is split in the same transaction; bps sum to exactly 10000; only with kind `dbc`',
+  })
 
 const claimed = digits.nullish()
 
@@ -75,22 +78,22 @@ export const feeClaim = z
     pool_address: poolAddress,
     kind: kind
       .nullable()
-      .meta({ description: 'What was claimed; null in a record of an earlier version without its event' }),
+      .meta({ description: 'What was claimed; null in a record of an earlier version that has no event' }),
     beneficiary: z.enum(BENEFICIARIES).nullable().meta({
-      description: 'Whose share it was; null for a position of neither of the two',
+      description: 'Whose share it was; null for a position that belongs to neither',
     }),
-    claimer: address.nullable().meta({ description: 'Wallet that claimed, or received a leftover' }),
+    claimer: address.nullable().meta({ description: 'Wallet that claimed, or that received a leftover' }),
     signature: signatureText.nullable(),
     occurred_at: timestamp,
     external_uid: z.string().nullable(),
     metadata: storedMetadata.nullable(),
     quote: claimed.meta({ description: 'Raw units of the quote that left the pool; null until the claim is final' }),
     base: claimed.meta({ description: 'Raw units of the base token that left the pool' }),
-    sol: claimed.meta({ description: 'Lamports that left the pool, the quote included where it is SOL' }),
+    sol: claimed.meta({ description: 'Lamports that left the pool, including the quote if it is SOL' }),
     received: z
       .array(z.object({ wallet: address, token: z.string(), amount: z.string().regex(/^-?[0-9]+$/) }))
       .nullish()
-      .meta({ description: 'Who got what of it; `token` is a mint, or `SOL`' }),
+      .meta({ description: 'Who received how much of it; `token` is a mint, or `SOL`' }),
   })
   .openapi('FeeClaim')
 
@@ -99,11 +102,9 @@ export const feeClaimCreated = z
     pool_address: poolAddress,
     kind,
     beneficiary,
-    claimer: address.meta({ description: 'Wallet that is paid, and that signs except with kind `leftover`' }),
-    estimated_quote: digits
-      .optional()
-      .meta({ description: 'What the claim is expected to move, in raw units of the quote' }),
-    estimated_base: digits.optional().meta({ description: 'The same in raw units of the pool’s token' }),
+    claimer: address.meta({ description: 'Wallet that is paid; it also signs, except with kind `leftover`' }),
+    estimated_quote: digits.optional().meta({ description: 'Expected amount, in raw units of the quote' }),
+    estimated_base: digits.optional().meta({ description: 'Expected amount, in raw units of the pool’s token' }),
     estimated_lamports: digits.optional().meta({ description: 'Lamports of a pool creation fee' }),
     quote_mint: mintAddress,
     quote_decimals: z.int().min(0).max(255),
@@ -132,14 +133,14 @@ export const feeClaims = {
     tag: 'Fee claims',
     summary: 'Claim the fees of a pool, optionally split',
     description:
-      "Pays out exactly what the answer estimates: the partner's fees, or those of the creator. With `splits` two to ten recipients are paid in the same transaction, to the last unit. What holds nothing is refused with its reason.",
+      'Pays out exactly what the answer estimates: the fees of the partner, or those of the creator. With `splits` two to ten recipients are paid in the same transaction, exact to the last unit. If there is nothing to claim, the request is refused with the reason.',
     params: feeClaimParams,
     body: buildBody({
       kind: kind.default('dbc'),
       beneficiary: beneficiary.optional(),
       owner: address.optional().meta({
         description:
-          'Wallet whose positions are claimed, with kind `damm_v2` only. When left out the fee claimer of the curve or the platform wallet, and for the creator the creator of the pool',
+          'Wallet whose positions are claimed, only with kind `damm_v2`. By default the fee claimer of the curve or the platform wallet; for the creator’s share, the creator of the pool',
       }),
       payer: address.meta({ description: 'Pays the transaction; in `signed` mode the platform wallet pays' }),
       splits: feeSplits.optional(),
@@ -147,7 +148,7 @@ export const feeClaims = {
     }).superRefine(({ kind, beneficiary, owner, splits }, context) => {
       const [only, other] = BENEFICIARIES_OF[kind]
       if (beneficiary !== undefined && other === undefined && beneficiary !== only) {
-        const message = `kind ${kind} pays the ${only} alone`
+        const message = `kind ${kind} pays only the ${only}`
         context.addIssue({ code: 'custom', path: ['beneficiary'], message })
       }
       if (owner !== undefined && kind !== 'damm_v2') {
@@ -164,7 +165,7 @@ export const feeClaims = {
     at: paths.feeClaims.listByPool,
     tag: 'Fee claims',
     summary: 'List the fee claims of one pool, newest first',
-    description: 'Claims that were submitted here, and those found on the chain since the pool is followed.',
+    description: 'Claims that were submitted here, and those found on chain since svc follows the pool.',
     params: feeClaimParams,
     query: listQuery(claimFilters),
     data: feeClaim,
@@ -174,7 +175,7 @@ export const feeClaims = {
     at: paths.feeClaims.list,
     tag: 'Fee claims',
     summary: 'List fee claims, newest first',
-    description: 'The claims of all pools: what each has paid in which currency, and to whom.',
+    description: 'The claims of all pools: what each paid, in which currency, and to whom.',
     query: listQuery(claimFilters),
     data: feeClaim,
     list: true,

@@ -1,4 +1,7 @@
-/** Fee schedules: claims that the platform wallet makes by itself at the times of a cron expression, and their runs. */
+/**
+ * Fee schedules: claims that the platform wallet makes automatically at the times of a cron expression, and their
+ * runs.
+ */
 import { z } from '@hono/zod-openapi'
 import { address, allowProgramsField, poolAddress, signatureText, u64Digits } from './chain-scalars.ts'
 import { deletedSchema, listQuery, writeBody } from './envelope.ts'
@@ -16,7 +19,7 @@ import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 import { line, nullOr, recordId, timestamp } from './scalars.ts'
 
-/** Addresses that one filter names at most. */
+/** The most addresses in one filter. */
 const MOST_POOLS = 100
 /** Statuses of pools that can hold fees. */
 const CLAIMABLE_STATUSES = ['live', 'migration_triggered', 'migrated'] as const
@@ -40,23 +43,23 @@ const cron = line(100).meta({
   example: '0 6 * * *',
 })
 const timezone = line(64).meta({
-  description: 'IANA time zone of the cron expression; an hour that comes twice counts once',
+  description: 'IANA time zone of the cron expression; an hour that occurs twice counts once',
   example: 'Europe/Zurich',
 })
 const threshold = u64Digits.meta({
   description:
-    'Raw units of each pool’s own quote, lamports or another token’s, that the pool must hold in all, over the kinds of the schedule, to be claimed; what is paid in its token, or in SOL beside another quote, counts nothing',
+    'A pool is claimed only if it holds at least this much, summed over the kinds of the schedule, in raw units of its own quote (lamports for SOL). Amounts in the pool’s token, or in SOL if the quote is another token, do not count',
   example: '10000000',
 })
 const kinds = z
   .array(z.enum(FEE_CLAIM_KINDS))
   .min(1)
   .max(FEE_CLAIM_KINDS.length)
-  .refine((items) => new Set(items).size === items.length, 'must not name a kind twice')
-  .meta({ description: 'What is claimed, each in a transaction of its own', example: ['dbc', 'damm_v2'] })
+  .refine((items) => new Set(items).size === items.length, 'must not contain a kind twice')
+  .meta({ description: 'What is claimed; each kind has its own transaction', example: ['dbc', 'damm_v2'] })
 const scheduleBeneficiary = z.enum(BENEFICIARIES).meta({
   description:
-    'Whose share is claimed, where it is the platform wallet’s; without it of each kind the first that has one',
+    'Whose share is claimed, if it belongs to the platform wallet. By default the partner, and for `vesting` the creator',
 })
 const filter = z
   .strictObject({
@@ -64,11 +67,11 @@ const filter = z
       .array(address)
       .min(1)
       .max(MOST_POOLS)
-      .refine((items) => new Set(items).size === items.length, 'must not name a pool twice')
+      .refine((items) => new Set(items).size === items.length, 'must not contain a pool twice')
       .optional()
-      .meta({ description: 'These pools, and no other filter beside them; they need no record' }),
-    preset: line(64).optional().meta({ description: 'Launches of this preset, with the pools they migrated to' }),
-    creator: address.optional().meta({ description: 'Launches of this wallet, with the pools they migrated to' }),
+      .meta({ description: 'Only these pools, without any other filter; they need no record' }),
+    preset: line(64).optional().meta({ description: 'Launches of this preset, and the pools they migrated to' }),
+    creator: address.optional().meta({ description: 'Launches of this wallet, and the pools they migrated to' }),
     status: z.enum(CLAIMABLE_STATUSES).optional().meta({ description: 'Launches in this state' }),
   })
   .refine(({ pools, ...others }) => pools === undefined || Object.keys(others).length === 0, {
@@ -77,7 +80,7 @@ const filter = z
   })
   .openapi('FeeScheduleFilter')
 
-/** What the claims of a schedule need; a run goes by those it began with. */
+/** Settings of a schedule's claims; a run uses the ones it started with. */
 const termsShape = {
   kinds,
   beneficiary: nullOr(scheduleBeneficiary),
@@ -99,7 +102,7 @@ export const feeSchedule = z
     next_run_at: timestamp.nullable().meta({ description: 'The next period; null while it is paused' }),
     external_uid: z.string().nullable(),
     metadata: storedMetadata.nullable(),
-    created_by: z.string().meta({ description: 'Id of the API key that made it' }),
+    created_by: z.string().meta({ description: 'Id of the API key that created it' }),
     updated_by: z.string().meta({ description: 'Id of the API key that changed it last' }),
     created_at: timestamp,
     updated_at: timestamp,
@@ -130,16 +133,19 @@ export const feeScheduleRun = z
     schedule_id: z.string(),
     scheduled_at: timestamp
       .nullable()
-      .meta({ description: 'The period, by the time of the cron expression; null for a run that was asked for' }),
+      .meta({ description: 'The period, as the time of the cron expression; null for a run started by request' }),
     status: z.enum(SCHEDULE_RUN_STATUSES).meta({
-      description: '`skipped` signed nothing, for its reason; `stopped` ended before its last pool',
+      description: '`skipped`: nothing was signed, see the reason; `stopped`: it ended before its last pool',
     }),
     reason: z.enum(SCHEDULE_RUN_REASONS).nullable(),
     missed: z
       .object({ count: z.int().min(1), from: timestamp, until: timestamp })
       .nullable()
-      .meta({ description: 'Periods before this one that had no run, as while no daemon ran; counted up to 1,000' }),
-    pools: z.int().min(0).meta({ description: 'Pools that were looked at' }),
+      .meta({
+        description:
+          'Periods before this one without a run, for example because no daemon was running; counted up to 1,000',
+      }),
+    pools: z.int().min(0).meta({ description: 'Pools that were examined' }),
     claimed: z.int().min(0).meta({ description: 'Claims that were signed' }),
     claims: z.array(runClaim).meta({ description: 'The first 100 of them' }),
     skips: z
@@ -157,10 +163,10 @@ export type FeeSchedule = z.output<typeof feeSchedule>
 export type FeeScheduleRun = z.output<typeof feeScheduleRun>
 
 const SCHEDULES_TAG = 'Fee schedules'
-const SIGNS = 'The platform wallet signs the claims later, whatever becomes of the key that asked for them.'
+const SIGNS = 'The platform wallet signs the claims later, even if the API key of this request is revoked by then.'
 const scheduleParams = z.object({ id: recordId.meta({ example: 'fsc_5TgBn1Xe8WkRq3YvMz6JcH2s' }) })
 
-/** What the parts of a schedule say of each other: the path of a fault with what is wrong, or null. */
+/** Checks the fields of a schedule against each other; returns the path and the fault, or null. */
 export function termsFault({
   kinds,
   beneficiary,
@@ -172,7 +178,7 @@ export function termsFault({
   const kind: FeeClaimKind | undefined = kinds[at]
   return kind === undefined
     ? null
-    : { path: ['kinds', at], message: `kind ${kind} pays the ${BENEFICIARIES_OF[kind][0]} alone` }
+    : { path: ['kinds', at], message: `kind ${kind} pays only the ${BENEFICIARIES_OF[kind][0]}` }
 }
 
 export const feeSchedules = {
@@ -204,7 +210,7 @@ export const feeSchedules = {
     at: paths.feeSchedules.list,
     tag: SCHEDULES_TAG,
     summary: 'List fee schedules, newest first',
-    description: 'Each with its periods, what it claims, and when it runs next.',
+    description: 'Each with its times, what it claims, and when it runs next.',
     query: listQuery({ active: queryFlag.optional() }),
     data: feeSchedule,
     list: true,
@@ -222,7 +228,7 @@ export const feeSchedules = {
     tag: SCHEDULES_TAG,
     atomic: true,
     summary: 'Change, pause or resume a fee schedule',
-    description: `${SIGNS} A pause stops the run under way; periods while it is paused are not missed.`,
+    description: `${SIGNS} A pause stops the current run; periods during a pause do not count as missed.`,
     params: scheduleParams,
     body: writeBody({
       cron: cron.optional(),
@@ -230,11 +236,13 @@ export const feeSchedules = {
       kinds: kinds.optional(),
       beneficiary: nullOr(scheduleBeneficiary).optional(),
       threshold: threshold.optional(),
-      splits: nullOr(feeSplits).optional().meta({ description: 'null pays everything to the platform wallet' }),
+      splits: nullOr(feeSplits)
+        .optional()
+        .meta({ description: 'With null, everything is paid to the platform wallet' }),
       allow_programs: z.boolean().optional().meta({
-        description: 'Whether splits may pay addresses of programs; false with new `splits` when left out',
+        description: 'Whether splits may pay addresses of programs; false by default if `splits` is new',
       }),
-      filter: filter.optional().meta({ description: 'Replaces the filter; `{}` is every pool' }),
+      filter: filter.optional().meta({ description: 'Replaces the filter; `{}` selects every pool' }),
       active: z.boolean().optional(),
     }),
     example: { cron: '0 */6 * * *' },
@@ -247,7 +255,7 @@ export const feeSchedules = {
     atomic: true,
     summary: 'Remove a fee schedule, and stop its run',
     description:
-      'A claim that is signed already is followed to its end. The records of its runs stay until they are too old.',
+      'A claim that is already signed is followed to its end. The records of its runs stay until they are older than the retention time.',
     params: scheduleParams,
     body: writeBody({}),
     data: deletedSchema,
@@ -257,7 +265,7 @@ export const feeSchedules = {
     at: paths.feeSchedules.runs,
     tag: SCHEDULES_TAG,
     summary: 'List the runs of a fee schedule, newest first',
-    description: 'What each run looked at, what it claimed, and what it left for which reason.',
+    description: 'What each run examined and claimed, and what it did not claim, with the reason.',
     params: scheduleParams,
     query: listQuery({}),
     data: feeScheduleRun,
@@ -268,7 +276,8 @@ export const feeSchedules = {
     tag: SCHEDULES_TAG,
     atomic: true,
     summary: 'Run a fee schedule now',
-    description: 'Beside its periods, and of a paused schedule too. A worker begins it within seconds.',
+    description:
+      'The run is in addition to the schedule’s periods, and possible while it is paused. A worker starts it within seconds.',
     params: scheduleParams,
     body: writeBody({}),
     data: feeScheduleRun,

@@ -1,4 +1,4 @@
-/** Schemas of list filters: moments and flags, which a query holds as text. */
+/** Schemas of list filters: times and flags, which are text in a query. */
 import { z } from '@hono/zod-openapi'
 
 /** A time as ISO 8601 or Unix seconds; it is converted to Unix milliseconds. */

@@ -1,4 +1,4 @@
-/** Gold locks: gold tokens of a wallet that are locked until a date. */
+/** Gold locks: gold tokens (of the mint in the setting `gold.mint`) that a wallet has locked until a date. */
 import { z } from '@hono/zod-openapi'
 import { address, digits, mintAddress, platformFeeField, platformId, u64Digits } from './chain-scalars.ts'
 import { buildBody, listQuery } from './envelope.ts'
@@ -26,7 +26,7 @@ export type GoldLock = z.output<typeof goldLock>
 const secondsLeftField = z
   .int()
   .min(0)
-  .meta({ description: "Seconds until it can be unlocked, by the chain's clock; 0 once its time has come" })
+  .meta({ description: "Seconds until it can be unlocked, by the chain's clock; 0 when it can be unlocked" })
 
 /** One lock read from the chain. */
 export const goldLockRead = goldLock.extend({ seconds_left: secondsLeftField }).openapi('GoldLockRead')
@@ -40,9 +40,9 @@ export const goldLocking = unsignedPayload({
 export type GoldLocking = z.output<typeof goldLocking>
 
 export const goldUnlocking = unsignedPayload({
-  escrow: address.meta({ description: 'Account that holds the tokens, and is closed' }),
+  escrow: address.meta({ description: 'Account that holds the tokens; it is closed' }),
   mint: mintAddress,
-  amount: digits.meta({ description: 'Raw units that are paid out; 0 where another tool did that before' }),
+  amount: digits.meta({ description: 'Raw units that are paid out; 0 if another tool has already paid them out' }),
 })
 export type GoldUnlocking = z.output<typeof goldUnlocking>
 
@@ -59,7 +59,7 @@ export const goldLocks = {
     tag: 'Gold locks',
     summary: 'Build the locking of gold for a number of days',
     description:
-      'A wallet has one live lock at a time; it cannot be cancelled. The days are counted from the build, by the clock of the chain.',
+      'A wallet has one live lock at a time, and it cannot be cancelled. The days count from the build, by the clock of the chain.',
     body: buildBody({
       user: address,
       platform_id: platformId,
@@ -73,9 +73,9 @@ export const goldLocks = {
   unlock: defineRoute({
     at: paths.goldLocks.unlock,
     tag: 'Gold locks',
-    summary: 'Build the unlocking of gold whose time has come',
+    summary: 'Build the unlocking of gold after its date',
     description:
-      'Pays the gold out and closes the account in one transaction. Before its time it is refused with the time.',
+      'Pays the gold out and closes the account in one transaction. Before the date it is refused, and the error names the date.',
     params: goldLockParams,
     body: buildBody({ platform_id: platformId, platform_fee: platformFeeField }),
     data: goldUnlocking,
@@ -85,7 +85,7 @@ export const goldLocks = {
     at: paths.goldLocks.list,
     tag: 'Gold locks',
     summary: 'List gold locks, newest first',
-    description: 'Locks that were seen on the chain through this service, ended ones too.',
+    description: 'Locks that this service has seen on chain, including ended ones.',
     query: listQuery({ user: address.optional(), status: z.enum(GOLD_LOCK_STATUSES).optional() }),
     data: goldLock,
     list: true,

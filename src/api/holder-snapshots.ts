@@ -16,16 +16,16 @@ import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 import { nullOr, recordId, timestamp } from './scalars.ts'
 
-/** Pieces that a snapshot has at most. */
+/** The most pieces of a snapshot. */
 const MOST_PIECES = 1_000
 
 const holderKind = z.enum(HOLDER_KINDS).meta({
   description:
-    '`wallet`: a key can sign for it. `pda`: only a program can, as for the vault of a multisig. `program`: an account of a program',
+    '`wallet`: a key can sign for it. `pda`: only a program can, for example the vault of a multisig. `program`: an account of a program',
 })
 const ownersRead = z.enum(['all', 'off_curve']).meta({
   description:
-    'Whose accounts are read to tell wallets from programs: those of all owners, or of those alone that no key can sign for, which is much faster',
+    'Which owners’ accounts are read to distinguish wallets from programs: all, or only those that no key can sign for, which is much faster',
 })
 
 export const holderSnapshot = z
@@ -36,19 +36,21 @@ export const holderSnapshot = z
     token_program: nullOr(tokenProgramName),
     decimals: z.int().min(0).nullable().meta({ description: 'Of the mint; null for a collection' }),
     slot: z.int().min(0).meta({ description: 'Finalized slot at which all accounts were read' }),
-    block_time: timestamp.nullable().meta({ description: 'Null where the node did not know it' }),
+    block_time: timestamp.nullable().meta({ description: 'Null if the node did not know it' }),
     supply: digits.meta({ description: 'Raw units, or the assets of the collection' }),
     accounts: z.int().min(0).meta({ description: 'Token accounts, empty ones included, or assets' }),
-    holders: z.int().min(0).meta({ description: 'Addresses that hold something' }),
+    holders: z.int().min(0).meta({ description: 'Addresses with a balance' }),
     withheld: digits.meta({
-      description: 'Transfer fees that accounts and mint hold back, which are nobody’s balance',
+      description: 'Withheld transfer fees in accounts and mint, which belong to no holder',
     }),
-    confidential: digits.meta({ description: 'What only its holders can read' }),
+    confidential: digits.meta({ description: 'Confidential balances, which only their holders can read' }),
     owners: ownersRead,
     kinds: z
       .array(z.object({ kind: holderKind, holders: z.int().min(0), amount: digits }))
-      .meta({ description: 'Holders and what they hold by kind' }),
-    programs: z.array(address).meta({ description: 'Programs that the rows of the pieces name by their place' }),
+      .meta({ description: 'Holders and their balances by kind' }),
+    programs: z
+      .array(address)
+      .meta({ description: 'Programs; the rows of the pieces refer to them by their position' }),
     pieces: z.int().min(0).meta({ description: 'Number of pieces with the packed rows' }),
     holders_sha256: hex32.meta({ description: 'SHA-256 of the rows of all pieces, hex' }),
     external_uid: z.string().nullable(),
@@ -62,8 +64,10 @@ export const snapshotHolder = z
     wallet: address,
     amount: digits,
     kind: holderKind,
-    program: address.nullable().meta({ description: 'Program that owns an account at the address, but System' }),
-    frozen: z.boolean().meta({ description: 'Whether an account of the holder is frozen' }),
+    program: address
+      .nullable()
+      .meta({ description: 'Program that owns the account at this address, other than System' }),
+    frozen: z.boolean().meta({ description: 'Whether one of the holder’s token accounts is frozen' }),
   })
   .openapi('SnapshotHolder')
 
@@ -74,7 +78,7 @@ export const holderPiece = z
     bytes: z.string().meta({
       contentEncoding: 'base64',
       description:
-        'Rows of 44 bytes, by address: address 32, amount u64 LE, place in the list of kinds u8, flags u8 (1: frozen), place of the program u16 LE (65534: none, 65535: not listed)',
+        'Rows of 44 bytes, sorted by address: address 32, amount u64 LE, position in the list of kinds u8, flags u8 (1: frozen), position of the program u16 LE (65534: none, 65535: not listed)',
     }),
   })
   .openapi('HolderPiece')
@@ -92,17 +96,20 @@ export const holderSnapshots = {
     tag: SNAPSHOTS_TAG,
     summary: 'Read who holds a token or the assets of a collection, at one slot, and store it',
     description:
-      'All accounts are read at one finalized slot and held against the supply; what does not add up is refused. One at a time: it can take minutes, so send an Idempotency-Key, and repeat the request where no answer comes.',
+      'All accounts are read at one finalized slot, and their sum must equal the supply, otherwise the snapshot is refused. Only one runs at a time. It can take minutes, so send an Idempotency-Key, and repeat the request if no answer comes.',
     body: writeBody({
       mint: mintAddress.optional(),
       collection: collectionAddress.optional(),
       owners: ownersRead.default('all'),
       allow_confidential: z.boolean().default(false).meta({
-        description: 'Takes what is missing of the supply for confidential balances, where the mint has them',
+        description: 'Counts the part of the supply that is missing as confidential balances, if the mint has them',
       }),
     }).superRefine(({ mint, collection }, context) => {
       if ((mint === undefined) !== (collection === undefined)) return
-      const message = mint === undefined ? 'is required, or collection' : 'goes without collection: send one of them'
+      const message =
+        mint === undefined
+          ? 'is required, unless collection is sent'
+          : 'must not be sent with collection: send one of them'
       context.addIssue({ code: 'custom', path: ['mint'], message })
     }),
     example: { mint: MINT_EXAMPLE },
@@ -114,8 +121,10 @@ export const holderSnapshots = {
     at: paths.holderSnapshots.list,
     tag: SNAPSHOTS_TAG,
     summary: 'List snapshots of holders, newest first',
-    description: 'Each with the slot at which it was read. A snapshot does not change any more.',
-    query: listQuery({ address: address.optional().meta({ description: 'Those of this mint or collection' }) }),
+    description: 'Each with the slot at which it was read. A snapshot never changes.',
+    query: listQuery({
+      address: address.optional().meta({ description: 'Only snapshots of this mint or collection' }),
+    }),
     data: holderSnapshot,
     list: true,
   }),
@@ -123,7 +132,7 @@ export const holderSnapshots = {
     at: paths.holderSnapshots.get,
     tag: SNAPSHOTS_TAG,
     summary: 'Read one snapshot of holders',
-    description: 'At which slot, of which mint or collection, how many holders, and what they hold in all.',
+    description: 'Its slot, its mint or collection, the number of holders, and their total balance.',
     params: snapshotParams,
     data: holderSnapshot,
   }),
@@ -131,7 +140,7 @@ export const holderSnapshots = {
     at: paths.holderSnapshots.holders,
     tag: SNAPSHOTS_TAG,
     summary: 'List the holders of a snapshot, by address',
-    description: 'Every holder with its raw units, sorted by address so that pages of one snapshot never shift.',
+    description: 'Every holder with its raw units. They are sorted by address, so pages of one snapshot never shift.',
     params: snapshotParams,
     query: listQuery({}),
     data: snapshotHolder,
@@ -142,11 +151,11 @@ export const holderSnapshots = {
     tag: SNAPSHOTS_TAG,
     summary: 'Read a piece of the packed holders of a snapshot, up to 8,192 at once',
     description:
-      'For programs that read a whole snapshot, as `svc airdrops snapshot` does: packed rows instead of a page of records.',
+      'Packed rows instead of a page of records, for programs that read a whole snapshot, such as `svc airdrops snapshot`.',
     params: snapshotParams.extend({
       n: z
         .string()
-        .regex(/^(?:0|[1-9][0-9]{0,3})$/, 'must be the number of a piece, from 0 on')
+        .regex(/^(?:0|[1-9][0-9]{0,3})$/, 'must be the number of a piece, starting at 0')
         .transform(Number)
         .refine((n) => n < MOST_PIECES, `must be below ${MOST_PIECES}`)
         .openapi({ type: 'integer', minimum: 0, maximum: MOST_PIECES - 1 }),

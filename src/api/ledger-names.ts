@@ -1,4 +1,4 @@
-/** The names that entries of the ledger bear, as plain data, so that commands load no schema library. */
+/** Names used in entries of the ledger, as plain data, so that commands load no schema library. */
 export const LEDGER_KINDS = [
   'claim',
   'split_share',

@@ -1,4 +1,6 @@
-/** The ledger: double-entry postings of what final transactions have moved, their sums, and their comparison with the chain. */
+/**
+ * The ledger: double-entry postings of what final transactions moved, their sums, and their comparison with the chain.
+ */
 import { z } from '@hono/zod-openapi'
 import { address, digits, signatureText } from './chain-scalars.ts'
 import { listQuery } from './envelope.ts'
@@ -11,7 +13,7 @@ import { line, timestamp } from './scalars.ts'
 const signedDigits = z
   .string()
   .regex(/^-?[0-9]+$/)
-  .meta({ description: 'Amount in raw units with a sign, digits only', example: '-5000' })
+  .meta({ description: 'Amount in raw units, as digits with an optional minus', example: '-5000' })
 /** A mint, or SOL. */
 const token = z.string().meta({ description: 'Mint, or `SOL` for lamports; wrapped SOL is SOL', example: 'SOL' })
 
@@ -21,8 +23,10 @@ export const ledgerEntry = z
     signature: signatureText,
     slot: z.int().min(0),
     occurred_at: timestamp.meta({ description: 'Time of the block, UTC' }),
-    account: z.string().meta({ description: 'Account on the chain; `network` for what the validators keep' }),
-    owner: z.string().meta({ description: 'Wallet that owns the token account; any other account itself' }),
+    account: z.string().meta({ description: 'Account on the chain; `network` for what validators receive' }),
+    owner: z
+      .string()
+      .meta({ description: 'Wallet that owns the token account; for any other account, the account itself' }),
     party: z.enum(LEDGER_PARTIES),
     kind: z.enum(LEDGER_KINDS),
     detail: z.string().nullable().meta({ description: 'Which claim it was, such as `surplus`' }),
@@ -30,7 +34,7 @@ export const ledgerEntry = z
     symbol: z.string().nullable(),
     decimals: z.int().min(0),
     amount: signedDigits,
-    balance_after: digits.nullable().meta({ description: 'What the account held of the token after the transaction' }),
+    balance_after: digits.nullable().meta({ description: 'Balance of the token in the account after the transaction' }),
     counterparty: z.string().nullable(),
     pool: address.nullable(),
     price: z.string().nullable().meta({ description: 'Price of a whole token when the entry was written' }),
@@ -41,7 +45,10 @@ export const ledgerEntry = z
 
 export const ledgerSum = z
   .object({
-    key: z.string().nullable().meta({ description: 'Pool, mint, party, month or kind; null for entries of no pool' }),
+    key: z
+      .string()
+      .nullable()
+      .meta({ description: 'Pool, mint, party, month or kind; null for entries without a pool' }),
     party: z.enum(LEDGER_PARTIES),
     token,
     symbol: z.string().nullable(),
@@ -57,8 +64,8 @@ const unreadTransaction = z.object({ signature: signatureText, reason: z.string(
 
 export const ledgerVerification = z
   .object({
-    transactions: z.int().min(0).meta({ description: 'Transactions that this step has read from the chain again' }),
-    entries: z.int().min(0).meta({ description: 'Entries that this step has compared' }),
+    transactions: z.int().min(0).meta({ description: 'Transactions that this step read from the chain again' }),
+    entries: z.int().min(0).meta({ description: 'Entries that this step compared' }),
     faults: z
       .array(
         z.object({
@@ -70,8 +77,8 @@ export const ledgerVerification = z
           found: z.string().nullable(),
         }),
       )
-      .meta({ description: 'What the ledger and the chain say differently' }),
-    unread: z.array(unreadTransaction).meta({ description: 'Transactions that no node shows in full' }),
+      .meta({ description: 'Differences between the ledger and the chain' }),
+    unread: z.array(unreadTransaction).meta({ description: 'Transactions that no node returns in full' }),
     waiting: z
       .int()
       .min(0)
@@ -89,9 +96,9 @@ export const ledgerVerification = z
       )
       .meta({
         description:
-          'Platform wallets and their token accounts, where the ledger has entries of them: opening and entries against the balance now',
+          'Platform wallets and their token accounts that have ledger entries: opening balance plus entries, compared with the present balance',
       }),
-    next_cursor: z.string().nullable().meta({ description: 'Goes on with the next step; null at the end' }),
+    next_cursor: z.string().nullable().meta({ description: 'Cursor of the next step; null at the end' }),
   })
   .openapi('LedgerVerification')
 
@@ -116,14 +123,14 @@ const entryFilters = {
   ...filters,
   account: line(64)
     .optional()
-    .meta({ description: 'Wallet with its token accounts, or any other account; `network` for network fees' }),
-  created_after: moment.optional().meta({ description: 'Only what took place after this moment' }),
-  created_before: moment.optional().meta({ description: 'Only what took place before this moment' }),
+    .meta({ description: 'Wallet, including its token accounts, or any other account; `network` for network fees' }),
+  created_after: moment.optional().meta({ description: 'Only entries after this time' }),
+  created_before: moment.optional().meta({ description: 'Only entries before this time' }),
 }
 
 /**
- * A cursor names the last compared transaction, or the wallet or token account that is followed, with the slot, the
- * balance there, the opening and the sum of the entries between.
+ * A cursor names the last compared transaction, or the wallet or token account that is followed, with the slot, its
+ * balance there, the opening balance and the sum of the entries in between.
  */
 const verificationPlace = z
   .string()
@@ -136,9 +143,9 @@ export const ledger = {
   list: defineRoute({
     at: paths.ledger.list,
     tag: 'Ledger',
-    summary: 'List what final transactions have moved, newest first',
+    summary: 'List what final transactions moved, newest first',
     description:
-      'One entry for each balance that a transaction of this service, or one found on the chain, has changed, or for a named part of it. The entries of a transaction and a token sum to zero.',
+      'One entry for each balance that a transaction changed, or for a named part of the change. Transactions of this service and those found on chain are included. The entries of one transaction and token add up to zero.',
     query: listQuery({ ...entryFilters, signature: signatureText.optional() }),
     data: ledgerEntry,
     list: true,
@@ -147,7 +154,7 @@ export const ledger = {
     at: paths.ledger.summary,
     tag: 'Ledger',
     summary: 'Add up the ledger by pool, mint, party, month or kind, and by party and token',
-    description: 'Sums in raw units, each of one token: amounts of different tokens are never added.',
+    description: 'Sums in raw units, one for each token; amounts of different tokens are never added.',
     query: listQuery({ by: z.enum(LEDGER_GROUPS).default('month'), ...filters, month: month.optional() }),
     data: ledgerSum,
     list: true,
@@ -157,7 +164,7 @@ export const ledger = {
     tag: 'Ledger',
     summary: 'Compare the ledger with the chain',
     description:
-      'Reads the transactions of the ledger from the chain again and compares every balance change; then follows the balances of the platform wallet and of its token accounts from entry to entry up to now. Each call takes a bounded step of at most 60 requests to the node; `next_cursor` goes on.',
+      'Reads the transactions of the ledger from the chain again and compares every balance change. Then it follows the balances of the platform wallet and its token accounts from entry to entry up to now. Each call is one step of at most 60 requests to the node; `next_cursor` continues.',
     query: z.strictObject({ cursor: verificationPlace.optional() }),
     data: ledgerVerification,
   }),

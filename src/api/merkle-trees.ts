@@ -17,15 +17,15 @@ export const merkleTree = z
       .regex(/^0x[0-9a-f]{64}$/)
       .meta({ description: 'Hex with 0x prefix' }),
     leaf_count: z.int().min(0),
-    total: digits.meta({ description: 'Sum of all amounts, locked ones included, in raw units' }),
+    total: digits.meta({ description: 'Sum of all amounts, including locked ones, in raw units' }),
     total_locked: digits.meta({ description: 'Sum of the locked amounts in raw units; 0 without vesting' }),
     list_sha256: z.string().meta({
       description:
-        'SHA-256 of the canonical list (wallet 32 bytes, amount u64 LE, and locked amount u64 LE in a list that has any, in leaf order), hex',
+        'SHA-256 of the canonical list in hex: in leaf order wallet 32 bytes, amount u64 LE, and locked amount u64 LE if any wallet of the list has one',
     }),
     persisted: z.boolean(),
     created_by: z.string().nullable().meta({
-      description: 'Id of the API key that stored it; null where none is stored, and for trees of an earlier version',
+      description: 'Id of the API key that stored it; null if none is recorded, and for trees of an earlier version',
     }),
     created_at: timestamp.nullable(),
   })
@@ -65,7 +65,7 @@ export const merkleTrees = {
     tag: 'Merkle trees',
     summary: 'Build a tree from a list of wallets and amounts, and store it',
     description:
-      'The same id with the same root answers the stored tree; `replace` puts another list in its place, for the key that stored it, or one with `airdrop:admin` or `*`. Amounts as strings are raw units; as numbers they are scaled by `decimals` by their exact decimal text.',
+      'If the same id with the same root is already stored, the answer is that tree. `replace` stores another list in its place, for the API key that stored it or one with `airdrop:admin` or `*`. Amounts as strings are raw units. Amounts as numbers are scaled by `decimals`, exactly as written.',
     body: writeBody({
       mint: mintAddress,
       airdrop_count: airdropCount.default(0),
@@ -75,9 +75,9 @@ export const merkleTrees = {
           z.strictObject({
             wallet: address,
             amount: entryAmount,
-            amount_locked: entryAmount
-              .optional()
-              .meta({ description: 'What vests over time, beside `amount`; written as `amount` is. Default 0' }),
+            amount_locked: entryAmount.optional().meta({
+              description: 'What vests over time, in addition to `amount` and in the same notation. Default 0',
+            }),
           }),
         )
         .min(1)
@@ -91,14 +91,14 @@ export const merkleTrees = {
     large: true,
     data: merkleTreeCreated,
     status: 201,
-    unstored: 'Nothing new is stored: `persist` is false, or the tree is stored already with the same root',
+    unstored: 'Nothing new is stored: `persist` is false, or the tree is already stored with the same root',
     scope: 'airdrop:write',
   }),
   list: defineRoute({
     at: paths.merkleTrees.list,
     tag: 'Merkle trees',
     summary: 'List stored trees, newest first',
-    description: 'Their roots and totals. The wallets of one are in the list of its entries.',
+    description: 'Roots and totals. The wallets of a tree are in the list of its entries.',
     query: listQuery({ mint: mintAddress.optional() }),
     data: merkleTree,
     list: true,
@@ -116,8 +116,7 @@ export const merkleTrees = {
     at: paths.merkleTrees.entries,
     tag: 'Merkle trees',
     summary: 'List the wallets and amounts of a stored tree, in leaf order',
-    description:
-      'In the order of the list that it was built of, so that the same entries build the same root elsewhere.',
+    description: 'In the order of the list it was built from, so that the same entries give the same root elsewhere.',
     params: z.object({ id: treeId }),
     query: listQuery({}),
     data: merkleEntry,
@@ -127,7 +126,8 @@ export const merkleTrees = {
     at: paths.merkleTrees.proof,
     tag: 'Merkle trees',
     summary: 'Read the proof of one wallet',
-    description: 'The hashes from the leaf of this wallet to the root, as the distributor on chain takes them.',
+    description:
+      'The hashes from the leaf of this wallet to the root, in the form that the distributor on chain accepts.',
     params: z.object({ id: treeId, wallet: address }),
     data: merkleProof,
   }),

@@ -1,4 +1,7 @@
-/** Schemas of `metadata` in a write and of other named values, with limits and without names that a record cannot contain. */
+/**
+ * Schemas of `metadata` in a write and of other named values, with limits and without names that a record cannot
+ * contain.
+ */
 import { z } from '@hono/zod-openapi'
 
 /** Stored `metadata` of a write; rows of an earlier version may exceed the current limits. */
@@ -9,11 +12,11 @@ export const METADATA = { entries: 50, key: 40, value: 500, bytes: 16 * 1024 } a
 
 const byteLength = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length
 
-/** Name that is rejected explicitly, because parsing a record would drop it silently. */
+/** A name that is rejected explicitly, because parsing a record would drop it silently. */
 const PROTO = '__proto__'
 const refuseProto = (input: unknown, context: z.RefinementCtx) => {
   if (typeof input !== 'object' || input === null || !Object.hasOwn(input, PROTO)) return input
-  context.addIssue({ code: 'custom', path: [PROTO], message: 'is not a name that can be used: choose another' })
+  context.addIssue({ code: 'custom', path: [PROTO], message: 'cannot be used as a name: choose another' })
   return z.NEVER
 }
 /** Named values of any type. */

@@ -20,14 +20,14 @@ export const NFT_STATUSES = ['minted', 'burned'] as const
 export const nft = z
   .object({
     asset: assetAddress,
-    collection: collectionAddress
-      .nullable()
-      .meta({ description: 'Null outside of collections, and where it was burned before it was ever seen here' }),
+    collection: collectionAddress.nullable().meta({
+      description: 'Null for an asset without a collection, and if it was burned before this service first saw it',
+    }),
     owner: address.nullable().meta({ description: 'Null once burned' }),
     name: z.string(),
     uri: z.string(),
     status: z.enum(NFT_STATUSES),
-    frozen: z.boolean().meta({ description: 'True while staked, or frozen by its issuer' }),
+    frozen: z.boolean().meta({ description: 'True while it is staked, or frozen by its issuer' }),
     created_at: timestamp.nullable(),
   })
   .openapi('Nft')
@@ -74,14 +74,14 @@ export const nfts = {
       platform_id: platformId,
       collection: collectionAddress,
       ...assetTexts,
-      owner: address.optional().meta({ description: 'Who owns it; the payer unless given' }),
+      owner: address.optional().meta({ description: 'Owner of the asset; by default the payer' }),
       allow_programs: allowProgramsField,
       authority: address.optional().meta({
         description:
-          'Who of the collection signs: its update authority or a delegate (default: the payer where it is one)',
+          'Which authority of the collection signs: its update authority or a delegate (default: the payer if it is one of these)',
       }),
       asset: assetAddress.optional().meta({
-        description: 'Address of a fresh key of your own, which signs then: the same asset is never minted twice',
+        description: 'Address of a new key of your own, which must then sign; the same asset can never be minted twice',
       }),
     }).superRefine(checkTextSize),
     data: nftCreated,
@@ -91,7 +91,7 @@ export const nfts = {
     at: paths.nfts.burn,
     tag: 'NFTs',
     summary: 'Build the burning of an asset',
-    description: 'For good: the asset is gone, and most of its rent goes back to its owner.',
+    description: 'This is permanent: the asset is gone, and most of its rent returns to its owner.',
     params: nftParams,
     body: buildBody({ owner: address, platform_id: platformId, collection: collectionAddress }),
     data: unsignedPayload({}),
@@ -101,7 +101,7 @@ export const nfts = {
     at: paths.nfts.list,
     tag: 'NFTs',
     summary: 'List NFTs, newest first',
-    description: 'Assets that were seen on the chain through this service, burned ones too.',
+    description: 'Assets that this service has seen on chain, including burned ones.',
     query: listQuery({ owner: address.optional(), collection: collectionAddress.optional() }),
     data: nft,
     list: true,
@@ -110,7 +110,7 @@ export const nfts = {
     at: paths.nfts.get,
     tag: 'NFTs',
     summary: 'Read one NFT from the chain',
-    description: 'Owner, name and whether it is frozen, whoever minted it.',
+    description: 'Owner, name and whether it is frozen. The asset may have been minted with any tool.',
     params: nftParams,
     data: nft,
   }),

@@ -12,30 +12,30 @@ export const INTERFACE_VERSION = '2.0.0'
 
 /** What the operations of each tag are about. */
 const TAGS: Readonly<Record<string, string>> = {
-  Service: 'Whether the service answers, which chain it is on, how its workers do, and what it can report.',
+  Service: 'Whether the service answers, which chain it uses, the state of its workers, and which events it reports.',
   Pools:
     'Launches on a bonding curve of Meteora: preview, rehearse and launch, buy and sell, and follow the pool to its migration.',
-  'Fee claims': 'What pools have earned, paid out to the partner or the creator, in one transaction with its splits.',
-  'Fee schedules': 'Claims that the platform wallet signs by itself, at the times of a cron expression.',
+  'Fee claims': 'Pays out what pools have earned to the partner or the creator, and splits it in the same transaction.',
+  'Fee schedules': 'Claims that the platform wallet signs automatically, at the times of a cron expression.',
   Airdrops:
-    'Distributors on chain, which pay whoever proves to be on a list: create and fund one, claim from it, and withdraw what nobody claimed.',
-  'Merkle trees': 'Lists of wallets and amounts, the root that stands for them on chain, and the proof of each wallet.',
-  'Holder snapshots': 'Who held a token, or the assets of a collection, at one slot: what an airdrop is computed from.',
-  Stakes: 'Assets that are frozen in the wallet of their owner, and can be released again.',
+    'Distributors on chain, which pay each wallet that proves it is on a list: create and fund one, claim from it, and withdraw unclaimed tokens.',
+  'Merkle trees': 'Lists of wallets and amounts, the root that represents them on chain, and the proof of each wallet.',
+  'Holder snapshots': 'Who held a token, or the assets of a collection, at one slot: the basis of an airdrop.',
+  Stakes: 'Assets that are frozen in the wallet of their owner until they are released.',
   NFTs: 'Assets of Metaplex Core and their collections: mint into one, read, burn.',
-  'Gold locks': "A wallet's gold tokens, locked until a date that nobody can change.",
+  'Gold locks': 'Gold tokens (of the mint in the setting `gold.mint`) that a wallet locks until a fixed date.',
   Tokens: 'Mints of both token programs with their metadata: create, read, revoke authorities, send to many.',
-  Transactions: 'What a wallet has signed is simulated, submitted, and followed until it is final or has expired.',
-  Accounts: 'Accounts as the chain has them, and what a wallet holds.',
+  Transactions: 'Signed transactions are simulated, submitted, and followed until they are final or have expired.',
+  Accounts: 'Accounts on the chain, and what a wallet holds.',
   PDAs: 'Addresses that programs derive, computed without the chain.',
-  Storage: 'The space at Storacha in which images and metadata are kept, lent to others for uploads.',
-  Events: 'Everything that happened, told once each, and checked against the chain.',
+  Storage: 'Lends others the right to upload to your Storacha space, which stores images and metadata.',
+  Events: 'Everything that happened: each event is reported once, and can be checked against the chain.',
   'Webhook subscriptions':
     'Where events are delivered to: subscribe, test, look at deliveries, replay, rotate the secret.',
   Signer: 'The platform wallet: its provider, its policy, and how to stop it at once.',
-  Ledger: 'Every balance that a transaction of this service changed, in entries that sum to zero.',
-  'API keys': 'Who may call this API, for what, and how often.',
-  Webhooks: 'What is sent to a subscription: one signed body for each event.',
+  Ledger: 'Every balance that a transaction of this service changed, in entries that add up to zero.',
+  'API keys': 'Who may call which parts of this API, and how often.',
+  Webhooks: 'The requests that a subscription receives: one signed body for each event.',
 }
 
 /** Builds the document at every call; callers should cache it. */
@@ -69,7 +69,7 @@ export function openApiDocument() {
       },
       responses: {
         200: { description: 'Any 2xx within 10 seconds accepts the delivery' },
-        400: { description: 'Anything else is a failure and is tried again' },
+        400: { description: 'Anything else is a failure; the delivery is retried' },
       },
     })
   }

@@ -1,4 +1,4 @@
-/** Transaction payloads: what a build answers with, unsigned or signed, and the hint that goes with a submit. */
+/** Transaction payloads: the answer of a build, unsigned or signed, and the hint that is sent with a submit. */
 import { z } from '@hono/zod-openapi'
 import { address, signatureText, transactionBase64 } from './chain-scalars.ts'
 import { eventType } from './event-types.ts'
@@ -17,22 +17,22 @@ export type TrackedResource = z.output<typeof trackedResource>
 /** Block height after which a transaction with this blockhash can no longer land. */
 export const lastValidBlockHeight = z.int().min(0).meta({
   description:
-    'Last block height at which it can land; GET /v2/cluster tells the present one, and how long a slot takes',
+    'Last block height at which it can land; GET /v2/cluster has the present height, and the duration of a slot',
   example: 418_000_150,
 })
 /** Keys that a build generated, sealed for their transactions. */
 export const generatedKeys = z
   .string()
-  .regex(/^[A-Za-z0-9_-]{1,4096}$/, 'must be what a build answered as generated_keys')
+  .regex(/^[A-Za-z0-9_-]{1,4096}$/, 'must be the generated_keys of a build')
   .meta({
     description:
-      'Keys that the build generated, encrypted by this server for these transactions alone: POST /v2/transactions/refresh has them sign again',
+      'Keys that the build generated, encrypted by this server for these transactions only. POST /v2/transactions/refresh signs with them again',
   })
 
 const unsignedShape = {
   mode: z.literal('unsigned'),
   transaction: transactionBase64,
-  requiredSigners: z.array(address).optional().meta({ description: 'Who must still sign' }),
+  requiredSigners: z.array(address).optional().meta({ description: 'Wallets that must still sign' }),
   last_valid_block_height: lastValidBlockHeight,
   generated_keys: generatedKeys.optional(),
   tracked_resource: trackedResource.optional(),

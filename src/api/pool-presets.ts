@@ -1,9 +1,9 @@
-/** Pool presets: what a named curve in the configuration can say, and how it is answered. */
+/** Pool presets: the fields of a named curve in the configuration, and its record in answers. */
 import { z } from '@hono/zod-openapi'
 import { WRAPPED_SOL } from '../solana/program-ids.ts'
 import { address, digits } from './chain-scalars.ts'
 
-/** Segments of a curve of the program at most. */
+/** The most segments of a curve that the program allows. */
 const CURVE_SEGMENTS = 16
 const [LEAST_MIGRATED_FEE_BPS, MOST_MIGRATED_FEE_BPS] = [10, 1_000]
 
@@ -21,7 +21,7 @@ const migrationSupplyPercentage = z
   .max(99)
   .meta({ description: 'Part of the supply that migrates, in percent' })
 
-/** The builders of Meteora's SDK, all between the preset's two market caps. */
+/** Builders of Meteora's SDK; each curve runs between the preset's two market caps. */
 const curveShape = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('market_cap') }),
   z.strictObject({ kind: z.literal('two_segments'), migration_supply_percentage: migrationSupplyPercentage }),
@@ -35,19 +35,19 @@ const curveShape = z.discriminatedUnion('kind', [
     weights: z
       .array(weight)
       .length(CURVE_SEGMENTS)
-      .meta({ description: 'Liquidity of 16 segments whose prices rise by the same factor, as parts of one another' }),
+      .meta({ description: 'Relative liquidity of 16 segments whose prices rise by the same factor' }),
   }),
   z.strictObject({
     kind: z.literal('custom'),
     market_caps: z
       .array(quoteAmount)
       .max(CURVE_SEGMENTS - 1)
-      .meta({ description: 'Market caps between the first and the last, at which a segment ends' }),
+      .meta({ description: 'Market caps between the first and the last at which a segment ends' }),
     weights: z
       .array(weight)
       .max(CURVE_SEGMENTS)
       .optional()
-      .meta({ description: 'Liquidity of each segment, as parts of one another; all the same when left out' }),
+      .meta({ description: 'Relative liquidity of each segment; equal by default' }),
   }),
 ])
 
@@ -57,10 +57,10 @@ const liquidityVesting = z
     periods: z.int().min(1).max(10_000),
     duration_seconds: seconds,
     cliff_seconds: seconds.default(0),
-    cliff_bps: z.int().min(0).max(10_000).default(0).meta({ description: 'Part that the cliff releases' }),
+    cliff_bps: z.int().min(0).max(10_000).default(0).meta({ description: 'Share that is released at the cliff' }),
   })
   .optional()
-  .meta({ description: 'Migrated liquidity that is released period by period; counts in the sum of 100' })
+  .meta({ description: 'Share of the migrated liquidity that is released period by period; part of the sum of 100' })
 
 /** Schema of a named curve in the configuration. */
 export const curvePreset = z.strictObject({
@@ -68,7 +68,7 @@ export const curvePreset = z.strictObject({
   decimals: z.int().min(6).max(9),
   token_program: z.enum(['spl', 'token2022']).default('spl').meta({ description: 'Program of the launched token' }),
   quote_mint: address.default(WRAPPED_SOL).meta({
-    description: 'Token that the curve is traded against: wrapped SOL, USDC, any other mint',
+    description: 'Token that the curve is traded against: wrapped SOL, USDC, or any other mint',
     example: WRAPPED_SOL,
   }),
   quote_decimals: z
@@ -76,20 +76,20 @@ export const curvePreset = z.strictObject({
     .min(0)
     .max(18)
     .default(9)
-    .meta({ description: "Decimals of the quote's mint; a launch is refused where the mint says something else" }),
+    .meta({ description: "Decimals of the quote's mint; a launch is refused if the mint has other decimals" }),
   initial_market_cap: quoteAmount.meta({
     description: 'SOL, or whole tokens of the quote, that the whole supply is worth at the first price',
     example: 30,
   }),
   migration_market_cap: quoteAmount.meta({
-    description: 'The same at the price where the pool migrates',
+    description: 'The same at the price at which the pool migrates',
     example: 400,
   }),
   shape: curveShape
     .default({ kind: 'market_cap' })
-    .meta({ description: 'How the liquidity lies between the two market caps; one even segment when left out' }),
+    .meta({ description: 'How the liquidity is distributed between the two market caps; one even segment by default' }),
   leftover: wholeTokens.default('0').meta({
-    description: 'Whole tokens that are kept back for the leftover receiver, who has them after the migration',
+    description: 'Whole tokens that are reserved for the leftover receiver, who receives them after the migration',
   }),
   fee: z
     .strictObject({
@@ -99,7 +99,7 @@ export const curvePreset = z.strictObject({
       periods: z.int().min(0).max(65535).default(0),
       duration_seconds: seconds.default(0),
     })
-    .meta({ description: 'Trading fee on the curve, and how it falls' }),
+    .meta({ description: 'Trading fee on the curve, and how it decreases' }),
   dynamic_fee: z.boolean().default(false).meta({
     description: 'Whether the fee on the curve rises by up to a fifth of `fee.ending_bps` while the price moves',
   }),
@@ -109,22 +109,22 @@ export const curvePreset = z.strictObject({
     .meta({ description: '`quote` takes every fee in the quote, `both` in whatever the trader receives' }),
   first_swap_min_fee: z.boolean().default(false).meta({
     description:
-      'Whether the first buy, in the transaction that makes the pool, pays the ending fee instead of the starting one',
+      'Whether the first buy, in the transaction that creates the pool, pays the ending fee instead of the starting fee',
   }),
   pool_creation_fee: z.number().min(0).max(100).default(0).meta({
-    description: "SOL that a launch pays to the fee claimer, 0 or from 0.001 to 100; a tenth is Meteora's",
+    description: 'SOL that a launch pays to the fee claimer, 0 or from 0.001 to 100; a tenth of it goes to Meteora',
   }),
   creator_fee_percentage: percentage.default(0).meta({ description: "Creator's share of the trading fees" }),
   fee_claimer: address
     .optional()
-    .meta({ description: "Claims the partner's fees, like a vault; the platform wallet when left out" }),
+    .meta({ description: "Claims the partner's fees; may be a vault. By default the platform wallet" }),
   leftover_receiver: address
     .optional()
-    .meta({ description: 'Receives what is left of the supply; the platform wallet when left out' }),
+    .meta({ description: 'Receives the remaining supply; by default the platform wallet' }),
   allow_programs: z
     .boolean()
     .default(false)
-    .meta({ description: 'Whether fee claimer and leftover receiver may be addresses of programs, as a vault is' }),
+    .meta({ description: 'Whether fee claimer and leftover receiver may be addresses of programs, such as a vault' }),
   token_update_authority: z
     .enum(['immutable', 'creator', 'partner'])
     .default('immutable')
@@ -134,7 +134,7 @@ export const curvePreset = z.strictObject({
     .min(LEAST_MIGRATED_FEE_BPS)
     .max(MOST_MIGRATED_FEE_BPS)
     .default(100)
-    .meta({ description: 'Fee of the pool that it migrates to' }),
+    .meta({ description: 'Fee of the pool after the migration' }),
   migrated_pool: z
     .strictObject({
       collect_fee_mode: z.enum(['quote', 'both', 'compounding']).default('quote'),
@@ -154,23 +154,23 @@ export const curvePreset = z.strictObject({
             .number()
             .min(1)
             .max(1_000_000)
-            .meta({ description: 'Multiple of the migration price at which the fee is at its end' }),
-          duration_seconds: seconds.meta({ description: 'Time after which it is at its end at any price' }),
+            .meta({ description: 'Multiple of the migration price at which the fee reaches its final value' }),
+          duration_seconds: seconds.meta({ description: 'Time after which it has its final value at any price' }),
         })
         .optional()
         .meta({ description: 'How `migration_fee_bps` falls as the market cap rises' }),
     })
     .optional()
-    .meta({ description: 'Terms of the migrated pool beyond its fee' }),
+    .meta({ description: 'Further terms of the migrated pool' }),
   migration_fee: z
     .strictObject({
       percentage: z.int().min(1).max(99),
       creator_percentage: percentage
         .default(0)
-        .meta({ description: "Creator's part of it; the rest is the partner's" }),
+        .meta({ description: "Creator's share of it; the partner receives the rest" }),
     })
     .optional()
-    .meta({ description: 'Part of what filled the curve that is paid out at the migration, in percent' }),
+    .meta({ description: 'Share of the curve’s proceeds that is paid out at the migration, in percent' }),
   locked_vesting: z
     .strictObject({
       amount: wholeTokens,
@@ -190,13 +190,16 @@ export const curvePreset = z.strictObject({
       partner_vesting: liquidityVesting,
       creator_vesting: liquidityVesting,
     })
-    .meta({ description: 'Who owns the migrated liquidity, in percent that sum to 100; locked means for good' }),
+    .meta({
+      description:
+        'Who owns the migrated liquidity, in percent that add up to 100; locked liquidity is locked permanently',
+    }),
   platform_position_percentage: z.int().min(0).max(99).default(0).meta({
-    description: "Platform's part of the locked position of a pool launched as `damm_v2`, and so of its fees",
+    description: "Platform's share of the locked position of a pool launched as `damm_v2`, and therefore of its fees",
   }),
   shared_config: z.boolean().default(false).meta({
     description:
-      'Whether the `dbc` launches of the preset share one config account, so that each is a single transaction',
+      'Whether the `dbc` launches of the preset share one config account; each launch is then a single transaction',
   }),
 })
 
@@ -206,7 +209,7 @@ export const poolPreset = z
     is_default: z.boolean(),
     ...curvePreset.shape,
     initial_price: z.string().meta({ description: 'SOL, or whole tokens of the quote, for one whole token' }),
-    migration_price: z.string().meta({ description: 'The same where the pool migrates' }),
+    migration_price: z.string().meta({ description: 'The same at the migration' }),
     migration_threshold: digits.meta({ description: 'Lamports, or raw units of the quote, that fill the curve' }),
     curve: z.array(z.object({ sqrt_price: digits, liquidity: digits })),
   })

@@ -1,9 +1,9 @@
-/** Previews of launches: a preset's curve from point to point, the pool that it migrates to, and what a launch costs. */
+/** Previews of launches: a preset's curve point by point, the pool that it migrates to, and the cost of a launch. */
 import { z } from '@hono/zod-openapi'
 import { digits, mintAddress } from './chain-scalars.ts'
 
 const MOST_POINTS = 100
-/** Ten years, by which every schedule has ended. */
+/** Ten years: every schedule has ended by then. */
 const MOST_SECONDS = 315_360_000
 
 export const VALIDATION_STATUSES = ['accepted', 'refused', 'unknown'] as const
@@ -13,16 +13,18 @@ const tokenAmounts = z.object({ base: digits, quote: digits })
 
 const previewPoint = z.object({
   at: z.enum(['start', 'first_buy', 'curve', 'end']),
-  amount: digits.meta({ description: 'Raw units of the quote that the buy from the point before may pay' }),
-  paid: digits.meta({ description: 'Raw units of the quote that all buys have paid, fees included' }),
+  amount: digits.meta({ description: 'Raw units of the quote that the buy from the previous point may pay' }),
+  paid: digits.meta({ description: 'Raw units of the quote that all buys have paid, including fees' }),
   quote_reserve: digits.meta({ description: 'Raw units of the quote that count towards the threshold' }),
   progress: z.number().min(0).max(1),
   base_sold: digits.meta({ description: 'Raw units of the token that all buys have received' }),
   sqrt_price: digits.meta({ description: 'Square root of the price in raw units, times 2^64' }),
   price: z.string().meta({ description: 'Whole tokens of the quote for one whole token, decimal text' }),
-  market_cap: digits.meta({ description: 'Raw units of the quote that the whole supply is worth' }),
+  market_cap: digits.meta({ description: 'Value of the whole supply in raw units of the quote' }),
   fee_bps: z.number().meta({ description: 'Trading fee of the next buy, in hundredths of a percent' }),
-  fees: z.object({ quote: parties, base: parties }).meta({ description: 'Shares of all trading fees up to here' }),
+  fees: z
+    .object({ quote: parties, base: parties })
+    .meta({ description: 'Shares of all trading fees up to this point' }),
   depth: z
     .object({
       up_2_percent: digits.nullable(),
@@ -31,7 +33,7 @@ const previewPoint = z.object({
     })
     .meta({
       description:
-        'What moves the price: raw units of the quote that a buy pays, fees included, or of the token that a sell pays; null beyond the ends of the curve',
+        'Size of the trade that moves the price: raw units of the quote that a buy pays, including fees, or of the token that a sell pays; null beyond the ends of the curve',
     }),
 })
 
@@ -45,12 +47,12 @@ const migrationPreview = z.object({
   sqrt_price: digits,
   price: z.string(),
   market_cap: digits,
-  deposit: tokenAmounts.meta({ description: 'What the pool begins with' }),
+  deposit: tokenAmounts.meta({ description: 'Initial reserves of the pool' }),
   liquidity: digits,
   positions: z.object({ creator: ownedLiquidity, partner: ownedLiquidity }),
-  protocol_fee: tokenAmounts.meta({ description: 'What Meteora keeps of the migrated amounts' }),
+  protocol_fee: tokenAmounts.meta({ description: 'Meteora’s share of the migrated amounts' }),
   migration_fee: z.object({ creator: digits, partner: digits }),
-  surplus: parties.meta({ description: 'Shares of what was paid beyond the threshold' }),
+  surplus: parties.meta({ description: 'Shares of the amount paid beyond the threshold' }),
   locked_base: digits.meta({ description: 'Raw units of the token that are locked for the creator' }),
   burned_base: digits,
   leftover_base: digits.meta({ description: 'Raw units of the token that the leftover receiver gets' }),
@@ -58,15 +60,15 @@ const migrationPreview = z.object({
 
 const launchCost = z.object({
   total: digits,
-  rent: digits.meta({ description: 'Rent of all accounts that the launch opens' }),
-  text_bytes: z.int().meta({ description: 'Bytes of name, symbol and metadata URI together that the figures are of' }),
+  rent: digits.meta({ description: 'Rent of all accounts that the launch creates' }),
+  text_bytes: z.int().meta({ description: 'Total bytes of name, symbol and metadata URI that the figures assume' }),
   text_byte_rent: digits.meta({
-    description: 'What each byte more or less changes `rent` and `total` by: 0 with SPL Token, which pads them',
+    description: 'Change of `rent` and `total` for each byte more or less; 0 with SPL Token, which pads these texts',
   }),
   metadata_fee: digits,
   pool_creation_fee: digits,
   network_fee: digits.meta({ description: 'Without a priority fee' }),
-  first_buy: digits.meta({ description: 'In SOL; 0 with another quote, in which `buy` is paid' }),
+  first_buy: digits.meta({ description: 'In SOL; 0 with another quote, because `buy` is then paid in that quote' }),
   transactions: z.int(),
   tx_version: z.union([z.literal(0), z.literal(1)]),
 })
@@ -76,12 +78,9 @@ export const presetValidation = z.object({
   by: z
     .enum(['embedded_chain', 'node'])
     .nullable()
-    .meta({ description: 'Where the program ran: in memory from the program cache, or at the RPC node' }),
-  program_sha256: z.string().nullable().meta({ description: 'Of the program in the cache' }),
-  reason: z
-    .string()
-    .nullable()
-    .meta({ description: 'Why the program refuses the preset, or why it could not be asked' }),
+    .meta({ description: 'Where the program ran: in memory from the program cache, or on the RPC node' }),
+  program_sha256: z.string().nullable().meta({ description: 'SHA-256 of the program in the cache' }),
+  reason: z.string().nullable().meta({ description: 'Why the program refuses the preset, or why it could not be run' }),
 })
 
 export const poolPreview = z
@@ -97,7 +96,7 @@ export const poolPreview = z
     points: z.array(previewPoint),
     migration: migrationPreview.nullable(),
     cost: launchCost.nullable().meta({
-      description: 'Lamports that a launch takes from its creator; null where it cannot be tried in memory',
+      description: 'Lamports that a launch takes from its creator; null if it cannot be tried in memory',
     }),
     validation: presetValidation,
   })
@@ -132,13 +131,13 @@ export const previewQuery = z.strictObject({
     minimum: 1,
     maximum: MOST_POINTS,
     default: 20,
-    description: 'Steps in which the curve is filled, evenly by the quote',
+    description: 'Number of steps that fill the curve, of equal size in the quote',
   }),
   after: wholeNumber(0, MOST_SECONDS, 0).openapi({
     type: 'integer',
     minimum: 0,
     maximum: MOST_SECONDS,
     default: 0,
-    description: 'Seconds after the opening at which everybody but the creator buys',
+    description: 'Seconds after the opening at which everyone except the creator buys',
   }),
 })

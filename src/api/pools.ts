@@ -33,7 +33,7 @@ export const SURPLUS_STATUSES = ['available', 'withdrawn', 'unknown'] as const
 export const poolType = z
   .enum(POOL_TYPES)
   .meta({ description: '`dbc` is a launch curve, `damm_v2` a post-migration pool' })
-/** Maximum SOL whose lamports fit into 64 bits. */
+/** Largest whole number of SOL whose lamports fit into 64 bits. */
 const MAX_SOL = 18_446_744_073
 
 export const pool = z
@@ -68,25 +68,27 @@ export const poolCreated = z
     required_signers: z.object({
       base_mint_secret_key: spentSecretKey,
       config_secret_key: spentSecretKey.meta({ description: 'Secret key bytes; empty for `damm_v2`' }),
-      position_nft_secret_key: spentSecretKey.optional().meta({ description: 'Secret key bytes; `damm_v2` only' }),
+      position_nft_secret_key: spentSecretKey.optional().meta({ description: 'Secret key bytes; only for `damm_v2`' }),
       platform_position_nft_secret_key: spentSecretKey
         .optional()
-        .meta({ description: "Secret key bytes; `damm_v2` with a platform's part of the position only" }),
+        .meta({ description: "Secret key bytes; only for `damm_v2` with a platform's part of the position" }),
     }),
     last_valid_block_height: lastValidBlockHeight.optional(),
     generated_keys: generatedKeys.optional(),
     relay_tip_account: address,
     rpc_endpoint: z.url(),
-    payer: address.optional().meta({ description: 'Who pays and signs beside the creator, where that is another' }),
+    payer: address
+      .optional()
+      .meta({ description: 'Wallet that pays and signs besides the creator, if it is another wallet' }),
     lock_liquidity: z
       .boolean()
       .optional()
-      .meta({ description: '`damm_v2` only: whether the liquidity is locked for good' }),
+      .meta({ description: 'Only for `damm_v2`: whether the liquidity is locked permanently' }),
     platform_position_percentage: z
       .int()
       .optional()
-      .meta({ description: "`damm_v2` only: the platform's part of the position, in percent" }),
-    signatures: z.array(signatureText).optional().meta({ description: 'In `signed` mode: what was submitted' }),
+      .meta({ description: "Only for `damm_v2`: the platform's share of the position, in percent" }),
+    signatures: z.array(signatureText).optional().meta({ description: 'In `signed` mode: the submitted transactions' }),
     tracked_resource: trackedResource.optional(),
     warnings: warningsField,
   })
@@ -128,7 +130,7 @@ export const sharedConfig = z
     config: address.nullable().meta({ description: 'Address of the account; null while the status is `missing`' }),
     status: z.enum(SHARED_CONFIG_STATUSES).meta({
       description:
-        '`missing`: never built for this content of the preset; `pending`: built, and not on chain; `live`: on chain with exactly what the preset says; `different`: on chain with something else, so that no launch uses it',
+        '`missing`: never built for this content of the preset; `pending`: built, but not on chain; `live`: on chain, with exactly the content of the preset; `different`: on chain with other content, so no launch uses it',
     }),
   })
   .openapi('SharedConfig')
@@ -138,11 +140,11 @@ export const poolSwap = z
     pool_address: poolAddress,
     side: z.enum(['buy', 'sell']),
     amount_in: digits.meta({
-      description: 'What is paid in raw units: of the quote (lamports of SOL) for a buy, of the token for a sell',
+      description: 'Amount to pay in raw units: of the quote (lamports for SOL) for a buy, of the token for a sell',
     }),
-    estimated_out: digits.meta({ description: 'What is received at the present price, fees taken off' }),
-    minimum_out: digits.meta({ description: 'Less than this and the transaction fails' }),
-    fee: digits.meta({ description: 'Trading fee in raw units, of whichever side pays it' }),
+    estimated_out: digits.meta({ description: 'Amount received at the present price, after fees' }),
+    minimum_out: digits.meta({ description: 'The transaction fails if it would receive less than this' }),
+    fee: digits.meta({ description: 'Trading fee in raw units of the side that pays it' }),
     tx: unsignedPayload({}),
     tracked_resource: trackedResource.optional(),
   })
@@ -158,16 +160,16 @@ export type PoolFeeMetrics = z.output<typeof poolFeeMetrics>
 
 const poolParams = z.object({ address: poolAddress })
 const presetParams = z.object({ name: presetName.meta({ example: 'standard' }) })
-/** The built-in preset shares no account. */
+/** The built-in preset has no shared config account. */
 const sharedConfigParams = z.object({ name: presetName.meta({ example: 'my-curve' }) })
 
-/** What a launch is; a rehearsal takes the same. */
+/** The fields of a launch; a rehearsal takes the same. */
 const launchBody = buildBody({
   type: poolType.default('dbc'),
   creator: address,
   payer: address.optional().meta({
     description:
-      'Sponsor of a `dbc` launch: pays its rent and fees, and signs beside the creator, who still pays the first buy. The creator when left out',
+      'Sponsor of a `dbc` launch: it pays rent and fees, and signs together with the creator, who still pays the first buy. By default the creator',
   }),
   name: z
     .string()
@@ -189,11 +191,11 @@ const launchBody = buildBody({
   loot_from: z.string().max(100).optional(),
   preset: presetName
     .optional()
-    .meta({ description: 'Curve of the pool, see GET /v2/pool-presets; the configured one when left out' }),
+    .meta({ description: 'Curve of the pool, see GET /v2/pool-presets; by default the configured one' }),
   allow_programs: allowProgramsField,
   lock_liquidity: z.boolean().optional().meta({
     description:
-      '`damm_v2` only. True, also when left out: the liquidity is locked for good; false: the creator can take it out at any time',
+      'Only for `damm_v2`. True (default): the liquidity is locked permanently; false: the creator can withdraw it at any time',
   }),
 }).superRefine(({ type, lock_liquidity, creator, payer = creator }, context) => {
   if (type === 'damm_v2' && payer !== creator) {
@@ -212,7 +214,7 @@ export const pools = {
     tag: 'Pools',
     summary: 'Launch a token with its pool',
     description:
-      'Answers the transactions to sign with the creator wallet and the returned keys. `mode: signed` needs the platform wallet as creator.',
+      'Answers with the transactions to sign with the creator wallet and the returned keys. `mode: signed` needs the platform wallet as creator.',
     body: launchBody,
     example: { buy_amount: 0.5 },
     multipart: fromMultipart,
@@ -226,7 +228,7 @@ export const pools = {
     tag: 'Pools',
     summary: 'Rehearse a launch on a copy of the cluster',
     description:
-      'Takes the body of POST /v2/pools, and runs what would follow on a copy of the accounts of the cluster, in memory: the launch, a buyer who fills the curve, the migration, a trade after it, and what each party can claim. Nothing is signed, sent or stored, whatever `mode` and `dry_run` say; with `mode: signed` there is no tip. One at a time: a second one waits for the first.',
+      'Takes the body of POST /v2/pools, and runs the launch in memory on a copy of the cluster’s accounts. After the launch come a buyer who fills the curve, the migration, a trade, and what each party can claim. Nothing is signed, sent or stored, whatever `mode` and `dry_run` say; with `mode: signed` there is no tip. Only one runs at a time: a second one waits for the first.',
     body: launchBody,
     example: { buy_amount: 0.5 },
     multipart: fromMultipart,
@@ -239,7 +241,7 @@ export const pools = {
     tag: 'Pools',
     summary: 'List pools, newest first',
     description:
-      'Pools that were launched through this service, and those they migrated to, with their state on the chain; without it while the node fails or is slow. Pools of others are read one by one.',
+      'Pools that were launched through this service, and the pools they migrated to, with their state on chain. The state is missing while the node fails or is slow. Other pools can only be read one by one.',
     query: listQuery({
       status: z.enum(POOL_STATUSES).optional(),
       type: poolType.optional(),
@@ -253,7 +255,7 @@ export const pools = {
     tag: 'Pools',
     summary: 'Read one pool',
     description:
-      "By its address, whoever launched it: a pool without a record here is read from the chain alone. The chain's state is left out of a stored pool while the node fails or is slow.",
+      "Reads a pool of any creator by its address. A pool without a record here is read only from the chain. For a stored pool the chain's state is missing while the node fails or is slow.",
     params: poolParams,
     data: pool,
   }),
@@ -262,7 +264,7 @@ export const pools = {
     tag: 'Pools',
     summary: 'Read how far a launch curve is filled',
     description:
-      'What the curve has raised of what it needs, and what the whole supply is worth at the migration. The value in dollars is there where a source of prices is configured.',
+      'How much the curve has raised of what it needs, and the value of the whole supply at the migration. The value in dollars is included if a price source is configured.',
     params: poolParams,
     data: curveProgress,
   }),
@@ -270,7 +272,7 @@ export const pools = {
     at: paths.pools.feeMetrics,
     tag: 'Pools',
     summary: 'Read the fees a pool holds for the partner',
-    description: 'Not found once the pool has migrated: the error says where its fees are claimed.',
+    description: 'After the migration the answer is `not_found`, and the error says where the fees are claimed.',
     params: poolParams,
     data: poolFeeMetrics,
   }),
@@ -279,7 +281,7 @@ export const pools = {
     tag: 'Pools',
     summary: 'Read what a pool has earned for partner, creator and protocol',
     description:
-      'By source, before and after the migration, exactly as the programs count it; an amount that the chain does not tell is null.',
+      'By source, before and after the migration, exactly as the programs count it. An amount that the chain does not contain is null.',
     params: poolParams,
     data: poolEarnings,
   }),
@@ -288,7 +290,7 @@ export const pools = {
     tag: 'Pools',
     summary: 'Check on chain that a pool is live',
     description:
-      'Looks at once, instead of when the worker comes to it, and records the pool as live when its account is there. `transactions` are submitted first.',
+      'Checks immediately, without waiting for the worker, and records the pool as live if its account exists. `transactions` are submitted first.',
     params: poolParams,
     body: writeBody({
       transactions: z
@@ -304,13 +306,13 @@ export const pools = {
     tag: 'Pools',
     summary: 'Quote and build a buy or a sell',
     description:
-      'On a launch curve, or on the pool after its migration. The answer holds the quote; the transaction fails on chain where the price has moved beyond `slippage_bps`.',
+      'Trades on the launch curve, or on the pool after its migration. The answer contains the quote. The transaction fails on chain if the price has moved by more than `slippage_bps`.',
     params: poolParams,
     body: buildBody({
       payer: address,
       side: z.enum(['buy', 'sell']),
       amount: u64Digits.meta({
-        description: 'What is paid in raw units: of the quote (lamports of SOL) for a buy, of the token for a sell',
+        description: 'Amount to pay in raw units: of the quote (lamports for SOL) for a buy, of the token for a sell',
       }),
       slippage_bps: z.int().min(0).max(10_000).default(100),
     }),
@@ -323,7 +325,7 @@ export const pools = {
     tag: 'Pools',
     summary: 'List the curves that pools can be launched with',
     description:
-      'The built-in curve, then those of the file that the setting `pools.presets` names, in its order. A launch names one as `preset`.',
+      'The built-in curve, then those in the file of the setting `pools.presets`, in the order of the file. A launch selects one with `preset`.',
     query: listQuery({}),
     data: poolPreset,
     list: true,
@@ -333,7 +335,7 @@ export const pools = {
     tag: 'Pools',
     summary: 'Preview a launch with a preset, from the first price to the migration',
     description:
-      'Computed without the chain by the arithmetic of the program, and equal to it for the trades that are assumed: the first buy in the transaction that makes the pool, then one buy from each point to the next. The cost and the validation come of a launch that is run in memory.',
+      'Computed without the chain, with the same arithmetic as the program. The figures are exact for the assumed trades: the first buy in the transaction that creates the pool, then one buy from each point to the next. Cost and validation come from a launch that is run in memory.',
     params: presetParams,
     query: previewQuery,
     data: poolPreview,
@@ -341,18 +343,18 @@ export const pools = {
   sharedConfig: defineRoute({
     at: paths.pools.sharedConfig,
     tag: 'Pools',
-    summary: "Read the config account that a preset's launches share",
+    summary: 'Read the config account that the launches of a preset share',
     description:
-      "The account of this cluster, of the preset's present content and of the platform wallet as receiver of its fees: another content has another account.",
+      "The account belongs to this cluster, to the preset's present content and to the platform wallet as receiver of its fees. Other content has another account.",
     params: sharedConfigParams,
     data: sharedConfig,
   }),
   share: defineRoute({
     at: paths.pools.share,
     tag: 'Pools',
-    summary: "Build the config account that a preset's launches share",
+    summary: 'Build the config account that the launches of a preset share',
     description:
-      'For presets with `shared_config: true`. The payer pays the rent of the account, once; its generated key has already signed. Repeating it before the account is on chain builds the same account again.',
+      'For presets with `shared_config: true`. The payer pays the rent of the account once; the generated key of the account has already signed. If you repeat the request before the account is on chain, the same account is built again.',
     params: sharedConfigParams,
     body: buildBody({ payer: address }),
     data: unsignedPayload({ preset: z.string(), config: address }).openapi('SharedConfigBuilt'),
@@ -362,7 +364,7 @@ export const pools = {
 
 /**
  * Converts text fields of a form to the types of the JSON body; the schema rejects fields that cannot be converted. A
- * browser sends every input, so an empty one is absent.
+ * browser sends every input, so an empty field counts as absent.
  */
 export function fromMultipart(given: Readonly<Record<string, string>>): Record<string, unknown> {
   const fields = Object.fromEntries(Object.entries(given).filter(([, text]) => text !== ''))

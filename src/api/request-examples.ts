@@ -1,6 +1,6 @@
-/** Gives each request of the OpenAPI document one whole example, made of the examples of its schemas. */
+/** Gives each request of the OpenAPI document one complete example, built from the examples of its schemas. */
 
-/** A schema of the document, as far as an example is made of it. */
+/** The parts of a schema that an example is built from. */
 interface Schema {
   $ref?: string
   type?: string | string[]
@@ -31,13 +31,13 @@ interface Operation {
   requestBody?: { content: Record<string, { schema: Schema; example?: object }> }
 }
 
-/** The parts of the document that hold requests. */
+/** The parts of the document that describe requests. */
 export interface DocumentWithRequests {
   paths: Record<string, Record<string, Operation>>
   components: { schemas: Record<string, Schema> }
 }
 
-/** What an example of a request holds: path and query parameters, and the body. */
+/** The example of a request: path and query parameters, and the body. */
 export interface RequestExample {
   path: Record<string, unknown>
   query: Record<string, unknown>
@@ -47,8 +47,8 @@ export interface RequestExample {
 const JSON_TYPE = 'application/json'
 
 /**
- * Completes the example of each JSON body with its required fields. Optional parameters lose their examples, because an
- * interactive page fills in every example, and so would send filters that nobody asked for.
+ * Completes the example of each JSON body with its required fields. Optional parameters lose their examples, because
+ * an interactive page fills in every example and would send unwanted filters.
  */
 export function completeExamples({ paths, components: { schemas } }: DocumentWithRequests): void {
   for (const operation of operationsOf(paths)) {
@@ -58,7 +58,7 @@ export function completeExamples({ paths, components: { schemas } }: DocumentWit
     for (const parameter of operation.parameters ?? []) {
       if (parameter.required) parameter.example = exampleOf(parameter.schema, schemas, operation)
       else delete parameter.example
-      // The schema of a parameter stands in this place alone, unless it is a reference.
+      // The schema of a parameter is used only here, unless it is a reference.
       const { example: _, ...schema } = parameter.schema
       parameter.schema = schema
     }
@@ -68,7 +68,7 @@ export function completeExamples({ paths, components: { schemas } }: DocumentWit
 const operationsOf = (paths: DocumentWithRequests['paths']): Operation[] =>
   Object.values(paths).flatMap((methods) => Object.values(methods))
 
-/** The example of an operation of a completed document. */
+/** The example of an operation in a completed document. */
 export function requestExample({ parameters = [], requestBody }: Operation): RequestExample {
   const given = (place: string) =>
     Object.fromEntries(
@@ -77,7 +77,7 @@ export function requestExample({ parameters = [], requestBody }: Operation): Req
   return { path: given('path'), query: given('query'), body: requestBody?.content[JSON_TYPE]?.example }
 }
 
-/** An object has its required fields alone. Throws an Error for a required text without an example. */
+/** An object gets only its required fields. Throws an Error for a required text without an example. */
 function exampleOf(schema: Schema, schemas: Record<string, Schema>, operation: Operation): unknown {
   const { $ref, example, allOf, type, properties = {}, required = [], items, minimum } = schema
   const part = (of: Schema) => exampleOf(of, schemas, operation)

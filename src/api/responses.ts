@@ -3,29 +3,29 @@
 /** Response headers under the names with which they are sent. */
 export const RESPONSE_HEADERS = {
   'X-Request-Id': {
-    description: 'Id of the request: the one that was sent, or one that the server made; `meta.request_id` is the same',
+    description: 'Id of the request: the one that you sent, or a new one; the same as `meta.request_id`',
     required: true,
     schema: { type: 'string', minLength: 1, maxLength: 128 },
     example: 'req_5f1c2a9e8b7d4c6f9a0b1c2d3e4f5a6b',
   },
   'RateLimit-Policy': {
-    description: 'Quotas of the key, IETF draft: `q` requests in `w` seconds; absent where the key has no limits',
+    description: 'Quotas of the key, IETF draft: `q` requests in `w` seconds; absent if the key has no limits',
     schema: { type: 'string' },
     example: '"minute";q=120;w=60, "day";q=50000;w=86400',
   },
   RateLimit: {
-    description: 'What is left of them, IETF draft: `r` requests, and `t` seconds until the next is free',
+    description: 'Remaining quotas, IETF draft: `r` requests, and `t` seconds until the next one is free',
     schema: { type: 'string' },
     example: '"minute";r=119;t=60, "day";r=49999;t=86400',
   },
   'Retry-After': {
-    description: 'Seconds to wait before the request is repeated',
+    description: 'Seconds to wait before repeating the request',
     required: true,
     schema: { type: 'integer', minimum: 1 },
     example: 12,
   },
   'Idempotent-Replayed': {
-    description: '`true` where this is the stored answer of an earlier request with the same Idempotency-Key',
+    description: '`true` if this is the stored answer of an earlier request with the same Idempotency-Key',
     schema: { type: 'string', enum: ['true'] as string[] },
     example: 'true',
   },
@@ -36,12 +36,12 @@ export const RESPONSE_HEADERS = {
     example: 'Bearer realm="svc"',
   },
   'Cache-Control': {
-    description: 'Answers may hold secrets: no cache may keep them',
+    description: 'Answers may contain secrets, so no cache may store them',
     schema: { type: 'string' },
     example: 'no-store',
   },
   'X-Content-Type-Options': {
-    description: 'The answer is what its Content-Type says, and nothing else',
+    description: 'Browsers must not guess another type than the Content-Type',
     schema: { type: 'string', enum: ['nosniff'] as string[] },
     example: 'nosniff',
   },
@@ -74,12 +74,12 @@ export const ERRORS = {
   },
   403: {
     code: 'forbidden',
-    description: 'The key is invalid or revoked, lacks a scope, or would change what another key made',
+    description: 'The key is invalid or revoked, lacks a scope, or would change what another key created',
     example: { message: 'API key missing required scope(s): fees:claim' },
   },
   404: {
     code: 'not_found',
-    description: 'The resource exists neither on chain nor in storage',
+    description: 'The resource exists neither on chain nor in the database',
     example: { message: 'There is no pool So11111111111111111111111111111111111111112' },
   },
   409: {

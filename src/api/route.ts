@@ -18,18 +18,18 @@ export interface RouteDefinition<
   at: RoutePath
   tag: string
   summary: string
-  /** What it does beside what the summary says, in whole sentences. */
+  /** What the summary does not say, in whole sentences. */
   description: string
   /** Path parameters, each a string. */
   params?: P
   query?: Q
   /** Strict object created by `writeBody`; every write has one. */
   body?: B
-  /** What an example of the body holds beside its required fields. */
+  /** Fields of the body's example in addition to the required ones. */
   example?: Partial<z.input<NoInfer<B>>>
   /**
-   * Converts the fields of a form to the JSON body, with files as base64 strings; if set, multipart is accepted besides
-   * JSON.
+   * Converts the fields of a form to the JSON body, with files as base64 strings; if set, multipart is accepted as
+   * well as JSON.
    */
   multipart?: (fields: Readonly<Record<string, string>>) => Record<string, unknown>
   /** Limits the body by `body-limit-mib` instead of `json-limit-kib`. */
@@ -43,11 +43,11 @@ export interface RouteDefinition<
   /** Describes when a route with status 201 returns 200 because nothing new is stored. */
   unstored?: string
   /**
-   * The operation changes nothing anywhere but in its one commit, so that its Idempotency-Key is claimed in that commit
-   * too: before it there is nothing that a retry would have to find.
+   * The operation changes nothing outside its one commit, so its Idempotency-Key is claimed in that commit too: before
+   * it there is nothing that a retry would have to find.
    */
   atomic?: true
-  /** Every call is a dry run, so that nothing is stored, nor an answer for its Idempotency-Key. */
+  /** Every call is a dry run: nothing is stored, not even an answer for its Idempotency-Key. */
   dry?: true
   /** The route requires no API key. */
   public?: true
@@ -110,7 +110,7 @@ export function defineRoute<
     ...definition,
     method,
     path,
-    // Only the document uses it, and a start of the daemon or of a command would build it for each route.
+    // Only the document needs it, so it is not built when the daemon or a command starts.
     get openapi() {
       described ??= describeRoute(definition)
       return described
@@ -119,7 +119,7 @@ export function defineRoute<
   return route as unknown as Route<P, Q, B, D> & { list: L }
 }
 
-/** The route as the OpenAPI document has it. */
+/** The route in the OpenAPI document. */
 function describeRoute(definition: RouteDefinition<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType>) {
   const [method, path] = definition.at
   const write = method !== 'get'
@@ -177,7 +177,7 @@ function describeRoute(definition: RouteDefinition<z.ZodObject, z.ZodObject, z.Z
   })
 }
 
-/** Which key the operation needs, in sentences; any key will do where there is none. */
+/** Says which key the operation needs, in sentences; empty if any key will do. */
 function access({
   public: open,
   scope,

@@ -9,10 +9,10 @@ export const timestamp = z.iso.datetime().meta({ description: 'ISO 8601, UTC' })
 /** Pattern without control characters; it has no flags, so that it is valid in the OpenAPI document too. */
 export const NO_CONTROLS = /^[^\u0000-\u001f\u007f-\u009f]*$/
 /** Arguments for `regex` that reject control characters. */
-export const noControls = [NO_CONTROLS, 'must not hold control characters'] as const
+export const noControls = [NO_CONTROLS, 'must not contain control characters'] as const
 /**
- * Text on one line. Control characters are rejected, as PostgreSQL does not store NUL and terminals interpret the
- * others; so are unpaired surrogates, which databases do not preserve.
+ * Text on one line. Control characters are rejected, because PostgreSQL does not store NUL and terminals interpret the
+ * others. Unpaired surrogates are rejected too, because databases do not preserve them.
  */
 export const line = (max: number) =>
   z
@@ -20,7 +20,7 @@ export const line = (max: number) =>
     .min(1)
     .max(max)
     .regex(...noControls)
-    .refine((text) => !/\p{Surrogate}/u.test(text), 'must not hold half a character')
+    .refine((text) => !/\p{Surrogate}/u.test(text), 'must not contain half a surrogate pair')
 /** Id of a stored record as the server returned it. */
 export const recordId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be the id of a stored record')
 export const externalUid = z

@@ -23,7 +23,7 @@ export const worker = z
     running: z.boolean(),
     healthy: z.boolean().meta({
       description:
-        'Whether it runs and is not stalled, its last tick succeeded, and of its last five ticks more succeeded than failed',
+        'True if it runs and is not stalled, its last tick succeeded, and more of its last five ticks succeeded than failed',
     }),
     last_tick_at: timestamp.nullable(),
     ticks_total: z.int().min(0).meta({ description: 'Successful ticks since the start' }),
@@ -31,7 +31,7 @@ export const worker = z
     last_error: z.string().nullable(),
     last_error_at: timestamp.nullable(),
     stalled_reason: z.string().nullable().meta({
-      description: 'Why nothing has come of it for three periods, half a minute at the least; null while it works',
+      description: 'Why it has completed no tick for three periods, at least half a minute; null while it works',
       example: null,
     }),
   })
@@ -41,15 +41,15 @@ export const workerStatus = z
   .object({
     all_healthy: z.boolean().meta({
       description:
-        'True only when every worker is running and each has more successful ticks than errors; false is a hint, not an outage',
+        'True only if every worker is running and has more successful ticks than errors since its start; false is only a hint',
     }),
     recently_healthy: z.boolean().meta({
-      description: 'True when every worker is `healthy`: judged by its last five ticks',
+      description: 'True if every worker is `healthy`, judged by its last five ticks',
     }),
     observed_at: timestamp,
     role: z.enum(DAEMON_ROLES).nullable().meta({
       description:
-        'What this daemon does; one with the role `api` runs no workers, and tells from the database what the others do. Null where a command answers without a daemon',
+        'Role of this daemon. One with the role `api` runs no workers, and reads the state of the other daemons’ workers from the database. Null if a command answers without a daemon',
       example: 'all',
     }),
     workers: z.array(worker),
@@ -59,18 +59,15 @@ export const workerStatus = z
 export const cluster = z
   .object({
     cluster: z.string().meta({ description: 'Moniker, or host of the RPC node', example: 'mainnet-beta' }),
-    genesis_hash: address.meta({ description: 'Identifies the chain, whatever its node' }),
-    slot: z.int().min(0).meta({ description: 'At the commitment `confirmed`, like the block height' }),
+    genesis_hash: address.meta({ description: 'Identifies the chain, independent of the node' }),
+    slot: z.int().min(0).meta({ description: 'At commitment `confirmed`, like the block height' }),
     block_height: z.int().min(0),
     slot_ms: z.int().min(1).nullable().meta({
       description:
-        "Milliseconds per slot, measured over the node's last performance samples; null where it has none. A blockhash lasts for 150 blocks",
+        "Milliseconds per slot, measured over the node's last performance samples; null if it has none. A blockhash is valid for 150 blocks",
       example: 250,
     }),
-    blockhash_valid: z
-      .boolean()
-      .optional()
-      .meta({ description: 'Of the requested blockhash: whether it can still be used' }),
+    blockhash_valid: z.boolean().optional().meta({ description: 'Whether the requested blockhash can still be used' }),
   })
   .openapi('ClusterState')
 
@@ -83,9 +80,9 @@ export const service = {
   health: defineRoute({
     at: paths.service.health,
     tag: 'Service',
-    summary: 'Tell whether the service answers',
+    summary: 'Check whether the service answers',
     description:
-      'Answers as long as the process can answer at all, without looking at the database or the node; whether those answer too is told by `GET /ready`.',
+      'Answers whenever the process can, without checking the database or the node. `GET /ready` checks those too.',
     data: serviceHealth,
     public: true,
   }),
@@ -94,7 +91,7 @@ export const service = {
     tag: 'Service',
     summary: 'Read the state of the background workers',
     description:
-      'What each worker did last, and why it does nothing where it is stalled. A daemon without workers tells from the database what those of the others do.',
+      'What each worker did last, and the reason if it is stalled. A daemon without workers reads the state of the other daemons’ workers from the database.',
     data: workerStatus,
   }),
   cluster: defineRoute({
@@ -103,7 +100,7 @@ export const service = {
     summary: 'Read which chain this is, its block height, and how long a slot takes',
     description: 'With `last_valid_block_height` of a build, this tells how long its transaction can still be sent.',
     query: z.strictObject({
-      blockhash: address.optional().meta({ description: 'Blockhash that is to be checked, base58' }),
+      blockhash: address.optional().meta({ description: 'Blockhash to check, base58' }),
     }),
     data: cluster,
   }),
@@ -111,7 +108,7 @@ export const service = {
     at: paths.service.eventTypes,
     tag: 'Service',
     summary: 'List every event type and how it is detected',
-    description: 'The whole catalogue, unpaged.',
+    description: 'The whole catalogue, without pages.',
     data: z.array(eventTypeItem),
     public: true,
   }),

@@ -8,7 +8,7 @@ import { line, nullOr, timestamp } from './scalars.ts'
 
 export const SIGNER_PROVIDERS = ['keypair', 'vault', 'turnkey', 'privy', 'aws-kms'] as const
 
-/** Rules of the policy in the order of their checks. */
+/** Rules of the policy, in the order in which they are checked. */
 export const SIGNING_RULES = [
   'paused',
   'simulation',
@@ -36,23 +36,23 @@ const limits = {
   programs: z
     .array(address)
     .max(64)
-    .meta({ description: 'Programs that a signed transaction may invoke, directly or from within another' }),
+    .meta({ description: 'Programs that a signed transaction may invoke, directly or through another program' }),
   destinations: z
     .array(address)
     .max(1000)
     .nullable()
-    .meta({ description: 'Wallets that may receive lamports or tokens; null allows any' }),
+    .meta({ description: 'Wallets that may receive lamports or tokens; null allows any wallet' }),
   max_fee_lamports: lamportsField.meta({
-    description: 'Largest fee of one transaction, priority fee included, in lamports',
+    description: 'Highest fee of one transaction in lamports, including the priority fee',
   }),
   lamports_per_transaction: lamportsField.meta({
-    description: 'Most lamports that leave in one transaction, fee and rent included',
+    description: 'Most lamports that may leave in one transaction, including fee and rent',
   }),
-  lamports_per_day: lamportsField.meta({ description: 'Most lamports that leave in any 24 hours' }),
+  lamports_per_day: lamportsField.meta({ description: 'Most lamports that may leave in any 24 hours' }),
   tokens: z
     .array(tokenLimit)
     .max(256)
-    .meta({ description: 'Most that leaves of each mint; a mint that is not listed may not leave' }),
+    .meta({ description: 'Most that may leave of each mint; mints that are not listed may not leave' }),
 }
 
 export const signerPolicy = z
@@ -60,7 +60,7 @@ export const signerPolicy = z
     paused: z.boolean(),
     paused_reason: z.string().nullable(),
     ...limits,
-    updated_at: timestamp.nullable().meta({ description: 'Null while it was never changed: nothing may leave' }),
+    updated_at: timestamp.nullable().meta({ description: 'Null if it was never set; nothing may leave then' }),
   })
   .openapi('SignerPolicy')
 
@@ -72,12 +72,12 @@ export const signerState = z
     policy: nullOr(signerPolicy).meta({ description: 'Null without a signer' }),
     spent: z
       .object({
-        since: timestamp.meta({ description: '24 hours ago, or the last reset where that is later' }),
+        since: timestamp.meta({ description: '24 hours ago, or the last reset if that is later' }),
         lamports: lamportsField,
         tokens: z.array(z.object({ mint: mintAddress, amount: units })),
       })
       .nullable()
-      .meta({ description: 'What has left, or was about to, since then' }),
+      .meta({ description: 'What has left since then, or is reserved to leave' }),
   })
   .openapi('Signer')
 
@@ -86,9 +86,11 @@ export const signerTest = z
     provider: z.enum(SIGNER_PROVIDERS),
     address,
     duration_ms: z.int().min(0).nullable().meta({
-      description: 'How long signing the text and checking the signature took; null where a memo was submitted',
+      description: 'How long it took to sign the text and check the signature; null if a memo was submitted',
     }),
-    signature: signatureText.nullable().meta({ description: 'Of the submitted memo; null where none was asked for' }),
+    signature: signatureText
+      .nullable()
+      .meta({ description: 'Signature of the submitted memo; null if none was requested' }),
   })
   .openapi('SignerTest')
 
@@ -102,8 +104,8 @@ export const signer = {
   get: defineRoute({
     at: paths.signer.get,
     tag: SIGNER_TAG,
-    summary: 'Read the signer, its policy and what it spent',
-    description: 'Which provider signs for which address, what it may sign, and what has left in the last 24 hours.',
+    summary: 'Read the signer, its policy and what it has spent',
+    description: 'Provider and address of the signer, what it may sign, and what has left in the last 24 hours.',
     data: signerState,
     scope: '*',
   }),
@@ -111,7 +113,7 @@ export const signer = {
     at: paths.signer.updatePolicy,
     tag: SIGNER_TAG,
     summary: 'Change the policy',
-    description: 'What is left out stays as it is; lists are replaced whole.',
+    description: 'Omitted fields stay unchanged; a list replaces the whole list.',
     body: writeBody({
       programs: limits.programs.optional(),
       destinations: limits.destinations.optional(),
@@ -129,7 +131,7 @@ export const signer = {
     tag: SIGNER_TAG,
     summary: 'Stop signing at once',
     description:
-      'Every `mode: signed` is refused from now on, over all daemons, until signing is resumed. What is signed already is followed to its end.',
+      'Every `mode: signed` is refused by all daemons until signing is resumed. Transactions that are already signed are followed to their end.',
     body: writeBody({ reason: line(200).optional() }),
     data: signerState,
     scope: '*',
@@ -138,7 +140,7 @@ export const signer = {
     at: paths.signer.resume,
     tag: SIGNER_TAG,
     summary: 'Sign again',
-    description: 'Ends a pause. What was refused meanwhile is not made up for.',
+    description: 'Ends a pause. Requests that were refused during the pause are not repeated.',
     body: writeBody({}),
     data: signerState,
     scope: '*',
@@ -146,8 +148,9 @@ export const signer = {
   reset: defineRoute({
     at: paths.signer.reset,
     tag: SIGNER_TAG,
-    summary: 'Start the daily count anew',
-    description: 'What was spent until now no longer counts against the limits of a day. It is in the audit log.',
+    summary: 'Reset the daily count',
+    description:
+      'Spending before the reset no longer counts against the daily limits. The audit log records the reset.',
     body: writeBody({}),
     data: signerState,
     scope: '*',
@@ -157,7 +160,7 @@ export const signer = {
     tag: SIGNER_TAG,
     summary: 'Try the provider',
     description:
-      'Signs a text that no chain takes for a transaction. With `submit` a memo is signed instead and submitted, through the policy like any other transaction.',
+      'Signs a text that cannot be a transaction on any chain. With `submit` it signs and submits a memo instead, under the policy like any other transaction.',
     body: writeBody({
       submit: z.boolean().default(false),
       memo: line(200).default('svc signer test'),

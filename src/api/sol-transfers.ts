@@ -7,20 +7,20 @@ import { paths } from './paths.ts'
 import { unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
 
-/** Why SOL should not be sent to an address. */
+/** Reasons against sending SOL to an address. */
 export const SOL_RECIPIENT_FAULTS = ['sender', ...ADDRESS_FAULTS] as const
 export type SolRecipientFault = (typeof SOL_RECIPIENT_FAULTS)[number]
 
 const lamports = z
   .string()
   .refine((text) => text === 'all' || (isU64(text) && /[1-9]/.test(text)), 'must be more than 0, as digits, or all')
-  .meta({ description: 'Lamports as digits; `all` sends everything but the fee', example: '1500000000' })
+  .meta({ description: 'Lamports as digits; `all` sends everything except the fee', example: '1500000000' })
 
 export const solTransfer = unsignedPayload({
   recipient: otherWallet,
   lamports: digits.meta({ description: 'Lamports that are sent' }),
   fee: digits.meta({ description: 'Lamports that the payer pays for the transaction' }),
-  opens: z.boolean().meta({ description: 'Whether the recipient has held no SOL until now' }),
+  opens: z.boolean().meta({ description: 'Whether the recipient had no SOL before' }),
 }).openapi('SolTransfer')
 export type SolTransfer = z.output<typeof solTransfer>
 
@@ -30,9 +30,9 @@ export const solTransfers = {
     tag: 'Accounts',
     summary: 'Build a transfer of SOL',
     description:
-      'Refused before anybody signs: more than the payer has, a rest in its account, or a first sum for the recipient, that is below what an account has to keep, and a recipient that is a mint or a token account. An address of a program receives only with `allow_programs`.',
+      'Refused before anyone signs: an amount above the payer’s balance, a remaining balance of the payer or a first amount for the recipient below the rent minimum, and a recipient that is a mint or a token account. Addresses of programs can receive only with `allow_programs`.',
     body: buildBody({
-      payer: address.meta({ description: 'Wallet that sends, and pays the fee' }),
+      payer: address.meta({ description: 'Wallet that sends and pays the fee' }),
       recipient: otherWallet,
       lamports,
       allow_programs: allowProgramsField,

@@ -9,37 +9,38 @@ import { recordId, timestamp } from './scalars.ts'
 
 const count = (description: string) => z.int().min(0).meta({ description })
 const budget = u64Digits.meta({
-  description: 'Lamports that may leave the platform wallet for claims of this airdrop in all, fees and rent',
+  description: 'Total lamports that may leave the platform wallet for claims of this airdrop, for fees and rent',
   example: '1500000000',
 })
 
 export const sponsorship = z
   .object({
     airdrop_id: treeId,
-    root: hex32
-      .nullable()
-      .meta({ description: 'Root of the list that it pays for; null where its tree was replaced before svc kept it' }),
+    root: hex32.nullable().meta({
+      description: 'Root of the list that it pays for; null if the tree was replaced before svc recorded the root',
+    }),
     ended: z.boolean().meta({
-      description: 'Whether the stored tree has another root by now, so that nothing is paid until it is begun again',
+      description:
+        'Whether the stored tree now has another root; nothing is paid then until the sponsorship is started again',
     }),
     enabled: z.boolean(),
     budget,
     used: digits.meta({
-      description: 'Lamports of claims under way and landed, and the fees of failed ones',
+      description: 'Lamports of pending and landed claims, and the fees of failed ones',
     }),
-    left: digits.meta({ description: 'What of the budget is left' }),
+    left: digits.meta({ description: 'Remaining budget' }),
     pending: count('Claims under way'),
     landed: count('Claims that are final on chain'),
-    failed: count('Claims that failed on chain, and cost their fee'),
-    expired: count('Claims that never landed, and cost nothing'),
-    created_by: z.string().meta({ description: 'Id of the API key that began it' }),
+    failed: count('Claims that failed on chain and cost only their fee'),
+    expired: count('Claims that never landed and cost nothing'),
+    created_by: z.string().meta({ description: 'Id of the API key that started it' }),
     updated_by: z.string().meta({ description: 'Id of the API key that changed it last' }),
     created_at: timestamp,
     updated_at: timestamp,
   })
   .openapi('Sponsorship')
 
-/** Why no claim is paid for, beside the reasons why a wallet cannot claim at all. */
+/** Reasons why no claim is paid for, in addition to the reasons why a wallet cannot claim at all. */
 export const SPONSORSHIP_REFUSALS = [
   'not_sponsored',
   'not_listed',
@@ -54,14 +55,14 @@ export const SPONSORSHIP_REFUSALS = [
 export type SponsorshipRefusal = (typeof SPONSORSHIP_REFUSALS)[number]
 
 const sponsoredClaimId = recordId.meta({
-  description: 'Id of the sponsored claim, from its build',
+  description: 'Id of the sponsored claim, from the answer of its build',
   example: 'spc_8LtQz5WmXc2RvYb7KdNe4JhF',
 })
 
 export const sponsoredClaimBuilt = unsignedPayload({
   id: sponsoredClaimId,
   fee_payer: address.meta({ description: 'The platform wallet, which signs last' }),
-  lamports: digits.meta({ description: 'What leaves the platform wallet: network fee and rent' }),
+  lamports: digits.meta({ description: 'Lamports that leave the platform wallet: network fee and rent' }),
 })
   .extend({ tracked_resource: trackedResource })
   .openapi('SponsoredClaimBuilt')
@@ -69,18 +70,18 @@ export const sponsoredClaimBuilt = unsignedPayload({
 export const sponsoredClaimSubmitted = signedPayload({
   id: sponsoredClaimId,
   claimer: address,
-  lamports: digits.meta({ description: 'What leaves the platform wallet: network fee and rent' }),
+  lamports: digits.meta({ description: 'Lamports that leave the platform wallet: network fee and rent' }),
 }).openapi('SponsoredClaimSubmitted')
 
 export type Sponsorship = z.output<typeof sponsorship>
 export type SponsoredClaimBuilt = z.output<typeof sponsoredClaimBuilt>
 export type SponsoredClaimSubmitted = z.output<typeof sponsoredClaimSubmitted>
 
-/** What a build and a submission take; the claim page sends the same. */
+/** The fields of a build and of a submission; the claim page sends the same. */
 export const sponsoredClaimFields = { claimer: address, ...txVersionShape }
 export const submissionFields = {
   transaction: transactionBase64.meta({
-    description: 'The transaction of the build with the signature of the claimer; nothing else of it may have changed',
+    description: 'The transaction of the build with the signature of the claimer, otherwise unchanged',
   }),
 }
 
@@ -92,7 +93,7 @@ export const sponsorships = {
     at: paths.sponsorships.get,
     tag: TAG,
     summary: 'Read what the platform wallet pays for the claims of an airdrop',
-    description: 'The budget, what claims have used of it, and how many were paid for.',
+    description: 'The budget, how much of it claims have used, and how many claims were paid for.',
     params,
     data: sponsorship,
   }),
@@ -100,16 +101,16 @@ export const sponsorships = {
     at: paths.sponsorships.update,
     tag: TAG,
     atomic: true,
-    summary: 'Begin, change or stop paying for the claims of an airdrop',
+    summary: 'Start, change or stop paying for the claims of an airdrop',
     description:
-      'The first request makes the sponsorship and needs a budget. A budget below what is used pays for no further claim. While there is one, the tree cannot be replaced; where it was, the sponsorship has ended until `root` begins it again.',
+      'The first request creates the sponsorship and needs a budget. If the budget is below what is used, no further claim is paid for. The tree cannot be replaced during a sponsorship. If it was replaced nevertheless, the sponsorship has ended until `root` starts it again.',
     params,
     body: writeBody({
       budget: budget.optional(),
       enabled: z.boolean().optional(),
       root: hash32.optional().meta({
         description:
-          'Root that the stored tree must have, hex; another one is refused. Needed to begin where another API key stored the tree',
+          'Root that the stored tree must have, hex; otherwise the request is refused. Required for a start if another API key stored the tree',
       }),
     }),
     example: { budget: '1500000000' },
@@ -132,7 +133,7 @@ export const sponsorships = {
     tag: TAG,
     summary: 'Sign and submit a sponsored claim that its claimer has signed',
     description:
-      'Signed by the platform wallet through its policy, once for each listed wallet. The same request again answers the same signature.',
+      'The platform wallet signs under its policy, once for each listed wallet. The same request again returns the same signature.',
     params: z.object({ id: treeId, claim: sponsoredClaimId }),
     body: writeBody(submissionFields),
     data: sponsoredClaimSubmitted,

@@ -23,7 +23,7 @@ export const stake = z
 export const stakeLookup = z
   .object({
     wallet: address,
-    note: z.string().meta({ description: 'Where the state of a stake lives and how to decode it' }),
+    note: z.string().meta({ description: 'Where the state of a stake is stored and how to decode it' }),
     staked_assets: z.array(stake),
   })
   .openapi('StakeLookup')
@@ -39,7 +39,7 @@ export const stakes = {
     tag: 'Stakes',
     summary: 'Build the staking of an asset',
     description:
-      "Freezes the asset in its owner's wallet, with a memo that names the platform. It stays where it is, and cannot be moved until it is released.",
+      "Freezes the asset in its owner's wallet, with a memo that names the platform. It cannot be moved until it is released.",
     body: buildBody({
       user: address,
       platform_id: platformId,
@@ -69,8 +69,7 @@ export const stakes = {
     at: paths.stakes.list,
     tag: 'Stakes',
     summary: 'List stakes, newest first',
-    description:
-      'Stakes that were seen on the chain through this service. The stakes of any wallet are looked up on the chain.',
+    description: 'Stakes that this service has seen on chain. Looking up a wallet finds its other stakes on chain.',
     query: listQuery({
       owner: address.optional(),
       collection: collectionAddress.optional(),
@@ -83,7 +82,7 @@ export const stakes = {
     at: paths.stakes.get,
     tag: 'Stakes',
     summary: 'Read one stake from the chain',
-    description: 'Whether the asset is frozen and who owns it now, whoever staked it.',
+    description: 'Whether the asset is frozen and who owns it now. It may have been staked with any tool.',
     params: stakeParams,
     data: stake,
   }),
@@ -92,7 +91,7 @@ export const stakes = {
     tag: 'Stakes',
     summary: 'Look up the staked assets of a wallet',
     description:
-      'Stakes that were seen on the chain through this service; `note` says where a stake lives, for who wants to read it there.',
+      'Stakes that this service has seen on chain; `note` says where a stake is stored, so that you can read it there.',
     params: z.object({ wallet: address }),
     data: stakeLookup,
   }),

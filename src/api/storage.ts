@@ -21,7 +21,7 @@ export const storage = {
     tag: 'Storage',
     summary: 'Delegate uploads to an agent',
     description:
-      'Lends a browser or a CI job the right to upload to your space at Storacha, for a day at most, without going through this service. The delegation cannot be taken back.',
+      'Lets a browser or a CI job upload to your Storacha space directly, without this service, for at most a day. The delegation cannot be revoked.',
     body: writeBody({
       agent_did: z
         .string()

@@ -7,7 +7,7 @@ import { paths } from './paths.ts'
 import { signedPayload, unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
 
-/** Why a wallet is left out. */
+/** Reasons why a wallet is left out. */
 export const TRANSFER_FAULTS = [
   'sender',
   ...ADDRESS_FAULTS,
@@ -19,13 +19,13 @@ export const TRANSFER_FAULTS = [
 ] as const
 export type TransferFault = (typeof TRANSFER_FAULTS)[number]
 
-/** More than version 1 has room for. */
+/** Above what a transaction of version 1 has room for. */
 const MOST_IN_REQUEST = 64
 const MOST_IN_PLAN = 500
 
 const transferAmount = u64Digits.refine((text) => /[1-9]/.test(text), 'must be more than 0')
 
-/** A wallet may stand in the list once, so that none is paid twice by a mistake. */
+/** A wallet may be in the list only once, so that none is paid twice by mistake. */
 const recipientsOf = (most: number) =>
   z
     .array(z.strictObject({ wallet: otherWallet, amount: transferAmount }))
@@ -41,20 +41,20 @@ const recipientsOf = (most: number) =>
     })
 
 const transferFields = {
-  payer: address.meta({ description: 'Wallet that sends, and pays for token accounts that are missing' }),
+  payer: address.meta({ description: 'Wallet that sends, and pays for missing token accounts' }),
   mint: mintAddress,
   allow_programs: allowProgramsField,
   accept_transfer_fee: z
     .boolean()
     .default(false)
-    .meta({ description: 'Whether to send a token that keeps a part of every transfer, so that less arrives' }),
+    .meta({ description: 'Whether to send a token with a transfer fee; less than the amount arrives then' }),
   airdrop_id: treeId.optional().meta({
     description:
-      'Airdrop of this token whose list is sent: wallets that have claimed get nothing, and nothing is built while its vault can pay claims',
+      'Airdrop of this token whose list is sent. Wallets that have claimed get nothing, and nothing is built while its vault can pay claims',
   }),
 }
 
-const rent = digits.meta({ description: 'Lamports that the token accounts which are opened cost the payer' })
+const rent = digits.meta({ description: 'Lamports that the payer pays for the opened token accounts' })
 
 const transferShape = {
   recipients: z.array(
@@ -77,10 +77,10 @@ export type TokenTransfer = z.output<typeof tokenTransfer>
 const roomOf = (version: number) =>
   z
     .object({
-      ready: z.int().meta({ description: 'Wallets that have their token accounts' }),
-      to_open: z.int().meta({ description: 'Wallets whose token accounts are opened' }),
+      ready: z.int().meta({ description: 'Wallets that already have their token account' }),
+      to_open: z.int().meta({ description: 'Wallets whose token account is opened' }),
     })
-    .meta({ description: `Most recipients of one transaction of version ${version}` })
+    .meta({ description: `Most recipients in one transaction of version ${version}` })
 
 export const tokenTransferPlan = z
   .object({
@@ -89,12 +89,12 @@ export const tokenTransferPlan = z
     decimals: z.int(),
     source: address.meta({ description: "The payer's token account" }),
     held: digits.meta({ description: 'Raw units in it' }),
-    lamports: digits.meta({ description: 'What the payer holds' }),
-    rent_per_account: digits.meta({ description: 'Lamports that opening one token account costs' }),
+    lamports: digits.meta({ description: 'Balance of the payer' }),
+    rent_per_account: digits.meta({ description: 'Lamports to open one token account' }),
     transfer_fee: z
       .object({ basis_points: z.int(), maximum_fee: digits })
       .nullable()
-      .meta({ description: 'What the token keeps of each transfer' }),
+      .meta({ description: 'Fee that the token withholds from each transfer' }),
     fits: z.object({ v0: roomOf(0), v1: roomOf(1) }),
     recipients: z.array(
       z.object({
@@ -103,10 +103,10 @@ export const tokenTransferPlan = z
         token_account: address,
         status: z.enum(['ready', 'to_open', 'left_out']),
         reason: z.enum(TRANSFER_FAULTS).nullable().meta({ description: 'Why it is left out' }),
-        note: z.string().nullable().meta({ description: 'The same in words' }),
+        note: z.string().nullable().meta({ description: 'The reason in words' }),
       }),
     ),
-    total: digits.meta({ description: 'Raw units for all that are not left out' }),
+    total: digits.meta({ description: 'Raw units for all wallets that are not left out' }),
     rent,
   })
   .openapi('TokenTransferPlan')
@@ -118,7 +118,7 @@ export const tokenTransfers = {
     tag: 'Tokens',
     summary: 'Build one transaction that sends a token to many wallets',
     description:
-      'Missing token accounts are opened. More recipients than fit are refused with `details.fits`, the number of the first that do; `tx_version: 1` has room for more. Signed, the platform wallet sends, whatever `payer` says.',
+      'Missing token accounts are opened. If there are too many recipients, the request is refused, and `details.fits` says how many of the first ones fit; `tx_version: 1` has room for more. With `mode: signed` the platform wallet sends, whatever `payer` says.',
     body: buildBody({ ...transferFields, recipients: recipientsOf(MOST_IN_REQUEST) }),
     data: tokenTransfer,
     signed: 'airdrop:admin',
@@ -126,8 +126,8 @@ export const tokenTransfers = {
   plan: defineRoute({
     at: paths.tokenTransfers.plan,
     tag: 'Tokens',
-    summary: 'Tell which wallets can receive a token, and what sending it costs',
-    description: 'Reads the chain and builds nothing. Longer lists are asked about in parts.',
+    summary: 'Check which wallets can receive a token, and the cost of sending it',
+    description: 'Reads the chain and builds nothing. Split a longer list into several requests.',
     body: writeBody({ ...transferFields, recipients: recipientsOf(MOST_IN_PLAN) }),
     data: tokenTransferPlan,
     dry: true,

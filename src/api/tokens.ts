@@ -20,7 +20,7 @@ export const token = z
   .object({
     mint: mintAddress,
     status: z.enum(TOKEN_STATUSES),
-    raw: anything.meta({ description: 'Metadata as its provider gives it, or null' }),
+    raw: anything.meta({ description: 'Metadata from its provider, or null' }),
   })
   .openapi('Token')
 
@@ -34,11 +34,11 @@ export const tokenLabel = z
   .object({
     mint: mintAddress,
     symbol: nullOr(z.string()).meta({
-      description: 'At most 10 characters, none of which cannot be seen; null where the chain shows none',
+      description: 'At most 10 characters, all of them visible; null if there is none on chain',
     }),
     name: nullOr(z.string()).meta({
       description:
-        'Like the symbol, at most 32 characters. Whoever makes a mint chooses both, so they prove nothing about it',
+        'Like the symbol, at most 32 characters. The creator of a mint chooses both, so they prove nothing about it',
     }),
     decimals: z.int().min(0).max(255),
     token_program: z.enum(['spl', 'token2022']),
@@ -47,7 +47,7 @@ export const tokenLabel = z
 
 export const tokenLabelBatch = z
   .object({
-    tokens: z.array(nullOr(tokenLabel)).meta({ description: 'In the order asked; null where there is no mint' }),
+    tokens: z.array(nullOr(tokenLabel)).meta({ description: 'In the order of the request; null if there is no mint' }),
   })
   .openapi('TokenLabelBatch')
 
@@ -65,7 +65,7 @@ export const tokens = {
     tag: 'Tokens',
     summary: 'Build the creation of a token',
     description:
-      'Mint, metadata, supply and revocations in one transaction; the payer receives the supply. The key of the mint comes with the answer, has to sign, and is not kept.',
+      'Mint, metadata, supply and revocations in one transaction; the payer receives the supply. The answer contains the key of the mint, which must sign and is not stored.',
     body: buildBody({
       payer: address,
       name: z
@@ -94,7 +94,7 @@ export const tokens = {
     at: paths.tokens.list,
     tag: 'Tokens',
     summary: 'List tokens, newest first',
-    description: 'Tokens that were seen on the chain through this service. Any other is read by its mint.',
+    description: 'Tokens that this service has seen on chain. Any other token can be read by its mint.',
     query: listQuery({ status: z.enum(TOKEN_STATUSES).optional() }),
     data: token,
     list: true,
@@ -103,7 +103,7 @@ export const tokens = {
     at: paths.tokens.get,
     tag: 'Tokens',
     summary: 'Read one token',
-    description: 'Metadata, supply, decimals and authorities from the chain, whoever created it.',
+    description: 'Metadata, supply, decimals and authorities from the chain, for a token of any creator.',
     params: z.object({ mint: mintAddress }),
     data: token,
   }),
@@ -112,16 +112,16 @@ export const tokens = {
     tag: 'Tokens',
     summary: 'Read symbol, name and decimals of up to 100 mints at once',
     description:
-      'For tables beside which nobody wants to read mints. Whoever makes a mint chooses its symbol and name, so show the mint beside them. It changes nothing, and needs no scope.',
+      'For tables that show names instead of mints. The creator of a mint chooses its symbol and name, so show the mint next to them. It changes nothing and needs no scope.',
     body: writeBody({ mints: z.array(mintAddress).min(1).max(100) }),
     data: tokenLabelBatch,
   }),
   revokeAuthority: defineRoute({
     at: paths.tokens.revokeAuthority,
     tag: 'Tokens',
-    summary: 'Build the revocation of an authority, for good',
+    summary: 'Build the permanent revocation of an authority',
     description:
-      'Nobody can have it again. Without the mint authority the supply is fixed; without all three the token is fully immutable.',
+      'It can never be given to anyone again. Without the mint authority the supply is fixed; without all three the token is fully immutable.',
     params: z.object({ mint: mintAddress, type: z.enum(AUTHORITY_TYPES) }),
     body: buildBody({ payer: address }),
     data: unsignedPayload({}),

@@ -26,10 +26,10 @@ export const transaction = z
     confirmation_status: z
       .enum(CONFIRMATION_STATUSES)
       .nullable()
-      .meta({ description: 'As the chain says it; null until seen' }),
+      .meta({ description: 'Status on chain; null until seen' }),
     err: anything.meta({
       description:
-        'Null on success; otherwise it was included but reverted, it expired, or the relay gave its bundle up',
+        'Null on success; otherwise it was included but reverted, it expired, or the relay dropped its bundle',
     }),
     slot: z.int().min(0).meta({ description: '0 until seen' }),
     confirmations: z.int().min(0).meta({ description: '0 until seen' }),
@@ -41,7 +41,7 @@ export const submitted = z
     z.object({ signature: signatureText }),
     z.object({
       bundle_id: z.string(),
-      signatures: z.array(z.string()).meta({ description: 'Holds only the bundle id' }),
+      signatures: z.array(z.string()).meta({ description: 'Contains only the bundle id' }),
       transaction_signatures: z
         .array(signatureText)
         .meta({ description: 'Signatures of the bundled transactions, in order' }),
@@ -54,29 +54,34 @@ export const balanceChange = z
     address: address.meta({ description: 'Account whose balance changes: a wallet, a token account, any other' }),
     mint: mintAddress
       .nullable()
-      .meta({ description: 'Mint of the tokens; null for lamports, which have a row of their own' }),
+      .meta({ description: 'Mint of the tokens; null for lamports, which have their own row' }),
     owner: address.nullable().meta({
-      description: 'Wallet that holds the token account: after the run, or before it where it ends; null for lamports',
+      description:
+        'Wallet that owns the token account after the run, or before it if the run closes the account; null for lamports',
     }),
     decimals: z.int().min(0).max(255).nullable().meta({
-      description: 'Of the mint; null for lamports, and where the mint cannot be read',
+      description: 'Decimals of the mint; null for lamports, and if the mint cannot be read',
     }),
-    before: digits.meta({ description: 'Lamports, or raw units of the mint; 0 where the account does not exist yet' }),
-    after: digits.meta({ description: 'The same after the run; 0 where the account ends' }),
+    before: digits.meta({ description: 'Lamports, or raw units of the mint; 0 if the account does not exist yet' }),
+    after: digits.meta({ description: 'The same after the run; 0 if the run closes the account' }),
     change: z
       .string()
       .regex(/^-?[0-9]+$/, 'must be digits, with a minus for a loss')
-      .meta({ description: '`after` less `before`, with a minus for a loss', example: '-1005000' }),
+      .meta({ description: '`after` minus `before`, with a minus for a loss', example: '-1005000' }),
     withheld: digits.optional().meta({
       description:
-        'Raw units of transfer fees that the token account holds back more than before, which `after` does not include; only where there are any',
+        'Additional raw units of transfer fees that the token account withholds, not included in `after`; only present if there are any',
     }),
-    created: z.boolean().meta({ description: 'The account (for tokens: as one of this mint) does not exist before' }),
-    closed: z.boolean().meta({ description: 'The account (for tokens: as one of this mint) does not exist after' }),
+    created: z
+      .boolean()
+      .meta({ description: 'The account (for tokens: as one of this mint) does not exist before the run' }),
+    closed: z
+      .boolean()
+      .meta({ description: 'The account (for tokens: as one of this mint) does not exist after the run' }),
     space: z
       .int()
       .min(0)
-      .meta({ description: 'Bytes of data after the run: what rent is paid for; 0 in a plain wallet' }),
+      .meta({ description: 'Bytes of data after the run, for which rent is paid; 0 in a plain wallet' }),
   })
   .openapi('BalanceChange')
 
@@ -92,16 +97,17 @@ export const simulation = z
       .regex(/^[0-9]+$/)
       .nullable()
       .meta({
-        description: 'Lamports that the payer is charged, priority fee included; null where the node cannot say',
+        description:
+          'Lamports that the payer is charged, including the priority fee; null if the node does not report it',
         example: '5000',
       }),
     rent: digits.nullable().meta({
       description:
-        "Lamports that exempt the new accounts from rent, by the cluster's rate; 0 when the run fails, null where the node does not tell the rate",
+        "Lamports that exempt the new accounts from rent, by the cluster's rate; 0 if the run fails, null if the node does not report the rate",
     }),
     balance_changes: z.array(balanceChange).meta({
       description:
-        'Lamports and tokens of every writable account that a run would change, the fee included; empty when it fails',
+        'Lamports and tokens of every writable account that a run would change, including the fee; empty if it fails',
     }),
   })
   .openapi('Simulation')
@@ -110,11 +116,13 @@ export const refreshed = z
   .object({
     mode: z.literal('unsigned'),
     transactions: z.array(transactionBase64).meta({
-      description: 'In the order of the request; each message differs in the 32 bytes of its blockhash alone',
+      description: 'In the order of the request; only the 32 bytes of the blockhash differ in each message',
     }),
-    requiredSigners: z.array(address).meta({ description: 'Who must still sign' }),
+    requiredSigners: z.array(address).meta({ description: 'Wallets that must still sign' }),
     last_valid_block_height: lastValidBlockHeight,
-    generated_keys: generatedKeys.optional().meta({ description: 'As sent; it is good for the next refresh too' }),
+    generated_keys: generatedKeys
+      .optional()
+      .meta({ description: 'The value that was sent; it works for the next refresh too' }),
   })
   .openapi('Refreshed')
 
@@ -129,7 +137,7 @@ export const transactions = {
     tag: 'Transactions',
     summary: 'Submit a signed transaction, or up to five as an atomic bundle',
     description:
-      "The signed bytes are stored before they are sent, and sent again until the transaction has landed or its blockhash has expired. What would fail is refused with the program's reason and log, unless `skip_preflight` says otherwise.",
+      "The signed bytes are stored before they are sent, and sent again until the transaction has landed or its blockhash has expired. A transaction that would fail is refused with the program's reason and log, unless `skip_preflight` is true.",
     body: writeBody({
       transaction: transactionBase64
         .optional()
@@ -147,8 +155,8 @@ export const transactions = {
         .min(0)
         .max(10)
         .default(2)
-        .meta({ description: 'Given to the RPC node; 0 also stops rebroadcasting' }),
-      tracked_resource: trackedResource.optional().meta({ description: 'What a build returned, verbatim' }),
+        .meta({ description: 'Passed to the RPC node; 0 also stops rebroadcasting' }),
+      tracked_resource: trackedResource.optional().meta({ description: 'The value that a build returned, unchanged' }),
     }).superRefine((body, context) => {
       const [required, other] = body.bundle
         ? (['signed_transactions', 'transaction'] as const)
@@ -167,16 +175,16 @@ export const transactions = {
   refresh: defineRoute({
     at: paths.transactions.refresh,
     tag: 'Transactions',
-    summary: 'Put a fresh blockhash into transactions that wait for their signatures',
+    summary: 'Put a new blockhash into transactions that wait for their signatures',
     description:
-      'For what is signed elsewhere, and took longer than a blockhash lasts. Nobody may have signed but keys that the build generated, which sign again where `generated_keys` is sent. It is refused where a transaction that differs in its blockhash alone was submitted here and is under way or has landed; once one that was refreshed is under way, so is the submission of its siblings.',
+      'For transactions that are signed elsewhere, if that took longer than a blockhash is valid. Only keys that the build generated may have signed; they sign again if `generated_keys` is sent. The refresh is refused if a transaction that differs only in its blockhash was submitted here and is pending or has landed. While a refreshed transaction is pending, submissions of its other versions are refused too.',
     body: writeBody({
       transactions: z
         .array(transactionBase64)
         .min(1)
         .max(5)
-        .meta({ description: 'Base64; several that belong together get the same blockhash' }),
-      generated_keys: generatedKeys.optional().meta({ description: 'As the build answered it' }),
+        .meta({ description: 'Base64; transactions that belong together get the same blockhash' }),
+      generated_keys: generatedKeys.optional().meta({ description: 'The value that the build returned' }),
     }),
     data: refreshed,
     atomic: true,
@@ -184,7 +192,7 @@ export const transactions = {
   get: defineRoute({
     at: paths.transactions.get,
     tag: 'Transactions',
-    summary: 'Read how far a transaction has come',
+    summary: 'Read the status of a transaction',
     description: 'Poll until `lifecycle` is `confirmed`, or `finalized` for stronger guarantees.',
     params: z.object({ signature: signatureText }),
     data: transaction,
@@ -194,7 +202,7 @@ export const transactions = {
     tag: 'Transactions',
     summary: 'Run a transaction without submitting it',
     description:
-      'Nothing is changed. Signatures are not checked and the blockhash is replaced by a recent one, so that an unsigned build of any age runs. A run that fails is an answer with `err`.',
+      'Nothing is changed. Signatures are not checked, and the blockhash is replaced by a recent one, so an unsigned build of any age can run. A failed run is a normal answer with `err`.',
     body: writeBody({ transaction: transactionBase64 }),
     data: simulation,
   }),

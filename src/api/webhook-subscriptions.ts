@@ -16,25 +16,26 @@ const receiverUrl = z
   .regex(...noControls)
   .refine(
     (text) => new URL(text).username === '' && new URL(text).password === '',
-    'must not hold a user name or password',
+    'must not contain a user name or password',
   )
   .meta({ description: 'Where events are posted', example: 'https://example.com/hooks' })
 
 /**
- * Maximum number of listed types, about three times the number of event types, because each delivery reads the list.
+ * The most types in a list, about three times the number of event types; it is limited because each delivery reads the
+ * list.
  */
 const MAX_ENABLED_EVENTS = 100
 const enabledEvents = z
   .array(z.enum([...EVENT_TYPES, '*']))
   .min(1)
   .max(MAX_ENABLED_EVENTS)
-  .refine((types) => types.length === 1 || !types.includes('*'), '"*" must stand alone')
+  .refine((types) => types.length === 1 || !types.includes('*'), '"*" must be the only type')
   .meta({ description: 'Event types, or `["*"]` for all', example: ['pool.live', 'airdrop.claimed'] })
 
 export const COMMITMENTS = ['confirmed', 'finalized'] as const
 const commitment = z.enum(COMMITMENTS).meta({
   description:
-    'What the transaction of an event must have reached before it is delivered; `finalized` is some seconds later, and never tells what a fork undoes',
+    'State that the transaction of an event must reach before it is delivered. `finalized` comes some seconds later, and never reports what a fork undoes',
 })
 
 export const webhookSubscription = z
@@ -51,7 +52,7 @@ export const webhookSubscription = z
   })
   .openapi('WebhookSubscription')
 
-const secret = z.string().meta({ description: 'Signing secret, shown this once' })
+const secret = z.string().meta({ description: 'Signing secret, shown only this once' })
 
 export const webhookSubscriptionCreated = webhookSubscription.extend({ secret }).openapi('WebhookSubscriptionCreated')
 
@@ -60,7 +61,7 @@ export const webhookSecretRotated = webhookSubscription
     secret,
     previous_secret_expires_at: timestamp
       .nullable()
-      .meta({ description: 'Until then the old secret signs too; null without an overlap' }),
+      .meta({ description: 'Until this time the old secret signs too; null without an overlap' }),
   })
   .openapi('WebhookSecretRotated')
 
@@ -80,7 +81,7 @@ export const webhookDelivery = z
 
 export const webhookReplay = z
   .object({
-    queued: z.int().min(0).meta({ description: 'Events that are queued already, to be delivered again' }),
+    queued: z.int().min(0).meta({ description: 'Events that are already queued to be delivered again' }),
     through_sequence: z
       .int()
       .min(0)
@@ -98,7 +99,7 @@ export type WebhookSubscriptionCreated = z.output<typeof webhookSubscriptionCrea
 export type WebhookSecretRotated = z.output<typeof webhookSecretRotated>
 export type WebhookDelivery = z.output<typeof webhookDelivery>
 
-/** Sentence for the description of every write to a subscription. */
+/** For the description of every write to a subscription. */
 const OWN = 'Only for the key that made the subscription, or one with the scope `*`.'
 
 const SUBSCRIPTIONS_TAG = 'Webhook subscriptions'
@@ -110,7 +111,7 @@ export const webhookSubscriptions = {
     tag: SUBSCRIPTIONS_TAG,
     atomic: true,
     summary: 'Subscribe a URL to events',
-    description: 'The answer holds the whole secret, this once.',
+    description: 'The answer contains the whole secret, only this once.',
     body: writeBody({
       url: receiverUrl,
       enabled_events: enabledEvents,
@@ -123,7 +124,7 @@ export const webhookSubscriptions = {
     at: paths.webhookSubscriptions.list,
     tag: SUBSCRIPTIONS_TAG,
     summary: 'List subscriptions, newest first',
-    description: 'All of this installation, whoever made them. Secrets are never shown again.',
+    description: 'All subscriptions of this installation, made with any key. Secrets are never shown again.',
     query: listQuery({ active: queryFlag.optional() }),
     data: webhookSubscription,
     list: true,
@@ -140,8 +141,8 @@ export const webhookSubscriptions = {
     at: paths.webhookSubscriptions.update,
     tag: SUBSCRIPTIONS_TAG,
     atomic: true,
-    summary: 'Change the URL or the events of a subscription, or switch it',
-    description: `What is left out stays as it is. ${OWN}`,
+    summary: 'Change the URL or the events of a subscription, or switch it on or off',
+    description: `Omitted fields stay unchanged. ${OWN}`,
     params: subscriptionParams,
     body: writeBody({
       url: receiverUrl.optional(),
@@ -157,7 +158,7 @@ export const webhookSubscriptions = {
     tag: SUBSCRIPTIONS_TAG,
     atomic: true,
     summary: 'Remove a subscription',
-    description: `What is queued for it is not delivered any more. ${OWN}`,
+    description: `Queued deliveries are dropped. ${OWN}`,
     params: subscriptionParams,
     body: writeBody({}),
     data: deletedSchema,
@@ -167,7 +168,7 @@ export const webhookSubscriptions = {
     tag: SUBSCRIPTIONS_TAG,
     atomic: true,
     summary: 'Send `webhook.test_event` to a subscription',
-    description: `Delivers \`webhook.test_event\` to this subscription alone. ${OWN}`,
+    description: `Delivers \`webhook.test_event\` only to this subscription. ${OWN}`,
     params: subscriptionParams,
     body: writeBody({}),
     data: event,
@@ -175,8 +176,8 @@ export const webhookSubscriptions = {
   deliveries: defineRoute({
     at: paths.webhookSubscriptions.deliveries,
     tag: SUBSCRIPTIONS_TAG,
-    summary: 'List every attempt to deliver, newest first',
-    description: 'An attempt is kept for 30 days.',
+    summary: 'List every delivery attempt, newest first',
+    description: 'Attempts are stored for 30 days.',
     params: subscriptionParams,
     query: listQuery({}),
     data: webhookDelivery,
@@ -186,16 +187,16 @@ export const webhookSubscriptions = {
     at: paths.webhookSubscriptions.replay,
     tag: SUBSCRIPTIONS_TAG,
     summary: 'Deliver events again',
-    description: `${OWN} Named events are queued at once. With \`since\` the first are, and a stored replay queues the others step by step as the receiver keeps up; at most 10 of them are under way for one subscription.`,
+    description: `${OWN} The events in \`event_ids\` are queued at once. With \`since\` only the first events are queued at once; a stored replay queues the others step by step as fast as the receiver accepts them. A subscription can have at most 10 such replays at a time.`,
     params: subscriptionParams,
     body: writeBody({
       event_ids: z.array(recordId).min(1).max(100).optional(),
       since: moment.optional(),
     }).superRefine(({ event_ids, since }, context) => {
       if (event_ids === undefined && since === undefined) {
-        context.addIssue({ code: 'custom', path: ['event_ids'], message: 'either event_ids or since is required' })
+        context.addIssue({ code: 'custom', path: ['event_ids'], message: 'event_ids or since is required' })
       } else if (event_ids !== undefined && since !== undefined) {
-        context.addIssue({ code: 'custom', path: ['since'], message: 'give event_ids or since, not both' })
+        context.addIssue({ code: 'custom', path: ['since'], message: 'send either event_ids or since, not both' })
       }
     }),
     example: { since: '2026-11-21T00:00:00Z' },
@@ -206,7 +207,7 @@ export const webhookSubscriptions = {
     tag: SUBSCRIPTIONS_TAG,
     atomic: true,
     summary: 'Replace the secret of a subscription',
-    description: `The answer holds the new secret, this once; the old one signs too for \`overlap_hours\`, with 0 no earlier one does. At most five earlier secrets sign at a time. ${OWN}`,
+    description: `The answer contains the new secret, only this once. The old one signs too for \`overlap_hours\`; with 0, no earlier secret signs. At most five earlier secrets sign at a time. ${OWN}`,
     params: subscriptionParams,
     body: writeBody({ overlap_hours: z.int().min(0).max(168).default(24) }),
     data: webhookSecretRotated,

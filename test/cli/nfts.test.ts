@@ -116,7 +116,7 @@ describe.skipIf(lacksCore)('an NFT', () => {
     expect(owners).toMatch(/csv:6: the owner 1nc1nerator\w+ is no wallet \(program_owned\)/)
     expect(owners).toMatch(/\d of 5 owners are no wallets/)
     const uris = await refused(from('nfts-space-uri.csv'))
-    expect(uris).toContain('csv:2:9: the uri has a space at character 29, which no URI has: write %20')
+    expect(uris).toContain('csv:2:9: the uri has a space at character 29, which is not allowed in a URI: write %20')
     expect(uris).toContain('csv:5:9: the uri must be a URI with its scheme')
     expect(uris).toContain('csv:6:9: the uri must be a URI with its scheme')
     expect(await json(['collections', 'get', into])).toMatchObject({ num_minted: 0 })

@@ -211,7 +211,7 @@ describe('a snapshot of a mint of SPL Token', () => {
     expect(await refused({})).toMatchObject({
       code: 'bad_request',
       param: 'mint',
-      message: expect.stringMatching(/is required, or collection/),
+      message: expect.stringMatching(/is required, unless collection is sent/),
     })
     expect(await refused({ mint, collection: mint })).toMatchObject({ param: 'mint' })
     expect(await refused({ mint: keyOf('nothing') })).toMatchObject({ status: 404, param: 'mint' })

@@ -273,7 +273,7 @@ describe('metadata', () => {
 
   it('has no entry named __proto__, which is refused by name, also where it would be the only one', async () => {
     const service = await startService()
-    const message = 'metadata.__proto__: is not a name that can be used: choose another'
+    const message = 'metadata.__proto__: cannot be used as a name: choose another'
     for (const text of ['{"__proto__":"x"}', '{"a":"b","__proto__":"x"}', '{"\\u005f_proto__":{"polluted":"x"}}']) {
       expect(await told(service, text)).toEqual([400, 'metadata.__proto__', message])
     }
