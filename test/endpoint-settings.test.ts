@@ -22,7 +22,7 @@ const refusal = (run: () => unknown): ConfigError => {
 }
 
 describe('rpc-urls', () => {
-  it('takes URLs with commas between, or JSON with weights and headers', () => {
+  it('takes URLs separated by commas, or JSON with weights and headers', () => {
     expect(parse(' https://a.test/k , http://b.test:8899 ')).toEqual([
       { url: 'https://a.test/k', weight: 1, headers: {} },
       { url: 'http://b.test:8899', weight: 1, headers: {} },
@@ -38,22 +38,22 @@ describe('rpc-urls', () => {
   it.each([
     ['', 'is an empty list'],
     ['[]', 'is an empty list'],
-    ['[{', 'must be URLs with commas between'],
-    ['{"url":"https://a.test"}', 'must be URLs with commas between'],
-    [7, 'must be URLs with commas between'],
-    ['https://a.test,ftp://b.test', 'has a URL that is no http or https URL (endpoint 2)'],
-    ['https://a.test,,', 'has a URL that is no http or https URL (endpoint 2)'],
+    ['[{', 'must be URLs separated by commas'],
+    ['{"url":"https://a.test"}', 'must be URLs separated by commas'],
+    [7, 'must be URLs separated by commas'],
+    ['https://a.test,ftp://b.test', 'has a URL that is not an http or https URL (endpoint 2)'],
+    ['https://a.test,,', 'has a URL that is not an http or https URL (endpoint 2)'],
     ['https://a.test,https://A.test/', 'names one URL twice (endpoint 2)'],
     [Array.from({ length: 17 }, (_, i) => `https://n${i}.test`).join(','), 'has 17 endpoints; at most 16'],
     [`https://a.test/${'k'.repeat(2_048)}`, 'has a URL of more than 2048 characters (endpoint 1)'],
-    [[{ url: 'https://a.test', weight: 0 }], 'has a weight that is no whole number from 1 to 100 (endpoint 1)'],
-    [[{ url: 'https://a.test', weight: 1.5 }], 'has a weight that is no whole number'],
+    [[{ url: 'https://a.test', weight: 0 }], 'has a weight that is not a whole number from 1 to 100 (endpoint 1)'],
+    [[{ url: 'https://a.test', weight: 1.5 }], 'has a weight that is not a whole number'],
     [[{ url: 'https://a.test', wieght: 1 }], 'has a field other than url, weight and headers'],
-    [[null], 'has something that is neither a URL nor an object'],
-    [[{ url: 'https://a.test', headers: [] }], 'has headers that are no object'],
+    [[null], 'is neither a URL nor an object'],
+    [[{ url: 'https://a.test', headers: [] }], 'has headers that are not an object'],
     [[{ url: 'https://a.test', headers: { Host: 'b' } }], 'has the header host, which svc sets itself'],
     [[{ url: 'https://a.test', headers: { 'Content-Length': '1' } }], 'has the header content-length, which svc'],
-    [[{ url: 'https://a.test', headers: { 'x y': '1' } }], 'has a header whose name no header can have'],
+    [[{ url: 'https://a.test', headers: { 'x y': '1' } }], 'has a header with an invalid name'],
     [[{ url: 'https://a.test', headers: { 'x-k': 'a\r\nhost: b' } }], 'has the header x-k with a value that is not'],
     [[{ url: 'https://a.test', headers: { 'x-k': 1 } }], 'has the header x-k with a value that is not'],
     [[{ url: 'https://a.test', headers: { 'x-k': '1', 'X-K': '2' } }], 'has one header twice'],

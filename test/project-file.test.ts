@@ -18,7 +18,7 @@ const REFUSED = ALL.flatMap(([name, { project }]) => (project === true ? [] : [[
 describe('a project file', () => {
   it.each(REFUSED)('may not set %s, and its refusal says why and what to do instead', (name, why) => {
     expect(() => loadWith(JSON.stringify({ [name]: 'x' }))).toThrow(
-      `svc.json must not hold ${name}: ${why}; set ${environmentName(name)} instead`,
+      `svc.json must not contain ${name}: ${why}; set ${environmentName(name)} instead`,
     )
   })
 
@@ -51,7 +51,7 @@ describe('a project file', () => {
     expect(loadWith('{"url":"devnet"}').values.url).toBe('devnet')
     for (const url of ['https://rpc.example.com/hush', 7, ['devnet']]) {
       const refusal = () => loadWith(JSON.stringify({ url }))
-      expect(refusal).toThrow(/^url \(.*svc\.json\) must be one of embedded, .*, no URL: .*; set SVC_URL instead/)
+      expect(refusal).toThrow(/^url \(.*svc\.json\) must be one of embedded, .*, not a URL: .*; set SVC_URL instead/)
       expect(refusal).not.toThrow(/hush/)
     }
   })
@@ -59,7 +59,7 @@ describe('a project file', () => {
   it.each([
     ['{"__proto__": {"api": "http://x"}}', /unknown setting: __proto__/],
     ['{"constructor": 1}', /unknown setting: constructor/],
-    ['[]', /must hold a JSON object/],
+    ['[]', /must contain a JSON object/],
     [' '.repeat(70_000), /svc\.json has 70000 bytes, too many/],
   ])('that holds %.40j is refused', (text, said) => {
     expect(() => loadWith(text)).toThrow(said)

@@ -92,14 +92,14 @@ describe('a setting that holds a secret', () => {
 
   it.each<[string, () => string, string]>([
     ['does not exist', () => join(temporaryFolder(), 'none'), 'does not exist; check its name and the mount'],
-    ['has a relative path', () => 'secret', 'is no absolute path'],
+    ['has a relative path', () => 'secret', 'is not an absolute path'],
     ['is a folder', () => temporaryFolder(), 'is not a regular file'],
     ['is a device', () => '/dev/zero', 'is not a regular file'],
     ['is too large', () => secretFile('x'.repeat(SECRET_FILE_BYTES + 1)), `has more than ${SECRET_FILE_BYTES} bytes`],
     ['is empty', () => secretFile('\n'), 'is empty'],
     ['is not text', () => secretFile(Uint8Array.of(0xff, 0xfe, 0x41)), 'is not text in UTF-8'],
-    ['holds a NUL', () => secretFile('a\0b'), 'holds a NUL character'],
-    ['can be written by anybody', () => secretFile(URL_TEXT, 0o602), 'anybody can write (mode 602); run: chmod o-w'],
+    ['holds a NUL', () => secretFile('a\0b'), 'contains a NUL character'],
+    ['can be written by anybody', () => secretFile(URL_TEXT, 0o602), 'everyone can write (mode 602); run: chmod o-w'],
   ])('is refused with variable and file where the file %s', (_, make, problem) => {
     const file = make()
     expect(() => databaseUrl(file)).toThrow(`SVC_DATABASE_URL_FILE names ${file}, which ${problem}`)
@@ -129,7 +129,7 @@ describe('a setting that holds a secret', () => {
       'SVC_DATABASE_URL and SVC_DATABASE_URL_FILE are both set; leave one of them out',
     )
     expect(() => load({ SVC_PORT_FILE: file })).toThrow(
-      'SVC_PORT_FILE is not read, as port is no secret; set SVC_PORT to the value itself',
+      'SVC_PORT_FILE is not read, because port is not a secret; set SVC_PORT to the value itself',
     )
   })
 })

@@ -46,7 +46,9 @@ export class ApiError extends Error {
   }
 }
 
-/** There is too much to do for now; nothing was begun, and the same request may succeed after `retryAfter` seconds. */
+/**
+ * Too many requests at the moment; nothing was started, and the same request may succeed after `retryAfter` seconds.
+ */
 export class Overloaded extends ApiError {
   constructor(message: string, retryAfter: number) {
     super('internal_error', message, { retryAfter })

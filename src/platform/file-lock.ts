@@ -1,10 +1,10 @@
-/** Locks that one process holds: SQLite's lock on a file, which the system releases when that process ends in any way. */
+/** Locks of a process: SQLite's lock on a file, which the system releases when the process ends in any way. */
 import { lstatSync } from 'node:fs'
 import type BetterSqlite3 from 'better-sqlite3'
 import { loadSqlite } from './native-modules.ts'
 
 /**
- * Checks without acquiring the lock: readers share the lock with each other, but not with its owner. Errors other than
+ * Checks without taking the lock: readers share it with each other, but not with its owner. Errors other than
  * SQLITE_BUSY return false, because a damaged or foreign file does not prove that a process is running.
  */
 export function isLocked(file: string): boolean {

@@ -1,4 +1,7 @@
-/** Access to files and folders of the current user. Files of other users, symbolic links and files open to others are rejected with a remedy. */
+/**
+ * Access to files and folders of the current user. Files of other users, symbolic links and files open to others are
+ * rejected with a remedy.
+ */
 import {
   chmodSync,
   closeSync,
@@ -46,7 +49,7 @@ export interface ReadOptions {
   /** Requires that other users cannot read the file; without this option they only must not be able to write it. */
   secret?: boolean
   maxBytes?: number
-  /** Required folder: one that only this user can write, or one where nobody else can replace the file, like /tmp. */
+  /** Required folder: one that only this user can write, or one like /tmp, where nobody else can replace the file. */
   folder?: 'own' | 'safe'
   /** Accepts any owner, mode and folder; a symbolic link is still rejected. */
   trusted?: boolean
@@ -68,7 +71,7 @@ export function readOwn(file: string, options: ReadOptions = {}): string {
   const descriptor = openOwn(file, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const stats = fstatSync(descriptor)
-    if (!stats.isFile()) throw fileFault('content', file, 'is not a file', 'name a file, or remove what stands there')
+    if (!stats.isFile()) throw fileFault('content', file, 'is not a file', 'name a file, or remove what is there')
     if (!trusted) {
       refuseExposed(file, stats, secret ? OPEN : WRITABLE)
       if (folder === 'own') requireOwnFolder(dirname(resolve(file)))
@@ -85,7 +88,7 @@ export function readOwn(file: string, options: ReadOptions = {}): string {
 
 /**
  * Opens a file of any size for reading and returns its descriptor, which the caller closes. Throws FileFault as
- * `readOwn` does; with `secret`, also where other users can read it.
+ * `readOwn` does; with `secret`, also if other users can read it.
  */
 export function openOwnFile(file: string, { secret = false } = {}): number {
   const descriptor = openOwn(file, constants.O_RDONLY | constants.O_NONBLOCK)
@@ -102,7 +105,7 @@ export function openOwnFile(file: string, { secret = false } = {}): number {
 }
 
 /**
- * Reads what an open file holds, by content and not by the size that the file system reports, which is 0 for some mounts.
+ * Reads the whole content of an open file. The size that the file system reports is not used: it is 0 on some mounts.
  * Returns null above `most` bytes.
  */
 export function readAtMost(descriptor: number, most: number): Buffer | null {
@@ -127,8 +130,8 @@ export function readOwnIfThere(file: string, options: ReadOptions = {}): string 
 }
 
 /**
- * Creates a folder and those above it that are missing. Node's own recursive way never ends where a file
- * system refuses new names with ENOENT, as /proc does.
+ * Creates a folder and its missing parents. Node's recursive mkdir never ends if a file system refuses new names with
+ * ENOENT, as /proc does.
  */
 export function makeFolders(folder: string, mode = 0o700): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return
@@ -136,10 +139,10 @@ export function makeFolders(folder: string, mode = 0o700): void {
   try {
     mkdirSync(folder, { mode })
   } catch (error) {
-    // Another process may have made it in between.
+    // Another process may have created it in the meantime.
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    const what = 'cannot be made: nothing can be made there'
+    const what = 'cannot be created there'
     const next = 'name another place with HOME, SVC_DATA_DIR or --data-dir'
     throw new FileFault('unreadable', `the folder ${folder} ${what}`, what, next)
   }
@@ -165,7 +168,7 @@ function requireOwnFolder(folder: string, name = `the folder ${folder}`, choice 
   if (ownerFault !== undefined) throw refuse(ownerFault, `run: chown ${process.getuid?.()} ${folder}`)
   if ((stats.mode & WRITABLE) !== 0) {
     throw refuse(
-      `can be written by others (mode ${shownMode(stats)}), who could have put anything there`,
+      `can be written by others (mode ${shownMode(stats)}), who could have put any file there`,
       `look through it and run: chmod ${choice === '' ? 'go-w' : '700'} ${folder}`,
     )
   }
@@ -224,7 +227,8 @@ function linkedAs(file: string, draft: string): boolean {
 }
 
 /**
- * Replaces a file atomically with a draft that `write` fills, for content that is streamed or large. With `exclusive` an
+ * Replaces a file atomically with a draft that `write` fills, for content that is streamed or large. With `exclusive`
+ * an
  * existing file stays, and the link's EEXIST is thrown.
  */
 export async function replaceWith(
@@ -287,9 +291,9 @@ function openingFault(file: string, error: NodeJS.ErrnoException): Error {
   if (code === 'ENOENT' || code === 'ENOTDIR') return fileFault('missing', file, 'does not exist', 'check its name')
   // FreeBSD returns EMLINK where other systems return ELOOP.
   if (code === 'ELOOP' || code === 'EMLINK') return linkFault(file)
-  if (code === 'EISDIR') return fileFault('content', file, 'is not a file', 'remove what stands there')
-  const why = code === 'EACCES' || code === 'EPERM' ? 'permission denied' : (code ?? 'it does not open')
-  return fileFault('unreadable', file, `cannot be read: ${why}`, 'make it readable for this user alone')
+  if (code === 'EISDIR') return fileFault('content', file, 'is not a file', 'remove what is there')
+  const why = code === 'EACCES' || code === 'EPERM' ? 'permission denied' : (code ?? 'it cannot be opened')
+  return fileFault('unreadable', file, `cannot be read: ${why}`, 'make it readable only for this user')
 }
 
 const linkFault = (file: string) =>
@@ -320,8 +324,8 @@ function refuseReplaceable(file: string): void {
 }
 
 /**
- * The first folder on the way from the root to the file, links followed or not, in which another user could put another
- * file or folder in its place; null where there is none.
+ * The first folder on the path from the root to the file, with or without following links, in which another user could
+ * replace it; null if there is none.
  */
 export function exposedOnTheWay(file: string): ExposedFolder | null {
   for (const path of new Set([resolve(file), realpathSync(file)])) {

@@ -1,14 +1,17 @@
-/** Allows one daemon per data folder and one server per chain, with SQLite's file lock, which the system releases at a process's end. */
+/**
+ * Allows one daemon per data folder and one server per chain, by SQLite's file lock, which the system releases when a
+ * process ends.
+ */
 import { join } from 'node:path'
 import { holdLock } from './file-lock.ts'
 import { makeOwnDatabase } from './files.ts'
 
-/** Files of the data folder. Each is a locked database, so that the system releases it whenever its process ends. */
+/** Lock files of the data folder. Each is a database, so the system releases its lock whenever the process ends. */
 export const LOCK_FILES = { daemon: 'daemon.lock', chain: 'localnet.lock', chainCopy: 'chain-copy.lock' } as const
 /** Milliseconds to wait for the lock, longer than another process takes to check whether it is held. */
 const LOCK_TIMEOUT_MS = 100
 
-/** Locks the folder and returns the function that unlocks it, or undefined where another process holds the lock. */
+/** Locks the folder and returns the function that unlocks it, or undefined if another process holds the lock. */
 export async function lockFolder(
   folder: string,
   what: keyof typeof LOCK_FILES = 'daemon',

@@ -1,4 +1,4 @@
-/** Loads the packages with a native part, and says in words why one does not load and what mends it. */
+/** Loads the packages with a native part, and says why one does not load and how to fix that. */
 import { dirname, resolve } from 'node:path'
 import type BetterSqlite3 from 'better-sqlite3'
 import { ApiError } from './errors.ts'
@@ -6,7 +6,7 @@ import { ApiError } from './errors.ts'
 type Sqlite = typeof BetterSqlite3
 type Svm = typeof import('litesvm/dist/internal.js')
 
-/** A native module that is missing, or whose binary does not load here; the way out is a command. */
+/** A native module that is missing, or whose binary does not load here; `next` is a command that fixes it. */
 export class NativeModuleFault extends ApiError {
   /** The problem without the remedy, which is in `next`; the message contains both. */
   readonly problem: string
@@ -21,27 +21,28 @@ export class NativeModuleFault extends ApiError {
 
 const NODE_MAJOR = Number.parseInt(process.versions.node, 10)
 /**
- * The package of SQLite: from Node.js 24 on its version 13 (Node-API). Version 12 aborts the process there when memory is
- * collected (nodejs/node#65446), and 13 crashes on Node.js 20 and before 22.14 (WiseLibs/better-sqlite3#1514).
+ * The package of SQLite; from Node.js 24 on its version 13 (Node-API). There version 12 aborts the process during
+ * garbage collection (nodejs/node#65446). Version 13 crashes on Node.js 20 and before 22.14
+ * (WiseLibs/better-sqlite3#1514).
  */
 const SQLITE = NODE_MAJOR >= 24 ? 'better-sqlite3-13' : 'better-sqlite3'
 const PLATFORM = `${process.platform}-${process.arch}`
-/** What litesvm has a binary for, as of 1.4.1. */
+/** Platforms for which litesvm has a binary, as of 1.4.1. */
 const SVM_PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64']
 
 let sqlite: Sqlite | undefined
-// A binary that was refused once is refused with another message the second time.
+// The second attempt to load a binary fails with another message than the first.
 let refusal: unknown
 
-/** Returns SQLite's constructor. Throws NativeModuleFault where its binary does not load. */
+/** Returns SQLite's constructor. Throws NativeModuleFault if its binary does not load. */
 export function loadSqlite(): Sqlite {
   if (sqlite !== undefined) return sqlite
   if (refusal !== undefined) throw refusal
-  // Most commands that name this file open no database.
+  // Most commands that import this file open no database.
   const require = process.getBuiltinModule('node:module').createRequire(import.meta.url)
   try {
     const Database: Sqlite = require(SQLITE)
-    // The package loads its binary with the first database, not before.
+    // The package loads its binary when the first database is opened.
     new Database(':memory:').close()
     sqlite = Database
     return Database
@@ -51,7 +52,7 @@ export function loadSqlite(): Sqlite {
   }
 }
 
-/** Loads the runtime of the embedded chain. Throws NativeModuleFault where its binary does not load. */
+/** Loads the runtime of the embedded chain. Throws NativeModuleFault if its binary does not load. */
 export async function loadSvm(): Promise<Svm> {
   try {
     const { default: native } = await import('litesvm/dist/internal.js')
@@ -61,7 +62,7 @@ export async function loadSvm(): Promise<Svm> {
   }
 }
 
-/** The failure in words; an error that is not about loading is returned as it is. */
+/** The failure in words; an error that is not about loading is returned unchanged. */
 function fault(name: string, error: unknown, remedy: () => string): unknown {
   const causes = causesOf(error)
   const refused = causes.find(isRefusal)
@@ -72,7 +73,7 @@ function fault(name: string, error: unknown, remedy: () => string): unknown {
   return new NativeModuleFault(`the binary of ${name} for ${PLATFORM} is missing`, remedy(), error)
 }
 
-/** The loader's own error, or its message alone, which is what litesvm keeps of it. */
+/** The loader's own error, or only its message, because litesvm passes on only the message. */
 const isRefusal = ({ code, message }: NodeJS.ErrnoException) =>
   code === 'ERR_DLOPEN_FAILED' || /^(?!Cannot find)[^\n]*\.node['"]?(:|,| is not| was compiled)/.test(message)
 
@@ -84,7 +85,7 @@ function whyRefused(name: string, message: string): string {
   const built = /NODE_MODULE_VERSION (\d+)/.exec(message)
   if (built !== null)
     return `the binary of ${name} was built for another Node.js (module version ${built[1]}) than this one (${process.version}, ${process.versions.modules})`
-  // The loader's message begins with the path of the file.
+  // The loader's message starts with the path of the file.
   const why = message.split('\n', 1)[0]?.replace(/^\S*\.node:?\s*/, '') ?? ''
   return `the binary of ${name} does not load on ${PLATFORM} (${why.slice(0, 120)})`
 }
@@ -92,13 +93,15 @@ function whyRefused(name: string, message: string): string {
 const INSTALL_AGAIN =
   'install svc again, with optional dependencies (`npm install --global --include=optional …`, in a clone `npm ci`)'
 
-/** Version 12 rebuilds where it stands: npm takes its prebuilt binary, or compiles it. Version 13 comes with binaries. */
+/**
+ * Version 12 is rebuilt in place: npm downloads its prebuilt binary, or compiles it. Version 13 contains its binaries.
+ */
 function sqliteRemedy(require: NodeJS.Require): string {
   if (NODE_MAJOR >= 24) return `${INSTALL_AGAIN}, under this Node.js, or run it with Node.js 22`
   try {
     const folder = resolve(dirname(require.resolve(`${SQLITE}/package.json`)), '../..')
     const shown = /^[\w./\\:@-]+$/.test(folder) ? folder : JSON.stringify(folder)
-    return `run \`npm rebuild ${SQLITE} --prefix ${shown}\`; where there is no prebuilt binary it compiles, which takes python3, make and a C++ compiler`
+    return `run \`npm rebuild ${SQLITE} --prefix ${shown}\`; if there is no prebuilt binary, this compiles it, which needs python3, make and a C++ compiler`
   } catch {
     return 'install svc again'
   }

@@ -1,12 +1,12 @@
-/** The HTTP proxy that the environment names, and its use by every `fetch` of the process. */
+/** The HTTP proxy of the environment, which every `fetch` of the process uses. */
 
-/** What is on this machine is reached without it, the embedded chain and a node beside the daemon among them. */
+/** Hosts on this machine are reached without the proxy, for example the embedded chain and a local node. */
 const OWN_HOSTS = 'localhost,127.0.0.1,[::1]'
 const VARIABLES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'] as const
 
 /**
- * The HTTP proxy of the environment, for requests to nodes, relay, providers and object storage; never for webhook
- * receivers: the options of undici's EnvHttpProxyAgent, which reads the variables itself, or null without a proxy.
+ * The options of undici's EnvHttpProxyAgent, which reads the variables itself; null without a proxy. It serves
+ * requests to nodes, relay, providers and object storage, but never to webhook receivers.
  */
 export function outgoingProxy(env: NodeJS.ProcessEnv): { noProxy: string; variables: string[] } | null {
   const variables = VARIABLES.filter((name) => env[name])
@@ -15,7 +15,7 @@ export function outgoingProxy(env: NodeJS.ProcessEnv): { noProxy: string; variab
   return { noProxy: others ? `${others},${OWN_HOSTS}` : OWN_HOSTS, variables }
 }
 
-/** Has every `fetch` of this process go through the proxy of its environment, if there is one. */
+/** Makes every `fetch` of this process use the proxy of its environment, if there is one. */
 export async function useOutgoingProxy(env: NodeJS.ProcessEnv): Promise<void> {
   const proxy = outgoingProxy(env)
   if (proxy === null) return

@@ -90,15 +90,15 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
 
 let lastIso = { at: Number.NaN, text: '' }
 
-/** ISO 8601 of Unix milliseconds; the text of the same millisecond is used again, because many things happen in one. */
+/** ISO 8601 of Unix milliseconds; the last text is reused, because many calls fall into the same millisecond. */
 export function isoTime(at: number): string {
   if (at !== lastIso.at) lastIso = { at, text: new Date(at).toISOString() }
   return lastIso.text
 }
 
 /**
- * Returns a function that work of many small steps calls between them: once the steps since the last turn have taken
- * `budgetMs`, it gives a promise of the next turn of the event loop, so that others run in between.
+ * Returns a function that long work calls between its small steps. Once the steps since the last turn have taken
+ * `budgetMs`, it returns a promise of the next turn of the event loop, so that other work can run.
  */
 export function turnsOf(
   budgetMs: number,

@@ -5,7 +5,7 @@ export type ClusterKind = 'embedded' | 'mainnet-beta' | 'devnet' | 'testnet' | '
 
 export interface Cluster {
   kind: ClusterKind
-  /** The URL may hold a key and is never shown. For the embedded chain it is the default address of `svc serve`. */
+  /** The URL may contain a key and is never shown. For the embedded chain it is the default address of `svc serve`. */
   rpcUrl: string
   wsUrl: string
   /** The name for users and logs: the moniker, or only the host. */
@@ -45,7 +45,10 @@ export function clusterOf({ values }: Pick<Config, 'values'>): Cluster {
   return { ...cluster, rpcUrl, wsUrl: webSocketUrl(rpcUrl) }
 }
 
-/** The cluster of several endpoints: that which `url` names, else that of the first one, with the number of the others. */
+/**
+ * The cluster of several endpoints: the one that `url` names, otherwise that of the first endpoint, labelled with the
+ * number of the others.
+ */
 function clusterOfEndpoints(name: string | undefined, endpoints: readonly RpcEndpoint[]): Cluster {
   const first = parseCluster(endpoints[0]?.url ?? '')
   if (name !== undefined) {
@@ -56,7 +59,7 @@ function clusterOfEndpoints(name: string | undefined, endpoints: readonly RpcEnd
   return others === 0 ? first : { ...first, label: `${first.label} and ${others} more` }
 }
 
-/** Returns the endpoints that are asked. For the embedded chain there are none. */
+/** Returns the endpoints that requests go to; none for the embedded chain. */
 export function endpointsOf({ values }: Pick<Config, 'values'>): readonly RpcEndpoint[] {
   const cluster = clusterOf({ values })
   if (cluster.kind === 'embedded') return []

@@ -1,4 +1,6 @@
-/** Effective settings: the value of every layer, the layer that takes precedence, and the values that may be printed. */
+/**
+ * Effective settings: the value of every layer, the layer that takes precedence, and the values that may be printed.
+ */
 import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -24,7 +26,7 @@ export {
   type Values,
 }
 
-/** `file` is the environment too: a `SVC_…_FILE` variable that names a file with the value. */
+/** `file` belongs to the environment too: a `SVC_…_FILE` variable that names a file with the value. */
 export type Origin = 'flag' | 'environment' | 'file' | 'project' | 'profile' | 'solana' | 'default'
 
 export interface Config {
@@ -32,7 +34,7 @@ export interface Config {
   origins: Record<SettingName, Origin>
   /** Path of the file that each setting of the origin `file` was read from. */
   secretFiles: Partial<Record<SettingName, string>>
-  /** Variables that are there without a value, which counts as none. */
+  /** Variables that are set to an empty text, which counts as not set. */
   emptyVariables: readonly string[]
   /** Absolute path of the data folder. */
   dataDir: string
@@ -54,7 +56,7 @@ export const ENCRYPTION_KEY_FILE = 'encryption.key'
 export const DATABASE_FILE = 'svc.db'
 /** Journal of the embedded chain. */
 export const CHAIN_FILE = 'chain.db'
-/** File in the data folder while a restore replaces files; whoever opens the database next completes it. */
+/** File in the data folder while a restore replaces files; the next process that opens the database completes it. */
 export const RESTORE_FILE = 'restore.json'
 
 const MAX_SHOWN_LENGTH = 64
@@ -144,7 +146,7 @@ export function loadConfig(sources: Sources = {}): Config {
     values.url = solanaUrl(env)
     if (values.url !== undefined) origins.url = 'solana'
   }
-  // The word says which database is meant, and that no URL was lost; without one the file in the data folder is used.
+  // `sqlite` is the file in the data folder, as without a value; the word shows that no URL was lost.
   if (values['database-url'] === 'sqlite') values['database-url'] = undefined
   const typed = values as Values
   settleCluster(typed, origins as Config['origins'])
@@ -161,7 +163,7 @@ export function loadConfig(sources: Sources = {}): Config {
   }
 }
 
-/** Layers by how much they are heeded; a file of the environment counts as the environment. */
+/** Precedence of the layers; a file named by the environment counts as the environment. */
 const RANKS: Record<Origin, number> = {
   flag: 0,
   environment: 1,
@@ -174,8 +176,9 @@ const RANKS: Record<Origin, number> = {
 const PUBLIC_CLUSTERS = ['mainnet-beta', 'm', 'devnet', 'd', 'testnet', 't']
 
 /**
- * Lets one of `url` and `rpc-urls` say which nodes are asked: that of the stronger layer. Beside `rpc-urls`, the name of
- * a public cluster says which one they must be of. Throws ConfigError where one layer gives two answers.
+ * Decides whether `url` or `rpc-urls` names the nodes: the stronger layer wins. The name of a public cluster in `url`
+ * says which cluster `rpc-urls` must belong to. Throws ConfigError if both are set in one layer and contradict each
+ * other.
  */
 function settleCluster(values: Values, origins: Config['origins']): void {
   if (values['rpc-urls'] === undefined) return
@@ -196,8 +199,8 @@ function settleCluster(values: Values, origins: Config['origins']): void {
 }
 
 /**
- * Reads the file that a `SVC_…_FILE` variable names; undefined where none does. Throws ConfigError where the value is
- * given as well, and where the setting takes no file.
+ * Reads the file that a `SVC_…_FILE` variable names; undefined if the variable is not set. Throws ConfigError if the
+ * value is set as well, and if the setting takes no file.
  */
 function secretFileOf(
   name: SettingName,
@@ -208,9 +211,12 @@ function secretFileOf(
   const file = env[variable]
   if (file === undefined || file === '') return undefined
   if (fileVariable(name) === undefined) {
-    // SVC_API_KEY_FILE and its like are settings of their own.
+    // Variables such as SVC_API_KEY_FILE are settings themselves.
     if (SETTING_VARIABLES.has(variable)) return undefined
-    throw new ConfigError(`${variable} is not read, as ${name} is no secret`, `set ${plain} to the value itself`)
+    throw new ConfigError(
+      `${variable} is not read, because ${name} is not a secret`,
+      `set ${plain} to the value itself`,
+    )
   }
   if (env[plain] !== undefined && env[plain] !== '') {
     throw new ConfigError(`${plain} and ${variable} are both set`, 'leave one of them out')
@@ -220,11 +226,11 @@ function secretFileOf(
 
 const SETTING_VARIABLES: ReadonlySet<string> = new Set(Object.keys(SETTINGS).map(environmentName))
 
-/** The way out of a missing setting: the variable to set, or the one that is there without a value. */
+/** How to fix a missing setting: the variable to set, or the variable that is empty. */
 export function howToSet({ emptyVariables }: Pick<Config, 'emptyVariables'>, name: SettingName): string {
   const variable = environmentName(name)
   const empty = [variable, `${variable}_FILE`].find((each) => emptyVariables.includes(each))
-  return empty === undefined ? `set ${variable}` : `${empty} is empty, which is no value: set it`
+  return empty === undefined ? `set ${variable}` : `${empty} is set but empty: give it a value`
 }
 
 /** Returns `$HOME`, or the folder that the system has for this user; a container's user may have neither. */
@@ -244,8 +250,8 @@ export function xdg(env: Record<string, string | undefined>, variable: string, f
 }
 
 /**
- * Returns the printable form of an RPC URL. Only the host is printed, as providers put keys into paths, queries and
- * user names.
+ * Returns the printable form of an RPC URL. Only the host is printed, because providers put keys into paths, queries
+ * and user names.
  */
 export const redactUrl = (url: string) => (isHttpUrl(url) ? new URL(url).host : url)
 
@@ -258,7 +264,7 @@ export function shownSetting(name: SettingName, value: unknown): unknown {
   return setting.private ? redactUrl(String(value)) : value
 }
 
-/** Hosts of the endpoints with their weights; a value that an editor has broken is not shown. */
+/** Hosts of the endpoints with their weights; an invalid value is not shown. */
 function shownEndpoints(value: unknown): unknown {
   try {
     return parseEndpoints('', value, '').map(

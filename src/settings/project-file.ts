@@ -1,4 +1,7 @@
-/** Reads a folder's own settings from `svc.json`: where it is searched, who must own it, and which settings it may contain. */
+/**
+ * Reads a folder's own settings from `svc.json`: where it is searched, who must own it, and which settings it may
+ * contain.
+ */
 import { lstatSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { ConfigError } from '../platform/errors.ts'
@@ -23,8 +26,8 @@ export function readProject(cwd: string, home: string, trusted: boolean): Projec
 }
 
 /**
- * Lists the working folder and its parents up to the repository root or the home folder; without either, the working
- * folder alone.
+ * Lists the working folder and its parents up to the repository root or the home folder; without either, only the
+ * working folder.
  */
 function searched(cwd: string, home: string): string[] {
   const edge = realPath(home)
@@ -62,9 +65,9 @@ function projectText(file: string, trusted: boolean): string {
   } catch (error) {
     if (!(error instanceof FileFault)) throw error
     const { kind, problem, next } = error
-    // Trust is not offered for a symbolic link, because its target was not written for this folder, whoever owns it.
+    // A symbolic link cannot be trusted, because its target was not written for this folder, regardless of its owner.
     const canTrust = kind === 'exposed' && !lstatSync(file).isSymbolicLink()
-    const trust = canTrust ? `, or take its settings for this one command with ${TRUST_FLAG}` : ''
+    const trust = canTrust ? `, or use its settings for this one command with ${TRUST_FLAG}` : ''
     throw new ConfigError(problem, `${next}${trust}`)
   }
 }
@@ -77,9 +80,9 @@ function settingsIn(file: string, text: string): Record<string, unknown> {
     throw new ConfigError(`${file} is not readable as JSON: ${(error as Error).message}`)
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
-    throw new ConfigError(`${file} must hold a JSON object`)
+    throw new ConfigError(`${file} must contain a JSON object`)
   for (const [name, value] of Object.entries(parsed)) {
-    if (!isSetting(name)) throw new ConfigError(`${file} has an unknown setting: ${name}; it can hold ${allowed()}`)
+    if (!isSetting(name)) throw new ConfigError(`${file} has an unknown setting: ${name}; it can contain ${allowed()}`)
     refuseProject(file, name, value)
   }
   return parsed as Record<string, unknown>
@@ -89,10 +92,10 @@ function refuseProject(file: string, name: SettingName, value: unknown): void {
   const { project, projectChoicesReason, secret, urlOr = [] }: Setting = SETTINGS[name]
   const own = secret ? '' : `, or run \`svc config set ${name} …\``
   const wayOut = `set ${environmentName(name)} instead${own}`
-  if (project !== true) throw new ConfigError(`${file} must not hold ${name}: ${project}`, wayOut)
+  if (project !== true) throw new ConfigError(`${file} must not contain ${name}: ${project}`, wayOut)
   if (projectChoicesReason !== undefined && !urlOr.includes(value as string)) {
     const choices = urlOr.join(', ')
-    throw new ConfigError(`${name} (${file}) must be one of ${choices}, no URL: ${projectChoicesReason}`, wayOut)
+    throw new ConfigError(`${name} (${file}) must be one of ${choices}, not a URL: ${projectChoicesReason}`, wayOut)
   }
 }
 

@@ -1,4 +1,7 @@
-/** Removes configured credentials from messages and stored documents. It covers every form in which a private URL may be written. */
+/**
+ * Removes configured credentials from messages and stored documents. It covers every form in which a private URL may
+ * be written.
+ */
 import { parseUrl } from '../platform/urls.ts'
 import { type Config, type RpcEndpoint, SETTINGS, type Setting, type SettingName } from './config.ts'
 
@@ -145,10 +148,10 @@ function endpointNeedles(endpoints: readonly RpcEndpoint[]): Needle[] {
   ])
 }
 
-/** A word such as `Bearer` or `true` is no secret, and stands in other texts. */
+/** A word such as `Bearer` or `true` is not a secret, and occurs in other texts. */
 const headerNeedles = (text: string): Needle[] => (/^[A-Za-z]{1,7}$/.test(text) ? [] : secretNeedles(text))
 
-/** Returns path segments, query values and the fragment as they are written in the URL. */
+/** Returns path segments, query values and the fragment exactly as written in the URL. */
 function secretParts({ pathname, search, hash }: URL): string[] {
   const values = search
     .slice(1)
@@ -172,7 +175,7 @@ const isDistinct = (text: string) => text.length >= SHORTEST.distinct && !isWord
 /** Addresses are not masked in JSON, because a mint in the URL of a price source also appears in many responses. */
 const looksLikeAddress = (text: string) => /^[1-9A-HJ-NP-Za-km-z]{43,44}$/.test(text)
 
-/** Quantifiers are bounded, because a message may contain a megabyte of text from a stranger. */
+/** Quantifiers are bounded, because a message may contain a megabyte of text from another party. */
 function withoutShapes(text: string): string {
   return text
     .replace(/:\/\/[^\s/@]+@/g, '://***@')

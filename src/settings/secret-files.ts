@@ -1,4 +1,7 @@
-/** Reads the value of a setting from the file that the operator named in a `SVC_…_FILE` variable, as systemd, Docker and Kubernetes hand out secrets. */
+/**
+ * Reads the value of a setting from the file that the operator named in a `SVC_…_FILE` variable, the way systemd,
+ * Docker and Kubernetes provide secrets.
+ */
 import { closeSync, constants, fstatSync, openSync, type Stats } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { ConfigError } from '../platform/errors.ts'
@@ -14,18 +17,18 @@ const ROOT_USER = 0
 /**
  * Returns the text of the file without one line break at its end. Throws ConfigError naming the variable and the file.
  *
- * Links are followed and any owner is accepted: the variable is the operator's own word, and secret volumes hold links
+ * Links are followed and any owner is accepted, because the operator chose the file, and secret volumes contain links
  * to files of root or of another user. The file is checked on the open descriptor.
  */
 export function readSecretFile(variable: string, file: string): string {
   const refuse = (what: string, next: string): never => {
     throw new ConfigError(`${variable} names ${file}, which ${what}`, next)
   }
-  if (!isAbsolute(file)) refuse('is no absolute path', 'give the whole path, from / on')
+  if (!isAbsolute(file)) refuse('is not an absolute path', 'give the absolute path, starting with /')
   const descriptor = openSecret(file, refuse)
   try {
     const stats = fstatSync(descriptor)
-    if (!stats.isFile()) refuse('is not a regular file', 'name a file with the value alone')
+    if (!stats.isFile()) refuse('is not a regular file', 'name a file that contains only the value')
     refuseOpenModes(file, stats, refuse)
     const content = readAtMost(descriptor, SECRET_FILE_BYTES)
     if (content === null) return refuse(`has more than ${SECRET_FILE_BYTES} bytes`, 'check what it is')
@@ -39,24 +42,24 @@ type Refuse = (what: string, next: string) => never
 
 function openSecret(file: string, refuse: Refuse): number {
   try {
-    // Without O_NONBLOCK, opening a pipe that nobody writes to would block.
+    // Without O_NONBLOCK, opening a pipe without a writer would block.
     return openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return refuse('does not exist', 'check its name and the mount')
-    if (code === 'ELOOP') return refuse('is a link that leads back to itself', 'correct the link')
-    const why = code === 'EACCES' || code === 'EPERM' ? 'permission denied' : (code ?? 'it does not open')
+    if (code === 'ELOOP') return refuse('is a link that points to itself', 'correct the link')
+    const why = code === 'EACCES' || code === 'EPERM' ? 'permission denied' : (code ?? 'it cannot be opened')
     return refuse(`cannot be read: ${why}`, `make it readable for this user (uid ${process.getuid?.() ?? 'unknown'})`)
   }
 }
 
 /**
- * A file that anybody can write decides nothing here. One of this user's own must be closed to others like every key
- * file; what root or an orchestrator placed keeps the mode that its volume has.
+ * A file that everyone can write is refused. A file of this user must not be readable by others, like every key file;
+ * a file placed by root or an orchestrator keeps the mode of its volume.
  */
 function refuseOpenModes(file: string, { mode, uid }: Stats, refuse: Refuse): void {
   const shown = `mode ${(mode & 0o777).toString(8)}`
-  if ((mode & OTHERS_CAN_WRITE) !== 0) refuse(`anybody can write (${shown})`, `run: chmod o-w ${file}`)
+  if ((mode & OTHERS_CAN_WRITE) !== 0) refuse(`everyone can write (${shown})`, `run: chmod o-w ${file}`)
   const isOwn = uid !== ROOT_USER && uid === process.getuid?.()
   if (isOwn && (mode & OPEN_TO_OTHERS) !== 0) refuse(`others can read (${shown})`, `run: chmod 600 ${file}`)
 }
@@ -70,6 +73,6 @@ function textIn(content: Buffer, refuse: Refuse): string {
   }
   const value = text.replace(/\r?\n$/, '')
   if (value === '') return refuse('is empty', 'write the value into it')
-  if (value.includes('\0')) return refuse('holds a NUL character', 'write the value into it as text')
+  if (value.includes('\0')) return refuse('contains a NUL character', 'write the value into it as text')
   return value
 }

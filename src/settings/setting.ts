@@ -1,10 +1,10 @@
-/** What a setting is, and patterns that several have. */
+/** The type of a setting, and patterns that several settings share. */
 
 export type Kind = 'string' | 'integer' | 'boolean' | 'list' | 'endpoints'
 
 /** One of several RPC endpoints. */
 export interface RpcEndpoint {
-  /** It may hold a key, like the headers, and is never shown. */
+  /** It may contain a key, like the headers, and is never shown. */
   url: string
   /** Share of the requests, relative to the other endpoints. */
   weight: number
@@ -32,13 +32,16 @@ export interface Setting {
    * svc.json.
    */
   project: true | string
-  /** A running daemon takes the new value at SIGHUP: it is read where it is used, and nothing is kept of the old one. */
+  /**
+   * A running daemon uses the new value after SIGHUP: the value is read at each use, and nothing depends on the old
+   * one.
+   */
   reload?: true
   /** Reason why svc.json may use only the words of `urlOr` for this setting. */
   projectChoicesReason?: string
 }
 
-/** A name that becomes part of the path of a provider's URL. */
+/** A name that becomes part of the path in a provider's URL. */
 export const PATH_PART = { is: /^\w[\w.-]{0,127}$/, about: 'letters, digits, dots, dashes and underscores' }
 
 /** A file's name; the content of a certificate or key, pasted by mistake, is rejected and never printed. */

@@ -1,4 +1,4 @@
-/** Table of all settings, from the areas that they belong to. */
+/** Table of all settings, collected from their areas. */
 
 import { chainSettings } from './areas/chain.ts'
 import { claimPagesSettings } from './areas/claim-pages.ts'
@@ -26,7 +26,7 @@ export const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS
 export const isSetting = (name: string): name is SettingName => Object.hasOwn(SETTINGS, name)
 export const environmentName = (name: string) => `SVC_${name.toUpperCase().replace(/[.-]/g, '_')}`
-/** The variable that names a file with the value; undefined for a setting that is no secret and holds none. */
+/** The variable that names a file with the value; undefined for a setting that neither is nor contains a secret. */
 export function fileVariable(name: SettingName): string | undefined {
   const { secret, private: isPrivate }: Setting = SETTINGS[name]
   return secret || isPrivate ? `${environmentName(name)}_FILE` : undefined

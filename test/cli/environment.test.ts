@@ -46,7 +46,7 @@ describe('the environment', () => {
     const config = loadConfig({ env, cwd: cli.home })
     expect(config.emptyVariables).toEqual(['SVC_SIGNER_KEYPAIR', 'SVC_ENCRYPTION_KEY_FILE'])
     expect(() => requiredSetting(config, 'signer.keypair')).toThrow(
-      'signer.keypair is missing: signer keypair needs it; SVC_SIGNER_KEYPAIR is empty, which is no value: set it',
+      'signer.keypair is missing: signer keypair needs it; SVC_SIGNER_KEYPAIR is set but empty: give it a value',
     )
     expect(howToSet(config, 'encryption-key')).toContain('SVC_ENCRYPTION_KEY_FILE is empty')
     expect(howToSet(config, 's3.secret-access-key')).toBe('set SVC_S3_SECRET_ACCESS_KEY')

@@ -271,7 +271,7 @@ describe('svc', () => {
     const cwd = join(cli.home, 'cloned')
     mkdirSync(cwd)
     writeFileSync(join(cwd, 'svc.json'), JSON.stringify({ keypair: folder!.file }))
-    expect(await signer([], {}, cwd)).toMatch(/svc\.json.*keypair.*it says who signs/s)
+    expect(await signer([], {}, cwd)).toMatch(/svc\.json.*keypair.*it decides who signs/s)
     await cli.svc(['config', 'set', 'keypair', 'wallet.json'])
     expect(await signer([])).toContain('keypair in your profile must be an absolute path')
     await cli.svc(['config', 'unset', 'keypair'])

@@ -212,7 +212,7 @@ it('sends no token to an address that a project file chose', () => {
   writeFileSync(join(cwd, 'svc.json'), JSON.stringify({ 'signer.vault-url': 'https://elsewhere.test' }))
   const refusal = () => loadConfig({ cwd, env: { SVC_SIGNER: 'vault', SVC_SIGNER_VAULT_TOKEN: 'hvs.TOPSECRET' } })
   expect(refusal).toThrow(
-    /svc\.json must not hold signer\.vault-url: it says who signs, and where; set SVC_SIGNER_VAULT_URL instead/,
+    /svc\.json must not contain signer\.vault-url: it decides who signs, and where; set SVC_SIGNER_VAULT_URL instead/,
   )
 })
 

@@ -86,7 +86,7 @@ describe("a stranger's svc.json", () => {
       expectRefused(
         await svc(['keys', 'list'], { cwd }),
         2,
-        /svc\.json must not hold api-key-file: .*\n {2}next: set SVC_API_KEY_FILE/,
+        /svc\.json must not contain api-key-file: .*\n {2}next: set SVC_API_KEY_FILE/,
       )
     }
   })
@@ -101,7 +101,7 @@ describe("a stranger's svc.json", () => {
     ]
     for (const [args, env] of runs) {
       const ran = await svc(['keys', 'list', ...args], { cwd, env: { ...UNSET, ...env } })
-      expectRefused(ran, 2, /svc\.json must not hold data-dir: keys and the database are taken from there/)
+      expectRefused(ran, 2, /svc\.json must not contain data-dir: keys and the database are read from there/)
     }
   })
 
@@ -113,7 +113,7 @@ describe("a stranger's svc.json", () => {
     const database = new Database(join(theirs, 'svc.db'))
     database.exec("delete from settings where name = 'vault_fingerprint'")
     database.close()
-    expectRefused(await svc(['serve', '--port', '0'], { cwd, env: UNSET }), 2, /svc\.json must not hold data-dir/)
+    expectRefused(await svc(['serve', '--port', '0'], { cwd, env: UNSET }), 2, /svc\.json must not contain data-dir/)
     for (const args of [
       ['serve', '--port', '0'],
       ['keys', 'list'],

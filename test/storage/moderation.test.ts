@@ -195,6 +195,6 @@ describe('moderation', () => {
     onTestFinished(() => rmSync(cwd, { recursive: true }))
     writeFileSync(join(cwd, 'svc.json'), JSON.stringify({ 'moderation-url': 'https://example.com' }))
     const refusal = () => loadConfig({ flags: { 'moderation-key': KEY }, env: {}, cwd })
-    expect(refusal).toThrow(/svc\.json must not hold moderation-url: its key is sent there/)
+    expect(refusal).toThrow(/svc\.json must not contain moderation-url: its key is sent there/)
   })
 })

@@ -5,21 +5,21 @@ import { finishSpan, runInSpan, type Span, type SpanAttributes, startSpan, start
 import { formatTraceparent } from './trace-context.ts'
 
 export interface CallTarget {
-  /** What is called. */
+  /** The service that is called. */
   service: 'rpc' | 'relay' | 'metadata' | 'price' | 'signer' | 'storage' | 'webhook'
-  /** Host and port, or a word for what has no host; never a path, because those hold keys. */
+  /** Host and port, or a word for a service without a host; never a path, because paths may contain keys. */
   endpoint: string
-  /** Method or purpose, one of few. */
+  /** Method or purpose, from a small set. */
   operation: string
-  /** Whether the call begins a trace of its own instead of belonging to the active one. */
+  /** Whether the call starts its own trace instead of joining the active one. */
   isRoot?: boolean
-  /** What else the span of the call says. */
+  /** Further attributes of the call's span. */
   attributes?: SpanAttributes
 }
 
 /**
  * `ok`: a successful answer. `refused`: an error that blames the request. `busy`: 429 or 503. `failed`: any other error
- * of the service. `unanswered`: no whole answer came.
+ * of the service. `unanswered`: no complete answer came.
  */
 export type CallOutcome = 'ok' | 'refused' | 'busy' | 'failed' | 'unanswered'
 
@@ -30,14 +30,14 @@ export interface FinishedCall extends CallTarget {
 
 const finished = channel('svc.call')
 
-/** A call that has begun: what it carries of the trace, and how it ends. */
+/** A call in progress: its trace headers, and the function that ends it. */
 export interface BegunCall {
   span: Span
   /** Publishes the call; to be called once. */
   finish(outcome: CallOutcome): void
 }
 
-/** Begins a call that logs nothing and calls nothing else, so that its span need not be the active one meanwhile. */
+/** Starts a call that logs nothing and makes no further calls, so its span need not be active during it. */
 export function beginCall(target: CallTarget): BegunCall {
   const span = target.isRoot ? startTrace() : startSpan()
   const [startedAt, started] = [Date.now(), performance.now()]
@@ -64,7 +64,7 @@ export function beginCall(target: CallTarget): BegunCall {
   }
 }
 
-/** Makes the call with the headers that carry the trace; what `send` throws counts as unanswered. */
+/** Makes the call with the headers of the trace; an error that `send` throws counts as unanswered. */
 export async function observeCall<T>(
   target: CallTarget,
   send: (headers: { traceparent: string }) => Promise<T>,

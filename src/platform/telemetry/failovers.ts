@@ -1,10 +1,10 @@
-/** Requests that another RPC endpoint answered than the one that was asked first, published for the metrics. */
+/** Publishes requests that were answered by another RPC endpoint than the first one, for the metrics. */
 import { channel } from 'node:diagnostics_channel'
 
 export interface Failover {
   /** The JSON-RPC method. */
   operation: string
-  /** From the first try to the answer. */
+  /** Time from the first attempt to the answer. */
   seconds: number
 }
 
@@ -14,7 +14,7 @@ export function publishFailover(failover: Failover): void {
   if (failovers.hasSubscribers) failovers.publish(failover)
 }
 
-/** Receives every one until the returned function is called. */
+/** Receives every such request until the returned function is called. */
 export function onFailovers(act: (failover: Failover) => void): () => void {
   const listener = (message: unknown) => act(message as Failover)
   failovers.subscribe(listener)

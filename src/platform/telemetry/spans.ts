@@ -1,4 +1,7 @@
-/** Spans: units of work of a trace. The log and outgoing calls take the active one; finished ones are published on a channel. */
+/**
+ * Spans: units of work of a trace. The log and outgoing calls take the active one; finished ones are published on a
+ * channel.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { channel } from 'node:diagnostics_channel'
 import { newSpanId, newTraceId, type TraceContext } from './trace-context.ts'
@@ -31,30 +34,30 @@ export const activeSpan = (): Span | undefined => activeSpans.getStore()
 
 export const runInSpan = <T>(span: Span, work: () => T): T => activeSpans.run(span, work)
 
-/** Decides whether a trace is recorded; `remote` is the caller's context. Nothing is recorded without an exporter. */
+/** Decides whether a trace is recorded; `remote` is the caller's context. Without an exporter nothing is recorded. */
 export type Sampler = (traceId: string, remote: TraceContext | undefined) => boolean
 
 const passOn: Sampler = (_, remote) => remote?.sampled ?? false
 let sampler: Sampler = passOn
 
-/** Starts a span of another service's trace, or of a new one. */
+/** Starts a span in another service's trace, or in a new one. */
 export function startTrace(remote?: TraceContext): Span {
   const traceId = remote?.traceId ?? newTraceId()
   return { traceId, spanId: newSpanId(), parentSpanId: remote?.spanId, sampled: sampler(traceId, remote) }
 }
 
-/** Starts a span within the active one, or a new trace where none is active. */
+/** Starts a span within the active one, or a new trace if none is active. */
 export function startSpan(): Span {
   const parent = activeSpan()
   return parent === undefined ? startTrace() : { ...parent, spanId: newSpanId(), parentSpanId: parent.spanId }
 }
 
-/** Hands a span that has ended to the exporter, if there is one; `make` describes it only then. */
+/** Passes a span that has ended to the exporter, if there is one; `make` is only called then. */
 export function finishSpan(span: Span, make: () => Omit<FinishedSpan, 'span'>): void {
   if (span.sampled && finished.hasSubscribers) finished.publish({ span, ...make() } satisfies FinishedSpan)
 }
 
-/** Runs `work` in a span, which fails where `work` rejects. `isRoot` begins a trace of its own. */
+/** Runs `work` in a span, which fails if `work` rejects. `isRoot` starts a new trace. */
 export async function inSpan<T>(
   { name, attributes = {}, isRoot = false }: { name: string; attributes?: SpanAttributes; isRoot?: boolean },
   work: () => Promise<T>,

@@ -1,8 +1,10 @@
-/** W3C Trace Context (https://www.w3.org/TR/trace-context/): reads and writes `traceparent`, and makes the ids in it. */
+/**
+ * W3C Trace Context (https://www.w3.org/TR/trace-context/): reads and writes `traceparent`, and makes the ids in it.
+ */
 import { randomFillSync } from 'node:crypto'
 
 export interface TraceContext {
-  /** 32 hex digits, the same in every service that takes part. */
+  /** 32 hex digits, the same in every service of the trace. */
   traceId: string
   /** 16 hex digits. */
   spanId: string
@@ -16,7 +18,7 @@ const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(
 const INVALID_VERSION = 'ff'
 const SAMPLED_FLAG = 1
 
-/** Returns the caller's context; undefined where the header is absent or malformed, and a new trace begins. */
+/** Returns the caller's context; undefined if the header is absent or malformed, so that a new trace starts. */
 export function parseTraceparent(header: string | null): TraceContext | undefined {
   if (header === null || header.length > LONGEST_TRACEPARENT) return undefined
   const [, version, traceId, spanId, flags, rest] = TRACEPARENT.exec(header) ?? []
@@ -38,7 +40,7 @@ const isZero = (id: string) => id.startsWith('0') && /^0+$/.test(id)
 const batch = Buffer.alloc(4_096)
 let used = batch.length
 
-/** Random bytes as hex digits, which are not all zero. */
+/** Random bytes as hex digits, never all zero. */
 export function randomHex(bytes: number): string {
   if (used + bytes > batch.length) {
     randomFillSync(batch)

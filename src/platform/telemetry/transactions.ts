@@ -1,8 +1,8 @@
-/** Publishes the states that followed transactions reach, with the time that confirmation took. */
+/** Publishes the states that followed transactions reach, and the time until confirmation. */
 import { channel } from 'node:diagnostics_channel'
 
 export interface TransactionStep {
-  /** The lifecycle that was reached. */
+  /** The lifecycle state that was reached. */
   state: string
   /** Seconds from the submission to the confirmation; undefined for any other step. */
   confirmSeconds: number | undefined

@@ -4,19 +4,19 @@ import { define } from '../setting.ts'
 export const chainSettings = define({
   url: {
     kind: 'string',
-    projectChoicesReason: 'what a transaction does is read from that node before it is signed',
+    projectChoicesReason: 'the effect of a transaction is read from that node before it is signed',
     urlOr: ['embedded', 'mainnet-beta', 'm', 'devnet', 'd', 'testnet', 't', 'localhost', 'l'],
     private: true,
     about:
-      'Cluster: embedded, mainnet-beta (m), devnet (d), testnet (t), localhost (l) or an RPC URL (default: what the Solana CLI is set to, else embedded)',
+      'Cluster: embedded, mainnet-beta (m), devnet (d), testnet (t), localhost (l) or an RPC URL (default: the setting of the Solana CLI, otherwise embedded)',
     project: true,
   },
   'rpc-urls': {
     kind: 'endpoints',
     private: true,
     about:
-      'Several RPC endpoints of one cluster in place of one `url`: URLs with commas between, or JSON with weights and headers (docs/nodes.md)',
-    project: 'what a transaction does is read from those nodes before it is signed',
+      'Several RPC endpoints of one cluster instead of one `url`: URLs separated by commas, or JSON with weights and headers (docs/nodes.md)',
+    project: 'the effect of a transaction is read from those nodes before it is signed',
   },
   'public-rpc-url': {
     kind: 'string',
@@ -29,19 +29,19 @@ export const chainSettings = define({
     default: 8899,
     min: 0,
     max: 65534,
-    about: 'Port of the embedded chain (its WebSocket is on the next); 0 takes any',
+    about: 'Port of the embedded chain (its WebSocket is on the next one); 0 takes any free port',
     project: true,
   },
   'rpc-host': {
     kind: 'string',
     default: '127.0.0.1',
-    about: 'Address that the embedded chain listens on; whoever reaches it can move its clock and its money',
-    project: 'it says who can reach this machine',
+    about: 'Address that the embedded chain listens on; any client that reaches it can change its clock and balances',
+    project: 'it decides who can reach this machine',
   },
   'programs-dir': {
     kind: 'string',
     about: 'Program cache of the embedded chain (default: svc/programs in the XDG cache folder)',
-    project: 'programs are run from there and written there',
+    project: 'programs are loaded from there and written there',
   },
   'priority-fee': {
     kind: 'string',
@@ -49,7 +49,7 @@ export const chainSettings = define({
     // Nineteen digits always fit into the 64 bits of the instruction's field.
     pattern: { is: /^(?:auto|none|\d{1,19})$/, about: 'auto, none or micro-lamports per compute unit in digits' },
     about: 'Priority fee of built transactions: auto (from recent fees), none, or micro-lamports per compute unit',
-    project: 'it says what a transaction pays',
+    project: 'it decides what a transaction pays',
     reload: true,
   },
   'priority-fee-cap': {
@@ -57,14 +57,14 @@ export const chainSettings = define({
     default: 1_000_000,
     min: 0,
     about: 'Most lamports of priority fee for one transaction',
-    project: 'it says what a transaction pays',
+    project: 'it decides what a transaction pays',
     reload: true,
   },
   'relay-url': {
     kind: 'string',
     urlOr: [],
     private: true,
-    about: 'Jito block engine that bundles go to; the embedded chain has its own',
+    about: 'Jito block engine that receives bundles; the embedded chain has its own',
     project: 'signed transactions are sent there',
   },
   'metadata-url': {
@@ -79,7 +79,7 @@ export const chainSettings = define({
     default: 300,
     min: 0,
     max: 60_000,
-    about: 'Most calls to the node by which each minute is searched for what was done past this service; 0 for none',
+    about: 'Most calls to the node per minute to find what other tools did to followed accounts; 0 for none',
     project: 'with 0, nothing that is done past this service is found',
     reload: true,
   },
@@ -88,8 +88,8 @@ export const chainSettings = define({
     default: 10_000,
     min: 0,
     max: 100_000_000,
-    about: 'Lamports that the last transaction of a launch pays the relay, where relay-url is set',
-    project: 'it says what a transaction pays',
+    about: 'Lamports that the last transaction of a launch pays to the relay, if relay-url is set',
+    project: 'it decides what a transaction pays',
     reload: true,
   },
   'price-url': {
@@ -102,7 +102,7 @@ export const chainSettings = define({
   'price-field': {
     kind: 'string',
     default: 'price',
-    about: 'Where the price stands in that document, like data.SOL.usd',
-    project: 'prices are read by it',
+    about: 'Path of the price in that document, like data.SOL.usd',
+    project: 'it decides which price is read',
   },
 })

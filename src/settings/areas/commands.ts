@@ -4,19 +4,19 @@ import { define, FILE_PATH } from '../setting.ts'
 export const commandsSettings = define({
   api: {
     kind: 'string',
-    about: 'URL of the daemon that commands talk to (default: the running local one, else none)',
+    about: 'URL of the daemon that commands use (default: the running local one, otherwise none)',
     project: true,
   },
   'api-key-file': {
     kind: 'string',
     about: 'File (0600) with the bearer key for `api`',
-    project: 'keys are read from there and sent away',
+    project: 'the key is read from that file and sent to the API',
   },
   keypair: {
     kind: 'string',
     pattern: FILE_PATH,
     about: 'Wallet or keypair file (0600) that commands sign with without -k; in a profile a name or an absolute path',
-    project: 'it says who signs',
+    project: 'it decides who signs',
   },
   output: {
     kind: 'string',

@@ -4,13 +4,13 @@ import { define } from '../setting.ts'
 export const resourcesSettings = define({
   'pools.presets': {
     kind: 'string',
-    about: 'JSON file with named curves beside the built-in `standard`',
-    project: 'it says how a launch divides its money',
+    about: 'JSON file with named curves in addition to the built-in `standard`',
+    project: 'it decides how a launch divides its money',
   },
   'pools.preset': {
     kind: 'string',
     default: 'standard',
-    about: 'Curve of a pool whose creation names none',
+    about: 'Default curve of a new pool',
     project: true,
   },
   'pools.pending-minutes': {
@@ -18,7 +18,7 @@ export const resourcesSettings = define({
     default: 30,
     min: 1,
     max: 10_080,
-    about: 'How long after its last transaction ended a pool that is not on chain counts as failed',
+    about: 'How long after the end of its last transaction a pool that is not on chain counts as failed',
     project: true,
     reload: true,
   },
@@ -27,7 +27,7 @@ export const resourcesSettings = define({
     default: 24,
     min: 0,
     max: 8_760,
-    about: 'How long a ticker stays taken by a pool that did not fail; 0 lets any pool have it',
+    about: 'How long a pool that did not fail reserves its ticker; 0 for no reservation',
     project: true,
     reload: true,
   },
@@ -42,13 +42,13 @@ export const resourcesSettings = define({
     kind: 'string',
     pattern: { is: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/, about: 'a base58 address' },
     about: 'Mint of the gold token that wallets can lock',
-    project: 'wallets lock their tokens by it',
+    project: 'it decides which tokens wallets lock',
   },
   'nfts.cosign-collections': {
     kind: 'list',
     default: [],
     pattern: { is: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/, about: 'base58 addresses' },
-    about: 'Collections whose mints the platform wallet signs too, as their update authority or delegate',
+    about: 'Collections for which the platform wallet co-signs mints, as update authority or delegate',
     project: 'the platform wallet signs for them',
   },
   'stakes.freeze-authority': {
@@ -57,6 +57,6 @@ export const resourcesSettings = define({
     choices: ['owner', 'platform'],
     about:
       'Who can release a stake: its owner, or platform: the owner and the platform wallet together (its key must never be lost)',
-    project: 'it says who can release a stake',
+    project: 'it decides who can release a stake',
   },
 })

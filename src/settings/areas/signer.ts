@@ -1,4 +1,4 @@
-/** Settings of the platform wallet and who signs for it. */
+/** Settings of the platform wallet and its signer. */
 import { define, PATH_PART } from '../setting.ts'
 
 export const signerSettings = define({
@@ -7,22 +7,22 @@ export const signerSettings = define({
     default: 'none',
     choices: ['none', 'keypair', 'vault', 'turnkey', 'privy', 'aws-kms'],
     about: 'Who signs for the service: none, keypair, vault, turnkey, privy or aws-kms',
-    project: 'it says who signs, and where',
+    project: 'it decides who signs, and where',
   },
   'signer.cluster': {
     kind: 'string',
     default: 'any',
     choices: ['any', 'embedded', 'mainnet-beta', 'devnet', 'testnet'],
     about: 'The one cluster that the signer signs for: any, embedded, mainnet-beta, devnet or testnet',
-    project: 'it says who signs, and where',
+    project: 'it decides who signs, and where',
   },
   'signer.public-key': {
     kind: 'string',
-    // The pattern rejects anything longer than an address, so that a secret key, which is twice as long in base58, is
-    // never printed.
+    // The pattern rejects anything longer than an address. A secret key is twice as long in base58, so it is never
+    // printed.
     pattern: { is: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/, about: 'a base58 address' },
-    about: "The signer's address; with `keypair` it may be left out",
-    project: 'it says who signs, and where',
+    about: "The signer's address; optional with `keypair`",
+    project: 'it decides who signs, and where',
   },
   'signer.keypair': {
     kind: 'string',
@@ -31,42 +31,42 @@ export const signerSettings = define({
       about: 'the path of a keypair file, never the key itself',
     },
     about: 'Keypair file (0600) as `solana-keygen new` writes it, for `keypair`',
-    project: 'it says who signs, and where',
+    project: 'it decides who signs, and where',
   },
   'signer.vault-url': {
     kind: 'string',
     urlOr: [],
     private: true,
     about: 'Address of HashiCorp Vault',
-    project: 'it says who signs, and where',
+    project: 'it decides who signs, and where',
   },
   'signer.vault-key': {
     kind: 'string',
     pattern: PATH_PART,
     about: 'Name of the ed25519 key in the transit engine of Vault, mounted at `transit`',
-    project: 'it says who signs, and where',
+    project: 'it decides who signs, and where',
   },
   'signer.vault-token': {
     kind: 'string',
     secret: true,
-    about: 'Token of Vault that may sign with the key',
+    about: 'Vault token that may sign with the key',
     project: 'it is a secret',
   },
   'signer.turnkey-organization': {
     kind: 'string',
     about: 'Organization id at Turnkey',
-    project: 'it says who signs, and where',
+    project: 'it decides who signs, and where',
   },
   'signer.turnkey-key': {
     kind: 'string',
     about: 'Private key id, or the address of a wallet account, at Turnkey',
-    project: 'it says who signs, and where',
+    project: 'it decides who signs, and where',
   },
   'signer.turnkey-api-public-key': {
     kind: 'string',
     pattern: { is: /^0[23][0-9a-fA-F]{64}$/, about: 'a compressed P-256 public key: 66 hex digits' },
     about: 'Public half of the API key at Turnkey, in hex',
-    project: 'it says who signs, and where',
+    project: 'it decides who signs, and where',
   },
   'signer.turnkey-api-private-key': {
     kind: 'string',
@@ -81,15 +81,15 @@ export const signerSettings = define({
     urlOr: [],
     private: true,
     about: 'Address of the API of Turnkey',
-    project: 'it says who signs, and where',
+    project: 'it decides who signs, and where',
   },
-  'signer.privy-app': { kind: 'string', about: 'App id at Privy', project: 'it says who signs, and where' },
+  'signer.privy-app': { kind: 'string', about: 'App id at Privy', project: 'it decides who signs, and where' },
   'signer.privy-secret': { kind: 'string', secret: true, about: 'App secret at Privy', project: 'it is a secret' },
   'signer.privy-wallet': {
     kind: 'string',
     pattern: PATH_PART,
     about: 'Wallet id at Privy',
-    project: 'it says who signs, and where',
+    project: 'it decides who signs, and where',
   },
   'signer.privy-url': {
     kind: 'string',
@@ -97,22 +97,22 @@ export const signerSettings = define({
     urlOr: [],
     private: true,
     about: 'Address of the API of Privy',
-    project: 'it says who signs, and where',
+    project: 'it decides who signs, and where',
   },
   'signer.aws-key': {
     kind: 'string',
     about: 'Id or ARN of the ECC_NIST_EDWARDS25519 key in AWS KMS',
-    project: 'it says who signs, and where',
+    project: 'it decides who signs, and where',
   },
   'signer.aws-region': {
     kind: 'string',
-    about: 'Region of the key (default: what the AWS tools are set to)',
-    project: 'it says who signs, and where',
+    about: 'Region of the key (default: the setting of the AWS tools)',
+    project: 'it decides who signs, and where',
   },
   'signer.aws-access-key': {
     kind: 'string',
     about: 'AWS access key id (default: the credentials that the AWS tools find)',
-    project: 'it says who signs, and where',
+    project: 'it decides who signs, and where',
   },
   'signer.aws-secret-key': {
     kind: 'string',

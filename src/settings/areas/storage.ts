@@ -7,34 +7,34 @@ export const storageSettings = define({
     default: 'local',
     choices: ['local', 'database', 's3'],
     about:
-      'Where token images and metadata are kept: local (a folder of this daemon), database (for several daemons on one PostgreSQL) or s3 (a bucket, for any number of daemons)',
+      'Where token images and metadata are stored: local (a folder of this daemon), database (for several daemons on one PostgreSQL) or s3 (a bucket, for any number of daemons)',
     project: true,
   },
   's3.endpoint': {
     kind: 'string',
     urlOr: [],
     private: true,
-    about: 'Address of the S3-compatible server (default: that of AWS in `s3.region`); a private one is fine',
+    about: 'Address of the S3-compatible server (default: AWS in `s3.region`); a private address is allowed',
     project: 'images are sent there',
   },
   's3.region': {
     kind: 'string',
     default: 'us-east-1',
     pattern: { is: /^[a-z0-9][a-z0-9-]{0,63}$/, about: 'a region like eu-central-1, or auto' },
-    about: 'Region of the bucket; servers without regions take us-east-1, some want auto',
+    about: 'Region of the bucket; servers without regions accept us-east-1, some require auto',
     project: 'images are sent there',
   },
   's3.bucket': {
     kind: 'string',
     pattern: { is: /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, about: '3 to 63 lower-case letters, digits, dots and dashes' },
-    about: 'Bucket of token images and metadata; where it is set and `storage` is not s3, it is read from alone',
+    about: 'Bucket of token images and metadata; if `storage` is not s3, it is only read from',
     project: 'images are sent there',
   },
   's3.prefix': {
     kind: 'string',
     pattern: {
       is: /^(?=.{1,256}$)(?!\.{1,2}(?:\/|$))[\w.-]+(?:\/(?!\.{1,2}(?:\/|$))[\w.-]+)*\/?$/,
-      about: 'letters, digits, dots, dashes and underscores between slashes, with none in front',
+      about: 'letters, digits, dots, dashes and underscores between slashes, without a slash at the start',
     },
     about: 'Folder of the bucket, like svc/assets (default: its top level)',
     project: 'images are sent there',
@@ -43,14 +43,14 @@ export const storageSettings = define({
     kind: 'string',
     choices: ['path', 'virtual'],
     about:
-      'Where requests name the bucket: path (https://host/bucket) or virtual (https://bucket.host); default: virtual at AWS, path where `s3.endpoint` is set',
+      'Where the bucket is in the URL: path (https://host/bucket) or virtual (https://bucket.host); default: virtual for AWS, path if `s3.endpoint` is set',
     project: 'images are sent there',
   },
   's3.access-key-id': {
     kind: 'string',
     pattern: { is: /^[\x21-\x2b\x2d\x2e\x30-\x7e]{1,256}$/, about: 'one word without commas and slashes' },
     about: 'Access key id that may list, read and write the bucket',
-    project: 'it says who uploads images',
+    project: 'it decides who uploads images',
   },
   's3.secret-access-key': {
     kind: 'string',
@@ -71,8 +71,8 @@ export const storageSettings = define({
     default: 15_000,
     min: 100,
     max: 300_000,
-    about: 'How long reading a piece of an image from the bucket, or storing one, may take with its retries',
-    project: 'it says how the bucket is reached',
+    about: 'How long one read or write of a piece of an image in the bucket may take, including retries',
+    project: 'it decides how the bucket is reached',
   },
   'image-max-bytes': {
     kind: 'integer',
@@ -86,20 +86,20 @@ export const storageSettings = define({
   'storage-key': {
     kind: 'string',
     secret: true,
-    pattern: { is: /^M[A-Za-z0-9+/]{91}=?$/, about: 'an ed25519 key as `storacha key create` prints it' },
-    about: 'Key of the agent at Storacha that delegates uploads, as `storacha key create` prints it',
+    pattern: { is: /^M[A-Za-z0-9+/]{91}=?$/, about: 'an ed25519 key as printed by `storacha key create`' },
+    about: 'Key of the Storacha agent that delegates uploads, as printed by `storacha key create`',
     project: 'it is a secret',
   },
   'storage-proof': {
     kind: 'string',
     secret: true,
-    about: 'What that agent may do, as `storacha delegation create … --base64` prints it',
+    about: 'Proof of what that agent may do, as printed by `storacha delegation create … --base64`',
     project: 'it is a secret',
   },
   'storage-space': {
     kind: 'string',
     pattern: { is: /^did:key:z[1-9A-HJ-NP-Za-km-z]{20,900}$/, about: 'an identifier of the form did:key:z…' },
-    about: 'Space at Storacha that uploads go to (default: the one of `storage-proof`)',
+    about: 'Storacha space that receives uploads (default: the one in `storage-proof`)',
     project: 'uploads are sent there',
   },
   moderation: {
@@ -107,8 +107,8 @@ export const storageSettings = define({
     default: 'off',
     choices: ['off', 'openai'],
     about:
-      'Who looks at token images before they are stored: off, or openai (any server with its moderations endpoint)',
-    project: 'it says which images are stored',
+      'Who checks token images before they are stored: off, or openai (any server with the same moderations endpoint)',
+    project: 'it decides which images are stored',
   },
   'moderation-url': {
     kind: 'string',
@@ -123,6 +123,6 @@ export const storageSettings = define({
     kind: 'string',
     default: 'omni-moderation-latest',
     about: 'Model that moderates',
-    project: 'it says which images are stored',
+    project: 'it decides which images are stored',
   },
 })

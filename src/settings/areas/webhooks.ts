@@ -6,7 +6,7 @@ export const webhooksSettings = define({
     kind: 'boolean',
     default: false,
     about: 'Allow http and private addresses as webhook receivers (development only)',
-    project: 'it opens the network behind this machine',
+    project: 'it gives access to the network behind this machine',
     reload: true,
   },
   'webhooks.max-per-key': {
@@ -14,8 +14,8 @@ export const webhooksSettings = define({
     default: 100,
     min: 1,
     max: 100_000,
-    about: 'Most webhook subscriptions of an API key; a key with * has no limit of its own',
-    project: 'it bounds what API keys may do',
+    about: 'Most webhook subscriptions of an API key; a key with * has no separate limit',
+    project: 'it limits what API keys may do',
     reload: true,
   },
   'webhooks.max': {
@@ -24,14 +24,14 @@ export const webhooksSettings = define({
     min: 1,
     max: 1_000_000,
     about: 'Most webhook subscriptions of this installation',
-    project: 'it bounds what API keys may do',
+    project: 'it limits what API keys may do',
     reload: true,
   },
   'webhooks.ports': {
     kind: 'list',
     default: ['443', '8443'],
-    about: 'Ports that webhook receivers may listen on; with webhooks.allow-private any port will do',
-    project: 'it opens the network behind this machine',
+    about: 'Ports that webhook receivers may use; with webhooks.allow-private any port is allowed',
+    project: 'it gives access to the network behind this machine',
     reload: true,
   },
 })
