@@ -1,8 +1,8 @@
 /** The typed client of the API: `client.pools.create(input)` over any transport. */
 
 import type { api } from './api/index.ts'
-import { paths, type RoutePath } from './api/paths.ts'
-import type { AnyRoute, CallInput, Data } from './api/route.ts'
+import { paths } from './api/paths.ts'
+import type { AnyRoute, CallInput, Data, RoutePath } from './api/route.ts'
 import { ApiError, type ErrorCode } from './platform/errors.ts'
 import { pause, SECOND_MS } from './platform/timing.ts'
 

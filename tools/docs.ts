@@ -1,5 +1,6 @@
 /** Writes the generated documents and error tables; with --check, fails if a file does not match the code. */
 import { readFileSync, writeFileSync } from 'node:fs'
+import { api } from '../src/api/index.ts'
 import {
   environmentName,
   fileVariable,
@@ -12,6 +13,7 @@ import { SECRET_FILE_BYTES } from '../src/settings/secret-files.ts'
 import { errorTables } from './error-tables.ts'
 import { instructionTables } from './instruction-tables.ts'
 import { ROOM_PATHS, ROOMS, type Room, RULES, type Rule } from './rooms.ts'
+import { routePaths } from './route-paths.ts'
 
 const reloadable = (): string =>
   Object.entries(SETTINGS as Record<string, Setting>)
@@ -119,6 +121,7 @@ function architecture(): string {
 }
 
 const files: Record<string, string> = {
+  'src/api/paths.ts': routePaths(api),
   'docs/configuration.md': configuration(),
   [ARCHITECTURE]: architecture(),
   ...(await errorTables()),

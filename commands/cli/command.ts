@@ -1,7 +1,7 @@
 /**
  * Declares commands: their inputs and one function, from which parsing, prompts, help and the reference are derived.
  */
-import type { RoutePath } from '../../src/api/paths.ts'
+import type { RoutePath } from '../../src/api/route.ts'
 import type { CommandOutcome } from '../outcome.ts'
 import type { Session } from './session.ts'
 

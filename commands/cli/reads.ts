@@ -1,5 +1,5 @@
 /** Declares the two usual forms of commands: a paged list with filters, and one record. */
-import type { RoutePath } from '../../src/api/paths.ts'
+import type { RoutePath } from '../../src/api/route.ts'
 import type { Client, ClientAnswer, ListMeta } from '../../src/client.ts'
 import type { Drawing } from '../ui/drawing.ts'
 import { DRAWN } from '../ui/drawing-flags.ts'

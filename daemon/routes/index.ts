@@ -1,5 +1,6 @@
 /** Mounts every route of the contract, those below one path, or those that a daemon without requests serves. */
-import { paths, type RoutePath } from '../../src/api/paths.ts'
+import { paths } from '../../src/api/paths.ts'
+import type { RoutePath } from '../../src/api/route.ts'
 import type { Mount } from '../mount.ts'
 
 type Resource = keyof typeof paths

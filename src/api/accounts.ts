@@ -2,7 +2,6 @@
 import { z } from '@hono/zod-openapi'
 import { address, digits, mintAddress } from './chain-scalars.ts'
 import { writeBody } from './envelope.ts'
-import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 import { nullOr } from './scalars.ts'
 
@@ -55,7 +54,7 @@ export type AccountBatch = z.output<typeof accountBatch>
 
 export const accounts = {
   get: defineRoute({
-    at: paths.accounts.get,
+    at: ['get', '/v2/accounts/{address}'],
     tag: 'Accounts',
     summary: 'Read one account',
     description: 'Raw data and owner from the chain. An account that does not exist is `not_found`.',
@@ -63,7 +62,7 @@ export const accounts = {
     data: account,
   }),
   batchFetch: defineRoute({
-    at: paths.accounts.batchFetch,
+    at: ['post', '/v2/accounts/batch-fetch'],
     tag: 'Accounts',
     summary: 'Read up to 100 accounts at once',
     description:
@@ -72,7 +71,7 @@ export const accounts = {
     data: accountBatch,
   }),
   balances: defineRoute({
-    at: paths.accounts.balances,
+    at: ['get', '/v2/wallets/{wallet}/balances'],
     tag: 'Accounts',
     summary: 'Read the SOL and the tokens of a wallet',
     description:

@@ -19,7 +19,6 @@ import {
   u64Digits,
 } from './chain-scalars.ts'
 import { buildBody, listQuery, txVersionShape, writeBody } from './envelope.ts'
-import { paths } from './paths.ts'
 import { eitherPayload, signedPayload, trackedResource, unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
 import { timestamp } from './scalars.ts'
@@ -147,7 +146,7 @@ const airdropParams = z.object({ id: treeId })
 
 export const airdrops = {
   create: defineRoute({
-    at: paths.airdrops.create,
+    at: ['post', '/v2/airdrops'],
     tag: 'Airdrops',
     summary: 'Initialize an airdrop on chain',
     description:
@@ -189,7 +188,7 @@ export const airdrops = {
     signed: 'airdrop:admin',
   }),
   list: defineRoute({
-    at: paths.airdrops.list,
+    at: ['get', '/v2/airdrops'],
     tag: 'Airdrops',
     summary: 'List airdrops, newest first',
     description:
@@ -199,7 +198,7 @@ export const airdrops = {
     list: true,
   }),
   get: defineRoute({
-    at: paths.airdrops.get,
+    at: ['get', '/v2/airdrops/{id}'],
     tag: 'Airdrops',
     summary: 'Read one airdrop, with its state on chain',
     description: 'The tree need not be stored here if the distributor is on chain.',
@@ -207,7 +206,7 @@ export const airdrops = {
     data: airdrop,
   }),
   stats: defineRoute({
-    at: paths.airdrops.stats,
+    at: ['get', '/v2/airdrops/{id}/stats'],
     tag: 'Airdrops',
     summary: 'Read what was claimed of an airdrop by hour and day, and what is left',
     description:
@@ -217,7 +216,7 @@ export const airdrops = {
     data: airdropStats,
   }),
   claims: defineRoute({
-    at: paths.airdrops.claims,
+    at: ['get', '/v2/airdrops/{id}/claims'],
     tag: 'Airdrops',
     summary: 'List the claims of an airdrop that are recorded here, newest first',
     description:
@@ -228,7 +227,7 @@ export const airdrops = {
     list: true,
   }),
   distributor: defineRoute({
-    at: paths.airdrops.distributor,
+    at: ['get', '/v2/distributors/{address}'],
     tag: 'Airdrops',
     summary: 'Read the airdrop of a distributor, by its address',
     description:
@@ -237,7 +236,7 @@ export const airdrops = {
     data: airdrop,
   }),
   claim: defineRoute({
-    at: paths.airdrops.claim,
+    at: ['post', '/v2/airdrops/{id}/claims'],
     tag: 'Airdrops',
     summary: 'Build the claim of one wallet',
     description:
@@ -269,7 +268,7 @@ export const airdrops = {
     signed: 'refused',
   }),
   entitlement: defineRoute({
-    at: paths.airdrops.entitlement,
+    at: ['get', '/v2/airdrops/{id}/claims/{wallet}'],
     tag: 'Airdrops',
     summary: 'Read what one wallet may claim, has claimed and can claim now',
     description: 'Combines the stored tree and the chain. If the wallet cannot claim now, `reason` says why.',
@@ -277,7 +276,7 @@ export const airdrops = {
     data: airdropEntitlement,
   }),
   withdraw: defineRoute({
-    at: paths.airdrops.withdraw,
+    at: ['post', '/v2/airdrops/{id}/vault-withdrawals'],
     tag: 'Airdrops',
     summary: 'Withdraw the remaining tokens from the vault of an airdrop',
     description: 'Signed by the platform wallet, whatever `mode` says. Possible only after the clawback time.',
@@ -294,7 +293,7 @@ export const airdrops = {
     scope: 'airdrop:admin',
   }),
   lookup: defineRoute({
-    at: paths.airdrops.lookup,
+    at: ['get', '/v2/wallets/{wallet}/airdrops'],
     tag: 'Airdrops',
     summary: 'List the stored airdrops that a wallet is in, newest first',
     description:

@@ -1,7 +1,6 @@
 /** API keys, with their scopes and rate limits. */
 import { z } from '@hono/zod-openapi'
 import { deletedSchema, listQuery, writeBody } from './envelope.ts'
-import { paths } from './paths.ts'
 import { defineRoute, SCOPES } from './route.ts'
 import { line, recordId, timestamp } from './scalars.ts'
 
@@ -42,7 +41,7 @@ const API_KEYS_TAG = 'API keys'
 
 export const apiKeys = {
   create: defineRoute({
-    at: paths.apiKeys.create,
+    at: ['post', '/v2/api-keys'],
     tag: API_KEYS_TAG,
     atomic: true,
     summary: 'Make a key',
@@ -59,7 +58,7 @@ export const apiKeys = {
     scope: '*',
   }),
   list: defineRoute({
-    at: paths.apiKeys.list,
+    at: ['get', '/v2/api-keys'],
     tag: API_KEYS_TAG,
     summary: 'List keys, newest first',
     description: 'Names, scopes and limits, including revoked keys. The keys themselves are never shown again.',
@@ -69,7 +68,7 @@ export const apiKeys = {
     scope: '*',
   }),
   revoke: defineRoute({
-    at: paths.apiKeys.revoke,
+    at: ['delete', '/v2/api-keys/{id}'],
     tag: API_KEYS_TAG,
     atomic: true,
     summary: 'Revoke a key permanently',

@@ -6,7 +6,6 @@ import { z } from '@hono/zod-openapi'
 import { AUDIT_ACTIONS } from './audit-actions.ts'
 import { address, hex32 } from './chain-scalars.ts'
 import { listQuery, writeBody } from './envelope.ts'
-import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 import { timestamp } from './scalars.ts'
 
@@ -65,7 +64,7 @@ const AUDIT_TAG = 'Signer'
 
 export const auditEntries = {
   list: defineRoute({
-    at: paths.auditEntries.list,
+    at: ['get', '/v2/audit-entries'],
     tag: AUDIT_TAG,
     summary: 'List the audit log',
     description: 'Newest first; with `order=asc` oldest first, to export it.',
@@ -75,7 +74,7 @@ export const auditEntries = {
     scope: '*',
   }),
   verify: defineRoute({
-    at: paths.auditEntries.verify,
+    at: ['get', '/v2/audit-verification'],
     tag: AUDIT_TAG,
     summary: 'Recompute the audit log',
     description:
@@ -85,7 +84,7 @@ export const auditEntries = {
     scope: '*',
   }),
   cut: defineRoute({
-    at: paths.auditEntries.cut,
+    at: ['post', '/v2/audit-cuts'],
     tag: AUDIT_TAG,
     summary: 'Cut the beginning of the audit log',
     description:

@@ -3,7 +3,6 @@ import { z } from '@hono/zod-openapi'
 import { address, allowProgramsField, collectionAddress, warningsField } from './chain-scalars.ts'
 import { buildBody } from './envelope.ts'
 import { assetTexts, checkTextSize } from './nfts.ts'
-import { paths } from './paths.ts'
 import { unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
 
@@ -35,7 +34,7 @@ export type CollectionCreated = z.output<typeof collectionCreated>
 
 export const collections = {
   create: defineRoute({
-    at: paths.collections.create,
+    at: ['post', '/v2/collections'],
     tag: 'NFTs',
     summary: 'Build the creation of a collection',
     description: 'Assets can be minted into it afterwards. Its authority is the update authority of all of them.',
@@ -51,7 +50,7 @@ export const collections = {
     signed: 'refused',
   }),
   get: defineRoute({
-    at: paths.collections.get,
+    at: ['get', '/v2/collections/{address}'],
     tag: 'NFTs',
     summary: 'Read one collection from the chain',
     description: 'Name, authority and numbers, and whether the platform wallet signs mints into it.',

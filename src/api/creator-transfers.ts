@@ -2,7 +2,6 @@
 import { z } from '@hono/zod-openapi'
 import { address, allowProgramsField, digits, mintAddress, otherWallet, poolAddress } from './chain-scalars.ts'
 import { buildBody } from './envelope.ts'
-import { paths } from './paths.ts'
 import { trackedResource, unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
 
@@ -29,7 +28,7 @@ export const poolCreatorTransfer = z
 export type PoolCreatorTransfer = z.output<typeof poolCreatorTransfer>
 
 export const transferCreatorRoute = defineRoute({
-  at: paths.pools.transferCreator,
+  at: ['post', '/v2/pools/{address}/creator-transfers'],
   tag: 'Pools',
   summary: "Transfer the role of a pool's creator",
   description:

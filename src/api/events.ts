@@ -4,7 +4,6 @@ import { listQuery } from './envelope.ts'
 import { type EventType, eventType } from './event-types.ts'
 import { moment } from './filters.ts'
 import { storedMetadata } from './metadata.ts'
-import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 import { line, recordId } from './scalars.ts'
 
@@ -122,7 +121,7 @@ const verificationCursor = z
 
 export const events = {
   verify: defineRoute({
-    at: paths.events.verify,
+    at: ['get', '/v2/event-verification'],
     tag: 'Events',
     summary: 'Compare stored events with the chain',
     description:
@@ -132,7 +131,7 @@ export const events = {
     scope: '*',
   }),
   list: defineRoute({
-    at: paths.events.list,
+    at: ['get', '/v2/events'],
     tag: 'Events',
     summary: 'List stored events',
     description: 'Newest first. With `order=asc` oldest first, so that the cursor can follow new events.',
@@ -147,7 +146,7 @@ export const events = {
     list: true,
   }),
   get: defineRoute({
-    at: paths.events.get,
+    at: ['get', '/v2/events/{id}'],
     tag: 'Events',
     summary: 'Read one event',
     description: 'The same body that was delivered, for as long as events are stored.',

@@ -11,7 +11,6 @@ import {
 } from './chain-scalars.ts'
 import { buildBody, listQuery } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'
-import { paths } from './paths.ts'
 import { eitherPayload, trackedResource } from './payloads.ts'
 import { defineRoute } from './route.ts'
 import { timestamp } from './scalars.ts'
@@ -129,7 +128,7 @@ const claimFilters = { kind: kind.optional(), beneficiary: z.enum(BENEFICIARIES)
 
 export const feeClaims = {
   create: defineRoute({
-    at: paths.feeClaims.create,
+    at: ['post', '/v2/pools/{address}/fee-claims'],
     tag: 'Fee claims',
     summary: 'Claim the fees of a pool, optionally split',
     description:
@@ -162,7 +161,7 @@ export const feeClaims = {
     signed: 'fees:claim',
   }),
   listByPool: defineRoute({
-    at: paths.feeClaims.listByPool,
+    at: ['get', '/v2/pools/{address}/fee-claims'],
     tag: 'Fee claims',
     summary: 'List the fee claims of one pool, newest first',
     description: 'Claims that were submitted here, and those found on chain since svc follows the pool.',
@@ -172,7 +171,7 @@ export const feeClaims = {
     list: true,
   }),
   list: defineRoute({
-    at: paths.feeClaims.list,
+    at: ['get', '/v2/fee-claims'],
     tag: 'Fee claims',
     summary: 'List fee claims, newest first',
     description: 'The claims of all pools: what each paid, in which currency, and to whom.',

@@ -15,7 +15,6 @@ import {
 } from './fee-claims.ts'
 import { queryFlag } from './filters.ts'
 import { storedMetadata } from './metadata.ts'
-import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 import { line, nullOr, recordId, timestamp } from './scalars.ts'
 
@@ -183,7 +182,7 @@ export function termsFault({
 
 export const feeSchedules = {
   create: defineRoute({
-    at: paths.feeSchedules.create,
+    at: ['post', '/v2/fee-schedules'],
     tag: SCHEDULES_TAG,
     atomic: true,
     summary: 'Claim fees by a schedule',
@@ -207,7 +206,7 @@ export const feeSchedules = {
     scope: 'fees:claim',
   }),
   list: defineRoute({
-    at: paths.feeSchedules.list,
+    at: ['get', '/v2/fee-schedules'],
     tag: SCHEDULES_TAG,
     summary: 'List fee schedules, newest first',
     description: 'Each with its times, what it claims, and when it runs next.',
@@ -216,7 +215,7 @@ export const feeSchedules = {
     list: true,
   }),
   get: defineRoute({
-    at: paths.feeSchedules.get,
+    at: ['get', '/v2/fee-schedules/{id}'],
     tag: SCHEDULES_TAG,
     summary: 'Read one fee schedule',
     description: 'With its state and its next run. What earlier runs did is in the list of its runs.',
@@ -224,7 +223,7 @@ export const feeSchedules = {
     data: feeSchedule,
   }),
   update: defineRoute({
-    at: paths.feeSchedules.update,
+    at: ['patch', '/v2/fee-schedules/{id}'],
     tag: SCHEDULES_TAG,
     atomic: true,
     summary: 'Change, pause or resume a fee schedule',
@@ -250,7 +249,7 @@ export const feeSchedules = {
     scope: 'fees:claim',
   }),
   delete: defineRoute({
-    at: paths.feeSchedules.delete,
+    at: ['delete', '/v2/fee-schedules/{id}'],
     tag: SCHEDULES_TAG,
     atomic: true,
     summary: 'Remove a fee schedule, and stop its run',
@@ -262,7 +261,7 @@ export const feeSchedules = {
     scope: 'fees:claim',
   }),
   runs: defineRoute({
-    at: paths.feeSchedules.runs,
+    at: ['get', '/v2/fee-schedules/{id}/runs'],
     tag: SCHEDULES_TAG,
     summary: 'List the runs of a fee schedule, newest first',
     description: 'What each run examined and claimed, and what it did not claim, with the reason.',
@@ -272,7 +271,7 @@ export const feeSchedules = {
     list: true,
   }),
   run: defineRoute({
-    at: paths.feeSchedules.run,
+    at: ['post', '/v2/fee-schedules/{id}/runs'],
     tag: SCHEDULES_TAG,
     atomic: true,
     summary: 'Run a fee schedule now',

@@ -2,7 +2,6 @@
 import { z } from '@hono/zod-openapi'
 import { address, digits, mintAddress, platformFeeField, platformId, u64Digits } from './chain-scalars.ts'
 import { buildBody, listQuery } from './envelope.ts'
-import { paths } from './paths.ts'
 import { unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
 import { timestamp } from './scalars.ts'
@@ -55,7 +54,7 @@ const goldLockParams = z.object({ user: address })
 
 export const goldLocks = {
   create: defineRoute({
-    at: paths.goldLocks.create,
+    at: ['post', '/v2/gold-locks'],
     tag: 'Gold locks',
     summary: 'Build the locking of gold for a number of days',
     description:
@@ -71,7 +70,7 @@ export const goldLocks = {
     signed: 'refused',
   }),
   unlock: defineRoute({
-    at: paths.goldLocks.unlock,
+    at: ['delete', '/v2/gold-locks/{user}'],
     tag: 'Gold locks',
     summary: 'Build the unlocking of gold after its date',
     description:
@@ -82,7 +81,7 @@ export const goldLocks = {
     signed: 'refused',
   }),
   list: defineRoute({
-    at: paths.goldLocks.list,
+    at: ['get', '/v2/gold-locks'],
     tag: 'Gold locks',
     summary: 'List gold locks, newest first',
     description: 'Locks that this service has seen on chain, including ended ones.',
@@ -91,7 +90,7 @@ export const goldLocks = {
     list: true,
   }),
   get: defineRoute({
-    at: paths.goldLocks.get,
+    at: ['get', '/v2/gold-locks/{user}'],
     tag: 'Gold locks',
     summary: 'Read the gold lock of a wallet from the chain',
     description: "With the seconds that are left by the chain's clock, or the last ended lock where there is none.",
@@ -99,7 +98,7 @@ export const goldLocks = {
     data: goldLockRead,
   }),
   token: defineRoute({
-    at: paths.goldLocks.token,
+    at: ['get', '/v2/gold-token'],
     tag: 'Gold locks',
     summary: 'Read the token that gold locks are made of',
     description: 'The mint of the setting `gold.mint`, with its decimals.',

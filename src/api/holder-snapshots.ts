@@ -12,7 +12,6 @@ import {
 } from './chain-scalars.ts'
 import { listQuery, writeBody } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'
-import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 import { nullOr, recordId, timestamp } from './scalars.ts'
 
@@ -92,7 +91,7 @@ const snapshotParams = z.object({ id: recordId.meta({ example: 'hsn_9aPw4DfKs6Zt
 
 export const holderSnapshots = {
   create: defineRoute({
-    at: paths.holderSnapshots.create,
+    at: ['post', '/v2/holder-snapshots'],
     tag: SNAPSHOTS_TAG,
     summary: 'Read who holds a token or the assets of a collection, at one slot, and store it',
     description:
@@ -118,7 +117,7 @@ export const holderSnapshots = {
     scope: 'airdrop:write',
   }),
   list: defineRoute({
-    at: paths.holderSnapshots.list,
+    at: ['get', '/v2/holder-snapshots'],
     tag: SNAPSHOTS_TAG,
     summary: 'List snapshots of holders, newest first',
     description: 'Each with the slot at which it was read. A snapshot never changes.',
@@ -129,7 +128,7 @@ export const holderSnapshots = {
     list: true,
   }),
   get: defineRoute({
-    at: paths.holderSnapshots.get,
+    at: ['get', '/v2/holder-snapshots/{id}'],
     tag: SNAPSHOTS_TAG,
     summary: 'Read one snapshot of holders',
     description: 'Its slot, its mint or collection, the number of holders, and their total balance.',
@@ -137,7 +136,7 @@ export const holderSnapshots = {
     data: holderSnapshot,
   }),
   holders: defineRoute({
-    at: paths.holderSnapshots.holders,
+    at: ['get', '/v2/holder-snapshots/{id}/holders'],
     tag: SNAPSHOTS_TAG,
     summary: 'List the holders of a snapshot, by address',
     description: 'Every holder with its raw units. They are sorted by address, so pages of one snapshot never shift.',
@@ -147,7 +146,7 @@ export const holderSnapshots = {
     list: true,
   }),
   piece: defineRoute({
-    at: paths.holderSnapshots.piece,
+    at: ['get', '/v2/holder-snapshots/{id}/pieces/{n}'],
     tag: SNAPSHOTS_TAG,
     summary: 'Read a piece of the packed holders of a snapshot, up to 8,192 at once',
     description:

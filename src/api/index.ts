@@ -1,4 +1,4 @@
-/** The whole API: every route under its name in `paths`, and the shapes of the records. */
+/** The whole API: every route under the names of its resource and its verb, and the shapes of the records. */
 import { accounts } from './accounts.ts'
 import { airdrops } from './airdrops.ts'
 import { apiKeys } from './api-keys.ts'
@@ -12,7 +12,6 @@ import { holderSnapshots } from './holder-snapshots.ts'
 import { ledger } from './ledger.ts'
 import { merkleTrees } from './merkle-trees.ts'
 import { nfts } from './nfts.ts'
-import type { paths } from './paths.ts'
 import { pdas } from './pdas.ts'
 import { pools } from './pools.ts'
 import type { AnyRoute } from './route.ts'
@@ -53,7 +52,7 @@ export const api = {
   ledger,
   auditEntries,
   apiKeys,
-} satisfies { [N in keyof typeof paths]: { [V in keyof (typeof paths)[N]]: AnyRoute } }
+} satisfies Record<string, Record<string, AnyRoute>>
 
 export type Api = typeof api
 

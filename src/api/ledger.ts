@@ -6,7 +6,6 @@ import { address, digits, signatureText } from './chain-scalars.ts'
 import { listQuery } from './envelope.ts'
 import { moment } from './filters.ts'
 import { LEDGER_GROUPS, LEDGER_KINDS, LEDGER_PARTIES } from './ledger-names.ts'
-import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 import { line, timestamp } from './scalars.ts'
 
@@ -141,7 +140,7 @@ const verificationPlace = z
 
 export const ledger = {
   list: defineRoute({
-    at: paths.ledger.list,
+    at: ['get', '/v2/ledger'],
     tag: 'Ledger',
     summary: 'List what final transactions moved, newest first',
     description:
@@ -151,7 +150,7 @@ export const ledger = {
     list: true,
   }),
   summary: defineRoute({
-    at: paths.ledger.summary,
+    at: ['get', '/v2/ledger/summary'],
     tag: 'Ledger',
     summary: 'Add up the ledger by pool, mint, party, month or kind, and by party and token',
     description: 'Sums in raw units, one for each token; amounts of different tokens are never added.',
@@ -160,7 +159,7 @@ export const ledger = {
     list: true,
   }),
   verify: defineRoute({
-    at: paths.ledger.verify,
+    at: ['get', '/v2/ledger/verification'],
     tag: 'Ledger',
     summary: 'Compare the ledger with the chain',
     description:

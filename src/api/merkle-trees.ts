@@ -2,7 +2,6 @@
 import { z } from '@hono/zod-openapi'
 import { address, airdropCount, digits, hex32, mintAddress, treeId, warningsField } from './chain-scalars.ts'
 import { listQuery, writeBody } from './envelope.ts'
-import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 import { timestamp } from './scalars.ts'
 
@@ -61,7 +60,7 @@ export type MerkleProof = z.output<typeof merkleProof>
 
 export const merkleTrees = {
   create: defineRoute({
-    at: paths.merkleTrees.create,
+    at: ['post', '/v2/merkle-trees'],
     tag: 'Merkle trees',
     summary: 'Build a tree from a list of wallets and amounts, and store it',
     description:
@@ -95,7 +94,7 @@ export const merkleTrees = {
     scope: 'airdrop:write',
   }),
   list: defineRoute({
-    at: paths.merkleTrees.list,
+    at: ['get', '/v2/merkle-trees'],
     tag: 'Merkle trees',
     summary: 'List stored trees, newest first',
     description: 'Roots and totals. The wallets of a tree are in the list of its entries.',
@@ -104,7 +103,7 @@ export const merkleTrees = {
     list: true,
   }),
   get: defineRoute({
-    at: paths.merkleTrees.get,
+    at: ['get', '/v2/merkle-trees/{id}'],
     tag: 'Merkle trees',
     summary: 'Read one stored tree',
     description:
@@ -113,7 +112,7 @@ export const merkleTrees = {
     data: merkleTree,
   }),
   entries: defineRoute({
-    at: paths.merkleTrees.entries,
+    at: ['get', '/v2/merkle-trees/{id}/entries'],
     tag: 'Merkle trees',
     summary: 'List the wallets and amounts of a stored tree, in leaf order',
     description: 'In the order of the list it was built from, so that the same entries give the same root elsewhere.',
@@ -123,7 +122,7 @@ export const merkleTrees = {
     list: true,
   }),
   proof: defineRoute({
-    at: paths.merkleTrees.proof,
+    at: ['get', '/v2/merkle-trees/{id}/proofs/{wallet}'],
     tag: 'Merkle trees',
     summary: 'Read the proof of one wallet',
     description:

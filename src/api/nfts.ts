@@ -10,7 +10,6 @@ import {
   warningsField,
 } from './chain-scalars.ts'
 import { buildBody, listQuery } from './envelope.ts'
-import { paths } from './paths.ts'
 import { unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
 import { line, timestamp } from './scalars.ts'
@@ -64,7 +63,7 @@ export function checkTextSize({ name, uri }: { name: string; uri: string }, cont
 
 export const nfts = {
   create: defineRoute({
-    at: paths.nfts.create,
+    at: ['post', '/v2/nfts'],
     tag: 'NFTs',
     summary: 'Build the minting of an asset into a collection',
     description:
@@ -88,7 +87,7 @@ export const nfts = {
     signed: 'refused',
   }),
   burn: defineRoute({
-    at: paths.nfts.burn,
+    at: ['delete', '/v2/nfts/{asset}'],
     tag: 'NFTs',
     summary: 'Build the burning of an asset',
     description: 'This is permanent: the asset is gone, and most of its rent returns to its owner.',
@@ -98,7 +97,7 @@ export const nfts = {
     signed: 'refused',
   }),
   list: defineRoute({
-    at: paths.nfts.list,
+    at: ['get', '/v2/nfts'],
     tag: 'NFTs',
     summary: 'List NFTs, newest first',
     description: 'Assets that this service has seen on chain, including burned ones.',
@@ -107,7 +106,7 @@ export const nfts = {
     list: true,
   }),
   get: defineRoute({
-    at: paths.nfts.get,
+    at: ['get', '/v2/nfts/{asset}'],
     tag: 'NFTs',
     summary: 'Read one NFT from the chain',
     description: 'Owner, name and whether it is frozen. The asset may have been minted with any tool.',

@@ -1,14 +1,11 @@
-/** Method and path of every route as plain data, so that the client does not load a schema library. */
-
-export type HttpMethod = 'get' | 'post' | 'patch' | 'delete'
-export type RoutePath = readonly [HttpMethod, string]
+/** Method and path of every route without its schemas, for commands and the client; written by `npm run docs`. */
 
 export const paths = {
   service: {
     health: ['get', '/v2/health'],
     workers: ['get', '/v2/health/workers'],
-    eventTypes: ['get', '/v2/webhook-event-types'],
     cluster: ['get', '/v2/cluster'],
+    eventTypes: ['get', '/v2/webhook-event-types'],
   },
   pools: {
     create: ['post', '/v2/pools'],
@@ -112,9 +109,9 @@ export const paths = {
   },
   transactions: {
     submit: ['post', '/v2/transactions'],
+    refresh: ['post', '/v2/transactions/refresh'],
     get: ['get', '/v2/transactions/{signature}'],
     simulate: ['post', '/v2/transaction-simulations'],
-    refresh: ['post', '/v2/transactions/refresh'],
   },
   accounts: {
     get: ['get', '/v2/accounts/{address}'],
@@ -128,8 +125,8 @@ export const paths = {
     delegate: ['post', '/v2/storage/delegations'],
   },
   events: {
-    list: ['get', '/v2/events'],
     verify: ['get', '/v2/event-verification'],
+    list: ['get', '/v2/events'],
     get: ['get', '/v2/events/{id}'],
   },
   webhookSubscriptions: {
@@ -166,4 +163,4 @@ export const paths = {
     list: ['get', '/v2/api-keys'],
     revoke: ['delete', '/v2/api-keys/{id}'],
   },
-} as const satisfies Record<string, Record<string, RoutePath>>
+} as const

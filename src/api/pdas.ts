@@ -5,7 +5,6 @@ import { WRAPPED_SOL } from '../solana/program-ids.ts'
 import { address, airdropCount, MINT_EXAMPLE, mintAddress, tokenProgramName, WALLET_EXAMPLE } from './chain-scalars.ts'
 import { writeBody } from './envelope.ts'
 import { anyRecord } from './metadata.ts'
-import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 
 export const PDA_KINDS = [
@@ -63,7 +62,7 @@ const ARGS_BY_KIND = Object.entries(PDA_ARGS)
 
 export const pdas = {
   derive: defineRoute({
-    at: paths.pdas.derive,
+    at: ['post', '/v2/pdas/{kind}'],
     tag: 'PDAs',
     summary: 'Derive an address',
     description: `Args by kind: ${ARGS_BY_KIND}. \`quote_mint\` is wrapped SOL and \`token_program\` is \`spl\` by default.`,

@@ -17,7 +17,6 @@ import {
 import { transferCreatorRoute } from './creator-transfers.ts'
 import { buildBody, listQuery, writeBody } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'
-import { paths } from './paths.ts'
 import { generatedKeys, lastValidBlockHeight, trackedResource, unsignedPayload } from './payloads.ts'
 import { poolEarnings } from './pool-earnings.ts'
 import { poolPreset } from './pool-presets.ts'
@@ -210,7 +209,7 @@ const launchBody = buildBody({
 
 export const pools = {
   create: defineRoute({
-    at: paths.pools.create,
+    at: ['post', '/v2/pools'],
     tag: 'Pools',
     summary: 'Launch a token with its pool',
     description:
@@ -224,7 +223,7 @@ export const pools = {
     signed: '*',
   }),
   rehearse: defineRoute({
-    at: paths.pools.rehearse,
+    at: ['post', '/v2/pool-rehearsals'],
     tag: 'Pools',
     summary: 'Rehearse a launch on a copy of the cluster',
     description:
@@ -237,7 +236,7 @@ export const pools = {
     dry: true,
   }),
   list: defineRoute({
-    at: paths.pools.list,
+    at: ['get', '/v2/pools'],
     tag: 'Pools',
     summary: 'List pools, newest first',
     description:
@@ -251,7 +250,7 @@ export const pools = {
     list: true,
   }),
   get: defineRoute({
-    at: paths.pools.get,
+    at: ['get', '/v2/pools/{address}'],
     tag: 'Pools',
     summary: 'Read one pool',
     description:
@@ -260,7 +259,7 @@ export const pools = {
     data: pool,
   }),
   curveProgress: defineRoute({
-    at: paths.pools.curveProgress,
+    at: ['get', '/v2/pools/{address}/curve-progress'],
     tag: 'Pools',
     summary: 'Read how far a launch curve is filled',
     description:
@@ -269,7 +268,7 @@ export const pools = {
     data: curveProgress,
   }),
   feeMetrics: defineRoute({
-    at: paths.pools.feeMetrics,
+    at: ['get', '/v2/pools/{address}/fee-metrics'],
     tag: 'Pools',
     summary: 'Read the fees a pool holds for the partner',
     description: 'After the migration the answer is `not_found`, and the error says where the fees are claimed.',
@@ -277,7 +276,7 @@ export const pools = {
     data: poolFeeMetrics,
   }),
   earnings: defineRoute({
-    at: paths.pools.earnings,
+    at: ['get', '/v2/pools/{address}/earnings'],
     tag: 'Pools',
     summary: 'Read what a pool has earned for partner, creator and protocol',
     description:
@@ -286,7 +285,7 @@ export const pools = {
     data: poolEarnings,
   }),
   verify: defineRoute({
-    at: paths.pools.verify,
+    at: ['post', '/v2/pools/{address}/verifications'],
     tag: 'Pools',
     summary: 'Check on chain that a pool is live',
     description:
@@ -302,7 +301,7 @@ export const pools = {
     data: poolVerified,
   }),
   swap: defineRoute({
-    at: paths.pools.swap,
+    at: ['post', '/v2/pools/{address}/swaps'],
     tag: 'Pools',
     summary: 'Quote and build a buy or a sell',
     description:
@@ -321,7 +320,7 @@ export const pools = {
   }),
   transferCreator: transferCreatorRoute,
   presets: defineRoute({
-    at: paths.pools.presets,
+    at: ['get', '/v2/pool-presets'],
     tag: 'Pools',
     summary: 'List the curves that pools can be launched with',
     description:
@@ -331,7 +330,7 @@ export const pools = {
     list: true,
   }),
   preview: defineRoute({
-    at: paths.pools.preview,
+    at: ['get', '/v2/pool-presets/{name}/preview'],
     tag: 'Pools',
     summary: 'Preview a launch with a preset, from the first price to the migration',
     description:
@@ -341,7 +340,7 @@ export const pools = {
     data: poolPreview,
   }),
   sharedConfig: defineRoute({
-    at: paths.pools.sharedConfig,
+    at: ['get', '/v2/pool-presets/{name}/shared-config'],
     tag: 'Pools',
     summary: 'Read the config account that the launches of a preset share',
     description:
@@ -350,7 +349,7 @@ export const pools = {
     data: sharedConfig,
   }),
   share: defineRoute({
-    at: paths.pools.share,
+    at: ['post', '/v2/pool-presets/{name}/shared-config'],
     tag: 'Pools',
     summary: 'Build the config account that the launches of a preset share',
     description:

@@ -1,8 +1,10 @@
 /** Defines `defineRoute`: one declaration per endpoint for validation, OpenAPI, the client and the access rules. */
 import { createRoute, z } from '@hono/zod-openapi'
 import { documentSchemas } from './document-schemas.ts'
-import type { HttpMethod, RoutePath } from './paths.ts'
 import { ERRORS, type ErrorStatus, responseHeaders } from './responses.ts'
+
+export type HttpMethod = 'get' | 'post' | 'patch' | 'delete'
+export type RoutePath = readonly [HttpMethod, string]
 
 export const SCOPES = ['*', 'fees:claim', 'airdrop:admin', 'airdrop:write', 'storage:delegate'] as const
 export type Scope = (typeof SCOPES)[number]

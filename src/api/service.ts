@@ -3,7 +3,6 @@ import { z } from '@hono/zod-openapi'
 import { address } from './chain-scalars.ts'
 import { DAEMON_ROLES } from './daemon-roles.ts'
 import { eventTypeItem } from './events.ts'
-import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 import { timestamp } from './scalars.ts'
 import { WORKER_NAMES } from './worker-names.ts'
@@ -78,7 +77,7 @@ export type WorkerStatus = z.output<typeof workerStatus>
 
 export const service = {
   health: defineRoute({
-    at: paths.service.health,
+    at: ['get', '/v2/health'],
     tag: 'Service',
     summary: 'Check whether the service answers',
     description:
@@ -87,7 +86,7 @@ export const service = {
     public: true,
   }),
   workers: defineRoute({
-    at: paths.service.workers,
+    at: ['get', '/v2/health/workers'],
     tag: 'Service',
     summary: 'Read the state of the background workers',
     description:
@@ -95,7 +94,7 @@ export const service = {
     data: workerStatus,
   }),
   cluster: defineRoute({
-    at: paths.service.cluster,
+    at: ['get', '/v2/cluster'],
     tag: 'Service',
     summary: 'Read which chain this is, its block height, and how long a slot takes',
     description: 'With `last_valid_block_height` of a build, this tells how long its transaction can still be sent.',
@@ -105,7 +104,7 @@ export const service = {
     data: cluster,
   }),
   eventTypes: defineRoute({
-    at: paths.service.eventTypes,
+    at: ['get', '/v2/webhook-event-types'],
     tag: 'Service',
     summary: 'List every event type and how it is detected',
     description: 'The whole catalogue, without pages.',

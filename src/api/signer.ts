@@ -2,7 +2,6 @@
 import { z } from '@hono/zod-openapi'
 import { address, mintAddress, signatureText, u64Digits } from './chain-scalars.ts'
 import { txVersionShape, writeBody } from './envelope.ts'
-import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 import { line, nullOr, timestamp } from './scalars.ts'
 
@@ -102,7 +101,7 @@ const SIGNER_TAG = 'Signer'
 
 export const signer = {
   get: defineRoute({
-    at: paths.signer.get,
+    at: ['get', '/v2/signer'],
     tag: SIGNER_TAG,
     summary: 'Read the signer, its policy and what it has spent',
     description: 'Provider and address of the signer, what it may sign, and what has left in the last 24 hours.',
@@ -110,7 +109,7 @@ export const signer = {
     scope: '*',
   }),
   updatePolicy: defineRoute({
-    at: paths.signer.updatePolicy,
+    at: ['patch', '/v2/signer/policy'],
     tag: SIGNER_TAG,
     summary: 'Change the policy',
     description: 'Omitted fields stay unchanged; a list replaces the whole list.',
@@ -127,7 +126,7 @@ export const signer = {
     scope: '*',
   }),
   pause: defineRoute({
-    at: paths.signer.pause,
+    at: ['post', '/v2/signer/pauses'],
     tag: SIGNER_TAG,
     summary: 'Stop signing at once',
     description:
@@ -137,7 +136,7 @@ export const signer = {
     scope: '*',
   }),
   resume: defineRoute({
-    at: paths.signer.resume,
+    at: ['post', '/v2/signer/resumptions'],
     tag: SIGNER_TAG,
     summary: 'Sign again',
     description: 'Ends a pause. Requests that were refused during the pause are not repeated.',
@@ -146,7 +145,7 @@ export const signer = {
     scope: '*',
   }),
   reset: defineRoute({
-    at: paths.signer.reset,
+    at: ['post', '/v2/signer/resets'],
     tag: SIGNER_TAG,
     summary: 'Reset the daily count',
     description:
@@ -156,7 +155,7 @@ export const signer = {
     scope: '*',
   }),
   test: defineRoute({
-    at: paths.signer.test,
+    at: ['post', '/v2/signer/tests'],
     tag: SIGNER_TAG,
     summary: 'Try the provider',
     description:

@@ -3,7 +3,6 @@ import { z } from '@hono/zod-openapi'
 import { ADDRESS_FAULTS } from '../solana/bare-addresses.ts'
 import { address, allowProgramsField, digits, isU64, otherWallet } from './chain-scalars.ts'
 import { buildBody } from './envelope.ts'
-import { paths } from './paths.ts'
 import { unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
 
@@ -26,7 +25,7 @@ export type SolTransfer = z.output<typeof solTransfer>
 
 export const solTransfers = {
   create: defineRoute({
-    at: paths.solTransfers.create,
+    at: ['post', '/v2/sol-transfers'],
     tag: 'Accounts',
     summary: 'Build a transfer of SOL',
     description:

@@ -2,7 +2,6 @@
 import { z } from '@hono/zod-openapi'
 import { address, digits, hash32, hex32, transactionBase64, treeId, u64Digits } from './chain-scalars.ts'
 import { txVersionShape, writeBody } from './envelope.ts'
-import { paths } from './paths.ts'
 import { signedPayload, trackedResource, unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
 import { recordId, timestamp } from './scalars.ts'
@@ -90,7 +89,7 @@ const params = z.object({ id: treeId })
 
 export const sponsorships = {
   get: defineRoute({
-    at: paths.sponsorships.get,
+    at: ['get', '/v2/airdrops/{id}/sponsorship'],
     tag: TAG,
     summary: 'Read what the platform wallet pays for the claims of an airdrop',
     description: 'The budget, how much of it claims have used, and how many claims were paid for.',
@@ -98,7 +97,7 @@ export const sponsorships = {
     data: sponsorship,
   }),
   update: defineRoute({
-    at: paths.sponsorships.update,
+    at: ['patch', '/v2/airdrops/{id}/sponsorship'],
     tag: TAG,
     atomic: true,
     summary: 'Start, change or stop paying for the claims of an airdrop',
@@ -118,7 +117,7 @@ export const sponsorships = {
     scope: 'airdrop:admin',
   }),
   build: defineRoute({
-    at: paths.sponsorships.build,
+    at: ['post', '/v2/airdrops/{id}/sponsored-claims'],
     tag: TAG,
     summary: 'Build a claim for which the platform wallet pays',
     description:
@@ -129,7 +128,7 @@ export const sponsorships = {
     scope: 'airdrop:admin',
   }),
   submit: defineRoute({
-    at: paths.sponsorships.submit,
+    at: ['post', '/v2/airdrops/{id}/sponsored-claims/{claim}/submissions'],
     tag: TAG,
     summary: 'Sign and submit a sponsored claim that its claimer has signed',
     description:

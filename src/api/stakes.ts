@@ -3,7 +3,6 @@ import { z } from '@hono/zod-openapi'
 import { address, assetAddress, collectionAddress, platformFeeField, platformId } from './chain-scalars.ts'
 import { buildBody, listQuery } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'
-import { paths } from './paths.ts'
 import { unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
 
@@ -35,7 +34,7 @@ const stakeParams = z.object({ asset: assetAddress })
 
 export const stakes = {
   create: defineRoute({
-    at: paths.stakes.create,
+    at: ['post', '/v2/stakes'],
     tag: 'Stakes',
     summary: 'Build the staking of an asset',
     description:
@@ -51,7 +50,7 @@ export const stakes = {
     signed: 'refused',
   }),
   release: defineRoute({
-    at: paths.stakes.release,
+    at: ['delete', '/v2/stakes/{asset}'],
     tag: 'Stakes',
     summary: 'Build the release of a staked asset',
     description: 'Thaws the asset. Where the platform wallet is the authority of the stake, it has already signed.',
@@ -66,7 +65,7 @@ export const stakes = {
     signed: 'refused',
   }),
   list: defineRoute({
-    at: paths.stakes.list,
+    at: ['get', '/v2/stakes'],
     tag: 'Stakes',
     summary: 'List stakes, newest first',
     description: 'Stakes that this service has seen on chain. Looking up a wallet finds its other stakes on chain.',
@@ -79,7 +78,7 @@ export const stakes = {
     list: true,
   }),
   get: defineRoute({
-    at: paths.stakes.get,
+    at: ['get', '/v2/stakes/{asset}'],
     tag: 'Stakes',
     summary: 'Read one stake from the chain',
     description: 'Whether the asset is frozen and who owns it now. It may have been staked with any tool.',
@@ -87,7 +86,7 @@ export const stakes = {
     data: stake,
   }),
   lookup: defineRoute({
-    at: paths.stakes.lookup,
+    at: ['get', '/v2/wallets/{wallet}/stakes'],
     tag: 'Stakes',
     summary: 'Look up the staked assets of a wallet',
     description:

@@ -2,7 +2,6 @@
 import { z } from '@hono/zod-openapi'
 import { base64Text } from './chain-scalars.ts'
 import { writeBody } from './envelope.ts'
-import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 import { timestamp } from './scalars.ts'
 
@@ -17,7 +16,7 @@ export type StorageDelegation = z.output<typeof storageDelegation>
 
 export const storage = {
   delegate: defineRoute({
-    at: paths.storage.delegate,
+    at: ['post', '/v2/storage/delegations'],
     tag: 'Storage',
     summary: 'Delegate uploads to an agent',
     description:

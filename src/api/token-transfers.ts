@@ -3,7 +3,6 @@ import { z } from '@hono/zod-openapi'
 import { ADDRESS_FAULTS } from '../solana/bare-addresses.ts'
 import { address, allowProgramsField, digits, mintAddress, otherWallet, treeId, u64Digits } from './chain-scalars.ts'
 import { buildBody, writeBody } from './envelope.ts'
-import { paths } from './paths.ts'
 import { signedPayload, unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
 
@@ -114,7 +113,7 @@ export type TokenTransferPlan = z.output<typeof tokenTransferPlan>
 
 export const tokenTransfers = {
   create: defineRoute({
-    at: paths.tokenTransfers.create,
+    at: ['post', '/v2/token-transfers'],
     tag: 'Tokens',
     summary: 'Build one transaction that sends a token to many wallets',
     description:
@@ -124,7 +123,7 @@ export const tokenTransfers = {
     signed: 'airdrop:admin',
   }),
   plan: defineRoute({
-    at: paths.tokenTransfers.plan,
+    at: ['post', '/v2/token-transfer-plans'],
     tag: 'Tokens',
     summary: 'Check which wallets can receive a token, and the cost of sending it',
     description: 'Reads the chain and builds nothing. Split a longer list into several requests.',

@@ -2,7 +2,6 @@
 import { z } from '@hono/zod-openapi'
 import { address, mintAddress, secretKey, tokenProgramName, u64Digits, uri, warningsField } from './chain-scalars.ts'
 import { buildBody, listQuery, writeBody } from './envelope.ts'
-import { paths } from './paths.ts'
 import { unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
 import { anything, line, nullOr } from './scalars.ts'
@@ -61,7 +60,7 @@ const METAPLEX_BYTES = { symbol: 10, uri: 200 } as const
 
 export const tokens = {
   create: defineRoute({
-    at: paths.tokens.create,
+    at: ['post', '/v2/tokens'],
     tag: 'Tokens',
     summary: 'Build the creation of a token',
     description:
@@ -91,7 +90,7 @@ export const tokens = {
     signed: 'refused',
   }),
   list: defineRoute({
-    at: paths.tokens.list,
+    at: ['get', '/v2/tokens'],
     tag: 'Tokens',
     summary: 'List tokens, newest first',
     description: 'Tokens that this service has seen on chain. Any other token can be read by its mint.',
@@ -100,7 +99,7 @@ export const tokens = {
     list: true,
   }),
   get: defineRoute({
-    at: paths.tokens.get,
+    at: ['get', '/v2/tokens/{mint}'],
     tag: 'Tokens',
     summary: 'Read one token',
     description: 'Metadata, supply, decimals and authorities from the chain, for a token of any creator.',
@@ -108,7 +107,7 @@ export const tokens = {
     data: token,
   }),
   batchFetch: defineRoute({
-    at: paths.tokens.batchFetch,
+    at: ['post', '/v2/tokens/batch-fetch'],
     tag: 'Tokens',
     summary: 'Read symbol, name and decimals of up to 100 mints at once',
     description:
@@ -117,7 +116,7 @@ export const tokens = {
     data: tokenLabelBatch,
   }),
   revokeAuthority: defineRoute({
-    at: paths.tokens.revokeAuthority,
+    at: ['delete', '/v2/tokens/{mint}/authorities/{type}'],
     tag: 'Tokens',
     summary: 'Build the permanent revocation of an authority',
     description:

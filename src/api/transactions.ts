@@ -2,7 +2,6 @@
 import { z } from '@hono/zod-openapi'
 import { address, digits, mintAddress, signatureText, transactionBase64 } from './chain-scalars.ts'
 import { writeBody } from './envelope.ts'
-import { paths } from './paths.ts'
 import { generatedKeys, lastValidBlockHeight, trackedResource } from './payloads.ts'
 import { defineRoute } from './route.ts'
 import { anything } from './scalars.ts'
@@ -133,7 +132,7 @@ export type Simulation = z.output<typeof simulation>
 
 export const transactions = {
   submit: defineRoute({
-    at: paths.transactions.submit,
+    at: ['post', '/v2/transactions'],
     tag: 'Transactions',
     summary: 'Submit a signed transaction, or up to five as an atomic bundle',
     description:
@@ -173,7 +172,7 @@ export const transactions = {
     data: submitted,
   }),
   refresh: defineRoute({
-    at: paths.transactions.refresh,
+    at: ['post', '/v2/transactions/refresh'],
     tag: 'Transactions',
     summary: 'Put a new blockhash into transactions that wait for their signatures',
     description:
@@ -190,7 +189,7 @@ export const transactions = {
     atomic: true,
   }),
   get: defineRoute({
-    at: paths.transactions.get,
+    at: ['get', '/v2/transactions/{signature}'],
     tag: 'Transactions',
     summary: 'Read the status of a transaction',
     description: 'Poll until `lifecycle` is `confirmed`, or `finalized` for stronger guarantees.',
@@ -198,7 +197,7 @@ export const transactions = {
     data: transaction,
   }),
   simulate: defineRoute({
-    at: paths.transactions.simulate,
+    at: ['post', '/v2/transaction-simulations'],
     tag: 'Transactions',
     summary: 'Run a transaction without submitting it',
     description:

@@ -4,7 +4,6 @@ import { deletedSchema, listQuery, writeBody } from './envelope.ts'
 import { EVENT_TYPES } from './event-types.ts'
 import { event } from './events.ts'
 import { moment, queryFlag } from './filters.ts'
-import { paths } from './paths.ts'
 import { defineRoute } from './route.ts'
 import { noControls, recordId, timestamp } from './scalars.ts'
 
@@ -107,7 +106,7 @@ const subscriptionParams = z.object({ id: recordId.meta({ example: 'whs_3kFz8NcR
 
 export const webhookSubscriptions = {
   create: defineRoute({
-    at: paths.webhookSubscriptions.create,
+    at: ['post', '/v2/webhook-subscriptions'],
     tag: SUBSCRIPTIONS_TAG,
     atomic: true,
     summary: 'Subscribe a URL to events',
@@ -121,7 +120,7 @@ export const webhookSubscriptions = {
     status: 201,
   }),
   list: defineRoute({
-    at: paths.webhookSubscriptions.list,
+    at: ['get', '/v2/webhook-subscriptions'],
     tag: SUBSCRIPTIONS_TAG,
     summary: 'List subscriptions, newest first',
     description: 'All subscriptions of this installation, made with any key. Secrets are never shown again.',
@@ -130,7 +129,7 @@ export const webhookSubscriptions = {
     list: true,
   }),
   get: defineRoute({
-    at: paths.webhookSubscriptions.get,
+    at: ['get', '/v2/webhook-subscriptions/{id}'],
     tag: SUBSCRIPTIONS_TAG,
     summary: 'Read one subscription',
     description: 'With the reason where it was switched off after deliveries had failed.',
@@ -138,7 +137,7 @@ export const webhookSubscriptions = {
     data: webhookSubscription,
   }),
   update: defineRoute({
-    at: paths.webhookSubscriptions.update,
+    at: ['patch', '/v2/webhook-subscriptions/{id}'],
     tag: SUBSCRIPTIONS_TAG,
     atomic: true,
     summary: 'Change the URL or the events of a subscription, or switch it on or off',
@@ -154,7 +153,7 @@ export const webhookSubscriptions = {
     data: webhookSubscription,
   }),
   delete: defineRoute({
-    at: paths.webhookSubscriptions.delete,
+    at: ['delete', '/v2/webhook-subscriptions/{id}'],
     tag: SUBSCRIPTIONS_TAG,
     atomic: true,
     summary: 'Remove a subscription',
@@ -164,7 +163,7 @@ export const webhookSubscriptions = {
     data: deletedSchema,
   }),
   test: defineRoute({
-    at: paths.webhookSubscriptions.test,
+    at: ['post', '/v2/webhook-subscriptions/{id}/test'],
     tag: SUBSCRIPTIONS_TAG,
     atomic: true,
     summary: 'Send `webhook.test_event` to a subscription',
@@ -174,7 +173,7 @@ export const webhookSubscriptions = {
     data: event,
   }),
   deliveries: defineRoute({
-    at: paths.webhookSubscriptions.deliveries,
+    at: ['get', '/v2/webhook-subscriptions/{id}/deliveries'],
     tag: SUBSCRIPTIONS_TAG,
     summary: 'List every delivery attempt, newest first',
     description: 'Attempts are stored for 30 days.',
@@ -184,7 +183,7 @@ export const webhookSubscriptions = {
     list: true,
   }),
   replay: defineRoute({
-    at: paths.webhookSubscriptions.replay,
+    at: ['post', '/v2/webhook-subscriptions/{id}/replays'],
     tag: SUBSCRIPTIONS_TAG,
     summary: 'Deliver events again',
     description: `${OWN} The events in \`event_ids\` are queued at once. With \`since\` only the first events are queued at once; a stored replay queues the others step by step as fast as the receiver accepts them. A subscription can have at most 10 such replays at a time.`,
@@ -203,7 +202,7 @@ export const webhookSubscriptions = {
     data: webhookReplay,
   }),
   rotateSecret: defineRoute({
-    at: paths.webhookSubscriptions.rotateSecret,
+    at: ['post', '/v2/webhook-subscriptions/{id}/secret-rotations'],
     tag: SUBSCRIPTIONS_TAG,
     atomic: true,
     summary: 'Replace the secret of a subscription',

@@ -132,7 +132,7 @@ describe('the routes', () => {
   it('bear the names and paths of `paths`', () => {
     for (const [name, route] of routes) {
       const [noun, verb] = name.split('.') as [keyof typeof paths, never]
-      expect(route.at, name).toBe(paths[noun][verb])
+      expect(route.at, name).toEqual(paths[noun][verb])
     }
     expect(routes).toHaveLength(Object.values(paths).flatMap((verbs) => Object.keys(verbs)).length)
   })

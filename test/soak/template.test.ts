@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { AnyRoute } from '../../src/api/route.ts'
+import { routePaths } from '../../tools/route-paths.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const TEMPLATE = join(ROOT, 'examples/template')
@@ -26,7 +28,7 @@ function filesUnder(heading: string): string[] {
 }
 
 /** The house with the template in it, in a folder that ends with the test. */
-function houseWithTemplate(): string {
+async function houseWithTemplate(): Promise<string> {
   const house = mkdtempSync(join(tmpdir(), 'svc-template-'))
   onTestFinished(() => rmSync(house, { recursive: true, force: true }))
   for (const part of [
@@ -47,6 +49,11 @@ function houseWithTemplate(): string {
     const text = insertions.reduce((before, each) => withInserted(file, before, each), read(join(house, file)))
     writeFileSync(join(house, file), text)
   }
+  const { api } = (await import(join(house, 'src/api/index.ts'))) as Record<
+    'api',
+    Record<string, Record<string, AnyRoute>>
+  >
+  writeFileSync(join(house, 'src/api/paths.ts'), routePaths(api))
   return house
 }
 
@@ -73,7 +80,7 @@ describe('the template resource', () => {
   })
 
   it('compiles in its places', async () => {
-    const house = houseWithTemplate()
+    const house = await houseWithTemplate()
     const tsconfig = JSON.parse(read(join(house, 'tsconfig.json')))
     const include = [...NEW_FILES, 'daemon/routes/index.ts', 'commands/cli/nouns.ts']
     const compilerOptions = { ...tsconfig.compilerOptions, incremental: false, tsBuildInfoFile: undefined }

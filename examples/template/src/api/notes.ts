@@ -2,7 +2,6 @@
 import { z } from '@hono/zod-openapi'
 import { address } from './chain-scalars.ts'
 import { buildBody, listQuery } from './envelope.ts'
-import { paths } from './paths.ts'
 import { unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
 import { line, timestamp } from './scalars.ts'
@@ -26,7 +25,7 @@ export type NoteDrafted = z.output<typeof noteDrafted>
 
 export const notes = {
   create: defineRoute({
-    at: paths.notes.create,
+    at: ['post', '/v2/notes'],
     tag: 'Notes',
     summary: 'Build a transaction that puts a text on the chain',
     description: 'The text is a memo that the author signs; it is listed once it has been seen on the chain.',
@@ -35,7 +34,7 @@ export const notes = {
     signed: 'refused',
   }),
   list: defineRoute({
-    at: paths.notes.list,
+    at: ['get', '/v2/notes'],
     tag: 'Notes',
     summary: 'List notes, newest first',
     description: 'Notes that were seen on the chain through this service, and drafts of its own.',
