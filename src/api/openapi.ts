@@ -1,8 +1,8 @@
 /** Generates the OpenAPI 3.1 document from the same schemas that validate requests. */
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { CONVENTIONS } from './conventions.ts'
-import { EVENT_TYPES } from './event-types.ts'
-import { DETECTION, deliveryHeaders, webhookPayload } from './events.ts'
+import { DETECTION, EVENT_TYPES } from './event-types.ts'
+import { deliveryHeaders, webhookPayload } from './events.ts'
 import { api } from './index.ts'
 import { completeExamples, type DocumentWithRequests } from './request-examples.ts'
 import { ERRORS, type ErrorStatus, errorExample, RESPONSE_HEADERS } from './responses.ts'

@@ -1,7 +1,7 @@
 /** Every path of the documents is a route, with its scopes, status and place in the OpenAPI document. */
 import { describe, expect, it } from 'vitest'
-import { EVENT_TYPES } from '../../src/api/event-types.ts'
-import { api, DETECTION } from '../../src/api/index.ts'
+import { DETECTION, EVENT_TYPES } from '../../src/api/event-types.ts'
+import { api } from '../../src/api/index.ts'
 import { openApiDocument } from '../../src/api/openapi.ts'
 import { paths } from '../../src/api/paths.ts'
 import type { AnyRoute } from '../../src/api/route.ts'
