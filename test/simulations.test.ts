@@ -124,12 +124,12 @@ it('what is no transaction is refused by its field', async () => {
   const wrongProgram = Uint8Array.from(good)
   wrongProgram[wrongProgram.length - 5] = 9
   for (const [bytes, why] of [
-    [big, /at most 1,232 bytes, this has 1,233/],
+    [big, /at most 1,232 bytes, this one has 1,233/],
     [Uint8Array.of(1, 2, 3), /cannot be read: it ends before its signatures/],
     [good.subarray(0, good.length - 1), /cannot be read/],
     [Buffer.concat([good, Buffer.of(0)]), /1 bytes follow its end/],
     [v1, /its message of version 1 follows its signatures/],
-    [wrongProgram, /program of instruction 0 is none of its accounts/],
+    [wrongProgram, /program of instruction 0 is not one of its accounts/],
   ] as const) {
     const { status, json } = await simulate(service, base64(bytes))
     expect([status, json.error?.code, json.error?.param]).toEqual([400, 'bad_request', 'transaction'])

@@ -49,8 +49,8 @@ function decodeAddress(address: string): Uint8Array {
 const BASE58_POWERS = Array.from({ length: 33 }, (_, k) => base58.encode(Uint8Array.of(1, ...new Uint8Array(k))))
 
 /**
- * Whether the text is base58 of exactly 32 bytes. It compares instead of decoding, as a request may contain 50,000
- * addresses.
+ * Whether the text is base58 of exactly 32 bytes. It compares instead of decoding, because a request may contain
+ * 50,000 addresses.
  */
 export function isAddress(text: string): boolean {
   if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text)) return false
@@ -68,5 +68,5 @@ function powerOf256(exponent: number): string {
   return power
 }
 
-/** Whether a text, too long for an address, has the letters of base58 alone, which are a part of those of base64. */
+/** Whether a text that is too long for an address has only letters of base58; they are also letters of base64. */
 export const looksBase58 = (text: string): boolean => text.length > 64 && /^[1-9A-HJ-NP-Za-km-z]+$/.test(text)

@@ -1,4 +1,4 @@
-/** Tells what an address says by itself: nobody's key, or one that the chain uses. It decodes no base58. */
+/** Tells what an address alone shows: that it is nobody's key, or that the chain uses it. It decodes no base58. */
 import { isEd25519Point } from './curve.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
@@ -20,11 +20,11 @@ import {
 import { PROGRAMS } from './programs.ts'
 import { MEMO_PROGRAMS } from './token-programs.ts'
 
-/** Why an address should be given nothing. */
+/** Reasons not to send anything to an address. */
 export const ADDRESS_FAULTS = ['token_account', 'off_curve', 'program_owned'] as const
 export type AddressFault = (typeof ADDRESS_FAULTS)[number]
 
-/** Addresses that the chain or everybody uses, also where no account stands at them. */
+/** Addresses that the chain or everybody uses, even if no account exists there. */
 const RESERVED: ReadonlySet<string> = new Set([
   ...BUILT_IN_OWNERS,
   ...Object.values(PROGRAMS).map(({ id }) => id),
@@ -44,7 +44,7 @@ const RESERVED: ReadonlySet<string> = new Set([
 ])
 const MINTS: ReadonlySet<string> = new Set([WRAPPED_SOL, NATIVE_MINT_2022])
 
-/** What an address says by itself, without the chain. It takes about 14 µs. */
+/** What an address alone shows, without the chain. Takes about 14 µs. */
 export function bareAddressFault(wallet: string, key: Uint8Array): AddressFault | null {
   if (MINTS.has(wallet)) return 'token_account'
   if (RESERVED.has(wallet)) return 'program_owned'

@@ -1,4 +1,7 @@
-/** Writes limits and fee into a compiled transaction: instructions at its beginning in version 0, the config in version 1. */
+/**
+ * Writes limits and fee into a compiled transaction: instructions at its beginning in version 0, the config in version
+ * 1.
+ */
 import { addressOf } from './addresses.ts'
 import { compactLength, readCompactLength } from './compact-lengths.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from './constants.ts'
@@ -31,7 +34,8 @@ export interface ConfigTerms {
 }
 
 /**
- * Returns the addresses that an unsigned transaction without lookup tables writes to. It may be one that the chain would
+ * Returns the addresses that an unsigned transaction without lookup tables writes to. It may be one that the chain
+ * would
  * refuse.
  */
 export function writableAddresses(transaction: Uint8Array): string[] {
@@ -43,7 +47,8 @@ export function writableAddresses(transaction: Uint8Array): string[] {
 }
 
 /**
- * Returns the transaction with other terms, unsigned. It must begin with a limit, and then a price unless the terms have
+ * Returns the transaction with other terms, unsigned. It must begin with a limit, and then a price unless the terms
+ * have
  * none. A price that the terms do not have is removed. Throws an Error for any other transaction.
  */
 export function withTerms(transaction: Uint8Array, { units, price }: BudgetTerms): Uint8Array {
@@ -85,7 +90,7 @@ const FEE_BYTES = 8
 
 /**
  * Returns a version 1 transaction with other terms, unsigned. Its config must have both limits and nothing else but a
- * priority fee, which is removed where the terms have none. Throws an Error for any other transaction.
+ * priority fee, which is removed if the terms have none. Throws an Error for any other transaction.
  */
 export function withConfigTerms(transaction: Uint8Array, { units, loadedBytes, priorityFee }: ConfigTerms): Uint8Array {
   const changed = Buffer.from(transaction)

@@ -1,4 +1,4 @@
-/** How fast a cluster's slots are and what its rent is: settings of the embedded chain, read from a cluster. */
+/** Slot time and rent of a cluster: settings of the embedded chain, read from a cluster. */
 
 /** Name of the file in the program cache that has the settings of its cluster. */
 export const SETTINGS_FILE = 'cluster.json'
@@ -19,21 +19,22 @@ export interface ClusterSettings {
 }
 
 /**
- * Settings of a chain that was told none. Slots are mainnet's since October 2026: `reduce_slot_time_to_200ms` (SIMD-0525)
- * was activated in epoch 1052 and has effect from epoch 1053 (feature table of streamingfast, 2026-10-08). Rent is that
- * before SIMD-0437 lowers it step by step, which is enough on every cluster.
+ * Default settings of a chain. Slots are mainnet's since October 2026: `reduce_slot_time_to_200ms`
+ * (SIMD-0525)
+ * was activated in epoch 1052 and has effect from epoch 1053 (feature table of streamingfast, 2026-10-08). The rent is
+ * the one before SIMD-0437 lowers it step by step, which is enough on every cluster.
  */
 export const DEFAULT_SETTINGS: ClusterSettings = {
   slotMs: 200,
   rent: { lamportsPerByte: 6_960n, exemptionThreshold: 1, burnPercent: 50 },
 }
 
-/** Bounds within which an answer of a cluster, or a file, is believed. */
+/** Bounds within which values from a cluster or a file are believed. */
 const [MIN_SLOT_MS, MAX_SLOT_MS] = [20, 10_000]
 const MAX_LAMPORTS_PER_BYTE = 1_000_000_000n
 const MAX_THRESHOLD = 100
 
-/** Checks settings, and returns them. Throws an Error that names the part that cannot be. */
+/** Checks settings, and returns them. Throws an Error that names the impossible part. */
 export function checkSettings(settings: ClusterSettings): ClusterSettings {
   const { slotMs, rent } = settings
   const { lamportsPerByte, exemptionThreshold, burnPercent } = rent
@@ -87,7 +88,7 @@ export function readSettingsJson(json: unknown, otherwise: ClusterSettings = DEF
 }
 
 function fieldsOf(json: unknown, what: string): Record<string, unknown> {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new Error(`${what} is no JSON object`)
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new Error(`${what} is not a JSON object`)
   return json as Record<string, unknown>
 }
 

@@ -1,4 +1,7 @@
-/** The lengths of lists in transactions: seven bits a byte, the lowest first; the highest bit says that another follows. */
+/**
+ * The lengths of lists in transactions: seven bits a byte, the lowest first; the highest bit says that another byte
+ * follows.
+ */
 
 /** Number of bytes of a length below 2^21. */
 export const compactLengthBytes = (value: number): number => (value < 0x80 ? 1 : value < 0x4000 ? 2 : 3)

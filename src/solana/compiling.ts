@@ -1,4 +1,6 @@
-/** Compiles instructions into a transaction of version 0 without lookup tables, byte for byte as web3.js does, or of 1. */
+/**
+ * Compiles instructions into a transaction of version 0 without lookup tables, byte for byte as web3.js does, or of 1.
+ */
 import { addressBytes, byteKey } from './addresses.ts'
 import { compactLength, compactLengthBytes } from './compact-lengths.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from './constants.ts'
@@ -34,7 +36,7 @@ interface KeyUse {
   bytes: Uint8Array
   isSigner: boolean
   isWritable: boolean
-  /** Place among the keys of the message. */
+  /** Index among the keys of the message. */
   place: number
 }
 
@@ -43,7 +45,7 @@ export class TooMuchForVersion1 extends Error {
   override readonly name = 'TooMuchForVersion1'
 }
 
-/** A message whose keys have their places. */
+/** A message whose keys are in order. */
 interface Placed {
   keys: readonly KeyUse[]
   signers: number
@@ -55,8 +57,8 @@ interface Placed {
 
 /**
  * Returns the wire format with zeros in place of every signature, and the keys that must sign, the payer first. The
- * keys are in the order of their first use: writable signers, other signers, other writable ones, and the rest. The
- * result may be larger than the chain takes. Throws TooMuchForVersion1 for more of anything than version 1 can count.
+ * keys are in the order of their first use: writable signers, other signers, other writable keys, and all others. The
+ * result may be larger than the chain takes. Throws TooMuchForVersion1 for numbers that version 1 cannot represent.
  */
 export function compileTransaction<Key extends object>({
   payer,
@@ -111,7 +113,7 @@ function writeV0({ keys, signers, readonlySigners, readonlyOthers, recentBlockha
   return writer.wire
 }
 
-/** Layout of SIMD-0385. Signatures stand last, and nothing counts them but the header. */
+/** Layout of SIMD-0385. Signatures stand last, and only the header gives their number. */
 function writeV1(placed: Placed, config: TransactionConfig): Uint8Array {
   const { keys, signers, readonlySigners, readonlyOthers, recentBlockhash, parts } = placed
   requireRoomInV1(placed)
@@ -150,7 +152,7 @@ function requireRoomInV1({ keys, signers, parts }: Placed): void {
   }
 }
 
-/** The same key may come as several objects, and mostly comes as one. */
+/** The same key may be several objects, but is mostly one. */
 class KeyUses<Key extends object> {
   readonly #bytesOf: (key: Key) => Uint8Array
   readonly #byObject = new Map<Key, KeyUse>()

@@ -23,11 +23,11 @@ export const SLOT_HASHES = 512
 export const SOL_DECIMALS = 9
 /** Most bytes of accounts that a transaction can load, whatever limit it sets (SIMD-0186). */
 export const MAX_LOADED_BYTES = 64 * 1024 * 1024
-/** Bytes that each loaded account counts beside its data (SIMD-0186). */
+/** Bytes that each loaded account counts in addition to its data (SIMD-0186). */
 export const LOADED_ACCOUNT_BYTES = 64
 /** Compute units that one transaction can use at most, whatever limit it sets. */
 export const MAX_COMPUTE_UNITS = 1_400_000
 /** Instructions that one transaction can execute at most, calls between programs included. */
 export const MAX_INSTRUCTION_TRACE = 64
-/** Positions of DAMM v2 whose fees fit in one transaction. A payer beside the owner signs too, in the room of one. */
+/** Positions of DAMM v2 whose fees fit in one transaction. A separate payer also signs, and takes the room of one. */
 export const POSITIONS_PER_CLAIM = { own: 6, other: 5 } as const

@@ -1,4 +1,7 @@
-/** Tells keys from program-derived addresses: an address on the Ed25519 curve can have a secret key, one off it cannot. */
+/**
+ * Distinguishes keys from program-derived addresses: an address on the Ed25519 curve can have a secret key, one off it
+ * cannot.
+ */
 
 const P = 2n ** 255n - 19n
 /** Coefficient of the curve -x² + y² = 1 + d·x²·y² (RFC 8032, 5.1). */
@@ -6,8 +9,8 @@ const D = 3709570593466943934313808350875456518954211387984321901638878553308594
 const SIGN_BIT = 1n << 255n
 
 /**
- * Whether 32 bytes decode to a point of the curve (RFC 8032, 5.1.3), which is what the runtime asks of an address
- * before it calls it program-derived. By Euclid's algorithm it takes a fifth of the time of a power.
+ * Whether 32 bytes decode to a point of the curve (RFC 8032, 5.1.3), which is the runtime's test for program-derived
+ * addresses. Euclid's algorithm takes a fifth of the time of an exponentiation.
  */
 export function isEd25519Point(key: Uint8Array): boolean {
   const view = new DataView(key.buffer, key.byteOffset, 32)
@@ -19,7 +22,7 @@ export function isEd25519Point(key: Uint8Array): boolean {
   const square = (y * y) % P
   const u = (square + P - 1n) % P
   const v = (D * square + 1n) % P
-  // x is 0 where u is, and 0 has no sign.
+  // If u is 0, x is 0, and 0 has no sign.
   return u === 0n ? !isNegative : jacobi((u * v) % P, P) === 1
 }
 

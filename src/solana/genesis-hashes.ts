@@ -1,4 +1,4 @@
-/** Genesis hashes of the public clusters, which tell one chain from another whatever URL reaches it. */
+/** Genesis hashes of the public clusters, which identify a chain whatever URL reaches it. */
 
 /** From docs.anza.xyz, clusters; CAIP-2 names the chains by them too (ChainAgnostic/namespaces, solana/caip2.md). */
 export const GENESIS_HASHES: Readonly<Record<string, string>> = {
@@ -9,5 +9,5 @@ export const GENESIS_HASHES: Readonly<Record<string, string>> = {
 
 const HASH = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
 
-/** Whether what a node told is a hash in base58: it is compared, stored and shown. */
+/** Whether a node's answer is a hash in base58, because it is compared, stored and shown. */
 export const isGenesisHash = (told: unknown): told is string => typeof told === 'string' && HASH.test(told)

@@ -1,13 +1,15 @@
-/** Base58 beyond the 2,048 bytes and 4,096 characters of the library, because the data of an instruction may have more. */
+/**
+ * Base58 beyond the 2,048 bytes and 4,096 characters of the library, because the data of an instruction may have more.
+ */
 import { base58 } from '@scure/base'
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
-/** Bytes and characters that the library takes. */
+/** Most bytes and characters that the library takes. */
 const LIBRARY_BYTES = 2_048
 const LIBRARY_CHARACTERS = 4_096
 /** More than the 10 KiB that one program may pass to another, which take 13,985 (Agave, MAX_INSTRUCTION_DATA_LEN). */
 const MOST_CHARACTERS = 20_000
-/** Digits that are taken off at once: the most whose values a double holds exactly. */
+/** Digits that are processed at once: the most whose values a double holds exactly. */
 const GROUP = 9
 const GROUP_VALUE = 58n ** BigInt(GROUP)
 

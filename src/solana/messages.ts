@@ -32,7 +32,9 @@ export interface DecodedTransaction {
   message: DecodedMessage
 }
 
-/** First byte of a version 1 transaction, and of its message. Other transactions begin with the number of signatures. */
+/**
+ * First byte of a version 1 transaction, and of its message. Other transactions begin with the number of signatures.
+ */
 const V1_PREFIX = 0x81
 
 /** Whether wire bytes or message bytes are of version 1. */
@@ -55,7 +57,7 @@ export function decodeWireTransaction(bytes: Uint8Array): DecodedTransaction {
   const message = decodeMessage(messageBytes)
   const count = signatureBytes.length / SIGNATURE_BYTES
   if (count !== message.signers) {
-    throw malformed(`it has ${count} signatures where its message asks for ${message.signers}`)
+    throw malformed(`it has ${count} signatures, but its message requires ${message.signers}`)
   }
   const signatures = Array.from({ length: count }, (_, i) =>
     signatureBytes.subarray(SIGNATURE_BYTES * i, SIGNATURE_BYTES * (i + 1)),
@@ -72,12 +74,12 @@ function partsOf(raw: Uint8Array) {
   const reader = new MessageReader(raw)
   const signatureBytes = reader.take(SIGNATURE_BYTES * reader.length('signatures'), 'its signatures')
   const messageBytes = raw.subarray(reader.offset)
-  // The runtime aborts on one, and clusters read a message of version 1 before its signatures alone (SIMD-0385).
+  // The runtime aborts on one, and clusters accept a message of version 1 only before its signatures (SIMD-0385).
   if (isVersion1(messageBytes)) throw malformed('its message of version 1 follows its signatures')
   return { signatureBytes, messageBytes }
 }
 
-/** Signatures follow a version 1 message without a number of their own: there is one for each signer in its header. */
+/** Signatures follow a version 1 message without their number: there is one for each signer in its header. */
 function partsOfV1(raw: Uint8Array) {
   const messageBytes = messageBytesOf(raw)
   if (messageBytes.length === 0) throw malformed('it ends before its signatures')
@@ -117,7 +119,7 @@ export const messageBytesOf = (raw: Uint8Array): Uint8Array =>
 export const signatureOffset = (raw: Uint8Array, place: number): number =>
   (isVersion1(raw) ? messageBytesOf(raw).length : 1) + SIGNATURE_BYTES * place
 
-/** Decodes and sanitizes a message alone, the input of getFeeForMessage. Throws MalformedTransaction. */
+/** Decodes and sanitizes a message without signatures, the input of getFeeForMessage. Throws MalformedTransaction. */
 export function decodeMessage(bytes: Uint8Array): DecodedMessage {
   const message = isVersion1(bytes) ? readV1(bytes) : readLegacyOrV0(bytes)
   sanitize(message)
@@ -175,7 +177,7 @@ function sanitize({ signers, readonlySigners, readonlyOthers, keys, instructions
   if (accounts > 256) throw malformed(`it names ${accounts} accounts, at most 256 are possible`)
   for (const [i, instruction] of instructions.entries()) {
     if (instruction.programIdIndex === 0 || instruction.programIdIndex >= keys.length) {
-      throw malformed(`the program of instruction ${i} is none of its accounts`)
+      throw malformed(`the program of instruction ${i} is not one of its accounts`)
     }
     if (instruction.accounts.some((index) => index >= accounts)) {
       throw malformed(`instruction ${i} uses an account that is not in its list`)

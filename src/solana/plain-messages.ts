@@ -1,4 +1,4 @@
-/** Tells messages whose own bytes show all that they do from those that only the chain can show. */
+/** Distinguishes messages whose bytes show everything that they do from those that only a run on the chain can show. */
 import type { CompiledInstruction, DecodedMessage } from './decoded-message.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,
@@ -12,7 +12,7 @@ import {
 } from './program-ids.ts'
 import { PROGRAMS } from './programs.ts'
 
-/** Programs of which the instructions are known, with all that they call but for `isOpenCall`. */
+/** Programs whose instructions and inner calls are known, except those of `isOpenCall`. */
 const KNOWN_PROGRAMS: ReadonlySet<string> = new Set([
   ...Object.values(PROGRAMS).map(({ id }) => id),
   ...[SYSTEM_PROGRAM, COMPUTE_BUDGET_PROGRAM, LOOKUP_TABLE_PROGRAM, MEMO_PROGRAM, MEMO_V1_PROGRAM],
@@ -23,7 +23,7 @@ const KNOWN_PROGRAMS: ReadonlySet<string> = new Set([
 const CORE_EXECUTE = 31
 /** Token-2022's instructions that transfer with checks: `TransferChecked`, and those of the transfer fee extension. */
 const CHECKED_TRANSFERS: ReadonlySet<number | undefined> = new Set([12, 26])
-/** Source, mint, destination and authority; behind them stand what a transfer hook takes, or signers of a multisig. */
+/** Source, mint, destination and authority; the accounts of a transfer hook or the signers of a multisig follow. */
 const TRANSFER_ACCOUNTS = 4
 
 /** Whether the message names its accounts without lookup tables, and calls only programs that call no unknown ones. */
@@ -34,7 +34,7 @@ export const isPlainMessage = ({ keys, instructions, lookups }: DecodedMessage):
     return KNOWN_PROGRAMS.has(program) && !isOpenCall(program, each)
   })
 
-/** Whether a known program may call any other one by this instruction. */
+/** Whether a known program may call any other program by this instruction. */
 function isOpenCall(program: string, { accounts, data }: CompiledInstruction): boolean {
   if (program === PROGRAMS.core.id) return data[0] === CORE_EXECUTE
   return program === TOKEN_2022_PROGRAM && CHECKED_TRANSFERS.has(data[0]) && accounts.length > TRANSFER_ACCOUNTS

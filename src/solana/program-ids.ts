@@ -1,4 +1,7 @@
-/** Addresses of the runtime's programs, loaders and sysvars, and of wrapped SOL. The module has only constants, so any module may import it. */
+/**
+ * Addresses of the runtime's programs, loaders and sysvars, and of wrapped SOL. The module has only constants, so any
+ * module may import it.
+ */
 
 export const SYSTEM_PROGRAM = '11111111111111111111111111111111'
 export const NATIVE_LOADER = 'NativeLoader1111111111111111111111111111111'
@@ -23,7 +26,7 @@ export const WRAPPED_SOL = 'So11111111111111111111111111111111111111112'
 /** Mint of the wrapped SOL of Token-2022, which hardly anybody uses. */
 export const NATIVE_MINT_2022 = '9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXej9'
 export const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
-/** Address that nobody has a key of, to which tokens are sent to be gone. */
+/** Address that nobody has a key for, to which tokens are sent to destroy them. */
 export const INCINERATOR = '1nc1nerator11111111111111111111111111111111'
 export const SYSVAR_OWNER = 'Sysvar1111111111111111111111111111111111111'
 /** Account with the chain's clock; reading it together with other accounts gives the slot of all of them. */

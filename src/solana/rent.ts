@@ -1,12 +1,11 @@
-/** The rent of accounts by the cluster's own rate, which the Rent sysvar holds (solana-rent). */
+/** The rent of accounts by the cluster's rate in the Rent sysvar (solana-rent). */
 import { ByteReader, ShortData } from './byte-reader.ts'
 
-/** Bytes that every account counts as more than its data. */
+/** Bytes that every account counts in addition to its data. */
 const OVERHEAD_BYTES = 128n
 
 /**
- * Returns a function of an account's bytes that answers the lamports which exempt it from rent, or null for data that is
- * no Rent sysvar.
+ * Returns a function from an account's bytes to its rent-exempt lamports, or null for data that is not a Rent sysvar.
  */
 export function rentRateIn(data: Uint8Array): ((bytes: number) => bigint) | null {
   try {

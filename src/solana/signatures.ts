@@ -26,7 +26,7 @@ export function keyPairOf(seed: Uint8Array): KeyPair {
   return { address: base58.encode(publicKey), publicKey, sign: (message) => sign(null, message, key) }
 }
 
-/** A key that is made for one request, whose answer mostly hands it out. */
+/** A key that is made for one request and usually returned in its answer. */
 export interface FreshKey {
   address: string
   publicKey: Uint8Array
@@ -35,8 +35,8 @@ export interface FreshKey {
 }
 
 /**
- * Makes a key of these 32 bytes, or of random ones. Node's `generateKeyPairSync` is no way to it: exporting its keys can
- * block the process for good, when garbage is collected meanwhile.
+ * Makes a key of these 32 bytes, or of random ones. Node's `generateKeyPairSync` is avoided: exporting its keys can
+ * block the process forever if garbage is collected meanwhile.
  */
 export function freshKey(seed: Uint8Array = randomBytes(SEED_BYTES)): FreshKey {
   const { publicKey } = keyPairOf(seed)
@@ -50,7 +50,7 @@ export function freshKey(seed: Uint8Array = randomBytes(SEED_BYTES)): FreshKey {
 export const signFresh = (secretKey: Uint8Array, message: Uint8Array): Uint8Array =>
   sign(null, message, keyOfText(secretKey))
 
-/** Ten times as quick as from DER, but the text cannot be erased from memory: not for a key that lasts. */
+/** Ten times as fast as from DER, but the text cannot be erased from memory: not for long-lived keys. */
 function keyOfText(secretKey: Uint8Array): KeyObject {
   const text = Buffer.from(secretKey)
   const d = text.toString('base64url', 0, SEED_BYTES)
@@ -59,7 +59,8 @@ function keyOfText(secretKey: Uint8Array): KeyObject {
 }
 
 /**
- * Returns the key object of a raw 32-byte public key. Throws for other bytes. OpenSSL takes ten times as long to read the
+ * Returns the key object of a raw 32-byte public key. Throws for other bytes. OpenSSL takes ten times as long to read
+ * the
  * same key as DER.
  */
 export const publicKeyOf = (bytes: Uint8Array): KeyObject =>
@@ -79,7 +80,9 @@ export function signatureHolds({ signatures, messageBytes, message }: DecodedTra
   return signature !== undefined && isSignatureOf(keyAt(message, place), messageBytes, signature)
 }
 
-/** Whether a 64-byte signature is that of an address for these bytes; false for an address that is no public key. */
+/**
+ * Whether a 64-byte signature of these bytes is valid for an address; false for an address that is not a public key.
+ */
 export function isSignatureOf(address: string, message: Uint8Array, signature: Uint8Array): boolean {
   try {
     return verify(null, message, publicKeyOf(addressBytes(address)), signature)

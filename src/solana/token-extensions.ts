@@ -28,9 +28,9 @@ const ACCOUNT_BYTES: ReadonlyMap<number, number> = new Map([
   [TYPE.confidentialTransferFee, 68],
   [TYPE.pausable, 4],
 ])
-/** Bytes of a Token-2022 account whose owner cannot change, as associated ones are. */
+/** Bytes of a Token-2022 account whose owner cannot change, such as an associated one. */
 const IMMUTABLE_ACCOUNT_BYTES = 170
-/** Extensions follow the base layout, padded to that of an account, and a byte for the kind of account. */
+/** Extensions follow the base layout, which is padded to that of an account, and a byte for the kind of account. */
 const EXTENSIONS_AT = TOKEN_ACCOUNT_SIZE + 1
 
 /** Share of each transfer that stays in the receiving account for the mint's withdraw authority. */
@@ -56,13 +56,15 @@ export interface MintExtensions {
   isPaused: boolean | null
   /** Hundredths of a percent a year by which wallets show more than the raw amount. */
   interestBasisPoints: number | null
-  /** Factor by which wallets multiply what they show of the raw amount: the present one, and the next one's Unix time. */
+  /**
+   * Factor by which wallets multiply the raw amount for display: the present one, and the Unix time of the next one.
+   */
   uiMultiplier: { before: number; effectiveAt: bigint; after: number } | null
   /** Bytes of a new associated token account. */
   accountBytes: number
 }
 
-/** Returns the extensions of a mint's data. What is cut off or absent counts as not set, as the program reads it. */
+/** Returns the extensions of a mint's data. Truncated or absent ones count as not set, as in the program. */
 export function readMintExtensions(data: Uint8Array): MintExtensions {
   const parts = extensionsIn(data)
   const read = <T>(type: number, decode: (reader: ByteReader) => T): T | null => {
@@ -71,7 +73,7 @@ export function readMintExtensions(data: Uint8Array): MintExtensions {
   }
   return {
     transferFee: read(TYPE.transferFeeConfig, (reader) => {
-      // Two authorities, and what was withheld in the mint itself, stand before the fees.
+      // Two authorities, and the fees withheld in the mint itself, precede the fees.
       reader.take(32 + 32 + 8)
       return { older: transferFee(reader), newer: transferFee(reader) }
     }),
@@ -101,19 +103,19 @@ export function readMintExtensions(data: Uint8Array): MintExtensions {
   }
 }
 
-/** Returns the raw units of transfer fees that a token account holds back, which its `amount` does not include. */
+/** Returns the raw units of transfer fees withheld in a token account; its `amount` does not include them. */
 export function withheldFee(data: Uint8Array): bigint {
   const part = extensionsIn(data).get(TYPE.transferFeeAmount)
   return part === undefined ? 0n : (unlessShort(() => new ByteReader(part).u64()) ?? 0n)
 }
 
-/** Whether a token account takes transfers only behind a memo in the same transaction. */
+/** Whether a token account accepts transfers only after a memo in the same transaction. */
 export function requiresMemo(data: Uint8Array): boolean {
   const part = extensionsIn(data).get(TYPE.memoTransfer)
   return part !== undefined && (unlessShort(() => new ByteReader(part).bool()) ?? false)
 }
 
-/** Returns the raw units of transfer fees that were brought to the mint itself; its supply includes them. */
+/** Returns the raw units of transfer fees that were harvested to the mint; its supply includes them. */
 export function withheldInMint(data: Uint8Array): bigint {
   const part = extensionsIn(data).get(TYPE.transferFeeConfig)
   if (part === undefined) return 0n
@@ -126,21 +128,21 @@ export function withheldInMint(data: Uint8Array): bigint {
   )
 }
 
-/** What of a mint's tokens only their holders can read: nothing, balances, or the supply too. */
+/** What only holders can read of a mint: nothing, balances, or the supply too. */
 export function hiddenAmounts(data: Uint8Array): 'none' | 'balances' | 'supply' {
   const parts = extensionsIn(data)
   if (parts.has(TYPE.confidentialMintBurn)) return 'supply'
   return parts.has(TYPE.confidentialTransferMint) ? 'balances' : 'none'
 }
 
-/** Whether a token account can have a balance that only its holder can read. */
+/** Whether a token account can have a confidential balance. */
 export const hasHiddenBalance = (data: Uint8Array): boolean => extensionsIn(data).has(TYPE.confidentialTransferAccount)
 
 function transferFee(reader: ByteReader): TransferFee {
   return { epoch: reader.u64(), maximumFee: reader.u64(), basisPoints: reader.u16() }
 }
 
-/** The first extension of each type, up to an empty entry or one that is cut off. */
+/** The first extension of each type, up to an empty or truncated entry. */
 function extensionsIn(data: Uint8Array): Map<number, Uint8Array> {
   const parts = new Map<number, Uint8Array>()
   if (data.length <= EXTENSIONS_AT) return parts

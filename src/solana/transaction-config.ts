@@ -1,8 +1,11 @@
-/** The limits and the priority fee in the header of a version 1 message (SIMD-0385), and the mask that says which are set. */
+/**
+ * The limits and the priority fee in the header of a version 1 message (SIMD-0385), and the mask that says which are
+ * set.
+ */
 import { type MessageReader, malformed } from './message-reader.ts'
 
 /**
- * What a version 1 message sets about its execution. A part that is null is absent from the bytes. Instructions of the
+ * The limits and fee that a version 1 message sets. A part that is null is absent from the bytes. Instructions of the
  * Compute Budget program have no effect in such a message.
  */
 export interface TransactionConfig {
@@ -23,7 +26,7 @@ const KNOWN_BITS = FEE_BITS | UNITS_BIT | LOADED_BIT | HEAP_BIT
 const HEAP_STEP = 1_024
 const [MIN_HEAP, MAX_HEAP] = [32 * 1_024, 256 * 1_024]
 
-/** Returns the mask that the values of the config have in a message. */
+/** Returns the config's mask in a message. */
 export const configMaskOf = (config: TransactionConfig): number =>
   (config.priorityFeeLamports === null ? 0 : FEE_BITS) |
   (config.computeUnitLimit === null ? 0 : UNITS_BIT) |

@@ -1,4 +1,4 @@
-/** What has vested of a locked amount at a time, as the program reckons it. */
+/** Computes the vested part of a locked amount at a time, as the program does. */
 
 /** Unix seconds between which locked amounts vest. */
 export interface UnlockSchedule {
@@ -17,8 +17,8 @@ export function vestedAt({ startsAt, endsAt }: UnlockSchedule, locked: bigint, n
 }
 
 /**
- * Returns the Unix second at which more than `withdrawn` raw units of `locked` have vested, or null where nothing is
- * left to vest.
+ * Returns the Unix second at which more than `withdrawn` raw units of `locked` have vested, or null if nothing is left
+ * to vest.
  */
 export function nextVestingAt(schedule: UnlockSchedule, locked: bigint, withdrawn: bigint): bigint | null {
   if (withdrawn >= locked) return null

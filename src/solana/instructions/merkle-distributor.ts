@@ -1,4 +1,6 @@
-/** Instructions of the merkle distributor program: the one that creates an airdrop, and those by which a wallet claims. */
+/**
+ * Instructions of the merkle distributor program: the one that creates an airdrop, and those by which a wallet claims.
+ */
 import { ByteReader, ShortData } from '../byte-reader.ts'
 import { SYSTEM_PROGRAM } from '../program-ids.ts'
 
@@ -34,7 +36,7 @@ export function decodeNewDistributor(data: Uint8Array): NewDistributor | null {
   }
 }
 
-/** A claim of what is paid at once (`newClaim`), or of what has vested of a locked amount (`claimLocked`). */
+/** A claim of the unlocked amount (`newClaim`), or of the vested part of a locked amount (`claimLocked`). */
 export interface DistributorClaimInstruction {
   type: 'newClaim' | 'claimLocked'
   distributor: string
