@@ -1,4 +1,7 @@
-/** In-memory index of accounts with balances, owners and token holdings: those that were used, and from the first listing on all. */
+/**
+ * In-memory index of accounts with balances, owners and token holdings: the used accounts, and all from the first
+ * listing on.
+ */
 
 import type { ChainAccount } from '../solana/accounts.ts'
 import { mintDecimalsOf, type TokenHolding, tokenHoldingOf } from './tokens.ts'
@@ -13,7 +16,7 @@ export interface AccountEntry {
   space: number
 }
 
-/** Returns what the index notes of an account. */
+/** Returns the index entry of an account. */
 export function entryOf(account: ChainAccount): AccountEntry {
   const { lamports, owner, data } = account
   return { lamports, owner, token: tokenHoldingOf(account), decimals: mintDecimalsOf(account), space: data.length }
@@ -23,7 +26,7 @@ export function entryOf(account: ChainAccount): AccountEntry {
 export interface AccountReader {
   /** Returns one account; null when it does not exist. */
   get(address: string): ChainAccount | null
-  /** Returns all accounts; one that the index has already may be missing, or in an earlier state. */
+  /** Returns all accounts. Those already in the index may be missing, or in an earlier state. */
   all(): Iterable<readonly [address: string, account: ChainAccount]>
 }
 
@@ -41,7 +44,7 @@ export class AccountIndex {
   readonly #byWallet: AddressSets = new Map()
   readonly #byMint: AddressSets = new Map()
   readonly #accounts: AccountReader
-  /** Addresses known to have no account, those noted last; null once the index has all accounts. */
+  /** Latest addresses known to have no account; null once the index has all accounts. */
   #absent: Set<string> | null = new Set()
 
   constructor(accounts: AccountReader) {
@@ -77,7 +80,7 @@ export class AccountIndex {
     }
     this.#absent?.delete(address)
     const after = entryOf(account)
-    // One string is kept for an owner that does not change, because most accounts share few owners.
+    // An unchanged owner keeps its string, because most accounts share few owners.
     if (before?.owner === after.owner) after.owner = before.owner
     this.#entries.set(address, after)
     if (before !== undefined && hasSameLinks(before, after)) return
@@ -101,7 +104,7 @@ export class AccountIndex {
     return [...(this.#byMint.get(mint) ?? [])]
   }
 
-  /** Without a bound, whoever asks for new addresses for long enough would fill the memory. */
+  /** Without a limit, a client that asks for ever new addresses would fill the memory. */
   #noteAbsent(address: string): void {
     const absent = this.#absent
     if (absent === null) return

@@ -1,4 +1,4 @@
-/** Slot time and rent of a chain: those of its program cache, which were read from a cluster, else those it has. */
+/** Slot time and rent of a chain: those of its program cache, which were read from a cluster, or its own. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
@@ -33,12 +33,12 @@ export function readCachedSettings(programsDir: string): CachedSettings {
 
 const RENT = 'rent'
 
-/** The rent as the journal has it. */
+/** The rent in the journal's form. */
 export const rentText = (settings: ClusterSettings): string => JSON.stringify(settingsJson(settings).rent)
 
 /**
- * Gives a chain the settings that are wanted, from the next slot on, and returns those that it has then. A chain that was
- * made before they were settings keeps its slot time and its rent while none are wanted.
+ * Applies the given settings to a chain from the next slot on, and returns its settings. Without any given, a chain
+ * that is older than these settings keeps its slot time and rent.
  */
 export function applySettings(
   journal: ChainJournal,

@@ -1,4 +1,4 @@
-/** An embedded chain in memory in a worker thread of its own, whose memory is free once it is closed. */
+/** An embedded chain in memory in its own worker thread, whose memory is freed when it is closed. */
 import { Worker } from 'node:worker_threads'
 import { internal } from '../platform/errors.ts'
 import type { ChainAccount } from '../solana/accounts.ts'
@@ -26,9 +26,11 @@ export type ThreadAnswer =
   | { refused: { err: TransactionErrorJson; execution: Execution | null } }
   | { failed: Error }
 
-/** Calls run in their order. Each rejects once the thread has ended, with the reason where it was ended by its signal. */
+/**
+ * Calls run in order. Each rejects once the thread has ended, with the signal's reason if the signal ended it.
+ */
 export interface ChainThread {
-  /** JSON-RPC, as `LocalRpc.handle`. */
+  /** JSON-RPC, like `LocalRpc.handle`. */
   handle(body: string | Uint8Array): Promise<string | undefined>
   accounts(addresses: readonly string[]): Promise<(ChainAccount | null)[]>
   setAccount(address: string, account: ChainAccount): Promise<void>

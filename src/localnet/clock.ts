@@ -7,7 +7,7 @@ export const SLOTS_PER_EPOCH = 432_000
 /** Slot time of chains that were made before it was a setting. */
 const FIRST_SLOT_MS = 400
 
-/** A time in which all slots took the same, up to the next such time. */
+/** A period with one slot time, which ends where the next one begins. */
 export interface SlotEra {
   /** Its first slot. */
   slot: number
@@ -51,7 +51,7 @@ export class SlotClock {
     this.#eras = eras ? [...eras] : [{ slot: GENESIS_SLOT, ms: genesisMs, slotMs: FIRST_SLOT_MS }]
   }
 
-  /** What has to be stored for the chain to go on from its latest time. */
+  /** The state to store so that the chain continues from its latest time. */
   state(): Required<ClockState> {
     return { genesisMs: this.#genesisMs, offsetMs: this.#offsetMs, lastMs: this.#lastMs, eras: [...this.#eras] }
   }

@@ -41,7 +41,9 @@ export interface ExecutionParts {
   runtime: Runtime
   index: AccountIndex
   blockhashes: Blockhashes
-  /** Whether a transaction, or its message with other signatures, has landed; `usable` tells of its blockhash. */
+  /**
+   * Whether a transaction, or its message with other signatures, has landed; `usable` says whether its blockhash is.
+   */
   hasTransaction(transaction: Pick<DecodedTransaction, 'signature' | 'raw'>, usable: boolean): boolean
 }
 
@@ -146,7 +148,8 @@ export const loadedSizeOf = ({ runtime, index }: ExecutionParts, { accountKeys, 
   })
 
 /**
- * Whether a transaction loads more than it may. The runtime does not count the data of programs, and validators do; with
+ * Whether a transaction loads more than it may. The runtime does not count the data of programs, and validators do;
+ * with
  * the highest limit its own count is enough, as 64 accounts do not reach that.
  */
 export function isOverLoadLimit({ transaction }: CheckedTransaction, size: () => number): boolean {

@@ -1,4 +1,4 @@
-/** Transactions that pay their fee although nothing of them runs, because what they need cannot be loaded (SIMD-0082). */
+/** Transactions that only pay their fee, because their accounts or programs cannot be loaded (SIMD-0082). */
 
 import type { ChainAccount } from '../solana/accounts.ts'
 import type { DecodedMessage } from '../solana/decoded-message.ts'
@@ -40,7 +40,7 @@ function payerFault(message: DecodedMessage, accounts: PayerParts): TransactionE
   return losesExemption ? { InsufficientFundsForRent: { account_index: 0 } } : null
 }
 
-/** The run of a transaction of which nothing ran: it has no logs and used no units. */
+/** The result of a transaction that did not run: no logs, and no units used. */
 export const notRun = (err: TransactionErrorJson): Execution => ({
   err,
   logs: [],
@@ -50,7 +50,8 @@ export const notRun = (err: TransactionErrorJson): Execution => ({
 })
 
 /**
- * Returns the run of a transaction that could not be loaded and pays only its fee, or the error with which it is refused
+ * Returns the run of a transaction that could not be loaded and pays only its fee, or the error with which it is
+ * refused
  * because its payer cannot.
  */
 export function feesOnlyRun(

@@ -162,7 +162,7 @@ export function openHistory(db: Database) {
   }
 }
 
-/** The hash of each message that was asked for; bytes are never modified, and a send asks several times. */
+/** Hashes of messages, because a send needs each several times. The bytes are never modified. */
 const messageHashes = new WeakMap<Uint8Array, string>()
 
 function messageHash(raw: Uint8Array): string {

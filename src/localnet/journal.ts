@@ -10,7 +10,7 @@ import { openHistory } from './history.ts'
 
 const JOURNAL_VERSION = 1
 const COPY_NAME = /^chain\.copy-[0-9a-f]{16}\.db$/
-/** Milliseconds for which a copy is kept for whoever asked for it, unless that one has removed it. */
+/** Milliseconds for which a copy is kept unless its requester removes it. */
 const COPY_LIFE_MS = 60_000
 const SCHEMA = `
   CREATE TABLE settings (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
@@ -42,7 +42,7 @@ export class ChainLockedError extends Error {
   }
 }
 
-/** A copy of the chain was made so recently that another one is refused: each takes as long as the chain is large. */
+/** Another copy is refused so soon after the last, because the time it takes grows with the chain. */
 export class CopyTooSoonError extends Error {
   override readonly name = 'CopyTooSoonError'
 }
@@ -58,14 +58,16 @@ export interface ChainJournal extends ReturnType<typeof openHistory> {
   /** Runs `work` in one durable transaction. */
   commit<T>(work: () => T): T
   /**
-   * Writes a copy of the file beside it and returns its path; this process alone can read the locked file. Throws
-   * CopyTooSoonError while the copy before is younger than a minute and still there.
+   * Writes a copy of the file beside it and returns its path; only this process can read the locked file. Throws
+   * CopyTooSoonError while the last copy is younger than a minute and still exists.
    */
   copy(): string
   close(): void
 }
 
-/** Opens or creates `chain.db` in a folder; without a folder the journal is in memory alone. Throws ChainLockedError. */
+/**
+ * Opens or creates `chain.db` in a folder; without a folder the journal is only in memory. Throws ChainLockedError.
+ */
 export function openJournal(Database: typeof BetterSqlite3, dataDir: string | null): ChainJournal {
   const db = dataDir === null ? openInMemory(Database) : openFile(Database, dataDir)
   const select = db.prepare<[string], Buffer>('SELECT value FROM settings WHERE name = ?').pluck()
@@ -143,12 +145,12 @@ function openFile(Database: typeof BetterSqlite3, dataDir: string): BetterSqlite
   return db
 }
 
-/** Removes copies that nobody fetched. */
+/** Removes copies that were not fetched. */
 export function removeCopies(dataDir: string): void {
   for (const name of readdirSync(dataDir)) if (COPY_NAME.test(name)) rmSync(join(dataDir, name), { force: true })
 }
 
-/** An account as the file has it: a chain of many opens without converting their addresses to text. */
+/** An account in the file's form, so that a chain of many accounts opens without converting addresses to text. */
 export interface JournaledAccount {
   address: Buffer
   lamports: bigint
@@ -160,7 +162,9 @@ export interface JournaledAccount {
 /** An account as one text: 16 hex digits of lamports, one of executable, 8 of the length of its data, and its bytes. */
 const ACCOUNT_RECORD = "printf('%016x%x%08x', lamports, executable, length(data)) || address || owner || data"
 const RECORD_HEADER = 25
-/** Accounts of at most so many bytes are read many at a time, because a value takes SQLite's binding longer than its bytes. */
+/**
+ * Accounts up to this size are read in groups, because SQLite's binding takes longer per value than per byte.
+ */
 const SMALL_BYTES = 1_024
 const SMALL_TOGETHER = 500
 const SMALL_ACCOUNTS = `
@@ -170,7 +174,7 @@ const SMALL_ACCOUNTS = `
   )`
 const LARGE_ACCOUNTS = `SELECT CAST(${ACCOUNT_RECORD} AS BLOB) FROM accounts WHERE length(data) > ${SMALL_BYTES}`
 
-/** Reads records that stand one behind the other; the bytes of each account are a part of theirs. */
+/** Reads consecutive records. Accounts' data is a view of their bytes. */
 function* accountsIn(records: Buffer): Iterable<JournaledAccount> {
   for (let at = 0; at < records.length; ) {
     const header = records.toString('latin1', at, at + RECORD_HEADER)

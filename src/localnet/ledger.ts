@@ -1,4 +1,7 @@
-/** Changes of the embedded chain: each is executed, written to the journal and then reported to listeners, or the chain stops. */
+/**
+ * Changes of the embedded chain: each is executed, written to the journal and then reported to listeners, or the chain
+ * stops.
+ */
 
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressBytes } from '../solana/addresses.ts'
@@ -37,7 +40,7 @@ export interface ChainParts {
   settings: ClusterSettings
 }
 
-/** What works that share one write have landed, and the accounts that are still to be written. */
+/** The landed transactions of a group of works, and the accounts that are still to be written. */
 interface Group {
   landed: ExecutedTransaction[]
   accounts: Map<string, ChainAccount | null>
@@ -51,7 +54,7 @@ export class Ledger {
   #ended: string | null = null
   #place = { slot: -1, next: 0 }
   readonly #queue = new WorkQueue((works) => this.#runTogether(works))
-  /** The works that run together now; null outside of them. */
+  /** The group that runs now; null outside of one. */
   #group: Group | null = null
 
   constructor(parts: ChainParts) {
@@ -81,8 +84,8 @@ export class Ledger {
   }
 
   /**
-   * Runs `work`, such as a send, together with what else arrives in this turn of the event loop, and settles as it does
-   * once the changes of all are durable in one write. When that fails, the chain stops and each of them rejects.
+   * Runs `work`, such as a send, together with other work of this turn of the event loop. Settles as it does, once all
+   * changes are durable in one write. If the write fails, the chain stops and each work rejects.
    */
   async together<T>(work: () => T): Promise<T> {
     this.assertOpen()
@@ -96,7 +99,7 @@ export class Ledger {
         this.#group = group
         for (const run of works) {
           run()
-          // What the works before it did is not durable then, and must not be told.
+          // The results of the works before it are not durable then, and must not be reported.
           this.assertOpen()
         }
         for (const [address, account] of group.accounts) this.#saveAccount(address, account)
@@ -155,7 +158,7 @@ export class Ledger {
   close(): void {
     if (this.#ended === CHAIN_CLOSED) return
     const { journal } = this.#parts
-    // Whoever sent these was told nothing yet.
+    // Their senders have no answer yet.
     this.#queue.flush()
     try {
       if (this.#ended === null) journal.commit(() => this.#saveClock(journal))
@@ -220,7 +223,7 @@ export class Ledger {
     }
   }
 
-  /** Runs a write in one database transaction, that of the group if one runs; a failure stops the chain. */
+  /** Runs a write in one database transaction (the group's, if one runs). A failure stops the chain. */
   #durably(write: () => void): void {
     const { journal } = this
     try {

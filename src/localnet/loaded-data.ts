@@ -1,4 +1,4 @@
-/** Size of the account data that a transaction loads, as SIMD-0186 counts it, and the limit that it may not pass. */
+/** Size of the account data that a transaction loads, as SIMD-0186 counts it, and its limit. */
 
 import type { ChainAccount } from '../solana/accounts.ts'
 import { addressOf } from '../solana/addresses.ts'
@@ -37,7 +37,8 @@ export interface LoadingParts {
 }
 
 /**
- * Returns the bytes that a transaction with these accounts loads. An account that does not exist counts nothing, and the
+ * Returns the bytes that a transaction with these accounts loads. An account that does not exist counts nothing, and
+ * the
  * data account of an upgradeable program counts once.
  */
 export function loadedDataSize(

@@ -20,7 +20,7 @@ export interface LoadedPrograms {
 
 interface CacheFile {
   path: string
-  /** Id of the program; null where the file has an account, or is unusable. */
+  /** Id of the program; null if the file has an account, or is unusable. */
   program: string | null
   fault: string | null
 }

@@ -24,7 +24,7 @@ export class Runtime {
   readonly #svm: LiteSvm
   readonly #clock: SlotClock
   readonly #slotHashes: SlotHashes
-  /** The ELF bytes of programs that nothing has used yet. */
+  /** The ELF bytes of programs that were not used yet. */
   readonly #unused = new Map<string, Uint8Array>()
   readonly #faults = new Map<string, string>()
   /** Transactions whose signatures a run has checked. Decoded transactions are never modified. */
@@ -52,8 +52,8 @@ export class Runtime {
   }
 
   /**
-   * Returns the addresses of the accounts of a new runtime, including sysvars and built-in programs. They are the same for
-   * each, and are read from the first, which must be new.
+   * Returns the addresses of the accounts of a new runtime, including sysvars and built-in programs. They are the same
+   * for every runtime, and are read from the first, which must be new.
    */
   builtInAddresses(): readonly string[] {
     builtIn ??= BUILT_IN_OWNERS.flatMap((owner) =>
@@ -100,7 +100,8 @@ export class Runtime {
   }
 
   /**
-   * Sets accounts as a journal has them, programs last, because the runtime loads them from their data accounts. Returns
+   * Sets accounts from a journal, programs last, because the runtime loads them from their data accounts.
+   * Returns
    * a sentence for each that cannot be set.
    */
   restore(accounts: Iterable<JournaledAccount>): string[] {
@@ -125,15 +126,15 @@ export class Runtime {
   }
 
   /**
-   * Adds an SBF program by the bytes of its ELF file. It is verified and compiled at its first use, because that takes
-   * longer than all else at an opening.
+   * Adds an SBF program by the bytes of its ELF file. It is verified and compiled at its first use, because that is
+   * the slowest part of opening.
    */
   addProgram(id: string, elf: Uint8Array): void {
     addressBytes(id)
     this.#unused.set(id, elf)
   }
 
-  /** Loads those of the addresses that are unused programs; one whose bytes are invalid fails whoever calls it. */
+  /** Loads the unused programs among the addresses. A call of a program with invalid bytes fails. */
   load(addresses: Iterable<string>): void {
     if (this.#unused.size === 0) return
     for (const id of addresses) {
@@ -159,7 +160,7 @@ export class Runtime {
     this.#onLoad = report
   }
 
-  /** Loads every program that nothing has used yet, and returns why those that are invalid could not be, by id. */
+  /** Loads every unused program, and returns by id why invalid ones could not be loaded. */
   loadAll(): ReadonlyMap<string, string> {
     this.load([...this.#unused.keys()])
     return this.#faults
@@ -194,8 +195,8 @@ export class Runtime {
 
   /**
    * Runs a transaction and applies its changes. A failed one still pays its fee, unless its accounts could not be
-   * loaded. Its signatures are checked unless `sigVerify` is false, or a simulation of the same object has found that
-   * they hold.
+   * loaded. Its signatures are checked unless `sigVerify` is false, or a simulation of the same object has found them
+   * valid.
    */
   run(transaction: DecodedTransaction, sigVerify = this.sigVerify): Execution {
     const result = this.#checking(sigVerify && !this.#verified.has(transaction), () =>

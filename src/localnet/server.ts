@@ -48,7 +48,7 @@ export class PortInUse extends Error {
   readonly port: number
 
   constructor(host: string, port: number) {
-    super(`Port ${port} on ${host} is in use; stop what listens there or choose another port`)
+    super(`Port ${port} on ${host} is in use; stop the program that listens there, or choose another port`)
     this.port = port
   }
 }
@@ -62,7 +62,7 @@ function reply(response: ServerResponse, status: number, body = '', type = 'text
   response.end(body)
 }
 
-/** Returns the body, or null when it is too large; the rest is then not read. */
+/** Returns the body, or null when it is too large; its remainder is then not read. */
 async function readRpcBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = []
   let size = 0

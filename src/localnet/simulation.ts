@@ -37,7 +37,7 @@ export function simulate(
     : runtime.simulate(transaction, sigVerify)
   const execution = wasExecuted(run) ? run : feesOnlyOrRefused(parts, checked, run, sigVerify)
   const failed = execution.err !== null
-  // Reading the accounts takes as long as the run, so that it is done only for those who ask.
+  // Reading the accounts takes as long as the run, so it is done only on request.
   const states = failed || (accounts.length === 0 && !balances) ? new Map<string, ChainAccount>() : after()
   const written = new Set(checked.accountKeys.filter((_, i) => checked.writable[i]))
   const stateOf = (address: string): ChainAccount | null => {

@@ -1,4 +1,4 @@
-/** A chain for one trial: the runtime with the program cache, in memory alone, without signatures, history and files. */
+/** A chain for one trial: the runtime with the program cache, in memory, without signatures, history and files. */
 import { loadSvm } from '../platform/native-modules.ts'
 import type { ChainAccount } from '../solana/accounts.ts'
 import { DEFAULT_SETTINGS, type Rent } from '../solana/cluster-settings.ts'
@@ -14,7 +14,7 @@ export interface TrialChain {
   account(address: string): ChainAccount | null
   /** Overwrites an account; null deletes it. */
   set(address: string, account: ChainAccount | null): void
-  /** Runs a transaction whose signatures and blockhash are not looked at. A failed one pays its fee. */
+  /** Runs a transaction without checking signatures and blockhash. A failed one pays its fee. */
   run(raw: Uint8Array): Execution
   /** Lamports that make an account of `space` bytes rent-exempt. */
   minimumBalance(space: number): bigint
@@ -32,7 +32,7 @@ export interface TrialOptions {
 
 const SEED_BYTES = 32
 
-/** Takes some 10 ms, and as much for each program when a transaction first names it. Throws NativeModuleFault. */
+/** Takes about 10 ms, and as long for each program when a transaction first names it. Throws NativeModuleFault. */
 export async function openTrialChain({ programsDir, now, rent }: TrialOptions): Promise<TrialChain> {
   const native = await loadSvm()
   const { settings = DEFAULT_SETTINGS } = readCachedSettings(programsDir)

@@ -112,8 +112,8 @@ export interface LocalChain {
   /** Lands all transactions in one slot, in order, or none of them. */
   sendBundle(raws: readonly Uint8Array[]): BundleOutcome
   /**
-   * Runs calls of the chain, such as a send, in one durable write with those of other requests. Settles as `work` does
-   * once that is written.
+   * Runs calls of the chain, such as a send, in one durable write with those of other requests. Settles as `work`
+   * does, once the write is durable.
    */
   together<T>(work: () => T): Promise<T>
   /** Simulates a transaction. Throws TransactionRefused when it cannot be decoded or run. */
@@ -124,7 +124,7 @@ export interface LocalChain {
   setAccount(address: string, account: ChainAccount): void
 
   transaction(signature: string): LandedTransaction | null
-  /** Returns where a transaction landed and its error, which is read faster than the whole of it. */
+  /** Returns where a transaction landed and its error, which is faster than reading all of it. */
   landingOf(signature: string): TransactionLanding | null
   /** Returns the transactions that mention an address, newest first. */
   signaturesFor(address: string, options: { limit: number; before?: string; until?: string }): SignatureInfo[]
@@ -146,7 +146,7 @@ export interface LocalChain {
 }
 
 export interface LocalChainOptions {
-  /** Folder of the journal (`chain.db`); null for a chain in memory, which nothing else can open. */
+  /** Folder of the journal (`chain.db`); null for a chain in memory, which no other process can open. */
   dataDir: string | null
   /** Folder with `<program id>.so` files and `accounts/<address>.json`. */
   programsDir: string

@@ -1,6 +1,6 @@
 /** Collects work that arrives in one turn of the event loop, so that all of it shares one durable write. */
 
-/** Works of one write; more of them would keep the event loop from everything else. */
+/** Most works of one write; more would block the event loop. */
 const MAX_TOGETHER = 64
 
 interface Waiting {
@@ -13,13 +13,14 @@ export class WorkQueue {
   readonly #write: (runAll: Iterable<() => void>) => void
   #waiting: Waiting[] = []
 
-  /** `write` runs every work that it is given, and returns once their changes are durable. */
+  /** `write` runs every given work, and returns once their changes are durable. */
   constructor(write: (works: Iterable<() => void>) => void) {
     this.#write = write
   }
 
   /**
-   * Runs `work` before the next turn of the event loop, after all that was added before. Settles as `work` does, once
+   * Runs `work` before the next turn of the event loop, after all work that was added before. Settles as `work` does,
+   * once
    * its changes are durable; rejects when they could not be written.
    */
   add<T>(work: () => T): Promise<T> {
@@ -38,7 +39,7 @@ export class WorkQueue {
     })
   }
 
-  /** Runs all that waits now. */
+  /** Runs all waiting work. */
   flush(): void {
     while (this.#waiting.length > 0) this.#writeSome()
   }

@@ -26,10 +26,10 @@ export function throwIfUnreadable({ err }: TransactionRefused): void {
   if (UNREADABLE.has(err)) throw invalidTransaction(err)
 }
 
-/** A simulation that was refused before it ran; a wrong signature is found before anything else is looked at. */
+/** A simulation that was refused before it ran. Signatures are checked first. */
 export type RefusedSimulation = Pick<SimulatedRun, 'err' | 'logs' | 'unitsConsumed' | 'returnData'> & { refused: true }
 
-/** Simulates a transaction, or tells why a validator would not run it. Throws RpcError for one that cannot be read. */
+/** Simulates a transaction, or says why a validator would not run it. Throws RpcError for one that cannot be read. */
 export function runSimulation(
   chain: LocalChain,
   raw: Uint8Array,
@@ -81,7 +81,7 @@ function trialAnswer(trial: SimulatedRun | RefusedSimulation) {
   }
 }
 
-/** A run that is refused moves nothing; one with a wrong signature is answered without balances. */
+/** A refused run moves nothing; the answer to a wrong signature has no balances. */
 function balancesAnswer(chain: LocalChain, trial: SimulatedRun | RefusedSimulation, accountKeys: readonly string[]) {
   if (trial.err === 'SignatureFailure') return {}
   const now = 'refused' in trial || trial.balances === null ? chain.balances(accountKeys) : null

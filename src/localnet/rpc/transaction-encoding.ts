@@ -31,8 +31,8 @@ export interface TransactionView {
 const MAX_VERSION = 255
 
 /**
- * Reads `encoding` and `maxSupportedTransactionVersion` of a config. Throws -32602 for base58 from version 1 on, which a
- * validator refuses whatever is asked for (pull request 15039 of anza-xyz/agave).
+ * Reads `encoding` and `maxSupportedTransactionVersion` of a config. Throws -32602 for base58 from version 1 on, which
+ * a validator always refuses (pull request 15039 of anza-xyz/agave).
  */
 export function transactionViewOf(config: RpcConfig): TransactionView {
   const { encoding: name, maxSupportedTransactionVersion: version } = config
@@ -58,7 +58,7 @@ function compiled(message: DecodedMessage) {
   }))
 }
 
-/** What a message has beside its keys and instructions, which depends on its version. */
+/** The parts of a message besides its keys and instructions, which depend on its version. */
 function versionedPartsOf(message: DecodedMessage) {
   const { version, lookups, config } = message
   if (version === 'legacy') return {}
@@ -170,7 +170,7 @@ function metaOf(transaction: LandedTransaction, encoding: TransactionEncoding) {
   const parsed = encoding === 'jsonParsed'
   const { err, innerInstructions, accountKeys, logs } = transaction
   const returnData = encodeReturnData(transaction.returnData)
-  // Of a transaction that could not be loaded nothing was recorded.
+  // Nothing is recorded for a transaction that could not be loaded.
   const recorded = !isLoadingError(err)
   return {
     ...balancesOf(transaction),

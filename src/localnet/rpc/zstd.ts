@@ -1,4 +1,4 @@
-/** Writes zstd frames: compressed where Node can, and otherwise of raw blocks, which every decoder reads (RFC 8878). */
+/** Writes zstd frames: compressed if Node can, otherwise of raw blocks, which every decoder reads (RFC 8878). */
 import * as zlib from 'node:zlib'
 
 const ZSTD_MAGIC = [0x28, 0xb5, 0x2f, 0xfd]
@@ -10,7 +10,7 @@ const DESCRIPTOR = 0b1110_0000
 type Compress = (data: Uint8Array) => Uint8Array
 const { zstdCompressSync: compress } = zlib as unknown as { zstdCompressSync?: Compress }
 
-/** Returns data as a zstd frame, compressed like a validator's where this Node has zstd. */
+/** Returns data as a zstd frame, compressed like a validator's if this Node has zstd. */
 export const zstdFrame = (data: Uint8Array): Uint8Array => compress?.(data) ?? rawFrame(data)
 
 /** Wraps data in a frame whose blocks are not compressed (sections 3.1.1 and 3.1.1.2). */

@@ -1,4 +1,4 @@
-/** Methods about inflation and stake, of which this chain has none. */
+/** Methods about inflation and stake, which this chain does not have. */
 import { SLOTS_PER_EPOCH } from '../../clock.ts'
 import type { LocalChain } from '../../types.ts'
 import { epochOf, FIRST_BLOCK } from '../epochs.ts'
@@ -10,8 +10,8 @@ import { asAmount, asConfig, asList, asPubkey, commitmentOf, requireParams } fro
 const MAX_REWARD_ADDRESSES = 32
 
 /**
- * Answers null for each address, as nobody earns rewards. Refused where a validator has no block to read them from: the
- * first of the epoch that follows the asked one.
+ * Answers null for each address, because nobody earns rewards. Refused if a validator has no block to read them from:
+ * the first block of the epoch after the requested one.
  */
 function inflationReward(chain: LocalChain, params: readonly unknown[]) {
   requireParams(params, 1)
