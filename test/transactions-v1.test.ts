@@ -210,7 +210,7 @@ describe('a transaction that is too large', () => {
       const { status, json } = await submit(it, { transaction })
       return [status, json.error.param, json.error.message]
     }
-    const limit = `transaction: a transaction before version 1 has at most 1,232 bytes, this has ${v1.length.toLocaleString('en')}`
+    const limit = `transaction: a transaction before version 1 has at most 1,232 bytes, this one has ${v1.length.toLocaleString('en')}`
     expect(await refused(text(before))).toEqual([400, 'transaction', limit])
     expect(await refused(text(Buffer.alloc(4_099, 0x81)))).toEqual([
       400,

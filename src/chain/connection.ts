@@ -27,7 +27,7 @@ export interface Endpoint {
 /** Its calls go to the cluster's nodes. The embedded chain answers in this process, or in the one that owns it. */
 export interface Chain extends ProgramLookup, NodeCalls {
   readonly cluster: Cluster
-  /** Whether several endpoints are asked, of which one alone proves no absence. */
+  /** Whether there are several endpoints. One of them alone cannot prove that something is absent. */
   readonly hasSeveralEndpoints: boolean
   /** Aborted when the process ends. */
   readonly ending: AbortSignal | undefined
@@ -39,20 +39,21 @@ export interface Chain extends ProgramLookup, NodeCalls {
   /** Records where this process serves the embedded chain. Null withdraws the record. */
   servedAt(endpoint: Endpoint | null): void
   /**
-   * Makes one JSON-RPC call whose answer may be of any size: each item of its `result.value` is given away as it comes,
-   * and what is left of the result is returned. It is not repeated. Throws as `callLarge`.
+   * Makes one JSON-RPC call whose answer may be of any size: each item of its `result.value` is handed over as it
+   * comes, and the result without its items is returned. The call is not repeated. Throws like `callLarge`.
    */
   callLarge(call: LargeCall, onItem: (item: unknown) => void): Promise<unknown>
   /**
-   * Runs a reading that may show that something is absent or over, with all of its calls at one node. Of several
-   * endpoints two that are not behind are asked, and a reading counts only where both answer: none proves anything.
+   * Runs a reading that may show that something is absent or over, with all of its calls at one node. If there are
+   * several endpoints, two that are not behind are asked, and the readings count only if both answer. No reading
+   * proves nothing.
    */
   witnesses<T>(read: (node: NodeCalls) => Promise<T>): Promise<T[]>
-  /** Health of each of several endpoints, as it is known now; empty where there is one, or none was used yet. */
+  /** Health of each endpoint as known now; empty if there is only one, or none was used yet. */
   endpointReports(): EndpointReport[]
   /**
    * Calls `act` once, when the WebSocket of a node says that the signature is confirmed, until the returned function is
-   * called. Not every node has one, so that whoever waits asks as well. Absent where waiting for it gains nothing.
+   * called. Not every node has a WebSocket, so the caller polls as well. Absent if such a wait gains nothing.
    */
   readonly onSignature: OnSignature | undefined
   /**
@@ -72,7 +73,7 @@ export interface Chain extends ProgramLookup, NodeCalls {
 const PING_TIMEOUT_MS = 3_000
 const CHAIN_LOCK_TIMEOUT_MS = 3_000
 const LOCK_RETRY_MS = 50
-/** Time for which a program that the node has shown counts as there, in milliseconds. */
+/** Milliseconds for which a program that the node has shown is assumed to exist. */
 const PROGRAM_SEEN_MS = 60_000
 
 export interface OpenChainOptions {
@@ -85,7 +86,10 @@ export interface OpenChainOptions {
   wait?: (milliseconds: number) => Promise<void>
   /** Milliseconds of a monotonic clock, which times the pauses of a busy node. */
   elapsed?: () => number
-  /** Runs something later, unless the returned function is called before; times when a slow endpoint is overtaken. */
+  /**
+   * Runs something later unless the returned function is called first; times when another endpoint is asked because
+   * one is slow.
+   */
   after?: (milliseconds: number, act: () => void) => () => void
   /** Aborted when the process ends, which ends every call. */
   ending?: AbortSignal
@@ -146,7 +150,7 @@ export function openChain(config: Config, options: OpenChainOptions = {}): Chain
       .then(async (local) => {
         const { localFetch } = await import('../localnet/fetch.ts')
         const send = withRetries(observedEmbedded(around(localFetch(local))), retryOptions)
-        // A call needs no Request and Response where nothing is wrapped around them.
+        // Unwrapped calls need no Request and Response objects.
         const post =
           options.around === undefined
             ? postToEmbedded((body) => local.handle(body), ending)

@@ -1,4 +1,6 @@
-/** A copy of the cluster in a thread of its own, which reads accounts from the cluster when something first needs them. */
+/**
+ * A copy of the cluster in a thread of its own, which reads accounts from the cluster when something first needs them.
+ */
 import { createHash } from 'node:crypto'
 import type { ChainThread } from '../localnet/chain-thread.ts'
 import type { LocalRpc } from '../localnet/rpc/index.ts'
@@ -44,7 +46,7 @@ export interface CopiedChain {
   accounts(addresses: readonly string[]): Promise<(ChainAccount | null)[]>
   /** Overwrites an account of the copy. */
   setAccount(address: string, account: ChainAccount): Promise<void>
-  /** Lands a transaction on the copy, without anybody's signature. Throws TransactionRefused. */
+  /** Executes a transaction on the copy; signatures are not needed. Throws TransactionRefused. */
   land(transaction: Uint8Array): Promise<LandedTransaction>
   /** Moves the clock of the copy ahead. */
   advance(seconds: number): Promise<void>
@@ -62,8 +64,8 @@ export interface CopyOptions {
 }
 
 /**
- * Opens the copy with the clock and the rent of the cluster. It writes no file, and asks the cluster for nothing but
- * reads. Throws internal_error when a program is not in the program cache, or the node fails.
+ * Opens the copy with the clock and the rent of the cluster. It writes no file and only reads from the cluster. Throws
+ * internal_error when a program is not in the program cache, or the node fails.
  */
 export async function copyChain({ source, config, programs, signal }: CopyOptions): Promise<CopiedChain> {
   const { accounts, slot } = await askNode('Reading the clock and the rent', () =>
@@ -146,7 +148,7 @@ function copierOf(thread: ChainThread, node: NodeCalls, { slot, signal }: { slot
       const [addresses, accounts] = [part.map(({ address }) => address), part.map(({ account }) => account)]
       mints.push(...(await copyPart(addresses, accounts)))
     }
-    // Without its mint nothing tells the decimals of a token account.
+    // The decimals of a token account are in its mint.
     if (mints.length > 0) await copy(mints)
   }
 
@@ -190,7 +192,7 @@ function readingThrough(
         method: string
         params: readonly unknown[]
       }
-      // What is offered for a place in a block depends on what others send to the cluster.
+      // Priority fees depend on what others send to the cluster.
       if (method === 'getRecentPrioritizationFees') {
         return toJson({ jsonrpc: '2.0', result: await source.call(method, params), id })
       }
@@ -228,12 +230,12 @@ function chainOnCopy(source: Chain, rpc: CopyRpc): Chain {
     endpoint: () => source.endpoint(),
     servedAt: () => undefined,
     call,
-    // A copy has the accounts that were asked for by address, and so no whole list of any.
+    // A copy has only accounts that were requested by address, so it cannot list all accounts of a program.
     callLarge: () => Promise.reject(new Error('a copied chain lists no accounts')),
     witnesses: async (read) => [await read({ call })],
     endpointReports: () => [],
     onSignature: undefined,
-    // A ticker is taken on the cluster, and its programs are there that the launch will need.
+    // Whether a ticker is taken and a program exists is decided by the cluster.
     genesisHash: () => source.genesisHash(),
     hasProgram: (id) => source.hasProgram(id),
     local: () => Promise.reject(new Error('a copied chain runs in another thread')),
@@ -243,7 +245,9 @@ function chainOnCopy(source: Chain, rpc: CopyRpc): Chain {
   }
 }
 
-/** The copy checks no signature, but tells transactions apart by the first one: here the hash of what would be signed. */
+/**
+ * The copy identifies transactions by their first signature without checking it: here the hash of what would be signed.
+ */
 function withStandInSignatures(transaction: Uint8Array): Uint8Array {
   const raw = Uint8Array.from(transaction)
   const { signatures, messageBytes } = decodeWireTransaction(raw)

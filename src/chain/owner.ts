@@ -1,4 +1,4 @@
-/** Records which process serves the embedded chain of a data folder: by a lock that it holds, and a file with its address. */
+/** Records which process serves the embedded chain of a data folder: by a lock, and a file with its address. */
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isHeldBy } from '../platform/file-lock.ts'

@@ -250,7 +250,7 @@ describe('a quote', () => {
     expect(await asked(QUOTE_OF_2022)).toBe('token2022')
     await expect(asked(WITH_FEE)).rejects.toMatchObject(refusal('token badge'))
     await expect(asked(DOLLARS, { quoteDecimals: 9 })).rejects.toMatchObject(refusal('has 6 decimals'))
-    await expect(asked({ ...DOLLARS, mint: addressOf(KEEPER) })).rejects.toMatchObject(refusal('is no mint'))
+    await expect(asked({ ...DOLLARS, mint: addressOf(KEEPER) })).rejects.toMatchObject(refusal('is not a mint'))
     expect(chain.account(addressOf(KEEPER))).not.toBeNull()
   })
 

@@ -307,7 +307,7 @@ describe('an endpoint', () => {
     await pool.settled()
     expect(pool.reports().map(({ state }) => state)).toEqual(['ok', 'ok', 'ok'])
     // It may have come so far while the others lag: hours later they do not follow, and it is not believed.
-    expect(pool.reports()[1]?.lastError).toBe('it names a slot that nobody else has come near')
+    expect(pool.reports()[1]?.lastError).toBe('it names a slot far beyond that of every other endpoint')
   })
 })
 

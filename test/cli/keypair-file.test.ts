@@ -36,10 +36,10 @@ const SAID = [
   /^is not a file$/,
   /^is empty$/,
   /^has \d+ bytes, too many for a keypair$/,
-  /^holds no JSON array$/,
+  /^is not a JSON array$/,
   /^holds 32 integers: the public key, its second half, is missing$/,
   /^holds \d+ entries, not 64$/,
-  /^holds an entry that is no integer from 0 to 255, at place \d\d?$/,
+  /^holds an entry that is not an integer from 0 to 255, at place \d\d?$/,
   /^is damaged: its public key does not belong to its seed$/,
   /^is UTF-16: save it as UTF-8$/,
   /^holds an address, which is public, and not the secret key$/,
@@ -122,7 +122,7 @@ describe('a keypair file', () => {
     const other = [...Keypair.generate().publicKey.toBytes()]
     expect(problemOf('').message).toContain('is empty')
     expect(problemOf('[1,2').message).toContain('is not JSON')
-    expect(problemOf('{}').message).toContain('holds no JSON array')
+    expect(problemOf('{}').message).toContain('is not a JSON array')
     expect(problemOf(JSON.stringify(secret.slice(0, 32))).message).toContain('its second half, is missing')
     expect(problemOf(JSON.stringify(secret.with(5, 256))).message).toContain('at place 6')
     expect(problemOf(JSON.stringify([...secret.slice(0, 32), ...other])).message).toContain('does not belong')

@@ -92,10 +92,10 @@ describe('a keypair file as signer', () => {
 
   it.each([
     ['no JSON', `{"seed": ${SEED}`, /is not JSON; a keypair file is a JSON array of 64 integers/],
-    ['an object', JSON.stringify({ key: key.secretKey }), /holds no JSON array/],
+    ['an object', JSON.stringify({ key: key.secretKey }), /is not a JSON array/],
     ['32 integers', JSON.stringify(key.secretKey.slice(0, 32)), /holds 32 integers: the public key.* is missing/],
     ['63 integers', JSON.stringify(key.secretKey.slice(1)), /holds 63 entries, not 64/],
-    ['a text among them', JSON.stringify(['x', ...key.secretKey.slice(1)]), /no integer from 0 to 255, at place 1/],
+    ['a text among them', JSON.stringify(['x', ...key.secretKey.slice(1)]), /not an integer from 0 to 255, at place 1/],
     ['halves of two keys', JSON.stringify([...key.secretKey.slice(0, 32), ...other.publicKey]), /does not belong/],
     ['nothing', '', /is empty/],
   ])('that holds %s is refused with the way out', async (_, text, message) => {
@@ -185,7 +185,7 @@ describe('the settings of a provider', () => {
     ['vault', 'signer.vault-url', 'vault.test', /must be an http or https URL$/],
     ['vault', 'signer.vault-key', '../../sys/seal', /must be letters, digits/],
     ['vault', 'signer.vault-token', 'hvs.TOPSECRET\n', /holds a space, a line break/],
-    ['vault', 'signer.public-key', 'z'.repeat(44), /is no Solana address/],
+    ['vault', 'signer.public-key', 'z'.repeat(44), /is not a Solana address/],
     [
       'turnkey',
       'signer.turnkey-api-private-key',

@@ -33,7 +33,7 @@ const TOKEN_HINTS = {
   1: 'the token account holds less than the amount: check the balance, and that the amount is in raw units',
   2: 'the account is not a mint of this token program: check the mint address',
   3: 'the token account belongs to another mint: check both addresses',
-  4: 'the signer is not the authority or owner it must be: sign with the wallet that `svc tokens get <mint>` shows as the authority',
+  4: 'the signer is not the required authority or owner: sign with the wallet that `svc tokens get <mint>` shows as the authority',
   5: 'the mint authority was revoked: no more tokens can ever be minted',
   6: 'the account exists already: use a new keypair, or go on from the existing account',
   9: 'the account was not created yet: create it first',
@@ -49,7 +49,7 @@ const ZERO = 'the amount comes to 0: use a larger one'
 const ANCHOR_HINTS: Readonly<Record<number, string>> = {
   101: 'the program on this cluster lacks the instruction: on the embedded chain renew the program cache with `svc localnet pull`',
   102: 'the program on this cluster expects other arguments: on the embedded chain renew the program cache with `svc localnet pull`',
-  2001: 'an account does not belong to the others: check the addresses and who signs',
+  2001: 'the accounts do not belong together: check the addresses and who signs',
   2002: 'a signature is missing: sign with every wallet that the build names',
   3002: 'the account is of another kind: check the address',
   3007: 'the account belongs to another program: check the address, and that the mint is of a token program that is supported here',

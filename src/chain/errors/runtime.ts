@@ -10,8 +10,11 @@ const SIGN = 'sign with every wallet that the build names, and change nothing af
 const FUND = 'send SOL to it; on the embedded chain `svc localnet airdrop <address> <sol>`'
 const TABLE = 'the address lookup table is not as it was at the build: build again'
 const SMALLER = 'split it into smaller transactions'
-/** In a message of version 1, what is not stated is 0, and Compute Budget instructions have no effect (SIMD-0385). */
-const STATED = 'a message of version 1 states it itself, and 0 where it says nothing'
+/**
+ * In a message of version 1, a limit that is not stated is 0, and Compute Budget instructions have no effect
+ * (SIMD-0385).
+ */
+const STATED = 'a message of version 1 states it itself; left out, it is 0'
 
 /** Errors of a whole transaction. */
 export const TRANSACTION_ERROR_TEXTS: Readonly<Record<string, ErrorText>> = {
@@ -31,7 +34,7 @@ export const TRANSACTION_ERROR_TEXTS: Readonly<Record<string, ErrorText>> = {
   BlockhashNotFound: ['the blockhash of the transaction has expired or is of another cluster', BUILD_AGAIN],
   CallChainTooDeep: ['programs call one another too deeply', null],
   MissingSignatureForFee: ['the signature of the account that pays the fee is missing', SIGN],
-  InvalidAccountIndex: ['the transaction counts to an account that it does not have', BUILD_AGAIN],
+  InvalidAccountIndex: ['the transaction refers to an account index that it does not have', BUILD_AGAIN],
   SignatureFailure: ['a signature does not fit the transaction', SIGN],
   InvalidProgramForExecution: ['a program of the transaction cannot be executed', PROGRAM],
   SanitizeFailure: ['the transaction is malformed', BUILD_AGAIN],
@@ -49,7 +52,10 @@ export const TRANSACTION_ERROR_TEXTS: Readonly<Record<string, ErrorText>> = {
   AddressLookupTableNotFound: ['an address lookup table of the transaction does not exist', TABLE],
   InvalidAddressLookupTableOwner: ['an address lookup table of the transaction is of another program', TABLE],
   InvalidAddressLookupTableData: ['an address lookup table of the transaction cannot be read', TABLE],
-  InvalidAddressLookupTableIndex: ['an address lookup table has fewer addresses than the transaction counts to', TABLE],
+  InvalidAddressLookupTableIndex: [
+    'an address lookup table has no address at an index that the transaction uses',
+    TABLE,
+  ],
   InvalidRentPayingAccount: ['an account would be left with fewer lamports than its rent', FUND],
   WouldExceedMaxVoteCostLimit: ['the block has reached its limit of votes', LATER],
   WouldExceedAccountDataTotalLimit: ['the cluster has reached its limit of account data', 'try again later'],
@@ -114,8 +120,8 @@ export const INSTRUCTION_ERROR_TEXTS: Readonly<Record<string, ErrorText>> = {
   PrivilegeEscalation: ['a program passed on a signature or a write access that it did not have', SIGN],
   ProgramEnvironmentSetupFailure: ['the program could not be started', PROGRAM],
   ProgramFailedToComplete: [
-    'the program broke off',
-    'raise the compute unit limit; if that does not help, the log tells where it stopped',
+    'the program aborted',
+    'raise the compute unit limit; if that does not help, the log shows where it stopped',
   ],
   ProgramFailedToCompile: ['the program could not be loaded', PROGRAM],
   Immutable: ['the account cannot be changed any more', null],

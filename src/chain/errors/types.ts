@@ -6,7 +6,7 @@
 export type ErrorTable = Readonly<Record<number, readonly [name: string, message: string]>>
 
 export interface ErrorContext {
-  /** The transaction's log as a validator returns it, or null when it kept none. */
+  /** The transaction's log as a validator returns it, or null without one. */
   logs?: readonly string[] | null
   /** Address of the program of each outer instruction, base58, in order. */
   programIds?: readonly string[]
@@ -15,7 +15,7 @@ export interface ErrorContext {
    * index.
    */
   accountKeys?: readonly string[]
-  /** Account of the durable nonce that stands in place of the blockhash, or null. */
+  /** Account of the durable nonce that replaces the blockhash, or null. */
   nonceAccount?: string | null
 }
 

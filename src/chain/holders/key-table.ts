@@ -1,8 +1,8 @@
-/** Numbers keys of one length in the order in which they come: a hash table in flat memory, for a million of them. */
+/** Numbers keys of one length in the order of their arrival: a hash table in flat memory, for a million of them. */
 
 const FIRST_CAPACITY = 1_024
 
-/** Keys are compared by their bytes. The seed keeps whoever chooses the keys from choosing their places. */
+/** Keys are compared by their bytes. The seed prevents a sender of keys from choosing their slots. */
 export class KeyTable {
   readonly width: number
   readonly #seed = (Math.random() * 0x1_0000_0000) | 0
@@ -35,7 +35,7 @@ export class KeyTable {
     return this.#keys.subarray(index * this.width, (index + 1) * this.width)
   }
 
-  /** The slot that holds the key at `offset`, or the empty one where it belongs. */
+  /** The slot of the key at `offset`, or the empty slot for it. */
   #slotOf(bytes: Uint8Array, offset: number): number {
     const mask = this.#slots.length - 1
     let slot = this.#hash(bytes, offset) & mask

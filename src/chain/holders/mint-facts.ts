@@ -1,4 +1,7 @@
-/** Reads at `finalized` what the sum of a mint's accounts, or the number of a collection's assets, must come to. */
+/**
+ * Reads at `finalized` the supply of a mint, or the number of assets of a collection, which its accounts must add up
+ * to.
+ */
 import { badRequest, notFound } from '../../platform/errors.ts'
 import { ByteReader } from '../../solana/byte-reader.ts'
 import { TOKEN_2022_PROGRAM } from '../../solana/program-ids.ts'
@@ -20,13 +23,13 @@ export interface MintFacts {
 
 export interface CollectionFacts {
   slot: number
-  /** Assets that there are now. */
+  /** Number of assets that exist now. */
   size: bigint
 }
 
 const KEY_COLLECTION = 5
 
-/** Throws not_found where there is no mint, internal_error when the node fails or has not reached `minSlot`. */
+/** Throws not_found without a mint, internal_error when the node fails or has not reached `minSlot`. */
 export async function readMintFacts(chain: NodeCalls, mint: string, minSlot: number): Promise<MintFacts> {
   const { slot, owner, data } = await readFinalized(chain, mint, minSlot)
   const account = { owner, data, lamports: 0n, executable: false }
@@ -43,7 +46,7 @@ export async function readMintFacts(chain: NodeCalls, mint: string, minSlot: num
   }
 }
 
-/** Throws not_found where there is no collection. The counters stand after two texts (mpl-core, `CollectionV1`). */
+/** Throws not_found without a collection. The counters stand after two texts (mpl-core, `CollectionV1`). */
 export async function readCollectionFacts(
   chain: NodeCalls,
   collection: string,

@@ -1,4 +1,4 @@
-/** Tells what the owners of tokens are: wallets, vaults of known programs, escrows, other accounts of programs. */
+/** Determines what owners of tokens are: wallets, vaults of known programs, escrows, other accounts of programs. */
 
 import { base58 } from '@scure/base'
 import type { HolderKind } from '../../merkle/allocation/holder-kinds.ts'
@@ -11,12 +11,12 @@ import { readAccountKinds } from '../reads/account-kinds.ts'
 
 export interface OwnerKind {
   kind: HolderKind
-  /** Program that owns an account at the address; null without an account, and for one of the System program. */
+  /** Program that owns the account at the address; null without an account or if it is the System program. */
   program: string | null
 }
 
 export interface OwnerKindsOptions {
-  /** Whether the account of every owner is read, or of those alone that no key can sign for. */
+  /** Whether the account of every owner is read, or only of those that no key can sign for. */
   owners: 'all' | 'off_curve'
   /** Slot that the node must have reached. */
   minSlot: number
@@ -30,7 +30,7 @@ const KNOWN_OWNERS: Readonly<Record<string, HolderKind | undefined>> = {
   [SYSTEM_PROGRAM]: 'burn',
 }
 
-/** What an account of a program is, when it owns tokens. */
+/** Kinds of accounts that own tokens, by the program that owns the account. */
 const KIND_BY_PROGRAM: Readonly<Record<string, HolderKind | undefined>> = {
   [PROGRAMS.dbc.id]: 'dbc_vault',
   [PROGRAMS.dammV2.id]: 'damm_v2_vault',

@@ -23,7 +23,7 @@ export class OwnerSums {
     return this.#owners.count
   }
 
-  /** Throws RangeError where the sum is above 64 bits, which no mint's supply can be. */
+  /** Throws RangeError if the sum exceeds 64 bits, the most of any supply. */
   add(owner: Uint8Array, amount: bigint, isFrozen = false): void {
     this.total += amount
     if (this.total > MAX_U64) throw new RangeError('the balances are more than any supply')
@@ -43,7 +43,7 @@ export class OwnerSums {
     return { owner: this.#owners.at(index), amount: this.#amounts[index] ?? 0n, isFrozen: this.#frozen[index] === 1 }
   }
 
-  /** The numbers of all owners by their addresses, lowest first; others get their turns while it sorts. */
+  /** The numbers of all owners by their addresses, lowest first. Other requests get their turn while it sorts. */
   async sorted(nextTurn: () => Promise<void> | undefined): Promise<Uint32Array> {
     const { count } = this
     let order = Uint32Array.from({ length: count }, (_, i) => i)

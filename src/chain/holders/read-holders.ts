@@ -1,4 +1,4 @@
-/** Reads who holds a token, or the assets of a collection, at one slot; what does not add up is refused. */
+/** Reads who holds a token, or the assets of a collection, at one slot. A reading that does not add up is refused. */
 import { badRequest, conflict } from '../../platform/errors.ts'
 import { pause } from '../../platform/timing.ts'
 import { addressBytes } from '../../solana/addresses.ts'
@@ -23,25 +23,28 @@ export interface HoldersAtSlot {
   /** Token program and decimals; null for a collection. */
   program: string | null
   decimals: number | null
-  /** Raw units of transfer fees that accounts and mint hold back: part of the supply, and nobody's balance. */
+  /** Raw units of transfer fees withheld in accounts and mint: part of the supply, but of no balance. */
   withheld: bigint
-  /** Raw units that only their holders can read. */
+  /** Raw units in confidential balances, which only their holders can read. */
   confidential: bigint
 }
 
 export interface ReadHoldersOptions {
-  /** Takes balances that only their holders can read for what is missing of the supply. */
+  /** Accepts that the missing part of the supply is in confidential balances. */
   allowConfidential: boolean
   wait?: (milliseconds: number) => Promise<void>
 }
 
-/** Tries of a reading, because a supply can move while its accounts are listed, and the first pause, which doubles. */
+/** Tries of a reading, because a supply can change while its accounts are listed; the first pause doubles each time. */
 const READ_TRIES = 4
 const FIRST_READ_WAIT_MS = 500
 
 type HolderChain = Pick<Chain, 'call' | 'callLarge'>
 
-/** Throws not_found, bad_request naming the field, conflict with what did not add up, or internal_error of the node. */
+/**
+ * Throws not_found, bad_request naming the field, conflict saying what did not add up, or internal_error when the node
+ * fails.
+ */
 export async function readHolders(
   chain: HolderChain,
   address: HeldAddress,
@@ -68,12 +71,12 @@ export async function readHolders(
   )
 }
 
-/** Mint 32, owner 32, amount 8, delegate 36, state 1; with extensions all of it. */
+/** Mint 32, owner 32, amount 8, delegate 36, state 1; the whole account if it has extensions. */
 const [OWNER_AT, AMOUNT_AT, STATE_AT, BASE_BYTES] = [32, 64, 108, 109]
 const KIND_AT = TOKEN_ACCOUNT_SIZE
 const [INITIALIZED, FROZEN, TOKEN_ACCOUNT_KIND] = [1, 2, 2]
 
-/** Returns the sentence of what did not add up, which may at another time. */
+/** Returns a sentence about what did not add up and may add up on the next try. */
 async function readTokens(
   chain: HolderChain,
   mint: string,
@@ -82,10 +85,10 @@ async function readTokens(
   const before = await readMintFacts(chain, mint, 0)
   const { program, decimals, supply } = before
   if (mint === WRAPPED_SOL || mint === NATIVE_MINT_2022) {
-    throw badRequest('Wrapped SOL has no supply that its accounts could be held against', { param: 'mint' })
+    throw badRequest('Wrapped SOL has no supply to compare its accounts with', { param: 'mint' })
   }
   if (before.hidden === 'supply') {
-    throw badRequest(`The supply of ${mint} is confidential, so that nobody can tell whether a list is whole`, {
+    throw badRequest(`The supply of ${mint} is confidential, so it cannot be checked whether a list is complete`, {
       param: 'mint',
     })
   }
@@ -100,7 +103,7 @@ async function readTokens(
     }
     const isAccount = space === TOKEN_ACCOUNT_SIZE || (!isSpl && data[KIND_AT] === TOKEN_ACCOUNT_KIND)
     if (!isAccount || (state !== INITIALIZED && state !== FROZEN)) {
-      throw new UnbelievableAnswer('it shows what is no token account')
+      throw new UnbelievableAnswer('it shows something that is not a token account')
     }
     if (!isSpl) {
       withheld += withheldFee(data)
@@ -130,7 +133,7 @@ async function readTokens(
   if (missing > 0n && hidden > 0 && before.hidden === 'balances') {
     if (allowConfidential) return { slot, accounts, owners, supply, program, decimals, withheld, confidential: missing }
     throw badRequest(
-      `${missing} raw units of ${mint} are in confidential balances of up to ${hidden} accounts, or the node left accounts out: nobody can tell which. Send allow_confidential: true to take the balances that can be read`,
+      `${missing} raw units of ${mint} are in confidential balances of up to ${hidden} accounts, or the node left accounts out; it cannot be told which. Send allow_confidential: true to take the balances that can be read`,
       { param: 'allow_confidential', details: { missing: missing.toString(), accounts: hidden } },
     )
   }
@@ -141,12 +144,12 @@ function addTo(owners: OwnerSums, owner: Uint8Array, amount: bigint, isFrozen: b
   try {
     owners.add(owner, amount, isFrozen)
   } catch (error) {
-    if (error instanceof RangeError) throw new UnbelievableAnswer(`it shows more than there can be: ${error.message}`)
+    if (error instanceof RangeError) throw new UnbelievableAnswer(`it shows more than can exist: ${error.message}`)
     throw error
   }
 }
 
-/** Key 1, owner 32, then who may update it: a byte for the kind, and an address (mpl-core, `AssetV1`). */
+/** Key 1, owner 32, then the update authority: a byte for its kind, and an address (mpl-core, `AssetV1`). */
 const [ASSET_OWNER_AT, AUTHORITY_AT, COLLECTION_AT, ASSET_BYTES] = [1, 33, 34, 66]
 const [KEY_ASSET, IN_COLLECTION] = [1, 2]
 

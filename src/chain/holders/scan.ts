@@ -1,4 +1,4 @@
-/** Lists the accounts of a program at one slot, and refuses every answer that is not plainly what was asked for. */
+/** Lists the accounts of a program at one slot, and refuses every answer that does not match the question. */
 import { ApiError, internal } from '../../platform/errors.ts'
 import { isAddress } from '../../solana/addresses.ts'
 import type { Chain } from '../connection.ts'
@@ -7,15 +7,15 @@ import { atSlot, NodeRefusal } from '../nodes/node-call.ts'
 import { nodeReason } from '../nodes/rpc-faults.ts'
 import { KeyTable } from './key-table.ts'
 
-/** Token accounts or assets that one reading takes at most. */
+/** Most token accounts or assets in one reading. */
 export const MOST_ACCOUNTS = 1_000_000
-/** Bytes of an account's data that are asked for at most, and of its whole entry as JSON. */
+/** Most bytes requested of an account's data, and most bytes of its whole entry as JSON. */
 export const MOST_SLICE_BYTES = 1_024
 const MOST_ITEM_BYTES = 4_096
 /** A million entries with the longest slices that tokens without extensions have. */
 const MOST_ANSWER_BYTES = 1_024 * 1_024 * 1_024
 const SCAN_MS = 180_000
-/** Base58 characters of an address at most. */
+/** Most base58 characters of an address. */
 const ADDRESS_CHARACTERS = 44
 
 export interface AccountScan {
@@ -28,7 +28,7 @@ export interface AccountScan {
   minSlot: number
 }
 
-/** An account as the scan gives it: the bytes of its slice, and of its whole data how many there are. */
+/** An account as the scan returns it: the bytes of its slice, and the length of its whole data. */
 export interface ScannedAccount {
   data: Buffer
   space: number
@@ -41,7 +41,7 @@ export class UnbelievableAnswer extends Error {
 
 /**
  * Calls `take` with each account, and returns the slot of all of them and their number. Throws internal_error with a
- * way out where the node refuses or cannot answer, UnbelievableAnswer for an account that does not belong there.
+ * remedy when the node refuses or cannot answer, UnbelievableAnswer for an account that does not belong to the answer.
  */
 export async function scanAccounts(
   chain: Pick<Chain, 'callLarge'>,
@@ -84,14 +84,14 @@ function scanned(account: unknown, program: string, slice: AccountScan['dataSlic
     throw unbelievable('an account without its data')
   }
   const bytes = Buffer.from(data[0], 'base64')
-  if (bytes.length > slice.length) throw unbelievable('more of an account than was asked for')
-  // Nodes before 1.14 do not say how long the data is; it is at least what they show.
+  if (bytes.length > slice.length) throw unbelievable('more of an account than was requested')
+  // Nodes before 1.14 do not report the length of the data; it is at least as long as what they show.
   const known = Number.isSafeInteger(space) ? (space as number) : slice.offset + bytes.length
   if (known < slice.offset + bytes.length) throw unbelievable('an account that is longer than it says')
   return { data: bytes, space: known }
 }
 
-/** Nodes refuse what they would have to search all of their accounts for. */
+/** Nodes refuse requests for which they would have to search all of their accounts. */
 const NOT_INDEXED = -32010
 const WAY_OUT =
   'set rpc-url to a node that lists the accounts of programs (getProgramAccounts), such as one of your own'

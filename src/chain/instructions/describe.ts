@@ -15,22 +15,22 @@ import {
   TOKEN_METADATA_INSTRUCTIONS,
 } from './tables.ts'
 
-/** One argument. Texts are those of the transaction, and unchecked. */
+/** One argument. Texts come from the transaction and are unchecked. */
 export interface InstructionArgument {
   name: string
   value: string
   /** What the value counts; null for anything else. */
   unit: 'lamports' | 'tokens' | null
-  /** For tokens: their mint, or an account that holds them; null where the instruction does not name one. */
+  /** For tokens: their mint, or an account that holds them; null if the instruction names none. */
   of: string | null
-  /** For tokens: the decimals that the instruction names; null where it does not. */
+  /** For tokens: the decimals that the instruction names; null if it does not. */
   decimals: number | null
 }
 
 export interface DescribedInstruction {
-  /** Null for an instruction that is not known. */
+  /** Null for an unknown instruction. */
   instruction: string | null
-  /** The roles of the accounts, in their order; null where one is not known. */
+  /** The roles of the accounts, in their order; null for an unknown role. */
   roles: (string | null)[]
   args: InstructionArgument[]
 }
@@ -81,7 +81,7 @@ function ofSolanaProgram(program: string, accounts: readonly string[], data: Uin
   if (decoded === null) return null
   const { type, ...values } = decoded.instruction as { type: string } & Record<string, unknown>
   const fields = Object.entries(values)
-  // An address that stands for two roles has them in the order of the decoder's fields.
+  // An address with two roles has them in the order of the decoder's fields.
   const roles = accounts.map((address, i) => {
     const own = fields.filter(([, value]) => value === address).map(([name]) => name)
     const before = accounts.slice(0, i).filter((earlier) => earlier === address).length
@@ -117,7 +117,7 @@ function byLayout(program: string, accounts: readonly string[], data: Uint8Array
 
 const wordsOf = (text: string): string[] => (text === '' ? [] : text.split(' '))
 
-/** Reads the arguments one after another; data that ends early ends them. */
+/** Reads the arguments one after another, and stops where the data ends early. */
 function readArgs(
   args: readonly string[],
   reader: ByteReader,
@@ -163,7 +163,10 @@ const [BASE, QUOTE] = [
   ['base_mint', 'token_a_mint'],
   ['quote_mint', 'token_b_mint'],
 ]
-/** Arguments that are raw units, and the accounts that tell of which mint: the mint itself, or one that holds them. */
+/**
+ * Arguments that are raw units, and the accounts that identify their mint: the mint itself, or an account that holds
+ * them.
+ */
 const HOLDERS: Readonly<Record<string, readonly string[]>> = {
   amount_in: PAID,
   amount_0: PAID,
@@ -183,7 +186,10 @@ const HOLDERS: Readonly<Record<string, readonly string[]>> = {
   max_amount: ['token_mint'],
 }
 
-/** Mode 2 of `swap2` names what is received first, and then the most that is paid (`SwapMode` of both Meteora programs). */
+/**
+ * Mode 2 of `swap2` has the received amount first, then the most that is paid (`SwapMode` of both Meteora
+ * programs).
+ */
 function withSwapMode(
   args: InstructionArgument[],
   holders: ReadonlyMap<string, string | undefined>,

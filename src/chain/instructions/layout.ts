@@ -1,13 +1,13 @@
 /** Layouts of instructions: their names, their accounts in order, and their first arguments. */
 
 /**
- * Instructions by the hex of their first bytes: name, names of the accounts, and `name:type` of the arguments up to the
- * first that is no plain value. Names are separated by spaces.
+ * Instructions by the hex of their first bytes: name, names of the accounts, and `name:type` of the arguments up to
+ * the first that is not a plain value. Names are separated by spaces.
  */
 export type InstructionTable = Readonly<Record<string, readonly [name: string, accounts: string, args: string]>>
 
 export interface ProgramLayout {
   table: InstructionTable
-  /** How many bytes of the data name the instruction. */
+  /** Number of bytes at the start of the data that identify the instruction. */
   prefixBytes: number
 }

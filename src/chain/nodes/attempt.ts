@@ -1,4 +1,4 @@
-/** Sends one request to one endpoint, judges what comes, and notes what that says about the endpoint. */
+/** Sends one request to one endpoint, judges the answer, and notes what it says about the endpoint. */
 import { whyUnanswered } from '../../platform/timing.ts'
 import type { PoolEndpoint } from './endpoint.ts'
 import { bodyFromSlot, isRecord, type NodeRequest } from './node-request.ts'
@@ -7,14 +7,14 @@ import { type AnswerVerdict, type Received, verdictOf } from './verdict.ts'
 
 /** What the parts of a pool share. */
 export interface PoolCore {
-  /** Name of the cluster for people. */
+  /** Display name of the cluster. */
   label: string
   endpoints: readonly PoolEndpoint[]
   book: SlotBook
   /** Milliseconds of a monotonic clock. */
   elapsed(): number
   wait(milliseconds: number): Promise<void>
-  /** Runs `act` after the given milliseconds, unless the returned function is called before. */
+  /** Runs `act` after the given milliseconds, unless the returned function is called first. */
   after(milliseconds: number, act: () => void): () => void
   ending: AbortSignal | undefined
 }
@@ -22,7 +22,7 @@ export interface PoolCore {
 /** The reason of an abort that says nothing about the endpoint: another one has answered. */
 export const OVERTAKEN = 'overtaken'
 
-/** Never rejects. A request that was aborted because another endpoint has answered blames nobody. */
+/** Never rejects. A request that was aborted because another endpoint answered does not count against this one. */
 export async function attempt(
   core: PoolCore,
   endpoint: PoolEndpoint,
@@ -46,33 +46,35 @@ export async function attempt(
   return noted(core, endpoint, heldAgainst(core, endpoint, request, { verdict, marks }), startedAt)
 }
 
-/** Turns an answer that is older than what was known before the request into a reason to ask another endpoint. */
+/** Turns an answer older than what was known before the request into a reason to ask another endpoint. */
 function heldAgainst(
   { book, elapsed }: PoolCore,
   endpoint: PoolEndpoint,
   request: NodeRequest,
   { verdict, marks }: { verdict: AnswerVerdict; marks: SlotMarks },
 ): AnswerVerdict {
-  // How far another chain is says nothing of this one.
+  // Slots of another chain say nothing about this one.
   if (verdict.kind !== 'answer' || verdict.slot === undefined || endpoint.isForeign) return verdict
   const { commitment, method } = request
   const { slot } = verdict
   const fit = book.note(endpoint.label, commitment, slot, { marks, now: elapsed() })
   if (fit === 'incredible') {
-    return { kind: 'elsewhere', blame: 'late', reason: 'it names a slot that nobody else has come near' }
+    return { kind: 'elsewhere', blame: 'late', reason: 'it names a slot far beyond that of every other endpoint' }
   }
   endpoint.sawSlot(commitment, slot, elapsed())
   if (marks[commitment] > 0) endpoint.seenBehind(marks[commitment] - slot, MOST_LAG_SLOTS, elapsed())
   if (fit !== 'current') {
     const reason =
-      fit === 'behind' ? `it is ${marks[commitment] - slot} slots behind` : 'it has not come as far as was reported'
+      fit === 'behind'
+        ? `it is ${marks[commitment] - slot} slots behind`
+        : 'it has not reached a slot that was reported before'
     return { kind: 'elsewhere', blame: 'late', reason }
   }
   if (method === 'getSignatureStatuses') noteStatuses(book, verdict.result)
   return verdict
 }
 
-/** What is reported as confirmed must be there in what is read next, whichever endpoint is asked. */
+/** Whatever was reported as confirmed must show in the next read, from any endpoint. */
 function noteStatuses(book: SlotBook, result: unknown): void {
   const { value } = isRecord(result) ? result : {}
   for (const status of Array.isArray(value) ? value : []) {
@@ -87,7 +89,7 @@ function noted(
   verdict: AnswerVerdict,
   startedAt: number,
 ): AnswerVerdict {
-  // What this process breaks off as it ends says nothing.
+  // Requests that this process aborts when it ends say nothing about the endpoint.
   if (ending?.aborted) return verdict
   const now = elapsed()
   if (verdict.kind === 'answer') endpoint.succeeded(now - startedAt)

@@ -1,4 +1,4 @@
-/** The nodes that the settings name, as what sends requests to them: directly to one, through a pool to several. */
+/** Sends requests to the configured nodes: directly to one, or through a pool to several. */
 import { setMaxListeners } from 'node:events'
 import { ApiError, internal } from '../../platform/errors.ts'
 import type { Log } from '../../platform/log.ts'
@@ -16,13 +16,13 @@ import type { NodePool, NodePoolOptions } from './pool.ts'
 import { createSignatureWaits, type OnSignature } from './signature-waits.ts'
 import { socketTargets } from './socket-urls.ts'
 
-/** What requests to a chain go through. */
+/** The ways by which requests reach a chain. */
 export interface NodeAccess {
   url: string
   /** For web3.js. */
   send: typeof fetch
   post: PostToNode
-  /** For answers that are read while they come. */
+  /** For answers that are read as they arrive. */
   stream: StreamFromNode
 }
 
@@ -30,9 +30,9 @@ export interface ConfiguredNodes {
   hasSeveralEndpoints: boolean
   /** Undefined for the embedded chain. */
   access: (() => Promise<NodeAccess>) | undefined
-  /** One node, at another URL than before or at the same one. */
+  /** Changes the one node's URL, or sets the same one again. */
   at(url: string): NodeAccess
-  /** Undefined where there is one node. */
+  /** Undefined with a single node. */
   witnesses: (<T>(read: (node: NodeCalls) => Promise<T>) => Promise<T[]>) | undefined
   reports(): EndpointReport[]
   onSignature: OnSignature | undefined
@@ -62,7 +62,7 @@ export function configuredNodes(config: Config, cluster: Cluster, options: Confi
   let last: NodeAccess | undefined
   let pool: NodePool | undefined
   let pooled: Promise<NodeAccess> | undefined
-  // What a test puts around requests has no WebSocket, and the embedded chain answers without a network.
+  // A test's wrapper of requests has no WebSocket, and the embedded chain answers without a network.
   const waits =
     first === undefined || options.around !== undefined
       ? undefined
@@ -81,14 +81,14 @@ export function configuredNodes(config: Config, cluster: Cluster, options: Confi
 
   async function openPool(url: string): Promise<NodeAccess> {
     const { createNodePool } = await import('./pool.ts')
-    // What is under way in the background must not keep a command from ending.
+    // Background work must not keep a command from ending.
     const either = ending === undefined ? closer.signal : AbortSignal.any([ending, closer.signal])
     setMaxListeners(0, either)
     const { text } = redactorOf(config)
     const onChange = ({ endpoint, state, slotLag, genesis, lastError }: EndpointReport) => {
       const fields = { endpoint, state, slot_lag: slotLag, genesis, reason: lastError && text(lastError) }
       if (state === 'ok') log.info(fields, 'an RPC endpoint is used')
-      else log.warn(fields, 'an RPC endpoint is left out')
+      else log.warn(fields, 'an RPC endpoint is not used')
     }
     const made = createNodePool(endpoints, { cluster, sendTo, streamFrom, onChange, ending: either, ...timing })
     pool = made
@@ -121,7 +121,7 @@ export function configuredNodes(config: Config, cluster: Cluster, options: Confi
   }
 }
 
-/** Removes the URL's credentials from the answers of a node that repeats them. */
+/** Removes the URL's credentials from answers, because some nodes repeat them. */
 function nodeFetch(
   url: string,
   redactor: Redactor,
@@ -132,7 +132,7 @@ function nodeFetch(
   return (_, init) => post(href, init)
 }
 
-/** The same for an answer that is read while it comes; its reader takes credentials out of errors. */
+/** The same for an answer that is read as it arrives; its reader removes credentials from errors. */
 function nodeStream(
   url: string,
   { headers, label }: { headers: RpcEndpoint['headers']; label: string | undefined },

@@ -1,22 +1,25 @@
-/** One RPC endpoint and its health: the circuit breaker, the pause that it asked for, and its running averages. */
+/** One RPC endpoint and its health: the circuit breaker, the pause that it requested, and its running averages. */
 
 import type { Commitment } from '../../solana/constants.ts'
 import type { EndpointState } from './states.ts'
 
 /** Failures in a row that open the circuit. */
 const OPENING_FAILURES = 3
-/** Pause before an endpoint that failed is tried again: the first one, and the longest after doubling. */
+/** Pause before a failed endpoint is tried again: the first one, and the longest after doubling. */
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
-/** Pause after a 429 without `Retry-After`; the longest that one can ask for, as a longer one may be an attack. */
+/**
+ * Pause after a 429 without `Retry-After`, and the longest pause that is accepted, because a longer one may be an
+ * attack.
+ */
 const FIRST_BUSY_PAUSE_MS = 500
 const LONGEST_BUSY_PAUSE_MS = 30_000
 const LONGEST_ASKED_PAUSE_MS = 300_000
-/** Successes in a row after which the next pause is the first one again. */
+/** Successes in a row after which the next pause starts from the shortest again. */
 const RECOVERED_AFTER = 10
 /** Share of the newest value in a running average. */
 const NEWEST_SHARE = 0.2
-/** Milliseconds after which an endpoint of another chain is asked again which one it is of. */
+/** Milliseconds after which an endpoint of another chain is asked for its genesis hash again. */
 const FOREIGN_RECHECK_MS = 60_000
 
 /** An endpoint as doctor, metrics and log show it. */
@@ -26,9 +29,9 @@ export interface EndpointReport {
   state: EndpointState
   weight: number
   genesis: string | null
-  /** Slots behind the furthest endpoint when it was last seen; null before. */
+  /** Slots behind the furthest endpoint when it last reported; null before. */
   slotLag: number | null
-  /** Running average of its answers; null before the first. */
+  /** Running average of its latency; null before the first answer. */
   latencyMs: number | null
   /** Share of failures among its last requests, 0 to 1. */
   errorRate: number
@@ -41,12 +44,12 @@ export class PoolEndpoint {
   readonly weight: number
   /** Sends a request to this endpoint alone, once. */
   readonly send: typeof fetch
-  /** Genesis hash that it answered when it was last checked. */
+  /** Genesis hash from its last check. */
   genesis: string | null = null
   isForeign = false
   slotLag: number | null = null
   isBehind = false
-  /** Slot of its newest bank, and when it was told. */
+  /** Slot of its newest bank, and when it was reported. */
   seen: { slot: number; at: number } | undefined
   latencyMs: number | null = null
   errorRate = 0
@@ -63,7 +66,7 @@ export class PoolEndpoint {
   readonly #onChange: (report: EndpointReport) => void
   #told: EndpointState = 'unchecked'
 
-  /** `onChange` receives the endpoint when it is down, late, of another chain, or well again. */
+  /** `onChange` receives the endpoint when it is down, late, of another chain, or healthy again. */
   constructor(
     { label, weight, send }: { label: string; weight: number; send: typeof fetch },
     onChange: (report: EndpointReport) => void = () => {},
@@ -76,13 +79,13 @@ export class PoolEndpoint {
 
   #tellChange(now: number): void {
     const state = this.state(now)
-    // A pause that it asked for is part of an ordinary day.
+    // A requested pause is ordinary and not reported.
     if (state === this.#told || state === 'paused') return
     this.#told = state
     this.#onChange(this.report(now))
   }
 
-  /** Whether requests may go there at the time: it is of the right chain, works, is not paused and not behind. */
+  /** Whether requests may go there now: it is of the right chain, works, is not paused and not behind. */
   isUsable(now: number): boolean {
     return this.canTake(now) && !this.isBehind
   }
@@ -92,20 +95,20 @@ export class PoolEndpoint {
     return this.genesis !== null && !this.isForeign && this.#openUntil === undefined && this.pausedUntil <= now
   }
 
-  /** Whether it must be checked before it is used, and may be by now. */
+  /** Whether it needs a check before use, and the check is due. */
   isDueForCheck(now: number): boolean {
     if (this.pausedUntil > now) return false
     if (this.isForeign) return now - this.#foreignAt >= FOREIGN_RECHECK_MS
     return this.#openUntil === undefined ? this.genesis === null : this.#openUntil <= now
   }
 
-  /** Earliest time at which it may be tried again; undefined where it never will be of its own. */
+  /** Earliest time at which it may be tried again; undefined if it never becomes usable by itself. */
   triableAt(now: number): number | undefined {
     if (this.isForeign) return undefined
     return Math.max(now, this.pausedUntil, this.#openUntil ?? now)
   }
 
-  /** Notes a whole answer that took so long. */
+  /** Notes a complete answer and its latency. */
   succeeded(milliseconds: number): void {
     const before = this.latencyMs
     this.latencyMs = before === null ? milliseconds : before + NEWEST_SHARE * (milliseconds - before)
@@ -120,7 +123,7 @@ export class PoolEndpoint {
     this.lastError = reason
     this.errorRate += NEWEST_SHARE * (1 - this.errorRate)
     this.#successes = 0
-    // An open circuit is closed, or opened for longer, by a check alone.
+    // Only a check closes an open circuit or keeps it open for longer.
     if (!isCheck && (++this.#failures < OPENING_FAILURES || this.#openUntil !== undefined)) return
     const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#opens)
     this.#opens = Math.min(this.#opens + 1, 10)
@@ -128,7 +131,7 @@ export class PoolEndpoint {
     this.#tellChange(now)
   }
 
-  /** Leaves it alone for as long as it asks, or for a pause that grows. */
+  /** Pauses it for as long as it requests, or for a pause that grows. */
   pause(reason: string, askedMs: number | undefined, now: number): void {
     this.lastError = reason
     const own = Math.min(LONGEST_BUSY_PAUSE_MS, FIRST_BUSY_PAUSE_MS * 2 ** Math.min(this.#busy++, 10))
@@ -136,7 +139,7 @@ export class PoolEndpoint {
     this.pausedUntil = Math.max(this.pausedUntil, now + pause)
   }
 
-  /** Notes the slot of an answer; by that of its newest bank endpoints are compared with each other. */
+  /** Notes the slot of an answer. Endpoints are compared by the slot of their newest bank. */
   sawSlot(commitment: Commitment, slot: number, now: number): void {
     if (commitment === 'processed') this.seen = { slot, at: now }
   }
@@ -148,7 +151,7 @@ export class PoolEndpoint {
     this.#tellChange(now)
   }
 
-  /** Notes which chain it is of, as a check has shown; it is used from then on, unless it is of another one. */
+  /** Notes the chain that a check has shown; the endpoint is used from then on, unless it is of another chain. */
   identified(genesis: string, isForeign: boolean, now: number): void {
     this.#openUntil = undefined
     this.#failures = 0

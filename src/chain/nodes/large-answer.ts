@@ -1,11 +1,14 @@
-/** Reads a JSON-RPC answer of any size piece by piece: the items of `result.value` one at a time, and the rest as a whole. */
+/**
+ * Reads a JSON-RPC answer of any size piece by piece: the items of `result.value` one at a time, and the remainder as
+ * a whole.
+ */
 import { turnsOf, withTimeout } from '../../platform/timing.ts'
 import { NodeRefusal } from './node-call.ts'
 
 export interface LargeCall {
   method: string
   params: readonly unknown[]
-  /** Most items, and most bytes of one item, of what is around them, and of the whole answer. */
+  /** Most items, and most bytes of one item, of the parts around the items, and of the whole answer. */
   most: { items: number; itemBytes: number; bytes: number }
   /** Milliseconds for the whole answer. */
   limitMs: number
@@ -14,26 +17,26 @@ export interface LargeCall {
 /** Sends a request and returns the answer before its body has been read. */
 export type StreamFromNode = (body: string, signal: AbortSignal) => Promise<Response>
 
-/** What reads large answers of a node: its requests, and what takes its URL out of its errors. */
+/** What reading large answers of a node needs: its requests, and the removal of its URL from its errors. */
 export interface LargeAnswers {
   stream: StreamFromNode
   redact(text: string): string
   ending: AbortSignal | undefined
 }
 
-/** There are more items, or more bytes in all, than were asked for. */
+/** The answer has more items or bytes than were allowed. */
 export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge'
 }
 
 /** Bytes around the items: the context, or an error. */
 const MOST_AROUND = 65_536
-/** Bytes that are read in one go, and milliseconds after which others get their turn. */
+/** Bytes that are read in one go, and milliseconds after which other requests get their turn. */
 const [SLICE_BYTES, TURN_MS] = [65_536, 8]
 
 /**
  * Calls `onItem` with each item of `result.value`, and returns the result with an empty `value`. Throws NodeRefusal for
- * an error of the node, AnswerTooLarge, TimeoutError, and an Error for an answer that breaks off or is not JSON-RPC.
+ * an error of the node, AnswerTooLarge, TimeoutError, and an Error for an answer that is cut off or is not JSON-RPC.
  */
 export function callLarge(
   { stream, redact, ending }: LargeAnswers,
@@ -69,7 +72,7 @@ function resultOf(text: string, status: number, redact: (text: string) => string
   if (typeof code === 'number') throw new NodeRefusal(code, redact(String(message).slice(0, 1_000)), data)
   if (status < 200 || status > 299) throw new Error(`it answers HTTP ${status}`)
   if (answer === undefined || !Object.hasOwn(answer, 'result')) {
-    throw new Error('its answer breaks off, or is not JSON-RPC')
+    throw new Error('its answer is cut off, or is not JSON-RPC')
   }
   return answer.result
 }
@@ -80,11 +83,11 @@ const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [0x7b, 0x7d, 0x5b, 
 const ITEM_DEPTH = 3
 const ITEMS_IN = 'result.value'
 
-/** Cuts the array at `result.value` into its items without holding more than one of them. */
+/** Cuts the array at `result.value` into its items, with only one of them in memory at a time. */
 class ItemScanner {
   readonly #most: LargeCall['most']
   readonly #onItem: (item: unknown) => void
-  /** Bytes around the items, and those of the item that is being read. */
+  /** Bytes around the items, and of the current item. */
   readonly #around: Buffer[] = []
   #aroundBytes = 0
   #item: Buffer[] = []
@@ -94,9 +97,9 @@ class ItemScanner {
   #depth = 0
   #inString = false
   #escaped = false
-  /** Whether the array whose items are given away is open. */
+  /** Whether the array of the items is open. */
   #inItems = false
-  /** The last string outside the items, and the names of the members that are open. */
+  /** The last string outside the items, and the names of the open members. */
   #string: number[] = []
   readonly #names: string[] = []
 
@@ -134,7 +137,7 @@ class ItemScanner {
           this.#give()
         } else if (this.#depth < ITEM_DEPTH) this.#inItems = false
       } else if (byte === COMMA && this.#inItems && this.#depth === ITEM_DEPTH) {
-        // The commas between items are no part of what is left.
+        // The commas between items do not belong to the remainder.
         this.#keepAround(bytes.subarray(from, at))
         from = at + 1
       }
@@ -148,7 +151,7 @@ class ItemScanner {
     return Buffer.concat(this.#around).toString('utf8')
   }
 
-  /** Returns the place of the last byte that belongs to the string, or of the last byte there is. */
+  /** Returns the place of the string's last byte, or of the chunk's last byte. */
   #throughString(bytes: Buffer, start: number): number {
     for (let at = start; at < bytes.length; at++) {
       const byte = bytes[at] ?? 0
@@ -174,8 +177,8 @@ class ItemScanner {
 
   #keepAround(part: Buffer): void {
     this.#aroundBytes += part.length
-    if (this.#aroundBytes > MOST_AROUND) throw new Error('its answer is not as it should be')
-    // The chunk may be used again by whoever reads the body.
+    if (this.#aroundBytes > MOST_AROUND) throw new Error('its answer is malformed')
+    // The reader of the body may reuse the chunk.
     if (part.length > 0) this.#around.push(Buffer.from(part))
   }
 

@@ -1,4 +1,4 @@
-/** Which endpoints belong to the pool: each is asked for its genesis hash before its first use, and after it was down. */
+/** Which endpoints belong to the pool: each is asked for its genesis hash before its first use, and after a failure. */
 import { internal } from '../../platform/errors.ts'
 import { withTimeout } from '../../platform/timing.ts'
 import { isGenesisHash } from '../../solana/genesis-hashes.ts'
@@ -10,11 +10,11 @@ import { MOST_LAG_SLOTS } from './slot-book.ts'
 
 /** Time for a check; an endpoint that takes longer is left out until it is checked again. */
 const CHECK_MS = 2_000
-/** Time between two rounds in which every endpoint is asked how far it is, while requests are made. */
+/** Time between two surveys, in which every endpoint is asked for its slot, while requests are made. */
 const SURVEY_MS = 5_000
-/** Age of a survey after which a request waits for the next one: nobody knows any more who is behind. */
+/** Age of a survey after which a request waits for the next one, because the lag of endpoints is unknown by then. */
 const STALE_SURVEY_MS = 15_000
-/** Slots that were told within this time can be compared. */
+/** Slots that were reported within this time can be compared. */
 const SAME_TIME_MS = 1_000
 
 const call = (method: string, params: readonly unknown[] = []) =>
@@ -23,17 +23,17 @@ const GENESIS = call('getGenesisHash')
 const SLOT = call('getSlot', [{ commitment: 'processed' }])
 
 export interface Membership {
-  /** Endpoints for a read, in the order in which they are tried; none where no one can be asked now. */
+  /** Endpoints for a read, in the order in which they are tried; none if no endpoint can be asked now. */
   readers(key: string): Promise<PoolEndpoint[]>
   /** Endpoints that take transactions, late ones included. */
   takers(key: string): Promise<PoolEndpoint[]>
   /** Checks every endpoint now. */
   checkAll(): Promise<void>
-  /** Resolves when nothing is under way in the background. */
+  /** Resolves when no background work is left. */
   settled(): Promise<void>
 }
 
-/** `known` is the genesis hash of a public cluster; without one the majority says which chain it is. */
+/** `known` is the genesis hash of a public cluster; without one the majority decides. */
 export function createMembership(core: PoolCore, known: string | undefined): Membership {
   const { endpoints, book, elapsed, ending } = core
   let expected = known
@@ -72,7 +72,10 @@ export function createMembership(core: PoolCore, known: string | undefined): Mem
     if (hasBegun) compareSlots()
   }
 
-  /** Settles on the chain of more than half of all endpoints: one that answers alone may be of another one. */
+  /**
+   * Settles on the chain of more than half of all endpoints, because a single one that answers may be of another
+   * chain.
+   */
   function decide(): void {
     if (expected !== undefined) return
     const hashes = endpoints.flatMap(({ genesis }) => genesis ?? [])
@@ -92,7 +95,7 @@ export function createMembership(core: PoolCore, known: string | undefined): Mem
     }
   }
 
-  /** Resolves when more than half of the endpoints were checked, or all that can be. Throws where they disagree. */
+  /** Resolves when more than half of the endpoints were checked, or all that can be. Throws when they disagree. */
   async function establish(): Promise<void> {
     if (!hasBegun) {
       establishing ??= firstChecks().finally(() => {
@@ -124,7 +127,7 @@ export function createMembership(core: PoolCore, known: string | undefined): Mem
     })
   }
 
-  /** Asks every endpoint how far it is. `most` resolves when more than half have answered, `all` at the end. */
+  /** Asks every endpoint for its slot. `most` resolves when more than half have answered, `all` at the end. */
   function survey(): { most: Promise<void>; all: Promise<void> } {
     surveyedAt = elapsed()
     const asked = endpoints.filter((endpoint) => endpoint.canTake(elapsed()))
@@ -142,7 +145,7 @@ export function createMembership(core: PoolCore, known: string | undefined): Mem
     return { most, all }
   }
 
-  /** Starts what is due. Waits for a survey only where the last one is so old that a request may meet anything. */
+  /** Starts due checks and surveys. Waits for a survey only if the last one is too old to rely on. */
   async function maintain(): Promise<void> {
     const now = elapsed()
     for (const endpoint of endpoints) {
@@ -161,7 +164,7 @@ export function createMembership(core: PoolCore, known: string | undefined): Mem
     const now = () => kinds.map((isKind) => endpoints.filter(isKind)).find(({ length }) => length > 0)
     const found = now()
     if (found !== undefined) return inOrder(found, key)
-    // Nobody else is left, so the request waits for the first that is found sound by a check.
+    // No other endpoint is left, so the request waits for the first that passes a check.
     const checks = [...checking.values()]
     await new Promise<void>((resolve) => {
       for (const each of checks) void each.then(() => now() !== undefined && resolve())
@@ -173,7 +176,8 @@ export function createMembership(core: PoolCore, known: string | undefined): Mem
   const isUsable = (endpoint: PoolEndpoint) => endpoint.isUsable(elapsed())
   const canTake = (endpoint: PoolEndpoint) => endpoint.canTake(elapsed())
   return {
-    // Answers of late endpoints are refused one by one; where nobody else is left, one may have caught up.
+    // Late answers are refused one by one, so late endpoints may be asked when no other is left: one may have caught
+    // up.
     readers: (key) => those(key, [isUsable, canTake]),
     takers: (key) => those(key, [canTake]),
     async checkAll() {

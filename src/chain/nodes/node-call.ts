@@ -1,4 +1,4 @@
-/** Makes one JSON-RPC call over the `fetch` of a chain, and keeps the whole error of a node that refuses it. */
+/** Makes one JSON-RPC call over the `fetch` of a chain, and preserves the whole error of a node that refuses it. */
 import type { Redactor } from '../../settings/redaction.ts'
 
 /** The error that the node answered, with its code and unchanged `data`. */
@@ -14,7 +14,7 @@ export class NodeRefusal extends Error {
   }
 }
 
-/** What can be asked over JSON-RPC: a chain, or one of its nodes. */
+/** A target of JSON-RPC calls: a chain, or one of its nodes. */
 export interface NodeCalls {
   /** Makes one call. Throws NodeRefusal, or an Error without any URL when there is no JSON-RPC answer. */
   call<T>(method: string, params: readonly unknown[]): Promise<T>

@@ -1,4 +1,4 @@
-/** A JSON-RPC request as the pool of endpoints sees it: what is asked, at which commitment, and from which slot on. */
+/** A JSON-RPC request as the pool of endpoints sees it: its method, commitment and lowest slot. */
 import type { Commitment } from '../../solana/constants.ts'
 
 export interface NodeRequest {
@@ -7,14 +7,14 @@ export interface NodeRequest {
   params: readonly unknown[]
   /** Commitment of the bank that answers. */
   commitment: Commitment
-  /** JSON-RPC's own, which an answer repeats. */
+  /** The JSON-RPC id, which an answer repeats. */
   id: unknown
   body: string
 }
 
 const COMMITMENTS: readonly unknown[] = ['processed', 'confirmed', 'finalized'] satisfies Commitment[]
 
-/** Reads a request's body; one that is no single call is passed on as it is. */
+/** Reads a request's body. One that is not a single call is passed on unchanged. */
 export function nodeRequest(body: string): NodeRequest {
   const opaque: NodeRequest = { method: 'batch', params: [], commitment: 'finalized', id: null, body }
   let call: { method?: unknown; params?: unknown; id?: unknown }
@@ -28,7 +28,7 @@ export function nodeRequest(body: string): NodeRequest {
   return { method: call.method, params, commitment: commitmentOf(call.method, params), id: call.id, body }
 }
 
-/** Validators read at `finalized` where nothing is asked; statuses are those of the newest bank (Agave, rpc.rs). */
+/** Validators read at `finalized` by default; statuses come from the newest bank (Agave, rpc.rs). */
 function commitmentOf(method: string, params: readonly unknown[]): Commitment {
   if (method === 'getSignatureStatuses') return 'processed'
   const asked = params
@@ -38,8 +38,8 @@ function commitmentOf(method: string, params: readonly unknown[]): Commitment {
 }
 
 /**
- * Where the configuration stands in the parameters of methods whose answer names no slot, so that only the node can tell
- * whether it is far enough (`minContextSlot`, in Agave's RpcContextConfig and its like).
+ * Place of the configuration in the parameters of methods whose answer names no slot. Only the node can tell whether
+ * it is far enough (`minContextSlot`, in Agave's RpcContextConfig and similar).
  */
 const CONFIG_AT: Readonly<Record<string, number>> = {
   getBlockHeight: 0,
@@ -48,7 +48,7 @@ const CONFIG_AT: Readonly<Record<string, number>> = {
   getSignaturesForAddress: 1,
 }
 
-/** The body with the lowest slot that may answer, where that is known and the method takes one. */
+/** Returns the body with the lowest slot that may answer, if it is known and the method takes one. */
 export function bodyFromSlot(request: NodeRequest, slot: number): string {
   const at = Object.hasOwn(CONFIG_AT, request.method) ? CONFIG_AT[request.method] : undefined
   if (at === undefined || slot <= 0) return request.body

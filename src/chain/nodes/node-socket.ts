@@ -1,11 +1,11 @@
-/** Subscriptions over an endpoint's WebSocket: they say when it is worth asking, and never what is true. */
+/** Subscriptions over an endpoint's WebSocket. They say only when to ask; the answer is read over HTTP. */
 import type { WebSocket } from 'ws'
 import { pause } from '../../platform/timing.ts'
 import { isRecord } from './node-request.ts'
 
-/** Signatures that are waited for at a time; further ones are found by asking alone. */
+/** Most signatures that are subscribed to at a time; further ones are found by polling. */
 export const MOST_SIGNATURES = 512
-/** Milliseconds after which nobody waits for a signature any more: its blockhash has long expired. */
+/** Milliseconds after which the wait for a signature ends, because its blockhash has long expired. */
 const SIGNATURE_LIFE_MS = 180_000
 /** Milliseconds without a subscription after which the connection is closed. */
 const IDLE_MS = 10_000
@@ -13,25 +13,25 @@ const CONNECT_MS = 5_000
 /** Pauses between two tries to connect: the first, and the longest after doubling. */
 const FIRST_RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 60_000
-/** Milliseconds after which a silent connection is tested, and within which it must answer. */
+/** Milliseconds after which an idle connection is tested, and within which it must answer. */
 const SILENCE_MS = 30_000
-/** Largest message in bytes; a notification of a signature or a slot has some hundred. */
+/** Largest message in bytes; a notification of a signature or a slot has a few hundred. */
 const LARGEST_MESSAGE = 16 * 1024
-/** Messages that are no JSON-RPC after which the endpoint is left. */
+/** Number of messages other than JSON-RPC after which the endpoint is dropped. */
 const MOST_NONSENSE = 20
 
-/** Where a WebSocket is. */
+/** Address of a WebSocket. */
 export interface SocketTarget {
   url: string
   headers: Readonly<Record<string, string>>
   /** Receives the slots of the endpoint's newest bank. */
   onSlot?: (slot: number) => void
-  /** Called when the endpoint takes a subscription. */
+  /** Called when the endpoint accepts a subscription. */
   onSubscribed?: () => void
 }
 
 export interface SocketOptions {
-  /** Where to connect, best first; asked before each try, which takes them in turn. */
+  /** Addresses to connect to, best first; read before each try, and tried in turn. */
   targets: () => readonly SocketTarget[]
   after?: (milliseconds: number, act: () => void) => () => void
   ending?: AbortSignal | undefined
@@ -46,14 +46,14 @@ export interface NodeSocket {
 interface Waiting {
   signature: string
   acts: Set<() => void>
-  /** Id of the subscription, once the endpoint has told it. */
+  /** Id of the subscription, once the endpoint has returned it. */
   subscription: number | undefined
   endLife: () => void
 }
 
 export function createNodeSocket({ targets, after = unreferenced, ending }: SocketOptions): NodeSocket {
   const waiting = new Map<string, Waiting>()
-  /** What was asked over the connection, by the id of the request. */
+  /** Open requests over the connection, by their ids. */
   const asked = new Map<number, Waiting>()
   let socket: WebSocket | undefined
   let connected: SocketTarget | undefined
@@ -92,7 +92,7 @@ export function createNodeSocket({ targets, after = unreferenced, ending }: Sock
       const options = { headers: target.headers, maxPayload: LARGEST_MESSAGE, handshakeTimeout: CONNECT_MS }
       made = new WebSocket(target.url, { ...options, perMessageDeflate: false, followRedirects: false })
     } catch {
-      // A URL that no WebSocket can have.
+      // The URL is not valid for a WebSocket.
       return disconnected(undefined)
     }
     socket = made
@@ -128,11 +128,11 @@ export function createNodeSocket({ targets, after = unreferenced, ending }: Sock
     if (isClosed) return
     cancelTimer()
     const pause = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures, 10))
-    // Many processes that lost one endpoint do not come back at one moment.
+    // The random part spreads the reconnects of many processes.
     cancelTimer = after(pause * (0.5 + Math.random() / 2), () => void connect())
   }
 
-  /** A connection that is silent for long is asked for a sign of life, and is left without one. */
+  /** Pings a connection that is idle for long, and drops it without an answer. */
   function heard(): void {
     cancelSilence()
     cancelSilence = after(SILENCE_MS, () => {
@@ -147,7 +147,7 @@ export function createNodeSocket({ targets, after = unreferenced, ending }: Sock
       if (++nonsense >= MOST_NONSENSE) socket?.terminate()
       return
     }
-    // Whoever says something sensible is worth staying with.
+    // A valid message resets the pauses between tries to connect.
     failures = 0
     const { id, result, method, params } = message
     const one = typeof id === 'number' ? asked.get(id) : undefined
@@ -239,14 +239,14 @@ function parsed(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** A wait for a WebSocket keeps no process alive. */
+/** A wait for a WebSocket does not keep the process alive. */
 function unreferenced(milliseconds: number, act: () => void): () => void {
   const timer = setTimeout(act, milliseconds)
   timer.unref()
   return () => clearTimeout(timer)
 }
 
-/** Whether the endpoint takes a subscription in time. */
+/** Whether the endpoint accepts a subscription in time. */
 export async function takesSubscriptions({ url, headers }: SocketTarget, timeoutMs: number): Promise<boolean> {
   let tell = (_: boolean) => {}
   const told = new Promise<boolean>((resolve) => {

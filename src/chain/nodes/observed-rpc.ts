@@ -1,4 +1,4 @@
-/** Sends JSON-RPC requests over HTTP as observed calls, and removes credentials from what comes back. */
+/** Sends JSON-RPC requests over HTTP as observed calls, and removes credentials from the answers. */
 import { type CallTarget, endpointOf, observeCall } from '../../platform/telemetry/calls.ts'
 import { rpcMethodOf, rpcOutcome } from '../../platform/telemetry/json-rpc.ts'
 import { ShuttingDown } from '../../platform/timing.ts'
@@ -33,8 +33,7 @@ export function observedRpc(
 }
 
 /**
- * The same for an answer that is read while it comes: the call ends with its head, and its errors are for its reader to
- * redact.
+ * The same for an answer that is read as it arrives: the call ends with its head, and its reader redacts its errors.
  */
 export function observedStream(
   service: CallTarget['service'],

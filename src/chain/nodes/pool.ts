@@ -17,25 +17,25 @@ import { sendToPool } from './sending-to-all.ts'
 import { SlotBook } from './slot-book.ts'
 import { socketTargets } from './socket-urls.ts'
 
-/** Endpoints that must agree before something is held to be absent or over. */
+/** Endpoints that must agree before something counts as absent or over. */
 const WITNESSES = 2
 
 export interface NodePool {
   send: typeof fetch
   post: PostToNode
-  /** The head of an answer of the first sound endpoint that gives one. */
+  /** Returns the head of the first answer of a sound endpoint. */
   stream: StreamFromNode
   /**
-   * Runs `read` at different endpoints that are not behind, with all calls of one run at the same endpoint. Returns two
-   * readings, or none where fewer answer, because one endpoint alone proves no absence.
+   * Runs `read` at different endpoints that are not behind, with all calls of one run at the same endpoint. Returns
+   * two readings, or none if fewer endpoints answer, because one endpoint alone proves no absence.
    */
   witnesses<T>(read: (node: NodeCalls) => Promise<T>): Promise<T[]>
   reports(): EndpointReport[]
-  /** Where WebSockets of sound endpoints may be; the slots that they tell are held against those of answers. */
+  /** Possible WebSocket addresses of sound endpoints. The slots that they report are compared with those of answers. */
   socketTargets(): SocketTarget[]
-  /** Checks every endpoint now, for those who want to see them all. */
+  /** Checks every endpoint now, to report on all of them. */
   checkAll(): Promise<void>
-  /** Resolves when nothing is under way in the background. */
+  /** Resolves when no background work is left. */
   settled(): Promise<void>
 }
 
@@ -43,9 +43,9 @@ export interface NodePoolOptions {
   cluster: { kind: ClusterKind; label: string }
   /** Sends a request to one endpoint, once. */
   sendTo: (endpoint: RpcEndpoint, label: string) => typeof fetch
-  /** Like `sendTo`, for an answer that is read while it comes; without it the answer comes as a whole. */
+  /** Like `sendTo`, for an answer that is read as it arrives; without it the answer arrives as a whole. */
   streamFrom?: NodePoolOptions['sendTo']
-  /** Receives an endpoint when it is down, late, of another chain, or well again. */
+  /** Receives an endpoint when it is down, late, of another chain, or healthy again. */
   onChange?: ((report: EndpointReport) => void) | undefined
   elapsed?: () => number
   wait?: ((milliseconds: number) => Promise<void>) | undefined
@@ -87,7 +87,7 @@ export function createNodePool(settings: readonly RpcEndpoint[], options: NodePo
     },
     async witnesses(read) {
       const sound = await members.readers(key())
-      // One that was behind may have caught up, which its answer shows.
+      // An endpoint that was behind may have caught up; its answer shows it.
       const left = [...new Set([...sound, ...(await members.takers(key()))])]
       const readings = await Promise.all(
         Array.from({ length: WITNESSES }, async () => {
@@ -126,7 +126,7 @@ export function createNodePool(settings: readonly RpcEndpoint[], options: NodePo
   }
 }
 
-/** Takes a slot that was told without a request, by which endpoints that lag are told sooner. */
+/** Takes a slot from a notification, so that endpoints that lag are recognized sooner. */
 function noteSlot({ book, elapsed }: PoolCore, endpoint: PoolEndpoint, slot: number): void {
   const now = elapsed()
   if (book.note(endpoint.label, 'processed', slot, { marks: book.marks(), now }) === 'incredible') return
@@ -140,7 +140,7 @@ async function postTo(core: PoolCore, endpoint: PoolEndpoint, body: string): Pro
   return { status: 200, text: verdict.text }
 }
 
-/** Returns the answer once its head is there, or why another endpoint is to be asked. */
+/** Returns the answer once its head has arrived, or why another endpoint must be asked. */
 async function openStream(
   { elapsed }: PoolCore,
   endpoint: PoolEndpoint,

@@ -1,4 +1,4 @@
-/** Reads from the pool: the first whole and current answer counts, and an endpoint that hesitates is overtaken. */
+/** Reads from the pool: the first complete and current answer counts, and a slow endpoint is overtaken by the next. */
 import { internal } from '../../platform/errors.ts'
 import { publishFailover } from '../../platform/telemetry/failovers.ts'
 import { SECOND_MS, withTimeout } from '../../platform/timing.ts'
@@ -13,7 +13,7 @@ export const CALL_MS = 8_000
 /** Rounds over the endpoints, and the pause after the first, which doubles. */
 const MOST_ROUNDS = 4
 const FIRST_WAIT_MS = 250
-/** Endpoints that must agree that they cannot answer before that is the answer. */
+/** Endpoints that must agree on an error before it is returned as the answer. */
 const AGREEING = 3
 /** An endpoint is overtaken after three times its usual latency, within these bounds. */
 const HESITATION = { usual: 250, times: 3, least: 500, most: 2_500 } as const
@@ -26,7 +26,7 @@ export interface Tried {
   verdict: EndpointRefusal
 }
 
-/** Returns the text of the answer. Throws internal_error where no endpoint gives one. */
+/** Returns the text of the answer. Throws internal_error if no endpoint gives one. */
 export async function readFromPool(
   core: PoolCore,
   members: Membership,
@@ -45,7 +45,7 @@ export async function readFromPool(
       return outcome
     }
     hasFailed = true
-    // What every endpoint says of itself, such as a method that none has, is no better a moment later.
+    // A retry does not help when every endpoint gives the same error, such as an unknown method.
     const isSettled = outcome.tried.length > 0 && outcome.tried.every(({ verdict }) => verdict.blame === 'none')
     return { tried: outcome.tried, isSettled }
   })
@@ -53,7 +53,7 @@ export async function readFromPool(
 
 type Round = { text: string; isError: boolean } | { tried: readonly Tried[]; isSettled: boolean }
 
-/** Runs rounds until one has an answer. What nobody can answer better ends as the JSON-RPC error that was told. */
+/** Runs rounds until one has an answer. If no endpoint does better, the JSON-RPC error is the answer. */
 export async function inRounds(
   core: PoolCore,
   round: (signal: AbortSignal) => Promise<Round>,
@@ -82,7 +82,7 @@ export async function inRounds(
   }
 }
 
-/** Milliseconds until another round makes sense; undefined where no endpoint may be asked again. */
+/** Milliseconds until another round makes sense; undefined if no endpoint may be asked again. */
 function pauseBefore({ endpoints, elapsed }: PoolCore, round: number): number | undefined {
   const now = elapsed()
   const times = endpoints.flatMap((endpoint) => endpoint.triableAt(now) ?? [])
@@ -90,7 +90,7 @@ function pauseBefore({ endpoints, elapsed }: PoolCore, round: number): number | 
   return Math.max(FIRST_WAIT_MS * 2 ** (round - 1), Math.min(...times) - now)
 }
 
-/** Says of every endpoint why it did not answer. */
+/** Says for every endpoint why it did not answer. */
 export function unanswered({ endpoints, elapsed, label }: PoolCore, tried: readonly Tried[]): Error {
   const now = elapsed()
   const reasons = endpoints.map((endpoint) => {
@@ -98,12 +98,12 @@ export function unanswered({ endpoints, elapsed, label }: PoolCore, tried: reado
     const last = tried.find((each) => each.endpoint === endpoint)?.verdict.reason ?? endpoint.lastError
     if (state === 'wrong-chain') return `${endpoint.label}: it is of another chain (genesis ${endpoint.genesis})`
     if (state !== 'paused') return `${endpoint.label}: ${last ?? 'no answer in time'}`
-    return `${endpoint.label}: it is left alone for another ${Math.ceil((endpoint.pausedUntil - now) / 1000)} s`
+    return `${endpoint.label}: it is paused for another ${Math.ceil((endpoint.pausedUntil - now) / 1000)} s`
   })
   return internal(`None of the ${endpoints.length} RPC endpoints of ${label} answers (${reasons.join('; ')})`)
 }
 
-/** Asks one endpoint after the other; the next one at once after a failure, and soon where one hesitates. */
+/** Asks one endpoint after the other: the next one at once after a failure, and soon if one is slow. */
 function firstAnswer(
   core: PoolCore,
   candidates: readonly PoolEndpoint[],

@@ -1,4 +1,4 @@
-/** Sends a transaction: the same bytes to every endpoint that takes them, with a preflight on one where it is asked for. */
+/** Sends a transaction: the same bytes to every endpoint that takes them, with a preflight on one if requested. */
 import { withTimeout } from '../../platform/timing.ts'
 import { decodeOnce } from '../../solana/messages.ts'
 import { attempt, type PoolCore } from './attempt.ts'
@@ -9,8 +9,8 @@ import { CALL_MS, inRounds, readFromPool, type Tried } from './reading.ts'
 import type { AnswerVerdict } from './verdict.ts'
 
 /**
- * Resolves as soon as one endpoint has taken the bytes; the others go on in the background. Throws internal_error where
- * none took them. Nothing is signed here: whoever sends again sends these bytes.
+ * Resolves as soon as one endpoint has taken the bytes; the others go on in the background. Throws internal_error if
+ * none took them. Nothing is signed here: a retry sends the same bytes.
  */
 export async function sendToPool(
   core: PoolCore,
@@ -24,7 +24,7 @@ export async function sendToPool(
   }
   const first = await readFromPool(core, members, request, key)
   if (first.isError) return isProcessed(first.text) ? taken(request, signature) : first.text
-  // One that has run it vouches for it; what the others make of it is not waited for.
+  // One successful preflight is enough; the answers of the others are not awaited.
   void sendToAll(core, members, withoutPreflight(request), { key, signature }).catch(() => undefined)
   return first.text
 }
@@ -68,7 +68,7 @@ function firstTaken(
     }
     ended(false)
     for (const endpoint of targets) {
-      // Each has its own time, which goes on after another one has taken the bytes.
+      // Each endpoint has its own time limit, even after another one has taken the bytes.
       void withTimeout(CALL_MS / 2, core.ending, (signal) => attempt(core, endpoint, request, signal))
         .catch((error: Error): AnswerVerdict => ({ kind: 'elsewhere', blame: 'failed', reason: error.message }))
         .then((verdict) => {
@@ -87,11 +87,11 @@ function firstTaken(
 const isOwn = (result: unknown, signature: string | undefined) =>
   typeof result === 'string' && (signature === undefined || result === signature)
 
-/** The answer of the endpoint that took it, or one like it where a transaction has landed before. */
+/** The answer of the endpoint that took it, or the same answer for a transaction that has already landed. */
 const taken = ({ id }: NodeRequest, signature: string | undefined, text = '') =>
   text === '' ? JSON.stringify({ jsonrpc: '2.0', id, result: signature }) : text
 
-/** Whether the error says that the transaction is in the chain already, which is what its sender wants. */
+/** Whether the error says that the transaction is already in the chain, so the sender's aim is reached. */
 function isProcessed(text: string): boolean {
   const { error } = JSON.parse(text) as { error?: { message?: unknown; data?: unknown } }
   const data = isRecord(error?.data) ? error.data.err : undefined
@@ -104,7 +104,7 @@ function withoutPreflight({ params, id }: NodeRequest): NodeRequest {
   return nodeRequest(JSON.stringify({ jsonrpc: '2.0', id, method: 'sendTransaction', params: sent }))
 }
 
-/** The signature that identifies the transaction; undefined where the bytes are not base64 of one. */
+/** The signature that identifies the transaction; undefined if the bytes are not base64 of a transaction. */
 function signatureOf({ params }: NodeRequest): string | undefined {
   const [bytes, config] = params
   if (typeof bytes !== 'string' || !isRecord(config) || config.encoding !== 'base64') return undefined

@@ -1,4 +1,4 @@
-/** What is known of how far the chain has come: by it, answers of endpoints that lag are told from current ones. */
+/** Records how far the chain has come, to distinguish answers of lagging endpoints from current ones. */
 import { COMMITMENT_DEPTH, type Commitment } from '../../solana/constants.ts'
 
 /**
@@ -8,16 +8,16 @@ import { COMMITMENT_DEPTH, type Commitment } from '../../solana/constants.ts'
 export const MOST_LAG_SLOTS = 24
 /** Slots that a chain may have made in a millisecond, at four times the speed of 250 ms slots. */
 const FASTEST_SLOTS_PER_MS = 1 / 62
-/** Slots that an endpoint may be ahead of what is known, beyond those that can have passed, without being doubted. */
+/** Slots by which an endpoint may exceed what is plausible without being doubted. */
 const LEEWAY_SLOTS = 150
-/** Slots by which all other endpoints may lag at the most: some hours. A greater lead takes a second endpoint. */
+/** Most slots by which all other endpoints may lag: some hours. A greater lead needs a second endpoint. */
 const MOST_LEAD_SLOTS = 20_000
-/** Milliseconds for which an endpoint must be ahead before it is believed alone. */
+/** Milliseconds for which an endpoint must be ahead before it is believed without a second one. */
 const CLAIM_MS = 2_000
-/** Age up to which what an endpoint told says where it is now: twice the time between two surveys. */
+/** Age up to which an endpoint's reported slot counts as its present one: twice the time between two surveys. */
 const RECENT_MS = 10_000
 
-/** The furthest slot by commitment at one moment; where none was seen, what follows from that of the newest bank. */
+/** The furthest slot by commitment at one moment; if none was seen, it is derived from that of the newest bank. */
 export type SlotMarks = Readonly<Record<Commitment, number>>
 
 interface Told {
@@ -28,24 +28,27 @@ interface Told {
 export type SlotFit = 'current' | 'behind' | 'early' | 'incredible'
 
 export class SlotBook {
-  /** Furthest slot that a bank of each commitment was seen at. */
+  /** Furthest slot of a bank that was seen for each commitment. */
   #seen: Record<Commitment, number> = { processed: 0, confirmed: 0, finalized: 0 }
   /** Newest slot of a transaction that was reported with this status: a later read must not miss its effects. */
   #reported: Record<'confirmed' | 'finalized', number> = { confirmed: 0, finalized: 0 }
   #seenAt = 0
-  /** Slots that are too far ahead to be believed at once, by who claims them since when. */
+  /** Slots too far ahead to be believed at once, with the endpoint that claims them and since when. */
   readonly #claims = new Map<string, { slot: number; at: number }>()
   /** Furthest slot of each endpoint that was believed, and when it last named one. */
   readonly #told = new Map<string, Told>()
-  /** Where endpoints were that were believed alone, until others have come as far: from there their lead is measured. */
+  /**
+   * Slots of endpoints that were believed without a second one, until others reach them; their lead is measured from
+   * there.
+   */
   readonly #leads = new Map<string, Told>()
-  /** Since when nobody has upheld the tip, while others agree on less. */
+  /** Since when no endpoint has supported the tip, while others agree on less. */
   #doubtedAt: number | undefined
   #hasBegun = false
 
   /**
-   * Begins with what the first endpoints said at one time; before that every answer counts. The furthest one is right,
-   * unless it leads by more than nodes ever lag.
+   * Starts with the slots of the first survey; before it every answer counts. The furthest slot is right, unless its
+   * lead is more than nodes ever lag.
    */
   begin(told: readonly { label: string; slot: number }[], now: number): void {
     const sorted = told.map(({ slot }) => slot).toSorted((a, b) => b - a)
@@ -59,7 +62,7 @@ export class SlotBook {
     }
   }
 
-  /** What is known now; a request takes it along, and its answer is held against it. */
+  /** What is known now. A request records it, and its answer is compared with it. */
   marks(): SlotMarks {
     const { processed, confirmed, finalized } = this.#seen
     const least = (commitment: Commitment) => Math.max(0, processed - 2 * COMMITMENT_DEPTH[commitment])
@@ -70,29 +73,30 @@ export class SlotBook {
     }
   }
 
-  /** The furthest slot of a processed bank that was seen; 0 before the first. */
+  /** Furthest slot of a processed bank that was seen; 0 before the first. */
   get tip(): number {
     return this.#seen.processed
   }
 
-  /** Lowest slot of a bank at the commitment that may answer: 0 where nothing is known. */
+  /** Lowest slot of a bank at the commitment that may answer: 0 if nothing is known. */
   floor(commitment: Commitment, marks: SlotMarks): number {
     return Math.max(0, marks[commitment] - MOST_LAG_SLOTS, this.#reportedAt(commitment))
   }
 
-  /** The finalized bank of a transaction that is only confirmed comes seconds later, and nobody waits for it. */
+  /** A transaction that is only confirmed is finalized seconds later; reads do not wait for that. */
   #reportedAt(commitment: Commitment): number {
     return commitment === 'finalized' ? this.#reported.finalized : Math.max(...Object.values(this.#reported))
   }
 
   /**
-   * Holds the slot of an answer against the marks of its request, and notes it. `behind` is too far behind the others,
-   * `early` before what this process has reported, `incredible` ahead of what can be, as long as nobody supports it.
+   * Compares the slot of an answer with the marks of its request, and notes it. `behind`: too far behind the others.
+   * `early`: before a slot that this process has reported. `incredible`: implausibly far ahead, and no other endpoint
+   * supports it.
    */
   note(by: string, commitment: Commitment, slot: number, { marks, now }: { marks: SlotMarks; now: number }): SlotFit {
     if (!this.#hasBegun) return 'current'
     if (!this.#isCredible(by, slot, now)) {
-      // What it told before is doubted too, and holds nobody else up.
+      // Its earlier slot is doubted too, and is not used to judge others.
       this.#told.delete(by)
       this.#leads.delete(by)
       return 'incredible'
@@ -110,12 +114,12 @@ export class SlotBook {
     return slot < this.#reportedAt(commitment) ? 'early' : 'current'
   }
 
-  /** What the endpoints but one have told. */
+  /** The slots of all endpoints but one. */
   #others(by: string): Told[] {
     return [...this.#told].flatMap(([other, told]) => (other === by ? [] : [told]))
   }
 
-  /** An endpoint is held against what the others told: against its own last slot it could climb without end. */
+  /** An endpoint is compared with the others: compared with its own last slot it could climb without limit. */
   #isCredible(by: string, slot: number, now: number): boolean {
     const others = this.#others(by)
     const known = others.length > 0 ? others : [{ slot: Math.max(...Object.values(this.#seen)), at: this.#seenAt }]
@@ -132,7 +136,7 @@ export class SlotBook {
         return false
       }
       if (now - own.at < CLAIM_MS) return false
-      // After a machine has slept, the only endpoint that answers is right, however far it has come.
+      // After the machine has slept, a single endpoint that answers is right, whatever its slot.
       const isAlone = others.every(({ at }) => at < own.at)
       const furthest = Math.max(...(others.length > 0 ? others : known).map((told) => told.slot))
       if (slot - furthest > MOST_LEAD_SLOTS && !isAlone) return false
@@ -141,7 +145,7 @@ export class SlotBook {
     return true
   }
 
-  /** Whether two endpoints are near each other far behind a tip that nobody else upholds, or that cannot be. */
+  /** Whether two endpoints agree on a slot far behind a tip that is implausible or that no other endpoint supports. */
   #isTipFalse(by: string, slot: number, now: number): boolean {
     const tip = this.#seen.processed
     if (tip - slot <= MOST_LAG_SLOTS) {
@@ -158,14 +162,14 @@ export class SlotBook {
     return now - this.#doubtedAt >= CLAIM_MS
   }
 
-  /** Takes these two for the furthest, and forgets what was further. */
+  /** Takes these two as the furthest, and forgets slots beyond them. */
   #fallBack(by: string, slot: number, now: number): void {
     const most = slot + MOST_LAG_SLOTS
     const supporting = this.#others(by).filter((told) => told.slot <= most)
     const tip = Math.max(slot, ...supporting.map((told) => told.slot))
     this.#seen = { processed: tip, confirmed: 0, finalized: 0 }
     const { confirmed, finalized } = this.#reported
-    // Behind what was reported nothing is read, unless that cannot have been.
+    // Reads never go behind a reported slot, unless that slot is implausible.
     if (Math.max(confirmed, finalized) - tip > MOST_LEAD_SLOTS) this.#reported = { confirmed: 0, finalized: 0 }
     this.#seenAt = now
     this.#doubtedAt = undefined

@@ -1,10 +1,10 @@
-/** Judges what an endpoint has sent: an answer, or a reason to ask another one. */
+/** Judges what an endpoint has sent: a usable answer, or a reason to ask another one. */
 import { retryAfterMs } from '../../platform/timing.ts'
 import { isRecord, type NodeRequest } from './node-request.ts'
 
 /**
- * What a failure says about the endpoint. `none`: it is sound, and another one may know more. `late`: it has not come as
- * far as the chain was seen. `busy`: it asks for a pause. `failed`: it does not work.
+ * What a failure says about the endpoint. `none`: it is sound, but another one may know more. `late`: it is behind the
+ * chain. `busy`: it requests a pause. `failed`: it does not work.
  */
 export type Blame = 'none' | 'late' | 'busy' | 'failed'
 
@@ -15,26 +15,27 @@ export type AnswerVerdict =
       blame: Blame
       /** Why, for people, without a URL. */
       reason: string
-      /** A JSON-RPC answer that is passed on where nobody has a better one. */
+      /** A JSON-RPC answer that is passed on if no endpoint has a better one. */
       text?: string
       retryAfterMs?: number | undefined
     }
 
 /**
- * Errors that another endpoint may not have. Codes of Agave (rpc-client-api/src/custom_error.rs) and of JSON-RPC; every
+ * Errors that another endpoint may not return. Codes of Agave (rpc-client-api/src/custom_error.rs) and of JSON-RPC;
+ * every
  * other error, such as -32002 (preflight) or -32602 (parameters), is an answer about the request.
  */
 const ELSEWHERE: ReadonlyMap<number, [Blame, string]> = new Map([
-  [-32001, ['none', 'it has no longer that block']],
-  [-32004, ['late', 'it has not that block yet']],
+  [-32001, ['none', 'it no longer has that block']],
+  [-32004, ['late', 'it does not have that block yet']],
   [-32005, ['late', 'it is behind the cluster']],
   [-32008, ['none', 'it has no snapshot']],
   [-32010, ['none', 'it does not index that key']],
   [-32011, ['none', 'it has no transaction history']],
   [-32012, ['failed', 'its scan of accounts failed']],
-  [-32014, ['late', 'it has not the status of that block yet']],
+  [-32014, ['late', 'it does not have the status of that block yet']],
   [-32016, ['late', 'it has not reached that slot']],
-  [-32019, ['failed', 'it does not reach its long-term storage']],
+  [-32019, ['failed', 'it cannot reach its long-term storage']],
   [-32601, ['none', 'it does not have that method']],
   [-32603, ['failed', 'it answers an internal error']],
   // Providers answer their own limits with HTTP's code, or with one beside JSON-RPC's.
@@ -77,7 +78,7 @@ export function verdictOf(request: NodeRequest, { status, headers, text }: Recei
   if (status === 429 || status === 503) {
     const reason = status === 429 ? 'it is busy (HTTP 429)' : 'it answers HTTP 503'
     const retryAfter = retryAfterMs(headers) ?? undefined
-    // Without a time, a 503 is as good as any other failure.
+    // A 503 without `Retry-After` is treated like any other failure.
     const blame = status === 429 || retryAfter !== undefined ? 'busy' : 'failed'
     return { kind: 'elsewhere', blame, reason, retryAfterMs: retryAfter }
   }
@@ -121,7 +122,7 @@ function resultVerdict(request: NodeRequest, text: string, result: unknown): Ans
   const slot = isRecord(context) ? context.slot : undefined
   if (!isSlot(slot) || !isWhole(request, value)) return incomplete()
   if (method === 'simulateTransaction' && isRecord(value) && value.err === 'BlockhashNotFound') {
-    // A bank that has not seen the blockhash yet says the same as one that has forgotten it.
+    // A bank that has not seen the blockhash yet answers like one that has forgotten it.
     return { kind: 'elsewhere', blame: 'none', reason: 'it does not know the blockhash', text }
   }
   return { kind: 'answer', text, result, slot, isError: false }
@@ -130,7 +131,7 @@ function resultVerdict(request: NodeRequest, text: string, result: unknown): Ans
 const incomplete = () => failed('it answers with parts missing')
 const isSlot = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
-/** Whether the answer has what a proxy that has lost its node leaves out; readers check the rest. */
+/** Whether the answer has the parts that a proxy without its node leaves out; readers check the other parts. */
 function isWhole({ method, params }: NodeRequest, value: unknown): boolean {
   if (value === undefined) return false
   const listed = params[0]

@@ -1,4 +1,4 @@
-/** Reads the whole body of an answer. One that breaks off or hangs within the body is a failure. */
+/** Reads the whole body of an answer. One that is cut off or stalls within the body is a failure. */
 
 const BODILESS = new Set([204, 205, 304])
 

@@ -1,4 +1,7 @@
-/** Derives program addresses, and keeps the latest, because the search for one costs more than the rest of a build. */
+/**
+ * Derives program addresses and caches the latest, because the search for one costs more than all other work of a
+ * build.
+ */
 import type { PublicKey } from '@solana/web3.js'
 import { addressOf } from '../../solana/addresses.ts'
 import { ASSOCIATED_TOKEN_PROGRAM } from '../../solana/program-ids.ts'
@@ -6,7 +9,7 @@ import { ASSOCIATED_TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 /** An entry takes some 500 bytes. */
 const MOST_KEPT = 2_048
 const kept = new Map<string, readonly [PublicKey, number]>()
-/** No byte of a seed, so that seeds stay apart in a name that joins them. */
+/** Not a byte of any seed, so that it separates seeds in a joined name. */
 const SEPARATOR = '\uffff'
 
 /** Returns the address of a key. Base58 of the same bytes is computed once. */

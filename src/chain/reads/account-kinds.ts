@@ -5,7 +5,7 @@ import type { AccountKind } from '../../solana/recipients.ts'
 import { atSlot, type NodeCalls } from '../nodes/node-call.ts'
 import { askNode } from '../nodes/rpc-faults.ts'
 
-/** Calls of one hundred accounts that are under way together. */
+/** Number of simultaneous calls of one hundred accounts. */
 const CALLS_AT_ONCE = 8
 
 export interface ReadingTerms {
@@ -14,7 +14,10 @@ export interface ReadingTerms {
   minContextSlot?: number
 }
 
-/** Hands each account over with the place of its address, null for none. Throws internal_error when the node fails. */
+/**
+ * Passes each account with the index of its address; null without an account. Throws internal_error when the node
+ * fails.
+ */
 export async function readAccountKinds(
   chain: NodeCalls,
   addresses: readonly string[],
@@ -37,7 +40,7 @@ function readPart(
   addresses: readonly string[],
   terms: ReadingTerms,
 ): Promise<(AccountKind | null)[]> {
-  // One byte tells whether there is data.
+  // One byte shows whether there is data.
   const options = { encoding: 'base64', dataSlice: { offset: 0, length: 1 }, ...terms }
   return askNode('Reading the owners of accounts', async () => {
     const result = await chain.call<unknown>('getMultipleAccounts', [addresses, options])

@@ -17,7 +17,7 @@ export const chainTimeOf = (account: { data: Uint8Array } | null): Promise<Chain
 
 /** Throws an Error when there is no account, as in the answer of a proxy without its node. */
 function decodeClock(account: { data: Uint8Array } | null): ChainTime {
-  if (account === null || account.data.length < CLOCK_BYTES) throw new Error('the node does not answer its clock')
+  if (account === null || account.data.length < CLOCK_BYTES) throw new Error('the node does not return the clock')
   const data = Buffer.from(account.data.buffer, account.data.byteOffset, account.data.byteLength)
   return {
     slot: Number(data.readBigUInt64LE(SLOT_AT)),

@@ -1,16 +1,19 @@
-/** Reads what a final transaction changed about the balances of its accounts, as the node recorded them before and after it. */
+/**
+ * Reads what a final transaction changed about the balances of its accounts, as the node recorded them before and
+ * after it.
+ */
 
 import { isAddress } from '../../solana/addresses.ts'
 import type { NodeCalls } from '../nodes/node-call.ts'
 import { executedOf, type HistoricTransaction, readAnswer } from './history.ts'
 
-/** What an account held of one token. */
+/** An account's balances of one token. */
 export interface HeldToken {
   mint: string
   /** The wallet that owns the account. */
   owner: string
   decimals: number
-  /** Raw units before and after the transaction; 0 where the account did not exist. */
+  /** Raw units before and after the transaction; 0 if the account did not exist. */
   before: bigint
   after: bigint
 }
@@ -20,7 +23,7 @@ export interface AccountBalances {
   /** Lamports before and after, the network fee included. */
   before: bigint
   after: bigint
-  /** Of a token account; two where it was closed and opened again for another mint. */
+  /** Set for a token account; two if it was closed and opened again for another mint. */
   holdings: HeldToken[]
 }
 
@@ -30,7 +33,7 @@ export interface ExecutedBalances extends HistoricTransaction {
   accounts: AccountBalances[]
 }
 
-/** A transaction names at most 64 accounts (SIMD-0385: 96 at the most); what an answer has beyond is no transaction. */
+/** A transaction names at most 64 accounts (SIMD-0385: 96); an answer with more is invalid. */
 const MOST_ACCOUNTS = 256
 
 /**
@@ -40,7 +43,7 @@ const MOST_ACCOUNTS = 256
 export const readBalances = (node: NodeCalls, signature: string): Promise<ExecutedBalances | null> =>
   readAnswer(node, signature, 'finalized', (answer) => balancesIn(answer, signature))
 
-/** The same from an answer of getTransaction in base64. Throws for one that has parts missing. */
+/** The same from an answer of getTransaction in base64. Throws if parts are missing. */
 export function balancesIn(answer: unknown, signature: string): ExecutedBalances {
   const executed = executedOf(answer, signature)
   const { meta } = answer as { meta: Record<string, unknown> }

@@ -6,7 +6,7 @@ type HeightNode = NodeCalls
 
 export interface Heights {
   slot: number
-  /** Number of blocks before the present one, which skipped slots do not add to. */
+  /** Number of blocks before the present one; skipped slots do not count. */
   block_height: number
 }
 

@@ -31,7 +31,7 @@ export interface ListOptions {
   before?: string | undefined
   /** Ends before this signature, unless the node does not know it. */
   until?: string | undefined
-  /** Slot that the node must have reached, because one that lags would leave out what it has not seen. */
+  /** Slot that the node must have reached, because a lagging node would leave out newer transactions. */
   minSlot?: number | undefined
   limit?: number
 }
@@ -60,7 +60,7 @@ function listedSignature(row: unknown): ListedSignature {
   return { signature, slot: slot as number, at, isFinal, isFailed: err !== null && err !== undefined }
 }
 
-/** The chain's time of a block in Unix milliseconds, or null where the node has none. */
+/** The chain's time of a block in Unix milliseconds, or null if the node has none. */
 const millisecondsOf = (blockTime: unknown): number | null =>
   Number.isSafeInteger(blockTime) ? (blockTime as number) * SECOND_MS : null
 
@@ -76,12 +76,15 @@ export interface HistoricTransaction {
   inner: ReadonlyMap<number, readonly CompiledInstruction[]>
 }
 
-/** What a node answers for one transaction cannot be read here, while others may be. */
+/** The answer for one transaction cannot be read here; those for others may be readable. */
 export class UnreadableTransaction extends Error {
   override readonly name = 'UnreadableTransaction'
 }
 
-/** The transaction is of a version that was not asked for (Agave, JSON_RPC_SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION). */
+/**
+ * The transaction has a version that was not requested (Agave,
+ * JSON_RPC_SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION).
+ */
 const UNSUPPORTED_VERSION = -32015
 
 /**
@@ -93,7 +96,9 @@ export async function readExecuted(node: HistoryNode, signature: string): Promis
   return readAnswer(node, signature, 'confirmed', (answer) => executedOf(answer, signature))
 }
 
-/** Reads one transaction at a commitment as `decode` makes it; null where the node does not have it. Throws as above. */
+/**
+ * Reads one transaction at a commitment with `decode`; null if the node does not have it. Throws as above.
+ */
 export async function readAnswer<T>(
   node: HistoryNode,
   signature: string,
@@ -119,7 +124,7 @@ export async function readAnswer<T>(
   }
 }
 
-/** Decodes a node's answer for one transaction. Throws where it is another one, or has parts missing. */
+/** Decodes a node's answer for one transaction. Throws for another transaction, and if parts are missing. */
 export function executedOf(answer: unknown, wanted: string): HistoricTransaction {
   const { slot, transaction, meta, blockTime } = fieldsIn(answer)
   const text = Array.isArray(transaction) ? transaction[0] : undefined
@@ -169,7 +174,7 @@ function innerInstruction(instruction: unknown, keys: number): CompiledInstructi
   if (!isIndex(programIdIndex) || !areIndexes || typeof data !== 'string') {
     throw new Error('it answers with parts missing')
   }
-  // Inner instructions have their data in base58 whatever encoding was asked for (Agave, UiInnerInstructions).
+  // Inner instructions have their data in base58 whatever encoding was requested (Agave, UiInnerInstructions).
   const bytes = decodeBase58(data)
   return { programIdIndex: programIdIndex as number, accounts: Uint8Array.from(accounts), data: bytes }
 }
@@ -180,7 +185,10 @@ export function executionOrder({ message, inner }: HistoricTransaction): Decoded
   return { ...message, instructions }
 }
 
-/** Returns the same with the message's own instructions first, as those of a transaction that was followed by its bytes. */
+/**
+ * Returns the same with the message's own instructions first, in the order of a transaction that is followed by its
+ * bytes.
+ */
 export function ownFirst({ message, inner }: HistoricTransaction): DecodedMessage {
   const calls = [...inner].sort(([one], [other]) => one - other).flatMap(([, each]) => each)
   return { ...message, instructions: [...message.instructions, ...calls] }

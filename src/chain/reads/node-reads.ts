@@ -1,4 +1,4 @@
-/** Reads of a node that most work is made of: accounts, and trial runs of transactions. Every field of an answer is checked. */
+/** The most frequent reads of a node: accounts, and trial runs of transactions. Every field of an answer is checked. */
 import type { TransactionError } from '@solana/web3.js'
 import type { ChainAccount } from '../../solana/accounts.ts'
 import { isAddress } from '../../solana/addresses.ts'
@@ -30,11 +30,11 @@ export interface TrialRun {
   logs: string[] | null
   unitsConsumed?: number
   returnData?: { programId: string; data: [string, 'base64'] } | null
-  /** Accounts after the run, in the order in which they were asked for; null where the node shows none. */
+  /** Accounts after the run, in the order of the request; null if the node shows none. */
   accounts: (NodeAccount | null)[] | null
   /** As the node shows them, unchecked. */
   innerInstructions?: unknown
-  /** Bytes that the accounts count by SIMD-0186. Older nodes do not report it. */
+  /** Total bytes of the accounts by SIMD-0186. Older nodes do not report it. */
   loadedAccountsDataSize?: number | null
 }
 

@@ -3,16 +3,16 @@
 import type { NodeCalls } from '../nodes/node-call.ts'
 
 /**
- * One sample a minute (`getRecentPerformanceSamples` of Agave's RPC): a few smooth out a slow minute, and are no burden.
+ * One sample a minute (`getRecentPerformanceSamples` of Agave's RPC): a few smooth out a slow minute at little cost.
  */
 const SAMPLES = 5
 /**
- * What is shorter or longer is an error of the node's: SIMD-0525 goes from 400 ms down to 200 ms in four steps, and an
- * outage shows no pace.
+ * Values outside are errors of the node: SIMD-0525 goes from 400 ms down to 200 ms in four steps, and an outage shows
+ * no slot time.
  */
 const [LEAST_MS, MOST_MS] = [20, 10_000]
 const LONGEST_SAMPLE_SECONDS = 86_400
-/** Milliseconds for which a measurement, and the lack of one, are taken as they are. */
+/** Milliseconds for which a measurement, or the lack of one, is cached. */
 const [MEASURED_FOR_MS, MISSING_FOR_MS] = [60_000, 5_000]
 
 export type SlotNode = NodeCalls
@@ -26,8 +26,8 @@ interface Measurement {
 const measured = new WeakMap<SlotNode, Measurement>()
 
 /**
- * Returns milliseconds per slot, measured anew at most once a minute for each chain. Null where the node does not say:
- * it fails, is too young for a sample, or answers what cannot be.
+ * Returns milliseconds per slot, measured at most once a minute for each chain. Null if the node fails, has no sample
+ * yet, or answers an impossible value.
  */
 export function readSlotTime(node: SlotNode, now: () => number = () => performance.now()): Promise<number | null> {
   const known = measured.get(node)

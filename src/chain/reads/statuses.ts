@@ -60,8 +60,10 @@ export async function readStatuses(
 }
 
 /**
- * Returns the error of a status, or null for a transaction that was executed without one. A transaction can be in a block
- * without having been executed, because its payer could not pay (SIMD-0290): its status then has the error, and it moved
+ * Returns the error of a status, or null for a transaction that was executed without one. A transaction can be in a
+ * block
+ * without having been executed, because its payer could not pay (SIMD-0290): its status then has the error, and it
+ * moved
  * nothing. Either member is believed, so that a node that leaves out one of them confirms nothing.
  */
 function errorOf({ err, status }: SignatureStatus & { status?: unknown }): unknown {
@@ -77,8 +79,8 @@ export interface Ended {
 }
 
 /**
- * Whether a blockhash can no longer be used, at the finalized commitment. One that the node has not seen yet is read as
- * ended too.
+ * Whether a blockhash can no longer be used, at the finalized commitment. A blockhash that the node has not seen yet
+ * also counts as ended.
  */
 export async function readBlockhashEnd(node: StatusNode, blockhash: string): Promise<Ended> {
   const { slot, value } = await askNode('Reading a blockhash', async () =>

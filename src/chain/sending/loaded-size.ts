@@ -1,4 +1,7 @@
-/** The size of the accounts that a transaction loads, which a transaction of version 1 must set a limit for (SIMD-0385). */
+/**
+ * The size of the accounts that a transaction loads, which a transaction of version 1 must set a limit for
+ * (SIMD-0385).
+ */
 
 import { addressOf } from '../../solana/addresses.ts'
 import { ACCOUNTS_PER_CALL, KEY_BYTES, LOADED_ACCOUNT_BYTES, MAX_LOADED_BYTES } from '../../solana/constants.ts'
@@ -8,7 +11,8 @@ import type { NodeCalls } from '../nodes/node-call.ts'
 /** The cluster counts in pages of 32 KiB. */
 const PAGE_BYTES = 32 * 1024
 /**
- * An upgradeable program's account names the one with the code, which is loaded with it (SIMD-0186): it begins with this
+ * An upgradeable program's account names the one with the code, which is loaded with it (SIMD-0186): it begins with
+ * this
  * tag, then has the address of its code.
  */
 const PROGRAM_TAG = 2
@@ -16,7 +20,7 @@ const TAG_BYTES = 4
 
 /**
  * Returns the limit for so many bytes: a tenth more, because accounts and programs may grow before the transaction
- * lands, and a page for accounts that are not there yet.
+ * lands, and a page for accounts that do not exist yet.
  */
 export function loadedLimitOf(bytes: number): number {
   const pages = Math.ceil((bytes * 11) / 10 / PAGE_BYTES) + 1
@@ -24,7 +28,7 @@ export function loadedLimitOf(bytes: number): number {
 }
 
 /**
- * Returns the bytes that these accounts count now by SIMD-0186, or null when the node does not tell their sizes. Each
+ * Returns the bytes that these accounts count now by SIMD-0186, or null when the node does not report their sizes. Each
  * address must be given once.
  */
 export async function readLoadedSize(chain: NodeCalls, addresses: readonly string[]): Promise<number | null> {
@@ -56,7 +60,7 @@ function codeAddressOf(account: ShownAccount | null): string | null {
   return head.length < TAG_BYTES + KEY_BYTES ? null : addressOf(head.subarray(TAG_BYTES, TAG_BYTES + KEY_BYTES))
 }
 
-/** Returns null where the answer has another form, or accounts without their sizes. */
+/** Returns null if the answer has another form, or accounts without their sizes. */
 async function shownAccounts(chain: NodeCalls, addresses: readonly string[]): Promise<(ShownAccount | null)[] | null> {
   if (addresses.length === 0) return []
   if (addresses.length > ACCOUNTS_PER_CALL) return null

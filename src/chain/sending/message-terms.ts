@@ -69,7 +69,7 @@ function toldSize(run: TrialRun | null): number | null {
   return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : null
 }
 
-/** A node that does not tell the sizes gives no reason to refuse: the largest limit costs nothing but priority. */
+/** A node that does not report the sizes is no reason to refuse: the largest limit costs only priority. */
 const sizeOf = (chain: NodeCalls, transaction: Uint8Array): Promise<number | null> =>
   readLoadedSize(chain, namedAddresses(transaction)).catch(() => null)
 

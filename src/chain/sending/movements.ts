@@ -1,4 +1,7 @@
-/** Reads the movement of a transaction: simulates it, reads its accounts before and after, and computes the result by the policy. */
+/**
+ * Reads the movement of a transaction: simulates it, reads its accounts before and after, and computes the result by
+ * the policy.
+ */
 
 import { internal } from '../../platform/errors.ts'
 import {
@@ -89,7 +92,7 @@ async function assetRelease(
   return { asset, before: old, after: now }
 }
 
-/** Returns null for an account that is no readable asset. The policy then permits no release. */
+/** Returns null for an account that is not a readable asset. The policy then permits no release. */
 async function assetSnapshot(address: string, account: ChainAccount | null): Promise<AssetSnapshot | null> {
   const content = await decodeAsset(address, account).catch(() => null)
   return content?.kind === 'asset' ? content.asset : null

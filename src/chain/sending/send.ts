@@ -18,13 +18,13 @@ interface Trial {
 export interface Preflight {
   /** Slot of the node's bank. */
   slot: number
-  /** Whether the transaction has already landed by another way, so that it need not be sent. */
+  /** Whether the transaction has already landed by other means and need not be sent. */
   landed: boolean
 }
 
 /**
- * Whether a preflight checks the signatures of what it runs, so that nobody else has to: the embedded chain runs nothing
- * without. A node of somebody else is not relied on for that.
+ * Whether a preflight checks the signatures, so that no separate check is needed. The embedded chain always does;
+ * other nodes are not trusted with it.
  */
 export const preflightChecksSignatures = ({ cluster }: Pick<Chain, 'cluster'>): boolean => cluster.kind === 'embedded'
 
@@ -46,7 +46,7 @@ export async function preflight(node: SendingNode, transaction: DecodedTransacti
   })
   const { err, logs } = value
   if (err === null || err === undefined) return { slot, landed: false }
-  // Agave before 3.1 refused the call instead of telling it as the error of the run; neither says whose it is.
+  // Agave before 3.1 refused the call instead of reporting it as the run's error; neither says whose signature it is.
   if (err === 'SignatureFailure') requireValidSignatures(transaction, param)
   if (err === 'AlreadyProcessed') return { slot, landed: true }
   // A validator checks the age of the blockhash first, and forgets processed transactions within minutes.

@@ -40,8 +40,8 @@ export async function simulateDecoded(node: NodeCalls, transaction: DecodedTrans
 }
 
 /**
- * Returns the lamports that the node tells for the message with a fresh blockhash, or null where it does not tell them
- * exactly. A version 1 message states its priority fee, so that no node can hide it and none has to know it (SIMD-0385).
+ * Returns the fee in lamports that the node reports for the message with a fresh blockhash, or null if it is not
+ * exact. A version 1 message states its priority fee, so no node can hide it or needs to know it (SIMD-0385).
  */
 async function readFee(node: NodeCalls, transaction: DecodedTransaction): Promise<string | null> {
   const { message } = transaction

@@ -20,7 +20,7 @@ export function decodeTransaction(base64: string, param = 'transaction'): Decode
   const most = maxBytesOf(bytes)
   if (bytes.length > most && !looksBase58(base64)) {
     throw badRequest(
-      `${param}: a transaction ${isVersion1(bytes) ? 'of version 1' : 'before version 1'} has at most ${most.toLocaleString('en')} bytes, this has ${bytes.length.toLocaleString('en')}`,
+      `${param}: a transaction ${isVersion1(bytes) ? 'of version 1' : 'before version 1'} has at most ${most.toLocaleString('en')} bytes, this one has ${bytes.length.toLocaleString('en')}`,
       { param },
     )
   }
@@ -41,7 +41,7 @@ export function decodeSigned(base64: string, param = 'transaction'): DecodedTran
 }
 
 /**
- * Decodes a transaction with all of its signatures, which are still to be checked. Throws bad_request naming the
+ * Decodes a transaction with all of its signatures, without checking them. Throws bad_request naming the
  * missing signers.
  */
 export function decodeWithSignatures(base64: string, param = 'transaction'): DecodedTransaction {

@@ -48,7 +48,7 @@ export async function compileUnsigned(
   return { transaction, requiredSigners: signers.map(addressOf) }
 }
 
-/** Returns bad_request. What version 0 has no room for, and version 1 has, names that way out. */
+/** Returns bad_request. It suggests version 1 if only version 0 lacks the room. */
 function tooLarge(bytes: number, most: number) {
   const next = bytes <= MAX_V1_TRANSACTION_BYTES ? `, or send tx_version 1 (${MAX_V1_TRANSACTION_BYTES} bytes)` : ''
   return badRequest(`The transaction is larger than the ${most} bytes that the chain takes: shorten the texts${next}`)

@@ -23,7 +23,7 @@ export function encodePublicKey(text: unknown, encoding: 'base64' | 'hex'): stri
 /** Returns a verifier for signatures of one address. Throws for an invalid address. */
 export function signatureVerifier(address: string): (message: Uint8Array, signature: unknown) => boolean {
   const bytes = parsePublicKey(address)
-  if (bytes === undefined) throw new Error(`${address} is no address`)
+  if (bytes === undefined) throw new Error(`${address} is not an address`)
   const key = publicKeyOf(bytes)
   return (message, signature) => {
     if (!(signature instanceof Uint8Array) || signature.length !== SIGNATURE_BYTES) return false

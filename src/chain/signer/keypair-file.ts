@@ -39,7 +39,9 @@ export function readKeypairFile(file: string): KeyPair {
   return keyPairFrom(numbers, badContent)
 }
 
-/** Says what a text is that people take for a keypair file; undefined where it may be one. Nothing of it is quoted. */
+/**
+ * Says what a text is that is often mistaken for a keypair file; undefined if it may be one. The text is not quoted.
+ */
 export function otherKeyText(text: string): string | undefined {
   if (text.includes('\0') || text.startsWith('\ufffd')) return 'is UTF-16: save it as UTF-8'
   const plain = text.trim().replace(/^"(.*)"$/, '$1')
@@ -53,11 +55,11 @@ export function otherKeyText(text: string): string | undefined {
 
 /** Converts 64 integers, seed then public key, to a key pair. Throws the error that `refuse` returns for a reason. */
 export function keyPairFrom(numbers: unknown, refuse: (what: string) => Error): KeyPair {
-  if (!Array.isArray(numbers)) throw refuse('holds no JSON array')
+  if (!Array.isArray(numbers)) throw refuse('is not a JSON array')
   if (numbers.length === 32) throw refuse('holds 32 integers: the public key, its second half, is missing')
   if (numbers.length !== 64) throw refuse(`holds ${numbers.length} entries, not 64`)
   const wrong = numbers.findIndex((byte) => !Number.isInteger(byte) || byte < 0 || byte > 255)
-  if (wrong >= 0) throw refuse(`holds an entry that is no integer from 0 to 255, at place ${wrong + 1}`)
+  if (wrong >= 0) throw refuse(`holds an entry that is not an integer from 0 to 255, at place ${wrong + 1}`)
   const bytes = Uint8Array.from(numbers as number[])
   const pair = keyPairOf(bytes.subarray(0, 32))
   const fits = Buffer.from(pair.publicKey).equals(bytes.subarray(32))

@@ -34,7 +34,7 @@ export function faultText(provider: RemoteProvider, { fault, signed, answer }: P
     case 'status':
       return `answered HTTP ${fault.status}: ${statusAdvice(fault.status) ?? onStatus(fault.status)}`
   }
-  if (signed === 'no') return `was asked nothing: ${unusable}`
+  if (signed === 'no') return `was not called: ${unusable}`
   const why = answer === undefined ? undefined : provider.explain?.(answer)
   return `answered with no signature that can be read${why === undefined ? '' : `: ${why}`}`
 }
@@ -44,6 +44,6 @@ function statusAdvice(status: number): string | undefined {
   if (status === 429) return 'it takes no more requests for now, try again later'
   if (status === 503) return 'it is not available for now, try again later'
   if (status >= 500) return 'it failed, see its own log'
-  if (status < 400) return 'it leads elsewhere, and no token is carried there; set its final address'
+  if (status < 400) return 'it redirects, and no token is sent to another address; set the final address'
   return undefined
 }

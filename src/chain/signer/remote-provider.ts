@@ -1,4 +1,4 @@
-/** What a provider of signatures is to a remote signer. */
+/** What a remote signer needs of a provider. */
 import type { ProviderCall } from './provider-requests.ts'
 import type { ProviderName } from './types.ts'
 

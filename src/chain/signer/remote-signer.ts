@@ -104,6 +104,6 @@ function callFailureText(
   timeoutMs: number,
 ): string {
   if (error instanceof TimeoutError) return `gave no answer within ${timeoutMs} ms`
-  if (error instanceof ShuttingDown) return 'was not waited for: the service is shutting down'
+  if (error instanceof ShuttingDown) return 'did not answer in time: the service is shutting down'
   return call === undefined ? 'was asked nothing' : faultText(provider, call)
 }

@@ -20,7 +20,7 @@ export function requiredHeaderSetting(config: Config, name: TextSetting): string
   const value = requiredSetting(config, name)
   if (!/^[\x21-\x7e]+$/.test(value)) {
     throw new ConfigError(
-      `${name} holds a space, a line break or another character that no token has; ${howToSet(config, name)}`,
+      `${name} holds a space, a line break or another character that tokens never have; ${howToSet(config, name)}`,
     )
   }
   return value
@@ -46,7 +46,7 @@ export function requiredUrlSetting(config: Config, name: TextSetting): string {
 export function publicKeySetting({ values }: Config): string | undefined {
   const address = values['signer.public-key']
   if (address !== undefined && parsePublicKey(address) === undefined) {
-    throw new ConfigError('signer.public-key is no Solana address: it must be the base58 of 32 bytes')
+    throw new ConfigError('signer.public-key is not a Solana address: it must be the base58 of 32 bytes')
   }
   return address
 }

@@ -1,4 +1,7 @@
-/** Reads what a pool of DAMM v2 has earned since its beginning: Meteora's part, and that of the positions of some wallets. */
+/**
+ * Reads what a pool of DAMM v2 has earned since it was created: Meteora's part, and that of the positions of some
+ * wallets.
+ */
 
 import { notFound } from '../../../platform/errors.ts'
 import { TOKEN_2022_PROGRAM } from '../../../solana/program-ids.ts'
@@ -23,16 +26,16 @@ export interface EarnedSides {
 }
 
 export interface DammV2Earned {
-  /** Fees of all positions together, without those that the pool compounds. */
+  /** Fees of all positions together, without compounded fees. */
   positions: { a: bigint; b: bigint }
   protocol: EarnedSides
-  /** By wallet: the positions that it holds now, with what was claimed of them whoever held them before. */
+  /** By wallet: the positions that it holds now, including fees that earlier holders claimed from them. */
   byOwner: ReadonlyMap<string, EarnedSides>
-  /** Whether every NFT of the wallets was looked at: strangers can give a wallet any number. */
+  /** Whether every NFT of the wallets was checked; strangers can send a wallet any number of them. */
   isComplete: boolean
 }
 
-/** NFTs of a wallet of which the position is looked for, and of those the ones that are read. */
+/** Most NFTs of a wallet that are considered, and most of them whose positions are read. */
 const [MOST_DERIVED, MOST_READ] = [1_000, 396]
 const POSITIONS_PER_READ = 99
 
@@ -94,7 +97,7 @@ const plus = (sum: EarnedAmounts, claimable: bigint, claimed: bigint): EarnedAmo
   claimed: sum.claimed + claimed,
 })
 
-/** Addresses of positions, those first whose NFT still lies where the program has minted it. */
+/** Addresses of positions. Those whose NFT is still in its original token account come first. */
 async function candidatesOf(node: NodeCalls, owner: string) {
   const { PublicKey } = await import('@solana/web3.js')
   const accounts = await askNode('Reading the positions of a wallet', () =>

@@ -19,8 +19,8 @@ export interface SingleSidedPool extends SingleSidedLaunch {
 }
 
 /**
- * Fixed limits, because the second transaction cannot be simulated before the first has landed. They are half more than
- * some dozen launches were measured at, since the cost of deriving addresses varies.
+ * Fixed limits, because the second transaction cannot be simulated before the first has landed. They are half more
+ * than measured in a few dozen launches, since the cost of deriving addresses varies.
  */
 export const DAMM_V2_LAUNCH_UNITS = {
   token: 120_000,
@@ -99,7 +99,7 @@ async function mintWith(
   return buildTokenCreation({ ...tokenOf(input), recentBlockhash: input.recentBlockhash, before, after })
 }
 
-/** The token of a launch, whose authorities are gone from the start. */
+/** The token of a launch, without authorities from the start. */
 const tokenOf = (input: SingleSidedLaunch) => ({
   mint: input.mint,
   name: input.name,

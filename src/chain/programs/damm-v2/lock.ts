@@ -19,7 +19,7 @@ interface OpenedPosition {
   positionNft: string
 }
 
-/** The number that stands for the whole in a split. */
+/** The denominator of a split. */
 const WHOLE_SHARE = 1_000_000_000
 
 /** The fees remain claimable, but the liquidity can never be withdrawn. */

@@ -27,9 +27,9 @@ export interface DammV2Position {
 /** Offsets in a position's account: its pool, and its unlocked, vested and locked liquidity, of 16 bytes each. */
 const POSITION_DISCRIMINATOR = base58.encode(POSITION_DISCRIMINATOR_BYTES)
 const [POOL_OFFSET, LIQUIDITY_OFFSET] = [8, 152]
-/** Positions of one pool that count: others can open any number of small ones. */
+/** Most positions of one pool that count, because others can open any number of small ones. */
 const LARGEST_POSITIONS = 50
-/** Positions below this part of the liquidity earn next to nothing, and cost their owners nothing. */
+/** Positions below this share of the liquidity earn almost nothing, and cost nothing to open. */
 const LEAST_PART = 1_000n
 
 /**

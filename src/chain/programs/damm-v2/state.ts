@@ -73,7 +73,9 @@ export async function readDammV2Pools(node: NodeCalls, addresses: readonly strin
   return dammV2PoolsIn(node, addresses, { slot, accounts })
 }
 
-/** Returns the same from the accounts of the addresses, which were read before. `slot` is that of the latest of them. */
+/**
+ * Returns the same from the accounts of the addresses, which were read before. `slot` is that of the latest reading.
+ */
 export async function dammV2PoolsIn(
   node: NodeCalls,
   addresses: readonly string[],

@@ -1,7 +1,7 @@
 /** Types of a launch in its own pool. */
 import type { PlatformShare } from './lock.ts'
 
-/** What a launch is, whatever transactions it takes. */
+/** A launch, independent of the transactions that it takes. */
 export interface SingleSidedLaunch {
   /** Address that pays and signs, and owns the pool's position. */
   creator: string

@@ -1,4 +1,7 @@
-/** Reads who claims what from a launch curve: trading fees, surplus, migration fee, leftover and creation fee, by partner or creator. */
+/**
+ * Reads who claims what from a launch curve: trading fees, surplus, migration fee, leftover and creation fee, by
+ * partner or creator.
+ */
 
 import type { Beneficiary } from '../../../api/fee-claims.ts'
 import { addressOf } from '../../../solana/addresses.ts'
@@ -16,8 +19,9 @@ export type DbcRecipient = { recipient: string; lamports: bigint } | { recipient
 
 export type DbcClaimChange =
   /**
-   * `lamports` is the most of the quote that is claimed, in raw units. `recipients` are those of the claimer's transfers
-   * up to the next instruction of the program, its events aside: its splits, and any other payments after the claim.
+   * `lamports` is the most of the quote that is claimed, in raw units. `recipients` are those of the claimer's
+   * transfers up to the program's next instruction, apart from its events: its splits, and any other payments after
+   * the claim.
    */
   | {
       kind: 'claim'
@@ -39,7 +43,7 @@ type Claimed = Pick<DecodedMessage, 'keys' | 'instructions'>
 
 interface ClaimReading {
   kind: DbcClaimChange['kind']
-  /** Null where the data says it. */
+  /** Null if the data says it. */
   beneficiary: Beneficiary | null
   /** Indexes of the accounts. */
   pool: number
@@ -60,7 +64,7 @@ const CLAIM_READINGS: Readonly<Record<string, ClaimReading>> = {
   // Instructions partner_withdraw_surplus and creator_withdraw_surplus.
   a8ad4864c962265c: { kind: 'surplus', beneficiary: 'partner', pool: 2, claimer: 6 },
   a50389071c864c50: { kind: 'surplus', beneficiary: 'creator', pool: 2, claimer: 6 },
-  // The instruction withdraw_migration_fee, whose data says for whom.
+  // The instruction withdraw_migration_fee, whose data names the party.
   ed8e2d178106dea2: { kind: 'migration_fee', beneficiary: null, pool: 2, claimer: 6 },
   // The instruction withdraw_leftover.
   '14c6caedebf3b742': { kind: 'leftover', beneficiary: 'partner', pool: 2, claimer: 6 },
@@ -81,8 +85,8 @@ const CLAIMED_EVENTS = { partner: '1a5375f05cca70fe', creator: '9ae4d7ca859bd68a
 const CLAIMED_EVENT_BYTES = 64
 
 /**
- * Returns what the instruction at this place claims, or null for another one, and for a claim of trading fees of which
- * the chain shows that it paid nothing. An account from a lookup table that was not read is a reason for null too.
+ * Returns what the instruction at this index claims. Null for another instruction, for a claim of trading fees that
+ * paid nothing according to the chain, and if an account is from a lookup table that was not read.
  */
 export function dbcClaimAt({ keys, instructions }: Claimed, place: number): DbcClaimChange | null {
   const instruction = instructions[place]
@@ -105,7 +109,7 @@ export function dbcClaimAt({ keys, instructions }: Claimed, place: number): DbcC
   return { kind, pool, beneficiary, claimer, lamports: data.readBigUInt64LE(16), recipients }
 }
 
-/** Whether the claim's own event, which only the chain's record of the run has, says that both amounts were zero. */
+/** Whether the claim's own event says that both amounts were zero. Only the chain's record of the run has events. */
 function hasPaidNothing(
   { keys, instructions }: Claimed,
   { pool, beneficiary }: Pick<DbcClaimChange, 'pool' | 'beneficiary'>,
@@ -147,7 +151,9 @@ function recipientsAfter({ keys, instructions }: Claimed, place: number, from: s
   return recipients
 }
 
-/** Returns owner and mint of the associated accounts that the transaction opens, which a transfer itself does not name. */
+/**
+ * Returns owner and mint of the associated accounts that the transaction opens, which a transfer itself does not name.
+ */
 function openedAccounts({ keys, instructions }: Claimed): Map<string, { owner: string; mint: string }> {
   const opened = new Map<string, { owner: string; mint: string }>()
   for (const instruction of instructions) {

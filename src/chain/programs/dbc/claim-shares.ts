@@ -7,15 +7,15 @@ import { compileUnsigned } from '../../sending/unsigned.ts'
 import type { TradingFeeClaim } from './claim-types.ts'
 import { openDbc, quoteAccount } from './program.ts'
 
-/** Recipients of SOL that fit beside compute limit and price. The account of another payer takes room. */
+/** Recipients of SOL that fit beside compute limit and price. A separate payer takes additional room. */
 const [SOL_RECIPIENTS, SOL_RECIPIENTS_OF_ANOTHER_PAYER] = [10, 8]
 /**
- * A run has 64 instructions at most (Agave's MAX_INSTRUCTION_TRACE_LENGTH), those that programs call included. A claim
- * in SOL takes 22 of them, and 4 more where lamports lie at the addresses of both accounts that it opens.
+ * A run has at most 64 instructions (Agave's MAX_INSTRUCTION_TRACE_LENGTH), calls between programs included. A claim
+ * in SOL takes 22 of them, and 4 more if both accounts that it opens already hold lamports.
  */
 const SOL_RECIPIENTS_IN_VERSION_1 = 38
 const MOST_INSTRUCTIONS = 64
-/** What a claim in another quote takes of them at most, and what a share does. */
+/** Most instructions of a claim in another quote, and of one share. */
 const INSTRUCTIONS_OF_CLAIM = 24
 const INSTRUCTIONS_OF_SHARE = { open: 1, missing: 6, funded: 8 } as const
 
@@ -53,7 +53,7 @@ export async function payShares({ pool, splits, ...claim }: TradingFeeClaim): Pr
   )
 }
 
-/** Throws bad_request naming `splits` where not all shares fit, with how many do. */
+/** Throws bad_request naming `splits` if not all shares fit, with the number that do. */
 export async function requireRoom(
   claim: TradingFeeClaim,
   instructions: readonly TransactionInstruction[],
@@ -68,7 +68,7 @@ export async function requireRoom(
   const accounts = isSol ? '' : `, or have the recipients open their accounts of ${pool.quoteMint} first`
   const room = isSol ? `, which has room for ${SOL_RECIPIENTS_IN_VERSION_1}` : ''
   const ways = version === 1 ? accounts.replace(', or', ':') : `: send tx_version 1${room}${other}${accounts}`
-  throw badRequest(`splits: at most ${most} recipients fit in a transaction, these are ${shares.length}${ways}`, {
+  throw badRequest(`splits: at most ${most} recipients fit in a transaction, not ${shares.length}${ways}`, {
     param: 'splits',
   })
 }

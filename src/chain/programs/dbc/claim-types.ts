@@ -11,13 +11,13 @@ export interface TradingFeeClaim extends Envelope {
   beneficiary: Beneficiary
   /** The fee claimer of the pool's config, or the pool's creator, which signs and receives the claimed amount. */
   claimer: string
-  /** Exact amount in raw units of the quote to claim. It may be 0 where the pool has fees in its own token. */
+  /** Exact amount in raw units of the quote to claim. It may be 0 if the pool has fees in its own token. */
   amount: bigint
-  /** Raw units that the claimer's account of another quote than SOL holds before. */
+  /** Raw units in the claimer's account of a quote other than SOL before the claim. */
   held?: bigint
   /**
-   * Whether nothing is at the address of the claimer's account of the pool's token, which is then closed again where
-   * `closesToken` says so.
+   * Whether the claimer has no account of the pool's token. The opened account is closed again if `closesToken` says
+   * so.
    */
   isTokenMissing?: boolean
   /** Payments by the claimer, in this order. Their sum is at most `amount`. */
@@ -29,8 +29,8 @@ export interface Share {
   /** Raw units of the quote. */
   amount: bigint
   /**
-   * What is at the address of the recipient's account of another quote than SOL: the account, nothing, or lamports
-   * alone. The payer opens one that is missing.
+   * What is at the address of the recipient's account of a quote other than SOL: the account, nothing, or only
+   * lamports. The payer opens a missing account.
    */
   account?: 'open' | 'missing' | 'funded'
 }

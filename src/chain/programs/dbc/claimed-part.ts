@@ -1,4 +1,4 @@
-/** Extracts the creator of a launch curve's account, and what claims change of it and trades never do, by the offsets of its fields. */
+/** Extracts from a launch curve's account its creator, and the fields that claims change and trades never do. */
 import type { ChainAccount } from '../../../solana/accounts.ts'
 import { addressOf } from '../../../solana/addresses.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
@@ -17,9 +17,9 @@ const CREATOR_TOOK_FEE = 0b010
 type PoolAccount = Pick<ChainAccount, 'owner' | 'data'> | null
 
 /**
- * Returns what changes when the creator claims or hands its role over, or null while `wallet` is the creator and nothing
- * was claimed. All that was ever earned less what is unclaimed is what was claimed, by partner and creator together, so
- * that a claim of the partner changes it too.
+ * Returns a value that changes when the creator claims or transfers its role, or null while `wallet` is the creator
+ * and nothing was claimed. The claimed amount is all earnings minus the unclaimed ones, of partner and creator
+ * together, so claims of the partner change it too.
  */
 export function creatorPart(account: PoolAccount, wallet: string): Uint8Array | null {
   const data = poolData(account)
@@ -44,7 +44,7 @@ export function creatorOf(account: PoolAccount): string | null {
 
 const creatorIn = (data: Buffer): string => addressOf(data.subarray(CREATOR_AT, CREATOR_AT + 32))
 
-/** Returns what changes when the leftover is paid out, or null before. */
+/** Returns a value that changes when the leftover is paid out, or null before. */
 export function leftoverPart(account: PoolAccount): Uint8Array | null {
   const paid = poolData(account)?.readUInt8(LEFTOVER_AT) ?? 0
   return paid === 0 ? null : Uint8Array.of(paid)

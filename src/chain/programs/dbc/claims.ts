@@ -10,7 +10,7 @@ import { baseAccount, openDbc, quoteAccount } from './program.ts'
 
 /** Compute limit for a claim that cannot be simulated: half more than the largest run used. */
 export const TRADING_FEE_CLAIM_UNITS = 95_000
-/** The same where shares open the accounts of their recipients: each takes as much in addition. */
+/** Additional units for each share that opens its recipient's account. */
 export const OPENED_SHARE_UNITS = 35_000
 
 /**
@@ -24,7 +24,7 @@ export async function buildTradingFeeClaim(claim: TradingFeeClaim): Promise<Unsi
   const { pool, amount, held = 0n, isTokenMissing = false } = claim
   const [claimer, payer] = [key(claim.claimer), key(claim.payer)]
   const token = await baseAccount(pool, claimer, payer)
-  // A wrapped account is closed again, so that its rent is the claimer's own.
+  // A wrapped account is closed again, so the claimer pays its rent and gets it back.
   const quote = await quoteAccount(pool, claimer, pool.quoteMint === WRAPPED_SOL ? claimer : payer)
   const take = await takeTradingFees(claim, token.address, quote.address)
   const shares = await payShares(claim)
@@ -77,7 +77,7 @@ async function takeTradingFees(
     .instruction()
 }
 
-/** Shares beside which a transaction of either version and any payer has room to close an account. */
+/** Most shares beside which any transaction has room to close an account, whatever its version and payer. */
 const SHARES_BESIDE_CLOSING = 7
 
 /**

@@ -1,4 +1,4 @@
-/** Tries the config of a preset at the node, where the program cannot be run here. */
+/** Tries the config of a preset at the node, if the program cannot be run here. */
 
 import { internal } from '../../../platform/errors.ts'
 import { freshKey } from '../../../solana/signatures.ts'
@@ -7,7 +7,7 @@ import type { NodeCalls } from '../../nodes/node-call.ts'
 import { buildConfig } from './config.ts'
 import type { LaunchCurve } from './types.ts'
 
-/** The answer of `simulateTransaction`, as far as it is used. */
+/** The parts of the answer of `simulateTransaction` that are used. */
 interface ConfigRun {
   value?: { err?: unknown; logs?: string[] | null }
 }

@@ -5,11 +5,11 @@ import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../
 import { openDbc } from './program.ts'
 import type { LaunchCurve } from './types.ts'
 
-/** All that a config account says. */
+/** The whole content of a config account. */
 export interface ConfigContent {
   /** Address of the partner, which may claim the fees. */
   feeClaimer: string
-  /** Address that receives what rounding leaves of the supply after the migration. */
+  /** Address that receives the remainder of the supply, left by rounding, after the migration. */
   leftoverReceiver: string
   curve: LaunchCurve
 }
@@ -36,15 +36,15 @@ export async function configInstruction(content: NewConfig): Promise<Transaction
     .instruction()
 }
 
-/** Builds the creation of a config alone, for several launches. Its compute limit is `DBC_LAUNCH_UNITS.config`. */
+/** Builds the creation of only a config, for several launches. Its compute limit is `DBC_LAUNCH_UNITS.config`. */
 export async function buildConfig(input: Envelope & Omit<NewConfig, 'payer'>): Promise<UnsignedTransaction> {
   return compileUnsigned(input, [await configInstruction(input)])
 }
 
-/** Returns the SHA-256 in hex of all that an account of this content is created with. */
+/** Returns the SHA-256 in hex of everything that creates an account with this content. */
 export async function configContentHash(content: ConfigContent): Promise<string> {
   const { feeClaimer, leftoverReceiver } = content
-  // The address and the payer leave nothing in the account, so that any will do.
+  // Address and payer are not part of the account's content, so any will do.
   const { data, keys } = await configInstruction({ ...content, config: feeClaimer, payer: leftoverReceiver })
   const hash = createHash('sha256').update(data)
   const [, ...receiversAndQuote] = keys.slice(0, CONTENT_KEYS_END)

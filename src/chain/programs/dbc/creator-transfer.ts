@@ -1,4 +1,4 @@
-/** Builds the transaction by which a pool's creator hands its role over, with what it has not claimed yet. */
+/** Builds the transaction by which a pool's creator transfers its role, with everything that it has not claimed yet. */
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { openDbc } from './program.ts'
 import type { DbcPool } from './types.ts'
@@ -8,7 +8,10 @@ export const CREATOR_TRANSFER_UNITS = 20_000
 
 export interface CreatorTransfer extends Envelope {
   pool: Pick<DbcPool, 'address' | 'config' | 'creator'>
-  /** Address that becomes the creator. The program takes any but the present one, also one that nobody has a key of. */
+  /**
+   * Address that becomes the creator. The program accepts any address except the present creator, even one that nobody
+   * has a key for.
+   */
   newCreator: string
 }
 

@@ -62,7 +62,7 @@ export async function curveOf(preset: CurvePreset): Promise<LaunchCurve> {
 
 /**
  * Computes the most liquidity in these proportions for which the sold and migrated amounts fit in the supply that is
- * not withheld. What fills the curve takes the price exactly to its end.
+ * not withheld. The threshold takes the price exactly to the end of the curve.
  */
 function filledCurve(
   dbc: Dbc,
@@ -100,12 +100,12 @@ function filledCurve(
       return sum + bigintOf(taken)
     }, 0n)
     const quote = migratedQuote(threshold, feePercentage)
-    // The SDK rounds this down, where the program rounds up.
+    // The SDK rounds this down; the program rounds up.
     if (threshold * kept < 100n) throw presetFault('migration_market_cap', 'is too little: no quote would migrate')
     const sold = bigintOf(sdk.getBaseTokenForSwap(bn(start), bn(end), curve))
     const migrated = migratedBase(dbc, migration, quote, end)
     if (threshold > MAX_U64)
-      throw presetFault('migration_market_cap', 'is too much: what fills the curve is beyond 64 bits')
+      throw presetFault('migration_market_cap', 'is too much: the amount that fills the curve is beyond 64 bits')
     const rest = available - sold - migrated
     if (rest >= 0n && sold > 0n && migrated > 0n) {
       if (isCompounding(fees) && !opensCompounding(dbc, { base: migrated, quote }, end)) throw tooLittleToCompound()
@@ -113,13 +113,16 @@ function filledCurve(
     }
     most -= (most * (1n - rest)) / available + 1n
   }
-  throw presetFault('total_supply', 'is too little for these market caps: a curve cannot be told in whole raw units')
+  throw presetFault(
+    'total_supply',
+    'is too little for these market caps: a curve cannot be expressed in whole raw units',
+  )
 }
 
 const tooLittleToCompound = () =>
   presetFault(
     'migrated_pool.collect_fee_mode',
-    'must not be compounding where so little migrates: too few raw units of the token or of the quote for its price',
+    'must not be compounding if so little migrates: too few raw units of the token or of the quote for its price',
   )
 
 function curveParameters({ sdk, bn }: Dbc, preset: CurvePreset, { supply, vesting }: RawPreset, curve: Curve) {
@@ -149,13 +152,14 @@ function curveParameters({ sdk, bn }: Dbc, preset: CurvePreset, { supply, vestin
 /** The SDK's rules equal those of the program, and are checked before anything is paid. */
 function validateConfigParameters({ sdk, key }: Dbc, parameters: ConfigParameters): void {
   try {
-    // The SDK sets aside for a compounding pool what one over all prices takes, so that its supply is checked above only.
+    // For a compounding pool the SDK sets aside the amounts of a pool over all prices, so its supply is checked only
+    // above.
     const tokenSupply = isCompounding(parameters) ? null : parameters.tokenSupply
     // Validation accepts any address except zero as the leftover receiver.
     sdk.validateConfigParameters({ ...parameters, tokenSupply, leftoverReceiver: key(WRAPPED_SOL) })
   } catch (error) {
     if (error instanceof ApiError) throw error
     const reason = error instanceof Error ? error.message : String(error)
-    throw badRequest(`The preset makes no curve that Meteora takes: ${reason}`, { cause: error })
+    throw badRequest(`Meteora does not accept the preset's curve: ${reason}`, { cause: error })
   }
 }

@@ -1,4 +1,4 @@
-/** Reads what a launch curve has earned since its beginning, by the program's own counters. */
+/** Reads what a launch curve has earned since it was created, by the program's own counters. */
 
 import type { PoolConfig, VirtualPool } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import { oneTimeAmountsOf } from './one-time-claims.ts'

@@ -1,4 +1,4 @@
-/** Tries a launch on a chain of its own in memory, with the programs of the cache: whether they take it, and what it costs. */
+/** Tries a launch on its own chain in memory, with the cached programs: whether they accept it, and what it costs. */
 
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -41,10 +41,12 @@ export interface LaunchCost {
   total: bigint
   /** Rent of all accounts that the launch opens and leaves open. */
   rent: bigint
-  /** Rent of each byte of name, symbol and URI, of which the trial has `textBytes`; 0 where the token's program pads them. */
+  /**
+   * Rent of each byte of name, symbol and URI, of which the trial has `textBytes`; 0 if the token's program pads them.
+   */
   textByteRent: bigint
   textBytes: number
-  /** What Metaplex takes for the token's metadata. */
+  /** What Metaplex charges for the token's metadata. */
   metadataFee: bigint
   poolCreationFee: bigint
   /** Fees of the network, without a priority fee. */
@@ -56,7 +58,7 @@ export interface LaunchCost {
 }
 
 export interface LaunchTrial {
-  /** Why the programs refuse the launch; null when they take it. */
+  /** Why the programs refuse the launch; null when they accept it. */
   failure: ExplainedError | null
   /** Null when the launch itself is refused. */
   cost: LaunchCost | null
@@ -64,7 +66,7 @@ export interface LaunchTrial {
 
 const TRIAL_BALANCE = 2n ** 62n
 const TRIAL_BLOCKHASH = SYSTEM_PROGRAM
-/** Texts as long as those of most launches. */
+/** Texts as long as in most launches. */
 const TRIAL_TEXTS = { name: 'A launch on trial', symbol: 'TRIAL', uri: `https://example.com/${'0'.repeat(64)}` }
 /** The trial buys this part of the curve after the launch. */
 const BOUGHT_PART = 100n
@@ -84,7 +86,7 @@ export async function launchProgramHash(programsDir: string): Promise<string | n
     .digest('hex')
 }
 
-/** Makes the config, the pool with the first buy, and then a buy of another wallet. Nothing is sent anywhere. */
+/** Creates the config and the pool with the first buy, then buys with another wallet. Nothing is sent to a cluster. */
 export async function tryDbcLaunch({
   curve,
   programsDir,
@@ -152,7 +154,7 @@ function plainMint(decimals: number): Uint8Array {
   return data
 }
 
-/** Version 0 as launches are sent, or 1 where a part is too large for it. */
+/** Version 0 like real launches, or 1 if a part is too large for it. */
 async function launchOnTrial(
   launch: DbcLaunchContent,
 ): Promise<{ built: UnsignedTransaction[]; version: LaunchCost['version'] }> {
@@ -174,7 +176,7 @@ function runAll(chain: TrialChain, built: readonly UnsignedTransaction[]): Expla
   return null
 }
 
-/** Divides what the new accounts hold: what is above its rent was paid to its owner. */
+/** Divides the lamports of the new accounts: the part above the rent was paid to the account's owner. */
 function costOf(chain: TrialChain, fresh: readonly string[]) {
   const cost = { rent: 0n, metadataFee: 0n, poolCreationFee: 0n, firstBuy: 0n }
   for (const address of fresh) {
@@ -203,7 +205,7 @@ const walletWith = (lamports: bigint): ChainAccount => ({
   executable: false,
 })
 
-/** The calls of a trial's chain: it shows accounts. */
+/** The only call of a trial's chain: reading accounts. */
 export const callsOf = ({ account }: Pick<TrialChain, 'account'>): NodeCalls => ({
   async call<T>(_: string, [addresses]: readonly unknown[]) {
     const value = (addresses as string[]).map((address) => {

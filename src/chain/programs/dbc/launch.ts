@@ -7,7 +7,7 @@ import { dbcPoolAddress, openDbc } from './program.ts'
 import { buyInstructions } from './swaps.ts'
 import type { DbcPool, LaunchCurve } from './types.ts'
 
-/** What a launch is, whatever transactions it takes. */
+/** A launch, independent of the transactions that it takes. */
 export interface DbcLaunchContent extends ConfigContent {
   /** Address that signs, and pays for its first buy. */
   creator: string
@@ -15,7 +15,10 @@ export interface DbcLaunchContent extends ConfigContent {
   payer?: string
   /** Address of a fresh key that also signs: the token's mint. */
   mint: string
-  /** Address of the config account: a fresh key that also signs, for this one pool, or the one that launches share. */
+  /**
+   * Address of the config account: a fresh key that also signs, for this one pool, or the shared config of several
+   * launches.
+   */
   config: string
   /** Whether the config is on chain already, with this content. */
   isConfigShared?: boolean
@@ -51,7 +54,7 @@ export const DBC_LAUNCH_UNITS = {
   wholeAndBuy: 385_000,
 } as const
 
-/** What more segments and vestings cost: half more than was measured, with up to 16 segments. */
+/** Cost of additional segments and vestings: half more than measured, with up to 16 segments. */
 const [SEGMENT_UNITS, SEGMENT_BUY_UNITS, LIQUIDITY_VESTING_UNITS] = [11_000, 12_000, 25_000]
 
 /** Returns the compute limit for creating a config of this curve alone. */
@@ -84,7 +87,8 @@ export async function buildDbcLaunch(launch: DbcLaunch): Promise<UnsignedTransac
 
 /**
  * Builds the launch as a single transaction, so that all of it lands or nothing: the config unless it is shared, the
- * pool and the first buy. With a config of its own and a buy it needs version 1. Throws bad_request when it is too large.
+ * pool and the first buy. With a config of its own and a buy it needs version 1. Throws bad_request when it is too
+ * large.
  */
 export async function buildWholeDbcLaunch(launch: Envelope & DbcLaunchContent): Promise<UnsignedTransaction> {
   const config = launch.isConfigShared ? [] : [await configInstruction({ ...launch, payer: payerOf(launch) })]
@@ -159,7 +163,7 @@ async function launchedPool({ mint, config, curve, quoteProgram = 'spl' }: DbcLa
     quoteVault: vault(quoteMint),
     baseProgram: parameters.tokenType === sdk.TokenType.SPLToken ? ('spl' as const) : ('token2022' as const),
     quoteProgram,
-    // The program grants the least fee once it has seen that the transaction makes the pool.
+    // The program grants the lowest fee if it sees that the transaction creates the pool.
     swapShowsInstructions: parameters.enableFirstSwapWithMinFee,
   }
 }

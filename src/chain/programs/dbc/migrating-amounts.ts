@@ -1,10 +1,13 @@
-/** What of a filled curve goes into the migrated pool, which is over all prices or a constant product that compounds its fees. */
+/**
+ * Computes what a filled curve puts into its migrated pool, which covers all prices or is a constant product that
+ * compounds its fees.
+ */
 import type { ConfigParameters } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import { squareRoot } from '../../../solana/square-root.ts'
 import { MAX_U64 } from '../../../solana/u64.ts'
 import { bigintOf, type Dbc } from './program.ts'
 
-/** The pool's price and liquidity before anything is traded in it. */
+/** The pool's price and liquidity before its first trade. */
 export interface PoolOpening {
   /** Square root of the price, times 2^64. */
   sqrtPrice: bigint
@@ -19,7 +22,7 @@ export const PROTOCOL_BPS = 20n
 const COMPOUNDING = 2
 /** Liquidity of a compounding pool that nobody owns. */
 const DEAD_LIQUIDITY = 100n * (MAX_U64 + 1n)
-/** Part of a compounding pool's square root of the price by which it may miss that of the curve's end. */
+/** Tolerance between the square roots of the price of a compounding pool and of the curve's end, as a fraction. */
 const PRICE_TOLERANCE = 100n
 
 /** Divides whole numbers, rounding up. */
@@ -59,7 +62,9 @@ export function compoundingOpening({ base, quote }: { base: bigint; quote: bigin
   }
 }
 
-/** Whether the program opens a compounding pool with what migrates: not with too few raw units for its price. */
+/**
+ * Whether the program opens a compounding pool with the migrating amounts. It refuses too few raw units for the price.
+ */
 export function opensCompounding(
   { sdk }: Dbc,
   amounts: { base: bigint; quote: bigint },

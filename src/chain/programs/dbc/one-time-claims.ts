@@ -1,11 +1,13 @@
-/** Computes what partner and creator can claim once of a launch curve, from its accounts and by the program's rounding. */
+/**
+ * Computes what partner and creator can claim once from a launch curve, by its accounts and the program's rounding.
+ */
 import type { PoolConfig, VirtualPool } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import { bigintOf } from './program.ts'
 import type { DbcPool, OneTimeAmounts, OneTimeClaim } from './types.ts'
 
 /** Percentage of a filled curve's surplus that partner and creator share. The rest is Meteora's. */
 const SURPLUS_SHARE = 80n
-/** Tenth of a pool creation fee that is Meteora's. */
+/** Meteora's part of a pool creation fee, in tenths. */
 const PROTOCOL_PART_OF_CREATION = 10n
 /** `migrationProgress` from which on the curve is full. */
 const POST_BONDING_CURVE = 1

@@ -37,7 +37,7 @@ export function wholeWeights(weights: readonly number[], field: string): bigint[
   return parts.map(({ digits, places }) => digits * 10n ** BigInt(most - places))
 }
 
-/** Uses the shortest decimal text of the number, which is what its author wrote. */
+/** Uses the shortest decimal text of the number, as its author wrote it. */
 function decimalParts(amount: number, field: string, fault: string): { digits: bigint; places: number } {
   const [, whole, fraction = '', exponent = '0'] =
     /^([0-9]+)(?:\.([0-9]+))?(?:e([+-][0-9]+))?$/.exec(String(amount)) ?? []

@@ -1,4 +1,6 @@
-/** Converts the fees of a preset to the program's parameters: on the curve, at the migration, and in the migrated pool. */
+/**
+ * Converts the fees of a preset to the program's parameters: on the curve, at the migration, and in the migrated pool.
+ */
 import type { BaseFeeParams, ConfigParameters } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import type { CurvePreset } from '../../../api/pool-presets.ts'
 import { SOL_DECIMALS } from '../../../solana/constants.ts'
@@ -9,7 +11,9 @@ const [LEAST_CREATION_FEE, MOST_CREATION_FEE] = [1_000_000n, 100_000_000_000n]
 const MAX_U16 = 65_535
 /** A hundredth of a percent, in billionths. */
 const LEAST_MIGRATED_FEE_NUMERATOR = 100_000
-/** `MigrationFeeOption` of the program, by the fee of the pool. Any other fee makes the migrated pool a customized one. */
+/**
+ * `MigrationFeeOption` of the program, by the fee of the pool. Any other fee makes the migrated pool a customized one.
+ */
 const MIGRATION_FEE_OPTIONS = [25, 30, 100, 200, 400, 600]
 const NO_MARKET_CAP_SCHEDULE = { numberOfPeriod: 0, sqrtPriceStepBps: 0, schedulerExpirationDuration: 0 }
 const NO_MIGRATED_POOL_FEE = { collectFeeMode: 0, dynamicFee: 0, poolFeeBps: 0 }
@@ -55,7 +59,7 @@ function creationFeeOf({ pool_creation_fee }: CurvePreset): bigint {
   throw presetFault('pool_creation_fee', 'must be 0, or from 0.001 to 100 SOL')
 }
 
-/** Checks what needs no part of the SDK. Throws bad_request with the field at fault as `param`. */
+/** Checks everything that does not need the SDK. Throws bad_request with the field at fault as `param`. */
 export function checkFee({ starting_bps, ending_bps, periods, duration_seconds }: CurvePreset['fee']): void {
   if (starting_bps < 25 || starting_bps > 9900) throw presetFault('fee.starting_bps', 'must be from 25 to 9900')
   if (ending_bps < 25) throw presetFault('fee.ending_bps', 'must be at least 25')
@@ -63,7 +67,7 @@ export function checkFee({ starting_bps, ending_bps, periods, duration_seconds }
     throw presetFault('fee.ending_bps', 'must not be above fee.starting_bps: fees only fall')
   if (ending_bps === starting_bps) {
     const field = periods !== 0 ? 'fee.periods' : duration_seconds !== 0 ? 'fee.duration_seconds' : null
-    if (field !== null) throw presetFault(field, 'must be 0 where fee.ending_bps is the same as fee.starting_bps')
+    if (field !== null) throw presetFault(field, 'must be 0 if fee.ending_bps is the same as fee.starting_bps')
     return
   }
   if (periods === 0) throw presetFault('fee.periods', 'must be above 0 for a fee that falls')
@@ -95,14 +99,16 @@ function baseFeeOf({ sdk }: Dbc, fee: CurvePreset['fee']): ConfigParameters['poo
   return base
 }
 
-/** An exponential fall is computed with rounded steps, so that it can end a little below what was asked for. */
+/** An exponential fall is computed with rounded steps, so it can end a little below the requested fee. */
 const roundedAway = (field: string, least: number) =>
   presetFault(field, `is too little: rounding over the periods takes it below ${least}, the least; take a little more`)
 
 const tooManyPeriods = (field: string) =>
-  presetFault(field, 'are too many for so small a fall: the fee of a period would be that of the one before')
+  presetFault(field, 'are too many for so small a fall: two periods in a row would have the same fee')
 
-/** A fee that Meteora keeps a config for, without further terms, is an option; everything else is a customized pool. */
+/**
+ * A fee with a ready config of Meteora and without further terms is an option; everything else is a customized pool.
+ */
 function migratedPoolOf(
   dbc: Dbc,
   preset: CurvePreset,

@@ -27,7 +27,7 @@ export function liquidityParameters({ sdk }: Dbc, { liquidity }: CurvePreset): L
   const { partner, partner_locked, creator, creator_locked, partner_vesting, creator_vesting } = liquidity
   const vested = (partner_vesting?.percentage ?? 0) + (creator_vesting?.percentage ?? 0)
   const sum = partner + partner_locked + creator + creator_locked + vested
-  if (sum !== 100) throw presetFault('liquidity', `must sum to 100, this is ${sum}`)
+  if (sum !== 100) throw presetFault('liquidity', `must sum to 100, not ${sum}`)
   const partnerVesting = vestingInfo(partner_vesting, 'liquidity.partner_vesting')
   const creatorVesting = vestingInfo(creator_vesting, 'liquidity.creator_vesting')
   const locked = partner_locked + creator_locked
@@ -40,7 +40,7 @@ export function liquidityParameters({ sdk }: Dbc, { liquidity }: CurvePreset): L
   if (!isLockedEnough) {
     throw presetFault(
       'liquidity.partner_locked',
-      `and liquidity.creator_locked must be ${LEAST_LOCKED} together at least, this is ${locked}: Meteora wants that much locked for good, or in a vesting that holds it for a day`,
+      `and liquidity.creator_locked must be ${LEAST_LOCKED} together at least, not ${locked}: Meteora requires that much to be locked permanently, or by a vesting for at least a day`,
     )
   }
   return {
@@ -68,13 +68,13 @@ function vestingInfo(vesting: Vesting, field: string): LiquidityParameters['part
   if (cliff_seconds + duration_seconds > LONGEST_LOCK_SECONDS) {
     throw presetFault(`${field}.duration_seconds`, `and cliff_seconds must be two years together at most`)
   }
-  // The program adds what does not divide to the cliff.
+  // The program adds the remainder of the division to the cliff.
   const bpsPerPeriod = Math.floor((WHOLE_BPS - cliff_bps) / periods)
   if (bpsPerPeriod === 0) {
     const most = WHOLE_BPS - cliff_bps
     throw presetFault(
       `${field}.periods`,
-      `are too many: each releases a hundredth of a percent at least, so that ${most} are left beside the cliff`,
+      `are too many: each releases at least a hundredth of a percent, so at most ${most} fit beside the cliff`,
     )
   }
   return {

@@ -1,4 +1,7 @@
-/** Converts the amounts of presets to raw units, and checks the rules on single fields, with errors that name the field. */
+/**
+ * Converts the amounts of presets to raw units, and checks the rules on single fields, with errors that name the
+ * field.
+ */
 import type { CurvePreset } from '../../../api/pool-presets.ts'
 import { SOL_DECIMALS } from '../../../solana/constants.ts'
 import { NATIVE_MINT_2022, SYSTEM_PROGRAM, WRAPPED_SOL } from '../../../solana/program-ids.ts'
@@ -20,7 +23,7 @@ export interface RawPreset {
   initialMarketCap: bigint
   migrationMarketCap: bigint
   vesting: Vesting
-  /** Raw units that are neither sold nor migrated: what is locked, and what is kept back. */
+  /** Raw units that are neither sold nor migrated: those locked and those withheld. */
   withheld: bigint
 }
 
@@ -41,11 +44,10 @@ export function rawPreset(preset: CurvePreset): RawPreset {
   }
   const vesting = vestingOf(preset)
   const locked = vesting.cliffUnlockAmount + vesting.amountPerPeriod * vesting.numberOfPeriod
-  if (locked >= supply)
-    throw presetFault('locked_vesting.amount', 'must be below total_supply: the rest is what is sold')
+  if (locked >= supply) throw presetFault('locked_vesting.amount', 'must be below total_supply: the remainder is sold')
   const leftover = rawAmount(preset.leftover, preset.decimals, 'leftover')
   if (locked + leftover >= supply) {
-    throw presetFault('leftover', 'must be below total_supply, with locked_vesting.amount: the rest is what is sold')
+    throw presetFault('leftover', 'plus locked_vesting.amount must be below total_supply: the remainder is sold')
   }
   return { supply, initialMarketCap, migrationMarketCap, vesting, withheld: locked + leftover }
 }
@@ -62,7 +64,7 @@ function checkAddresses({ quote_mint, quote_decimals, fee_claimer, leftover_rece
     throw presetFault('quote_mint', `must not be the wrapped SOL of Token-2022: ${WRAPPED_SOL} is that of SOL`)
   }
   if (quote_mint === WRAPPED_SOL && quote_decimals !== SOL_DECIMALS) {
-    throw presetFault('quote_decimals', `must be ${SOL_DECIMALS} where the quote is SOL; quote_mint names another`)
+    throw presetFault('quote_decimals', `must be ${SOL_DECIMALS} if the quote is SOL; set quote_mint for another quote`)
   }
   for (const [field, address] of Object.entries({ fee_claimer, leftover_receiver })) {
     if (address === SYSTEM_PROGRAM) throw presetFault(field, 'must not be the System program, which can claim nothing')

@@ -1,4 +1,4 @@
-/** Reads the mint that a curve is to be traded against, and tells whether the program takes it. */
+/** Reads a curve's quote mint, and checks that the program accepts it. */
 
 import { badRequest } from '../../../platform/errors.ts'
 import { SOL_DECIMALS } from '../../../solana/constants.ts'
@@ -10,16 +10,16 @@ import { openDbc, quoteAccount } from './program.ts'
 import { readDbcAccounts } from './state.ts'
 import type { DbcPool, LaunchCurve } from './types.ts'
 
-/** Extensions that the program takes in a quote without a badge: where its metadata stands, and the metadata. */
+/** Extensions that the program accepts in a quote without a badge: the metadata pointer, and the metadata. */
 const TAKEN_EXTENSIONS: readonly number[] = [18, 19]
-/** Mints with extensions are filled up to the size of a token account, and a byte for the kind of account. */
+/** Mints with extensions are padded to the size of a token account, followed by a byte for the kind of account. */
 const EXTENSIONS_OFFSET = TOKEN_ACCOUNT_SIZE + 1
 
 type Quoted = Pick<LaunchCurve, 'quoteMint' | 'quoteDecimals'>
 
 /**
  * Returns the token program of the curve's quote. SOL takes no request. Throws bad_request naming `preset` for a mint
- * that is none, has other decimals or needs a token badge, internal_error when the node fails.
+ * that does not exist, has other decimals or needs a token badge, internal_error when the node fails.
  */
 export async function requireQuoteMint(node: NodeCalls, curve: Quoted): Promise<DbcPool['quoteProgram']> {
   if (curve.quoteMint === WRAPPED_SOL) return 'spl'
@@ -27,7 +27,9 @@ export async function requireQuoteMint(node: NodeCalls, curve: Quoted): Promise<
   return quoteProgramOf(curve, accounts[0] ?? null)
 }
 
-/** Throws bad_request naming `buy_amount` where the buyer holds less than `amount` raw units of another quote than SOL. */
+/**
+ * Throws bad_request naming `buy_amount` if the buyer holds less than `amount` raw units of a quote other than SOL.
+ */
 export async function requireQuoteBalance(
   node: NodeCalls,
   { quoteMint, quoteDecimals, quoteProgram }: Quoted & Pick<DbcPool, 'quoteProgram'>,
@@ -52,21 +54,21 @@ function quoteProgramOf({ quoteMint, quoteDecimals }: Quoted, account: NodeAccou
       details: { quote_mint: quoteMint },
     })
   const mint = account === null ? null : readMint(account)
-  if (account === null || mint === null) throw refused('is no mint on this cluster')
+  if (account === null || mint === null) throw refused('is not a mint on this cluster')
   if (mint.decimals !== quoteDecimals) {
     throw refused(
-      `has ${mint.decimals} decimals, and the preset says quote_decimals ${quoteDecimals}${quoteDecimals === SOL_DECIMALS ? ' (9 when left out)' : ''}: its market caps would be others`,
+      `has ${mint.decimals} decimals, and the preset says quote_decimals ${quoteDecimals}${quoteDecimals === SOL_DECIMALS ? ' (9 when left out)' : ''}: its market caps would be wrong`,
     )
   }
   if (account.owner === TOKEN_PROGRAM) return 'spl'
   const other = extensionsOf(account.data).filter((extension) => !TAKEN_EXTENSIONS.includes(extension))
   if (other.length === 0) return 'token2022'
   throw refused(
-    `is a Token-2022 mint with extensions (${other.join(', ')}) that Meteora takes with a token badge of its own only, and svc builds none with a badge: name another quote`,
+    `is a Token-2022 mint with extensions (${other.join(', ')}) that Meteora accepts only with a token badge, which svc does not support: name another quote`,
   )
 }
 
-/** Returns the types of the extensions of a mint, in their order. A torn list ends where it is torn. */
+/** Returns the types of the extensions of a mint, in their order. A truncated list ends at its last whole entry. */
 function extensionsOf(data: Uint8Array): number[] {
   const [bytes, types] = [Buffer.from(data), [] as number[]]
   let at = EXTENSIONS_OFFSET

@@ -1,4 +1,4 @@
-/** Computes where the segments of a curve end and how their liquidity compares, as the builders of the SDK have it. */
+/** Computes the ends and relative liquidity of a curve's segments, like the builders of the SDK. */
 import type { CurvePreset } from '../../../api/pool-presets.ts'
 import { squareRoot } from '../../../solana/square-root.ts'
 import { presetFault, wholeWeights } from './preset-amounts.ts'
@@ -11,7 +11,7 @@ const [WEIGHTED_SEGMENTS, SQUARE_ROOTS] = [16, 4]
 export interface CurveSegments {
   /** Square roots of the prices times 2^64, ascending: the first price, then the end of each segment. */
   prices: readonly bigint[]
-  /** Liquidity of each segment, as parts of one another. */
+  /** Relative liquidity of each segment. */
   weights: readonly bigint[]
 }
 
@@ -20,9 +20,9 @@ export function segmentsOf({ sdk }: Dbc, preset: CurvePreset, raw: RawPreset): C
   const { supply, initialMarketCap, migrationMarketCap } = raw
   const [start, end] = [sqrtPriceAt(initialMarketCap, supply), sqrtPriceAt(migrationMarketCap, supply)]
   if (start < bigintOf(sdk.MIN_SQRT_PRICE))
-    throw presetFault('initial_market_cap', 'is too little for the supply: the first price would be none')
+    throw presetFault('initial_market_cap', 'is too little for the supply: the first price would be 0')
   if (end >= bigintOf(sdk.MAX_SQRT_PRICE))
-    throw presetFault('migration_market_cap', 'is too much for the supply: no such price can be told')
+    throw presetFault('migration_market_cap', 'is too much for the supply: the price cannot be represented')
   if (end <= start) throw presetFault('migration_market_cap', 'is too close to initial_market_cap')
   const { shape } = preset
   if (shape.kind === 'market_cap') return { prices: [start, end], weights: [1n] }
@@ -37,7 +37,7 @@ export function segmentsOf({ sdk }: Dbc, preset: CurvePreset, raw: RawPreset): C
 
 const sqrtPriceAt = (marketCap: bigint, supply: bigint): bigint => squareRoot((marketCap << 128n) / supply)
 
-/** Each price is the one before times the sixteenth root of what lies between the first and the last. */
+/** Each price is the one before times the sixteenth root of the ratio between the last and the first. */
 const geometricPrices = (start: bigint, end: bigint): bigint[] =>
   Array.from({ length: WEIGHTED_SEGMENTS + 1 }, (_, i) =>
     rootOf(start ** BigInt(WEIGHTED_SEGMENTS - i) * end ** BigInt(i), SQUARE_ROOTS),
@@ -87,7 +87,9 @@ function midPrice(
   throw presetFault('shape.mid_market_cap', 'must be between initial_market_cap and migration_market_cap')
 }
 
-/** The prices that the SDK tries, in its order: a quarter, three quarters and half of the way, by their logarithms. */
+/**
+ * The prices that the SDK tries, in its order: a quarter, three quarters and half of the way, on a logarithmic scale.
+ */
 const midPrices = (start: bigint, end: bigint): bigint[] => [
   rootOf(start ** 3n * end, 2),
   rootOf(start * end ** 3n, 2),
@@ -95,8 +97,8 @@ const midPrices = (start: bigint, end: bigint): bigint[] => [
 ]
 
 /**
- * Solves for the liquidity of two segments that sell one part of the supply, and take for it the quote that migrates
- * with the other.
+ * Solves for the liquidity of two segments that sell one part of the supply for the quote that migrates with the other
+ * part.
  */
 function twoSegments(
   percentage: number,
@@ -109,7 +111,7 @@ function twoSegments(
   const sold = supply - (supply * BigInt(percentage)) / 100n - withheld
   if (sold <= 0n) throw presetFault(field, 'leaves nothing of the supply to sell')
   const threshold = (migrationMarketCap * BigInt(percentage)) / kept
-  // The mean price of what is sold must lie above what the first segment alone takes, and below the second alone.
+  // The mean price of the sold tokens must be between the mean prices of the two segments.
   const [taken, perPrice] = [threshold << 128n, sold]
   for (const mid of mids) {
     if (mid <= start || mid >= end) continue
@@ -122,6 +124,6 @@ function twoSegments(
   const isTooMuch = mids.every((mid) => perPrice * mid * end <= taken)
   throw presetFault(
     field,
-    `is too ${isTooMuch ? 'much' : 'little'} for these market caps: no two segments take what it needs from what is sold`,
+    `is too ${isTooMuch ? 'much' : 'little'} for these market caps: no two segments raise the amount that it needs from the tokens sold`,
   )
 }

@@ -61,7 +61,7 @@ export async function dbcPoolsIn(
   return Promise.all(described)
 }
 
-/** Reads the mints of the quotes. Pools that are quoted in SOL alone take no request. */
+/** Reads the mints of the quotes. If all pools are quoted in SOL, this takes no request. */
 async function quoteDecimalsOf(node: NodeCalls, configs: readonly (PoolConfig | null)[]): Promise<Map<string, number>> {
   const decimals = new Map([[WRAPPED_SOL, SOL_DECIMALS]])
   const quotes = configs.flatMap((config) => (config === null ? [] : [addressOfKey(config.quoteMint)]))
@@ -105,7 +105,8 @@ export async function readForQuote(
 }
 
 /**
- * Reads accounts that may be launch curves, a hundred per call. `slot` is that of the latest call. Throws internal_error
+ * Reads accounts that may be launch curves, a hundred per call. `slot` is that of the latest call. Throws
+ * internal_error
  * when the node fails.
  */
 export async function readDbcAccounts(node: NodeCalls, addresses: readonly string[]): Promise<AccountsAtSlot> {
@@ -122,7 +123,7 @@ export async function readDbcAccounts(node: NodeCalls, addresses: readonly strin
   return { slot, accounts }
 }
 
-/** Who receives what of a launch curve's config, and whether it locks tokens. */
+/** The receivers that a launch curve's config names, and whether it locks tokens. */
 export interface CurveReceivers {
   feeClaimer: string
   leftoverReceiver: string
@@ -143,7 +144,7 @@ export async function receiversOf(node: NodeCalls, configs: readonly string[]): 
   })
 }
 
-/** Returns the raw units that the migration left over of a pool's supply. The base vault holds fees too. */
+/** Returns the raw units of a pool's supply that are left after the migration. The base vault also holds fees. */
 export async function readLeftover(
   node: NodeCalls,
   pool: Pick<

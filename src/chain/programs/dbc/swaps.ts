@@ -1,4 +1,6 @@
-/** Quotes buys and sells on a launch curve by the program's arithmetic, and builds them with SOL wrapped and unwrapped. */
+/**
+ * Quotes buys and sells on a launch curve by the program's arithmetic, and builds them with SOL wrapped and unwrapped.
+ */
 
 import type { TransactionInstruction } from '@solana/web3.js'
 import { ApiError, badRequest, internal } from '../../../platform/errors.ts'
@@ -23,7 +25,7 @@ export interface DbcSwapQuote {
   /** Raw units of the token for a buy, of the quote (lamports of SOL) for a sell, after fees. */
   estimatedOut: bigint
   /**
-   * Fee in raw units of the quote. Where the pool takes its fees in both tokens, a buy pays it in raw units of the token.
+   * Fee in raw units of the quote. If the pool takes its fees in both tokens, a buy pays it in raw units of the token.
    */
   fee: bigint
   /** Amount that is actually paid, which is less than requested when a buy reaches the end of the curve. */
@@ -94,11 +96,11 @@ export async function buildDbcSwap(swap: DbcSwap): Promise<UnsignedTransaction> 
 interface Trade extends Pick<DbcSwap, 'payer' | 'pool' | 'amount' | 'minimumOut' | 'partialFill'> {
   /** Address that pays the rent of the trader's account of the token. The default is the trader. */
   funder?: string
-  /** Decimals of a quote other than SOL, by which the amount was written down; the trade proves them. */
+  /** Decimals of a quote other than SOL that the amount was converted with; the trade asserts them. */
   provenDecimals?: number
 }
 
-/** A trader pays for its wrapped SOL even where another funds, because its rent returns to the trader. */
+/** A trader pays for its wrapped SOL account even if another wallet funds, because the rent returns to the trader. */
 export async function buyInstructions(trade: Trade): Promise<TransactionInstruction[]> {
   const { web3, spl, key } = await openDbc()
   const payer = key(trade.payer)

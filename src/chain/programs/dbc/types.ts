@@ -23,7 +23,7 @@ export interface LaunchCurve {
   startSqrtPrice: bigint
   /** End and liquidity of each segment, in the program's units. */
   points: { sqrtPrice: bigint; liquidity: bigint }[]
-  /** Raw units that are neither sold, migrated nor locked: what is kept back, and what rounding leaves. */
+  /** Raw units that are neither sold, migrated nor locked: the withheld ones, and the remainder of rounding. */
   leftover: bigint
 }
 
@@ -48,7 +48,7 @@ export interface DbcPool {
   quoteProgram: 'spl' | 'token2022'
   /** Decimals of the base mint. */
   decimals: number
-  /** Decimals of the quote's mint: 9 for SOL, and 0 where the mint is gone. */
+  /** Decimals of the quote's mint: 9 for SOL, and 0 if the mint is gone. */
   quoteDecimals: number
   baseReserve: bigint
   /** Raw units of the quote that count towards the threshold, without fees. */
@@ -70,7 +70,7 @@ export interface DbcPool {
   /** Meteora's part of the trading fees. */
   protocolQuoteFee: bigint
   protocolBaseFee: bigint
-  /** Meteora's part of what migrated, which stays in the base vault. */
+  /** Meteora's part of the migrated tokens, which stays in the base vault. */
   protocolMigrationBaseFee: bigint
   isMigrated: boolean
   /** Migration state: 0 trading, 1 full and waiting for its locker, 2 ready to migrate, 3 migrated. */
@@ -83,15 +83,23 @@ export interface DbcPool {
   migrationOption: number
   /** Index of the DAMM v2 config that the pool migrates to, from 0 to 6. */
   migrationFeeOption: number
-  /** The partner's part of what a full curve took beyond its threshold, in raw units of the quote; then the creator's. */
+  /**
+   * The partner's part of the surplus above a full curve's threshold, in raw units of the quote; then the creator's.
+   */
   surplus: OneTimeClaim
   creatorSurplus: OneTimeClaim
-  /** The partner's part of what the migration of a full curve leaves behind, in raw units of the quote; then the creator's. */
+  /**
+   * The partner's part of what the migration of a full curve leaves behind, in raw units of the quote; then the
+   * creator's.
+   */
   migrationFee: OneTimeClaim
   creatorMigrationFee: OneTimeClaim
   /** The partner's part of the lamports that the pool's creation paid. */
   creationFee: OneTimeClaim
-  /** Whether tokens may be left over after the migration, which only a fixed supply leaves, and whether they are paid out. */
+  /**
+   * Whether tokens may be left over after the migration, which only a fixed supply leaves, and whether they are paid
+   * out.
+   */
   leftover: { isPossible: boolean; withdrawn: boolean }
   /** What the curve has earned for everybody so far. */
   earned: CurveEarned
@@ -104,13 +112,15 @@ export interface DbcPool {
   raw: { pool: unknown; config: unknown; quote_decimals: number }
 }
 
-/** What an instruction that moves both tokens of a pool names of it. */
+/** The accounts of a pool that an instruction names if it moves both tokens. */
 export type DbcPoolAccounts = Pick<
   DbcPool,
   'address' | 'config' | 'baseMint' | 'quoteMint' | 'baseVault' | 'quoteVault' | 'baseProgram' | 'quoteProgram'
 >
 
-/** What each party has of a curve once, whether or not it was claimed: nothing of surplus and migration fee before it is full. */
+/**
+ * Each party's one-time amounts of a curve, claimed or not. Surplus and migration fee are 0 before it is full.
+ */
 export interface OneTimeAmounts {
   surplus: { partner: bigint; creator: bigint; protocol: bigint }
   migrationFee: { partner: bigint; creator: bigint }
@@ -125,13 +135,13 @@ export interface QuoteAndBase {
 }
 
 export interface CurveEarned extends OneTimeAmounts {
-  /** Trading fees of partner and creator together, claimed ones included. Each trade is rounded for itself. */
+  /** Trading fees of partner and creator together, claimed ones included. Each trade is rounded separately. */
   tradingFees: QuoteAndBase
   /** Meteora's trading fees, claimed ones included. */
   protocolFees: QuoteAndBase
   /** The creator's percentage of the trading fees. */
   creatorPercentage: number
-  /** What Meteora keeps of what migrates. */
+  /** Meteora's part of the migrating amounts. */
   protocolMigration: QuoteAndBase
   protocolTookSurplus: boolean
 }

@@ -1,4 +1,4 @@
-/** Builds what can be withdrawn once of a launch curve: surplus, migration fee, leftover and pool creation fee. */
+/** Builds the one-time withdrawals from a launch curve: surplus, migration fee, leftover and pool creation fee. */
 
 import type { TransactionInstruction } from '@solana/web3.js'
 import type { Beneficiary } from '../../../api/fee-claims.ts'
@@ -76,7 +76,7 @@ async function takeQuote(
         .instruction()
 }
 
-/** Pays the tokens that the migration left over to the leftover receiver, whoever sends it. */
+/** Pays the tokens left after the migration to the leftover receiver, whoever sends the transaction. */
 export async function buildLeftoverWithdrawal(withdrawal: LeftoverWithdrawal): Promise<UnsignedTransaction> {
   const { methods, key, poolAuthority, events } = await openDbc()
   const { pool } = withdrawal

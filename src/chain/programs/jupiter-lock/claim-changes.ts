@@ -3,7 +3,7 @@ import type { DecodedMessage } from '../../../solana/decoded-message.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { LOCK_INSTRUCTIONS } from './program.ts'
 
-/** `claimer` signs and is the lock's recipient. `mint` is null where the instruction does not name it. */
+/** `claimer` signs and is the lock's recipient. `mint` is null if the instruction does not name it. */
 export interface VestingClaimChange {
   kind: 'vesting'
   escrow: string
@@ -17,8 +17,9 @@ const CLAIM_V1 = '3ec6d6c1d59f6cd2'
 const CLAIMED_EVENT = 'e445a52e51cb9a1dab9001bd78c8260b'
 
 /**
- * Returns claims in the order of the instructions, without those of which the chain shows that they paid nothing, as
- * before the first tokens are vested. An account from a lookup table that was not read leaves its claim out.
+ * Returns claims in the order of the instructions, without those that paid nothing according to the chain, for example
+ * before the first tokens are vested. A claim is left out if it names an account from a lookup table that was not
+ * read.
  */
 export function vestingClaimsIn({ keys, instructions }: DecodedMessage): VestingClaimChange[] {
   const own = instructions.filter(({ programIdIndex }) => keys[programIdIndex] === PROGRAMS.lock.id)

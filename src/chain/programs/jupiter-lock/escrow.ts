@@ -70,7 +70,7 @@ export function decodeEscrow(address: string, account: ChainAccount | null): Esc
   }
 }
 
-/** Returns why it is no gold lock, as the end of a sentence, or null for a gold lock of any mint. */
+/** Returns why it is not a gold lock, as the end of a sentence, or null for a gold lock of any mint. */
 export function scheduleMismatch(lock: VestingSchedule): string | null {
   const { base, creator, recipient } = lock
   if (recipient !== base) return `it pays out to ${recipient}`

@@ -126,7 +126,7 @@ export async function readGoldToken(node: NodeCalls, mint: string): Promise<Lock
 
 /**
  * Extensions that change neither amounts nor transfers. A transfer fee would reduce the locked amount, a hook requires
- * extra accounts, and frozen accounts cannot be paid. The program itself refuses the rest.
+ * extra accounts, and frozen accounts cannot be paid. The program itself refuses all others.
  */
 const HARMLESS = [
   'MintCloseAuthority',
@@ -153,7 +153,7 @@ async function decodeGoldToken(mint: string, account: ChainAccount | null): Prom
       obstacles: names.filter((name) => !HARMLESS.includes(name)),
     }
   } catch {
-    // The account belongs to a token program, but is no mint.
+    // The account belongs to a token program, but is not a mint.
     return null
   }
 }

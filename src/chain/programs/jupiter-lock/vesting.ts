@@ -15,17 +15,17 @@ export interface VestedAmounts {
   total: bigint
   /** Raw units that a claim pays now. */
   claimable: bigint
-  /** The next payout: its Unix seconds and raw units. Null when there is none any more. */
+  /** The next payout: its Unix seconds and raw units. Null after the last one. */
   next: { at: bigint; amount: bigint } | null
 }
 
 export interface VestingClaim extends Envelope {
   escrow: Pick<Escrow, 'address' | 'recipient' | 'mint' | 'tokenProgram'>
-  /** Most raw units that are claimed. The program pays what is vested of them, which may be nothing. */
+  /** Most raw units that are claimed. The program pays the vested part of them, which may be nothing. */
   amount: bigint
 }
 
-/** Rounds as the program does: nothing before the cliff, then whole periods alone. A cancelled lock pays nothing. */
+/** Rounds as the program does: nothing before the cliff, then only whole periods. A cancelled lock pays nothing. */
 export function vestedAmounts(escrow: Escrow, unixSeconds: bigint): VestedAmounts {
   const { cliffTime, cliffAmount, amountPerPeriod, periods, frequency, claimed, cancelledAt } = escrow
   const total = cliffAmount + amountPerPeriod * periods

@@ -1,4 +1,7 @@
-/** Builds a wallet's claim, which pays into its own token account: the unlocked amount of its leaf, and what has vested of the locked one. */
+/**
+ * Builds a wallet's claim, which pays into its own token account: the unlocked amount of its leaf, and what has vested
+ * of the locked one.
+ */
 import type { TransactionInstruction } from '@solana/web3.js'
 import { badRequest } from '../../../platform/errors.ts'
 import { PROGRAMS } from '../../../solana/programs.ts'
@@ -21,7 +24,7 @@ export interface DistributorClaim extends Envelope {
   mint: string
   /** The leaf, which the first claim of a wallet names; null for a later one. */
   leaf: DistributorLeaf | null
-  /** Whether what has vested of the locked amount is paid too; after the first claim that is all there is to pay. */
+  /** Whether the vested part of the locked amount is paid too; a later claim can pay only that. */
   takesVested: boolean
   /** Whether the claimer's token account is opened too, at the claimer's cost. */
   opensAccount: boolean
@@ -31,10 +34,10 @@ export interface DistributorClaim extends Envelope {
 export const AIRDROP_CLAIM_UNITS = 90_000
 /** Siblings that fit beside a new token account, a platform fee and the compute budget, by version. */
 export const [MOST_SIBLINGS, MOST_V1_SIBLINGS] = [20, 64]
-/** Of these, the siblings that leave room for a claim of vested tokens in the same transaction. */
+/** Most siblings that also leave room for a claim of vested tokens in the same transaction. */
 const LEFT_FOR_VESTED = 1
 
-/** Whether a first claim with a proof of so many hashes has room for what has vested too. */
+/** Whether a first claim with a proof of so many hashes has room for a claim of vested tokens too. */
 export const hasRoomForVested = (hashes: number, version: 0 | 1): boolean =>
   hashes <= (version === 0 ? MOST_SIBLINGS : MOST_V1_SIBLINGS) - LEFT_FOR_VESTED
 

@@ -1,4 +1,4 @@
-/** Builds the withdrawal of the rest of a vault, which the program sends only to the stored receiver. */
+/** Builds the withdrawal of the remainder of a vault, which the program sends only to the stored receiver. */
 import { PROGRAMS } from '../../../solana/programs.ts'
 import { compileUnsigned, type Envelope, type UnsignedTransaction } from '../../sending/unsigned.ts'
 import { tokenAccountAddress } from './addresses.ts'

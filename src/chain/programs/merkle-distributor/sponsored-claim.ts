@@ -1,4 +1,7 @@
-/** Builds a wallet's claim for which another wallet pays: fee, rent, and nothing that stays in the claimer's wallet. */
+/**
+ * Builds a wallet's claim for which another wallet pays fee and rent. Apart from the tokens, the claimer's wallet does
+ * not change.
+ */
 
 import { TOKEN_ACCOUNT_SIZE } from '../../../solana/token-accounts.ts'
 import type { NodeCalls } from '../../nodes/node-call.ts'
@@ -15,14 +18,14 @@ export interface SponsoredDistributorClaim extends DistributorClaim {
   lent: bigint
 }
 
-/** The payer signs beside the claimer, whose wallet holds afterwards what it held before. */
+/** The payer signs beside the claimer, whose lamports are the same afterwards. */
 export async function buildSponsoredClaim(input: SponsoredDistributorClaim): Promise<UnsignedTransaction> {
   const { payer, claimer, lent } = input
   const loan = lent === 0n ? [] : [await transferInstruction(payer, claimer, lent)]
   return compileUnsigned(input, [...loan, ...(await claimInstructions(input, claimer))])
 }
 
-/** Returns the lamports that a claim status and, where it is opened, a token account lack for their rent. */
+/** Returns the lamports that a claim status, and a token account if it is opened, lack for their rent. */
 export async function claimRents(
   node: NodeCalls,
   { status, tokens }: { status: MaybeAccount; tokens: MaybeAccount | undefined },
@@ -34,7 +37,7 @@ export async function claimRents(
   return { lent: lacking(statusRent, status), accountRent: lacking(accountRent, tokens ?? null) }
 }
 
-/** Anybody can send lamports to an address before its account is there, and the programs take only what is missing. */
+/** Anyone can send lamports to an address before its account exists, and the programs take only the missing part. */
 function lacking(rent: bigint, account: MaybeAccount): bigint {
   const held = account?.lamports ?? 0n
   return held < rent ? rent - held : 0n

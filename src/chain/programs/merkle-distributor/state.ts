@@ -21,7 +21,7 @@ export interface Distributor {
   /** Time at which locked amounts start to vest. Unlocked amounts are paid even before it. */
   startsAt: bigint
   endsAt: bigint
-  /** The time from which anyone can send the rest to the receiver. */
+  /** The time from which anyone can send the remainder to the receiver. */
   clawbackAt: bigint
   clawbackReceiver: string
   admin: string
@@ -40,7 +40,7 @@ const DISTRIBUTOR_BYTES = 234
 /** Bytes of a claim status. */
 export const CLAIM_STATUS_BYTES = 64
 
-/** Returns null for an account that is no distributor of the program. */
+/** Returns null for an account that is not a distributor of the program. */
 export function decodeDistributor(account: ChainAccount | null): Distributor | null {
   const data = distributorDataOf(account, DISTRIBUTOR_ACCOUNTS.distributor, DISTRIBUTOR_BYTES)
   if (data === null) return null
@@ -63,7 +63,7 @@ export function decodeDistributor(account: ChainAccount | null): Distributor | n
   }
 }
 
-/** Returns null for an account that is no claim status of the program. */
+/** Returns null for an account that is not a claim status of the program. */
 export function decodeClaimStatus(account: ChainAccount | null): ClaimStatus | null {
   const data = distributorDataOf(account, DISTRIBUTOR_ACCOUNTS.claimStatus, CLAIM_STATUS_BYTES)
   if (data === null) return null

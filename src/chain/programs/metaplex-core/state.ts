@@ -103,7 +103,7 @@ export function isFrozen({ freeze, permanentFreeze }: AssetState, collection: Co
   return freeze?.frozen === true || isFrozenByIssuer({ permanentFreeze }, collection)
 }
 
-/** Whether the issuer of the asset or its collection has frozen it, which is no stake and ends by no release. */
+/** Whether the issuer of the asset or its collection has frozen it. That is not a stake, and no release ends it. */
 export const isFrozenByIssuer = (
   { permanentFreeze }: Pick<AssetState, 'permanentFreeze'>,
   collection: CollectionState | null,

@@ -23,17 +23,19 @@ export interface WalletHoldings {
   isCut: boolean
 }
 
-/** Anybody can open token accounts for a wallet, so what is read of them is bounded for each token program. */
+/** Anyone can open token accounts for a wallet, so their number is limited for each token program. */
 const MOST_ACCOUNTS = 10_000
 const MOST_ITEM_BYTES = 4_096
 const MOST_ANSWER_BYTES = 16 * 1024 * 1024
 const LIMIT_MS = 30_000
-/** The layout that both programs share, and the byte that tells accounts of Token-2022 with extensions from mints. */
+/**
+ * The layout that both programs share, and the byte that distinguishes Token-2022 accounts with extensions from mints.
+ */
 const SLICE = { offset: 0, length: TOKEN_ACCOUNT_SIZE + 1 }
 
 /**
- * Returns the token accounts of the wallet, those of one mint where it is given, in the order in which the node lists
- * them. Throws internal_error when the node fails or shows an account that is none of the wallet's.
+ * Returns the token accounts of the wallet, of one mint if it is given, in the node's order. Throws internal_error
+ * when the node fails or shows an account of another wallet.
  */
 export async function readHoldings(
   chain: Pick<Chain, 'callLarge'>,

@@ -1,4 +1,4 @@
-/** Reads whether wallets can receive a token: their token accounts, and what stands at the wallets' own addresses. */
+/** Reads whether wallets can receive a token: their token accounts, and the accounts at the wallets' own addresses. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChainAccount } from '../../../solana/accounts.ts'
@@ -12,17 +12,17 @@ import { accountsAt } from '../../sending/runs.ts'
 import { addressOfKey, openDeriver } from '../derived-addresses.ts'
 import type { TokenProgram } from './types.ts'
 
-/** What stands at the addresses of one wallet. */
+/** The accounts at the addresses of one wallet. */
 export interface TokenReceiver {
   wallet: string
   tokenAccount: string
-  /** What stands at the wallet's own address. */
+  /** The account at the wallet's own address. */
   account: AccountKind | null
   /** Whether the token account has to be opened first. */
   isMissing: boolean
-  /** Whether lamports lie at the address of a missing one. */
+  /** Whether a missing token account's address already has lamports. */
   hasLamports: boolean
-  /** Null for a missing one, and for an account that is no token account. */
+  /** Null for a missing account, and for one that is not a token account. */
   state: TokenAccountState | null
   requiresMemo: boolean
 }
@@ -45,7 +45,7 @@ export interface ReceivingTerms {
   opensFrozen: boolean
 }
 
-/** Wallets whose addresses are derived before other requests have their turn. */
+/** Number of wallets whose addresses are derived before other requests get their turn. */
 const WALLETS_PER_TURN = 20
 
 /** Takes two accounts a wallet, a hundred accounts per call. Throws internal_error when the node fails. */
@@ -80,7 +80,7 @@ function receiving(wallet: ChainAccount | null, tokens: ChainAccount | null) {
   }
 }
 
-/** Returns why tokens should not or cannot be sent to the wallet; null where they can. */
+/** Returns why tokens should not or cannot be sent to the wallet; null if they can. */
 export function receivingFault(
   { wallet, account, isMissing, state, ...receiver }: TokenReceiver,
   { payer, mint, allowsPrograms, opensFrozen }: ReceivingTerms,

@@ -31,7 +31,7 @@ export const tokenReadCalls = (tokens: number) => Math.ceil(tokens / TOKENS_PER_
 
 /**
  * Reads any number of tokens at the node's commitment, fifty per call, with null for an address without a mint.
- * Throws internal_error when the node fails or has not reached `slot`, where one is given.
+ * Throws internal_error when the node fails or has not reached a given `slot`.
  */
 export async function readTokens(
   node: NodeCalls,
@@ -52,7 +52,7 @@ export async function readTokens(
   return states
 }
 
-/** A search for an address takes up to a millisecond, so that other requests have their turn after a few of them. */
+/** A search for an address takes up to a millisecond, so other requests get their turn after a few of them. */
 const SEARCHES_PER_TURN = 5
 
 async function metadataAddressesOf(mints: readonly string[]): Promise<string[]> {
@@ -65,9 +65,10 @@ async function metadataAddressesOf(mints: readonly string[]): Promise<string[]> 
 }
 
 /**
- * Decodes a mint's account and the one at `metadataAddress(mint)`, or returns null when the first is no mint. Metadata
- * in the mint takes precedence over Metaplex. Unreadable metadata, or metadata that a pointer places elsewhere, is read
- * as none.
+ * Decodes a mint's account and the one at `metadataAddress(mint)`, or returns null when the first is not a mint.
+ * Metadata
+ * in the mint takes precedence over Metaplex. Unreadable metadata, or metadata that a pointer places elsewhere, counts
+ * as absent.
  */
 export async function decodeTokenState(
   mint: string,

@@ -1,4 +1,6 @@
-/** Builds the transaction that sends amounts of one token to many wallets, opening the token accounts that are missing. */
+/**
+ * Builds the transaction that sends amounts of one token to many wallets, opening the token accounts that are missing.
+ */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { ApiError, badRequest } from '../../../platform/errors.ts'
 import { MAX_COMPUTE_UNITS, MAX_INSTRUCTION_TRACE } from '../../../solana/constants.ts'
@@ -13,7 +15,7 @@ export interface TransferRecipient {
   amount: bigint
   /** Whether the transaction opens the token account, at the payer's cost. */
   opens: boolean
-  /** Whether lamports lie at the address of a missing token account already, which takes more calls to open. */
+  /** Whether a missing token account's address already has lamports, so that opening it takes more calls. */
   hasLamports: boolean
 }
 
@@ -28,7 +30,8 @@ export interface TokenTransfers extends Envelope {
 
 /**
  * Most recipients of one transaction with a compute limit and a price, by its version: wallets whose token accounts are
- * `ready`, and wallets whose accounts it opens. Version 0 is bounded by its bytes; version 1 by its 64 accounts, and for
+ * `ready`, and wallets whose accounts it opens. Version 0 is bounded by its bytes; version 1 by its 64 accounts, and
+ * for
  * openings by the 64 instructions that a transaction can execute.
  */
 export const MOST_RECIPIENTS = {
@@ -40,7 +43,10 @@ export const MOST_RECIPIENTS = {
 const TRANSFER_TRACE = 1
 const OPENING_TRACE = { plain: 5, withLamports: 7 }
 
-/** About twice what Token-2022 was measured to use (2,030 and 18,370 units), as the search for an address varies by wallet. */
+/**
+ * About twice the measured use of Token-2022 (2,030 and 18,370 units), because the search for an address varies by
+ * wallet.
+ */
 const [TRANSFER_UNITS, OPENING_UNITS] = [5_000, 40_000]
 
 /** Returns the compute limit of transfers that cannot be simulated. */
@@ -58,7 +64,7 @@ export async function buildTokenTransfers(input: TokenTransfers): Promise<Unsign
   throw tooManyRecipients(groups.length, await mostThatFit(input, groups), input.messageConfig === undefined)
 }
 
-/** The instructions of each recipient, in order; which of them failed tells whose they were. */
+/** The instructions of each recipient, in order. They identify the recipient of a failed instruction. */
 async function transferInstructions({
   payer,
   mint,
@@ -69,7 +75,7 @@ async function transferInstructions({
 }: TokenTransfers): Promise<TransactionInstruction[][]> {
   const [{ PublicKey }, spl] = await Promise.all([import('@solana/web3.js'), import('@solana/spl-token')])
   const program = tokenProgram === 'spl' ? spl.TOKEN_PROGRAM_ID : spl.TOKEN_2022_PROGRAM_ID
-  // Compiling is faster where equal keys are the same object.
+  // Compiling is faster if equal keys are the same object.
   const [owner, token, from] = [payer, mint, source].map((address) => new PublicKey(address)) as [
     PublicKey,
     PublicKey,
@@ -92,8 +98,8 @@ export interface ProvenMint {
 }
 
 /**
- * A transfer of nothing from an owner's token account to itself. It fails where the mint has other decimals, so that who
- * signs need not believe what it was told of them.
+ * A transfer of 0 from an owner's token account to itself. It fails if the mint has other decimals, so the signer need
+ * not trust the given decimals.
  */
 export async function decimalsProof(owner: string, proven: ProvenMint): Promise<TransactionInstruction> {
   const [{ PublicKey }, spl, { openDeriver }] = await Promise.all([
@@ -110,7 +116,7 @@ export async function decimalsProof(owner: string, proven: ProvenMint): Promise<
   return spl.createTransferCheckedInstruction(account, mint, account, holder, 0n, proven.decimals, [], program)
 }
 
-/** Returns null for more than one transaction has room for. */
+/** Returns null if it does not fit in one transaction. */
 async function compiledWithin(
   input: TokenTransfers,
   groups: readonly TransactionInstruction[][],
@@ -151,7 +157,8 @@ function tooManyRecipients(count: number, fits: number, isVersion0: boolean) {
 }
 
 /**
- * Returns the place of the recipient whose instruction failed; null where the failure is of no single one. `others` are
+ * Returns the index of the recipient whose instruction failed; null if the failure has no single recipient. `others`
+ * are
  * the instructions before the transfers.
  */
 export function failedRecipient(

@@ -30,6 +30,6 @@ export interface OnChainToken {
   metadataPointerAuthority: string | null
   /** Address in the metadata pointer of Token-2022 if it is neither the mint nor Metaplex's account, else null. */
   metadataElsewhere: string | null
-  /** What the extensions of Token-2022 make of its amounts and transfers. Null for SPL. */
+  /** The effects of Token-2022 extensions on its amounts and transfers. Null for SPL. */
   extensions: MintExtensions | null
 }

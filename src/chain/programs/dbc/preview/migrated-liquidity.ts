@@ -1,4 +1,7 @@
-/** How amounts become the liquidity of the migrated pool: over all prices, or as a constant product that compounds its fees. */
+/**
+ * Converts amounts to the liquidity of the migrated pool: over all prices, or as a constant product that compounds its
+ * fees.
+ */
 import { squareRoot } from '../../../../solana/square-root.ts'
 import {
   compoundingOpening,
@@ -18,15 +21,15 @@ export interface TokenAmounts {
   quote: bigint
 }
 
-/** What the first position makes of the pool. */
+/** The pool after its first position. */
 export interface OpenedPool extends TokenAmounts {
-  /** With the part that belongs to nobody. */
+  /** Includes the part that belongs to nobody. */
   liquidity: bigint
 }
 
 /** `MigrationHandler` of the program, by the fee mode of the migrated pool. */
 export interface MigratedLiquidity {
-  /** Raw units of the token that migrate, of those that are there. */
+  /** Raw units of the token that migrate, of the available ones. */
   baseOf(available: bigint): bigint
   /** Meteora's part of what migrates. */
   protocolFee(amounts: TokenAmounts): TokenAmounts
@@ -36,7 +39,7 @@ export interface MigratedLiquidity {
   /** The liquidity that amounts add to the pool. */
   addable(amounts: TokenAmounts, pool: OpenedPool): bigint
   added(liquidity: bigint, pool: OpenedPool): TokenAmounts
-  /** Price that the second position leaves, which the program computes of the reserves before it. */
+  /** Price after the second position; the program computes it from the reserves before that position. */
   priceOf(before: TokenAmounts): bigint
 }
 

@@ -1,4 +1,4 @@
-/** What the migration of a filled launch curve makes of its reserves, by the program's arithmetic. */
+/** Computes the migration of a filled launch curve from its reserves, by the program's arithmetic. */
 import { migratedQuote } from '../migrating-amounts.ts'
 import { bigintOf } from '../program.ts'
 import { migratedLiquidityOf } from './migrated-liquidity.ts'
@@ -30,7 +30,7 @@ export interface MigrationPreview {
   /** Raw units locked for the creator. */
   lockedBase: bigint
   burnedBase: bigint
-  /** Raw units that remain for the leftover receiver, or in the vault of a supply that is not fixed. */
+  /** Raw units that remain for the leftover receiver, or in the vault if the supply is not fixed. */
   leftoverBase: bigint
 }
 
@@ -91,7 +91,7 @@ function paidOnce(
   }
 }
 
-/** Raw units that the migration may burn: of a supply that is not fixed, all that is left. */
+/** Raw units that the migration may burn: the whole remainder if the supply is not fixed. */
 function burnableOf({ parameters: { tokenSupply }, supply }: MemoryCurve): bigint {
   if (!tokenSupply) return supply
   return bigintOf(tokenSupply.preMigrationTokenSupply) - bigintOf(tokenSupply.postMigrationTokenSupply)
@@ -115,7 +115,7 @@ function distribution(
   return { partner, creator: { unlocked: liquidity - total(partner) - locked - vested, locked, vested } }
 }
 
-/** The second position takes what rounding left of both tokens, and divides it anew. */
+/** The second position gets the remainder of both tokens after rounding, which is divided again. */
 function adjust(
   { parameters }: MemoryCurve,
   { unlocked }: OwnedLiquidity,

@@ -1,4 +1,4 @@
-/** A launch curve in memory: it takes buys as the program does, and nothing of it is on a chain. */
+/** A launch curve in memory that takes buys as the program does. */
 import type { ConfigParameters, PoolConfig, VirtualPool } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import { MAX_U64 } from '../../../../solana/u64.ts'
 import { migratedBase, migratedQuote } from '../migrating-amounts.ts'
@@ -10,14 +10,14 @@ import { CALM, type Volatility, volatilityAfter, volatilityBefore } from './vola
 const OPENED_AT = 1_000_000n
 const WHOLE_PERCENT = 100n
 
-/** What each party has of a fee, in raw units. */
+/** Each party's part of a fee, in raw units. */
 export interface PartyAmounts {
   creator: bigint
   partner: bigint
   protocol: bigint
 }
 
-/** What a config says, with the figures that the program derives from it. */
+/** A config, with the figures that the program derives from it. */
 export interface MemoryCurve {
   dbc: Dbc
   parameters: ConfigParameters
@@ -85,7 +85,7 @@ export function openMemoryCurve(dbc: Dbc, parameters: ConfigParameters): MemoryC
   }
 }
 
-/** The supply of a config that leaves it to the program: what is sold with a buffer, migrated and locked. */
+/** The supply of a config without a fixed one: the sold amount with a buffer, plus the migrated and locked amounts. */
 function mintedFor(dbc: Dbc, parameters: ConfigParameters, end: BigNumber, locked: bigint): bigint {
   const { sdk } = dbc
   const { curve, sqrtStartPrice, migrationQuoteThreshold, migrationFee } = parameters
@@ -111,7 +111,7 @@ export const stateAtStart = ({ startSqrtPrice, supply }: MemoryCurve): CurveStat
 
 export const isFilled = ({ threshold }: MemoryCurve, { quoteReserve }: CurveState): boolean => quoteReserve >= threshold
 
-/** Buys, up to the end of the curve. Throws an Error of the SDK where the program fails. */
+/** Buys, up to the end of the curve. Throws an Error of the SDK when the program would fail. */
 export function buyInMemory(
   curve: MemoryCurve,
   state: CurveState,

@@ -1,4 +1,4 @@
-/** The tracker of a dynamic fee: how far the price moved lately, by the program's arithmetic. */
+/** The tracker of a dynamic fee: how far the price moved recently, by the program's arithmetic. */
 import type { ConfigParameters } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import { MAX_U64 } from '../../../../solana/u64.ts'
 import { bigintOf } from '../program.ts'

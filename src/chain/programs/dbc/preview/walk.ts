@@ -1,4 +1,4 @@
-/** Walks a launch curve from its first price to its end by buys, and tells at each point what the program would hold. */
+/** Walks a launch curve by buys from its first price to its end, and returns the program's state at each point. */
 import { squareRoot } from '../../../../solana/square-root.ts'
 import { amountBetween } from './curve-math.ts'
 import {
@@ -24,7 +24,7 @@ export interface WalkOptions {
 
 export interface CurvePoint {
   at: 'start' | 'first_buy' | 'curve' | 'end'
-  /** Raw units of the quote that the buy that leads here may pay, fees included; it is partial at the end. */
+  /** Most raw units of the quote, fees included, of the buy that leads here; it is partial at the end. */
   amount: bigint
   /** Raw units of the quote that all buys up to here paid, fees included. */
   paid: bigint
@@ -40,7 +40,7 @@ export interface CurvePoint {
   depth: Depth
 }
 
-/** What moves the price; null where the curve ends before. */
+/** Amounts that move the price; null if the curve ends before. */
 export interface Depth {
   /** Raw units of the quote, fees included, that a buy pays to raise the price by 2 %. */
   up2: bigint | null
@@ -56,7 +56,7 @@ export interface Walk {
 
 /**
  * The assumed trades are the first buy in the transaction of the pool, then one buy from each point to the next, all
- * `seconds` after the opening. A point that the buys before have passed is left out.
+ * `seconds` after the opening. A point that earlier buys have passed is left out.
  */
 export function walkCurve(curve: MemoryCurve, { buy, points, seconds }: WalkOptions): Walk {
   let state = stateAtStart(curve)
