@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { treeId } from '../../src/api/chain-scalars.ts'
 import { validateInput } from '../../src/api/input-validation.ts'
-import { merkleTrees } from '../../src/api/merkle-trees.ts'
+import { MERKLE_TREES_TAG, merkleTrees } from '../../src/api/merkle-trees.ts'
 import { defineRoute } from '../../src/api/route.ts'
 import {
   buildTreeFromBody,
@@ -27,7 +27,7 @@ const prepareTree: Prepare<TreeInput> = async (kernel, raw) => {
 const proofWithoutWallet = (path: string) =>
   defineRoute({
     at: ['get', path],
-    tag: 'Merkle trees',
+    tag: MERKLE_TREES_TAG,
     summary: 'Not a resource: the wallet is missing',
     description: 'Not in the document.',
     params: z.object({ id: treeId }),

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { address, digits, mintAddress } from './chain-scalars.ts'
 import { writeBody } from './envelope.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, type Tag } from './route.ts'
 import { nullOr } from './scalars.ts'
 
 export const account = z
@@ -52,10 +52,12 @@ export type WalletBalances = z.output<typeof walletBalances>
 export type AccountRecord = z.output<typeof account>
 export type AccountBatch = z.output<typeof accountBatch>
 
+export const ACCOUNTS_TAG: Tag = { name: 'Accounts', description: 'Accounts on the chain, and what a wallet holds.' }
+
 export const accounts = {
   get: defineRoute({
     at: ['get', '/v2/accounts/{address}'],
-    tag: 'Accounts',
+    tag: ACCOUNTS_TAG,
     summary: 'Read one account',
     description: 'Raw data and owner from the chain. An account that does not exist is `not_found`.',
     params: z.object({ address }),
@@ -63,7 +65,7 @@ export const accounts = {
   }),
   batchFetch: defineRoute({
     at: ['post', '/v2/accounts/batch-fetch'],
-    tag: 'Accounts',
+    tag: ACCOUNTS_TAG,
     summary: 'Read up to 100 accounts at once',
     description:
       'Answers in the order of the request, with null if there is no account. It changes nothing and needs no scope.',
@@ -72,7 +74,7 @@ export const accounts = {
   }),
   balances: defineRoute({
     at: ['get', '/v2/wallets/{wallet}/balances'],
-    tag: 'Accounts',
+    tag: ACCOUNTS_TAG,
     summary: 'Read the SOL and the tokens of a wallet',
     description:
       'Tokens of both token programs, with symbol, name and decimals. Anyone can send tokens to a wallet, so at most 10,000 token accounts of each program are read, and 200 are answered.',

@@ -20,7 +20,7 @@ import {
 } from './chain-scalars.ts'
 import { buildBody, listQuery, txVersionShape, writeBody } from './envelope.ts'
 import { eitherPayload, signedPayload, trackedResource, unsignedPayload } from './payloads.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, type Tag } from './route.ts'
 import { timestamp } from './scalars.ts'
 
 export const AIRDROP_STATUSES = ['tree_built', 'initialized', 'claiming', 'fully_claimed', 'vault_drained'] as const
@@ -144,10 +144,16 @@ export type VaultWithdrawal = z.output<typeof vaultWithdrawal>
 
 const airdropParams = z.object({ id: treeId })
 
+export const AIRDROPS_TAG: Tag = {
+  name: 'Airdrops',
+  description:
+    'Distributors on chain, which pay each wallet that proves it is on a list: create and fund one, claim from it, and withdraw unclaimed tokens.',
+}
+
 export const airdrops = {
   create: defineRoute({
     at: ['post', '/v2/airdrops'],
-    tag: 'Airdrops',
+    tag: AIRDROPS_TAG,
     summary: 'Initialize an airdrop on chain',
     description:
       'Creates and funds the distributor in one transaction. Its limits come from the stored tree with the same mint and airdrop_count, if there is one. With `mode: signed` the platform wallet pays, whatever `payer` says.',
@@ -189,7 +195,7 @@ export const airdrops = {
   }),
   list: defineRoute({
     at: ['get', '/v2/airdrops'],
-    tag: 'Airdrops',
+    tag: AIRDROPS_TAG,
     summary: 'List airdrops, newest first',
     description:
       'One for each stored tree, from `tree_built` to `vault_drained`. An airdrop that another tool made is read by its id.',
@@ -199,7 +205,7 @@ export const airdrops = {
   }),
   get: defineRoute({
     at: ['get', '/v2/airdrops/{id}'],
-    tag: 'Airdrops',
+    tag: AIRDROPS_TAG,
     summary: 'Read one airdrop, with its state on chain',
     description: 'The tree need not be stored here if the distributor is on chain.',
     params: airdropParams,
@@ -207,7 +213,7 @@ export const airdrops = {
   }),
   stats: defineRoute({
     at: ['get', '/v2/airdrops/{id}/stats'],
-    tag: 'Airdrops',
+    tag: AIRDROPS_TAG,
     summary: 'Read what was claimed of an airdrop by hour and day, and what is left',
     description:
       'The total claimed and what is left are read from the chain. Hours, days and the median come from the claims that are recorded here; `recorded.missing_count` says how many are missing.',
@@ -217,7 +223,7 @@ export const airdrops = {
   }),
   claims: defineRoute({
     at: ['get', '/v2/airdrops/{id}/claims'],
-    tag: 'Airdrops',
+    tag: AIRDROPS_TAG,
     summary: 'List the claims of an airdrop that are recorded here, newest first',
     description:
       'Claims that were submitted here, and claims of stored trees that were found on chain since svc follows them.',
@@ -228,7 +234,7 @@ export const airdrops = {
   }),
   distributor: defineRoute({
     at: ['get', '/v2/distributors/{address}'],
-    tag: 'Airdrops',
+    tag: AIRDROPS_TAG,
     summary: 'Read the airdrop of a distributor, by its address',
     description:
       'Works for a distributor of any creator and tool: mint and version of the account give the id of the airdrop. If a tree with the same root is stored under this id, it can be claimed and is followed here.',
@@ -237,7 +243,7 @@ export const airdrops = {
   }),
   claim: defineRoute({
     at: ['post', '/v2/airdrops/{id}/claims'],
-    tag: 'Airdrops',
+    tag: AIRDROPS_TAG,
     summary: 'Build the claim of one wallet',
     description:
       'With the proof of the stored tree, or with an amount and a proof that you send. Checked before it is built: the proof, that the wallet has not claimed, and that the vault can pay.',
@@ -269,7 +275,7 @@ export const airdrops = {
   }),
   entitlement: defineRoute({
     at: ['get', '/v2/airdrops/{id}/claims/{wallet}'],
-    tag: 'Airdrops',
+    tag: AIRDROPS_TAG,
     summary: 'Read what one wallet may claim, has claimed and can claim now',
     description: 'Combines the stored tree and the chain. If the wallet cannot claim now, `reason` says why.',
     params: z.object({ id: treeId, wallet: address }),
@@ -277,7 +283,7 @@ export const airdrops = {
   }),
   withdraw: defineRoute({
     at: ['post', '/v2/airdrops/{id}/vault-withdrawals'],
-    tag: 'Airdrops',
+    tag: AIRDROPS_TAG,
     summary: 'Withdraw the remaining tokens from the vault of an airdrop',
     description: 'Signed by the platform wallet, whatever `mode` says. Possible only after the clawback time.',
     params: airdropParams,
@@ -294,7 +300,7 @@ export const airdrops = {
   }),
   lookup: defineRoute({
     at: ['get', '/v2/wallets/{wallet}/airdrops'],
-    tag: 'Airdrops',
+    tag: AIRDROPS_TAG,
     summary: 'List the stored airdrops that a wallet is in, newest first',
     description:
       'A page searches a limited number of trees. It may hold fewer records than `limit`, or none, and still have a next page.',

@@ -1,7 +1,7 @@
 /** API keys, with their scopes and rate limits. */
 import { z } from '@hono/zod-openapi'
 import { deletedSchema, listQuery, writeBody } from './envelope.ts'
-import { defineRoute, SCOPES } from './route.ts'
+import { defineRoute, SCOPES, type Tag } from './route.ts'
 import { line, recordId, timestamp } from './scalars.ts'
 
 export const API_KEY_STATUSES = ['active', 'revoked'] as const
@@ -37,7 +37,7 @@ export const apiKeyCreated = apiKey
 export type ApiKey = z.output<typeof apiKey>
 export type ApiKeyCreated = z.output<typeof apiKeyCreated>
 
-const API_KEYS_TAG = 'API keys'
+const API_KEYS_TAG: Tag = { name: 'API keys', description: 'Who may call which parts of this API, and how often.' }
 
 export const apiKeys = {
   create: defineRoute({

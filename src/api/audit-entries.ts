@@ -8,6 +8,7 @@ import { address, hex32 } from './chain-scalars.ts'
 import { listQuery, writeBody } from './envelope.ts'
 import { defineRoute } from './route.ts'
 import { timestamp } from './scalars.ts'
+import { SIGNER_TAG } from './signer.ts'
 
 export const auditEntry = z
   .object({
@@ -60,12 +61,10 @@ export type AuditEntry = z.output<typeof auditEntry>
 export type AuditVerification = z.output<typeof auditVerification>
 export type AuditCut = z.output<typeof auditCut>
 
-const AUDIT_TAG = 'Signer'
-
 export const auditEntries = {
   list: defineRoute({
     at: ['get', '/v2/audit-entries'],
-    tag: AUDIT_TAG,
+    tag: SIGNER_TAG,
     summary: 'List the audit log',
     description: 'Newest first; with `order=asc` oldest first, to export it.',
     query: listQuery({ action: z.enum(AUDIT_ACTIONS).optional(), order: z.enum(['asc', 'desc']).default('desc') }),
@@ -75,7 +74,7 @@ export const auditEntries = {
   }),
   verify: defineRoute({
     at: ['get', '/v2/audit-verification'],
-    tag: AUDIT_TAG,
+    tag: SIGNER_TAG,
     summary: 'Recompute the audit log',
     description:
       "Checks sequence, hashes and seals of all entries. It also checks that the signer's policy and daily spends, API keys, sponsorships and fee schedules are the ones that the entries recorded.",
@@ -85,7 +84,7 @@ export const auditEntries = {
   }),
   cut: defineRoute({
     at: ['post', '/v2/audit-cuts'],
-    tag: AUDIT_TAG,
+    tag: SIGNER_TAG,
     summary: 'Cut the beginning of the audit log',
     description:
       'Removes the entries up to `through`; export them first. They are verified, and a sealed anchor takes their place, so the export and the remaining entries can still be verified. Entries of the last two days stay.',

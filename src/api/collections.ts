@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { address, allowProgramsField, collectionAddress, warningsField } from './chain-scalars.ts'
 import { buildBody } from './envelope.ts'
-import { assetTexts, checkTextSize } from './nfts.ts'
+import { assetTexts, checkTextSize, NFTS_TAG } from './nfts.ts'
 import { unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
 
@@ -35,7 +35,7 @@ export type CollectionCreated = z.output<typeof collectionCreated>
 export const collections = {
   create: defineRoute({
     at: ['post', '/v2/collections'],
-    tag: 'NFTs',
+    tag: NFTS_TAG,
     summary: 'Build the creation of a collection',
     description: 'Assets can be minted into it afterwards. Its authority is the update authority of all of them.',
     body: buildBody({
@@ -51,7 +51,7 @@ export const collections = {
   }),
   get: defineRoute({
     at: ['get', '/v2/collections/{address}'],
-    tag: 'NFTs',
+    tag: NFTS_TAG,
     summary: 'Read one collection from the chain',
     description: 'Name, authority and numbers, and whether the platform wallet signs mints into it.',
     params: z.object({ address: collectionAddress }),

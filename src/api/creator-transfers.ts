@@ -3,7 +3,6 @@ import { z } from '@hono/zod-openapi'
 import { address, allowProgramsField, digits, mintAddress, otherWallet, poolAddress } from './chain-scalars.ts'
 import { buildBody } from './envelope.ts'
 import { trackedResource, unsignedPayload } from './payloads.ts'
-import { defineRoute } from './route.ts'
 
 export const poolCreatorTransfer = z
   .object({
@@ -27,14 +26,8 @@ export const poolCreatorTransfer = z
 
 export type PoolCreatorTransfer = z.output<typeof poolCreatorTransfer>
 
-export const transferCreatorRoute = defineRoute({
-  at: ['post', '/v2/pools/{address}/creator-transfers'],
-  tag: 'Pools',
-  summary: "Transfer the role of a pool's creator",
-  description:
-    'The new creator can claim what the old one has not claimed yet, and everything that the pool earns its creator from now on. Vested tokens and the positions of the migrated pool stay with their present wallets. A transfer is not possible between the end of the curve and its migration.',
-  params: z.object({ address: poolAddress }),
-  body: buildBody({ payer: address, new_creator: otherWallet, allow_programs: allowProgramsField }),
-  data: poolCreatorTransfer,
-  signed: 'refused',
+export const creatorTransferBody = buildBody({
+  payer: address,
+  new_creator: otherWallet,
+  allow_programs: allowProgramsField,
 })

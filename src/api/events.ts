@@ -4,7 +4,7 @@ import { listQuery } from './envelope.ts'
 import { DETECTIONS, eventType } from './event-types.ts'
 import { moment } from './filters.ts'
 import { storedMetadata } from './metadata.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, type Tag } from './route.ts'
 import { line, recordId } from './scalars.ts'
 
 export const eventTypeItem = z.object({ type: eventType, detection: z.enum(DETECTIONS) }).openapi('EventTypeItem')
@@ -81,10 +81,15 @@ const verificationCursor = z
     'must be a cursor of this list',
   )
 
+const EVENTS_TAG: Tag = {
+  name: 'Events',
+  description: 'Everything that happened: each event is reported once, and can be checked against the chain.',
+}
+
 export const events = {
   verify: defineRoute({
     at: ['get', '/v2/event-verification'],
-    tag: 'Events',
+    tag: EVENTS_TAG,
     summary: 'Compare stored events with the chain',
     description:
       'Checks the transactions of followed accounts in a range of time, by the chain’s clock. It finds missing events, and stored events that the chain does not confirm. Each call is one step of at most 60 requests to the node; `next_cursor` continues.',
@@ -94,7 +99,7 @@ export const events = {
   }),
   list: defineRoute({
     at: ['get', '/v2/events'],
-    tag: 'Events',
+    tag: EVENTS_TAG,
     summary: 'List stored events',
     description: 'Newest first. With `order=asc` oldest first, so that the cursor can follow new events.',
     query: listQuery({
@@ -109,7 +114,7 @@ export const events = {
   }),
   get: defineRoute({
     at: ['get', '/v2/events/{id}'],
-    tag: 'Events',
+    tag: EVENTS_TAG,
     summary: 'Read one event',
     description: 'The same body that was delivered, for as long as events are stored.',
     params: z.object({ id: recordId.meta({ example: 'evt_0Mh4sPqY7tLx2RzKc9BvDn6G' }) }),

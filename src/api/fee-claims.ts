@@ -12,7 +12,7 @@ import {
 import { buildBody, listQuery } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'
 import { eitherPayload, trackedResource } from './payloads.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, type Tag } from './route.ts'
 import { timestamp } from './scalars.ts'
 
 export const FEE_CLAIM_KINDS = [
@@ -126,10 +126,15 @@ export type FeeClaimCreated = z.output<typeof feeClaimCreated>
 const feeClaimParams = z.object({ address: poolAddress })
 const claimFilters = { kind: kind.optional(), beneficiary: z.enum(BENEFICIARIES).optional() }
 
+const FEE_CLAIMS_TAG: Tag = {
+  name: 'Fee claims',
+  description: 'Pays out what pools have earned to the partner or the creator, and splits it in the same transaction.',
+}
+
 export const feeClaims = {
   create: defineRoute({
     at: ['post', '/v2/pools/{address}/fee-claims'],
-    tag: 'Fee claims',
+    tag: FEE_CLAIMS_TAG,
     summary: 'Claim the fees of a pool, optionally split',
     description:
       'Pays out exactly what the answer estimates: the fees of the partner, or those of the creator. With `splits` two to ten recipients are paid in the same transaction, exact to the last unit. If there is nothing to claim, the request is refused with the reason.',
@@ -162,7 +167,7 @@ export const feeClaims = {
   }),
   listByPool: defineRoute({
     at: ['get', '/v2/pools/{address}/fee-claims'],
-    tag: 'Fee claims',
+    tag: FEE_CLAIMS_TAG,
     summary: 'List the fee claims of one pool, newest first',
     description: 'Claims that were submitted here, and those found on chain since svc follows the pool.',
     params: feeClaimParams,
@@ -172,7 +177,7 @@ export const feeClaims = {
   }),
   list: defineRoute({
     at: ['get', '/v2/fee-claims'],
-    tag: 'Fee claims',
+    tag: FEE_CLAIMS_TAG,
     summary: 'List fee claims, newest first',
     description: 'The claims of all pools: what each paid, in which currency, and to whom.',
     query: listQuery(claimFilters),

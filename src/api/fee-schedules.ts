@@ -15,7 +15,7 @@ import {
 } from './fee-claims.ts'
 import { queryFlag } from './filters.ts'
 import { storedMetadata } from './metadata.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, type Tag } from './route.ts'
 import { line, nullOr, recordId, timestamp } from './scalars.ts'
 
 /** The most addresses in one filter. */
@@ -161,7 +161,6 @@ export const feeScheduleRun = z
 export type FeeSchedule = z.output<typeof feeSchedule>
 export type FeeScheduleRun = z.output<typeof feeScheduleRun>
 
-const SCHEDULES_TAG = 'Fee schedules'
 const SIGNS = 'The platform wallet signs the claims later, even if the API key of this request is revoked by then.'
 const scheduleParams = z.object({ id: recordId.meta({ example: 'fsc_5TgBn1Xe8WkRq3YvMz6JcH2s' }) })
 
@@ -180,10 +179,15 @@ export function termsFault({
     : { path: ['kinds', at], message: `kind ${kind} pays only the ${BENEFICIARIES_OF[kind][0]}` }
 }
 
+const FEE_SCHEDULES_TAG: Tag = {
+  name: 'Fee schedules',
+  description: 'Claims that the platform wallet signs automatically, at the times of a cron expression.',
+}
+
 export const feeSchedules = {
   create: defineRoute({
     at: ['post', '/v2/fee-schedules'],
-    tag: SCHEDULES_TAG,
+    tag: FEE_SCHEDULES_TAG,
     atomic: true,
     summary: 'Claim fees by a schedule',
     description: SIGNS,
@@ -207,7 +211,7 @@ export const feeSchedules = {
   }),
   list: defineRoute({
     at: ['get', '/v2/fee-schedules'],
-    tag: SCHEDULES_TAG,
+    tag: FEE_SCHEDULES_TAG,
     summary: 'List fee schedules, newest first',
     description: 'Each with its times, what it claims, and when it runs next.',
     query: listQuery({ active: queryFlag.optional() }),
@@ -216,7 +220,7 @@ export const feeSchedules = {
   }),
   get: defineRoute({
     at: ['get', '/v2/fee-schedules/{id}'],
-    tag: SCHEDULES_TAG,
+    tag: FEE_SCHEDULES_TAG,
     summary: 'Read one fee schedule',
     description: 'With its state and its next run. What earlier runs did is in the list of its runs.',
     params: scheduleParams,
@@ -224,7 +228,7 @@ export const feeSchedules = {
   }),
   update: defineRoute({
     at: ['patch', '/v2/fee-schedules/{id}'],
-    tag: SCHEDULES_TAG,
+    tag: FEE_SCHEDULES_TAG,
     atomic: true,
     summary: 'Change, pause or resume a fee schedule',
     description: `${SIGNS} A pause stops the current run; periods during a pause do not count as missed.`,
@@ -250,7 +254,7 @@ export const feeSchedules = {
   }),
   delete: defineRoute({
     at: ['delete', '/v2/fee-schedules/{id}'],
-    tag: SCHEDULES_TAG,
+    tag: FEE_SCHEDULES_TAG,
     atomic: true,
     summary: 'Remove a fee schedule, and stop its run',
     description:
@@ -262,7 +266,7 @@ export const feeSchedules = {
   }),
   runs: defineRoute({
     at: ['get', '/v2/fee-schedules/{id}/runs'],
-    tag: SCHEDULES_TAG,
+    tag: FEE_SCHEDULES_TAG,
     summary: 'List the runs of a fee schedule, newest first',
     description: 'What each run examined and claimed, and what it did not claim, with the reason.',
     params: scheduleParams,
@@ -272,7 +276,7 @@ export const feeSchedules = {
   }),
   run: defineRoute({
     at: ['post', '/v2/fee-schedules/{id}/runs'],
-    tag: SCHEDULES_TAG,
+    tag: FEE_SCHEDULES_TAG,
     atomic: true,
     summary: 'Run a fee schedule now',
     description:

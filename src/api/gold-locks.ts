@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { address, digits, mintAddress, platformFeeField, platformId, u64Digits } from './chain-scalars.ts'
 import { buildBody, listQuery } from './envelope.ts'
 import { unsignedPayload } from './payloads.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, type Tag } from './route.ts'
 import { timestamp } from './scalars.ts'
 
 export const GOLD_LOCK_STATUSES = ['locked', 'unlockable', 'unlocked'] as const
@@ -52,10 +52,15 @@ export type GoldToken = z.output<typeof goldToken>
 
 const goldLockParams = z.object({ user: address })
 
+const GOLD_LOCKS_TAG: Tag = {
+  name: 'Gold locks',
+  description: 'Gold tokens (of the mint in the setting `gold.mint`) that a wallet locks until a fixed date.',
+}
+
 export const goldLocks = {
   create: defineRoute({
     at: ['post', '/v2/gold-locks'],
-    tag: 'Gold locks',
+    tag: GOLD_LOCKS_TAG,
     summary: 'Build the locking of gold for a number of days',
     description:
       'A wallet has one live lock at a time, and it cannot be cancelled. The days count from the build, by the clock of the chain.',
@@ -71,7 +76,7 @@ export const goldLocks = {
   }),
   unlock: defineRoute({
     at: ['delete', '/v2/gold-locks/{user}'],
-    tag: 'Gold locks',
+    tag: GOLD_LOCKS_TAG,
     summary: 'Build the unlocking of gold after its date',
     description:
       'Pays the gold out and closes the account in one transaction. Before the date it is refused, and the error names the date.',
@@ -82,7 +87,7 @@ export const goldLocks = {
   }),
   list: defineRoute({
     at: ['get', '/v2/gold-locks'],
-    tag: 'Gold locks',
+    tag: GOLD_LOCKS_TAG,
     summary: 'List gold locks, newest first',
     description: 'Locks that this service has seen on chain, including ended ones.',
     query: listQuery({ user: address.optional(), status: z.enum(GOLD_LOCK_STATUSES).optional() }),
@@ -91,7 +96,7 @@ export const goldLocks = {
   }),
   get: defineRoute({
     at: ['get', '/v2/gold-locks/{user}'],
-    tag: 'Gold locks',
+    tag: GOLD_LOCKS_TAG,
     summary: 'Read the gold lock of a wallet from the chain',
     description: "With the seconds that are left by the chain's clock, or the last ended lock where there is none.",
     params: goldLockParams,
@@ -99,7 +104,7 @@ export const goldLocks = {
   }),
   token: defineRoute({
     at: ['get', '/v2/gold-token'],
-    tag: 'Gold locks',
+    tag: GOLD_LOCKS_TAG,
     summary: 'Read the token that gold locks are made of',
     description: 'The mint of the setting `gold.mint`, with its decimals.',
     data: goldToken,

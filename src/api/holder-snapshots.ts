@@ -12,7 +12,7 @@ import {
 } from './chain-scalars.ts'
 import { listQuery, writeBody } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, type Tag } from './route.ts'
 import { nullOr, recordId, timestamp } from './scalars.ts'
 
 /** The most pieces of a snapshot. */
@@ -86,13 +86,17 @@ export type HolderSnapshot = z.output<typeof holderSnapshot>
 export type SnapshotHolder = z.output<typeof snapshotHolder>
 export type HolderPiece = z.output<typeof holderPiece>
 
-const SNAPSHOTS_TAG = 'Holder snapshots'
 const snapshotParams = z.object({ id: recordId.meta({ example: 'hsn_9aPw4DfKs6ZtLm2QvXr8Ye1C' }) })
+
+const HOLDER_SNAPSHOTS_TAG: Tag = {
+  name: 'Holder snapshots',
+  description: 'Who held a token, or the assets of a collection, at one slot: the basis of an airdrop.',
+}
 
 export const holderSnapshots = {
   create: defineRoute({
     at: ['post', '/v2/holder-snapshots'],
-    tag: SNAPSHOTS_TAG,
+    tag: HOLDER_SNAPSHOTS_TAG,
     summary: 'Read who holds a token or the assets of a collection, at one slot, and store it',
     description:
       'All accounts are read at one finalized slot, and their sum must equal the supply, otherwise the snapshot is refused. Only one runs at a time. It can take minutes, so send an Idempotency-Key, and repeat the request if no answer comes.',
@@ -118,7 +122,7 @@ export const holderSnapshots = {
   }),
   list: defineRoute({
     at: ['get', '/v2/holder-snapshots'],
-    tag: SNAPSHOTS_TAG,
+    tag: HOLDER_SNAPSHOTS_TAG,
     summary: 'List snapshots of holders, newest first',
     description: 'Each with the slot at which it was read. A snapshot never changes.',
     query: listQuery({
@@ -129,7 +133,7 @@ export const holderSnapshots = {
   }),
   get: defineRoute({
     at: ['get', '/v2/holder-snapshots/{id}'],
-    tag: SNAPSHOTS_TAG,
+    tag: HOLDER_SNAPSHOTS_TAG,
     summary: 'Read one snapshot of holders',
     description: 'Its slot, its mint or collection, the number of holders, and their total balance.',
     params: snapshotParams,
@@ -137,7 +141,7 @@ export const holderSnapshots = {
   }),
   holders: defineRoute({
     at: ['get', '/v2/holder-snapshots/{id}/holders'],
-    tag: SNAPSHOTS_TAG,
+    tag: HOLDER_SNAPSHOTS_TAG,
     summary: 'List the holders of a snapshot, by address',
     description: 'Every holder with its raw units. They are sorted by address, so pages of one snapshot never shift.',
     params: snapshotParams,
@@ -147,7 +151,7 @@ export const holderSnapshots = {
   }),
   piece: defineRoute({
     at: ['get', '/v2/holder-snapshots/{id}/pieces/{n}'],
-    tag: SNAPSHOTS_TAG,
+    tag: HOLDER_SNAPSHOTS_TAG,
     summary: 'Read a piece of the packed holders of a snapshot, up to 8,192 at once',
     description:
       'Packed rows instead of a page of records, for programs that read a whole snapshot, such as `svc airdrops snapshot`.',

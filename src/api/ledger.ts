@@ -6,7 +6,7 @@ import { address, digits, signatureText } from './chain-scalars.ts'
 import { listQuery } from './envelope.ts'
 import { moment } from './filters.ts'
 import { LEDGER_GROUPS, LEDGER_KINDS, LEDGER_PARTIES } from './ledger-names.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, type Tag } from './route.ts'
 import { line, timestamp } from './scalars.ts'
 
 const signedDigits = z
@@ -138,10 +138,15 @@ const verificationPlace = z
     'must be a cursor of this list',
   )
 
+const LEDGER_TAG: Tag = {
+  name: 'Ledger',
+  description: 'Every balance that a transaction of this service changed, in entries that add up to zero.',
+}
+
 export const ledger = {
   list: defineRoute({
     at: ['get', '/v2/ledger'],
-    tag: 'Ledger',
+    tag: LEDGER_TAG,
     summary: 'List what final transactions moved, newest first',
     description:
       'One entry for each balance that a transaction changed, or for a named part of the change. Transactions of this service and those found on chain are included. The entries of one transaction and token add up to zero.',
@@ -151,7 +156,7 @@ export const ledger = {
   }),
   summary: defineRoute({
     at: ['get', '/v2/ledger/summary'],
-    tag: 'Ledger',
+    tag: LEDGER_TAG,
     summary: 'Add up the ledger by pool, mint, party, month or kind, and by party and token',
     description: 'Sums in raw units, one for each token; amounts of different tokens are never added.',
     query: listQuery({ by: z.enum(LEDGER_GROUPS).default('month'), ...filters, month: month.optional() }),
@@ -160,7 +165,7 @@ export const ledger = {
   }),
   verify: defineRoute({
     at: ['get', '/v2/ledger/verification'],
-    tag: 'Ledger',
+    tag: LEDGER_TAG,
     summary: 'Compare the ledger with the chain',
     description:
       'Reads the transactions of the ledger from the chain again and compares every balance change. Then it follows the balances of the platform wallet and its token accounts from entry to entry up to now. Each call is one step of at most 60 requests to the node; `next_cursor` continues.',

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { address, airdropCount, digits, hex32, mintAddress, treeId, warningsField } from './chain-scalars.ts'
 import { listQuery, writeBody } from './envelope.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, type Tag } from './route.ts'
 import { timestamp } from './scalars.ts'
 
 export const merkleTree = z
@@ -58,10 +58,15 @@ export type TreeCreated = z.output<typeof merkleTreeCreated>
 export type MerkleEntry = z.output<typeof merkleEntry>
 export type MerkleProof = z.output<typeof merkleProof>
 
+export const MERKLE_TREES_TAG: Tag = {
+  name: 'Merkle trees',
+  description: 'Lists of wallets and amounts, the root that represents them on chain, and the proof of each wallet.',
+}
+
 export const merkleTrees = {
   create: defineRoute({
     at: ['post', '/v2/merkle-trees'],
-    tag: 'Merkle trees',
+    tag: MERKLE_TREES_TAG,
     summary: 'Build a tree from a list of wallets and amounts, and store it',
     description:
       'If the same id with the same root is already stored, the answer is that tree. `replace` stores another list in its place, for the API key that stored it or one with `airdrop:admin` or `*`. Amounts as strings are raw units. Amounts as numbers are scaled by `decimals`, exactly as written.',
@@ -95,7 +100,7 @@ export const merkleTrees = {
   }),
   list: defineRoute({
     at: ['get', '/v2/merkle-trees'],
-    tag: 'Merkle trees',
+    tag: MERKLE_TREES_TAG,
     summary: 'List stored trees, newest first',
     description: 'Roots and totals. The wallets of a tree are in the list of its entries.',
     query: listQuery({ mint: mintAddress.optional() }),
@@ -104,7 +109,7 @@ export const merkleTrees = {
   }),
   get: defineRoute({
     at: ['get', '/v2/merkle-trees/{id}'],
-    tag: 'Merkle trees',
+    tag: MERKLE_TREES_TAG,
     summary: 'Read one stored tree',
     description:
       'Root, total and number of leaves, with the state of its airdrop. The id names mint and `airdrop_count`.',
@@ -113,7 +118,7 @@ export const merkleTrees = {
   }),
   entries: defineRoute({
     at: ['get', '/v2/merkle-trees/{id}/entries'],
-    tag: 'Merkle trees',
+    tag: MERKLE_TREES_TAG,
     summary: 'List the wallets and amounts of a stored tree, in leaf order',
     description: 'In the order of the list it was built from, so that the same entries give the same root elsewhere.',
     params: z.object({ id: treeId }),
@@ -123,7 +128,7 @@ export const merkleTrees = {
   }),
   proof: defineRoute({
     at: ['get', '/v2/merkle-trees/{id}/proofs/{wallet}'],
-    tag: 'Merkle trees',
+    tag: MERKLE_TREES_TAG,
     summary: 'Read the proof of one wallet',
     description:
       'The hashes from the leaf of this wallet to the root, in the form that the distributor on chain accepts.',

@@ -11,7 +11,7 @@ import {
 } from './chain-scalars.ts'
 import { buildBody, listQuery } from './envelope.ts'
 import { unsignedPayload } from './payloads.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, type Tag } from './route.ts'
 import { line, timestamp } from './scalars.ts'
 
 export const NFT_STATUSES = ['minted', 'burned'] as const
@@ -61,10 +61,15 @@ export function checkTextSize({ name, uri }: { name: string; uri: string }, cont
   context.addIssue({ code: 'custom', path: ['uri'], message })
 }
 
+export const NFTS_TAG: Tag = {
+  name: 'NFTs',
+  description: 'Assets of Metaplex Core and their collections: mint into one, read, burn.',
+}
+
 export const nfts = {
   create: defineRoute({
     at: ['post', '/v2/nfts'],
-    tag: 'NFTs',
+    tag: NFTS_TAG,
     summary: 'Build the minting of an asset into a collection',
     description:
       "The asset's generated key has already signed. The authority of the collection signs too; the platform wallet does so for the collections that `nfts.cosign_collections` lists.",
@@ -88,7 +93,7 @@ export const nfts = {
   }),
   burn: defineRoute({
     at: ['delete', '/v2/nfts/{asset}'],
-    tag: 'NFTs',
+    tag: NFTS_TAG,
     summary: 'Build the burning of an asset',
     description: 'This is permanent: the asset is gone, and most of its rent returns to its owner.',
     params: nftParams,
@@ -98,7 +103,7 @@ export const nfts = {
   }),
   list: defineRoute({
     at: ['get', '/v2/nfts'],
-    tag: 'NFTs',
+    tag: NFTS_TAG,
     summary: 'List NFTs, newest first',
     description: 'Assets that this service has seen on chain, including burned ones.',
     query: listQuery({ owner: address.optional(), collection: collectionAddress.optional() }),
@@ -107,7 +112,7 @@ export const nfts = {
   }),
   get: defineRoute({
     at: ['get', '/v2/nfts/{asset}'],
-    tag: 'NFTs',
+    tag: NFTS_TAG,
     summary: 'Read one NFT from the chain',
     description: 'Owner, name and whether it is frozen. The asset may have been minted with any tool.',
     params: nftParams,

@@ -6,36 +6,13 @@ import { deliveryHeaders, webhookPayload } from './events.ts'
 import { api } from './index.ts'
 import { completeExamples, type DocumentWithRequests } from './request-examples.ts'
 import { ERRORS, type ErrorStatus, errorExample, RESPONSE_HEADERS } from './responses.ts'
-import type { AnyRoute } from './route.ts'
+import type { AnyRoute, Tag } from './route.ts'
 
 export const INTERFACE_VERSION = '2.0.0'
 
-/** What the operations of each tag are about. */
-const TAGS: Readonly<Record<string, string>> = {
-  Service: 'Whether the service answers, which chain it uses, the state of its workers, and which events it reports.',
-  Pools:
-    'Launches on a bonding curve of Meteora: preview, rehearse and launch, buy and sell, and follow the pool to its migration.',
-  'Fee claims': 'Pays out what pools have earned to the partner or the creator, and splits it in the same transaction.',
-  'Fee schedules': 'Claims that the platform wallet signs automatically, at the times of a cron expression.',
-  Airdrops:
-    'Distributors on chain, which pay each wallet that proves it is on a list: create and fund one, claim from it, and withdraw unclaimed tokens.',
-  'Merkle trees': 'Lists of wallets and amounts, the root that represents them on chain, and the proof of each wallet.',
-  'Holder snapshots': 'Who held a token, or the assets of a collection, at one slot: the basis of an airdrop.',
-  Stakes: 'Assets that are frozen in the wallet of their owner until they are released.',
-  NFTs: 'Assets of Metaplex Core and their collections: mint into one, read, burn.',
-  'Gold locks': 'Gold tokens (of the mint in the setting `gold.mint`) that a wallet locks until a fixed date.',
-  Tokens: 'Mints of both token programs with their metadata: create, read, revoke authorities, send to many.',
-  Transactions: 'Signed transactions are simulated, submitted, and followed until they are final or have expired.',
-  Accounts: 'Accounts on the chain, and what a wallet holds.',
-  PDAs: 'Addresses that programs derive, computed without the chain.',
-  Storage: 'Lends others the right to upload to your Storacha space, which stores images and metadata.',
-  Events: 'Everything that happened: each event is reported once, and can be checked against the chain.',
-  'Webhook subscriptions':
-    'Where events are delivered to: subscribe, test, look at deliveries, replay, rotate the secret.',
-  Signer: 'The platform wallet: its provider, its policy, and how to stop it at once.',
-  Ledger: 'Every balance that a transaction of this service changed, in entries that add up to zero.',
-  'API keys': 'Who may call which parts of this API, and how often.',
-  Webhooks: 'The requests that a subscription receives: one signed body for each event.',
+const DELIVERIES_TAG: Tag = {
+  name: 'Webhooks',
+  description: 'The requests that a subscription receives: one signed body for each event.',
 }
 
 /** Builds the document at every call; callers should cache it. */
@@ -60,7 +37,7 @@ export function openApiDocument() {
       method: 'post',
       path: type,
       operationId: `on${type.replace(/(^|[._])(\w)/g, (_, __, letter: string) => letter.toUpperCase())}`,
-      tags: ['Webhooks'],
+      tags: [DELIVERIES_TAG.name],
       summary: `${type} (${DETECTION[type]})`,
       security: [],
       request: {
@@ -88,8 +65,8 @@ export function openApiDocument() {
           Object.values(routes).map(({ tag }) => tag),
         ),
       ),
-      'Webhooks',
-    ].map((name) => ({ name, description: TAGS[name] ?? '' })),
+      DELIVERIES_TAG,
+    ],
   })
   completeExamples(document as unknown as DocumentWithRequests)
   return document

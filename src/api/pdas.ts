@@ -5,7 +5,7 @@ import { WRAPPED_SOL } from '../solana/program-ids.ts'
 import { address, airdropCount, MINT_EXAMPLE, mintAddress, tokenProgramName, WALLET_EXAMPLE } from './chain-scalars.ts'
 import { writeBody } from './envelope.ts'
 import { anyRecord } from './metadata.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, type Tag } from './route.ts'
 
 export const PDA_KINDS = [
   'ata',
@@ -60,10 +60,12 @@ const ARGS_BY_KIND = Object.entries(PDA_ARGS)
   .map(([kind, schema]) => `\`${kind}\`: ${Object.keys(schema.shape).join(', ')}`)
   .join('; ')
 
+const PDAS_TAG: Tag = { name: 'PDAs', description: 'Addresses that programs derive, computed without the chain.' }
+
 export const pdas = {
   derive: defineRoute({
     at: ['post', '/v2/pdas/{kind}'],
-    tag: 'PDAs',
+    tag: PDAS_TAG,
     summary: 'Derive an address',
     description: `Args by kind: ${ARGS_BY_KIND}. \`quote_mint\` is wrapped SOL and \`token_program\` is \`spl\` by default.`,
     params: z.object({ kind: z.enum(PDA_KINDS) }),

@@ -14,7 +14,7 @@ import {
   uri,
   warningsField,
 } from './chain-scalars.ts'
-import { transferCreatorRoute } from './creator-transfers.ts'
+import { creatorTransferBody, poolCreatorTransfer } from './creator-transfers.ts'
 import { buildBody, listQuery, writeBody } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'
 import { generatedKeys, lastValidBlockHeight, trackedResource, unsignedPayload } from './payloads.ts'
@@ -22,7 +22,7 @@ import { poolEarnings } from './pool-earnings.ts'
 import { poolPreset } from './pool-presets.ts'
 import { poolPreview, previewQuery } from './pool-previews.ts'
 import { poolRehearsal } from './pool-rehearsals.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, type Tag } from './route.ts'
 import { anything, timestamp } from './scalars.ts'
 
 export const POOL_TYPES = ['dbc', 'damm_v2'] as const
@@ -207,10 +207,16 @@ const launchBody = buildBody({
   }
 })
 
+const POOLS_TAG: Tag = {
+  name: 'Pools',
+  description:
+    'Launches on a bonding curve of Meteora: preview, rehearse and launch, buy and sell, and follow the pool to its migration.',
+}
+
 export const pools = {
   create: defineRoute({
     at: ['post', '/v2/pools'],
-    tag: 'Pools',
+    tag: POOLS_TAG,
     summary: 'Launch a token with its pool',
     description:
       'Answers with the transactions to sign with the creator wallet and the returned keys. `mode: signed` needs the platform wallet as creator.',
@@ -224,7 +230,7 @@ export const pools = {
   }),
   rehearse: defineRoute({
     at: ['post', '/v2/pool-rehearsals'],
-    tag: 'Pools',
+    tag: POOLS_TAG,
     summary: 'Rehearse a launch on a copy of the cluster',
     description:
       'Takes the body of POST /v2/pools, and runs the launch in memory on a copy of the cluster’s accounts. After the launch come a buyer who fills the curve, the migration, a trade, and what each party can claim. Nothing is signed, sent or stored, whatever `mode` and `dry_run` say; with `mode: signed` there is no tip. Only one runs at a time: a second one waits for the first.',
@@ -237,7 +243,7 @@ export const pools = {
   }),
   list: defineRoute({
     at: ['get', '/v2/pools'],
-    tag: 'Pools',
+    tag: POOLS_TAG,
     summary: 'List pools, newest first',
     description:
       'Pools that were launched through this service, and the pools they migrated to, with their state on chain. The state is missing while the node fails or is slow. Other pools can only be read one by one.',
@@ -251,7 +257,7 @@ export const pools = {
   }),
   get: defineRoute({
     at: ['get', '/v2/pools/{address}'],
-    tag: 'Pools',
+    tag: POOLS_TAG,
     summary: 'Read one pool',
     description:
       "Reads a pool of any creator by its address. A pool without a record here is read only from the chain. For a stored pool the chain's state is missing while the node fails or is slow.",
@@ -260,7 +266,7 @@ export const pools = {
   }),
   curveProgress: defineRoute({
     at: ['get', '/v2/pools/{address}/curve-progress'],
-    tag: 'Pools',
+    tag: POOLS_TAG,
     summary: 'Read how far a launch curve is filled',
     description:
       'How much the curve has raised of what it needs, and the value of the whole supply at the migration. The value in dollars is included if a price source is configured.',
@@ -269,7 +275,7 @@ export const pools = {
   }),
   feeMetrics: defineRoute({
     at: ['get', '/v2/pools/{address}/fee-metrics'],
-    tag: 'Pools',
+    tag: POOLS_TAG,
     summary: 'Read the fees a pool holds for the partner',
     description: 'After the migration the answer is `not_found`, and the error says where the fees are claimed.',
     params: poolParams,
@@ -277,7 +283,7 @@ export const pools = {
   }),
   earnings: defineRoute({
     at: ['get', '/v2/pools/{address}/earnings'],
-    tag: 'Pools',
+    tag: POOLS_TAG,
     summary: 'Read what a pool has earned for partner, creator and protocol',
     description:
       'By source, before and after the migration, exactly as the programs count it. An amount that the chain does not contain is null.',
@@ -286,7 +292,7 @@ export const pools = {
   }),
   verify: defineRoute({
     at: ['post', '/v2/pools/{address}/verifications'],
-    tag: 'Pools',
+    tag: POOLS_TAG,
     summary: 'Check on chain that a pool is live',
     description:
       'Checks immediately, without waiting for the worker, and records the pool as live if its account exists. `transactions` are submitted first.',
@@ -302,7 +308,7 @@ export const pools = {
   }),
   swap: defineRoute({
     at: ['post', '/v2/pools/{address}/swaps'],
-    tag: 'Pools',
+    tag: POOLS_TAG,
     summary: 'Quote and build a buy or a sell',
     description:
       'Trades on the launch curve, or on the pool after its migration. The answer contains the quote. The transaction fails on chain if the price has moved by more than `slippage_bps`.',
@@ -318,10 +324,20 @@ export const pools = {
     data: poolSwap,
     signed: 'refused',
   }),
-  transferCreator: transferCreatorRoute,
+  transferCreator: defineRoute({
+    at: ['post', '/v2/pools/{address}/creator-transfers'],
+    tag: POOLS_TAG,
+    summary: "Transfer the role of a pool's creator",
+    description:
+      'The new creator can claim what the old one has not claimed yet, and everything that the pool earns its creator from now on. Vested tokens and the positions of the migrated pool stay with their present wallets. A transfer is not possible between the end of the curve and its migration.',
+    params: poolParams,
+    body: creatorTransferBody,
+    data: poolCreatorTransfer,
+    signed: 'refused',
+  }),
   presets: defineRoute({
     at: ['get', '/v2/pool-presets'],
-    tag: 'Pools',
+    tag: POOLS_TAG,
     summary: 'List the curves that pools can be launched with',
     description:
       'The built-in curve, then those in the file of the setting `pools.presets`, in the order of the file. A launch selects one with `preset`.',
@@ -331,7 +347,7 @@ export const pools = {
   }),
   preview: defineRoute({
     at: ['get', '/v2/pool-presets/{name}/preview'],
-    tag: 'Pools',
+    tag: POOLS_TAG,
     summary: 'Preview a launch with a preset, from the first price to the migration',
     description:
       'Computed without the chain, with the same arithmetic as the program. The figures are exact for the assumed trades: the first buy in the transaction that creates the pool, then one buy from each point to the next. Cost and validation come from a launch that is run in memory.',
@@ -341,7 +357,7 @@ export const pools = {
   }),
   sharedConfig: defineRoute({
     at: ['get', '/v2/pool-presets/{name}/shared-config'],
-    tag: 'Pools',
+    tag: POOLS_TAG,
     summary: 'Read the config account that the launches of a preset share',
     description:
       "The account belongs to this cluster, to the preset's present content and to the platform wallet as receiver of its fees. Other content has another account.",
@@ -350,7 +366,7 @@ export const pools = {
   }),
   share: defineRoute({
     at: ['post', '/v2/pool-presets/{name}/shared-config'],
-    tag: 'Pools',
+    tag: POOLS_TAG,
     summary: 'Build the config account that the launches of a preset share',
     description:
       'For presets with `shared_config: true`. The payer pays the rent of the account once; the generated key of the account has already signed. If you repeat the request before the account is on chain, the same account is built again.',

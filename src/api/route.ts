@@ -9,6 +9,12 @@ export type RoutePath = readonly [HttpMethod, string]
 export const SCOPES = ['*', 'fees:claim', 'airdrop:admin', 'airdrop:write', 'storage:delegate'] as const
 export type Scope = (typeof SCOPES)[number]
 
+/** A group of operations in the document, and what they are about. */
+export interface Tag {
+  name: string
+  description: string
+}
+
 type Empty = z.ZodObject<Record<never, never>>
 
 export interface RouteDefinition<
@@ -18,7 +24,7 @@ export interface RouteDefinition<
   D extends z.ZodType,
 > {
   at: RoutePath
-  tag: string
+  tag: Tag
   summary: string
   /** What the summary does not say, in whole sentences. */
   description: string
@@ -153,7 +159,7 @@ function describeRoute(definition: RouteDefinition<z.ZodObject, z.ZodObject, z.Z
     method,
     path,
     operationId: operationId(definition.at),
-    tags: [definition.tag],
+    tags: [definition.tag.name],
     summary: definition.summary,
     description: [definition.description, ...access(definition)].join(' '),
     ...(definition.public ? { security: [] } : { security: [{ bearer: [] }] }),

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { address } from './chain-scalars.ts'
 import { DAEMON_ROLES } from './daemon-roles.ts'
 import { eventTypeItem } from './events.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, type Tag } from './route.ts'
 import { timestamp } from './scalars.ts'
 import { WORKER_NAMES } from './worker-names.ts'
 
@@ -75,10 +75,16 @@ export type Health = z.output<typeof serviceHealth>
 export type Worker = z.output<typeof worker>
 export type WorkerStatus = z.output<typeof workerStatus>
 
+const SERVICE_TAG: Tag = {
+  name: 'Service',
+  description:
+    'Whether the service answers, which chain it uses, the state of its workers, and which events it reports.',
+}
+
 export const service = {
   health: defineRoute({
     at: ['get', '/v2/health'],
-    tag: 'Service',
+    tag: SERVICE_TAG,
     summary: 'Check whether the service answers',
     description:
       'Answers whenever the process can, without checking the database or the node. `GET /ready` checks those too.',
@@ -87,7 +93,7 @@ export const service = {
   }),
   workers: defineRoute({
     at: ['get', '/v2/health/workers'],
-    tag: 'Service',
+    tag: SERVICE_TAG,
     summary: 'Read the state of the background workers',
     description:
       'What each worker did last, and the reason if it is stalled. A daemon without workers reads the state of the other daemons’ workers from the database.',
@@ -95,7 +101,7 @@ export const service = {
   }),
   cluster: defineRoute({
     at: ['get', '/v2/cluster'],
-    tag: 'Service',
+    tag: SERVICE_TAG,
     summary: 'Read which chain this is, its block height, and how long a slot takes',
     description: 'With `last_valid_block_height` of a build, this tells how long its transaction can still be sent.',
     query: z.strictObject({
@@ -105,7 +111,7 @@ export const service = {
   }),
   eventTypes: defineRoute({
     at: ['get', '/v2/webhook-event-types'],
-    tag: 'Service',
+    tag: SERVICE_TAG,
     summary: 'List every event type and how it is detected',
     description: 'The whole catalogue, without pages.',
     data: z.array(eventTypeItem),

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { address, mintAddress, signatureText, u64Digits } from './chain-scalars.ts'
 import { txVersionShape, writeBody } from './envelope.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, type Tag } from './route.ts'
 import { line, nullOr, timestamp } from './scalars.ts'
 
 export const SIGNER_PROVIDERS = ['keypair', 'vault', 'turnkey', 'privy', 'aws-kms'] as const
@@ -97,7 +97,10 @@ export type SignerPolicy = z.output<typeof signerPolicy>
 export type SignerState = z.output<typeof signerState>
 export type SignerTest = z.output<typeof signerTest>
 
-const SIGNER_TAG = 'Signer'
+export const SIGNER_TAG: Tag = {
+  name: 'Signer',
+  description: 'The platform wallet: its provider, its policy, and how to stop it at once.',
+}
 
 export const signer = {
   get: defineRoute({

@@ -1,6 +1,7 @@
 /** SOL transfers: lamports from one wallet to another. */
 import { z } from '@hono/zod-openapi'
 import { ADDRESS_FAULTS } from '../solana/bare-addresses.ts'
+import { ACCOUNTS_TAG } from './accounts.ts'
 import { address, allowProgramsField, digits, isU64, otherWallet } from './chain-scalars.ts'
 import { buildBody } from './envelope.ts'
 import { unsignedPayload } from './payloads.ts'
@@ -26,7 +27,7 @@ export type SolTransfer = z.output<typeof solTransfer>
 export const solTransfers = {
   create: defineRoute({
     at: ['post', '/v2/sol-transfers'],
-    tag: 'Accounts',
+    tag: ACCOUNTS_TAG,
     summary: 'Build a transfer of SOL',
     description:
       'Refused before anyone signs: an amount above the payer’s balance, a remaining balance of the payer or a first amount for the recipient below the rent minimum, and a recipient that is a mint or a token account. Addresses of programs can receive only with `allow_programs`.',

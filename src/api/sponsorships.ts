@@ -1,5 +1,6 @@
 /** Sponsorships: claims for which the platform wallet pays fee and rent, within the budget of their airdrop. */
 import { z } from '@hono/zod-openapi'
+import { AIRDROPS_TAG } from './airdrops.ts'
 import { address, digits, hash32, hex32, transactionBase64, treeId, u64Digits } from './chain-scalars.ts'
 import { txVersionShape, writeBody } from './envelope.ts'
 import { signedPayload, trackedResource, unsignedPayload } from './payloads.ts'
@@ -84,13 +85,12 @@ export const submissionFields = {
   }),
 }
 
-const TAG = 'Airdrops'
 const params = z.object({ id: treeId })
 
 export const sponsorships = {
   get: defineRoute({
     at: ['get', '/v2/airdrops/{id}/sponsorship'],
-    tag: TAG,
+    tag: AIRDROPS_TAG,
     summary: 'Read what the platform wallet pays for the claims of an airdrop',
     description: 'The budget, how much of it claims have used, and how many claims were paid for.',
     params,
@@ -98,7 +98,7 @@ export const sponsorships = {
   }),
   update: defineRoute({
     at: ['patch', '/v2/airdrops/{id}/sponsorship'],
-    tag: TAG,
+    tag: AIRDROPS_TAG,
     atomic: true,
     summary: 'Start, change or stop paying for the claims of an airdrop',
     description:
@@ -118,7 +118,7 @@ export const sponsorships = {
   }),
   build: defineRoute({
     at: ['post', '/v2/airdrops/{id}/sponsored-claims'],
-    tag: TAG,
+    tag: AIRDROPS_TAG,
     summary: 'Build a claim for which the platform wallet pays',
     description:
       'Two signers: the platform wallet pays fee and rent, and the claimer signs first. Nothing is reserved until the signed transaction is submitted.',
@@ -129,7 +129,7 @@ export const sponsorships = {
   }),
   submit: defineRoute({
     at: ['post', '/v2/airdrops/{id}/sponsored-claims/{claim}/submissions'],
-    tag: TAG,
+    tag: AIRDROPS_TAG,
     summary: 'Sign and submit a sponsored claim that its claimer has signed',
     description:
       'The platform wallet signs under its policy, once for each listed wallet. The same request again returns the same signature.',

@@ -4,7 +4,7 @@ import { address, assetAddress, collectionAddress, platformFeeField, platformId 
 import { buildBody, listQuery } from './envelope.ts'
 import { storedMetadata } from './metadata.ts'
 import { unsignedPayload } from './payloads.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, type Tag } from './route.ts'
 
 export const STAKE_STATUSES = ['unstaked', 'staked', 'burned'] as const
 
@@ -32,10 +32,15 @@ export type StakeLookup = z.output<typeof stakeLookup>
 
 const stakeParams = z.object({ asset: assetAddress })
 
+const STAKES_TAG: Tag = {
+  name: 'Stakes',
+  description: 'Assets that are frozen in the wallet of their owner until they are released.',
+}
+
 export const stakes = {
   create: defineRoute({
     at: ['post', '/v2/stakes'],
-    tag: 'Stakes',
+    tag: STAKES_TAG,
     summary: 'Build the staking of an asset',
     description:
       "Freezes the asset in its owner's wallet, with a memo that names the platform. It cannot be moved until it is released.",
@@ -51,7 +56,7 @@ export const stakes = {
   }),
   release: defineRoute({
     at: ['delete', '/v2/stakes/{asset}'],
-    tag: 'Stakes',
+    tag: STAKES_TAG,
     summary: 'Build the release of a staked asset',
     description: 'Thaws the asset. Where the platform wallet is the authority of the stake, it has already signed.',
     params: stakeParams,
@@ -66,7 +71,7 @@ export const stakes = {
   }),
   list: defineRoute({
     at: ['get', '/v2/stakes'],
-    tag: 'Stakes',
+    tag: STAKES_TAG,
     summary: 'List stakes, newest first',
     description: 'Stakes that this service has seen on chain. Looking up a wallet finds its other stakes on chain.',
     query: listQuery({
@@ -79,7 +84,7 @@ export const stakes = {
   }),
   get: defineRoute({
     at: ['get', '/v2/stakes/{asset}'],
-    tag: 'Stakes',
+    tag: STAKES_TAG,
     summary: 'Read one stake from the chain',
     description: 'Whether the asset is frozen and who owns it now. It may have been staked with any tool.',
     params: stakeParams,
@@ -87,7 +92,7 @@ export const stakes = {
   }),
   lookup: defineRoute({
     at: ['get', '/v2/wallets/{wallet}/stakes'],
-    tag: 'Stakes',
+    tag: STAKES_TAG,
     summary: 'Look up the staked assets of a wallet',
     description:
       'Stakes that this service has seen on chain; `note` says where a stake is stored, so that you can read it there.',

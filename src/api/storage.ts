@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { base64Text } from './chain-scalars.ts'
 import { writeBody } from './envelope.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, type Tag } from './route.ts'
 import { timestamp } from './scalars.ts'
 
 export const storageDelegation = z
@@ -14,10 +14,15 @@ export const storageDelegation = z
 
 export type StorageDelegation = z.output<typeof storageDelegation>
 
+const STORAGE_TAG: Tag = {
+  name: 'Storage',
+  description: 'Lends others the right to upload to your Storacha space, which stores images and metadata.',
+}
+
 export const storage = {
   delegate: defineRoute({
     at: ['post', '/v2/storage/delegations'],
-    tag: 'Storage',
+    tag: STORAGE_TAG,
     summary: 'Delegate uploads to an agent',
     description:
       'Lets a browser or a CI job upload to your Storacha space directly, without this service, for at most a day. The delegation cannot be revoked.',

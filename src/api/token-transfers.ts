@@ -5,6 +5,7 @@ import { address, allowProgramsField, digits, mintAddress, otherWallet, treeId, 
 import { buildBody, writeBody } from './envelope.ts'
 import { signedPayload, unsignedPayload } from './payloads.ts'
 import { defineRoute } from './route.ts'
+import { TOKENS_TAG } from './tokens.ts'
 
 /** Reasons why a wallet is left out. */
 export const TRANSFER_FAULTS = [
@@ -114,7 +115,7 @@ export type TokenTransferPlan = z.output<typeof tokenTransferPlan>
 export const tokenTransfers = {
   create: defineRoute({
     at: ['post', '/v2/token-transfers'],
-    tag: 'Tokens',
+    tag: TOKENS_TAG,
     summary: 'Build one transaction that sends a token to many wallets',
     description:
       'Missing token accounts are opened. If there are too many recipients, the request is refused, and `details.fits` says how many of the first ones fit; `tx_version: 1` has room for more. With `mode: signed` the platform wallet sends, whatever `payer` says.',
@@ -124,7 +125,7 @@ export const tokenTransfers = {
   }),
   plan: defineRoute({
     at: ['post', '/v2/token-transfer-plans'],
-    tag: 'Tokens',
+    tag: TOKENS_TAG,
     summary: 'Check which wallets can receive a token, and the cost of sending it',
     description: 'Reads the chain and builds nothing. Split a longer list into several requests.',
     body: writeBody({ ...transferFields, recipients: recipientsOf(MOST_IN_PLAN) }),

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { address, mintAddress, secretKey, tokenProgramName, u64Digits, uri, warningsField } from './chain-scalars.ts'
 import { buildBody, listQuery, writeBody } from './envelope.ts'
 import { unsignedPayload } from './payloads.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, type Tag } from './route.ts'
 import { anything, line, nullOr } from './scalars.ts'
 
 export const TOKEN_STATUSES = [
@@ -58,10 +58,15 @@ export type TokenCreated = z.output<typeof tokenCreated>
 /** Limits of the Metaplex program in bytes, not characters; Token-2022 does not have them. */
 const METAPLEX_BYTES = { symbol: 10, uri: 200 } as const
 
+export const TOKENS_TAG: Tag = {
+  name: 'Tokens',
+  description: 'Mints of both token programs with their metadata: create, read, revoke authorities, send to many.',
+}
+
 export const tokens = {
   create: defineRoute({
     at: ['post', '/v2/tokens'],
-    tag: 'Tokens',
+    tag: TOKENS_TAG,
     summary: 'Build the creation of a token',
     description:
       'Mint, metadata, supply and revocations in one transaction; the payer receives the supply. The answer contains the key of the mint, which must sign and is not stored.',
@@ -91,7 +96,7 @@ export const tokens = {
   }),
   list: defineRoute({
     at: ['get', '/v2/tokens'],
-    tag: 'Tokens',
+    tag: TOKENS_TAG,
     summary: 'List tokens, newest first',
     description: 'Tokens that this service has seen on chain. Any other token can be read by its mint.',
     query: listQuery({ status: z.enum(TOKEN_STATUSES).optional() }),
@@ -100,7 +105,7 @@ export const tokens = {
   }),
   get: defineRoute({
     at: ['get', '/v2/tokens/{mint}'],
-    tag: 'Tokens',
+    tag: TOKENS_TAG,
     summary: 'Read one token',
     description: 'Metadata, supply, decimals and authorities from the chain, for a token of any creator.',
     params: z.object({ mint: mintAddress }),
@@ -108,7 +113,7 @@ export const tokens = {
   }),
   batchFetch: defineRoute({
     at: ['post', '/v2/tokens/batch-fetch'],
-    tag: 'Tokens',
+    tag: TOKENS_TAG,
     summary: 'Read symbol, name and decimals of up to 100 mints at once',
     description:
       'For tables that show names instead of mints. The creator of a mint chooses its symbol and name, so show the mint next to them. It changes nothing and needs no scope.',
@@ -117,7 +122,7 @@ export const tokens = {
   }),
   revokeAuthority: defineRoute({
     at: ['delete', '/v2/tokens/{mint}/authorities/{type}'],
-    tag: 'Tokens',
+    tag: TOKENS_TAG,
     summary: 'Build the permanent revocation of an authority',
     description:
       'It can never be given to anyone again. Without the mint authority the supply is fixed; without all three the token is fully immutable.',

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { address, digits, mintAddress, signatureText, transactionBase64 } from './chain-scalars.ts'
 import { writeBody } from './envelope.ts'
 import { generatedKeys, lastValidBlockHeight, trackedResource } from './payloads.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, type Tag } from './route.ts'
 import { anything } from './scalars.ts'
 
 export const TRANSACTION_LIFECYCLES = [
@@ -130,10 +130,15 @@ export type Transaction = z.output<typeof transaction>
 export type Submitted = z.output<typeof submitted>
 export type Simulation = z.output<typeof simulation>
 
+const TRANSACTIONS_TAG: Tag = {
+  name: 'Transactions',
+  description: 'Signed transactions are simulated, submitted, and followed until they are final or have expired.',
+}
+
 export const transactions = {
   submit: defineRoute({
     at: ['post', '/v2/transactions'],
-    tag: 'Transactions',
+    tag: TRANSACTIONS_TAG,
     summary: 'Submit a signed transaction, or up to five as an atomic bundle',
     description:
       "The signed bytes are stored before they are sent, and sent again until the transaction has landed or its blockhash has expired. A transaction that would fail is refused with the program's reason and log, unless `skip_preflight` is true.",
@@ -173,7 +178,7 @@ export const transactions = {
   }),
   refresh: defineRoute({
     at: ['post', '/v2/transactions/refresh'],
-    tag: 'Transactions',
+    tag: TRANSACTIONS_TAG,
     summary: 'Put a new blockhash into transactions that wait for their signatures',
     description:
       'For transactions that are signed elsewhere, if that took longer than a blockhash is valid. Only keys that the build generated may have signed; they sign again if `generated_keys` is sent. The refresh is refused if a transaction that differs only in its blockhash was submitted here and is pending or has landed. While a refreshed transaction is pending, submissions of its other versions are refused too.',
@@ -190,7 +195,7 @@ export const transactions = {
   }),
   get: defineRoute({
     at: ['get', '/v2/transactions/{signature}'],
-    tag: 'Transactions',
+    tag: TRANSACTIONS_TAG,
     summary: 'Read the status of a transaction',
     description: 'Poll until `lifecycle` is `confirmed`, or `finalized` for stronger guarantees.',
     params: z.object({ signature: signatureText }),
@@ -198,7 +203,7 @@ export const transactions = {
   }),
   simulate: defineRoute({
     at: ['post', '/v2/transaction-simulations'],
-    tag: 'Transactions',
+    tag: TRANSACTIONS_TAG,
     summary: 'Run a transaction without submitting it',
     description:
       'Nothing is changed. Signatures are not checked, and the blockhash is replaced by a recent one, so an unsigned build of any age can run. A failed run is a normal answer with `err`.',

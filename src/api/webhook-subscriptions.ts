@@ -4,7 +4,7 @@ import { deletedSchema, listQuery, writeBody } from './envelope.ts'
 import { EVENT_TYPES } from './event-types.ts'
 import { event } from './events.ts'
 import { moment, queryFlag } from './filters.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, type Tag } from './route.ts'
 import { noControls, recordId, timestamp } from './scalars.ts'
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const
@@ -101,13 +101,17 @@ export type WebhookDelivery = z.output<typeof webhookDelivery>
 /** For the description of every write to a subscription. */
 const OWN = 'Only for the key that made the subscription, or one with the scope `*`.'
 
-const SUBSCRIPTIONS_TAG = 'Webhook subscriptions'
 const subscriptionParams = z.object({ id: recordId.meta({ example: 'whs_3kFz8NcR5uJq2XwTa9VbM7Hd' }) })
+
+const WEBHOOK_SUBSCRIPTIONS_TAG: Tag = {
+  name: 'Webhook subscriptions',
+  description: 'Where events are delivered to: subscribe, test, look at deliveries, replay, rotate the secret.',
+}
 
 export const webhookSubscriptions = {
   create: defineRoute({
     at: ['post', '/v2/webhook-subscriptions'],
-    tag: SUBSCRIPTIONS_TAG,
+    tag: WEBHOOK_SUBSCRIPTIONS_TAG,
     atomic: true,
     summary: 'Subscribe a URL to events',
     description: 'The answer contains the whole secret, only this once.',
@@ -121,7 +125,7 @@ export const webhookSubscriptions = {
   }),
   list: defineRoute({
     at: ['get', '/v2/webhook-subscriptions'],
-    tag: SUBSCRIPTIONS_TAG,
+    tag: WEBHOOK_SUBSCRIPTIONS_TAG,
     summary: 'List subscriptions, newest first',
     description: 'All subscriptions of this installation, made with any key. Secrets are never shown again.',
     query: listQuery({ active: queryFlag.optional() }),
@@ -130,7 +134,7 @@ export const webhookSubscriptions = {
   }),
   get: defineRoute({
     at: ['get', '/v2/webhook-subscriptions/{id}'],
-    tag: SUBSCRIPTIONS_TAG,
+    tag: WEBHOOK_SUBSCRIPTIONS_TAG,
     summary: 'Read one subscription',
     description: 'With the reason where it was switched off after deliveries had failed.',
     params: subscriptionParams,
@@ -138,7 +142,7 @@ export const webhookSubscriptions = {
   }),
   update: defineRoute({
     at: ['patch', '/v2/webhook-subscriptions/{id}'],
-    tag: SUBSCRIPTIONS_TAG,
+    tag: WEBHOOK_SUBSCRIPTIONS_TAG,
     atomic: true,
     summary: 'Change the URL or the events of a subscription, or switch it on or off',
     description: `Omitted fields stay unchanged. ${OWN}`,
@@ -154,7 +158,7 @@ export const webhookSubscriptions = {
   }),
   delete: defineRoute({
     at: ['delete', '/v2/webhook-subscriptions/{id}'],
-    tag: SUBSCRIPTIONS_TAG,
+    tag: WEBHOOK_SUBSCRIPTIONS_TAG,
     atomic: true,
     summary: 'Remove a subscription',
     description: `Queued deliveries are dropped. ${OWN}`,
@@ -164,7 +168,7 @@ export const webhookSubscriptions = {
   }),
   test: defineRoute({
     at: ['post', '/v2/webhook-subscriptions/{id}/test'],
-    tag: SUBSCRIPTIONS_TAG,
+    tag: WEBHOOK_SUBSCRIPTIONS_TAG,
     atomic: true,
     summary: 'Send `webhook.test_event` to a subscription',
     description: `Delivers \`webhook.test_event\` only to this subscription. ${OWN}`,
@@ -174,7 +178,7 @@ export const webhookSubscriptions = {
   }),
   deliveries: defineRoute({
     at: ['get', '/v2/webhook-subscriptions/{id}/deliveries'],
-    tag: SUBSCRIPTIONS_TAG,
+    tag: WEBHOOK_SUBSCRIPTIONS_TAG,
     summary: 'List every delivery attempt, newest first',
     description: 'Attempts are stored for 30 days.',
     params: subscriptionParams,
@@ -184,7 +188,7 @@ export const webhookSubscriptions = {
   }),
   replay: defineRoute({
     at: ['post', '/v2/webhook-subscriptions/{id}/replays'],
-    tag: SUBSCRIPTIONS_TAG,
+    tag: WEBHOOK_SUBSCRIPTIONS_TAG,
     summary: 'Deliver events again',
     description: `${OWN} The events in \`event_ids\` are queued at once. With \`since\` only the first events are queued at once; a stored replay queues the others step by step as fast as the receiver accepts them. A subscription can have at most 10 such replays at a time.`,
     params: subscriptionParams,
@@ -203,7 +207,7 @@ export const webhookSubscriptions = {
   }),
   rotateSecret: defineRoute({
     at: ['post', '/v2/webhook-subscriptions/{id}/secret-rotations'],
-    tag: SUBSCRIPTIONS_TAG,
+    tag: WEBHOOK_SUBSCRIPTIONS_TAG,
     atomic: true,
     summary: 'Replace the secret of a subscription',
     description: `The answer contains the new secret, only this once. The old one signs too for \`overlap_hours\`; with 0, no earlier secret signs. At most five earlier secrets sign at a time. ${OWN}`,

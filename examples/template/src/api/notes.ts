@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { address } from './chain-scalars.ts'
 import { buildBody, listQuery } from './envelope.ts'
 import { unsignedPayload } from './payloads.ts'
-import { defineRoute } from './route.ts'
+import { defineRoute, type Tag } from './route.ts'
 import { line, timestamp } from './scalars.ts'
 
 export const NOTE_STATUSES = ['drafted', 'written'] as const
@@ -23,10 +23,12 @@ export const noteDrafted = unsignedPayload({ note }).openapi('NoteDrafted')
 export type Note = z.output<typeof note>
 export type NoteDrafted = z.output<typeof noteDrafted>
 
+const NOTES_TAG: Tag = { name: 'Notes', description: 'Texts that a wallet has put on the chain.' }
+
 export const notes = {
   create: defineRoute({
     at: ['post', '/v2/notes'],
-    tag: 'Notes',
+    tag: NOTES_TAG,
     summary: 'Build a transaction that puts a text on the chain',
     description: 'The text is a memo that the author signs; it is listed once it has been seen on the chain.',
     body: buildBody({ author: address, text: line(280) }),
@@ -35,7 +37,7 @@ export const notes = {
   }),
   list: defineRoute({
     at: ['get', '/v2/notes'],
-    tag: 'Notes',
+    tag: NOTES_TAG,
     summary: 'List notes, newest first',
     description: 'Notes that were seen on the chain through this service, and drafts of its own.',
     query: listQuery({ author: address.optional() }),
