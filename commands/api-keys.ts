@@ -9,9 +9,9 @@ export const apiKeysNoun: Noun = {
   aliases: { revoke: 'delete' },
   verbs: {
     create: verb({
-      about: 'Make a key; it is printed this once',
+      about: 'Make a key; it is printed only once',
       details:
-        'Scopes: * (all), fees:claim, airdrop:admin, airdrop:write, storage:delegate. Without one, a key reads everything but keys, signer and audit log (/metrics has the balance and spend of the platform wallet), builds unsigned transactions, verifies pools, simulates and submits transactions that are signed already, has the platform wallet co-sign mints and releases that cost it nothing, and makes webhook subscriptions, of which it changes its own alone.',
+        'Scopes: * (all), fees:claim, airdrop:admin, airdrop:write, storage:delegate. Without a scope, a key reads everything except keys, signer and audit log (/metrics has the balance and spend of the platform wallet). It builds unsigned transactions, verifies pools, and simulates and submits signed transactions. The platform wallet co-signs its mints and releases if they cost the wallet nothing. It makes webhook subscriptions, and changes only its own.',
       calls: [paths.apiKeys.create],
       flags: {
         name: required(text('Name of the key')),
@@ -30,7 +30,7 @@ export const apiKeysNoun: Noun = {
           ...(per_minute === undefined ? {} : { rate_limit_per_minute: per_minute }),
           ...(per_day === undefined ? {} : { rate_limit_per_day: per_day }),
         })
-        return { data, notes: ['The key is shown this once; keep it in a file that only you can read (chmod 600).'] }
+        return { data, notes: ['The key is shown only once; keep it in a file that only you can read (chmod 600).'] }
       },
     }),
     list: listVerb({
@@ -50,9 +50,9 @@ export const apiKeysNoun: Noun = {
       call: (client, query) => client.apiKeys.list(query),
     }),
     delete: verb({
-      about: 'Take a key away for good; the list keeps it as revoked',
+      about: 'Revoke a key for good; the list shows it as revoked',
       details:
-        "Webhook subscriptions that it made are the installation's and go on: after a leak, look through `svc webhooks list` and delete what is not yours.",
+        'Webhook subscriptions that the key made belong to the installation and stay active: after a leak, check `svc webhooks list` and delete those that are not yours.',
       calls: [paths.apiKeys.revoke],
       args: { id: required(text('Id of the key')) },
       examples: ['svc keys delete key_7vQ2mXr9LdT4sYb1WnGe6KpA', 'svc keys delete key_7vQ2mXr9LdT4sYb1WnGe6KpA --yes'],

@@ -15,7 +15,7 @@ export const collectionsNoun: Noun = {
   verbs: {
     create: verb({
       about: 'Create a collection, which NFTs are minted into',
-      details: 'Who has its update authority can mint into it: your keypair, unless you name another.',
+      details: 'The holder of its update authority can mint into it: your keypair, unless you name another.',
       calls: [paths.collections.create, simulate, submit, get],
       flags: {
         name: required(text('Name: 1 to 64 characters')),

@@ -9,7 +9,7 @@ const name = required(text('Name of the setting; `svc config list` shows them'))
 export const configNoun: Noun = {
   verbs: {
     list: verb({
-      about: 'List every setting with its value and where that comes from',
+      about: 'List every setting with its value and its source',
       examples: ['svc config list', 'svc config list --profile production -o json'],
       run: async (_, { settings }) => listOutcome(await settings.list(), ['name', 'value', 'origin', 'about']),
     }),
@@ -26,7 +26,7 @@ export const configNoun: Noun = {
     set: verb({
       about: 'Write a setting into the profile',
       details:
-        'Secrets are refused: they come from the environment, or from a file that it names. `--profile NAME` picks the profile and makes it if need be.',
+        'Secrets are refused: they come from the environment, or from a file that it names. `--profile NAME` picks the profile, and makes it if it does not exist.',
       args: { name, value: required(text('Its value')) },
       examples: ['svc config set output json', 'svc config set api https://svc.example.com --profile production'],
       async run({ name, value }, { settings }) {
@@ -69,11 +69,11 @@ export const configNoun: Noun = {
   },
 }
 
-/** A note where a daemon is running, because it reads its settings at its start and some of them at SIGHUP. */
+/** A note if a daemon is running, because it reads its settings at its start and some of them at SIGHUP. */
 function restartNotes(daemon: OldDaemon): string[] {
   if (daemon === null) return []
   const { url, pid, reloads } = daemon
   const restart = `stop it (kill ${pid}) and start it again`
-  const next = reloads ? `${restart}, or, where it runs without a terminal, kill -HUP ${pid}` : restart
-  return [`The daemon at ${url} runs with what it read when it started: to change that, ${next}.`]
+  const next = reloads ? `${restart}, or, if it runs without a terminal, kill -HUP ${pid}` : restart
+  return [`The daemon at ${url} still uses the settings that it read at its start: to change that, ${next}.`]
 }

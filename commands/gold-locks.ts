@@ -27,7 +27,7 @@ export const goldLocksNoun: Noun = {
   verbs: {
     lock: verb({
       about: 'Lock gold of your wallet for a number of days',
-      details: 'Nobody can cancel or shorten it, you neither. A wallet has one live lock at a time.',
+      details: 'Nobody can cancel or shorten a lock, not even you. A wallet has one live lock at a time.',
       calls: [token, create, simulate, submit, get],
       flags: {
         amount: text('Whole tokens to lock, like 100 or 0.5', { placeholder: 'TOKENS' }),
@@ -98,7 +98,7 @@ export const goldLocksNoun: Noun = {
       filters: {
         user: text('Only those of this wallet', { placeholder: 'WALLET' }),
         status: choiceOf(['locked', 'unlockable', 'unlocked'], 'Only those in this state', {
-          unlockable: 'its time is over, not taken back yet',
+          unlockable: 'its time is over, and it is not taken back yet',
         }),
       },
       examples: ['svc gold list', 'svc gold list --status unlockable --all'],
@@ -133,7 +133,7 @@ export const goldLocksNoun: Noun = {
       },
     }),
     token: recordVerb({
-      about: 'Show the token that gold locks are made of',
+      about: 'Show the token that gold locks hold',
       at: token,
       examples: ['svc gold token', 'svc gold token --json'],
       call: (client) => client.goldLocks.token(),
@@ -142,7 +142,7 @@ export const goldLocksNoun: Noun = {
 }
 
 /**
- * The decimals by mint; empty where the gold token cannot be read, because a value that is only displayed must not fail
+ * The decimals by mint; empty if the gold token cannot be read, because a value that is only displayed must not fail
  * the command.
  */
 const goldDecimals = ({ client }: Session): Promise<ReadonlyMap<string, number>> =>
@@ -162,7 +162,7 @@ function amountFlag(whole: string | undefined, raw: string | undefined): '--amou
     throw usage('give either --amount (whole tokens) or --raw-amount (raw units)', { param: '--amount' })
   }
   const shown = whole === undefined ? '--raw-amount' : '--amount'
-  // A text that is no amount of any token is refused before the first request.
+  // Text that cannot be an amount of any token is refused before the first request.
   rawUnits(whole ?? raw ?? '', whole === undefined ? 0 : MOST_DECIMALS, shown)
   return shown
 }

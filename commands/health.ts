@@ -5,7 +5,7 @@ import { recordVerb } from './cli/reads.ts'
 
 export const healthNoun: Noun = {
   verb: recordVerb({
-    about: 'Tell whether the service answers',
+    about: 'Check whether the service answers',
     at: paths.service.health,
     examples: ['svc health', 'svc health --api https://svc.example.com --json'],
     call: (client) => client.service.health(),

@@ -15,7 +15,7 @@ const TEN_YEARS = 315_360_000
 export const localnetNoun: Noun = {
   verbs: {
     start: verb({
-      about: 'Serve the embedded chain alone until stopped',
+      about: 'Serve only the embedded chain, until stopped',
       details:
         'JSON-RPC on 127.0.0.1:8899 and WebSocket on the next port. `svc serve` serves the chain too, beside the API.',
       flags: {
@@ -59,7 +59,7 @@ export const localnetNoun: Noun = {
     wallet: verb({
       about: 'Make a keypair file for the embedded chain, and put SOL on it',
       details:
-        'A file that exists is kept, and its wallet gets the SOL. Use it with -k FILE; it is no place for real money.',
+        'An existing file is kept, and its wallet gets the SOL. Use it with -k FILE; never put real money on it.',
       args: { file: required(text('Keypair file to make (0600)')), sol: text('Amount in SOL (default 10)') },
       examples: ['svc localnet wallet wallet.json', 'svc localnet wallet payer.json 25 --json'],
       async run({ file, sol = '10' }, { localnet, wallet }) {
@@ -87,7 +87,7 @@ export const localnetNoun: Noun = {
     }),
     reset: verb({
       about: 'Delete the embedded chain: every account, balance and transaction',
-      details: 'Refused while a process has the chain. The program cache stays.',
+      details: 'Refused while a process uses the chain. The program cache stays.',
       examples: ['svc localnet reset', 'svc localnet reset --yes'],
       async run(_, { localnet, ui }) {
         await localnet.refuseWhileInUse()
@@ -100,7 +100,7 @@ export const localnetNoun: Noun = {
     pull: verb({
       about: 'Fill the program cache from a cluster or a folder',
       details:
-        'Reads each program, the accounts it needs, the slot time and the rent from --url (default mainnet-beta), or copies <program id>.so, accounts/<address>.json and cluster.json of a folder. A chain that is running takes them at its next start.',
+        'Reads each program, the accounts it needs, the slot time and the rent from --url (default mainnet-beta), or copies <program id>.so, accounts/<address>.json and cluster.json from a folder. A running chain uses them from its next start on.',
       flags: {
         from: text('Folder to copy from, instead of a cluster', { placeholder: 'DIR' }),
         programs: listOf('Only these: dbc, damm-v2, token-metadata, core, lock, distributor, or program ids', {
@@ -170,7 +170,7 @@ function pullOutcome(report: PullReport): CommandOutcome {
       settingsNote(report),
       ...(lacking ? [`${source} does not have every program; try another --url or --from`] : []),
       ...(missing.some(({ kind }) => kind === 'account')
-        ? ['A new chain has accounts of its own for those missing.']
+        ? ['A new chain makes its own accounts for the missing ones.']
         : []),
     ],
     exitCode: failed > 0 || lacking ? EXIT.failed : EXIT.done,

@@ -10,7 +10,7 @@ export interface CommandOutcome {
   data: unknown
   /** The rows that `table` and `plain` show; without them, the data is shown field by field. */
   rows?: Rows
-  /** Text that `table` shows instead of everything else, below `table` where that is set too. */
+  /** Text that `table` shows instead of everything else, below `table` if that is set too. */
   text?: string
   /** The fields that `table` shows instead of the data and the rows. */
   record?: Record<string, unknown>

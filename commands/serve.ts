@@ -12,7 +12,7 @@ export const serveNoun: Noun = {
   verb: verb({
     about: 'Serve the API over HTTP until stopped',
     details:
-      'Writes daemon.json (pid, database, url, role, cluster, rpc_url) into the data folder; other commands with the same data folder then use it. Daemons on one PostgreSQL database can share the work by role: api answers requests, worker runs the background work and answers only health, readiness and metrics. On the embedded chain it serves that too, as JSON-RPC on 127.0.0.1:8899 and WebSocket on the next port.',
+      'Writes daemon.json (pid, database, url, role, cluster, rpc_url) into the data folder; other commands with the same data folder then use it. Daemons on one PostgreSQL database can share the work by role: api answers requests, worker runs the background work and answers only health, readiness and metrics. With the embedded chain it also serves that chain, as JSON-RPC on 127.0.0.1:8899 and WebSocket on the next port.',
     flags: {
       host: text('Address to listen on (default 127.0.0.1)', { placeholder: 'HOST' }),
       port: integer('Port to listen on, 0 for any (default 8787)', { min: 0, max: 65535 }),

@@ -37,7 +37,7 @@ export const signerNoun: Noun = {
       },
     }),
     test: verb({
-      about: 'Let the provider sign a text that no chain takes for a transaction',
+      about: 'Let the provider sign a text that cannot be a transaction',
       details:
         'With --submit a memo is signed and submitted: it costs a fee, and the policy must let it pass like any other.',
       calls: [signerPaths.test],
@@ -64,7 +64,7 @@ export const signerNoun: Noun = {
     pause: verb({
       about: 'Stop signing at once',
       calls: [signerPaths.pause],
-      flags: { reason: text('Why; shown to whoever is refused') },
+      flags: { reason: text('Reason, shown to refused callers') },
       examples: ['svc signer pause', 'svc signer pause --reason "key rotation"'],
       async run({ reason }, { client }) {
         return signerOutcome((await client.signer.pause(reason === undefined ? {} : { reason })).data)
@@ -81,7 +81,7 @@ export const signerNoun: Noun = {
     }),
     policy: verb({
       about: 'Change what the signer may sign; without flags, show it',
-      details: 'What is not given stays as it is. Until a limit is set, nothing may leave the platform wallet.',
+      details: 'Rules without a flag stay as they are. Until a limit is set, nothing may leave the platform wallet.',
       calls: [signerPaths.get, signerPaths.updatePolicy],
       flags: {
         per_transaction: text('Most SOL that leaves in one transaction, fee and rent included', { placeholder: 'SOL' }),
@@ -101,11 +101,11 @@ export const signerNoun: Noun = {
       },
     }),
     reset: verb({
-      about: 'Start the daily count anew',
+      about: 'Reset the daily count',
       calls: [signerPaths.reset],
       examples: ['svc signer reset', 'svc signer reset --yes'],
       async run(_, { client, ui }) {
-        await ui.confirm('Start the daily count anew? What was spent until now no longer counts.')
+        await ui.confirm('Reset the daily count? What was spent until now no longer counts.')
         return signerOutcome((await client.signer.reset()).data)
       },
     }),
@@ -188,7 +188,7 @@ function signerOutcome(data: SignerState, differences: readonly string[] = []): 
     ['paused', policy.paused ? `yes${policy.paused_reason === null ? '' : `: ${policy.paused_reason}`}` : 'no'],
     [
       'per transaction',
-      `${lamportsText(policy.lamports_per_transaction)}, of it at most ${lamportsText(policy.max_fee_lamports)} of fee`,
+      `${lamportsText(policy.lamports_per_transaction)}, of which at most ${lamportsText(policy.max_fee_lamports)} are fee`,
     ],
     [
       'per day',

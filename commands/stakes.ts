@@ -11,7 +11,7 @@ import { runSigned } from './signing/run.ts'
 const { submit, get, simulate } = paths.transactions
 const ASSET = required(text('Address of the asset'))
 const FLAGS = { ...PLATFORM, ...SIGNING }
-const THAWED_BY = text('Wallet of the platform that alone can release it, where that is not you', {
+const THAWED_BY = text('Platform wallet that can release it instead of you; nobody else can', {
   placeholder: 'WALLET',
 })
 

@@ -32,7 +32,7 @@ export const tokensNoun: Noun = {
   verbs: {
     create: verb({
       about: 'Create a token, its first supply in your wallet',
-      details: 'The freeze authority is given up at once unless you keep it; you stay mint and metadata authority.',
+      details: 'The token has no freeze authority unless you keep it. You stay mint and metadata authority.',
       calls: [paths.tokens.create, simulate, submit, get],
       flags: {
         name: required(text('Name: 1 to 20 letters, digits or spaces')),
@@ -97,7 +97,7 @@ export const tokensNoun: Noun = {
     }),
     revoke: verb({
       about: 'Give up an authority of a token, for good',
-      details: 'Your keypair must hold it. What is given up cannot be had again, by anybody.',
+      details: 'Your keypair must hold it. Nobody can ever get it back.',
       calls: [paths.tokens.revokeAuthority, paths.tokens.get, simulate, submit, get],
       args: {
         mint: required(text('Mint of the token')),
@@ -151,7 +151,7 @@ export const tokensNoun: Noun = {
     labels: verb({
       about: 'Show symbol, name and decimals of up to 100 mints at once',
       details:
-        'From the metadata of each mint on the chain. Whoever makes a mint chooses its symbol and name: know a token by its mint.',
+        'From the metadata of each mint on chain. The maker of a mint chooses its symbol and name, so identify a token by its mint.',
       calls: [paths.tokens.batchFetch],
       args: { mints: required(listOf('Mints of the tokens')) },
       examples: [

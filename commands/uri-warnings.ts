@@ -1,4 +1,4 @@
-/** Warns of flags with an http URL, because anybody on the way could change what it leads to. */
+/** Warns of flags with an http URL, because anyone on the network path could change what it returns. */
 import { uriWarnings } from '../src/api/uris.ts'
 import type { Session } from './cli/session.ts'
 

@@ -1,4 +1,4 @@
-/** What a claim page, or an export, says about an airdrop beside its list: cluster, accounts, token and times. */
+/** What a claim page or an export says about an airdrop besides its list: cluster, accounts, token and times. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { type SiteAirdrop, type SiteCluster, siteCluster, tokenWords } from '../../src/claim-page/site/site-subject.ts'
@@ -6,7 +6,7 @@ import type { Session } from '../cli/session.ts'
 import { mintState } from '../signing/token-state.ts'
 import { failure, nullIfNotFound } from '../ui/problem.ts'
 
-/** Throws where the chain cannot be read, has no such token, or has the distributor of another list. */
+/** Throws if the chain cannot be read, has no such token, or has a distributor of another list. */
 export async function aboutAirdrop(
   session: Session,
   tree: TreeRecord,
@@ -45,7 +45,7 @@ function requireOwnRoot({ id, root, on_chain_root }: Airdrop): void {
 
 type Named = { name?: unknown; symbol?: unknown } | null | undefined
 
-/** Name and symbol from the chain's own metadata, or from what a metadata provider (DAS) answers. */
+/** Name and symbol from the metadata on chain, or from a metadata provider (DAS). */
 function tokenName(mint: string, raw: unknown): { name: string; symbol: string } {
   const known = raw as { metadata?: Named; content?: { metadata?: Named } | null } | null | undefined
   const { name, symbol } = known?.metadata ?? known?.content?.metadata ?? {}

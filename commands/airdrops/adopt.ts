@@ -1,4 +1,4 @@
-/** `svc airdrops adopt`: stores the list of a distributor that another tool made, whose airdrop is then proven, claimed and followed here. */
+/** `svc airdrops adopt`: stores the list of a distributor that another tool made, to prove, claim and follow it here. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import { paths } from '../../src/api/paths.ts'
 import { MAX_STORED_LEAVES } from '../../src/merkle/entry-list.ts'
@@ -14,9 +14,9 @@ import { failure, usage } from '../ui/problem.ts'
 import { printable } from '../ui/render.ts'
 
 export const airdropAdoptVerb = verb({
-  about: 'Take over an airdrop whose distributor another tool made: store its list, to prove, claim and follow it here',
+  about: 'Take over an airdrop that another tool put on chain: store its list to prove, claim and follow it here',
   details:
-    'Reads the distributor from the chain, which says mint, version (the airdrop count) and root, and stores FILE where its tree has that root. Nothing is signed. Without FILE it says what is on chain and whether the list is stored here.',
+    'Reads mint, version (the airdrop count) and root of the distributor from the chain, and stores FILE if its tree has that root. Nothing is signed. Without FILE it shows what is on chain and whether the list is stored here.',
   calls: [paths.airdrops.distributor, paths.merkleTrees.create, paths.airdrops.get, paths.accounts.get],
   args: {
     distributor: required(text('Address of the distributor')),
@@ -24,7 +24,7 @@ export const airdropAdoptVerb = verb({
   },
   flags: {
     ...csvFlags,
-    replace: toggle('Replace the list with another root that is stored under the same mint and airdrop count'),
+    replace: toggle('Replace a stored list that has the same mint and airdrop count but another root'),
   },
   examples: [
     'svc airdrops adopt FR4HBTXWB87YK4gR98serDF9pUeJ3egkQfth4dGpBsrB',
@@ -43,7 +43,7 @@ export const airdropAdoptVerb = verb({
     if (airdrop.total !== null && airdrop.root !== root && !replace) {
       throw usage(
         `airdrop ${airdrop.airdrop_count} of ${airdrop.mint} is stored with the root ${airdrop.root}, and its distributor has ${root}`,
-        { param: '--replace', next: 'nobody can claim what is stored: --replace puts this list in its place' },
+        { param: '--replace', next: 'nobody can claim from the stored list: replace it with --replace' },
       )
     }
     const tree = await listWithRoot(session, { file, csv, root })
@@ -53,7 +53,7 @@ export const airdropAdoptVerb = verb({
   },
 })
 
-/** Throws a failure where the node did not answer a second time. */
+/** Throws a failure if the node did not answer a second time. */
 function rootOnChain({ on_chain_root, distributor }: Airdrop): string {
   if (on_chain_root !== null) return on_chain_root
   throw failure(`the distributor ${distributor ?? ''} cannot be read from the chain now`, { next: 'run it again' })
@@ -68,7 +68,7 @@ interface ListOfRoot {
   root: string
 }
 
-/** Reads the list; throws a usage problem where its tree has another root, or cannot be stored. */
+/** Reads the list; throws a usage problem if its tree has another root, or cannot be stored. */
 async function listWithRoot({ ui }: Session, { file, csv, root }: ListOfRoot): Promise<RootedList> {
   const { list, hasDecimals } = await readRecipients(file, csv, ui)
   const tree = { list, root: hashRoot(list, ui) }
@@ -79,15 +79,15 @@ async function listWithRoot({ ui }: Session, { file, csv, root }: ListOfRoot): P
       param: '<file>',
       next:
         reading === null
-          ? 'amounts, --decimals, --duplicates and the order of rows all change the root: ask who made it for the very list'
-          : `read ${reading} it has the root of the distributor`,
+          ? 'amounts, --decimals, --duplicates and the order of rows all change the root: ask the maker of the airdrop for the exact list'
+          : `when read ${reading}, it has the root of the distributor`,
       details: { root: found, on_chain_root: root, reading },
     })
   }
   if (list.count <= MAX_STORED_LEAVES) return tree
   throw usage(`${list.count} leaves do not fit in one stored tree of ${MAX_STORED_LEAVES}`, {
     param: '<file>',
-    next: 'cut in parts they have other roots; a wallet claims with its proof: svc airdrops claim <id> --proof FILE',
+    next: 'split into parts, they would have other roots; a wallet can claim with its proof: svc airdrops claim <id> --proof FILE',
   })
 }
 

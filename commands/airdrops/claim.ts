@@ -18,12 +18,12 @@ import { claimSponsored } from './sponsored-claim.ts'
 const { submit, get, simulate } = paths.transactions
 
 const claimAirdropFlags = {
-  proof: text('JSON of `svc merkle proof -o json`, where no tree is stored; - for standard input', {
+  proof: text('JSON of `svc merkle proof -o json`, if no tree is stored; - for standard input', {
     placeholder: 'FILE',
   }),
-  sponsor: toggle('Have the platform wallet pay fee and rent, where it sponsors the airdrop'),
+  sponsor: toggle('The platform wallet pays fee and rent, if it sponsors the airdrop'),
   swap_to_sol: toggle('Then sell what was claimed for SOL, through the pool of the token'),
-  min_sol: text('Least SOL that --swap-to-sol brings; needed without a terminal, or with --yes', {
+  min_sol: text('Least SOL to accept from --swap-to-sol; required without a terminal or with --yes', {
     placeholder: 'SOL',
   }),
   ...PLATFORM,
@@ -33,7 +33,7 @@ const claimAirdropFlags = {
 export const airdropClaimVerb = verb({
   about: 'Claim what your wallet is owed',
   details:
-    'The wallet is that of the keypair. Amount and proof come from the stored tree, or from --proof. With --swap-to-sol a second transaction follows once the claim has landed. With --sponsor the wallet needs no SOL, and the API key the scope airdrop:admin.',
+    'Claims for the wallet of your keypair. Amount and proof come from the stored tree, or from --proof. With --swap-to-sol a second transaction follows once the claim has landed. With --sponsor the wallet needs no SOL; the API key needs the scope airdrop:admin.',
   calls: [paths.airdrops.claim, paths.sponsorships.build, paths.sponsorships.submit, simulate, submit, get],
   args: { id: required(text('Id of the airdrop')) },
   flags: claimAirdropFlags,
@@ -46,7 +46,9 @@ export const airdropClaimVerb = verb({
     if (sponsor) return claimSponsored(session, id, input)
     if (input.swap_to_sol && (input.build_only || input.wait === 'none')) {
       const shown = input.build_only ? '--build-only' : '--wait none'
-      throw usage(`${shown} does not go with --swap-to-sol: the swap follows a claim that has landed`, { param: shown })
+      throw usage(`${shown} cannot be combined with --swap-to-sol: the swap follows a claim that has landed`, {
+        param: shown,
+      })
     }
     const least = leastOf(input, session)
     const entry = input.proof === undefined ? { amount: '0' } : await readClaimProof(input.proof)
@@ -94,7 +96,7 @@ async function sell(
     const { data } = await runSigned(session, input, {
       what: 'Sell what was claimed for SOL',
       build: async () => ({ data: { transaction: swap } }),
-      // Which pool it is, and what it pays, is the API's word: the preview shows both.
+      // The API chooses the pool and its price; the preview shows both.
       async demand(of) {
         const trade = { payer: of.payer, paid: (await airdropOf(id)).mint, received: WRAPPED_SOL, amount }
         if (amount === null) of.apiSays('how much of it has vested and is sold', '--swap-to-sol')
@@ -122,7 +124,7 @@ async function sell(
   }
 }
 
-/** The lamports that a sale must bring, which nobody else bounds: the pool and its price are the API's choice. */
+/** The least lamports that a sale must bring. No other limit exists, because the API chooses pool and price. */
 function leastOf(
   { min_sol, swap_to_sol, dry_run }: Pick<InputValues<typeof claimAirdropFlags>, 'min_sol' | 'swap_to_sol' | 'dry_run'>,
   { ui }: Session,

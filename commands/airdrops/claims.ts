@@ -12,7 +12,7 @@ import { mintDecimals } from '../signing/token-state.ts'
 import { usage } from '../ui/problem.ts'
 
 const list = listVerb({
-  about: 'List the claims of an airdrop that are recorded, newest first',
+  about: 'List the recorded claims of an airdrop, newest first',
   at: [paths.airdrops.claims, paths.accounts.get],
   args: { id: required(text('Id of the airdrop')) },
   columns: ['claimed_at', 'wallet', 'amount', 'amount_locked', 'signature', 'slot'],
@@ -40,7 +40,7 @@ const CLAIM_COLUMNS = ['claimed_at', 'wallet', 'amount', 'amount_locked', 'amoun
 export const airdropClaimsVerb: Verb = {
   ...list,
   details:
-    'The claims that were submitted here, and those of stored trees that were found on the chain. In the CSV amounts are in whole tokens where the chain has the mint, and in raw units; times are UTC.',
+    'Shows claims that were submitted here, and claims of stored trees that were found on chain. The CSV has amounts in raw units, and in whole tokens if the chain has the mint; times are UTC.',
   flags: { ...(list.flags as CommandInputs), ...CSV_FLAG },
   examples: [
     'svc airdrops claims 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw',
@@ -72,7 +72,7 @@ async function* csvPieces(session: Session, id: string, written: { claims: numbe
   }
 }
 
-/** The decimals of the mint that the id names; null where the chain has no such mint. */
+/** The decimals of the mint that the id names; null if the chain has no such mint. */
 async function decimalsFor(session: Session, id: string): Promise<number | null> {
   const key = decodeTreeId(id)
   if (key === undefined) return null

@@ -6,7 +6,7 @@ import { listVerb } from '../cli/reads.ts'
 import { mintDecimals } from '../signing/token-state.ts'
 
 export const airdropEligibilityVerb = listVerb({
-  about: 'In which stored airdrops a wallet is, what it can claim, and why not',
+  about: 'Show which stored airdrops include a wallet, what it can claim, and why not',
   at: [paths.airdrops.lookup, paths.accounts.get],
   args: { wallet: required(text('Address of the wallet')) },
   filters: { mint: text('Only those of this token', { placeholder: 'MINT' }) },

@@ -6,7 +6,7 @@ import { printable } from '../ui/render.ts'
 import { zonedTime } from '../ui/times.ts'
 
 export const airdropEntitlementVerb = verb({
-  about: 'What one wallet is owed by an airdrop, has claimed and can claim now, and when more vests',
+  about: 'Show what an airdrop owes one wallet, what it has claimed and can claim now, and when more vests',
   calls: [paths.airdrops.entitlement, paths.accounts.get],
   args: { id: required(text('Id of the airdrop')), wallet: required(text('Address of the wallet')) },
   examples: [

@@ -20,7 +20,7 @@ const FORMAT = 'svc-airdrop-proofs/1'
 export const airdropExportVerb = verb({
   about: 'Write the proofs as static files, for a claim page without a server',
   details:
-    'For a page of your own; `svc airdrops page` writes a whole one. DIR gets airdrop.json (the record, cluster, distributor, decimals, times, prefix_length) and proofs/PREFIX.json, one for each first letters of a wallet in lower case, as file systems may not tell cases apart: { WALLET: { amount, amount_locked, proof } }. DIR is whole or not there.',
+    'For a page of your own; `svc airdrops page` writes a complete one. DIR gets airdrop.json (the record, cluster, distributor, decimals, times, prefix_length) and a file proofs/PREFIX.json for each prefix of wallets: { WALLET: { amount, amount_locked, proof } }. Prefixes are in lower case, because some file systems ignore case. DIR appears only when it is complete.',
   calls: [
     paths.merkleTrees.get,
     paths.merkleTrees.entries,
@@ -34,7 +34,7 @@ export const airdropExportVerb = verb({
     out: required(text('Folder to write', { placeholder: 'DIR' })),
     root: text('Merkle root that the stored list must have, hex', ROOT_FLAG),
     ...listFlags,
-    replace: toggle('Replace the folder where there is one already'),
+    replace: toggle('Replace the folder if it exists'),
   },
   examples: [
     'svc airdrops export 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --out public/airdrop',
@@ -48,7 +48,7 @@ export const airdropExportVerb = verb({
     const tree = hashTree(await fetchStoredList(session, id, record.leaf_count), session.ui)
     if (toHex(tree.root) !== record.root) {
       throw failure(`the entries of ${id} lead to the root ${toHex(tree.root)}, its record says ${record.root}`, {
-        next: 'it was replaced meanwhile, or the server runs another version: run it again',
+        next: 'the list was replaced meanwhile, or the server runs another version: run the command again',
       })
     }
     const prefix = prefixLength(record.leaf_count)
@@ -62,12 +62,12 @@ export const airdropExportVerb = verb({
     return {
       data: { id, out, root: record.root, leaf_count: record.leaf_count, prefix_length: prefix, files: files.size + 1 },
       notes:
-        onChain === null ? [`there is no token ${record.mint} on this chain: airdrop.json says nothing of it`] : [],
+        onChain === null ? [`there is no token ${record.mint} on this chain: airdrop.json says nothing about it`] : [],
     }
   },
 })
 
-/** All of them are null where the chain has no such token. */
+/** All of them are null if the chain has no such token. */
 const chainFields = (onChain: Awaited<ReturnType<typeof aboutAirdrop>> | null) => {
   const { cluster = null, airdrop } = onChain ?? {}
   const { distributor = null, vault = null, decimals = null, symbol = null, name = null } = airdrop ?? {}
@@ -85,7 +85,7 @@ export function prefixLength(leafCount: number): number {
 interface Proof {
   /** What can be claimed at once, in raw units. */
   amount: string
-  /** What vests beside that, in raw units. */
+  /** What vests besides that, in raw units. */
   amount_locked: string
   /** The hashes in hex, from leaf to root. */
   proof: string[]

@@ -6,7 +6,7 @@ import { plotLines, showsBraille } from '../ui/plot.ts'
 import { sparkline } from '../ui/sparkline.ts'
 import { zonedTime } from '../ui/times.ts'
 
-/** A raw amount in whole tokens, or in raw units where the decimals are not known; a dash for none. */
+/** A raw amount in whole tokens, or in raw units if the decimals are not known; a dash for none. */
 export const tokensText = (raw: string | null, decimals: number | null): string =>
   raw === null ? '-' : decimals === null ? `${raw} raw units` : decimalOf(BigInt(raw), decimals)
 
@@ -29,13 +29,13 @@ export function claimFields(
   ]
 }
 
-/** The claims of each hour as a line of blocks; empty where there were none, or the terminal has no such characters. */
+/** The claims of each hour as a line of blocks; empty if there were none, or if the terminal has no such characters. */
 const hourLine = (hours: AirdropStats['hours']) =>
   showsBraille() && hours.some(({ claims }) => claims > 0)
     ? `  ${sparkline(hours.map(({ claims }) => claims))}  the last ${hours.length} hours`
     : ''
 
-/** One line of how far it has come, which is printed when any of it changes. */
+/** One line of progress, printed when any part of it changes. */
 export function figuresLine(stats: AirdropStats, decimals: number | null): string {
   const { status, claimed_count, leaf_count, claimed_amount, claimed_amount_share, left_amount } = stats
   return [

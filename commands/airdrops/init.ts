@@ -17,12 +17,15 @@ import { TIME_FLAGS, vestingLines, vestingOf } from './vesting-flags.ts'
 const { submit, get, simulate } = paths.transactions
 
 const initFlags = {
-  mint: text('Mint of the token, where no tree is stored', { placeholder: 'MINT' }),
+  mint: text('Mint of the token, if no tree is stored', { placeholder: 'MINT' }),
   airdrop_count: integer('Which airdrop of this mint, with --mint (default 0)', { min: 0, max: MAX_AIRDROP_COUNT }),
-  root: text('Merkle root, hex: of the airdrop with --mint, or what that of the stored tree must be', ROOT_FLAG),
+  root: text(
+    'Merkle root, hex: that of the airdrop with --mint, or the root that the stored tree must have',
+    ROOT_FLAG,
+  ),
   ...listFlags,
-  unfunded: toggle('Deposit nothing: whoever claims before you do finds an empty vault'),
-  fund_amount: text('Deposit so many raw units instead of the total of the tree', { placeholder: 'UNITS' }),
+  unfunded: toggle('Deposit nothing: nobody can claim until you fund the vault'),
+  fund_amount: text('Deposit this many raw units instead of the total of the tree', { placeholder: 'UNITS' }),
   ...TIME_FLAGS,
   allow_programs: ALLOW_LIST_PROGRAMS,
   signed: toggle('The platform wallet pays and signs, instead of your keypair'),

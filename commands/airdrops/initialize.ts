@@ -26,7 +26,7 @@ export interface LaunchOptions {
 }
 
 /**
- * Returns the airdrop as the chain shows it, with the signature of this run, or null where an earlier run created it.
+ * Returns the airdrop as the chain shows it, with the signature of this run, or null if an earlier run created it.
  */
 export async function initializeAirdrop(
   session: Session,
@@ -74,11 +74,11 @@ export const launchTermsOf = (
   platform_id,
   clawback_after_days: clawback_after_days ?? null,
   signed,
-  // Left out without vesting, as journals of earlier versions have it.
+  // Left out without vesting, because journals of earlier versions lack it.
   ...(vesting.ends_at === undefined ? {} : { vesting }),
 })
 
-/** Signs with the user's keypair, which signs only what it agreed to, or makes the request of the platform wallet. */
+/** Signs with the user's keypair what the user agreed to, or makes the request to the platform wallet. */
 async function signLaunch(session: Session, options: LaunchOptions, record: TreeRecord): Promise<LaunchSending> {
   if (options.signed) return { key: crypto.randomUUID(), at: session.clock.now(), signature: null }
   const { keypair, payer } = options
@@ -89,7 +89,8 @@ async function signLaunch(session: Session, options: LaunchOptions, record: Tree
   const checked = await checkedBuild(session, data.transaction, demand)
   const forecast = await forecastOf(session, data.transaction, payer.address)
   if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
-  // The chain has one distributor of an id, so the next run signs at once what the API does not know: the height is left out.
+  // The height is left out: if the API does not know the transaction, the next run then signs at once. That is safe,
+  // because the chain has one distributor for an id.
   return { ...(await signCompletely(session, checked, { keypair })), ...trackedField(data) }
 }
 

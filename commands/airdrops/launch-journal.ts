@@ -20,7 +20,7 @@ export interface LaunchTerms {
   clawback_after_days: number | null
   /** Whether the platform wallet signs instead of the user's keypair. */
   signed: boolean
-  /** When locked amounts vest, where they do. */
+  /** When locked amounts vest, if there are any. */
   vesting?: VestingTimes
 }
 
@@ -40,7 +40,7 @@ const LAUNCH_JOURNAL: JournalKind<Record<string, never>> = {
   doing: 'launching this airdrop',
   names: {},
   anew: '',
-  loss: 'if no launch was begun in the last three minutes, remove it',
+  loss: 'if no launch started in the last three minutes, remove it',
   place: OTHER_FOLDER,
   isEntry({ terms, sending }) {
     const { key, at, transaction, signature } = fieldsOf(sending)
@@ -58,7 +58,7 @@ export class LaunchJournal extends ListJournal<Record<string, never>, LaunchEntr
     this.#id = id
   }
 
-  /** What an earlier run has begun on these terms; null for nothing. */
+  /** What an earlier run started on these terms; null if nothing. */
   begun(terms: LaunchTerms): LaunchSending | null {
     const entry = this.entries.get(this.#id)
     return entry !== undefined && isDeepStrictEqual(entry.terms, terms) ? entry.sending : null
@@ -90,7 +90,7 @@ export class LaunchJournal extends ListJournal<Record<string, never>, LaunchEntr
     if (!(await mayBeConfirmed(session, sending))) return this.remove()
     const { payer, clawback_after_days: days, root } = other
     throw failure(
-      `an earlier run began the airdrop ${this.#id} on other terms (payer ${payer}, root ${root}, clawback after ${days ?? 'the default'} days), and it may still be confirmed`,
+      `an earlier run started the airdrop ${this.#id} on other terms (payer ${payer}, root ${root}, clawback after ${days ?? 'the default'} days), and it may still be confirmed`,
       {
         next: 'run it again in three minutes, or on those terms',
         details: { id: this.#id, terms: other, signature: sending.signature },
@@ -105,7 +105,7 @@ export async function launchJournal(session: Session, { id }: Pick<TreeRecord, '
 }
 
 /**
- * Throws a usage problem where no journal can be written, because a later run could then sign the launch a second time.
+ * Throws a usage problem if no journal can be written, because a later run could then sign the launch a second time.
  */
 export function requireLaunchFolder(): void {
   const folder = stateFolder(LAUNCHES_FOLDER)
@@ -113,7 +113,7 @@ export function requireLaunchFolder(): void {
     makeStateFolder(LAUNCHES_FOLDER)
     accessSync(folder, constants.W_OK)
   } catch (error) {
-    throw usage(`what is signed cannot be kept in ${folder}: ${reason(error)}`, { next: OTHER_FOLDER })
+    throw usage(`signed transactions cannot be stored in ${folder}: ${reason(error)}`, { next: OTHER_FOLDER })
   }
 }
 

@@ -40,13 +40,13 @@ export function launchOutcome(
     table,
     notes: [
       ...notes,
-      // The API's note says more than the missing sum: whether tokens sent to that vault could be recovered.
+      // The API's note says more than the missing sum: it says whether tokens sent to that vault could be recovered.
       ...parts.flatMap((part) => partNotes(part, decimals)),
     ],
   }
 }
 
-/** Notes of one airdrop. How to fund its vault is shown only where the rest of the vault would return to the payer. */
+/** Notes of one airdrop. How to fund its vault is shown only if the rest of the vault would return to the payer. */
 function partNotes({ record, note, missing, fundableVault }: LaunchPart, decimals: number): string[] {
   const way =
     missing > 0n && fundableVault !== null

@@ -35,7 +35,7 @@ const { submit, get, simulate } = paths.transactions
 
 const launchFlags = {
   mint: required(text('Mint of the token', { placeholder: 'MINT' })),
-  airdrop_count: integer('Which airdrop of this mint (default 0); that of the first tree where there are several', {
+  airdrop_count: integer('Which airdrop of this mint (default 0); with several trees, that of the first', {
     min: 0,
     max: MAX_AIRDROP_COUNT,
   }),
@@ -43,10 +43,10 @@ const launchFlags = {
   ...csvFlags,
   ...TIME_FLAGS,
   allow_programs: ALLOW_LIST_PROGRAMS,
-  again: toggle('Launch a list that is another airdrop of this mint already: everybody is paid twice'),
-  replace: toggle('Replace a stored tree of another root that is not on chain yet'),
+  again: toggle('Launch a list that is already another airdrop of this mint: everybody is paid twice'),
+  replace: toggle('Replace a stored tree that has another root and is not on chain yet'),
   signed: toggle('The platform wallet pays and signs, instead of your keypair'),
-  dry_run: toggle('Say what there is to do, and do nothing'),
+  dry_run: toggle('Show what would be done, and do nothing'),
   platform_id: PLATFORM_ID,
   keypair: KEYPAIR,
 }
@@ -54,7 +54,7 @@ type LaunchFlags = InputValues<typeof launchFlags>
 
 export const airdropLaunchVerb = verb({
   about: 'Build, store, initialize and fund the airdrop of a CSV; resumable',
-  details: `FILE has one wallet,amount a line, as for \`svc merkle build\`. More than ${MAX_STORED_LEAVES} rows become several airdrops with consecutive counts. The same command again goes on where it stopped: what is on chain is not made, nor funded, twice, and its tree is stored where that is missing. Exit code 1 where a vault lacks tokens in the end: \`missing\` says how many raw units.`,
+  details: `FILE has one wallet,amount per line, as for \`svc merkle build\`. More than ${MAX_STORED_LEAVES} rows become several airdrops with consecutive counts. Running the same command again is safe: nothing is created or funded twice, and missing trees are stored. Exit code 1 if a vault lacks tokens at the end: \`missing\` says how many raw units.`,
   calls: [
     paths.merkleTrees.create,
     paths.airdrops.get,
@@ -109,7 +109,7 @@ export const airdropLaunchVerb = verb({
       if (isOnChain) (await launchJournal(session, record)).remove()
     }
     const open = parts.filter(({ isOnChain }) => !isOnChain)
-    // Where only trees have to be stored, nothing is signed.
+    // If only trees have to be stored, nothing is signed.
     const signs = open.length > 0
     if (signs && !input.dry_run) refuseUnconfirmable(session, await session.cluster())
     const decimals = await requireLaunchTokens(session, {
@@ -136,7 +136,10 @@ export const airdropLaunchVerb = verb({
   },
 })
 
-/** Before anything is stored; the API asks the chain too, once the list is stored. */
+/**
+ * Refuses wallets that could never claim, before anything is stored. The API also checks the chain once the list is
+ * stored.
+ */
 function refuseUnusable(file: string, list: EntryList): void {
   const found = unusableWallets(list, list.count)
   const [warning] = unusableWarnings(found)
@@ -153,7 +156,7 @@ function launchQuestion(open: readonly LaunchPart[], decimals: number): string {
   return `Launch ${airdrops} of ${decimalOf(total, decimals)} tokens to ${wallets} wallets`
 }
 
-/** The airdrop count of each tree. Throws a usage problem where the flags do not specify one for each. */
+/** The airdrop count of each tree. Throws a usage problem if the flags do not specify one for each. */
 export function countsOf(
   { airdrop_count, counts }: Pick<LaunchFlags, 'airdrop_count' | 'counts'>,
   trees: number,
@@ -168,7 +171,7 @@ export function countsOf(
     return Array.from({ length: trees }, (_, i) => first + i)
   }
   const wrong = (what: string) => usage(`--counts ${what}`, { param: '--counts' })
-  if (airdrop_count !== undefined) throw wrong('stands instead of --airdrop-count')
+  if (airdrop_count !== undefined) throw wrong('cannot be combined with --airdrop-count')
   if (counts.length !== trees) throw wrong(`must have ${trees} numbers, one for each tree, not ${counts.length}`)
   const strange = counts.find((count) => !/^\d{1,5}$/.test(count) || Number(count) > MAX_AIRDROP_COUNT)
   if (strange !== undefined) throw wrong(`must be whole numbers from 0 to ${MAX_AIRDROP_COUNT}, not "${strange}"`)
@@ -222,7 +225,7 @@ async function stateNow(session: Session, payer: Payer, { record }: LaunchPart) 
   })
 }
 
-const INTERRUPTED = 'Stopped; the same command goes on from here, and sends nothing twice.'
+const INTERRUPTED = 'Stopped. The same command continues from here, and sends nothing twice.'
 
 interface LaunchPreview {
   payer: Payer

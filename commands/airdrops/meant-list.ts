@@ -1,4 +1,4 @@
-/** Checks that a stored list is the one that is meant: its id alone does not say so, as its owner can replace it. */
+/** Checks that a stored list is the one that the user means, because its owner can replace the list under the same id. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { keyToBase58 } from '../../src/merkle/base58.ts'
@@ -15,7 +15,7 @@ import { failure, usage } from '../ui/problem.ts'
 
 export const ROOT_FLAG = { placeholder: 'ROOT' }
 export const listFlags = {
-  list: text('The list itself, a CSV or the file of a tree: what is stored must be the same', { placeholder: 'FILE' }),
+  list: text('The list itself, a CSV or the file of a tree; the stored list must be the same', { placeholder: 'FILE' }),
   ...csvFlags,
 }
 
@@ -23,16 +23,16 @@ export interface MeantList extends CsvChoices {
   /** Roots in hex, one for each airdrop. */
   roots: readonly string[]
   list: string | undefined
-  /** Whether money is moved by it, so that the API's word for whose it is does not suffice. */
+  /** Whether it moves money, so that the API's statement about the owner is not enough. */
   signs?: boolean
 }
 
 export const rootsOf = (root: string | undefined): readonly string[] => (root === undefined ? [] : [root])
 
-/** A list as the API has it; `own` says whether the key of this command stored it, where that is known already. */
+/** A list as the API has it; `own` says whether the key of this command stored it, if that is known already. */
 export type StoredList = Pick<TreeRecord, 'id' | 'root'> & Partial<Pick<Airdrop, 'own'>>
 
-/** Throws a failure for an answer about another airdrop: what it says would become a path, or a token that is paid. */
+/** Throws a failure for an answer about another airdrop, because its fields become a path, or a token that is paid. */
 export function requireAsked<T extends Pick<TreeRecord, 'id' | 'mint' | 'airdrop_count'>>(id: string, answer: T): T {
   const key = decodeTreeId(id)
   const isAsked =
@@ -49,8 +49,9 @@ export async function storedRecord({ client }: Pick<Session, 'client'>, id: stri
 }
 
 /**
- * Throws where a stored list is not the one that --root or --list names. Without both, one that another API key stored
- * is refused where nobody looks, and warned of on a terminal; so is one that this machine did not store, where it pays.
+ * Throws if a stored list is not the one that --root or --list names. Without both flags, a list of another API key is
+ * refused, or on an attended terminal warned about. A command that pays does the same with a list that this machine
+ * has not seen.
  */
 export async function requireMeant(session: Session, stored: readonly StoredList[], meant: MeantList): Promise<void> {
   const { roots, list, signs = false } = meant
@@ -74,7 +75,7 @@ function requireRoots(stored: readonly StoredList[], roots: readonly string[]): 
   }
 }
 
-/** A list of several trees is that of several airdrops in their order, or has the tree of the one that is asked for. */
+/** A list of several trees must match the named airdrops in their order, or contain the tree of the only one. */
 async function requireList(
   { ui }: Pick<Session, 'ui'>,
   stored: readonly StoredList[],
@@ -94,7 +95,7 @@ async function requireList(
     }
     const reading = hasDecimals && parts.length === 1 ? otherReading(list, csv.decimals, root) : null
     if (reading !== null) {
-      throw usage(`read ${reading}, ${file} is the list that is stored as ${id}`, { param: '--decimals' })
+      throw usage(`when read ${reading}, ${file} is the list that is stored as ${id}`, { param: '--decimals' })
     }
     throw otherList(id, root, `that of ${file} is ${roots.join(', ')}`)
   }

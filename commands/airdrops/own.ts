@@ -15,7 +15,7 @@ export async function payerOf({ client }: Session, address: string, mint: string
   return { address, tokenAccount: data.address }
 }
 
-const TAKE_FREE_COUNT = 'take a free --airdrop-count (of several trees, give each its own with --counts)'
+const TAKE_FREE_COUNT = 'take a free --airdrop-count (for several trees, name one for each with --counts)'
 
 /** Raw units that the vault lacks to pay the unclaimed part of the list's total. */
 export function missingIn({ vault_balance, claimed_amount }: Airdrop, total: string): bigint {
@@ -23,7 +23,7 @@ export function missingIn({ vault_balance, claimed_amount }: Airdrop, total: str
   return missing > 0n ? missing : 0n
 }
 
-/** The airdrop of this payer; null where it is not on chain. Throws where another wallet put it there. */
+/** The airdrop of this payer; null if it is not on chain. Throws if another wallet put it there. */
 export async function ownOnChain(
   { client }: Session,
   payer: Payer,
@@ -34,8 +34,8 @@ export async function ownOnChain(
 }
 
 /**
- * True where the airdrop is on chain with this root, and its rest returns to `payer`. Throws a usage problem where the
- * root or the clawback receiver is another: that receiver could take the whole vault after the clawback time.
+ * True if the airdrop is on chain with this root and its rest returns to `payer`. Throws a usage problem if the root
+ * or the clawback receiver differs: that receiver could take the whole vault after the clawback time.
  */
 export function isOwnOnChain(airdrop: Airdrop, root: string, payer: Payer): boolean {
   const { id, airdrop_count, status, on_chain_root, admin, clawback_receiver, distributor } = airdrop
@@ -56,7 +56,7 @@ export function isOwnOnChain(airdrop: Airdrop, root: string, payer: Payer): bool
       `airdrop ${airdrop_count} is on chain already (${distributor}): ${maker} made it, and what is left in it goes to ${clawback_receiver}, not to the token account of ${payer.address}: do not fund it`,
       {
         param: '--airdrop-count',
-        next: `${TAKE_FREE_COUNT}, or the keypair that made it`,
+        next: `${TAKE_FREE_COUNT}, or use the keypair that made it`,
         details: { id, admin, clawback_receiver },
       },
     )

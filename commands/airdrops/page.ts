@@ -32,7 +32,7 @@ const MOST_LOGO_BYTES = 512 * 1024
 export const airdropPageVerb = verb({
   about: 'Write the claim page of airdrops as a static site, for any host',
   details:
-    'DIR gets the page, its settings and the lists in small files, with relative paths: copy it to any host of files, below https. Several ids, such as those of one launch, make one page that finds a wallet in all of them. DIR is whole or not there. The file of --config has name, logo, colours, texts, languages, rpc, explorers, sponsor and links, see docs/claim-pages.md.',
+    'DIR gets the page, its settings and the lists in small files, with relative paths: copy it to any static host with https. Several ids, such as those of one launch, make one page that finds a wallet in all of them. DIR appears only when it is complete. The file of --config has name, logo, colours, texts, languages, rpc, explorers, sponsor and links; see docs/claim-pages.md.',
   calls: [
     paths.merkleTrees.get,
     paths.merkleTrees.entries,
@@ -45,12 +45,14 @@ export const airdropPageVerb = verb({
   flags: {
     out: required(text('Folder to write', { placeholder: 'DIR' })),
     config: text('Settings of the page, a JSON file', { placeholder: 'FILE' }),
-    rpc: listOf('URLs of nodes that the page asks, in order; everybody can read them', { placeholder: 'URL,URL' }),
+    rpc: listOf('URLs of the nodes that the page uses, in order; every visitor can see them', {
+      placeholder: 'URL,URL',
+    }),
     root: listOf('Merkle roots that the stored lists must have, hex, one for each airdrop', {
       placeholder: 'ROOT,ROOT',
     }),
     ...listFlags,
-    replace: toggle('Replace the page where there is one already'),
+    replace: toggle('Replace the page if it exists'),
   },
   examples: [
     'svc airdrops page 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --out public/claim',
@@ -125,11 +127,11 @@ async function readPart(session: Session, record: TreeRecord): Promise<SitePart>
   return { tree, ...about }
 }
 
-/** Nothing is written of a list that is not the one the record describes. */
+/** A list that does not match its record is not written. */
 function requireStored(tree: MerkleTree, { id, root, list_sha256 }: TreeRecord): void {
   if (toHex(tree.root) === root && listHash(tree.list) === list_sha256) return
   throw failure(`the entries of ${id} lead to the root ${toHex(tree.root)}, its record says ${root}`, {
-    next: 'it was replaced meanwhile, or the server runs another version: run it again',
+    next: 'the list was replaced meanwhile, or the server runs another version: run the command again',
   })
 }
 
@@ -158,7 +160,7 @@ async function pageFiles() {
   })
 }
 
-/** The rules of the settings load zod, which commands without them need not wait for. */
+/** Loaded when used, because the rules load zod. */
 const settingsRules = () => import('../../src/claim-page/site/site-settings.ts')
 
 /** Reads the operator's file; throws a usage problem with a line for each fault, which names its field. */

@@ -1,4 +1,4 @@
-/** The airdrops of one list: the on-chain state of each, and whether the payer has the tokens for the rest. */
+/** The airdrops of one list: the on-chain state of each, and whether the payer has the tokens for the open ones. */
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import { decimalOf } from '../cli/amounts.ts'
@@ -21,7 +21,7 @@ export interface LaunchPart {
   note: string | null
   /** Raw units that its vault lacks; a new airdrop is funded in the transaction that creates it. */
   missing: bigint
-  /** The vault that accepts the missing tokens; null where they might not return to the payer. */
+  /** The vault that accepts the missing tokens; null if they might not return to the payer. */
   fundableVault: string | null
   signature: string | null
 }
@@ -33,7 +33,8 @@ export type PartState = Pick<
 >
 
 /**
- * The state of each airdrop. Throws a usage problem where another list has the id, or another wallet the distributor.
+ * The state of each airdrop. Throws a usage problem if another list has the id, or if another wallet made the
+ * distributor.
  */
 export async function launchParts(
   { client }: Session,
@@ -76,8 +77,7 @@ export async function launchParts(
 }
 
 /**
- * Throws a usage problem where a list to be launched is already on chain under another count, because it would pay
- * twice.
+ * Throws a usage problem if a list to be launched is already on chain under another count, because it would pay twice.
  */
 export async function refuseLaunchedTwice({ client }: Session, parts: readonly LaunchPart[]): Promise<void> {
   const open = new Map(parts.filter(({ isOnChain }) => !isOnChain).map(({ record }) => [record.root, record]))
@@ -92,10 +92,10 @@ export async function refuseLaunchedTwice({ client }: Session, parts: readonly L
     if (duplicate !== undefined && own !== undefined) {
       const { airdrop_count } = own
       throw usage(
-        `the list of airdrop ${airdrop_count} is airdrop ${duplicate.airdrop_count} of this mint already (${duplicate.status}): launched again it pays everybody twice`,
+        `the list of airdrop ${airdrop_count} is already airdrop ${duplicate.airdrop_count} of this mint (${duplicate.status}): launching it again would pay everybody twice`,
         {
           param: '--again',
-          next: `go on with ${duplicate.airdrop_count} (--airdrop-count or --counts), or say --again`,
+          next: `continue with ${duplicate.airdrop_count} (--airdrop-count or --counts), or add --again`,
           details: { id: duplicate.id, root: duplicate.root },
         },
       )
@@ -130,11 +130,11 @@ interface LaunchNeeds {
   mint: string
   payer: Payer
   parts: readonly LaunchPart[]
-  /** Decimals of the amounts in the CSV; undefined where they are raw units. */
+  /** Decimals of the amounts in the CSV; undefined if they are raw units. */
   decimals: number | undefined
 }
 
-/** Returns the decimals of the mint. Throws a usage problem where --decimals differs, or the payer lacks tokens. */
+/** Returns the decimals of the mint. Throws a usage problem if --decimals differs, or if the payer lacks tokens. */
 export async function requireLaunchTokens(
   session: Session,
   { mint, payer, parts, decimals }: LaunchNeeds,
@@ -142,14 +142,14 @@ export async function requireLaunchTokens(
   const { decimals: mintDecimals, isToken2022 } = await mintState(session, mint)
   if (isToken2022) {
     throw usage(
-      `the token ${mint} is of Token-2022, and the merkle distributor takes only tokens of the original program (SPL Token)`,
+      `the token ${mint} is a Token-2022 token, and the merkle distributor takes only tokens of the original program (SPL Token)`,
       { param: '--mint' },
     )
   }
   if (decimals !== undefined && decimals !== mintDecimals) {
     throw usage(`the token ${mint} has ${mintDecimals} decimals, not ${decimals}: every amount would be wrong`, {
       param: '--decimals',
-      next: `give --decimals ${mintDecimals}, or leave it out where the amounts are raw units`,
+      next: `give --decimals ${mintDecimals}, or leave it out if the amounts are raw units`,
     })
   }
   if (parts.length === 0) return mintDecimals

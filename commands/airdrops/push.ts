@@ -17,7 +17,7 @@ const PUSHES_FOLDER = 'pushes'
 export const airdropPushVerb = verb({
   about: 'Send the list of a stored airdrop, instead of having it claimed',
   details:
-    'The program takes claims from the claimant alone, so these are transfers from your wallet, as `svc airdrops send` makes them. Wallets that have claimed are left out. Refused while the vault can pay claims, because a wallet could then be paid twice: withdraw it first. Where another API key stored the list, a run without a terminal, or with --yes, needs --root or --list.',
+    'Only a wallet itself can claim, so these are transfers from your wallet, like those of `svc airdrops send`. Wallets that have claimed are left out. Refused while the vault can pay claims, because a wallet could then be paid twice: withdraw it first. If another API key stored the list, a run without a terminal or with --yes needs --root or --list.',
   calls: [
     create,
     plan,
@@ -32,7 +32,7 @@ export const airdropPushVerb = verb({
   ],
   args: { id: required(text('Id of the stored tree')) },
   flags: {
-    journal: text('File that knows who was paid (default: one of this airdrop in the state folder)', {
+    journal: text('File that records who was paid (default: one for this airdrop in the state folder)', {
       placeholder: 'FILE',
     }),
     root: text('Merkle root that the stored list must have, hex', ROOT_FLAG),
@@ -58,7 +58,7 @@ export const airdropPushVerb = verb({
     const root = toHex(hashRoot(list, session.ui))
     if (root !== record.root) {
       throw failure(`the entries of ${id} lead to the root ${root}, its record says ${record.root}`, {
-        next: 'it was replaced meanwhile, or the server runs another version: run it again',
+        next: 'the list was replaced meanwhile, or the server runs another version: run the command again',
       })
     }
     if (journal === undefined && !flags.dry_run) makeStateFolder(PUSHES_FOLDER)

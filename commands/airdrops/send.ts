@@ -1,4 +1,4 @@
-/** `svc airdrops send`: transfers from a CSV, for a list that must arrive without a visit. */
+/** `svc airdrops send`: transfers a token to every wallet of a CSV, so that nobody has to claim. */
 import { paths } from '../../src/api/paths.ts'
 import { required, text, verb } from '../cli/command.ts'
 import { csvFlags, readRecipients, withListNotes } from '../merkle/recipients.ts'
@@ -12,13 +12,13 @@ const { create, plan } = paths.tokenTransfers
 export const airdropSendVerb = verb({
   about: 'Send a token to every wallet of a CSV, each once',
   details:
-    'As many wallets a transaction as fit; missing token accounts are opened at your cost, which is told before. What is signed stands in the journal first (FILE.send.jsonl), so that the same command, stopped at any moment, goes on with who is left. Wallets that cannot receive are named and left out, and the exit code is 1 until everybody is paid.',
+    'Each transaction pays as many wallets as fit. Missing token accounts are opened at your cost, which is shown first. Signed transactions are stored in a journal before they are sent (FILE.send.jsonl): run the same command again after any interruption, and nobody is paid twice. Wallets that cannot receive are named and left out. The exit code is 1 until everybody is paid.',
   calls: [create, plan, submit, get, simulate, paths.service.cluster, paths.signer.get],
   args: { file: required(text('CSV of wallets and amounts', { placeholder: 'FILE' })) },
   flags: {
     mint: required(text('Mint of the token', { placeholder: 'MINT' })),
     ...csvFlags,
-    journal: text('File that knows who was paid (default: FILE.send.jsonl)', { placeholder: 'FILE' }),
+    journal: text('File that records who was paid (default: FILE.send.jsonl)', { placeholder: 'FILE' }),
     ...sendFlags,
   },
   examples: [
@@ -27,7 +27,7 @@ export const airdropSendVerb = verb({
   ],
   async run({ file, mint, decimals, duplicates, journal, ...flags }, session) {
     if (file === '-') {
-      throw usage('a list that is sent needs a file: one from standard input could not be read again', {
+      throw usage('the list must be a file: standard input could not be read again after an interruption', {
         param: 'FILE',
       })
     }

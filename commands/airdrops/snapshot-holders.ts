@@ -36,7 +36,7 @@ export async function snapshotOf(session: Session, of: string, choices: Snapshot
   })
 }
 
-/** What an address is decides its owner. */
+/** The owner of an account shows what the address is. */
 async function heldAddress({ client }: Session, of: string): Promise<{ mint: string } | { collection: string }> {
   const account = await nullIfNotFound(client.accounts.get({ address: of }))
   if (account === null)
@@ -49,7 +49,7 @@ async function heldAddress({ client }: Session, of: string): Promise<{ mint: str
   })
 }
 
-/** Fetches all rows, and holds them against their hash, order and number. */
+/** Fetches all rows, and checks their hash, order and number. */
 export async function snapshotRows({ client, ui }: Session, snapshot: HolderSnapshot): Promise<HolderRows> {
   const bar = ui.progress('Reading the holders')
   const pieces: Buffer[] = []
@@ -63,8 +63,8 @@ export async function snapshotRows({ client, ui }: Session, snapshot: HolderSnap
   const isWhole = sha256Hex(bytes) === snapshot.holders_sha256
   const rows = isWhole ? holderRows(bytes) : undefined
   if (rows === undefined || rows.count !== snapshot.holders || !areSorted(rows)) {
-    throw failure(`the holders of ${snapshot.id} are not those that its record says`, {
-      next: 'take the snapshot anew, and check the database: `svc doctor`',
+    throw failure(`the holders of ${snapshot.id} do not match its record`, {
+      next: 'take a new snapshot, and check the database: `svc doctor`',
     })
   }
   return rows

@@ -1,4 +1,4 @@
-/** Tells how a list came about: where it was read, by which rule, who was left out and why; as JSON and as Markdown. */
+/** Reports how a list was made: where it was read, by which rule, who was left out and why; as JSON and as Markdown. */
 import type { HolderSnapshot } from '../../src/api/holder-snapshots.ts'
 import { ALLOCATION_OUTCOMES, type Allocation, type AllocationOutcome } from '../../src/merkle/allocation/allocate.ts'
 import type { HolderKind } from '../../src/merkle/allocation/holder-kinds.ts'
@@ -7,7 +7,7 @@ import { keyToBase58 } from '../../src/merkle/base58.ts'
 import { byteKey } from '../../src/solana/addresses.ts'
 import { decimalOf } from '../cli/amounts.ts'
 
-/** Rows of those who were left out that the Markdown has. */
+/** The most left-out addresses that the Markdown lists. */
 const MOST_MARKDOWN_ROWS = 100
 
 export interface LeftOut {
@@ -113,9 +113,9 @@ export const REASONS: Readonly<Record<string, string>> = {
   pda: 'only a program can sign for it',
   program: 'account of a program',
   burn: 'nobody has its key',
-  excluded: 'stands in the --exclude file',
+  excluded: 'is in the --exclude file',
   below_min: 'holds less than --min',
-  no_tier: 'no tier has its balance',
+  no_tier: 'its balance is in no tier',
   zero: 'its amount rounds to nothing',
 }
 

@@ -9,10 +9,10 @@ import { readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 
 export const ruleFlags = {
-  total: text('Divide this sum by what each holds, or by what the formula gives', { placeholder: 'AMOUNT' }),
+  total: text('Divide this sum in proportion to balances, or to what the formula gives', { placeholder: 'AMOUNT' }),
   equal: text('The same for everybody', { placeholder: 'AMOUNT' }),
   tiers: text('CSV of from,to,amount: what a balance from FROM to below TO gets', { placeholder: 'FILE' }),
-  formula: text('File with a formula: what a balance gets, as min(balance * 2, 1000)', { placeholder: 'FILE' }),
+  formula: text('File with a formula: what a balance gets, such as min(balance * 2, 1000)', { placeholder: 'FILE' }),
   decimals: integer(
     'Decimals of the token to be given: amounts and balances are whole tokens (without it, raw units)',
     {
@@ -22,7 +22,7 @@ export const ruleFlags = {
   ),
   min: text('Least balance that counts', { placeholder: 'BALANCE' }),
   exclude: text('File of addresses that get nothing, one a line', { placeholder: 'FILE' }),
-  include: text('File of addresses that count though they are no wallets, as vaults of multisigs', {
+  include: text('File of addresses that count although they are not wallets, such as vaults of multisigs', {
     placeholder: 'FILE',
   }),
 }
@@ -48,7 +48,7 @@ export interface ReadRule {
   units: { balance: number; amount: number }
 }
 
-/** The flags that a rule is made of; a total alone goes with a formula. */
+/** The flags that make a rule; only a total can be combined with a formula. */
 export function requireOneRule({ total, equal, tiers, formula }: RuleValues): void {
   const given = Object.entries({ total, equal, tiers, formula }).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}`],
@@ -64,7 +64,7 @@ export function requireOneRule({ total, equal, tiers, formula }: RuleValues): vo
   )
 }
 
-/** What flags and files say, but for what needs the decimals of what is held. */
+/** What the files say, except tiers: these need the decimals of the held token. */
 export interface RuleSources extends Pick<ReadRule, 'excluded' | 'included'> {
   formula: Formula | null
   /** Text and name of the file with tiers. */

@@ -29,7 +29,7 @@ const SHOWN_REASONS = 12
 export const airdropSnapshotVerb = verb({
   about: 'Make a list of recipients from who holds a token or a collection',
   details:
-    'Everything is read at one finalized slot, and refused where it does not add up to the supply. Pools, curves, airdrops, locks and other accounts of programs get nothing. FILE gets wallet,amount in raw units, sorted by address, for `svc merkle build` and `svc airdrops launch`; beside it FILE.report.json says how it came about and who was left out, and FILE.report.md the same for people.',
+    'Everything is read at one finalized slot, and refused if it does not add up to the supply. Pools, curves, airdrops, locks and other accounts of programs get nothing. FILE gets wallet,amount in raw units, sorted by address, for `svc merkle build` and `svc airdrops launch`. FILE.report.json beside it says how the list was made and who was left out; FILE.report.md says the same for people.',
   calls: [
     paths.accounts.get,
     paths.holderSnapshots.create,
@@ -43,9 +43,9 @@ export const airdropSnapshotVerb = verb({
     owners: choiceOf(['all', 'off-curve'], 'Whose accounts are read to find programs (default all)', {
       'off-curve': 'addresses that no key can sign for',
     }),
-    allow_confidential: toggle('Take what is missing of the supply for confidential balances'),
+    allow_confidential: toggle('Treat the missing part of the supply as confidential balances'),
     out: required(text('CSV to write', { placeholder: 'FILE' })),
-    replace: toggle('Replace the file and its reports where they are there already'),
+    replace: toggle('Replace the file and its reports if they exist'),
   },
   examples: [
     'svc airdrops snapshot 9sNJThXNZWCSQp3kUCwm7TegQwNc1WMLH73GtUzdbjY --total 1000000 --decimals 6 --min 10 --out list.csv',
@@ -57,7 +57,7 @@ export const airdropSnapshotVerb = verb({
     if (out === '-') throw usage('--out must name a file: its reports are written beside it', { param: '--out' })
     const files = filesOf(out)
     if (!replace) await refuseExisting(Object.values(files))
-    // What can be wrong with the files is told before the chain is read for minutes.
+    // Faults of the files are reported first, because reading the chain takes minutes.
     const sources = await readRuleSources(values)
     if (values.decimals === undefined) ruleFrom(values, sources, 0)
     const snapshot = await snapshotOf(session, of, {
@@ -89,7 +89,7 @@ async function refuseExisting(files: readonly string[]): Promise<void> {
   const { existsSync } = await import('node:fs')
   const there = files.find((file) => existsSync(file))
   if (there !== undefined)
-    throw usage(`${there} is there already`, { param: '--out', next: 'give another file, or --replace' })
+    throw usage(`${there} already exists`, { param: '--out', next: 'name another file, or add --replace' })
 }
 
 function allocated(rows: HolderRows, rule: ReadRule, supply: bigint, { formula }: RuleValues): Allocation {

@@ -9,14 +9,14 @@ import { listFlags, ROOT_FLAG, requireMeant, rootsOf, storedRecord } from './mea
 export const airdropSponsorVerb = verb({
   about: 'Pay for the claims of wallets without SOL, within a budget',
   details:
-    'The platform wallet pays fee and rent of sponsored claims, once for each listed wallet. Without flags the sponsorship is shown. The budget is for all claims of the airdrop together; a new one replaces it. A sponsorship is for the list that is stored when it begins, which nobody can replace then. Where another API key stored that list, beginning without a terminal, or with --yes, needs --root or --list.',
+    'The platform wallet pays fee and rent of sponsored claims, once for each listed wallet. Without flags the sponsorship is shown. The budget is for all claims of the airdrop together; a new one replaces it. A sponsorship is for the list that is stored when it starts; nobody can replace that list afterwards. If another API key stored the list, starting without a terminal or with --yes needs --root or --list.',
   calls: [paths.sponsorships.get, paths.sponsorships.update, paths.merkleTrees.get, paths.airdrops.get],
   args: { id: required(text('Id of the airdrop')) },
   flags: {
     budget: text('Most SOL that may leave the platform wallet in all', { placeholder: 'SOL' }),
-    root: text('Merkle root that the stored list must have, hex; an ended sponsorship begins again with it', ROOT_FLAG),
+    root: text('Merkle root that the stored list must have, hex; an ended sponsorship starts again with it', ROOT_FLAG),
     ...listFlags,
-    on: toggle('Begin to pay again'),
+    on: toggle('Start paying again'),
     off: toggle('Stop paying; claims under way go on'),
   },
   examples: [
@@ -33,7 +33,7 @@ export const airdropSponsorVerb = verb({
       return sponsorshipOutcome((await client.sponsorships.get({ id })).data)
     }
     const lamports = budget === undefined ? undefined : String(rawUnits(budget, LAMPORT_DECIMALS, '--budget'))
-    // One that has begun is for a list that nobody can replace.
+    // Nobody can replace the list of a sponsorship that has started.
     const isBeginning = !off && (await nullIfNotFound(client.sponsorships.get({ id }))) === null
     const record = isNamed || isBeginning ? await storedRecord(session, id) : undefined
     if (record !== undefined) await requireMeant(session, [record], { ...meant, roots: rootsOf(root) })

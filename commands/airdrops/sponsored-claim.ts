@@ -48,7 +48,7 @@ export async function claimSponsored(session: Session, id: string, flags: Sponso
   }
   await session.ui.preview(lines)
   if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)
-  // Who was asked may have taken so long that the platform wallet would refuse the old build.
+  // The answer may have taken so long that the platform wallet would refuse the old build.
   const agreed = (await confirmOn(session, what, forecast.cluster)) ? await build() : { data, forecast }
   if (agreed.forecast.fault !== null) throw wouldFail(agreed.forecast, agreed.forecast.fault)
   return send(session, id, flags, agreed.data)
@@ -73,8 +73,8 @@ async function send(
 }
 
 /**
- * Throws a failure where the run takes lamports from the claimer. The rent of its claim record is all that a checked
- * claim can take, and the chain says how much of it was lacking: its rate differs, and anybody can have sent some.
+ * Throws a failure if the run takes lamports from the claimer. A checked claim can take only the rent that its claim
+ * record lacks. Only the run shows that sum: the rate of rent differs, and anyone may have sent some already.
  */
 function requireFreeOfCost({ balance_changes }: Pick<Simulation, 'balance_changes'>, claimer: string): void {
   const own = balance_changes.find(({ address, mint }) => address === claimer && mint === null)
@@ -89,7 +89,7 @@ function refuseOtherFlags({ proof, platform_fee, swap_to_sol, build_only }: Spon
     (swap_to_sol && '--swap-to-sol') ||
     (build_only && '--build-only')
   if (!other) return
-  throw usage(`${other} does not go with --sponsor: the platform wallet signs the claim as it was built`, {
+  throw usage(`${other} cannot be combined with --sponsor: the platform wallet signs the claim as it was built`, {
     param: other,
   })
 }

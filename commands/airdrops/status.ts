@@ -48,7 +48,7 @@ function statusFields(
   const { status, total, claimed_amount, claimed_count, leaf_count, vault_balance, clawback_at } = airdrop
   const note = stats?.note ?? airdrop.note
   const amount = (raw: string | null) => tokensText(raw, decimals)
-  // Claims from the distributor of another list are no share of the stored list.
+  // Claims from the distributor of another list do not count for the stored list.
   const isOther = airdrop.on_chain_root !== airdrop.root
   const share = (part: string | number | null, whole: string | number | null) =>
     isOther || part === null || whole === null || BigInt(whole) === 0n

@@ -9,13 +9,13 @@ export const TIME_FLAGS = {
     min: CLAWBACK_DAYS.min,
     max: CLAWBACK_DAYS.max,
   }),
-  starts_at: text('Where amounts are locked: when they begin to vest, ISO 8601 (default in five minutes)', {
+  starts_at: text('For locked amounts: when they begin to vest, ISO 8601 (default in five minutes)', {
     placeholder: 'TIME',
   }),
-  ends_at: text('Where amounts are locked: when all of them have vested, ISO 8601', { placeholder: 'TIME' }),
+  ends_at: text('For locked amounts: when all of them have vested, ISO 8601', { placeholder: 'TIME' }),
 }
 
-/** Times in ISO 8601; one that is left out was not given. */
+/** Times in ISO 8601; a flag that was not given is left out. */
 export interface VestingTimes {
   starts_at?: string
   ends_at?: string
@@ -30,7 +30,7 @@ export function vestingOf({
   ends_at?: string | undefined
 }): VestingTimes {
   if (starts_at !== undefined && ends_at === undefined) {
-    throw usage('--ends-at is required beside --starts-at', { param: '--ends-at' })
+    throw usage('--ends-at is required with --starts-at', { param: '--ends-at' })
   }
   return {
     ...(starts_at === undefined ? {} : { starts_at: isoMoment(starts_at, '--starts-at') }),
@@ -38,7 +38,7 @@ export function vestingOf({
   }
 }
 
-/** Throws a usage problem where a list with locked amounts has no end, or one without has one. */
+/** Throws a usage problem if a list with locked amounts has no end, or if a list without them has one. */
 export function requireVestingFits({ ends_at }: VestingTimes, totalLocked: string): void {
   if (totalLocked !== '0' && ends_at === undefined) {
     throw usage('the list has locked amounts: say when all of them have vested', {
@@ -58,12 +58,15 @@ export function requireVestingFits({ ends_at }: VestingTimes, totalLocked: strin
 export const vestingLines = ({ starts_at, ends_at }: VestingTimes): string[] =>
   ends_at === undefined ? [] : [previewLine('vests', `from ${starts_at ?? 'five minutes on'} to ${ends_at}`)]
 
-/** A date alone is its beginning in UTC; a time without a zone would be another moment on each machine. */
+/**
+ * A date without a time is its beginning in UTC. A time needs a zone, because it would be another moment on each
+ * machine.
+ */
 function isoMoment(given: string, flag: string): string {
   const hasZone = /^\d{4}-\d{2}-\d{2}(?:T.+(?:Z|[+-]\d{2}:?\d{2}))?$/i.test(given)
   const at = hasZone ? Date.parse(given) : Number.NaN
   if (Number.isNaN(at)) {
-    throw usage(`${flag} must be a time in ISO 8601 with a zone, as 2027-12-31T00:00:00Z, not "${given}"`, {
+    throw usage(`${flag} must be a time in ISO 8601 with a zone, such as 2027-12-31T00:00:00Z, not "${given}"`, {
       param: flag,
     })
   }

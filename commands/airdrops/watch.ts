@@ -22,7 +22,7 @@ const PACE_MS = 60_000
 export const airdropWatchVerb = verb({
   about: 'Follow the claims of an airdrop until all is claimed or withdrawn',
   details:
-    'Looks every three seconds. On a terminal the bar, the claims of each hour and the last claims are drawn anew; elsewhere every change is a line, with -o json and -o plain one of JSON. Ctrl-C ends it at any time.',
+    'Reads the airdrop every three seconds. A terminal shows a bar, the claims of each hour and the last claims. Elsewhere every change is a line; with -o json and -o plain it is a line of JSON. Ctrl-C stops it at any time.',
   calls: [paths.airdrops.stats, paths.airdrops.claims, paths.accounts.get],
   args: { id: required(text('Id of the airdrop')) },
   examples: [
@@ -131,7 +131,9 @@ function noteLines(note: string, width: number): string[] {
   return [first, rest.length <= width ? rest : `${rest.slice(0, width - 1)}…`]
 }
 
-/** A line of a claim that fits the width: the time of day, the wallet, shortened where there is no room, and the amount. */
+/**
+ * A line of a claim that fits the width: the time of day, the wallet, shortened if there is no room, and the amount.
+ */
 function claimLine(
   { claimed_at, wallet, amount, amount_locked }: AirdropClaimRecord,
   decimals: number | null,

@@ -12,13 +12,13 @@ import { zonedTime } from '../ui/times.ts'
 export const airdropWithdrawVerb = verb({
   about: 'Withdraw what is left in the vault, once its clawback time has come',
   details:
-    'The whole vault goes to the token account that its maker set, whoever pays for it; the platform wallet signs. --amount guards against a vault that is not as you think.',
+    'The whole vault goes to the token account that its maker set, no matter who pays the fee. The platform wallet signs. --amount refuses a vault that holds another sum.',
   calls: [paths.airdrops.get, paths.airdrops.withdraw, paths.transactions.get],
   args: { id: required(text('Id of the airdrop')) },
   flags: {
-    amount: text('What the vault must hold, in raw units (default: whatever it holds)', { placeholder: 'UNITS' }),
+    amount: text('Raw units that the vault must hold (default: any)', { placeholder: 'UNITS' }),
     admin: text('Wallet that must own the receiving account (default: not checked)', { placeholder: 'WALLET' }),
-    idempotency_key: text('Repeat under this key what an earlier run began', { placeholder: 'KEY' }),
+    idempotency_key: text('Repeat the request of an earlier run under its key', { placeholder: 'KEY' }),
     tx_version: TX_VERSION,
     wait: WAIT,
   },

@@ -15,7 +15,7 @@ const KEPT_DAYS = 365
 export const cut = verb({
   about: 'Move old entries of the log to a file, and remove them',
   details:
-    'The file is written, read back and verified before anything is removed. A sealed anchor stays in place of what is removed: `svc audit verify` proves the rest from it, and `svc audit verify --file FILE` the file. Keep the file: it is the only copy. A cut that was interrupted goes on with the same command: what its file holds is verified, not written again.',
+    'The file is written, read back and verified before anything is removed. A sealed anchor replaces the removed entries: `svc audit verify` proves the rest of the log from it, and `svc audit verify --file FILE` proves the file. Keep the file: it is the only copy. After an interruption run the same command again: it verifies the existing file and does not write it again.',
   calls: [paths.auditEntries.list, paths.auditEntries.cut],
   args: { file: required(text('New file for the entries (0600), or that of an interrupted cut')) },
   flags: { keep_days: integer(`Days that stay in the log (default: ${KEPT_DAYS})`, { min: 2, max: 36_500 }) },
@@ -65,18 +65,19 @@ async function exportOld(session: Session, file: string, before: number): Promis
 }
 
 /**
- * Returns what the file of an interrupted cut holds, or null where there is no file. Throws a problem for any other file:
- * it must continue into the log at its oldest entry. That its entries are this log's the service checks by the last hash.
+ * Returns what the file of an interrupted cut holds, or null if there is no file. Throws a problem for any other file:
+ * the log must continue it with its oldest entry. The service compares the last hash to check that the entries are
+ * this log's.
  */
 async function earlierExport(file: string, oldest: AuditEntry): Promise<OldEntries | null> {
   if (!existsSync(file)) return null
   closeSync(openOwnFile(file))
   const { first, last, ...verified } = await verifyFile(file).catch((cause: unknown) => {
     if (!(cause instanceof Problem)) throw cause
-    throw usage(`${file} is there already, and is no whole export (${cause.message}): choose another`)
+    throw usage(`${file} already exists and is not a complete export (${cause.message}): choose another`)
   })
   if (first === null || last === null || first.sequence > oldest.sequence || last.sequence < oldest.sequence - 1)
-    throw usage(`${file} is there already, and does not hold the beginning of this log: choose another`)
+    throw usage(`${file} already exists and does not hold the beginning of this log: choose another`)
   await syncFolder(dirname(file))
   return { ...verified, first, last }
 }

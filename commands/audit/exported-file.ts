@@ -17,22 +17,22 @@ export interface ExportedLog {
 }
 
 export interface ExportOptions {
-  /** Replaces a file that is there. */
+  /** Replaces an existing file. */
   force?: boolean
   /** Only entries from before this time in Unix milliseconds, up to the first that is not. */
   before?: number
 }
 
 /**
- * Writes the stored entries, oldest first, to a file that only this user can read. It has its name once it is whole, and
- * is on the disk when this ends; a process that is killed leaves no file, or a draft beside it.
+ * Writes the stored entries, oldest first, to a file that only this user can read. The file gets its name when it is
+ * complete, and is on the disk when this ends. A killed process leaves no file, or a draft beside it.
  */
 export async function exportEntries(
   session: Pick<Session, 'client' | 'ui'>,
   file: string,
   { force = false, before = Number.POSITIVE_INFINITY }: ExportOptions = {},
 ): Promise<ExportedLog> {
-  const refusal = usage(`${file} is there already: choose another, or replace it with \`export --force\``)
+  const refusal = usage(`${file} already exists: choose another, or replace it with \`export --force\``)
   if (!force && existsSync(file)) throw refusal
   try {
     const exported: ExportedLog[] = []
@@ -96,7 +96,7 @@ export interface VerifiedFile extends ExportedLog {
   sha256: string
 }
 
-/** Recomputes every hash of a file. Throws a failure that names the first line that does not hold. */
+/** Recomputes every hash of a file. Throws a failure that names the first line that is not valid. */
 export async function verifyFile(file: string): Promise<VerifiedFile> {
   const sha256 = createHash('sha256')
   const verified: ExportedLog = { entries: 0, first: null, last: null }
@@ -105,10 +105,10 @@ export async function verifyFile(file: string): Promise<VerifiedFile> {
   try {
     for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
       const entry = entryIn(line)
-      const fault = entry === null ? 'it is no entry of an export' : faultOf(entry, verified.last)
+      const fault = entry === null ? 'it is not an entry of an export' : faultOf(entry, verified.last)
       if (entry === null || fault !== null)
-        throw failure(`${file}:${verified.entries + 1} does not hold: ${fault}`, {
-          next: 'it was changed, or cut short',
+        throw failure(`${file}:${verified.entries + 1} is not valid: ${fault}`, {
+          next: 'the file was changed, or cut short',
         })
       verified.entries++
       verified.first ??= entry
@@ -141,7 +141,7 @@ function faultOf(entry: AuditEntry, before: AuditEntry | null): string | null {
     : 'its details are not those that were hashed'
 }
 
-/** The text that JSON.stringify makes of it; hashed text is JSON, since its hash holds. */
+/** The text that JSON.stringify makes of it. Text with a valid hash is JSON, so parsing cannot fail. */
 const compact = (json: string): string => JSON.stringify(JSON.parse(json))
 
 /** The hash as docs/signer.md defines it, computed from what an export shows. */

@@ -26,9 +26,9 @@ export const auditNoun: Noun = {
       call: (client, query) => client.auditEntries.list(query),
     }),
     verify: verb({
-      about: 'Recompute the log: exit 1 where an entry is not as it was written',
+      about: 'Recompute the log: exit 1 if an entry was changed',
       details:
-        'Entries are sealed with the encryption key: who can write the database alone can cut the log off, but not write it anew. Keep the head that this prints elsewhere, and give it as --head to see that it is still part of the log. The policy and the spends of the day are compared with their entries.',
+        'Entries are sealed with the encryption key: someone who can write only the database can cut the log off, but cannot rewrite it. Keep the printed head elsewhere; --head checks that it is still part of the log. The policy and the spends of the day are compared with their entries.',
       calls: [auditPaths.verify],
       flags: {
         head: text('Hash of an entry that must be there', { placeholder: 'HASH' }),
@@ -37,7 +37,7 @@ export const auditNoun: Noun = {
       examples: ['svc audit verify', 'svc audit verify --file audit-2026.jsonl'],
       async run({ head, file }, { client }) {
         if (file !== undefined) {
-          if (head !== undefined) throw usage('--head and --file go in two commands: the file names its own head')
+          if (head !== undefined) throw usage('--head and --file need two commands: the file names its own head')
           return verifyExport(client, file)
         }
         const { data } = await client.auditEntries.verify(head === undefined ? {} : { head })
@@ -64,7 +64,7 @@ export const auditNoun: Noun = {
 
 function verdictOutcome(data: AuditVerification): CommandOutcome {
   const { intact, entries, broken, head, cut: before } = data
-  const fault = broken === null ? '' : `Entry ${broken.sequence} does not hold: ${broken.why}. `
+  const fault = broken === null ? '' : `Entry ${broken.sequence} is not valid: ${broken.why}. `
   const from = before === undefined ? '' : ` after entry ${before.sequence}, where the log was cut`
   return {
     data,
@@ -75,7 +75,7 @@ function verdictOutcome(data: AuditVerification): CommandOutcome {
   }
 }
 
-/** Verifies the file by itself, and that both of its ends are places of the log. */
+/** Verifies the file by itself, and that both of its ends are in the log. */
 async function verifyExport(client: Session['client'], file: string): Promise<CommandOutcome> {
   const { entries, first, last, sha256 } = await verifyFile(file)
   if (first === null || last === null) throw usage(`${file} holds no entries`)
@@ -83,7 +83,7 @@ async function verifyExport(client: Session['client'], file: string): Promise<Co
     const { data } = await client.auditEntries.verify({ head })
     if (!data.intact) {
       const outcome = verdictOutcome(data)
-      return { ...outcome, text: `${file} holds ${entries} entries in themselves, but: ${outcome.text}` }
+      return { ...outcome, text: `the ${entries} entries of ${file} are intact, but: ${outcome.text}` }
     }
   }
   return {

@@ -6,7 +6,7 @@ export const completionNoun: Noun = {
   verb: verb({
     about: 'Print the script that completes commands in a shell',
     details:
-      'Commands, options and choices are completed, and where a daemon runs, its airdrops, pools, tokens, keys, webhooks and presets. Bash: `source <(svc completion bash)` in ~/.bashrc. Zsh: `source <(svc completion zsh)` in ~/.zshrc, after compinit. Fish: `svc completion fish > ~/.config/fish/completions/svc.fish`. PowerShell: `svc completion powershell | Out-String | Invoke-Expression` in $PROFILE.',
+      'Completes commands, options and choices, and with a running daemon its airdrops, pools, tokens, keys, webhooks and presets. Bash: `source <(svc completion bash)` in ~/.bashrc. Zsh: `source <(svc completion zsh)` in ~/.zshrc, after compinit. Fish: `svc completion fish > ~/.config/fish/completions/svc.fish`. PowerShell: `svc completion powershell | Out-String | Invoke-Expression` in $PROFILE.',
     args: { shell: required(choiceOf(SHELLS, 'Shell that loads it')) },
     examples: ['svc completion bash', 'svc completion zsh', 'svc completion fish', 'svc completion powershell --json'],
     async run({ shell }) {

@@ -3,7 +3,10 @@
 export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const
 export type Shell = (typeof SHELLS)[number]
 
-/** Bash splits words at = and :, so they are joined again, and what it keeps before the cursor is cut off each value. */
+/**
+ * Bash splits words at = and :, so they are joined again. The part that bash keeps before the cursor is cut off each
+ * value.
+ */
 const BASH = `# Completion of svc for bash: source <(svc completion bash)
 _svc_complete() {
   local words=() word rest=\${COMP_LINE:0:COMP_POINT} i current kept line value paths
@@ -64,7 +67,7 @@ _svc() {
     esac
   done
   (( $#described )) && _describe -V 'svc' described
-  # What was found by what it means does not begin with what was typed.
+  # Matches by meaning do not begin with the typed text.
   (( $#values )) && compadd -U -l -d abouts -- "\${values[@]}"
   return 0
 }

@@ -8,7 +8,7 @@ import { sizeText } from './sizes.ts'
 export const backupVerb = verb({
   about: 'Copy the installation into a folder, while the daemon runs (SQLite)',
   details:
-    'The copy is of one moment: every write that was answered before is in it. The database alone unless --include names more: encryption-key (opens what is sealed), operator-key, assets, chain, profiles, or all that there is.',
+    'The copy is of one moment: it has every write that was answered before. It has only the database unless --include names more: encryption-key (opens what is sealed), operator-key, assets, chain, profiles, or all.',
   args: { file: required(text('Folder to make (0700, its files 0600)')) },
   flags: {
     include: listOf('Parts beside the database: encryption-key, operator-key, assets, chain, profiles, or all', {
@@ -77,18 +77,18 @@ function keyNotes(included: readonly PartName[], parts: readonly InstallationPar
   }
   const key = parts.find(({ name }) => name === 'encryption-key')
   if (key?.path !== null || fingerprint === null) return []
-  return [`The key with fingerprint ${fingerprint} is SVC_ENCRYPTION_KEY: keep it apart, nothing opens without it.`]
+  return [`The key with fingerprint ${fingerprint} is SVC_ENCRYPTION_KEY: keep it elsewhere; nothing opens without it.`]
 }
 
 export const restoreVerb = verb({
   about: 'Put a backup in place of this installation (SQLite)',
   details:
-    'FILE is the folder of a backup, or a database file alone, such as the copy before a migration. It is checked from its first to its last byte, and so is that its key is at hand, before anything changes. What it replaces is kept in the data folder. Refused while a daemon runs.',
+    'FILE is the folder of a backup, or only a database file, such as the copy before a migration. Every byte is checked before anything changes, and the key must be available. Replaced files are kept in the data folder. Refused while a daemon runs.',
   args: { file: required(text('Folder of the backup, or a database file')) },
-  flags: { force: toggle('Replace the installation that is there; its files are kept') },
+  flags: { force: toggle('Replace the existing installation; its files are kept') },
   examples: ['svc db restore backup-monday', 'svc db restore backup-monday --data-dir ~/svc --force --yes'],
   async run({ file, force }, { database, ui }: Session) {
-    // A restore checks everything itself; what it would replace is shown where it may replace something.
+    // A restore checks everything itself. With --force it first shows what it would replace.
     const facts = force ? await database.inspectBackup(file) : null
     if (facts !== null && facts.replaces.length > 0) {
       await ui.preview(previewLines(facts))

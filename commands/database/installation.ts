@@ -1,6 +1,6 @@
 /** The database of this installation as `svc db` uses it; `bin/` opens it. */
 
-/** Called with what is done and the total, in a unit of the step. */
+/** Called with the progress and the total, in a unit of the step. */
 export type StepProgress = (done: number, total: number) => void
 
 export interface Database {
@@ -8,11 +8,11 @@ export interface Database {
   /** What belongs to this installation beside its database. Throws on PostgreSQL, with the command to use there. */
   parts(): Promise<readonly InstallationPart[]>
   backup(request: BackupRequest, onProgress: StepProgress): Promise<BackupReport>
-  /** Checks a backup from its first to its last byte and that its key is at hand; changes nothing. */
+  /** Checks every byte of a backup and that its key is available; changes nothing. */
   inspectBackup(path: string): Promise<BackupFacts>
   restore(path: string, force: boolean, onProgress: StepProgress): Promise<RestoreReport>
   export(file: string, force: boolean, onProgress: StepProgress): Promise<TransferReport>
-  /** Reads the beginning of an export and checks that its key is at hand; changes nothing. */
+  /** Reads the beginning of an export and checks that its key is available; changes nothing. */
   inspectExport(file: string): Promise<ExportFacts>
   import(file: string, onProgress: StepProgress): Promise<TransferReport>
   /** Applied and pending migrations; changes nothing. */
@@ -25,14 +25,14 @@ export type PartName = (typeof PART_NAMES)[number]
 
 export interface InstallationPart {
   name: PartName
-  /** File or folder; null where this installation has none. */
+  /** File or folder; null if this installation has none. */
   path: string | null
   bytes: number
   /** What the part is. */
   about: string
-  /** What a backup is worth without it. */
+  /** What a backup can and cannot do without it. */
   without: string
-  /** Where else there is more of the part, which no backup holds; null where all of it is at `path`. */
+  /** Where else the part has content, which no backup includes; null if all of it is at `path`. */
   elsewhere: string | null
 }
 
@@ -66,7 +66,7 @@ export interface BackupFacts {
   data_dir: string
 }
 export interface RestoreReport extends BackupFacts {
-  /** Folder that keeps the replaced files; null where there were none. */
+  /** Folder that keeps the replaced files; null if there were none. */
   aside: string | null
   /** Files of the backup that were not restored, with the reason. */
   left: readonly string[]
@@ -99,7 +99,7 @@ export interface MigrationList {
   faults: readonly string[]
 }
 export interface MigrationReport extends MigrationList {
-  /** File with the database as it was before; null where none was made. */
+  /** File with the database as it was before; null if none was made. */
   copy: string | null
 }
 export interface DatabaseStatus extends MigrationList {

@@ -8,7 +8,7 @@ import { sizeText } from './sizes.ts'
 
 export const statusVerb = verb({
   about: 'Show the database: its place, schema and size, and what grows',
-  details: 'Reads the database itself, beside a daemon that may be running, and changes nothing.',
+  details: 'Reads the database itself, also while a daemon runs, and changes nothing.',
   examples: ['svc db status', 'SVC_DATABASE_URL_FILE=/run/secrets/database-url svc db status -o json'],
   run: async (_, { database }: Session) => databaseOutcome(await database.status()),
 })
@@ -57,10 +57,10 @@ function summaryOf({ database, place, exists, applied, pending, fingerprint, byt
 export const migrateVerb = verb({
   about: 'Apply pending migrations, after a copy of a SQLite database',
   details:
-    'One that copies many rows works in steps; stopped anywhere, the next start or the same command goes on there. A start does the same by itself. The copy is kept in the data folder, the newest three of them. On PostgreSQL back up first: pg_dump --format=custom --file=FILE "$SVC_DATABASE_URL".',
+    'A migration that copies many rows works in steps; after an interruption, the same command or the next start continues it. Every start applies pending migrations too. The newest three copies are kept in the data folder. On PostgreSQL back up first: pg_dump --format=custom --file=FILE "$SVC_DATABASE_URL".',
   flags: {
     dry_run: toggle('Show what is pending and change nothing'),
-    skip_copy: toggle('Make no copy, where the disk has no room for it'),
+    skip_copy: toggle('Make no copy, for a disk that has no room for it'),
   },
   examples: ['svc db migrate --dry-run', 'svc db migrate -o json'],
   async run({ dry_run, skip_copy }, { database, ui }: Session) {
@@ -83,7 +83,9 @@ export const migrateVerb = verb({
       rows: { columns, rows },
       text: `Applied ${pending.length} migrations: the schema is ${pending.at(-1)}.`,
       notes:
-        copy === null ? [] : [`The database as it was before: ${copy}`, `Back to it: svc db restore ${copy} --force`],
+        copy === null
+          ? []
+          : [`The database as it was before: ${copy}`, `To return to it: svc db restore ${copy} --force`],
     }
   },
 })

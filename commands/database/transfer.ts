@@ -21,10 +21,12 @@ export const exportVerb = verb({
       ...transferOutcome(data),
       text: `Exported ${data.rows} rows of ${data.tables.length} tables to ${data.file} (${sizeText(data.bytes)}).`,
       notes: [
-        ...(data.fingerprint === null ? [] : [`It opens with the key of fingerprint ${data.fingerprint} alone.`]),
+        ...(data.fingerprint === null ? [] : [`Only the key with fingerprint ${data.fingerprint} opens it.`]),
         ...(data.daemon === null
           ? []
-          : [`The daemon (pid ${data.daemon}) goes on: to move to another database, stop it and export again.`]),
+          : [
+              `The daemon (pid ${data.daemon}) is still running: to move to another database, stop it and export again.`,
+            ]),
       ],
     }
   },
@@ -33,7 +35,7 @@ export const exportVerb = verb({
 export const importVerb = verb({
   about: 'Fill an empty database from an export',
   details:
-    'One transaction: each table is read again and compared with the export by its number of rows and its hash before anything is kept. Numbers go on where they ended. Refused where the database holds anything, or the key is another one.',
+    'Runs in one transaction: each table is read again, and its number of rows and its hash are compared with the export before the commit. Numbering continues where it ended. Refused if the database is not empty, or if the key differs.',
   args: { file: required(text('File that svc db export wrote')) },
   examples: [
     'SVC_DATABASE_URL_FILE=/run/secrets/database-url svc db import svc.jsonl',
@@ -51,7 +53,7 @@ export const importVerb = verb({
       ...transferOutcome(data),
       text: `Imported ${data.rows} rows of ${data.tables.length} tables into ${data.place}; every hash is that of the export.`,
       notes: [
-        'Assets are files: copy the folder `assets` of the earlier installation where it has one; those of a bucket stay there.',
+        'Assets are files: copy the folder `assets` of the earlier installation if it has one; assets in a bucket stay there.',
       ],
     }
   },

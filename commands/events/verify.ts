@@ -8,7 +8,7 @@ const TIME = { placeholder: 'TIME' }
 export const verifyStoredEvents = verb({
   about: 'Compare stored events with the chain, and name what is missing or extra',
   details:
-    'Goes through the transactions of every followed account between the two moments, and through the events that were stored between them. Ends with code 1 where something is missing, extra, or could not be read.',
+    'Reads the transactions of every followed account between the two moments, and the events that were stored between them. Exit code 1 if something is missing, extra, or could not be read.',
   calls: [paths.events.verify],
   flags: {
     since: required(text('Beginning of the range, ISO 8601 or Unix seconds', TIME)),

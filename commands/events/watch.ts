@@ -8,13 +8,13 @@ import { eventLine, openEventLines } from './lines.ts'
 export const watchEvents = verb({
   about: 'Follow new events until stopped',
   details:
-    'Looks every second. With -o json and -o plain every event is one line of JSON. A lost connection or a daemon that starts again is waited for, and said on stderr; no event is missed or repeated.',
+    'Looks every second. With -o json and -o plain every event is one line of JSON. It waits through lost connections and restarts of the daemon, and reports them on stderr; no event is missed or repeated.',
   calls: [paths.events.list],
   flags: {
     type: text('Only those of this type; `svc events types` lists them') as CommandInput<EventType | undefined>,
     resource_type: text('Only those of this kind of resource', { placeholder: 'KIND' }),
     resource_id: text('Only those of this resource', { placeholder: 'ID' }),
-    since: integer('Start behind the event of this sequence, 0 for all (default: with what is new)', {
+    since: integer('Start after the event of this sequence, 0 for all (default: with new events)', {
       min: 0,
       placeholder: 'SEQ',
     }),

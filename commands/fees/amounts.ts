@@ -14,7 +14,7 @@ export type ShownAmounts = Pick<
   | 'base_decimals'
 >
 
-/** Each amount that is not zero, with its unit; `0 SOL` where there is none. An older daemon names no mints. */
+/** Each amount that is not zero, with its unit; `0 SOL` if there is none. An older daemon names no mints. */
 export function amountTexts(amounts: Partial<ShownAmounts>): string[] {
   const { estimated_quote = '0', estimated_base = '0', estimated_lamports = '0' } = amounts
   const texts = [

@@ -32,7 +32,7 @@ export async function claimAll(
   const least = input.min === undefined ? 0n : rawUnits(input.min, LAMPORT_DECIMALS, '--min')
   const kind = splits === undefined ? input.kind : 'dbc'
   const payer = input.signed ? await platformAddress(session) : await signingWallet(session, input)
-  // The positions of a creator in its pools are those of the wallet that signs.
+  // A creator's positions in its pools belong to the wallet that signs.
   const owner = input.owner ?? (input.as === 'creator' ? payer : undefined)
   const rows = await claimableFees(session, { kind, beneficiary: input.as, owner, least, payer })
   const open = rows.filter(({ status }) => status === 'to claim')
@@ -58,14 +58,14 @@ export async function claimAll(
   })
   for (const [i, row] of open.entries()) {
     ui.note(`${i + 1} of ${open.length}  ${row.pool_address}  ${row.kind}`)
-    session.setInterruptNote(`${i} of ${open.length} were tried; run it again for those that are left`)
+    session.setInterruptNote(`${i} of ${open.length} were tried; run it again for the rest`)
     rows.push(...(await claimParts(quiet, { ...input, owner }, row, splits)))
   }
   session.setInterruptNote(null)
   return claimsOutcome(rows)
 }
 
-/** Claims one row, and goes on while positions are left. Answers the rows of the further claims. */
+/** Claims one row, and goes on while positions are left. Returns the rows of the further claims. */
 async function claimParts(
   session: Session,
   input: ClaimAllFlags,

@@ -13,7 +13,7 @@ const claimFlags = {
   kind: choiceOf(FEE_CLAIM_KINDS, 'What is claimed; default dbc, with --all every kind', {
     dbc: 'trading fees of the launch curve',
     damm_v2: 'fees of positions after the migration',
-    surplus: 'what a full curve leaves beside its liquidity',
+    surplus: 'what a full curve leaves besides its liquidity',
     migration_fee: 'the fee of the migration',
     leftover: 'tokens that nobody bought',
     pool_creation_fee: 'what the creation paid',
@@ -23,7 +23,7 @@ const claimFlags = {
   owner: text('With --kind damm_v2: wallet whose positions are claimed', { placeholder: 'WALLET' }),
   split: listOf('Shares in hundredths of a percent, two to ten that sum to 10000', { placeholder: 'ADDR:BPS,…' }),
   split_file: text('CSV of address,bps instead of --split; - for standard input', { placeholder: 'FILE' }),
-  max_quote: text('Most raw units that a split divides, where the quote is another token than SOL', {
+  max_quote: text('Most raw units that a split divides, if the quote is not SOL', {
     placeholder: 'UNITS',
   }),
   allow_programs: ALLOW_PROGRAMS,
@@ -40,7 +40,7 @@ const { submit, get, simulate } = paths.transactions
 export const claimPoolFees = verb({
   about: 'Claim the fees of a pool, or of all',
   details:
-    'The party that is paid must sign: its keypair, or the platform wallet with --signed; a leftover is sent by anyone. --all goes on after a failure, ends with a table, and exits with 1 when any failed; a second run claims only what is still there. --all --as creator goes through the pools that the signing wallet created.',
+    'The party that is paid must sign: with its keypair, or with --signed if it is the platform wallet. Any wallet can send a leftover. --all continues after a failure, ends with a table, and exits with 1 if any claim failed; a second run claims only what is still there. --all --as creator claims from the pools that the signing wallet created.',
   calls: [paths.feeClaims.create, paths.pools.list, simulate, submit, get, paths.signer.get],
   args: { pool: text('Address of the pool; not with --all') },
   flags: claimFlags,
@@ -80,7 +80,7 @@ function checkClaimFlags(pool: string | undefined, input: ClaimFlags, splits: re
     throw usage('--owner is for --kind damm_v2', { param: '--owner' })
   }
   if (beneficiary !== undefined && !BENEFICIARIES_OF[kind].includes(beneficiary)) {
-    throw usage(`--kind ${kind} pays the ${BENEFICIARIES_OF[kind][0]} alone`, { param: '--as' })
+    throw usage(`--kind ${kind} pays only the ${BENEFICIARIES_OF[kind][0]}`, { param: '--as' })
   }
   if (splits !== undefined && (input.kind ?? 'dbc') !== 'dbc') {
     throw usage(`splits are for --kind dbc, not for ${input.kind}`, { param: '--kind' })

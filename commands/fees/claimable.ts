@@ -11,9 +11,9 @@ export interface ClaimRow {
   pool_address: string
   symbol: string | null
   kind: FeeClaimKind
-  /** The estimated amount in raw units of the quote; null where it is unknown. */
+  /** The estimated amount in raw units of the quote; null if it is unknown. */
   estimated_quote: string | null
-  /** What the answer of the API says of the amounts; empty where the list of pools has told them. */
+  /** The amounts of the API's answer; empty if the list of pools has them. */
   amounts: Partial<ShownAmounts>
   signature: string | null
   status: 'to claim' | 'claimed' | 'submitted' | 'failed'
@@ -37,7 +37,7 @@ const EMPTY_REASONS: readonly unknown[] = ['nothing_to_claim', 'withdrawn', 'too
 export async function claimableFees(session: Session, search: ClaimSearch): Promise<ClaimRow[]> {
   const { kind, beneficiary, payer, least } = search
   const rows: ClaimRow[] = []
-  // What a creator earns is paid to its own wallet alone.
+  // A creator's earnings are paid only to its own wallet.
   const filter = beneficiary === 'creator' ? { creator: payer } : {}
   let cursor: string | undefined
   let read = 0
@@ -82,12 +82,12 @@ function kindsOf(pool: Pool, beneficiary: Beneficiary = 'partner'): readonly Fee
   const [held, config] = [fieldsOf(fieldsOf(raw.pool).poolState), fieldsOf(raw.config)]
   const isCreator = beneficiary === 'creator'
   const has = (value: unknown) => value !== undefined && value !== null && String(value) !== '0'
-  // The record may not have followed the chain yet.
+  // The record may lag behind the chain.
   const isMigrated = status === 'migrated' || has(held.isMigrated)
   const isFull = isMigrated || status === 'migration_triggered' || has(held.migrationProgress)
   const vesting = fieldsOf(config.lockedVestingConfig)
   const possible: Record<FeeClaimKind, boolean> = {
-    // Where the chain could not be read, the row says so.
+    // If the chain could not be read, the row says so.
     dbc: pool.fee_metrics === null || !isCreator || has(held.creatorQuoteFee) || has(held.creatorBaseFee),
     damm_v2: false,
     surplus: isCreator
@@ -103,7 +103,7 @@ function kindsOf(pool: Pool, beneficiary: Beneficiary = 'partner'): readonly Fee
 
 const fieldsOf = (value: unknown): RawState => (typeof value === 'object' && value !== null ? (value as RawState) : {})
 
-/** The row of one claim; null where there is nothing to claim. */
+/** The row of one claim; null if there is nothing to claim. */
 async function claimRowOf(
   session: Session,
   pool: Pool,
@@ -122,9 +122,9 @@ async function claimRowOf(
     error: null,
   }
   if (pool.type === 'dbc' && pool.fee_metrics === null) {
-    return { ...row, status: 'failed', error: 'the chain could not be asked what it holds' }
+    return { ...row, status: 'failed', error: 'the chain could not be read' }
   }
-  // Most pools hold nothing but fees in SOL, which the list has told.
+  // Most pools hold only fees in SOL, which the list has.
   const metrics = fieldsOf(pool.fee_metrics)
   if (kind === 'dbc' && beneficiary !== 'creator' && (pool.quote_mint ?? WRAPPED_SOL) === WRAPPED_SOL) {
     const [fee, base] = [metrics.partner_quote_fee ?? '0', metrics.partner_base_fee ?? '0'].map(String)

@@ -1,4 +1,4 @@
-/** Draws what fee claims have paid over time: the SOL of partner and creator, or where none paid SOL, how many there were. */
+/** Draws what fee claims have paid over time: the SOL of partner and creator, or the number of claims if none paid SOL. */
 import type { FeeClaim } from '../../src/api/fee-claims.ts'
 import { ratioOf, solOf } from '../cli/amounts.ts'
 import type { Drawing } from '../ui/drawing.ts'

@@ -6,8 +6,8 @@ import type { Rows } from '../cli/command.ts'
 type PaidAmounts = Pick<FeeClaim, 'sol' | 'quote' | 'base'>
 
 /**
- * A quote that is SOL is counted as SOL alone; another one and the pool's token are raw units. Amounts are missing until
- * the claim is final, and where the daemon is an older one.
+ * A quote in SOL is shown only as SOL; other quotes and the pool's token are raw units. Amounts are missing until the
+ * claim is final, and with an older daemon.
  */
 export function historyTable(claims: readonly FeeClaim[]): Rows {
   return {

@@ -124,7 +124,7 @@ export const claimDemand = (
 export function claimFees(session: Session, input: ClaimRunFlags, claim: FeeClaimRequest): Promise<CommandOutcome> {
   const { splits, ...body } = claim
   const decimals = { estimated_quote: LAMPORT_DECIMALS, estimated_base: 0, estimated_lamports: LAMPORT_DECIMALS }
-  /** The answer alone knows the decimals of the pool's mints. */
+  /** Only the answer knows the decimals of the pool's mints. */
   const shown = (data: Omit<FeeClaimCreated, 'tx'>) => {
     Object.assign(decimals, { estimated_quote: data.quote_decimals, estimated_base: data.base_decimals })
     return claimFields(data)
@@ -132,7 +132,7 @@ export function claimFees(session: Session, input: ClaimRunFlags, claim: FeeClai
   return runSigned<PreparedClaim>(session, input, {
     what: claimQuestion(claim),
     async build(payer) {
-      // Where the platform wallet signs, this build is only previewed, so nothing of it may be stored.
+      // If the platform wallet signs, this build is only a preview, so nothing of it may be stored.
       const fields = {
         ...buildFields({ ...input, dry_run: input.signed || input.dry_run }),
         ...programsField(input),

@@ -28,7 +28,7 @@ const CRON = text('Minute, hour, day of month, month and day of week, or a name 
 const termFlags = {
   timezone: text('Time zone of --cron (default UTC)', { placeholder: 'ZONE' }),
   kinds: listOf<FeeClaimKind>('What is claimed, as `svc fees claim --kind` (default dbc)', { placeholder: 'KIND,…' }),
-  as: choiceOf(['partner', 'creator'], 'Whose share is claimed, where that is the platform wallet'),
+  as: choiceOf(['partner', 'creator'], 'Whose share is claimed, if that is the platform wallet'),
   min: text('Least SOL that a pool must hold to be claimed; as raw units it counts for other quotes too', {
     placeholder: 'SOL',
   }),
@@ -51,7 +51,7 @@ export const scheduleVerbs: Record<string, Verb> = {
   'schedule create': verb({
     about: 'Claim fees by a schedule',
     details:
-      'The platform wallet signs each claim by its policy, as with `svc fees claim --signed`, for every pool whose fees are its own. A daemon with workers must run.',
+      'The platform wallet signs each claim within its policy, as with `svc fees claim --signed`, for every pool whose fees are its own. A daemon with workers must run.',
     calls: [at.create],
     flags: {
       cron: required(CRON),
@@ -105,7 +105,7 @@ export const scheduleVerbs: Record<string, Verb> = {
   }),
   'schedule update': verb({
     about: 'Change a fee schedule',
-    details: 'A run under way goes on as it began. One filter replaces all that was filtered by.',
+    details: 'A run in progress keeps the settings that it started with. A new filter replaces all earlier ones.',
     calls: [at.update],
     args: SCHEDULE_ID,
     flags: {
@@ -151,7 +151,7 @@ export const scheduleVerbs: Record<string, Verb> = {
       'svc fees schedule delete fsc_5TgBn1Xe8WkRq3YvMz6JcH2s --yes',
     ],
     async run({ id }, { client, ui }) {
-      await ui.confirm(`Remove the schedule ${id}? Its fees are no longer claimed by themselves.`)
+      await ui.confirm(`Remove the schedule ${id}? Its fees are no longer claimed automatically.`)
       return { data: (await client.feeSchedules.delete({ id })).data, text: `Removed ${id}.` }
     },
   }),
@@ -178,7 +178,7 @@ export const scheduleVerbs: Record<string, Verb> = {
     call: (client, query) => client.feeSchedules.runs(query),
   }),
   'schedule run': verb({
-    about: 'Run a fee schedule now, beside its periods',
+    about: 'Run a fee schedule now, in addition to its periods',
     calls: [at.run, paths.service.workers],
     args: SCHEDULE_ID,
     examples: [
@@ -188,11 +188,11 @@ export const scheduleVerbs: Record<string, Verb> = {
     async run({ id }, { client }) {
       const { data } = await client.feeSchedules.run({ id })
       const { role } = (await client.service.workers()).data
-      const without = 'No daemon runs here, and a worker of one begins it: `svc serve`.'
+      const without = 'No daemon runs here; the run starts when one with workers does: `svc serve`.'
       return {
         data,
         record: { id: data.id, schedule_id: data.schedule_id, status: data.status, started_at: data.started_at },
-        notes: [...(role === null ? [without] : []), `\`svc fees schedule runs ${id}\` shows what came of it.`],
+        notes: [...(role === null ? [without] : []), `\`svc fees schedule runs ${id}\` shows the result.`],
       }
     },
   }),
@@ -213,15 +213,14 @@ const skipsText = ({ skips }: FeeScheduleRun) =>
     .map(([reason, count]) => `${count} ${reason}`)
     .join(', ')
 
-/** Shows no field that says nothing, and splits and filter as they are typed. */
+/** Leaves out empty fields, and shows splits and filter as they are typed. */
 function scheduleOutcome(data: FeeSchedule): CommandOutcome {
   const { splits, filter, external_uid, metadata, beneficiary, threshold, ...shown } = data
   return {
     data,
     record: {
       ...shown,
-      threshold:
-        threshold === '0' ? '0' : `${threshold} raw units (${solOf(BigInt(threshold))} where the quote is SOL)`,
+      threshold: threshold === '0' ? '0' : `${threshold} raw units (${solOf(BigInt(threshold))} if the quote is SOL)`,
       ...(beneficiary === null ? {} : { beneficiary }),
       splits: splits?.map(({ recipient, bps }) => `${recipient}:${bps}`).join(', ') ?? null,
       pools: Object.keys(filter).length === 0 ? 'every pool' : filterText(filter),

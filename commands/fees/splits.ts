@@ -10,7 +10,7 @@ const TOTAL_BPS = 10_000
 const [FEWEST, MOST] = [2, 10]
 
 /**
- * Reads the splits; undefined where neither source is present. Usage problems name the item, or the line and column.
+ * Reads the splits; undefined if neither source is present. Usage problems name the item, or the line and column.
  */
 export async function readSplits(
   items: readonly string[] | undefined,
@@ -85,7 +85,7 @@ function checkedSplits(splits: readonly (Split & { where: string })[], param: st
   const first = new Map<string, string>()
   for (const { recipient, where } of splits) {
     const earlier = first.get(recipient)
-    if (earlier !== undefined) throw usage(`${where}: ${recipient} is there already: ${earlier}`, { param })
+    if (earlier !== undefined) throw usage(`${where}: ${recipient} appears twice: ${earlier}`, { param })
     first.set(recipient, where)
   }
   if (splits.length < FEWEST || splits.length > MOST) {

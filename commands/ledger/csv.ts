@@ -9,13 +9,13 @@ import { printable } from '../ui/render.ts'
 type CsvCell = string | number | null
 
 /**
- * Numbers may begin with a minus; any other text that a spreadsheet would compute is led by an apostrophe (OWASP). Where
- * cells are divided by `;` or a tab, a formula may begin behind one, whatever quotes stand before it.
+ * Numbers may begin with a minus. Other text that a spreadsheet would compute gets a leading apostrophe (OWASP). A
+ * program that splits cells at `;` or a tab may find a formula after one, even inside quotes.
  */
 const FORMULA = /^(?=[\t\r\n])|(?:^|[;\t\r\n])(?=\s*[=+\-@＝＋－＠])/g
 const NUMBER = /^-?\d+(?:\.\d+)?$/
 
-/** Returns one line of CSV with its line break. Names of tokens are a stranger's text. */
+/** Returns one line of CSV with its line break. Names of tokens come from strangers. */
 export const csvLine = (cells: readonly CsvCell[]): string => `${cells.map(csvCell).join(',')}\r\n`
 
 function csvCell(cell: CsvCell): string {
@@ -25,8 +25,8 @@ function csvCell(cell: CsvCell): string {
 }
 
 /**
- * Writes pieces of text to a file (0600), which has its name once it is whole, or to standard output for `-`. Throws a
- * usage problem where the file cannot be written.
+ * Writes pieces of text to a file (0600), which gets its name when it is complete, or to standard output for `-`.
+ * Throws a usage problem if the file cannot be written.
  */
 export async function writePieces(file: string, pieces: AsyncIterable<string>): Promise<void> {
   if (file === '-') {

@@ -18,7 +18,7 @@ export async function* pagesOf<R>(
 
 export type LedgerQuery = Parameters<Client['ledger']['list']>[0]
 
-/** The moments of a month in UTC, as filters that leave it whole. Throws a usage problem for no month. */
+/** The filters that select exactly one month in UTC. Throws a usage problem for text that is not a month. */
 export function monthRange(month: string): { created_after: string; created_before: string } {
   const [, year, number] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(month) ?? []
   if (year === undefined) throw usage(`--month must be a month like 2026-11, not "${month}"`, { param: '--month' })
@@ -33,7 +33,7 @@ export function rangeOf<
 >({ month, ...filters }: F): Omit<F, 'month'> {
   if (month === undefined) return filters
   if (filters.created_after !== undefined || filters.created_before !== undefined) {
-    throw usage('--month goes without --created-after and --created-before', { param: '--month' })
+    throw usage('--month cannot be combined with --created-after or --created-before', { param: '--month' })
   }
   return { ...filters, ...monthRange(month) }
 }
@@ -59,7 +59,7 @@ export const shownEntry = (entry: LedgerEntry): unknown[] => [
   ...[entry.occurred_at, entry.kind, entry.party, wholeAmount(entry), nameOf(entry), entry.owner, entry.signature],
 ]
 
-/** A sum for a terminal, and for CSV behind its raw amounts. */
+/** A sum for a terminal, and for CSV after its raw amounts. */
 export const shownSum = (sum: LedgerSum): unknown[] => {
   const whole = (amount: string) => decimalOf(BigInt(amount), sum.decimals)
   return [sum.key, sum.party, nameOf(sum), whole(sum.received), whole(sum.paid), whole(sum.net), sum.entries]

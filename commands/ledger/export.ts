@@ -22,7 +22,7 @@ const csvCells = (entry: LedgerEntry) => [
 export const exportLedger = verb({
   about: 'Write the ledger for accountants, as CSV or JSON lines',
   details:
-    'What was written last is first; dates are UTC. Amounts are in whole tokens and in raw units, and a value is the amount at the price that was stored with it. A text that a spreadsheet would compute is led by an apostrophe.',
+    'Newest entries come first; dates are UTC. Amounts are in whole tokens and in raw units. A value is the amount at the price that was stored with it. Text that a spreadsheet would compute gets a leading apostrophe.',
   calls: [paths.ledger.list],
   flags: {
     format: choiceOf(['csv', 'json'], 'Form of the file (default csv)', { json: 'one JSON object a line' }),

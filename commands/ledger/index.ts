@@ -1,4 +1,4 @@
-/** `svc ledger`: the books: what every final transaction has moved, added up, proven, exported. */
+/** `svc ledger`: what every final transaction has moved: listed, added up, verified and exported. */
 import type { LedgerEntry } from '../../src/api/ledger.ts'
 import { paths } from '../../src/api/paths.ts'
 import { type Noun, text } from '../cli/command.ts'

@@ -14,10 +14,10 @@ const SHOWN = ['key', 'party', 'token', 'received', 'paid', 'net', 'entries'] as
 export const summarizeLedger = verb({
   about: 'Add up the ledger by pool, mint, party, month or kind',
   details:
-    'One row for each party and token of a group. Together they are zero, as every movement has two sides: `--party` shows one of them.',
+    'One row for each party and token of a group. The rows of a token add up to zero, because every movement has two sides; `--party` shows one of them.',
   calls: [paths.ledger.summary],
   flags: {
-    by: choiceOf(LEDGER_GROUPS, 'What is added up (default month)'),
+    by: choiceOf(LEDGER_GROUPS, 'What a group is (default month)'),
     month: text('Only this month, UTC', { placeholder: '2026-11' }),
     csv: text('Write CSV to this file (0600), or - for standard output', { placeholder: 'FILE' }),
     limit: integer('Rows on a page, 1 to 100 (default: all pages at once)', { min: 1, max: 100 }),

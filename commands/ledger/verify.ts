@@ -8,9 +8,9 @@ type VerifiedLedger = Omit<LedgerVerification, 'next_cursor'>
 type LedgerFault = LedgerVerification['faults'][number]
 
 export const verifyStoredLedger = verb({
-  about: 'Compare the ledger with the chain: exit 1 where they differ',
+  about: 'Compare the ledger with the chain: exit 1 if they differ',
   details:
-    'Reads every transaction of the ledger from the chain again, and compares each balance change with the entries. Then follows the SOL of the platform wallet and what its token accounts hold: each transaction begins with the balance that the one before has left, and the opening with all entries is the balance now.',
+    'Reads every transaction of the ledger from the chain again, and compares each balance change with the entries. Then follows the SOL and the token accounts of the platform wallet: each transaction must begin with the balance that the one before left, and the opening balance plus all entries must be the balance now.',
   calls: [paths.ledger.verify],
   examples: ['svc ledger verify', 'svc ledger verify --json'],
   async run(_, { client, ui }) {
@@ -54,7 +54,7 @@ const REASONS: Record<LedgerFault['reason'], string> = {
   not_on_chain: 'the chain does not have it',
   discontinuous: 'it begins with another balance than the one before has left',
   missing: 'the ledger does not have it',
-  balance: 'opening and entries are not the balance now',
+  balance: 'opening balance and entries do not add up to the balance now',
 }
 
 function faultLine({ signature, account, token, reason, expected, found }: LedgerFault): string {

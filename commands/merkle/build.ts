@@ -19,13 +19,13 @@ import { csvFlags, hashRoot, hashTree, type Recipients, readRecipients, withList
 import { storeTree } from './store-tree.ts'
 import { shardFile, svcTreeChunks, writeTreeFile } from './tree-file.ts'
 
-/** Looking at the addresses of a long list would take longer than all else. */
+/** Checking the addresses of a longer list would take more time than everything else. */
 const MOST_WALLETS_CHECKED = 500
 
 export const buildTreeOfCsv = verb({
   about: 'Build the tree of a CSV; no network or database unless --persist',
   details:
-    'FILE has one wallet,amount a line (header optional; with vesting wallet,amount,locked under such a header; - reads standard input). Every fault is printed as FILE:LINE:COLUMN: what, the first 100 of them.',
+    'FILE has one wallet,amount per line, with an optional header. With vesting it has wallet,amount,locked, and the header is required. - reads standard input. The first 100 faults are printed as FILE:LINE:COLUMN: what.',
   calls: [paths.merkleTrees.create],
   args: { file: required(text('The CSV, or - for standard input')) },
   flags: {
@@ -74,7 +74,7 @@ export const buildTreeOfCsv = verb({
       }
       const records: TreeCreated[] = []
       for (const [i, part] of parts.entries()) {
-        // Only the file holds proofs, and so needs more of the tree than its root.
+        // Only the file has proofs; everything else needs just the root of the tree.
         const tree = out === undefined ? undefined : hashTree(part, ui)
         const rooted = tree ?? { list: part, root: hashRoot(part, ui) }
         const warnings = unusableWarnings(unusableWallets(part, MOST_WALLETS_CHECKED))
@@ -106,7 +106,7 @@ function chunksOf(
   return format === 'streamflow' ? streamflowCsvChunks(tree.list) : svcTreeChunks(tree, record)
 }
 
-/** What a file of Jito says of the leaves in one part of its list, so that it is written again as it was. */
+/** What a Jito file says about the leaves in one part of its list, so that the part is written unchanged. */
 function jitoPart({ jito }: Recipients, part: number): JitoDetail | undefined {
   const from = part * MAX_STORED_LEAVES * CATEGORY_FIELDS.length
   return jito && { ...jito, amounts: jito.amounts.slice(from) }

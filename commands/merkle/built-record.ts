@@ -6,7 +6,7 @@ import { hashFromHex, toHex } from '../../src/merkle/tree.ts'
 import { encodeTreeId } from '../../src/merkle/tree-id.ts'
 import { usage } from '../ui/problem.ts'
 
-/** A list and the root of its tree; a whole tree is one as well. */
+/** A list and the root of its tree; a whole tree has both. */
 export interface RootedList {
   readonly list: EntryList
   /** Merkle root of 32 bytes. */

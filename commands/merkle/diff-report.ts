@@ -66,14 +66,14 @@ export function differencesOf({ removed, changed, added }: ListComparison): Diff
   })
 }
 
-/** Raw units as whole tokens where the decimals are known. */
+/** Raw units as whole tokens, if the decimals are known. */
 export const amountText = (raw: bigint, decimals: number | undefined): string =>
   decimals === undefined ? String(raw) : decimalOf(raw, decimals)
 
 const changeText = (change: bigint, decimals: number | undefined) =>
   `${change > 0n ? '+' : ''}${amountText(change, decimals)}`
 
-/** A locked part stands behind a plus, and a list without any shows none. */
+/** A locked part follows a plus; a list without locked amounts shows none. */
 function partsText(parts: Parts | null, decimals: number | undefined): string | null {
   if (parts === null) return null
   const { amount, locked } = parts
@@ -82,7 +82,7 @@ function partsText(parts: Parts | null, decimals: number | undefined): string | 
     : `${amountText(amount, decimals)} + ${amountText(locked, decimals)}`
 }
 
-/** One row for each wallet that differs; amounts are in whole tokens where the decimals are known. */
+/** One row for each wallet that differs; amounts are in whole tokens if the decimals are known. */
 export const differenceRows = (differences: readonly Difference[], decimals?: number): Rows => ({
   columns: ['', 'wallet', 'before', 'after'],
   rows: differences.map(({ sign, wallet, before, after }) => [
@@ -138,7 +138,7 @@ export function differenceMarkdown({ before, after, comparison, differences, dec
     row(['Root', `\`${before.root}\``, `\`${after.root}\``, before.root === after.root ? 'none' : 'another']),
     '',
     `${added.length} added, ${removed.length} removed, ${changed.length} changed, ${unchanged} unchanged.`,
-    ...(reordered ? ['', 'The wallets in both stand in another order, which changes the root too.'] : []),
+    ...(reordered ? ['', 'The wallets in both have another order, which changes the root too.'] : []),
     ...(differences.length === 0
       ? []
       : ['', row(['', 'Wallet', 'Before', 'After', 'Change']), row(['---', '---', '---:', '---:', '---:'])]),
@@ -150,12 +150,12 @@ export function differenceMarkdown({ before, after, comparison, differences, dec
           changeText(change, decimals),
         ]),
       ),
-    ...(hidden > 0 ? ['', `… and ${hidden} more, each with a smaller change or an equal one.`] : []),
+    ...(hidden > 0 ? ['', `… and ${hidden} more, each with a smaller or an equal change.`] : []),
   ].join('\n')}\n`
 }
 
 const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
 
-/** The name of a list is a stranger's text in a pull request: it is shown as it is, and makes no markup or mention. */
+/** In a pull request a stranger may choose the name of a list: it is shown literally, without markup or mentions. */
 const clean = (text: string): string =>
   printable(text).replace(/[^\p{L}\p{N} /]/gu, (sign) => `&#${sign.codePointAt(0)};`)

@@ -32,7 +32,7 @@ export const diff = verb({
   args: { a: required(text('The earlier list')), b: required(text('The later list')) },
   flags: {
     ...csvFlags,
-    before_decimals: text('Decimals of the CSV A where they are others than those of B, or raw', { placeholder: 'N' }),
+    before_decimals: text('Decimals of the CSV A if they differ from those of B, or raw', { placeholder: 'N' }),
     exit_code: toggle('Exit 1 when the roots differ'),
     markdown: text('Write a summary for a review, with the 100 largest differences', { placeholder: 'FILE' }),
     csv: text('Write every difference as CSV', { placeholder: 'FILE' }),
@@ -44,7 +44,8 @@ export const diff = verb({
   ],
   async run({ a, b, before_decimals, exit_code, markdown, csv: csvFile, junit, ...csv }, session) {
     return withJunitReport(junit, b, async () => {
-      if (markdown === '-' || csvFile === '-') throw usage('--markdown and --csv name files: the answer has the output')
+      if (markdown === '-' || csvFile === '-')
+        throw usage('--markdown and --csv must name files: standard output is for the answer')
       if (a === '-' && b === '-') throw usage('only one of the two lists can come from standard input')
       const decimals = before_decimals === undefined ? csv.decimals : beforeDecimals(before_decimals)
       const before = await readSide(a, { ...csv, decimals }, session)
@@ -128,7 +129,7 @@ function diffOutcome(
     table: differenceRows(differences, decimals),
     notes: [
       `${summary}; total ${amountText(BigInt(before.total), decimals)} → ${amountText(BigInt(after.total), decimals)}${decimals === undefined ? ' raw units' : ''}`,
-      ...(reordered ? ['The wallets in both stand in another order, which changes the root too.'] : []),
+      ...(reordered ? ['The wallets in both have another order, which changes the root too.'] : []),
       same ? `Same root: ${before.root}` : `Root ${before.root} → ${after.root}`,
     ],
     exitCode: exit_code && !same ? EXIT.failed : EXIT.done,

@@ -17,17 +17,17 @@ const ROWS_A_CHUNK = 1000
 export const importTree = verb({
   about: 'Store the tree of another tool under its own root, or write its list as a CSV',
   details:
-    'FILE is the merkle_tree.json of the Jito distributor, a JSON of claimants as Streamflow answers them, or a file of `svc merkle build --out`. Its leaves keep their order; a file whose proofs, sums or root are not those of its leaves is refused, naming the node.',
+    'FILE is the merkle_tree.json of the Jito distributor, claimants in the JSON of Streamflow, or a file of `svc merkle build --out`. Leaves keep their order. A file is refused if its proofs, sums or root do not match its leaves, and the message names the node.',
   calls: [paths.merkleTrees.create],
   args: { file: required(text('The file of the tree, or - for standard input')) },
   flags: {
     mint: text('Mint of the token, required without --csv', { placeholder: 'MINT' }),
-    airdrop_count: integer('Which airdrop of this mint (default 0); that of a distributor is its version', {
+    airdrop_count: integer('Which airdrop of this mint (default 0); for a distributor it is its version', {
       min: 0,
       max: MAX_AIRDROP_COUNT,
     }),
-    root: text('Root that the tree must have; required where the file names none', { placeholder: 'HEX' }),
-    csv: text('Write the list in raw units in place of storing the tree', { placeholder: 'FILE' }),
+    root: text('Root that the tree must have; required if the file names none', { placeholder: 'HEX' }),
+    csv: text('Write the list in raw units instead of storing the tree', { placeholder: 'FILE' }),
     replace: toggle('Replace a stored tree of the same id and another root'),
   },
   examples: [
@@ -56,7 +56,7 @@ export const importTree = verb({
       throw usage('--mint is required to store the tree; --csv writes its list', { param: '--mint' })
     if (read.list.count > MAX_STORED_LEAVES) {
       throw usage(`${read.list.count} leaves do not fit in one stored tree of ${MAX_STORED_LEAVES}`, {
-        next: 'cut in parts they have other roots; --csv writes the list',
+        next: 'split into parts, they would have other roots; --csv writes the list',
       })
     }
     const { tree } = checked
@@ -64,7 +64,7 @@ export const importTree = verb({
   },
 })
 
-/** The list in the product's own CSV; without locked amounts it has no column of them. */
+/** The list in the product's own CSV; without locked amounts it has no such column. */
 function* csvChunks(list: EntryList): Generator<string> {
   yield list.locked === undefined ? 'wallet,amount\n' : 'wallet,amount,locked\n'
   for (let from = 0; from < list.count; from += ROWS_A_CHUNK) {

@@ -15,13 +15,13 @@ interface JunitCase {
   classname: string
   name: string
   line?: string
-  /** Undefined where the check passed. */
+  /** Undefined if the check passed. */
   fault?: { kind: 'failure' | 'error'; message: string }
 }
 
 /**
- * Runs the check and writes its report to `file`, also where the check throws, whose error goes on. Does nothing beside
- * the check where `file` is undefined. Throws a usage problem for `-`, and a failure where the file cannot be written.
+ * Runs the check and writes its report to `file`, also if the check throws; the error is thrown again. Without `file`
+ * it only runs the check. Throws a usage problem for `-`, and a failure if the file cannot be written.
  */
 export async function withJunitReport(
   file: string | undefined,
@@ -29,7 +29,7 @@ export async function withJunitReport(
   check: () => Promise<CommandOutcome>,
 ): Promise<CommandOutcome> {
   if (file === undefined) return check()
-  if (file === '-') throw usage('--junit names a file: the answer has the output', { param: '--junit' })
+  if (file === '-') throw usage('--junit must name a file: standard output is for the answer', { param: '--junit' })
   let outcome: CommandOutcome
   try {
     outcome = await check()
@@ -65,11 +65,13 @@ function casesOfIssues(suite: string, issues: readonly MerkleIssue[], count = is
     return { classname: name, name: `line ${line}, column ${column}`, line, fault }
   })
   if (count <= issues.length) return cases
-  const message = `${count - issues.length} faults more are not listed`
+  const message = `${count - issues.length} more faults are not listed`
   return [...cases, { classname: suite, name: 'more faults', fault: { kind: 'failure', message } }]
 }
 
-/** The report replaces the file at once, so that a link of that name in a checkout is replaced and never followed. */
+/**
+ * The report replaces the file in one step, so that a link of that name in a checkout is replaced and never followed.
+ */
 function writeReport(file: string, suite: string, cases: readonly JunitCase[]): void {
   try {
     writeAtomically(file, junitXml(suite, cases), { mode: 0o644 })

@@ -11,10 +11,10 @@ import { csvFlags, hashTree, readRecipients } from './recipients.ts'
 export const proof = verb({
   about: 'Print the proof of one wallet, from a CSV or a stored tree',
   calls: [paths.merkleTrees.proof],
-  args: { file: text('The CSV, or - for standard input; none with --id') },
+  args: { file: text('The CSV, or - for standard input; not with --id') },
   flags: {
     wallet: required(text('The wallet', { placeholder: 'WALLET' })),
-    id: text('Id of a stored tree, in place of FILE', { placeholder: 'ID' }),
+    id: text('Id of a stored tree, instead of FILE', { placeholder: 'ID' }),
     mint: text('Mint of the token, required with FILE', { placeholder: 'MINT' }),
     ...csvFlags,
   },

@@ -28,7 +28,7 @@ export const csvFlags = {
     min: 0,
     max: MAX_DECIMALS,
   }),
-  duplicates: choiceOf(['reject', 'sum'], 'A wallet that stands twice (default reject)', {
+  duplicates: choiceOf(['reject', 'sum'], 'A wallet that appears twice (default reject)', {
     reject: 'an error that names its lines',
     sum: 'its amounts are added up',
   }),
@@ -41,9 +41,9 @@ export interface CsvChoices {
 /** A list with at most this many rows is read too fast for a progress bar. */
 const PROGRESS_FROM = 50_000
 
-/** What was not read of a list; with `-o json` it stands in the answer. */
+/** The ignored parts of a list; with `-o json` they are in the answer. */
 export interface ListNotes {
-  /** Columns of a CSV, or fields of JSON, of which nothing was read. */
+  /** Columns of a CSV, or fields of JSON, that were ignored. */
   ignored_columns: readonly string[]
   /** Rows that begin with #. */
   comment_rows: number
@@ -55,7 +55,7 @@ export interface Recipients extends ListNotes {
   zeroAmounts: number
   /** Whether --decimals applies to its amounts; those of a tree file are raw units. */
   hasDecimals: boolean
-  /** What Jito's file has beside the list; undefined for another file. */
+  /** What a Jito file has besides the list; undefined for other files. */
   jito?: JitoDetail
 }
 
@@ -79,12 +79,12 @@ export async function readRecipients(file: string, { decimals, duplicates }: Csv
   }
 }
 
-/** Prints what a person should know of the list; who reads JSON finds it in the answer. */
+/** Prints what a person should know about the list; with JSON it is in the answer. */
 async function sayNotes(ui: Ui, name: string, notes: readonly string[]): Promise<void> {
   if (notes.length > 0) await ui.preview(notes.map((note) => `${name}: ${note}`))
 }
 
-/** The answer with what was not read of the list in each of its records. */
+/** The answer with the ignored parts of the list in each of its records. */
 export function withListNotes(outcome: CommandOutcome, { ignored_columns, comment_rows }: ListNotes): CommandOutcome {
   const noted = (record: object) => ({ ...record, ignored_columns, comment_rows })
   const { data } = outcome
@@ -101,7 +101,7 @@ async function openRecipients(file: string): Promise<{ source: CsvSource; close(
         throw unreadable(file, error)
       }
     }
-    // Opening anything else, such as a named pipe, could take from it what is then missing.
+    // Opening anything else, such as a named pipe, could consume data that is then missing.
     if (!attempt(() => statSync(file)).isFile()) return { source: bytesSource(await readBytes(file)), close: () => {} }
     const fd = attempt(() => openSync(file, 'r'))
     const opened = fileSource(fd)
@@ -123,7 +123,7 @@ export function hashTree(list: EntryList, ui: Ui): MerkleTree {
   }
 }
 
-/** Hashes the tree for its root alone, with the same progress bar. */
+/** Hashes the tree only for its root, with the same progress bar. */
 export function hashRoot(list: EntryList, ui: Ui): Uint8Array {
   try {
     return recipientRoot(list, { onProgress: treeProgress(ui) })
@@ -147,7 +147,9 @@ function inputProblem(error: MerkleInputError) {
   return usage(lines[0] ?? error.message, { lines, details: { issue_count: error.issueCount, issues: error.issues } })
 }
 
-/** A JSON list, or the leaves of a tree file; of other tools' trees only where proofs and root are those of the leaves. */
+/**
+ * A JSON list, or the leaves of a tree file; a tree of another tool must have the proofs and the root of its leaves.
+ */
 async function jsonRecipients(bytes: Uint8Array, options: CsvOptions & { name: string }, ui: Ui): Promise<Recipients> {
   const { name } = options
   if (isTreeOf(bytes, name)) {
@@ -190,7 +192,7 @@ function parseTreeFile(bytes: Uint8Array, name: string): TreeFile {
   }
 }
 
-/** Throws a usage problem with a line for each node, or other field, that does not belong to the rest of the file. */
+/** Throws a usage problem with a line for each node, or other field, that does not match the rest of the file. */
 export function requireWhole(name: string, { faults, faultCount }: CheckedTreeFile): void {
   if (faultCount > 0) throw inputProblem(inFile(name, faults, faultCount))
 }

@@ -6,7 +6,7 @@ import { rememberHere } from '../signing/remembered.ts'
 import { failure } from '../ui/problem.ts'
 import type { RootedList } from './built-record.ts'
 
-/** Returns the stored record; throws a failure where the server computed another root. */
+/** Returns the stored record; throws a failure if the server computed another root. */
 export async function storeTree(
   { client, ui }: Session,
   tree: RootedList,

@@ -4,7 +4,7 @@ import type { Session } from '../cli/session.ts'
 
 const ENTRIES_PER_PAGE = '100'
 
-/** Reads every wallet and its amounts of the tree, in leaf order. */
+/** Reads every wallet of the tree with its amounts, in leaf order. */
 export async function fetchStoredList({ client, ui }: Session, id: string, leafCount: number): Promise<EntryList> {
   const bar = ui.progress(`Reading ${id}`)
   const entries: ListEntry[] = []

@@ -1,4 +1,4 @@
-/** `svc merkle verify --tree`: whether leaves, proofs, sums and root of a tree's file belong together. */
+/** `svc merkle verify --tree`: whether leaves, proofs, sums and root of a tree's file match. */
 import { listHash, totalAmount, totalLocked } from '../../src/merkle/entry-list.ts'
 import { issueLine } from '../../src/merkle/errors.ts'
 import { toHex } from '../../src/merkle/tree.ts'
@@ -48,7 +48,7 @@ export function requireRoot(name: string, { root }: TreeFile, expected: string |
   })
 }
 
-/** What a tree's file comes to: the root is that of its leaves in their order. */
+/** The result for a tree's file; its root is that of its leaves in their order. */
 export function treeFileRecord({ format, list }: TreeFile, { tree }: CheckedTreeFile) {
   return {
     format,

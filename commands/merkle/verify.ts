@@ -24,7 +24,7 @@ export const verifyTree = verb({
   calls: [paths.merkleTrees.get, paths.merkleTrees.entries],
   args: { file: text('The CSV, or - for standard input') },
   flags: {
-    tree: text("A tree's file, of `svc merkle build --out`, the Jito distributor or Streamflow, in place of FILE", {
+    tree: text("A tree's file, of `svc merkle build --out`, the Jito distributor or Streamflow, instead of FILE", {
       placeholder: 'FILE',
     }),
     root: text('The root, hex with or without 0x', { placeholder: 'HEX' }),
@@ -88,7 +88,7 @@ async function verifyList(file: string, against: Against, csv: CsvChoices, sessi
     notes: [
       other === null
         ? 'Amounts, --decimals, --duplicates and the order of rows all change the root; --id of the stored tree, or `svc merkle diff` with another list, shows what differs.'
-        : `Read ${other} it has that root.`,
+        : `When read ${other}, it has that root.`,
     ],
     exitCode: EXIT.failed,
   }
@@ -103,17 +103,17 @@ function whereLines(comparison: ListComparison): string[] {
   const lines = rows.slice(0, SHOWN).map(([sign, wallet, before, after]) => {
     const amounts =
       before === null
-        ? `has ${after}, stored it is not`
+        ? `has ${after}, not in the stored list`
         : after === null
           ? `stored with ${before}, not in the file`
-          : `has ${after}, stored it has ${before}`
+          : `has ${after}, in the stored list ${before}`
     return `  ${sign} ${wallet}  ${amounts}`
   })
   return [
     `Against the stored list: ${added.length} more, ${removed.length} missing, ${changed.length} with another amount.`,
     ...lines,
     ...(rows.length > SHOWN ? [`  … and ${rows.length - SHOWN} more`] : []),
-    ...(reordered ? ['The wallets in both stand in another order, which changes the root too.'] : []),
+    ...(reordered ? ['The wallets in both have another order, which changes the root too.'] : []),
   ]
 }
 

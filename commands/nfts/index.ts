@@ -19,7 +19,7 @@ export const nftsNoun: Noun = {
     mint: verb({
       about: 'Mint an NFT into a collection, or one for every row of a CSV',
       details:
-        'Your keypair must have the update authority of the collection, or be its delegate, unless the platform wallet signs for it. The columns of the CSV are name, uri and, where it has one, owner. It keeps a journal beside the CSV: run the same command again after an interruption, and every row is minted once.',
+        'Your keypair must have the update authority of the collection, or be its delegate, unless the platform wallet signs for it. The columns of the CSV are name, uri and optionally owner. A journal is kept beside the CSV: run the same command again after an interruption, and every row is minted once.',
       calls: [paths.nfts.create, paths.collections.get, paths.accounts.batchFetch, ...[simulate, submit, get]],
       flags: {
         collection: required(text('Collection to mint into', { placeholder: 'ADDRESS' })),
@@ -75,7 +75,7 @@ export const nftsNoun: Noun = {
     }),
     burn: verb({
       about: 'Burn an NFT of yours, for good',
-      details: 'Its rent comes back to you. What is staked has to be released first.',
+      details: 'Its rent returns to you. A staked NFT must be released first.',
       calls: [paths.nfts.burn, paths.nfts.get, simulate, submit, get],
       args: { asset: required(text('Address of the asset')) },
       flags: { platform_id: PLATFORM_ID, ...SIGNING },

@@ -23,7 +23,7 @@ const MOST_FAULTS = 100
 
 /**
  * The rows with their state on chain; those that `before` has as minted are not requested again. Throws a usage problem
- * if a row that was begun has been changed or removed, because it would be minted again as another asset.
+ * if a row that was started has been changed or removed, because it would be minted again as another asset.
  */
 export async function planMints(
   session: Session,
@@ -57,7 +57,7 @@ async function refuseGone(session: Session, journal: MintJournal, rows: readonly
     const more = others.length === 0 ? '' : `, and ${others.length} more`
     throw usage(`"${one.name}" was minted (${one.asset}${more}), and the CSV has no such row any more`, {
       param: '--from',
-      next: `put the row back as it was; rows may be added. ${journal.file} knows them all. To mint a list as a new one, name another --journal`,
+      next: `put the row back as it was; rows may be added. They are all in ${journal.file}. To mint a list as a new one, name another --journal`,
     })
   }
   const now = session.clock.now()
@@ -88,15 +88,15 @@ export async function refuseOwners(
       const account = accounts[i] ?? null
       const kind = account && { ...account, hasData: account.space > 0 }
       const reason = recipientFault(owner, kind, { allowsPrograms: allow_programs })
-      if (reason !== null) lines.push(`${file}:${line}: the owner ${owner} is no wallet (${reason})`)
+      if (reason !== null) lines.push(`${file}:${line}: the owner ${owner} is not a wallet (${reason})`)
     }
   }
   if (lines.length === 0) return
-  const count = `${lines.length} of ${owned.length} owners are no wallets`
+  const count = `${lines.length} of ${owned.length} owners are not wallets`
   throw usage(`${lines[0]}; ${count}`, {
     param: '--from',
     lines: [...lines.slice(0, MOST_FAULTS), count],
-    next: 'name the owners of token accounts instead; where a vault of a program is meant, add --allow-programs',
+    next: 'name the owners of token accounts instead; if a vault of a program is meant, add --allow-programs',
   })
 }
 

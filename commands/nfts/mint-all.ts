@@ -60,7 +60,7 @@ export async function mintAll(session: Session, flags: SigningFlags, list: MintL
   })
 }
 
-/** Throws a usage problem where the payer may not mint into the collection; checked before anything is written. */
+/** Throws a usage problem if the payer may not mint into the collection; checked before anything is written. */
 async function requireAuthority({ client }: Session, address: string, payer: string) {
   const collection = (await client.collections.get({ address })).data
   const { update_authority, update_delegates, cosigned } = collection
@@ -71,7 +71,7 @@ async function requireAuthority({ client }: Session, address: string, payer: str
   })
 }
 
-/** Shows the cost of one mint, measured by simulating the first, and of all; false where that simulation failed. */
+/** Shows the cost of one mint, measured by simulating the first, and of all; false if that simulation failed. */
 async function previewMints(
   session: Session,
   question: string,
@@ -92,12 +92,12 @@ async function previewMints(
     previewLine('cluster', cluster ?? 'only the API knows'),
     previewLine('signer', payer),
     previewLine('checked', `here, each before it is signed: ${demand.says}`),
-    previewLine('rows', `${rows.length}, of which ${rows.length - open.length} are there already`),
+    previewLine('rows', `${rows.length}, of which ${rows.length - open.length} are minted already`),
     previewLine(
       'cost',
       cost === null
         ? 'not known'
-        : `${solOf(cost)} SOL for the next, ${solOf(cost * BigInt(open.length))} SOL or so in all`,
+        : `${solOf(cost)} SOL for the next, about ${solOf(cost * BigInt(open.length))} SOL in all`,
     ),
     previewLine('journal', journal.file),
     ...(fault === null ? [] : failureLines(simulation, fault)),

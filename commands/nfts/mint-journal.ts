@@ -7,7 +7,7 @@ import type { NftRow } from './rows.ts'
 export type MintTerms = {
   collection: string
   payer: string
-  /** The cluster's label; null where only the API knows it. */
+  /** The cluster's label; null if only the API knows it. */
   cluster: string | null
 }
 

@@ -63,7 +63,7 @@ export const mintOpen = (
   })
 }
 
-/** The key of its asset ensures that a row is minted once, so it is tried again and its bytes are not kept. */
+/** The key of its asset ensures that a row is minted once, so it is tried again and its bytes are not stored. */
 async function mintOnce(
   session: Session,
   { keypair, wait, ...flags }: SigningFlags,

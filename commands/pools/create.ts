@@ -22,7 +22,7 @@ const { submit, get, simulate } = paths.transactions
 export const create = verb({
   about: 'Launch a token with its pool',
   details:
-    'Your keypair is the creator, pays and makes the first buy. Several transactions are sent as a bundle, or one after another, each confirmed before the next; it ends when the pool is live. With --rehearse nothing is sent: the launch, a buyer who fills the curve, the migration and all claims are run on a copy of the cluster, and the books of everybody printed. With --from many are launched, each once: the same command again goes on where it stopped.',
+    'Your keypair is the creator, pays and makes the first buy. Several transactions are sent as a bundle, or one after another, each confirmed before the next. The command ends when the pool is live. With --rehearse nothing is sent: the launch, a buyer who fills the curve, the migration and all claims run on a copy of the cluster, and what each party paid and received is printed. --from launches a list: run the same command again after any interruption, and no token is launched twice.',
   calls: [
     paths.pools.create,
     paths.pools.rehearse,
@@ -80,7 +80,7 @@ async function launchPool(input: CreateFlags, session: Session): Promise<Command
       }),
     secretKeys: secretKeysOf,
     recovery: ({ pool }) =>
-      `\`svc pools verify ${pool.address}\` tells whether it is live; if it is not, launch it anew once \`svc tx get\` calls those that were sent failed`,
+      `\`svc pools verify ${pool.address}\` shows whether it is live; if not, launch it again once \`svc tx get\` shows that the sent transactions failed`,
     async show(data, confirmed) {
       if (confirmed === null) return { ...launchFields(data.pool, data), ...(await presetName(session, input)) }
       return liveFields(
@@ -145,7 +145,7 @@ function liquidityOf({ lock_liquidity, platform_position_percentage: percentage 
   return { lock_liquidity, ...(percentage ? { platform_position_percentage: percentage } : {}) }
 }
 
-/** The name of the requested curve, else of the default one, where that can be read. */
+/** The name of the requested curve, or of the default one if that can be read. */
 async function presetName({ client }: Session, { preset }: CreateFlags): Promise<{ preset?: string }> {
   if (preset !== undefined) return { preset }
   // The launch may be confirmed already, so a failure to read a displayed name must not make it look failed.

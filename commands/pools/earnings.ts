@@ -13,7 +13,7 @@ const SHORT_MINT = 6
 export const earnings = verb({
   about: 'Read what a pool has earned for partner, creator and protocol',
   details:
-    'Before and after the migration, whichever of the two addresses is given. `svc fees claim` claims each kind. A dash is an amount that the chain does not tell.',
+    'Shows earnings before and after the migration; either of the two addresses works. `svc fees claim` claims each kind. A dash is an amount that the chain does not show.',
   calls: [paths.pools.earnings],
   args: { address: required(text('Address of the pool')) },
   examples: [
@@ -25,7 +25,7 @@ export const earnings = verb({
     const rows = earningRows(data)
     const isUnknown = rows.some(({ cells }) => cells.includes(null))
     const notes = [
-      ...(isUnknown ? ['-: the chain does not tell it.'] : []),
+      ...(isUnknown ? ['-: the chain does not show it.'] : []),
       ...(isUnknown && data.trading_fees !== null ? [togetherNote(data, data.trading_fees.quote)] : []),
       ...(data.positions_complete ? [] : ['A wallet holds so many NFTs that not all of its positions were found.']),
     ]
@@ -46,7 +46,7 @@ export const earnings = verb({
   },
 })
 
-/** The counters that partner and creator share say what both have had. */
+/** The counters that partner and creator share show the amounts of both. */
 function togetherNote({ quote_mint, quote_decimals }: PoolEarnings, quote: EarnedAmountsRecord): string {
   const of = (amount: string | null) => wholeOf(amount, quote_decimals)
   return `dbc of partner and creator together, in ${quoteName(quote_mint)}: ${of(quote.accrued)} accrued, ${of(quote.claimable)} claimable, ${of(quote.claimed)} claimed.`
@@ -57,7 +57,7 @@ interface EarningRow {
   decimals: number
 }
 
-/** One row for each token of each source; a token of which a source has nothing is left out beside one that it has. */
+/** One row for each token of each source; a token without any amount is left out if the source has another. */
 function earningRows(earned: PoolEarnings): EarningRow[] {
   const { base_symbol, base_mint, quote_mint, quote_decimals, base_decimals, parties } = earned
   const tokens = {

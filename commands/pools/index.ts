@@ -53,7 +53,7 @@ export const poolsNoun: Noun = {
     }),
     get: verb({
       about: 'Read one pool',
-      details: 'Also one that is on chain and was not launched here.',
+      details: 'Also reads a pool on chain that was not launched here.',
       calls: [paths.pools.get],
       args: POOL_ADDRESS,
       flags: { svg: SVG },

@@ -15,7 +15,7 @@ import type { CreateFlags } from './launch-flags.ts'
 /** The body of a launch, without its creator. Throws a usage problem that names the flag. */
 export async function poolBody(input: CreateFlags) {
   const { name, symbol, image, type, preset, buy, description, website, twitter, telegram, unlocked_liquidity } = input
-  // Both are asked for where there is no list.
+  // Without a list they are prompted for.
   if (name === undefined || symbol === undefined || image === undefined)
     throw usage('missing --name, --symbol or --image')
   if (unlocked_liquidity && type !== 'damm_v2') {
@@ -44,8 +44,8 @@ export async function poolBody(input: CreateFlags) {
 export type PoolBody = Awaited<ReturnType<typeof poolBody>>
 
 /**
- * The API takes SOL, or whole tokens of the quote, as a number; an amount that a number cannot hold is refused rather than
- * rounded.
+ * The API takes SOL, or whole tokens of the quote, as a number; an amount that does not fit exactly is refused rather
+ * than rounded.
  */
 export function solNumber(sol: string, shown: string): number {
   const lamports = rawUnits(sol, LAMPORT_DECIMALS, shown)
@@ -56,7 +56,7 @@ export function solNumber(sol: string, shown: string): number {
   return amount
 }
 
-/** What the answer alone tells of a launch. */
+/** What only the answer says about a launch. */
 export interface LaunchAnswer {
   pool: string
   mint: string
@@ -71,7 +71,7 @@ export const launchAnswer = ({ pool, platform_position_percentage: percentage }:
   platformPercentage: percentage ?? 0,
 })
 
-/** What the user allows of a preset, whose terms are the API's word. */
+/** What the user allows a preset to cost and to contain, because its terms come from the API. */
 export type LaunchBounds = Pick<CreateFlags, 'quote' | 'max_creation_fee' | 'max_platform_percentage' | 'shared_config'>
 
 const MOST_PLATFORM_PERCENTAGE = 50
@@ -79,7 +79,7 @@ const MOST_PLATFORM_PERCENTAGE = 50
 export const mostCreationFee = ({ max_creation_fee: most }: Pick<LaunchBounds, 'max_creation_fee'>): bigint =>
   most === undefined ? MOST_LAMPORTS : rawUnits(most, LAMPORT_DECIMALS, '--max-creation-fee')
 
-/** SOL, unless the user named another token, or a person reads which one it is. */
+/** Refuses any quote but SOL, unless the user named it or a person reads it. */
 export function requireQuote(
   of: Signing,
   { quote = WRAPPED_SOL }: Pick<LaunchBounds, 'quote'>,
@@ -105,7 +105,7 @@ export async function launchDemand(
     body: Omit<PoolBody, 'image'>
     bounds: LaunchBounds
     answer: LaunchAnswer
-    /** Whether its config may have landed already; it was checked with the others before that. */
+    /** Whether its config may have landed already; then an earlier run has checked it. */
     isBegun?: boolean
   },
 ): Promise<Demand> {
@@ -133,7 +133,7 @@ export async function launchDemand(
   return DEMANDS['pools create'](of, { ...asked, ...answer })
 }
 
-/** The keys that a launch's answer has for its signers beside the creator. */
+/** The keys in a launch's answer, for its signers besides the creator. */
 export const secretKeysOf = ({ required_signers: keys }: Pick<PoolCreated, 'required_signers'>): number[][] => [
   keys.base_mint_secret_key,
   keys.config_secret_key,

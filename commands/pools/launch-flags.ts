@@ -21,7 +21,7 @@ export const createFlags = {
       fallback: '0',
     }),
   ),
-  quote: text('Mint of the quote, where it is another token than SOL', { placeholder: 'MINT' }),
+  quote: text('Mint of the quote, if it is not SOL', { placeholder: 'MINT' }),
   max_creation_fee: text('Most SOL that the preset may take as pool creation fee (default 0.1)', {
     placeholder: 'SOL',
   }),
@@ -35,7 +35,7 @@ export const createFlags = {
   twitter: text('Profile on X', URL_VALUE),
   telegram: text('Group or channel on Telegram', URL_VALUE),
   allow_programs: ALLOW_PROGRAMS,
-  bundle: toggle('Send the transactions as a bundle; so is done by itself where relay-url is set'),
+  bundle: toggle('Send the transactions as a bundle (the default if relay-url is set)'),
   signed: toggle('The platform wallet creates it and signs, instead of your keypair'),
   idempotency_key: text('With --signed: repeat under this key what an earlier run began', { placeholder: 'KEY' }),
   creator: text('Wallet that signs elsewhere and launches it; with --build-only', WALLET_ADDRESS),
@@ -44,7 +44,7 @@ export const createFlags = {
   rehearse: toggle('Run it and all that follows on a copy of the cluster, and send nothing'),
   ...SIGNING,
   payer: text(
-    'Sponsor: pays rent and fees and signs beside the creator, who pays the first buy; with --build-only',
+    'Sponsor: pays rent and fees and signs together with the creator, who pays the first buy; with --build-only',
     WALLET_ADDRESS,
   ),
 }

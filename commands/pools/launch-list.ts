@@ -111,14 +111,14 @@ function refuseBesideList(input: CreateFlags): void {
 
 const entryOf = (journal: LaunchListJournal, { symbol }: { symbol: string }) => journal.entries.get(symbol) ?? null
 
-/** The rows with what the journal knows. Throws a usage problem for a row that was begun and is another by now. */
+/** The rows with what the journal knows. Throws a usage problem for a row that was started and has changed. */
 function plannedRows(list: LaunchList, journal: LaunchListJournal): PlannedRow[] {
   const listed = new Set(list.rows.map(({ symbol }) => symbol))
   const [gone] = [...journal.entries].find(([symbol, { isLive }]) => !isLive && !listed.has(symbol)) ?? []
   if (gone !== undefined) {
-    throw usage(`${gone} was begun in an earlier run, is not launched yet, and is not in the list any more`, {
+    throw usage(`${gone} was started in an earlier run, is not launched yet, and is no longer in the list`, {
       param: '--from',
-      next: 'put the row back as it was; its launch may land until then',
+      next: 'put the row back as it was; its launch may still land',
     })
   }
   const rows = list.rows.map((row): PlannedRow => {
@@ -127,7 +127,7 @@ function plannedRows(list: LaunchList, journal: LaunchListJournal): PlannedRow[]
   })
   const faults = rows.flatMap(({ row, entry }) => {
     if (entry === null || entry.sha256 === row.sha256) return []
-    const message = `${row.fields.symbol} was begun with another row (${entry.pool}): put the row and its image back as they were`
+    const message = `${row.fields.symbol} was started with another row (${entry.pool}): put the row and its image back as they were`
     return [{ row, field: 'symbol', message }]
   })
   if (faults.length > 0) throw list.problem(faults)

@@ -19,7 +19,7 @@ export interface RowRun {
   flags: SigningFlags & LaunchBounds
 }
 
-/** Returns the entry of a pool that is live. Throws the failure of its transaction, which the next run makes anew. */
+/** Returns the entry of a live pool. Throws the failure of its transaction; the next run makes it again. */
 export async function launchRow(session: Session, run: RowRun, row: LaunchRow): Promise<LaunchedEntry> {
   const { journal, flags } = run
   const known = journal.entries.get(row.symbol)
@@ -51,7 +51,7 @@ export async function launchRow(session: Session, run: RowRun, row: LaunchRow): 
     },
     async end(signed, isNew) {
       const { landed, ...end } = await endOfSeries(session, signed, entry, isNew)
-      // What has failed or expired cannot be confirmed any more, so it is signed anew.
+      // A failed or expired transaction can no longer be confirmed, so it is signed again.
       if (end.kind !== 'confirmed') keep(unsigned(entry, landed))
       return end
     },
@@ -93,7 +93,7 @@ export function rowDemand(
   { isBegun = false } = {},
 ): Promise<Demand> {
   const answer = { pool, mint, quoteMint, platformPercentage }
-  // Nobody reads about each row of a list.
+  // Nobody reads a note for each row of a list.
   const of = signingFor(session, payer, { isRead: flags.dry_run })
   return launchDemand(session, of, { creator: payer, body: row.fields, bounds: flags, answer, isBegun })
 }

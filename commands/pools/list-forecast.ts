@@ -55,12 +55,15 @@ export interface ListCost {
   text: string
   /** What the first buys spend, of each quote. */
   buys: readonly string[]
-  /** Null where it could not be rehearsed. */
+  /** Null if it could not be rehearsed. */
   lamports: bigint | null
   held: bigint
 }
 
-/** Of rows that cost the same but for their buys one is rehearsed, for fees and rent; the first buys are the list's. */
+/**
+ * Rows that differ only in their buys cost the same fees and rent, so one of them is rehearsed. The list has the first
+ * buys.
+ */
 export async function costOf(session: Session, input: CreateFlags, { payer, rows }: OpenRows): Promise<ListCost> {
   const fresh = rows.flatMap(({ row, entry }) => (entry === null ? [row] : []))
   const held = await session.client.accounts.get({ address: payer }).then(
@@ -68,7 +71,7 @@ export async function costOf(session: Session, input: CreateFlags, { payer, rows
     () => 0n,
   )
   if (fresh.length === 0) {
-    return { text: 'paid for the most part: all of them were begun', buys: [], lamports: 0n, held }
+    return { text: 'mostly paid already: all launches were started', buys: [], lamports: 0n, held }
   }
   const each: bigint[] = []
   const buys = new Map([[WRAPPED_SOL, 0n]])
@@ -92,7 +95,7 @@ export async function costOf(session: Session, input: CreateFlags, { payer, rows
   return { ...costText(each, buys), held }
 }
 
-/** Rows of one type, preset and liquidity, with a first buy or without: the buy needs a token account more. */
+/** Rows of one type, preset and liquidity, with or without a first buy: the buy needs one more token account. */
 function likeRows(rows: readonly LaunchRow[]): [LaunchRow, ...LaunchRow[]][] {
   const groups = new Map<string, [LaunchRow, ...LaunchRow[]]>()
   for (const row of rows) {
@@ -122,7 +125,7 @@ function costText(each: readonly bigint[], buys: ReadonlyMap<string, bigint>) {
   const range = least === most ? solOf(least) : `${solOf(least)} to ${solOf(most)}`
   const spent = [...buys].filter(([, sum]) => sum > 0n)
   return {
-    text: `${range} SOL a launch, ${solOf(lamports)} SOL or so in all`,
+    text: `${range} SOL a launch, about ${solOf(lamports)} SOL in all`,
     buys: spent.map(
       ([mint, sum]) => `${decimalOf(sum, LAMPORT_DECIMALS)} ${mint === WRAPPED_SOL ? 'SOL' : `of ${mint}`}`,
     ),
@@ -130,11 +133,13 @@ function costText(each: readonly bigint[], buys: ReadonlyMap<string, bigint>) {
   }
 }
 
-/** The first buy in billionths of its quote, which are lamports where that is SOL: an amount has nine digits at most. */
+/**
+ * The first buy in billionths of its quote (lamports of SOL), because an amount has at most nine decimals.
+ */
 const buyOf = ({ fields }: LaunchRow) =>
   rawUnits((fields.buy_amount ?? 0).toFixed(LAMPORT_DECIMALS), LAMPORT_DECIMALS, 'the buy')
 
-/** Rehearses each open row as the only one; the balance that it begins with is that of now. */
+/** Rehearses each open row by itself, starting with the present balance. */
 export async function rehearseAll(
   session: Session,
   input: CreateFlags,
@@ -144,7 +149,7 @@ export async function rehearseAll(
   const done: { row: PlannedRow['row']; report: PoolRehearsal }[] = []
   const faults: { row: PlannedRow['row']; field: string | undefined; message: string }[] = []
   for (const [i, { row, entry }] of rows.entries()) {
-    // What was begun has its ticker, and is paid for in part.
+    // A started row has its ticker already, and is paid in part.
     if (entry !== null) continue
     const body = { ...(await bodyOfRow(row)), creator: payer }
     try {

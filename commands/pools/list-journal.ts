@@ -1,4 +1,4 @@
-/** The journal of `svc pools create --from`: what each launch was built as and signed, on disk before anything is sent. */
+/** The journal of `svc pools create --from`: what was built and signed for each launch, stored before anything is sent. */
 import type { PoolCreated } from '../../src/api/pools.ts'
 import { type JournalKind, ListJournal } from '../lists/journal.ts'
 import type { CompleteTransaction } from '../signing/signatures.ts'
@@ -6,11 +6,11 @@ import type { CompleteTransaction } from '../signing/signatures.ts'
 /** The payer and cluster of a list, the same in every run. */
 export type ListTerms = {
   payer: string
-  /** The cluster's label; null where only the API knows it. */
+  /** The cluster's label; null if only the API knows it. */
   cluster: string | null
 }
 
-/** A launch that was begun; its pool never changes, so that it exists once at most. */
+/** A launch that was started; its pool never changes, so it can exist only once. */
 export interface LaunchedEntry {
   /** SHA-256 of the row in hex. */
   sha256: string
@@ -18,9 +18,9 @@ export interface LaunchedEntry {
   mint: string
   quoteMint: string
   platformPercentage: number
-  /** Whether the pool was seen on chain; nothing else is kept then. */
+  /** Whether the pool was seen on chain; then nothing else is stored. */
   isLive: boolean
-  /** What is not known to be confirmed, without the keypair's signature. */
+  /** The transactions that are not known to be confirmed, without the keypair's signature. */
   built: Pick<PoolCreated, 'transactions' | 'generated_keys' | 'last_valid_block_height' | 'tracked_resource'> | null
   /** The same, signed; null until then. */
   signed: CompleteTransaction[] | null

@@ -3,7 +3,7 @@ import type { PlacedRow, PlacedValue } from '../lists/csv.ts'
 
 export type PlacedObject = Pick<PlacedRow, 'fields' | 'offset'>
 
-/** What is wrong with the text, at a byte of it. */
+/** What is wrong with the text, and at which byte. */
 export class JsonFault extends Error {
   readonly offset: number
 
@@ -46,11 +46,11 @@ export function readPlacedList(bytes: Uint8Array): PlacedObject[] {
     if (start === '{' || start === '[') throw fault(at, `${what} must be a text, a number, true or false`)
     VALUE.lastIndex = at
     const found = VALUE.exec(text)?.[0]
-    if (found === undefined) throw fault(at, `${what} is no JSON`)
+    if (found === undefined) throw fault(at, `${what} is not JSON`)
     at += found.length
     return JSON.parse(found)
   }
-  /** Calls `item` for each of what stands between commas, up to the closing mark. */
+  /** Calls `item` for each element between commas, up to the closing mark. */
   const each = (close: string, item: () => void) => {
     if (skip() === close) {
       at++
@@ -74,7 +74,7 @@ export function readPlacedList(bytes: Uint8Array): PlacedObject[] {
       const place = at
       const name = value('the name of a field')
       if (typeof name !== 'string') throw fault(place, 'the name of a field must be a text')
-      if (row.fields.has(name)) throw fault(place, `the field ${name} stands twice`)
+      if (row.fields.has(name)) throw fault(place, `the field ${name} appears twice`)
       expect(':', `the ":" after ${name}`)
       skip()
       const offset = at

@@ -28,9 +28,9 @@ const NEEDED_COLUMNS: readonly ListColumn[] = ['name', 'symbol', 'image']
 const CSV_COLUMNS = { all: Object.keys(LIST_COLUMNS), needed: NEEDED_COLUMNS }
 const MAX_LAUNCHES = 500
 const MAX_LIST_BYTES = 4 * 1024 * 1024
-/** Bytes of an image; with the rest of its body in base64 it fits into a request. */
+/** Most bytes of an image; in base64 and with the rest of its body it fits into a request. */
 const MAX_IMAGE_BYTES = 11 * 1024 * 1024
-/** A body of the least image, for the checks of everything else. */
+/** A body with the smallest image, to check everything else. */
 const CHECKED_WITH = { creator: WRAPPED_SOL, image: 'AAAA' }
 
 export interface LaunchRow {
@@ -41,7 +41,7 @@ export interface LaunchRow {
   fields: Omit<PoolBody, 'image'>
   /** Path of the image, below the folder of the list. */
   image: string
-  /** SHA-256 of the fields and the image, in hex: another launch under the same symbol has another. */
+  /** SHA-256 of the fields and the image, in hex: a changed launch of the same symbol has another hash. */
   sha256: string
   /** Offset of the cell that a field of the request came from. */
   offsetOf(field: string | undefined): number
@@ -121,7 +121,7 @@ async function launchRows(file: string, placed: readonly PlacedObject[], faults:
     const issues = pools.create.body?.safeParse({ ...CHECKED_WITH, ...body }).error?.issues ?? []
     for (const { path, message } of issues) refuse(String(path[0] ?? ''), `the ${columnOf(path[0])} ${message}`)
     const symbol = String(body.symbol).toUpperCase()
-    if (symbols.has(symbol)) refuse('symbol', `the symbol ${symbol} stands twice, and a ticker is taken once`)
+    if (symbols.has(symbol)) refuse('symbol', `the symbol ${symbol} appears twice, and a ticker can be taken only once`)
     symbols.set(symbol, offset)
     const image = await imageBelow(folder, fields.get('image'), (message) => refuse('image', message))
     if (faults.length > before || image === null) continue
@@ -156,7 +156,7 @@ function bodyOf(fields: PlacedObject['fields'], refuse: (field: string, message:
   return body
 }
 
-/** Reads the image of a row; a list that came from elsewhere reaches no file outside of its folder. */
+/** Reads the image of a row. The list may come from a stranger, so it reads no file outside its folder. */
 async function imageBelow(
   folder: string,
   given: PlacedValue | undefined,
@@ -173,7 +173,7 @@ async function imageBelow(
       refuse('the image is not below the folder of the list')
       return null
     }
-    if (!(await stat(path)).isFile()) refuse('the image is no file')
+    if (!(await stat(path)).isFile()) refuse('the image is not a file')
     else if (size === 0) refuse('the image is empty: it is PNG, JPEG, GIF or WebP')
     else if (size > MAX_IMAGE_BYTES) refuse(`the image has ${size} bytes, and may have ${MAX_IMAGE_BYTES}`)
     else return { path, bytes: await readBytes(path) }
@@ -183,7 +183,7 @@ async function imageBelow(
   return null
 }
 
-/** The whole body of a row, with its image as it is now. Throws a usage problem where that has changed. */
+/** The whole body of a row, with its image as it is now. Throws a usage problem if that has changed. */
 export async function bodyOfRow({ fields, image, sha256 }: LaunchRow): Promise<PoolBody> {
   const bytes = await readBytes(image)
   if (createHash('sha256').update(JSON.stringify(fields)).update(bytes).digest('hex') !== sha256) {

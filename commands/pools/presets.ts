@@ -22,7 +22,7 @@ const columns = [
 export const presets = verb({
   about: 'List the curves that pools can be launched with',
   details:
-    'Caps, prices and the threshold that fills the curve are in SOL, or in the quote that stands beside the name; the supply is in whole tokens.',
+    'Caps, prices and the threshold that fills the curve are in SOL, or in the quote that is shown beside the name; the supply is in whole tokens.',
   calls: [paths.pools.presets],
   flags: { curve: toggle('Draw them') },
   examples: ['svc pools presets', 'svc pools presets --curve'],
@@ -31,7 +31,7 @@ export const presets = verb({
     const rows = { columns, rows: data.map(presetRow) }
     const { name = '' } = data.find(({ is_default }) => is_default) ?? {}
     const notes = [
-      `Without --preset, \`svc pools create\` takes ${name}; the file \`pools.presets\` names adds others.`,
+      `Without --preset, \`svc pools create\` uses ${name}; the file in the setting \`pools.presets\` adds others.`,
     ]
     if (curve) return { data, rows, text: data.map(drawnPreset).join('\n\n'), notes }
     const table = { columns: ['name', 'supply', 'cap', 'threshold', 'price', 'fee'], rows: data.map(presetCells) }

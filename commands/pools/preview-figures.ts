@@ -135,7 +135,7 @@ function shares({ positions, liquidity }: NonNullable<PoolPreview['migration']>,
 function validationLines({ status, by, reason }: PoolPreview['validation']): string[] {
   const where = by === 'node' ? 'at the RPC node' : 'in memory'
   const why = reason === null ? [] : [`  ${reason}`]
-  if (status === 'accepted') return [`The program takes this preset (run ${where}).`]
+  if (status === 'accepted') return [`The program accepts this preset (run ${where}).`]
   if (status === 'refused') return [`The program REFUSES this preset (run ${where}):`, ...why]
-  return ['The program could not be asked; `svc localnet pull` fills the cache:', ...why]
+  return ['The program could not be run; `svc localnet pull` fills the cache:', ...why]
 }

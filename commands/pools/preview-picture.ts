@@ -10,7 +10,7 @@ const PRICE = { top: 60, bottom: 290 }
 const SHARES = { top: 350, bottom: 470 }
 const INK = '#222'
 const FAINT = '#bbb'
-/** In the order in which the shares lie on each other. */
+/** In the order in which the shares are stacked. */
 const PARTIES = [
   ['creator', '#2a9d8f'],
   ['partner', '#e9a23b'],
@@ -22,7 +22,7 @@ interface Place {
   y: number
 }
 
-/** The same preview makes the same bytes. Nothing is fetched to show it: texts are in the reader's own font. */
+/** The same preview makes the same bytes. Showing it fetches nothing: text uses a font of the reader's machine. */
 export function previewSvg(preview: PoolPreview): string {
   const unit = quoteName(preview)
   const { points, quote_decimals: digits } = preview

@@ -14,13 +14,13 @@ import { previewSvg } from './preview-picture.ts'
 export const preview = verb({
   about: 'Preview a launch: price, fees and shares along the curve, the migration, and what it costs',
   details:
-    'Equal to what the program then does, to the raw unit, when the first buy is in the transaction that makes the pool and the others buy from point to point, --after seconds later. The columns creator and partner are their shares of the trading fees so far; +2 % is what a buy pays to raise the price by that much.',
+    'Exact to the raw unit, if the first buy is in the transaction that makes the pool and the others buy from point to point, --after seconds later. The columns creator and partner show their shares of the trading fees so far; +2 % is what a buy must pay to raise the price by that much.',
   calls: [paths.pools.preview, paths.pools.presets],
   flags: {
     preset: text('Curve, see `svc pools presets`', { placeholder: 'NAME' }),
     buy: text("SOL, or whole tokens of the quote, of the creator's first buy", { placeholder: 'SOL' }),
-    points: integer('Steps in which the curve is filled, 1 to 100; 20 when left out'),
-    after: integer('Seconds after the opening at which the others buy; 0 when left out', { placeholder: 'SECONDS' }),
+    points: integer('Steps in which the curve is filled, 1 to 100 (default 20)'),
+    after: integer('Seconds after the opening at which the others buy (default 0)', { placeholder: 'SECONDS' }),
     svg: SVG,
   },
   examples: [

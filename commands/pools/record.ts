@@ -8,7 +8,7 @@ import { curveDrawing } from './curve-drawing.ts'
 import { percentOf, poolState } from './state.ts'
 import { poolSummary } from './verify.ts'
 
-/** A launch curve is drawn below its record, and written as a picture where `svg` names a file. */
+/** A launch curve is drawn below its record, and written as a picture if `svg` names a file. */
 export function poolOutcome(pool: Pool, svg?: string): CommandOutcome {
   const { quote_mint, created_at, metadata, curve_progress } = pool
   const progress = curve_progress === null ? {} : { curve_progress: percentOf(curve_progress) }

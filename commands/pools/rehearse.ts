@@ -16,7 +16,7 @@ import type { CreateFlags } from './launch-flags.ts'
 const STEP_COLUMNS = ['step', 'status', 'bytes', 'units', 'fee'] as const
 const BOOK_COLUMNS = ['party', 'address', 'sol', 'quote', 'base'] as const
 
-/** Throws a usage problem for flags of what a rehearsal does not do. */
+/** Throws a usage problem for flags that a rehearsal does not use. */
 export function refuseBesideRehearsal(input: CreateFlags): void {
   for (const name of ['dry_run', 'build_only', 'bundle', 'wait', 'idempotency_key'] as const) {
     if (!input[name]) continue
@@ -92,7 +92,7 @@ function costLines({ cost, quote }: PoolRehearsal): string[] {
 
 const isSol = (mint: string) => mint === WRAPPED_SOL
 
-/** The books as columns; after each name what else that address is. */
+/** What each party paid and received, in columns; after each name the other roles of its address. */
 function bookLines({ books, quote, base, symbol }: PoolRehearsal): string[] {
   const hasQuote = !isSol(quote.mint)
   const cells = books.map(({ party, roles, sol, quote: quoted, base: tokens }) => [

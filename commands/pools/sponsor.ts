@@ -1,11 +1,11 @@
-/** Who pays for a launch where that is another than its creator. */
+/** Who pays for a launch, if that is not its creator. */
 import type { Session } from '../cli/session.ts'
 import { usage } from '../ui/problem.ts'
 import type { CreateFlags } from './launch-flags.ts'
 
 /**
- * Returns the payer where it is another than the creator, who is --creator or the owner of --keypair; alone, --payer is
- * both. Throws a usage problem where the launch would have to be signed here.
+ * Returns the payer if it is not the creator. The creator is --creator or the owner of --keypair; without them,
+ * --payer is both. Throws a usage problem if the launch would have to be signed here.
  */
 export async function sponsorOf(
   { payer, creator, keypair, build_only, dry_run }: CreateFlags,

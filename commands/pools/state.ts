@@ -6,7 +6,7 @@ export interface PoolState {
   decimals: number | null
   /** What the pool is traded against, usually SOL. */
   quote: QuoteUnit
-  /** The price of one whole token in the quote; null where the state does not contain it. */
+  /** The price of one whole token in the quote; null if the state does not contain it. */
   price: string | null
   /** Whether the trading fee is always in the quote; otherwise it is in token or quote, by the side of the trade. */
   feesInSol: boolean

@@ -16,25 +16,26 @@ import { poolState } from './state.ts'
 
 const { submit, get, simulate } = paths.transactions
 const DEFAULT_SLIPPAGE_BPS = 100
-/** No quote has more; before the pool is read, its quote is not known. */
+/** The most decimals of any quote; the quote is not known before the pool is read. */
 const MOST_DECIMALS = 18
 
 export const swap = verb({
   about: 'Buy or sell on a pool',
-  details: 'The quote stands before what the run would change; less than the minimum and the transaction fails.',
+  details:
+    'Shows what you pay and get, and what the transaction changes. The transaction fails if you would get less than the minimum.',
   calls: [paths.pools.get, paths.accounts.get, paths.pools.swap, simulate, submit, get],
   args: { address: required(text('Address of the pool')) },
   flags: {
-    buy: text('SOL to spend, or whole tokens of the quote of a pool in another', { placeholder: 'SOL' }),
+    buy: text('SOL to spend, or whole tokens of the quote if that is not SOL', { placeholder: 'SOL' }),
     sell: text('Whole tokens to sell, like 1000 or 0.5', { placeholder: 'TOKENS' }),
     slippage_bps: integer(
-      `How much less than quoted is taken, in hundredths of a percent (default ${DEFAULT_SLIPPAGE_BPS})`,
+      `How much less than quoted to accept, in hundredths of a percent (default ${DEFAULT_SLIPPAGE_BPS})`,
       {
         min: 0,
         max: 10_000,
       },
     ),
-    quote: text('Mint of the quote that --buy spends, where it is another token than SOL', { placeholder: 'MINT' }),
+    quote: text('Mint of the quote that --buy spends, if it is not SOL', { placeholder: 'MINT' }),
     ...SIGNING,
   },
   examples: [
@@ -93,7 +94,7 @@ export const swap = verb({
   },
 })
 
-/** The quote of a pool; the decimals of another token than SOL stand in its mint. */
+/** The quote of a pool; a token other than SOL has its decimals in its mint. */
 async function quoteOfPool(session: Session, mint: string): Promise<QuoteUnit> {
   const known = quoteUnitOf(mint, null)
   return known === SOL_UNIT ? known : quoteUnitOf(mint, (await mintState(session, mint)).decimals)

@@ -13,7 +13,7 @@ const { submit, get, simulate } = paths.transactions
 export const transferCreatorVerb = verb({
   about: "Hand the role of a pool's creator over",
   details:
-    'The present creator signs. What it has not claimed yet moves along: claim it before with `svc fees claim --as creator`. Vested tokens and positions of the migrated pool stay where they are.',
+    'The present creator signs. What it has not claimed yet goes to the new creator: claim it first with `svc fees claim --as creator`. Vested tokens and positions of the migrated pool stay where they are.',
   calls: [paths.pools.transferCreator, simulate, submit, get],
   args: { address: required(text('Address of the pool')) },
   flags: {

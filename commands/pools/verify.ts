@@ -11,7 +11,7 @@ const [VERIFY_PAUSE_MS, LIVE_TIMEOUT_MS] = [1_000, 60_000]
 
 export const poolVerifyVerb = verb({
   about: 'Check on chain that a pool is live',
-  details: 'A pool that is pending becomes live by it. Exit code 1 while it is not on chain.',
+  details: 'A pending pool that is on chain becomes live. Exit code 1 while it is not on chain.',
   calls: [paths.pools.verify],
   args: { address: required(text('Address of the pool')) },
   examples: [
@@ -22,8 +22,8 @@ export const poolVerifyVerb = verb({
     const { data } = await client.pools.verify({ address })
     const { verified, pool } = data
     const note = isRefused(pool)
-      ? `On chain, and failed all the same: ${TICKER_TAKEN}.`
-      : 'Not on chain: when none of its transactions lands any more, launch it anew with `svc pools create`.'
+      ? `On chain, but failed: ${TICKER_TAKEN}.`
+      : 'Not on chain: once none of its transactions can land any more, launch it again with `svc pools create`.'
     return {
       data,
       rows: {
@@ -36,7 +36,7 @@ export const poolVerifyVerb = verb({
   },
 })
 
-const TICKER_TAKEN = 'another pool has its ticker, and `svc events list --type pool.failed` tells which'
+const TICKER_TAKEN = 'another pool has its ticker, and `svc events list --type pool.failed` shows which'
 
 /** Whether a pool is on chain but failed, because another pool has its ticker. */
 const isRefused = ({ status, state }: Pool) => status === 'failed' && state !== null && state !== undefined
@@ -55,7 +55,7 @@ export async function untilLive(
         const { data } = await client.pools.verify({ address })
         if (data.verified) return data.pool
         if (isRefused(data.pool)) {
-          throw failure(`the pool ${address} landed, and failed all the same: ${TICKER_TAKEN}`, {
+          throw failure(`the pool ${address} landed, but failed: ${TICKER_TAKEN}`, {
             details: { pool_address: address, signatures },
           })
         }

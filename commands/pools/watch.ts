@@ -19,7 +19,7 @@ const FINAL_STATUSES: readonly string[] = ['migrated', 'failed']
 export const watch = verb({
   about: 'Follow a pool until it has migrated',
   details:
-    'Looks every two seconds. On a terminal the curve is drawn anew; elsewhere every change is a line on stderr. The answer is the pool as it then is.',
+    'Looks every two seconds. A terminal redraws the curve; elsewhere every change is a line on stderr. The answer is the pool at the end.',
   calls: [paths.pools.get, paths.pools.list],
   args: { address: required(text('Address of the pool')) },
   examples: [
@@ -83,7 +83,7 @@ function changeLine(
 const watchLines = (pool: Pool, line: string) =>
   progressLines(pool, { progress: pool.curve_progress ?? 0 }, drawingWidth(terminal().stderr)) ?? [line]
 
-/** Looks whose prices are kept: two minutes of them. */
+/** The number of looks whose prices are kept: two minutes of them. */
 const MOST_PRICES = 60
 
 function notePrice(prices: number[], pool: Pool): void {
@@ -92,7 +92,7 @@ function notePrice(prices: number[], pool: Pool): void {
   if (prices.length > MOST_PRICES) prices.shift()
 }
 
-/** The prices since the beginning, from the lowest to the highest of them; nothing before a second look. */
+/** The prices since the beginning, drawn from the lowest to the highest; nothing before the second look. */
 function priceLine(prices: readonly number[]): string[] {
   if (prices.length < 2 || !showsBraille()) return []
   const least = Math.min(...prices)
@@ -105,7 +105,7 @@ function poolWithoutState(pool: Pool): Omit<Pool, 'state' | 'fee_metrics'> {
   return rest
 }
 
-/** The pool in which a migrated token trades; empty where no record names that pool. */
+/** The pool in which a migrated token trades; empty if no record names that pool. */
 async function nextPool(client: Client, { status, base_mint, creator }: Pool): Promise<string[]> {
   if (status !== 'migrated') return []
   const { data } = await client.pools.list({ type: 'damm_v2', limit: '100', ...(creator === null ? {} : { creator }) })

@@ -1,4 +1,4 @@
-/** `svc tx combine`: joins the signatures that were made in different places, without asking anybody. */
+/** `svc tx combine`: joins the signatures that were made in different places, without a request. */
 import { listOf, required, verb } from '../cli/command.ts'
 import { partialOutcome } from '../signing/partial-outcome.ts'
 import { transactionsIn } from '../signing/transaction-input.ts'
@@ -8,7 +8,7 @@ import { usage } from '../ui/problem.ts'
 export const combine = verb({
   about: 'Join copies of a transaction that were signed in different places',
   details:
-    'Each file holds base64, or the JSON of a build or of `svc tx sign`. Every signature is verified; a copy of another message, or a signature that does not fit, is named.',
+    'Each file holds base64, or the JSON of a build or of `svc tx sign`. Every signature is verified; a copy of another message, or an invalid signature, is reported by name.',
   args: { file: required(listOf('Files, - for standard input')) },
   examples: [
     'svc tx combine alice.json bob.json --json > signed.json',

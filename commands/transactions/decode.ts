@@ -12,10 +12,10 @@ const OFFLINE = 'not asked for: --offline'
 export const decode = verb({
   about: 'Show what a transaction does, who has signed it, and how long it can land',
   details:
-    'Names, roles and amounts come from its bytes; the trial run and the expiry from the API, which --offline leaves alone, as on a machine that only has a key. An account of a lookup table is shown as TABLE[place]: what it is only the chain knows.',
+    'Names, roles and amounts come from its bytes; the trial run and the expiry come from the API. --offline makes no request, for example on a machine that only has a key. An account of a lookup table is shown as TABLE[place], because only the chain knows it.',
   calls: [paths.transactions.simulate, paths.service.cluster],
   args: { transaction: required(text('The transaction in base64, @FILE that holds it, or - for standard input')) },
-  flags: { offline: toggle('Ask nobody: without a trial run, and without the expiry') },
+  flags: { offline: toggle('Make no request: no trial run and no expiry') },
   examples: ['svc tx decode @transaction.txt', 'svc tx decode @built.json --offline'],
   async run({ transaction: argument, offline }, session) {
     const { transaction, last_valid_block_height: lastValid } = await readTransaction(argument)
@@ -29,7 +29,7 @@ export const decode = verb({
   },
 })
 
-/** A trial run that is not to be had is a text: what the bytes tell is told all the same. */
+/** A trial run that cannot be made becomes a text; what the bytes say is shown anyway. */
 async function tried(session: Session, transaction: string): Promise<Pick<Findings, 'trial' | 'untried'>> {
   try {
     const { data: simulation } = await session.client.transactions.simulate({ transaction })

@@ -24,23 +24,26 @@ export const transactionsNoun: Noun = {
     submit: verb({
       about: 'Submit a signed transaction, or up to five as an atomic bundle, and wait',
       details:
-        'What --build-only, `svc tx sign` and `svc tx combine` print with --json is taken too, with what it tracks; where that is several transactions, they are sent in order, each confirmed before the next, or with --bundle.',
+        'Also takes the --json output of --build-only, `svc tx sign` and `svc tx combine`, and what that tracks. Several transactions are sent in order, each confirmed before the next, or as one bundle with --bundle.',
       calls: [transactionPaths.submit, transactionPaths.get],
       args: { transaction: required(listOf('Signed, in base64, @FILE that holds it, or - for standard input')) },
       flags: {
         bundle: toggle('As a bundle: all land in one slot, or none'),
         skip_preflight: toggle('Send without a simulation by the node'),
-        max_retries: integer('Times the node sends again (default 2); 0 also stops sending again from here', {
-          min: 0,
-          max: 10,
-        }),
+        max_retries: integer(
+          'How often the node sends it again (default 2); with 0, svc does not send it again either',
+          {
+            min: 0,
+            max: 10,
+          },
+        ),
         wait: WAIT,
       },
       examples: ['svc tx submit @signed.txt', 'svc tx submit --bundle @first.txt @second.txt --wait finalized'],
       run: submitTransactions,
     }),
     get: recordVerb({
-      about: 'Read how far a transaction has come',
+      about: 'Read the status of a transaction',
       at: transactionPaths.get,
       args: { signature: SIGNATURE },
       examples: [
@@ -52,12 +55,12 @@ export const transactionsNoun: Noun = {
     watch: verb({
       about: 'Follow a transaction until it is finalized or failed',
       details:
-        'Every step is a line on stderr; the answer is where it has come to. Exit code 1 where it failed or the time was over, 3 where nobody knows the signature and it can no longer land.',
+        'Every step is a line on stderr; the answer is the last status. Exit code 1 if it failed or the time ran out, 3 if nobody knows the signature and it can no longer land.',
       calls: [transactionPaths.get, paths.accounts.get],
       args: { signature: SIGNATURE },
       flags: {
         until: choiceOf(['confirmed', 'finalized'], 'Stop when it is confirmed, or finalized (default)'),
-        timeout: integer('Seconds after which it is given up (default 180)', { min: 1, max: 86_400, placeholder: 'S' }),
+        timeout: integer('Seconds to wait at most (default 180)', { min: 1, max: 86_400, placeholder: 'S' }),
       },
       examples: [
         'svc tx watch 2uRZX4aJqCEnA39EcYq1gXk6R35g9vNymNxWrv85mvy8YWKD6AMkzzBRjcMnFdqwS2KFpWrjmfNfWeHrTW42fiwY',

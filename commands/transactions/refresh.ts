@@ -11,7 +11,7 @@ import { failure } from '../ui/problem.ts'
 export const refresh = verb({
   about: 'Put a fresh blockhash into a build that nobody else has signed yet',
   details:
-    'For what is signed elsewhere and took longer than a blockhash lasts. Nothing else in it changes, which is checked here. Give the JSON that --build-only printed: keys that the build generated sign again, which only its `generated_keys` allow. It is refused while another version of it that was submitted can land, or has.',
+    'For a build whose signing elsewhere took longer than a blockhash lasts. svc checks that nothing else in it changes. Give the JSON that --build-only printed: only its `generated_keys` let the generated keys sign again. Refused if another version of it was submitted and has landed, or still can.',
   calls: [paths.transactions.refresh, paths.service.cluster],
   args: {
     transaction: required(text('JSON of --build-only as @FILE, or - for standard input; or a transaction in base64')),
@@ -45,7 +45,7 @@ export const refresh = verb({
   },
 })
 
-/** Of the several transactions of one build, those that have landed are left out, so that the rest can follow them. */
+/** Leaves out the transactions of a build that have landed, so that the rest can follow them. */
 async function refreshOpen({ client }: Session, { transactions, isSeries, generated_keys }: TransactionInput) {
   const generated = generated_keys === undefined ? {} : { generated_keys }
   const open = [...transactions]

@@ -12,7 +12,7 @@ import { usage } from '../ui/problem.ts'
 export const sign = verb({
   about: 'Add your signature to a transaction; nothing is sent',
   details:
-    'What it does is shown first, as far as its bytes tell, and on a terminal you are asked; without one, clusters where a mistake costs money need --yes. `svc tx simulate` tries it. Of the several transactions of one build, those are signed that your keypair signs.',
+    'First shows what the transaction does, as far as its bytes say, and asks you on a terminal. Without a terminal, clusters where a mistake costs money need --yes. `svc tx simulate` tries it. Of a build with several transactions, it signs those that need your keypair.',
   args: { transaction: required(text('The transaction in base64, @FILE that holds it, or - for standard input')) },
   flags: { keypair: KEYPAIR },
   examples: ['svc tx sign @transaction.txt -k cold.json > signed.txt', 'svc tx sign @built.json --json > signed.json'],
@@ -35,14 +35,14 @@ export const sign = verb({
       partial.push(await wallet.sign(one, isSigner ? { keypair } : { own: false }))
     }
     if (count > 0) return partialOutcome(input, partial)
-    throw usage(`${address} is no signer of these transactions`, {
+    throw usage(`${address} is not a signer of these transactions`, {
       param: '--keypair',
       next: 'give the keypair of one of them with -k FILE',
     })
   },
 })
 
-/** There is no request to compare them with, so that a person has to say yes to what their bytes tell. */
+/** There is no request to compare them with, so a person must agree to what their bytes say. */
 async function confirmContent(session: Session, transactions: readonly string[]): Promise<void> {
   const { ui, wallet } = session
   if (!ui.interactive) refuseUnconfirmable(session, await session.cluster())

@@ -31,7 +31,7 @@ export async function submitTransactions(input: SubmitInput, session: Session): 
   const typed = read.flatMap(({ transactions, tracked_resource }) =>
     transactions.map((transaction, i) => ({
       transaction,
-      // That of a series is about its last transaction.
+      // What a series tracks belongs to its last transaction.
       ...(tracked_resource === undefined || i < transactions.length - 1 ? {} : { tracked_resource }),
     })),
   )
@@ -80,7 +80,7 @@ export async function submitTransactions(input: SubmitInput, session: Session): 
   return followedOutcome(answer, followed)
 }
 
-const RECOVERY = '`svc tx get` tells of each; send the rest with `svc tx submit` once the one before it is confirmed'
+const RECOVERY = '`svc tx get` shows each; send the rest with `svc tx submit` once the one before it is confirmed'
 
 function followedOutcome(answer: object, followed: readonly (Transaction | { signature: string })[]): CommandOutcome {
   const columns = ['signature', 'lifecycle', 'slot'] as const

@@ -10,7 +10,7 @@ const COLUMNS = ['symbol', 'amount', 'mint', 'name', 'account'] as const
 export const balance = verb({
   about: 'Show the SOL and the tokens of a wallet, with their symbols',
   details:
-    'Whoever makes a mint chooses its symbol and name: know a token by its mint. Of many token accounts 200 are shown; --mint shows those of one token.',
+    'The maker of a mint chooses its symbol and name, so identify a token by its mint. At most 200 token accounts are shown; --mint shows those of one token.',
   calls: [paths.accounts.balances],
   args: {
     wallet: text('Address, name of a wallet or path of a keypair file (default: the one in use)', {
@@ -36,7 +36,7 @@ function balancesOutcome(data: WalletBalances): CommandOutcome {
   const notes = [
     ...(truncated ? [`There are more than these ${tokens.length}: ask for one with --mint`] : []),
     ...(empty_accounts > 0 ? [`${empty_accounts} token accounts are empty`] : []),
-    ...(tokens.some(({ frozen }) => frozen) ? ['Some are frozen: --json tells which'] : []),
+    ...(tokens.some(({ frozen }) => frozen) ? ['Some are frozen: --json shows which'] : []),
   ]
   const rows = (amountOf: (raw: string, decimals: number | null) => unknown) => [
     ['SOL', amountOf(lamports, LAMPORT_DECIMALS), null, 'Solana', wallet],

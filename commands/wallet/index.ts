@@ -18,7 +18,7 @@ export const walletNoun: Noun = {
     new: verb({
       about: 'Make a wallet with a new key',
       details:
-        'The key is encrypted with a passphrase, which is asked for, or read from the file (0600) that SVC_WALLET_PASSPHRASE_FILE names. Sign with -k NAME, or with every command after `svc wallet use NAME`.',
+        'The key is encrypted with a passphrase. svc asks for it, or reads it from the file (0600) that SVC_WALLET_PASSPHRASE_FILE names. Sign with -k NAME, or with every command after `svc wallet use NAME`.',
       args: { name: NAME },
       flags: {
         phrase: toggle('Make it from a recovery phrase of 12 words, and show that once'),
@@ -32,7 +32,10 @@ export const walletNoun: Noun = {
         return {
           data: { ...wallet, recovery_phrase },
           text: `${text}\n\n  ${recovery_phrase}\n`,
-          notes: ['Write these words down: they are shown once, and whoever has them has the wallet', ...notes],
+          notes: [
+            'Write these words down: they are shown only once, and anyone who has them controls the wallet',
+            ...notes,
+          ],
         }
       },
     }),
@@ -80,8 +83,9 @@ export const walletNoun: Noun = {
       },
     }),
     use: verb({
-      about: 'Sign with a wallet wherever no -k names another',
-      details: 'It sets `keypair` in the profile; `svc config unset keypair` goes back to the file of the Solana CLI.',
+      about: 'Sign with this wallet unless -k names another',
+      details:
+        'It sets `keypair` in the profile; `svc config unset keypair` returns to the keypair file of the Solana CLI.',
       args: { name: NAME },
       examples: ['svc wallet use treasury', 'svc wallet use ledger --profile mainnet'],
       async run({ name }, { wallets, settings }) {
@@ -91,7 +95,7 @@ export const walletNoun: Noun = {
         return {
           data: { ...wallet, profile },
           text: `Commands sign with the wallet ${name} (${wallet.address}).`,
-          notes: used === name ? [] : [`SVC_KEYPAIR is set and goes before it: ${used}`],
+          notes: used === name ? [] : [`SVC_KEYPAIR is set and takes precedence: ${used}`],
         }
       },
     }),
@@ -110,7 +114,8 @@ export const walletNoun: Noun = {
     send,
     export: verb({
       about: 'Write the key of a wallet as a keypair file of the Solana CLI',
-      details: 'The file (0600) holds the key in clear: whoever can read it has the wallet. No file is replaced.',
+      details:
+        'The file (0600) holds the key in clear: anyone who can read it controls the wallet. No file is replaced.',
       args: { name: NAME, file: required(text('File to make', { placeholder: 'FILE' })) },
       examples: ['svc wallet export treasury treasury.json', 'svc wallet export treasury treasury.json --yes'],
       async run({ name, file }, { wallets, ui }) {
@@ -122,7 +127,7 @@ export const walletNoun: Noun = {
     }),
     delete: verb({
       about: 'Delete a wallet with its key',
-      details: 'What it holds on chain is lost with the key, unless you have that elsewhere.',
+      details: 'What it holds on chain is lost with the key, unless you have the key elsewhere.',
       args: { name: NAME },
       examples: ['svc wallet delete old-ops', 'svc wallet delete old-ops --yes'],
       async run({ name }, { wallets, ui, settings }) {

@@ -7,7 +7,7 @@ import type { Ui } from '../ui/ui.ts'
 /** A recovery phrase of 24 words has some 200 characters, and 64 integers fewer than 300. */
 const MAX_KEY_BYTES = 4096
 
-/** The text of the key. Throws a problem for a file that others can read, and where nobody can be asked. */
+/** The text of the key. Throws a problem for a file that others can read, and if there is no terminal to ask on. */
 export async function readSecretText(file: string | undefined, ui: Ui): Promise<string> {
   if (file === '-') {
     const bytes = await readBytes('-')

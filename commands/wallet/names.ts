@@ -1,13 +1,15 @@
-/** Tells the name of a wallet from the path of a keypair file, by its letters alone. */
+/** Distinguishes the name of a wallet from the path of a keypair file, only by its characters. */
 import { usage } from '../ui/problem.ts'
 
 /**
- * Whether `-k` and the setting `keypair` mean a wallet by this text. It does not depend on which files there are, so that
- * no file of a folder is ever taken for the wallet of its name: a file without a dot needs `./` before it.
+ * Whether this text in `-k` or the setting `keypair` names a wallet. Existing files do not matter, so a file is never
+ * mistaken for a wallet of its name: a file without a dot needs `./` before it.
  */
 export const isWalletName = (text: string): boolean => /^\w[\w-]*$/.test(text)
 
-/** Throws a usage problem for a name that no new wallet may have. Capital letters are one name with small ones on some systems. */
+/**
+ * Throws a usage problem for a name that no new wallet may have. Some file systems do not distinguish capital letters.
+ */
 export function requireWalletName(name: string): void {
   if (/^[a-z0-9][a-z0-9_-]{0,31}$/.test(name)) return
   throw usage(`a wallet cannot be called ${name}`, {

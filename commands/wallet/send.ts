@@ -18,7 +18,7 @@ const ALL = 'all'
 export const send = verb({
   about: 'Send SOL or a token to another wallet',
   details:
-    'What the transaction changes is shown before you are asked. A first token account of the recipient is opened at your cost. Where no answer came, look at `svc wallet balance` before you send again: each run is a transfer of its own. Many wallets are paid by `svc airdrops send`, each once.',
+    'Shows what the transaction changes before it asks you. If the recipient has no token account, one is opened at your cost. If no answer came, check `svc wallet balance` before you send again: each run is another transfer. To pay many wallets, each once, use `svc airdrops send`.',
   calls: [
     paths.solTransfers.create,
     paths.tokenTransfers.create,
@@ -35,7 +35,7 @@ export const send = verb({
   flags: {
     mint: text('Send the token of this mint instead of SOL', { placeholder: 'MINT' }),
     allow_programs: ALLOW_PROGRAMS,
-    accept_transfer_fee: toggle('Send a token that keeps a part of every transfer'),
+    accept_transfer_fee: toggle('Send a token with a transfer fee'),
     ...SIGNING,
   },
   examples: [
@@ -47,7 +47,7 @@ export const send = verb({
     const recipient = isAddress(named) ? named : await addressOfWallet(session, named)
     if (mint !== undefined) return sendToken(session, flags, { recipient, amount, mint })
     if (flags.accept_transfer_fee) {
-      throw usage('--accept-transfer-fee goes with --mint: SOL keeps nothing of a transfer', {
+      throw usage('--accept-transfer-fee goes with --mint: SOL has no transfer fee', {
         param: '--accept-transfer-fee',
       })
     }
@@ -60,7 +60,7 @@ async function addressOfWallet({ wallet }: Session, named: string): Promise<stri
     return await wallet.address(named)
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    throw usage(`RECIPIENT is no address, and ${error.message}`, {
+    throw usage(`RECIPIENT is not an address, and ${error.message}`, {
       param: 'RECIPIENT',
       next: 'give the address itself, or a wallet of `svc wallet list`',
     })
@@ -105,7 +105,7 @@ async function sendToken(
       const recipients = [{ wallet: recipient, amount: String(units) }]
       const terms = { allow_programs, accept_transfer_fee, ...buildFields(flags) }
       const { data } = await session.client.tokenTransfers.create({ payer, mint, recipients, ...terms })
-      if (data.mode === 'signed') throw new Error('the daemon signed what nobody asked it to sign')
+      if (data.mode === 'signed') throw new Error('the daemon signed a transfer without being asked to')
       return { data }
     },
     demand: (of, { total }) =>

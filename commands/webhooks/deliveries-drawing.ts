@@ -31,7 +31,7 @@ export function deliveriesDrawing(attempts: readonly WebhookDelivery[]): Drawing
   }
 }
 
-/** The median of the answers' times; nothing where no attempt was answered. */
+/** The median of the answers' times; nothing if no attempt was answered. */
 function durationText(attempts: readonly WebhookDelivery[]): string {
   const durations = attempts.flatMap(({ duration_ms }) => duration_ms ?? []).sort((a, b) => a - b)
   const median = durations[Math.floor(durations.length / 2)]

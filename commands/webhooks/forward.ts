@@ -12,7 +12,7 @@ const FORWARD_RETRY_MS = [500, 1_000, 2_000]
 export interface Forwarded {
   delivered: boolean
   attempts: number
-  /** The HTTP status of the last attempt; null where there was no answer. */
+  /** The HTTP status of the last attempt; null if there was no answer. */
   status: number | null
   error: string | null
   duration_ms: number

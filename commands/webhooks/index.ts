@@ -20,13 +20,13 @@ const COMMITMENT_FLAG = choiceOf(
   'How final a transaction is before its event is delivered (default confirmed)',
   { finalized: 'no fork can undo it' },
 )
-const SECRET_ONCE = 'The secret is shown this once; keep it where the receiver reads it.'
+const SECRET_ONCE = 'The secret is shown only once; keep it where the receiver reads it.'
 
 export const webhooksNoun: Noun = {
   aliases: { subscribe: 'create' },
   verbs: {
     create: verb({
-      about: 'Subscribe a URL to events; prints the signing secret, this once',
+      about: 'Subscribe a URL to events; prints the signing secret, only once',
       calls: [webhookPaths.create],
       args: { receiver: text('Where events are posted (required, here or as --url)') },
       flags: {
@@ -72,7 +72,7 @@ export const webhooksNoun: Noun = {
       call: (client, input) => client.webhookSubscriptions.get(input),
     }),
     update: verb({
-      about: 'Change the URL or the events of a subscription, or switch it',
+      about: 'Change the URL or the events of a subscription, or switch it on or off',
       calls: [webhookPaths.update],
       args: SUBSCRIPTION_ID,
       flags: {
@@ -153,12 +153,12 @@ export const webhooksNoun: Noun = {
       },
     }),
     rotate: verb({
-      about: 'Replace the signing secret; prints the new one, this once',
+      about: 'Replace the signing secret; prints the new one, only once',
       calls: [webhookPaths.rotateSecret],
       args: SUBSCRIPTION_ID,
       flags: {
         overlap_hours: integer(
-          'Hours the old secret signs too (default 24), as at most five earlier ones may; 0 ends every earlier one now',
+          'Hours in which the old secret also signs (default 24); at most five old ones do, and 0 ends all of them now',
           { min: 0, max: 168 },
         ),
       },

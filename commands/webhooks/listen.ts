@@ -15,7 +15,7 @@ import { makeSessionSecret, readSecrets } from './secret.ts'
 export const listenToEvents = verb({
   about: 'Follow events until stopped, and forward each to a URL, signed',
   details:
-    'Forwards one event after another, as a delivery of its own: body, X-Service-Signature and Standard Webhooks headers. An attempt that fails is repeated three times in 3.5 seconds; then the event is reported and the next one follows. Where it stopped is kept below $XDG_STATE_HOME/svc/listen, for each API and --forward-to, and the next start goes on there.',
+    'Forwards events in order, each as a separate delivery: body, X-Service-Signature and Standard Webhooks headers. A failed attempt is repeated three times in 3.5 seconds; then the event is reported and the next one follows. The position is stored below $XDG_STATE_HOME/svc/listen, for each API and --forward-to, and the next start continues there.',
   calls: [paths.events.list, paths.service.eventTypes],
   flags: {
     forward_to: text('Where each event is posted; http and local addresses are allowed', { placeholder: 'URL' }),
@@ -23,10 +23,10 @@ export const listenToEvents = verb({
     secret_file: text('File (0600) with the signing secret (default: one is made and printed)', {
       placeholder: 'FILE',
     }),
-    from: text('Start behind this sequence, with what is new (now), or with the first (start)', {
+    from: text('Start after this sequence, with new events (now), or with the first (start)', {
       placeholder: 'SEQ|now|start',
     }),
-    state_file: text('Where to keep the place, for a second listener with the same target', { placeholder: 'FILE' }),
+    state_file: text('File for the position, for a second listener with the same target', { placeholder: 'FILE' }),
   },
   examples: [
     'svc webhooks listen',
@@ -89,9 +89,12 @@ async function listenStart(client: Client, from: string | undefined, file: strin
   if (stored === null) return eventPosition(client, {}, 'now')
   const newest = (await client.events.list({ order: 'desc', limit: '1' })).data[0]?.sequence ?? 0
   if (newest >= stored.sequence) return stored
-  throw failure(`the last run stopped behind event ${stored.sequence}, but the newest is ${newest}: another database`, {
-    next: 'say where to start: --from start, --from now or --from SEQ',
-  })
+  throw failure(
+    `the last run stopped after event ${stored.sequence}, but the newest is ${newest}: this is another database`,
+    {
+      next: 'say where to start: --from start, --from now or --from SEQ',
+    },
+  )
 }
 
 /** The requested event types, null for all. An unknown type is refused, because its events would never arrive. */

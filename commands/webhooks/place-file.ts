@@ -8,7 +8,7 @@ import { failure } from '../ui/problem.ts'
 /** The path of the file below the XDG state folder, one for each API (or data folder) and target. */
 export const positionFile = (source: string, target: string | null): string => stateFile('listen', [source, target])
 
-/** The stored position; null where no run has written one. */
+/** The stored position; null if no run has written one. */
 export function readPosition(file: string): EventPosition | null {
   if (!existsSync(file)) return null
   try {
@@ -16,7 +16,7 @@ export function readPosition(file: string): EventPosition | null {
     if (Number.isSafeInteger(sequence) && (sequence as number) >= 0 && ['undefined', 'string'].includes(typeof cursor))
       return { sequence: sequence as number, cursor: cursor as string | undefined }
   } catch {}
-  throw failure(`${file} does not tell where to go on`, { next: 'say it with --from: a sequence, now or start' })
+  throw failure(`${file} does not say where to continue`, { next: 'say where with --from: a sequence, now or start' })
 }
 
 /** Replaces the file atomically, so that a crash leaves the old position or the new one. */
@@ -24,6 +24,8 @@ export function writePosition(file: string, position: EventPosition): void {
   try {
     writeStateFile(file, position)
   } catch (error) {
-    throw failure(`the place cannot be kept in ${file}: ${reason(error)}`, { next: 'choose another with --state-file' })
+    throw failure(`the position cannot be stored in ${file}: ${reason(error)}`, {
+      next: 'choose another with --state-file',
+    })
   }
 }

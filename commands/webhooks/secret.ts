@@ -6,7 +6,7 @@ import { Problem, usage } from '../ui/problem.ts'
 export const makeSessionSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 
 /**
- * Reads one secret a line, as a rotation requires; throws for a file that others can read, and for text that is no
+ * Reads one secret a line, as a rotation requires; throws for a file that others can read, and for text that is not a
  * secret.
  */
 export function readSecrets(file: string): string[] {
@@ -23,7 +23,7 @@ export function readSecrets(file: string): string[] {
   const secrets = text.split(/\r?\n/).map((line) => line.trim())
   const filled = secrets.filter((line) => line !== '')
   if (filled.length === 0 || !filled.every((secret) => /^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(secret))) {
-    throw usage(`${file} must hold signing secrets alone, one a line: whsec_ and base64`, { param })
+    throw usage(`${file} must hold only signing secrets, one per line: whsec_ and base64`, { param })
   }
   return filled
 }

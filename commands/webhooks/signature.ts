@@ -40,17 +40,17 @@ export function signedHeaders(
   }
 }
 
-/** The result of one scheme; `reason` is null where the signature is valid. */
+/** The result of one scheme; `reason` is null if the signature is valid. */
 export interface SignatureCheck {
   header: string
   valid: boolean
   reason: string | null
-  /** Seconds since it was signed; null where the header has no time. */
+  /** Seconds since it was signed; null if the header has no time. */
   age_seconds: number | null
 }
 
 /**
- * Checks every signature in the headers (names in lower case); empty where there is none. `now` is in Unix
+ * Checks every signature in the headers (names in lower case); empty if there is none. `now` is in Unix
  * milliseconds.
  */
 export function checkSignatures(

@@ -13,7 +13,7 @@ export const verifyDelivery = verb({
     'The body must be the bytes as they came. Headers come from a file of `Name: value` lines or from flags; every signature among them must be right, and at most 5 minutes old. Exit 0 is valid, 1 is not.',
   flags: {
     secret_file: required(
-      text('File (0600) with the signing secret; while it is being rotated, every one that still signs, a line each', {
+      text('File (0600) with the signing secret; during a rotation every one that still signs, one per line', {
         placeholder: 'FILE',
       }),
     ),

@@ -187,7 +187,7 @@ describe.skipIf(lacksDistributor)('a distributor of another tool (needs the Jito
     expect([wrong.code, wrong.message, wrong.next]).toEqual([
       'bad_request',
       expect.stringMatching(/with 40 rows has the root [0-9a-f]{64}, and the distributor [0-9a-f]{64}$/),
-      'read with --decimals 3 it has the root of the distributor',
+      'when read with --decimals 3, it has the root of the distributor',
     ])
     const swapped = await notAdopted(distributor, csv(recipients.toReversed()))
     expect(swapped.next).toMatch(/the order of rows/)
@@ -205,7 +205,7 @@ describe.skipIf(lacksDistributor)('a distributor of another tool (needs the Jito
     expect((await adopt(distributor)).data).toMatchObject({ stored: false })
     const kept = await notAdopted(distributor, csv(recipients))
     expect(kept.message).toContain(`is stored with the root ${other.root}`)
-    expect(kept.next).toContain('--replace puts this list in its place')
+    expect(kept.next).toContain('nobody can claim from the stored list')
     expect((await ok('GET', `/v2/merkle-trees/${id}`)).root).toBe(other.root)
     expect((await adopt(distributor, csv(recipients), { replace: true })).data).toMatchObject({ stored: true })
     pass(START_S)

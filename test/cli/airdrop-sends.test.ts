@@ -77,7 +77,7 @@ describe('svc airdrops send', () => {
     )
     const dry = await run(send(file, '--dry-run'))
     expect(dry.exitCode).toBe(0)
-    expect(dry.stderr).toContain('337.5, of 1000 that are held')
+    expect(dry.stderr).toContain('337.5, of 1000 in the wallet')
     expect(dry.stderr).toMatch(/0\.0518\d* SOL for 25 token accounts/)
     expect(dry.stderr).toContain('3 transactions')
     expect([existsSync(`${file}.send.jsonl`), await held(wallets[0]!)]).toEqual([false, null])
@@ -250,7 +250,7 @@ describe('svc airdrops push', () => {
     const { id } = Array.isArray(built) ? built[0] : built
     const push = ['airdrops', 'push', id, '-k', keypair]
     const dry = await run([...push, '--dry-run'])
-    expect([dry.exitCode, dry.stderr]).toEqual([0, expect.stringContaining('66, of 500 that are held')])
+    expect([dry.exitCode, dry.stderr]).toEqual([0, expect.stringContaining('66, of 500 in the wallet')])
     expect(await json(push)).toMatchObject({ sent: 11, amount: '66' })
     expect(await json(push)).toMatchObject({ sent: 0, sent_already: 11 })
     // The same list as a file is the same list.

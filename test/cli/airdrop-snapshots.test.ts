@@ -150,7 +150,7 @@ describe('svc airdrops snapshot', () => {
     const args = ['airdrops', 'snapshot', mint, '--equal', '1', '--out', 'kept.csv']
     const shown = await cli.svc(args)
     expect(shown.stdout).toMatch(/HOLDERS\s+7\nRECIPIENTS\s+4\nTOTAL\s+4 raw units\nLEFT OUT\s+3, who hold 15\n/)
-    expect((await cli.svc(args)).stderr).toMatch(/kept.csv is there already .*\n.*--replace/)
+    expect((await cli.svc(args)).stderr).toMatch(/kept.csv already exists .*\n.*--replace/)
     expect((await cli.svc([...args, '--replace'])).exitCode).toBe(0)
   })
 

@@ -58,8 +58,8 @@ describe('svc airdrops refuses', () => {
     [['init', ID, '--signed', '-k', 'id.json'], '--keypair is for what your own keypair signs'],
     [['init', ID, '--signed', '--build-only'], '--build-only is for what your own keypair signs'],
     [['init', ID, '--clawback-after-days', '0'], '--clawback-after-days must be a whole number from 1 to 3650'],
-    [['claim', ID, '--swap-to-sol', '--build-only'], '--build-only does not go with --swap-to-sol'],
-    [['claim', ID, '--swap-to-sol', '--wait', 'none'], '--wait none does not go with --swap-to-sol'],
+    [['claim', ID, '--swap-to-sol', '--build-only'], '--build-only cannot be combined with --swap-to-sol'],
+    [['claim', ID, '--swap-to-sol', '--wait', 'none'], '--wait none cannot be combined with --swap-to-sol'],
     [['claim', ID, '--platform-fee', '1.5'], '--platform-fee must be a whole number'],
     [['claim', ID, '--proof', 'nowhere.json'], 'nowhere.json cannot be read: there is no such file'],
     [['claim', ID, '--proof', list], 'it is not JSON'],
@@ -69,7 +69,10 @@ describe('svc airdrops refuses', () => {
     [['launch', list, '--mint', MINT, '--platform-id', 'x'.repeat(65)], '--platform-id must have 1 to 64 characters'],
     [['launch', list, '--mint', MINT, '--counts', '1,2'], '--counts must have 1 numbers, one for each tree, not 2'],
     [['launch', list, '--mint', MINT, '--counts', '65536'], 'must be whole numbers from 0 to 65535, not "65536"'],
-    [['launch', list, '--mint', MINT, '--counts', '1', '--airdrop-count', '1'], 'stands instead of --airdrop-count'],
+    [
+      ['launch', list, '--mint', MINT, '--counts', '1', '--airdrop-count', '1'],
+      'cannot be combined with --airdrop-count',
+    ],
     [['launch', list, '--mint', 'x'], '--mint: "x" is no wallet'],
     [['launch', list, '--mint', MINT, '--signed', '-k', 'id.json'], '--keypair is for what your own keypair signs'],
     [['export', ID, '--out', list], 'two.csv cannot be written'],
@@ -200,7 +203,7 @@ describe('svc merkle verify, against a root that is published', () => {
     const meant = await cli.svc(['merkle', 'verify', whole, '--decimals', '6', '--root', stored.root])
     expect([meant.exitCode, meant.stderr]).toEqual([
       1,
-      expect.stringContaining('Read with --decimals 3 it has that root'),
+      expect.stringContaining('When read with --decimals 3, it has that root'),
     ])
     const changed = rows.slice(1).map((row, i) => (i === 4 ? { ...row, amount: row.amount + 1n } : row))
     const other = cli.file('other.csv', csvOf([...changed, { wallet: someone().toBase58(), amount: 5n }]))
@@ -208,7 +211,7 @@ describe('svc merkle verify, against a root that is published', () => {
     expect(no.exitCode).toBe(1)
     expect(no.stdout).toContain('1 more, 1 missing, 1 with another amount')
     expect(no.stdout).toContain(rows[0]!.wallet)
-    expect(no.stdout).toContain(`has ${changed[4]!.amount}, stored it has ${changed[4]!.amount - 1n}`)
+    expect(no.stdout).toContain(`has ${changed[4]!.amount}, in the stored list ${changed[4]!.amount - 1n}`)
     expect(await ok(['merkle', 'verify', cli.file('same.csv', csvOf(rows)), '--id', stored.id])).toMatchObject({
       valid: true,
       list_sha256: stored.list_sha256,
@@ -667,7 +670,7 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     const { exitCode, stderr } = await cli.svc(args)
     expect([exitCode, stderr]).toEqual([
       2,
-      expect.stringContaining('is airdrop 0 of this mint already (vault_drained)'),
+      expect.stringContaining('is already airdrop 0 of this mint (vault_drained)'),
     ])
     const [row] = await ok([...args, '--again'])
     expect(row).toMatchObject({ airdrop_count: 33, funded: true })

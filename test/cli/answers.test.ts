@@ -28,7 +28,7 @@ describe('an answer', () => {
       rate_limit_per_day: 50_000,
     })
     expect(key.key).toMatch(/^svc_live_[0-9A-Za-z]{32}$/)
-    expect(made.stderr).toContain('shown this once')
+    expect(made.stderr).toContain('shown only once')
     id = key.id
   })
 

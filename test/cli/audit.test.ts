@@ -49,14 +49,14 @@ describe('svc audit cut', () => {
     const declinedFile = join(cli.home, 'declined.jsonl')
     const lines = readFileSync(declinedFile, 'utf8').trimEnd().split('\n')
     for (const [content, why] of [
-      ['notes\n', 'is no whole export'],
+      ['notes\n', 'is not a complete export'],
       ['', 'does not hold the beginning of this log'],
       [`${lines.slice(1).join('\n')}\n`, 'does not hold the beginning of this log'],
       [`${lines.toSpliced(7, 1).join('\n')}\n`, 'entry 8 is missing'],
     ] as const) {
       writeFileSync(join(cli.home, 'there.jsonl'), content)
       const there = await svc(['audit', 'cut', 'there.jsonl', '--yes'])
-      expect([there.exitCode, there.stderr]).toEqual([2, expect.stringContaining('there.jsonl is there already')])
+      expect([there.exitCode, there.stderr]).toEqual([2, expect.stringContaining('there.jsonl already exists')])
       expect(there.stderr.replace(/\s+/g, ' ')).toContain(why)
       expect(readFileSync(join(cli.home, 'there.jsonl'), 'utf8')).toBe(content)
     }
@@ -127,14 +127,14 @@ describe('svc audit cut', () => {
       [fifth.replaceAll('key 4', 'key 5'), 'its fields'],
       [fifth.replace('"api_key_id":"', '"api_key_id":"x'), 'its fields'],
     ] as const) {
-      const message = `changed.jsonl:5 does not hold: ${what} are not those that were hashed`
+      const message = `changed.jsonl:5 is not valid: ${what} are not those that were hashed`
       expect(await verdict(lines.with(4, changed))).toEqual([1, expect.stringContaining(message)])
     }
     expect(await verdict(lines.toSpliced(7, 1))).toEqual([
       1,
-      expect.stringContaining('changed.jsonl:8 does not hold: entry 8 is missing'),
+      expect.stringContaining('changed.jsonl:8 is not valid: entry 8 is missing'),
     ])
-    expect(await verdict(['{', ...lines])).toEqual([1, expect.stringContaining('changed.jsonl:1 does not hold')])
+    expect(await verdict(['{', ...lines])).toEqual([1, expect.stringContaining('changed.jsonl:1 is not valid')])
     expect(await verdict(lines.slice(0, -1))).toEqual([1, expect.stringContaining('no entry has the hash')])
     expect(await verdict([])).toEqual([2, expect.stringContaining('holds no entries')])
     const both = await svc(['audit', 'verify', '--file', 'old.jsonl', '--head', 'ab'.repeat(32)])

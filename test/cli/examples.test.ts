@@ -51,10 +51,10 @@ describe('the choices', () => {
 
   it('are shown with their meanings, and listed where the text names only some of them', async () => {
     const { stdout } = await svc(['fees', 'claim', '--help'])
-    expect(stdout.replace(/\s+/g, ' ')).toContain('surplus: what a full curve leaves beside its liquidity;')
+    expect(stdout.replace(/\s+/g, ' ')).toContain('surplus: what a full curve leaves besides its liquidity;')
     const gold = await svc(['gold', 'list', '--help'])
     expect(gold.stdout.replace(/\s+/g, ' ')).toContain(
-      '(locked; unlockable: its time is over, not taken back yet; unlocked)',
+      '(locked; unlockable: its time is over, and it is not taken back yet; unlocked)',
     )
   })
 })

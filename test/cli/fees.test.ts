@@ -47,7 +47,7 @@ describe('a split', () => {
     [[`${A}:-1`, `${B}:10001`], '--split: item 1: bps must be'],
     [[`${A}:5000`, `${B}:4999`], 'bps must sum to exactly 10000, and come to 9999: 1 too little'],
     [[`${A}:5000`, `${B}:5001`], 'and come to 10001: 1 too much'],
-    [[`${A}:5000`, `${B}:2500`, `${A}:2500`], `--split: item 3: ${A} is there already: --split: item 1`],
+    [[`${A}:5000`, `${B}:2500`, `${A}:2500`], `--split: item 3: ${A} appears twice: --split: item 1`],
     [[`${A}:10000`], 'a split has 2 to 10 recipients, not 1'],
     [Array.from({ length: 11 }, () => `${someone().toBase58()}:909`), 'a split has 2 to 10 recipients, not 11'],
   ])('of %j is refused', (items, message) => {
@@ -60,7 +60,7 @@ describe('a split', () => {
     [`${A},5000\n0OIl,5000`, 's.csv:2:1: "0OIl" is no base58 wallet'],
     [`address,bps\n${A},half`, 's.csv:2:46: bps must be a whole number from 1 to 10000, not "half"'],
     [`bps,address\n${A},5000`, 's.csv:1:1: the heading must be address,bps'],
-    [`${A},5000\n${A},5000`, `s.csv:2:1: ${A} is there already: s.csv:1:1`],
+    [`${A},5000\n${A},5000`, `s.csv:2:1: ${A} appears twice: s.csv:1:1`],
     [`${A},5000\n#N/A,5000`, 's.csv:2:1: "#N/A" is an error value of the spreadsheet'],
     [`${A};5000\n${B.toLowerCase()};5000`, 's.csv:2:1: "'],
     [`${A},5000\n${B},1`, 's.csv: bps must sum to exactly 10000, and come to 5001: 4999 too little'],
@@ -87,8 +87,8 @@ describe('svc fees claim', () => {
     [[A, '--split', `${B}:5000,${C}:4000`], 'bps must sum to exactly 10000'],
     [[A, '--kind', 'all'], '--kind must be dbc or damm_v2 or surplus or migration_fee'],
     [[A, '--as', 'protocol'], '--as must be partner or creator'],
-    [[A, '--kind', 'leftover', '--as', 'creator'], '--kind leftover pays the partner alone'],
-    [[A, '--kind', 'vesting', '--as', 'partner'], '--kind vesting pays the creator alone'],
+    [[A, '--kind', 'leftover', '--as', 'creator'], '--kind leftover pays only the partner'],
+    [[A, '--kind', 'vesting', '--as', 'partner'], '--kind vesting pays only the creator'],
     [[A, '--owner', B], '--owner is for --kind damm_v2'],
   ])('%j is refused before anything is asked', async (args, message) => {
     const id = cli.file('id.json', JSON.stringify([...Keypair.generate().secretKey]), 0o600)

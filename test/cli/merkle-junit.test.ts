@@ -66,7 +66,7 @@ describe('--junit of svc merkle', () => {
     expect(attribute('message')).toEqual([expect.stringContaining(`expected ${root}`)])
     expect((await svc('verify', cli.file('many.csv', 'nobody,1\n'.repeat(130)), '--root', root)).exitCode).toBe(2)
     expect(report()).toContain('<testsuites tests="101" failures="101" errors="0">')
-    expect(attribute('message').at(-1)).toBe('30 faults more are not listed')
+    expect(attribute('message').at(-1)).toBe('30 more faults are not listed')
     expect((await svc('verify', join(cli.home, 'absent.csv'), '--root', root)).exitCode).toBe(2)
     expect(attribute('message')).toEqual([expect.stringContaining('there is no such file')])
     expect(report()).toContain('failures="0" errors="1"')

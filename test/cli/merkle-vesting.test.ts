@@ -72,7 +72,7 @@ describe('svc merkle with locked amounts', () => {
     const verified = await svc(['merkle', 'verify', moved, '--id', id])
     expect([verified.exitCode, verified.stdout]).toEqual([
       1,
-      expect.stringContaining('has 4 + 4499999, stored it has 3 + 4500000'),
+      expect.stringContaining('has 4 + 4499999, in the stored list 3 + 4500000'),
     ])
     const diff = await svc(['merkle', 'diff', id, moved, '--json'])
     expect(JSON.parse(diff.stdout).changed).toEqual([
@@ -89,7 +89,7 @@ describe('svc merkle with locked amounts', () => {
     const { stdout, exitCode, stderr } = await svc(['merkle', 'verify', whole, '--root', naiveRoot(scaled)])
     expect([exitCode, `${stdout}${stderr}`]).toEqual([
       1,
-      expect.stringContaining('Read with --decimals 9 it has that root'),
+      expect.stringContaining('When read with --decimals 9, it has that root'),
     ])
   })
 })

@@ -192,7 +192,7 @@ describe('svc merkle verify and proof', () => {
     expect((await verified('--root', '0'.repeat(64))).exitCode).toBe(1)
     const scaled = await verified('--root', root, '--decimals', '6')
     expect(scaled.exitCode).toBe(1)
-    expect(scaled.stderr).toContain('Read without --decimals it has that root')
+    expect(scaled.stderr).toContain('When read without --decimals, it has that root')
   })
 
   it('prove a wallet, and verify that proof alone', async () => {

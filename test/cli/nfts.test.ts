@@ -112,9 +112,9 @@ describe.skipIf(lacksCore)('an NFT', () => {
       return ['nfts', 'mint', '--collection', into, '--from', file, '--yes']
     }
     const owners = await refused(from('nfts-owner-token-account.csv'))
-    expect(owners).toMatch(/csv:2: the owner GNboSPF\w+ is no wallet \(off_curve\)/)
-    expect(owners).toMatch(/csv:6: the owner 1nc1nerator\w+ is no wallet \(program_owned\)/)
-    expect(owners).toMatch(/\d of 5 owners are no wallets/)
+    expect(owners).toMatch(/csv:2: the owner GNboSPF\w+ is not a wallet \(off_curve\)/)
+    expect(owners).toMatch(/csv:6: the owner 1nc1nerator\w+ is not a wallet \(program_owned\)/)
+    expect(owners).toMatch(/\d of 5 owners are not wallets/)
     const uris = await refused(from('nfts-space-uri.csv'))
     expect(uris).toContain('csv:2:9: the uri has a space at character 29, which is not allowed in a URI: write %20')
     expect(uris).toContain('csv:5:9: the uri must be a URI with its scheme')

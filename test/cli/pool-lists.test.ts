@@ -58,7 +58,7 @@ describe('a list of launches', () => {
     ]
     expect(await faultsOf('bad.csv', text.join('\n'))).toEqual([
       '2:1: the name must be 1 to 20 letters, digits or spaces',
-      '3:6: the symbol ALP stands twice, and a ticker is taken once',
+      '3:6: the symbol ALP appears twice, and a ticker can be taken only once',
       '3:10: the image is not below the folder of the list',
       '3:24: the buy must be an amount like 1.5, not "x"',
       '4:1: the name is missing',
@@ -80,14 +80,14 @@ describe('a list of launches', () => {
     ])
     expect(await faultsOf('b.json', `[\n${row(', "buy": 1e-12')},\n${row('')} ]`)).toEqual([
       expect.stringContaining('2:58: the buy must be an amount'),
-      expect.stringContaining('3:25: the symbol A stands twice'),
+      expect.stringContaining('3:25: the symbol A appears twice'),
     ])
     expect(await faultsOf('c.json', `[${row('')} ${row('')}]`)).toEqual([
       expect.stringContaining('a comma or "]" is missing'),
     ])
     expect(await faultsOf('d.json', '{}')).toEqual([expect.stringContaining('1:1: the "[" of a list')])
     expect(await faultsOf('e.json', `[${row(', "name": "B"')}]`)).toEqual([
-      expect.stringContaining('the field name stands twice'),
+      expect.stringContaining('the field name appears twice'),
     ])
   })
 
@@ -120,7 +120,7 @@ describe('a list of launches', () => {
     const planned = list.rows.map((row) => ({ row, entry: null, status: 'to launch' as const, error: null }))
     const flags = { from: path } as CreateFlags
     expect(await costOf(session, flags, { payer: 'payer', rows: planned })).toEqual({
-      text: '0.018 to 5.02 SOL a launch, 6.62 SOL or so in all',
+      text: '0.018 to 5.02 SOL a launch, about 6.62 SOL in all',
       buys: ['1.5 SOL', '150.5 of dollars'],
       lamports: 6_620_000_000n,
       held: 7n,
@@ -128,7 +128,7 @@ describe('a list of launches', () => {
     expect(rehearsed).toEqual(['A', 'C', 'D', 'E'])
     const ofDollars = await costOf(session, flags, { payer: 'payer', rows: planned.slice(4) })
     expect([ofDollars.text, ofDollars.buys]).toEqual([
-      '0.021 SOL a launch, 0.042 SOL or so in all',
+      '0.021 SOL a launch, about 0.042 SOL in all',
       ['150.5 of dollars'],
     ])
   })
@@ -191,7 +191,7 @@ describe.skipIf(lacksDbc)('a list of launches on a chain', () => {
 
     list('Better,BET,logo.png,,')
     const { exitCode, stderr } = await create(['--from', path])
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(':3:8: BET was begun with another row')])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(':3:8: BET was started with another row')])
     list('Gamma,GAM,logo.png,,')
     expect(await json()).toMatchObject({ launched: 1, launched_already: 1 })
     const other = join(cli.home, 'other.json')

@@ -36,7 +36,7 @@ describe('svc signer', () => {
   it('shows that nothing may leave at first, and how to change that', async () => {
     const { stdout, stderr } = await svc(['signer', 'status'])
     expect(stdout).toContain(`address          ${address}`)
-    expect(stdout).toContain('per transaction  0 SOL, of it at most')
+    expect(stdout).toContain('per transaction  0 SOL, of which at most')
     expect(stderr).toContain('svc signer policy --per-transaction')
     expect((await svc(['signer', 'address'])).stdout).toBe(`${address}\n`)
     expect((await svc(['signer', 'test'])).stdout).toMatch(new RegExp(`keypair signed for ${address} in \\d+ ms`))
@@ -151,7 +151,7 @@ describe('svc audit', () => {
     expect(verified.stdout).toBe(`${list.length} entries, all intact. Head: ${list.at(-1).hash}\n`)
     expect((await svc(['audit', 'verify', '--head', list[0].hash])).exitCode).toBe(0)
     const cut = await svc(['audit', 'verify', '--head', 'ab'.repeat(32)])
-    expect([cut.exitCode, cut.stdout]).toEqual([1, expect.stringContaining('does not hold')])
+    expect([cut.exitCode, cut.stdout]).toEqual([1, expect.stringContaining('is not valid')])
 
     const file = join(cli.home, 'audit.jsonl')
     expect((await svc(['audit', 'export', file])).stdout).toBe(`Wrote ${list.length} entries to ${file}.\n`)

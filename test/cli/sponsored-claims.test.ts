@@ -27,10 +27,10 @@ describe('svc airdrops sponsor refuses', () => {
     [['sponsor', ID, '--on', '--off'], 'give either --on or --off'],
     [['sponsor', ID, '--budget', '1,5'], '--budget must be an amount like 1.5'],
     [['sponsor', ID, '--budget', '0.0000000001'], '--budget has more than 9 fractional digits'],
-    [['claim', ID, '--sponsor', '--swap-to-sol'], '--swap-to-sol does not go with --sponsor'],
-    [['claim', ID, '--sponsor', '--build-only'], '--build-only does not go with --sponsor'],
-    [['claim', ID, '--sponsor', '--proof', 'x.json'], '--proof does not go with --sponsor'],
-    [['claim', ID, '--sponsor', '--platform-fee', '5'], '--platform-fee does not go with --sponsor'],
+    [['claim', ID, '--sponsor', '--swap-to-sol'], '--swap-to-sol cannot be combined with --sponsor'],
+    [['claim', ID, '--sponsor', '--build-only'], '--build-only cannot be combined with --sponsor'],
+    [['claim', ID, '--sponsor', '--proof', 'x.json'], '--proof cannot be combined with --sponsor'],
+    [['claim', ID, '--sponsor', '--platform-fee', '5'], '--platform-fee cannot be combined with --sponsor'],
   ])('%j', async (args, message) => {
     const { exitCode, stdout, stderr } = await cli.svc(['airdrops', ...args])
     expect(stderr).toContain(message)

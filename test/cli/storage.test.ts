@@ -59,7 +59,7 @@ describe('svc storage copy', () => {
     writeFileSync(join(dataDir, 'assets', cids[0]!), 'something else')
     const ran = await svc(['storage', 'copy', '--data-dir', dataDir], { env: variablesOf(server.settings) })
     expect([ran.exitCode, ran.stdout]).toEqual([1, 'Copied 1 of 2 assets of local and database to s3; 0 were there.\n'])
-    expect(ran.stderr).toContain(`${cids[0]} is damaged wherever it is: restore it from a backup`)
+    expect(ran.stderr).toContain(`${cids[0]} is damaged in every place: restore it from a backup`)
     expect(server.keys()).toEqual([cids[1]])
   })
 

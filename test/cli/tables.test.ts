@@ -172,7 +172,7 @@ describe('on a terminal of 80 columns', () => {
   it('a fee schedule has a line of its own, and its threshold says of what', async () => {
     const terms = ['--cron', '0 6 * * *', '--kinds', 'dbc,damm_v2', '--min', '0.05', '-o', 'table']
     const { stdout } = await cli.svc(['fees', 'schedule', 'create', ...terms])
-    expect(stdout).toContain('50000000 raw units (0.05 where the quote is SOL)')
+    expect(stdout).toContain('50000000 raw units (0.05 if the quote is SOL)')
     const { screen } = await onTerminal(cli, ['fees', 'schedule', 'list', '--no-color'], [], 80)
     const line = screen.split('\r\n').find((text) => text.includes('fsc_')) ?? ''
     expect(line).toMatch(/fsc_\w{24} {2}0 6 \* \* \* {2}dbc, damm_v2 {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)

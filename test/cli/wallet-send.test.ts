@@ -76,7 +76,7 @@ describe('svc wallet send', () => {
       [[someone(), '0.0000000001'], 'AMOUNT has more than 9 fractional digits'],
       [[someone(), '1', '--mint', 'x'], '--mint must be the address of a mint'],
       [[someone(), '1', '--accept-transfer-fee'], '--accept-transfer-fee goes with --mint'],
-      [['nobody', '1'], 'RECIPIENT is no address, and there is no wallet nobody'],
+      [['nobody', '1'], 'RECIPIENT is not an address, and there is no wallet nobody'],
       [[address, '1', '--yes'], 'is the wallet that sends'],
       [[someone(), '100', '--yes'], 'too few for this transfer'],
     ] as const

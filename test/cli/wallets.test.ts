@@ -190,7 +190,7 @@ describe('svc wallet', () => {
     const other = await svc(['wallet', 'address', '--json'], { env: { ...env, SVC_KEYPAIR: 'two' } })
     expect(JSON.parse(other.stdout)).toEqual({ address: two.address })
     const used = await svc(['wallet', 'use', 'one'], { env: { ...env, SVC_KEYPAIR: 'two' } })
-    expect(used.stderr).toContain('SVC_KEYPAIR is set and goes before it: two')
+    expect(used.stderr).toContain('SVC_KEYPAIR is set and takes precedence: two')
     expect((await run('wallet', 'delete', 'one', '--yes')).stderr).toContain('It is still the one in use')
     const gone = await run('tx', 'sign', transferOf(one.address))
     expect(gone.exitCode).toBe(3)

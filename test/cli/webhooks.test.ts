@@ -99,7 +99,7 @@ describe('webhooks listen', () => {
     expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('another database') })
     const torn = cli.file('torn.json', '{"sequ')
     const unread = await svc(['webhooks', 'listen', '--state-file', torn])
-    expect(unread).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('does not tell where to go on') })
+    expect(unread).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('does not say where to continue') })
     expect(readFileSync(ahead, 'utf8')).toBe('{"sequence":999}')
   })
 })

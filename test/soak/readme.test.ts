@@ -124,7 +124,7 @@ describe('the README', () => {
       const given = block.replace('"$PWD/platform.json"', wallet).replace('wallet platform.json', `wallet ${wallet}`)
       const { exitCode, stdout, stderr } = await paste(given)
       expect(exitCode, stderr).toBe(0)
-      expect(stdout).toMatch(/0\.5 SOL, of it at most .* of fee/)
+      expect(stdout).toMatch(/0\.5 SOL, of which at most .* are fee/)
       expect(stdout).toContain('; submitted ')
       // With the keys that the first steps made: the local operator's, and the one for a backend.
       expect(stdout).toMatch(/6 entries, all intact/)

@@ -1,4 +1,4 @@
-/** Sends one batch of a list: what is signed is in the journal first, and nobody is signed for again until that has ended. */
+/** Sends one batch of a list; the journal has it before it is sent, and it is signed again only once it has ended. */
 import type { TokenTransfer } from '../../../src/api/token-transfers.ts'
 import { ApiError } from '../../../src/platform/errors.ts'
 import type { ApiCaller, Session } from '../../cli/session.ts'
@@ -19,14 +19,14 @@ export interface SendRun {
   keypair: string | undefined
   /** Whether the platform wallet signs. */
   signed: boolean
-  /** Who asks it to. */
+  /** Who requests its signature. */
   caller: ApiCaller
   txVersion: { tx_version?: 1 }
 }
 
 /**
- * Sends to the rows, and marks them. `begun` is what an earlier run has sent to them. Returns the rows that did not fit,
- * which are sent by another batch.
+ * Sends to the rows, and marks them. `begun` is what an earlier run has sent to them. Returns the rows that did not
+ * fit; another batch sends them.
  */
 export async function sendBatch(
   session: Session,
@@ -46,7 +46,7 @@ export async function sendBatch(
         for (const row of now) Object.assign(row, { status: 'unknown', note: error.message })
         break
       }
-      // What was asked for in an earlier run may have been signed, so only its end leads to another batch.
+      // The request of an earlier run may have been signed, so a new batch may follow only once that one has ended.
       const isOpen = earlier !== null && run.journal.entries.get(earlier.batch)?.end === undefined
       if (!(error instanceof ApiError) || isOpen) throw error
       now = withoutFault(error, now, later)
@@ -66,7 +66,7 @@ function sendToAll(session: Session, run: SendRun, rows: readonly SendRow[], beg
     begun: begun?.sending ?? null,
     sign: () => (run.signed ? Promise.resolve(requestOf(session, run)) : signedBatch(session, run, rows)),
     async ask(request, options) {
-      // Each attempt checks it, because the pauses of a used-up rate limit may last longer than the key.
+      // Each attempt checks it, because waiting for a rate limit may take longer than the API keeps the key.
       requireTrusted(request, caller, session.clock.now())
       const { data } = await session.client.tokenTransfers.create({ ...request.body, recipients }, options)
       if (data.mode === 'signed') return data
@@ -111,7 +111,7 @@ export const batchDemand = (
   recipients: readonly SendRow[],
 ): Promise<Demand> => DEMANDS['airdrops send'](signingFor(session, payer), { mint, decimals, recipients })
 
-/** Builds without signing, for a preview; faults mark their rows. Null where nobody is left. */
+/** Builds without signing, for a preview; faults mark their rows. Null if no row is left. */
 export async function tryBatch(
   session: Session,
   run: Pick<SendRun, 'terms' | 'txVersion'>,

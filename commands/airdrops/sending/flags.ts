@@ -6,9 +6,9 @@ export const sendFlags = {
   out: text('Write every wallet with its signature to this CSV', { placeholder: 'FILE' }),
   signed: toggle('The platform wallet sends and pays, instead of your keypair'),
   allow_programs: ALLOW_PROGRAMS,
-  accept_transfer_fee: toggle('Send a token that keeps a part of each transfer, so that less arrives'),
-  again: toggle('Pay everybody once more, although the same list was sent by another journal'),
+  accept_transfer_fee: toggle('Send a token with a transfer fee, so that less arrives'),
+  again: toggle('Pay everybody again, although the same list was sent with another journal'),
   keypair: KEYPAIR,
   tx_version: TX_VERSION,
-  dry_run: toggle('Tell what it would cost and whom it would leave out: nothing is signed, sent or stored'),
+  dry_run: toggle('Show the cost and who would be left out; nothing is signed, sent or stored'),
 }

@@ -1,4 +1,4 @@
-/** The journal of a list that is sent: every batch with its signed bytes, on disk before they are sent, and how it ended. */
+/** The journal of a list that is sent: every batch with its signed bytes, stored before they are sent, and how it ended. */
 
 import type { ApiCaller } from '../../cli/session.ts'
 import type { RequestedSending, SignedSending } from '../../lists/attempt.ts'
@@ -9,7 +9,7 @@ import type { SignedEnd } from '../../lists/until-ended.ts'
 export type SendTerms = {
   mint: string
   payer: string
-  /** The cluster's label; null where only the API knows it. */
+  /** The cluster's label; null if only the API knows it. */
   cluster: string | null
 }
 
@@ -22,21 +22,21 @@ export interface SendTermsOfList {
   airdrop_id?: string
 }
 
-/** What the platform wallet was asked for. */
+/** The request to the platform wallet. */
 export interface RequestedBatch extends RequestedSending {
-  /** Who asked, and which API: nobody else's key is answered by what was signed. */
+  /** Who asked, and which API: under a key, only the same caller gets the signed transaction again. */
   caller?: ApiCaller
-  /** What was asked besides the recipients; a key answers the same request only. */
+  /** The request without its recipients; a key is valid only for the same request. */
   body: SendTermsOfList & { tx_version?: 1; mode: 'signed' }
 }
 export type BatchSending = SignedSending | RequestedBatch
 
-/** A batch, which the journal has under its number. */
+/** A batch; the journal stores it under its number. */
 export interface SentBatch {
   /** Each wallet, and its amount in raw units as digits. */
   recipients: readonly (readonly [wallet: string, amount: string])[]
   sending: BatchSending
-  /** Left out until that is proven. */
+  /** Left out until the end is proven. */
   end?: SignedEnd['kind'] | undefined
 }
 export type OpenBatch = SentBatch & { batch: string }

@@ -1,4 +1,4 @@
-/** Whether the platform wallet may be asked again under a key: only while that surely answers what was signed under it. */
+/** Lets the platform wallet be asked again under a key only while the API is sure to return what it signed under it. */
 import { MINUTE_MS } from '../../../src/platform/timing.ts'
 import type { ApiCaller } from '../../cli/session.ts'
 import type { RequestedBatch } from './journal.ts'
@@ -9,16 +9,16 @@ const KEY_TRUST_MS = 30 * MINUTE_MS
 /** Why asking again could sign and pay a second time, and what to do instead. */
 export class UntrustedKey extends Error {}
 
-/** Throws UntrustedKey where the key may be forgotten, or was never that of the present caller. */
+/** Throws UntrustedKey if the API may have forgotten the key, or if another caller used it. */
 export function requireTrusted(request: RequestedBatch, caller: ApiCaller, now: number): void {
   const age = now - request.at
   const other = otherCaller(request, caller)
-  // A request of the future was written by another clock, so that its age is not known.
+  // A request dated in the future came from another clock, so its age is not known.
   if (other === null && age >= 0 && age <= KEY_TRUST_MS) return
   throw untrusted(request, other ?? 'longer ago than an API is sure to remember')
 }
 
-/** Says who else asked; null where it was the present caller. */
+/** Says who else asked; null if it was the present caller. */
 export function otherCaller({ caller }: RequestedBatch, { api, key }: ApiCaller): string | null {
   if (caller === undefined) return 'by a caller that the journal does not name'
   if (caller.api !== api) return `at ${caller.api}, which is not ${api}`

@@ -138,7 +138,7 @@ interface Preview {
   flags: SendFlags
 }
 
-/** Shows what it costs, measured by a trial of the first batch. Throws where sender or token do not allow it. */
+/** Shows what it costs, measured by a trial of the first batch. Throws if sender or token do not allow it. */
 async function previewSending(session: Session, preview: Preview): Promise<void> {
   const { question, run, rows, forecast, pending, flags } = preview
   const fits = flags.tx_version === '1' ? forecast.fits.v1 : forecast.fits.v0
@@ -158,13 +158,13 @@ async function previewSending(session: Session, preview: Preview): Promise<void>
     previewLine('cluster', cluster ?? 'only the API knows'),
     previewLine('signer', run.terms.payer),
     previewLine('checked', 'here: each transaction before it is signed, wallet by wallet'),
-    previewLine('wallets', `${rows.length}, of which ${open.length} are to be sent to and ${left} are left out`),
+    previewLine('wallets', `${rows.length}, of which ${open.length} are to be paid and ${left} are left out`),
     ...(pending === 0
       ? []
-      : [previewLine('first', `${pending} wallets of an earlier run, whose transactions may land yet`)]),
+      : [previewLine('first', `${pending} wallets of an earlier run, whose transactions may still land`)]),
     previewLine(
       'tokens',
-      `${decimalOf(totalOf(open), decimals)}, of ${decimalOf(forecast.held, decimals)} that are held`,
+      `${decimalOf(totalOf(open), decimals)}, of ${decimalOf(forecast.held, decimals)} in the wallet`,
     ),
     ...(transferFee === null
       ? []
@@ -176,14 +176,14 @@ async function previewSending(session: Session, preview: Preview): Promise<void>
         ]),
     previewLine(
       'sending',
-      `${count} transactions, of ${fits.ready} wallets, or ${fits.to_open} without a token account`,
+      `${count} transactions, each of at most ${fits.ready} wallets, or ${fits.to_open} without a token account`,
     ),
     previewLine('rent', `${solOf(rent)} SOL for ${openings} token accounts that are missing`),
     previewLine(
       'fees',
       fee === null ? 'not known' : `${solOf(fee * BigInt(count))} SOL, ${solOf(fee)} SOL a transaction`,
     ),
-    previewLine('cost', `${solOf(lamports)} SOL in all, of ${solOf(forecast.lamports)} SOL that are held`),
+    previewLine('cost', `${solOf(lamports)} SOL in all, of ${solOf(forecast.lamports)} SOL in the wallet`),
     previewLine('journal', run.journal.file),
   ])
   requireHeld(run.terms, { need: totalOf(open), lamports }, forecast)
@@ -214,7 +214,7 @@ function requireHeld(
   })
 }
 
-/** The first batch as a transaction, tried without sending; null where the sender cannot pay for a trial. */
+/** The first batch as a transaction, tried without sending; null if the sender cannot pay for a trial. */
 async function tryTokens(
   session: Session,
   { run, forecast }: Preview,
@@ -231,15 +231,15 @@ async function tryTokens(
   return transaction
 }
 
-/** What is known of the token where all that is left is batches of an earlier run. */
+/** What is known of the token when only batches of an earlier run are left. */
 async function readToken(session: Session, terms: SendTermsOfList, rows: readonly SendRow[]): Promise<SendForecast> {
   const [first] = rows
   const forecast = first && (await planRows(session, terms, [{ ...first, status: 'to send', amount: 1n }]))
-  if (!forecast) throw new Error('a list without rows was begun')
+  if (!forecast) throw new Error('a list without rows was started')
   return forecast
 }
 
-/** Ends what an earlier run has begun, and sends the rest. */
+/** Completes what an earlier run started, and sends the rest. */
 async function sendOpen(
   session: Session,
   run: SendRun & { forecast: SendForecast },

@@ -10,12 +10,12 @@ export interface SendRow {
   wallet: string
   /** Raw units. */
   amount: bigint
-  /** `unknown`: the platform wallet was asked so long ago, or by another caller, that nothing tells whether it has signed. */
+  /** `unknown`: the platform wallet was asked too long ago, or by another caller, so nobody knows whether it signed. */
   status: 'to send' | 'sent' | 'sent already' | 'claimed' | 'left out' | 'unknown' | 'failed'
   /** Why it is left out, in words. */
   note: string | null
   signature: string | null
-  /** Whether its token account is opened; known once it was planned. */
+  /** Whether its token account is opened; known after planning. */
   opens: boolean
 }
 
@@ -34,7 +34,7 @@ export interface SendForecast {
 /** The most recipients of one plan. */
 const ROWS_PER_PLAN = 500
 
-/** Throws a usage problem where a wallet was paid, or may be paid yet, and the list has another amount for it now. */
+/** Throws a usage problem if the list now has another amount for a wallet that was paid, or may still be paid. */
 export function rowsOf(list: EntryList, journal: SendJournal, listName: string): SendRow[] {
   if (list.locked !== undefined) {
     throw usage(`${listName} has locked amounts, which a transfer would pay at once`, {
@@ -56,9 +56,9 @@ export function rowsOf(list: EntryList, journal: SendJournal, listName: string):
   const [gone] = open.keys()
   if (gone === undefined) return rows
   throw usage(
-    `${gone} was sent ${open.get(gone)} raw units in an earlier run, which may land yet, and is not in ${listName} any more`,
+    `${gone} was sent ${open.get(gone)} raw units in an earlier run, which may still land, and is no longer in ${listName}`,
     {
-      next: `put the row back as it was; ${journal.file} knows it`,
+      next: `put the row back as it was; it is in ${journal.file}`,
     },
   )
 }
@@ -69,14 +69,16 @@ function changedAmount({
   before,
   signature,
 }: Pick<SendRow, 'wallet' | 'amount'> & { before: string; signature: string | undefined }) {
-  const by = signature === undefined ? 'and that may land yet' : `by ${signature}`
+  const by = signature === undefined ? 'and that may still land' : `by ${signature}`
   return usage(`${wallet} was sent ${before} raw units in an earlier run, ${by}; the list has ${amount} for it now`, {
     next: 'put the amount back; what is owed beyond it goes into a list of its own, with another --journal',
     details: { wallet, sent: before, listed: String(amount) },
   })
 }
 
-/** Asks who can receive, marks who cannot, and returns what is known of token and sender. Null where nothing is to be sent. */
+/**
+ * Asks who can receive, marks who cannot, and returns what is known of token and sender. Null if nothing is to be sent.
+ */
 export async function planRows(
   session: Session,
   terms: SendTermsOfList,
@@ -117,7 +119,7 @@ export function leaveOut(row: SendRow, reason: TransferFault | string | null, no
   })
 }
 
-/** Batches of wallets that have their token accounts, which many fit into, and then of wallets that have none. */
+/** Batches of wallets with token accounts, of which more fit, and then batches of wallets without. */
 export function batchesOf(rows: readonly SendRow[], fits: { ready: number; to_open: number }): SendRow[][] {
   const open = rows.filter(({ status }) => status === 'to send')
   return [
