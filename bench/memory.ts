@@ -1,14 +1,13 @@
-/** Memory of a daemon without the embedded chain under 100,000 mixed requests, against that at its start. */
+/** Memory of a daemon without the embedded chain over 100,000 mixed requests. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Pool } from 'undici'
+import { type Dispatcher, Pool } from 'undici'
 import { type Daemon, startDaemon } from '../test/support/daemon.ts'
 import { wallet } from '../test/support/trees.ts'
-import { type DrivenRequest, driveCount } from './fleet/drive.ts'
-import type { Measurement } from './merkle.ts'
+import type { Measurement } from './measurement.ts'
 
 const REQUESTS = 100_000
 /** Requests between two looks at the daemon. */
@@ -30,34 +29,33 @@ export async function memory(): Promise<Measurement[]> {
   })
   await new Promise<void>((done) => node.listen(0, '127.0.0.1', done))
   const flags = ['--url', `http://127.0.0.1:${(node.address() as AddressInfo).port}`]
-  const daemon = await startDaemon({
-    dataDir,
-    flags,
-    env: { SVC_LOG_LEVEL: 'silent' },
-  })
+  const daemon = await startDaemon({ dataDir, flags, env: { SVC_LOG_LEVEL: 'silent' } })
   const pool = new Pool(daemon.url, { connections: IN_FLIGHT })
   try {
     const started = residentMib(daemon)
     const looks: number[] = []
     for (let n = 0; n < REQUESTS; ) {
-      await driveCount(pool, { inFlight: IN_FLIGHT, count: STEP, next: () => mixed(daemon, n++) })
+      const end = n + STEP
+      const line = async () => {
+        while (n < end) await answered(pool, mixed(daemon, n++))
+      }
+      await Promise.all(Array.from({ length: IN_FLIGHT }, line))
       looks.push(residentMib(daemon))
     }
     const [middle, last] = [meanOf(looks, looks.length / 2), meanOf(looks, looks.length)]
     const most = Math.max(...looks)
     process.stdout.write(`  resident after each ${STEP}: ${looks.map((mib) => mib.toFixed(0)).join(' ')} MiB\n`)
     const row = (name: string, mib: number, floor: string, ofMib: number): Measurement => ({
-      name: `resident, ${name}`,
-      ms: mib,
+      name,
+      value: mib,
       unit: 'MiB',
       ratio: mib / ofMib,
       floor,
     })
     return [
-      row('daemon without a chain, at start', started, 'at start', started),
-      row('after 100,000 mixed requests', last, 'at start', started),
-      row('the most of them all', most, `${MOST_MIB} MiB`, MOST_MIB),
-      row('its last fifth', last, 'before 50,000 requests', middle),
+      row('after 100,000 requests', last, 'at start', started),
+      row('after 100,000 requests', last, 'after 50,000', middle),
+      row('most memory in 100,000 requests', most, `${MOST_MIB} MiB`, MOST_MIB),
     ]
   } finally {
     await pool.close()
@@ -68,13 +66,19 @@ export async function memory(): Promise<Measurement[]> {
   }
 }
 
+async function answered(pool: Pool, request: Dispatcher.RequestOptions): Promise<void> {
+  const { statusCode, body } = await pool.request(request)
+  if (statusCode < 400) await body.dump()
+  else throw new Error(`${request.method} ${request.path} was answered ${statusCode}: ${await body.text()}`)
+}
+
 /** The mean of the looks before the one with this number. */
 function meanOf(looks: readonly number[], end: number): number {
   const stage = looks.slice(end - STAGE_LOOKS, end)
   return stage.reduce((sum, mib) => sum + mib, 0) / stage.length
 }
 
-function residentMib({ process: { pid } }: { process: { pid?: number | undefined } }): number {
+function residentMib({ process: { pid } }: Daemon): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Number(/VmRSS:\s*(\d+) kB/.exec(status)?.[1] ?? 0) / MIB
 }
@@ -89,9 +93,9 @@ const READS = [
 ]
 
 /** The n-th request: eight reads, one key and one tree in ten. */
-function mixed({ operator }: Daemon, n: number): DrivenRequest {
+function mixed({ operator }: Daemon, n: number): Dispatcher.RequestOptions {
   const headers = { authorization: `Bearer ${operator}` }
-  const write = (path: string, body: unknown): DrivenRequest => ({
+  const write = (path: string, body: unknown): Dispatcher.RequestOptions => ({
     method: 'POST',
     path,
     headers: { ...headers, 'content-type': 'application/json', 'idempotency-key': `n${n}` },

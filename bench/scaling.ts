@@ -1,11 +1,11 @@
 /** What carries how many launches and deliveries: measures what they cost here, checks the model against a real load, and simulates larger ones. */
 import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { openFleet } from './fleet/fleet.ts'
-import { openReceivers } from './fleet/receivers.ts'
-import type { Measurement } from './merkle.ts'
+import type { Measurement } from './measurement.ts'
 import type { MeasuredCosts } from './scaling/costs.ts'
+import { openFleet } from './scaling/fleet.ts'
 import { measureCosts } from './scaling/measure.ts'
+import { openReceivers } from './scaling/receivers.ts'
 import { breakLines, scalingTable } from './scaling/report.ts'
 import { processorStretch } from './scaling/stretch.ts'
 import { compareWithReal } from './scaling/validate.ts'
@@ -32,7 +32,8 @@ export async function scaling(): Promise<Measurement[]> {
       ...stepsOf(costs),
       ...compared.map(({ what, predicted, measured }) => ({
         name: `${launchesPerMinute} launches a minute, work takes ${stretch.toFixed(1)} times as long: ${what}, ${measured.toFixed(1)} measured`,
-        ms: predicted,
+        value: predicted,
+        unit: '',
         ratio: predicted / measured,
         floor: 'measured',
       })),
@@ -58,7 +59,8 @@ function stepsOf(costs: MeasuredCosts): Measurement[] {
     const counts = `${statements.toFixed(0)} statements, ${rpcCalls.toFixed(1)} calls`
     return {
       name: `${step}: processor ${daemonMs.toFixed(1)} + ${postgresMs.toFixed(1)} ms, ${counts}`,
-      ms: daemonMs + postgresMs,
+      value: daemonMs + postgresMs,
+      unit: 'ms',
       ratio: (daemonMs + postgresMs) / whole,
       floor: 'a launch with its deliveries',
     }

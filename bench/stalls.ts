@@ -1,63 +1,44 @@
-/** The longest that a write at its largest body holds up the event loop, against parsing that body alone. */
-import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+/** The longest that a POST of 50,000 entries holds up the event loop of a daemon, and so other requests. */
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
-import { COSTS, largestText, mountedWrites, nameOf, urlOf } from '../test/support/largest-bodies.ts'
-import { keypairFile } from '../test/support/platform-wallet.ts'
-import { openService } from '../test/support/service.ts'
-import type { Measurement } from './merkle.ts'
+import { entries, wallet } from '../test/support/trees.ts'
+import { withServers } from './http/server.ts'
+import type { Measurement } from './measurement.ts'
 
-const RUNS = 4
-/** Below it the ticks themselves, and a collection of garbage, are what is measured. */
-const FLOOR_MS = 6
+const RUNS = 7
+const MOST_MS = 10
+/** Reports the longest delay of a timer of one millisecond since it was last asked, by a line on standard output. */
+const WATCH = `data:text/javascript,
+  import{monitorEventLoopDelay}from'node:perf_hooks';
+  const delay=monitorEventLoopDelay({resolution:1});
+  delay.enable();
+  process.on('SIGUSR2',()=>{console.log(delay.max/1e6);delay.reset()})`.replaceAll('\n', '')
 
-/** The least of some runs for each write: what the work itself costs. Half a minute. */
-export async function stalls(): Promise<Measurement[]> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'bench-stalls-'))
-  const settings = { signer: 'keypair', 'signer.keypair': keypairFile(dataDir) }
-  const service = await openService({ dataDir, settings })
-  try {
-    const subscription = { url: 'https://example.com', enabled_events: ['*'] }
-    const made = await service.request('POST', '/v2/webhook-subscriptions', { body: subscription })
-    const measurements: Measurement[] = []
-    for (const route of await mountedWrites()) {
-      const name = nameOf(route)
-      const url = urlOf(route, made.json.data.id)
-      const send = (body: string) =>
-        service.request(route.method.toUpperCase(), url, { body, headers: { 'idempotency-key': randomUUID() } })
-      const text = largestText(route)
-      await send(text)
-      let [parse, stall] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
-      for (let run = 1; run <= RUNS; run++) {
-        const began = performance.now()
-        JSON.parse(text)
-        parse = Math.min(parse, performance.now() - began)
-        const body = COSTS[name]?.vary ? largestText(route, run) : text
-        stall = Math.min(stall, await stallOf(() => send(body)))
-      }
-      const floor = Math.max(FLOOR_MS, parse)
-      measurements.push({ name: `stall: ${name}`, ms: stall, ratio: stall / floor, floor: 'parsing its body' })
+/** The least of some runs, because other processes delay it too. Needs a built dist/. */
+export function stalls(): Promise<Measurement[]> {
+  return withServers(async ({ folder, daemon }) => {
+    const { url, operator, process: child } = await daemon(join(folder, 'daemon'), ['--import', WATCH])
+    const headers = { authorization: `Bearer ${operator}`, 'content-type': 'application/json' }
+    const list = entries(50_000)
+    let least = Number.POSITIVE_INFINITY
+    for (let run = 0; run <= RUNS; run++) {
+      const body = JSON.stringify({ mint: wallet(run), entries: list })
+      await longestStall(child)
+      const answer = await fetch(`${url}/v2/merkle-trees`, { method: 'POST', headers, body })
+      if (answer.status !== 201) throw new Error(await answer.text())
+      const stall = await longestStall(child)
+      // The first one warms up.
+      if (run > 0) least = Math.min(least, stall)
     }
-    return measurements
-  } finally {
-    await service.close()
-    rmSync(dataDir, { recursive: true })
-  }
+    const name = 'POST of 50,000 entries, longest stall'
+    return [{ name, value: least, unit: 'ms', ratio: least / MOST_MS, floor: `${MOST_MS} ms` }]
+  })
 }
 
-/** Longest time in milliseconds that nothing else could run while `work` did. */
-async function stallOf(work: () => Promise<unknown>): Promise<number> {
-  let [longest, last, isOver] = [0, performance.now(), false]
-  const tick = () => {
-    const now = performance.now()
-    longest = Math.max(longest, now - last)
-    last = now
-    if (!isOver) setImmediate(tick)
-  }
-  setImmediate(tick)
-  await work()
-  await new Promise(setImmediate)
-  isOver = true
-  return longest
+async function longestStall(daemon: ChildProcess): Promise<number> {
+  if (daemon.stdout === null) throw new Error('the daemon has no standard output')
+  const line = once(daemon.stdout, 'data')
+  daemon.kill('SIGUSR2')
+  return Number(String((await line)[0]))
 }

@@ -1,152 +1,83 @@
-/** Delivering events with durable results against bare undici, beside bad receivers, and to more and more subscriptions. */
-import { type ChildProcess, fork } from 'node:child_process'
-import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
-import { join } from 'node:path'
-import { performance } from 'node:perf_hooks'
+/** Delivering events with durable results, against undici that sends the same requests with the same signatures. */
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { Pool } from 'undici'
-import { median } from './merkle/timing.ts'
-import type { Measurement } from './merkle.ts'
+import { type ServerProcess, withServers } from './http/server.ts'
+import { type Cost, costOf, type Measurement, medianOf, ratiosOf } from './measurement.ts'
 import { benchService } from './webhooks/service.ts'
 
-/** Of each measurement, over both quick receivers. */
+/** Of each measurement, over both receivers. */
 const DELIVERIES = 4_000
-/** Of each, in turn: a machine is not as quick at one moment as at the next. The first ones warm up. */
-const [WARM_UPS, RUNS] = [1, 7]
-/** As many deliveries under way as two origins may have. */
+const [WARM_UPS, ROUNDS] = [1, 7]
+/** As many deliveries under way as one origin may have. */
 const CONNECTIONS_PER_ORIGIN = 32
-const SUBSCRIPTIONS = [1, 10, 100, 1_000]
-const CURVE_DELIVERIES = 1_000
-const CURVE_RUNS = 3
+const RECEIVER = `
+  require('node:http').createServer((request, response) => {
+    request.resume().on('end', () => response.end())
+  }).listen(0, '127.0.0.1', function () {
+    console.log(JSON.stringify({ url: 'http://127.0.0.1:' + this.address().port }))
+  })`
 
-/** Wall time and this process's processor time in ms. */
-interface Cost {
-  wall: number
-  processor: number
+/** A minute or two. */
+export function webhooks(): Promise<Measurement[]> {
+  return withServers(async ({ start }) => {
+    const receivers = [await start(['-e', RECEIVER]), await start(['-e', RECEIVER])]
+    const [own, floors]: [Cost[], Cost[]] = [[], []]
+    for (let round = -WARM_UPS; round < ROUNDS; round++) {
+      const [floor, cost] = [await bareUndici(receivers), await deliveries(receivers)]
+      if (round < 0) continue
+      floors.push(floor)
+      own.push(cost)
+    }
+    const rate = (DELIVERIES / medianOf(own, 'wall')) * 1_000
+    const floor = 'bare undici, same signatures'
+    return [{ name: 'deliveries, recorded', value: rate, unit: '/s', ...ratiosOf(floors, own), floor }]
+  })
 }
-type Figure = 'floor' | 'alone' | 'quick' | 'beside'
 
-interface Receivers {
-  child: ChildProcess
-  quick: [string, string]
-  bad: [string, string]
-}
-
-/** Every figure; a minute or two on a machine that does nothing else. */
-export async function webhooks(): Promise<Measurement[]> {
-  const receivers = await startReceivers()
+async function deliveries(receivers: readonly ServerProcess[]): Promise<Cost> {
+  const urls = receivers.map(({ url }) => url)
+  const service = await benchService(urls, DELIVERIES / urls.length)
   try {
-    const costs: Record<Figure, Cost[]> = { floor: [], alone: [], quick: [], beside: [] }
-    const measure: Record<Figure, () => Promise<Cost>> = {
-      floor: () => bareUndici(receivers),
-      alone: () => delivering(receivers, { beside: false, until: 'recorded' }),
-      quick: () => delivering(receivers, { beside: false, until: 'received' }),
-      beside: () => delivering(receivers, { beside: true, until: 'received' }),
-    }
-    const figures = Object.keys(measure) as Figure[]
-    for (let run = -WARM_UPS; run < RUNS; run++) {
-      // In turn forwards and backwards, so that none always comes after the same one.
-      for (const figure of run % 2 === 0 ? figures : figures.toReversed()) {
-        const cost = await measure[figure]()
-        if (run >= 0) costs[figure].push(cost)
-      }
-    }
-    const { floor, alone, quick, beside } = costs
-    return [
-      measured('webhooks: bare undici, two pools, HMAC, no database', floor, floor, 'itself'),
-      measured('webhooks: delivered and recorded', alone, floor, 'bare undici'),
-      measured('webhooks: beside a silent and a streaming receiver', beside, quick, 'the same alone'),
-      ...(await curve(receivers)),
-    ]
+    return await costOf(() => service.deliver())
   } finally {
-    receivers.child.disconnect()
+    await service.close()
   }
 }
 
-const medianCost = (costs: readonly Cost[]): Cost => ({
-  wall: median(costs.map(({ wall }) => wall)),
-  processor: median(costs.map(({ processor }) => processor)),
-})
-
-/** Of the ratios of each turn, because the machine may be half as quick in the next one. */
-const medianRatio = (costs: readonly Cost[], of: readonly Cost[], part: keyof Cost): number =>
-  median(costs.map((cost, turn) => cost[part] / (of[turn]?.[part] ?? Number.NaN)))
-
-/** The ratio is of times: 2 is half the floor's rate. */
-function measured(what: string, costs: readonly Cost[], of: readonly Cost[], floor: string): Measurement {
-  const cost = medianCost(costs)
-  const ratio = medianRatio(costs, of, 'wall')
-  const rate = Math.round((DELIVERIES / cost.wall) * 1000)
-  const share = (100 / ratio).toFixed(0)
-  const processor = ((cost.processor / DELIVERIES) * 1000).toFixed(0)
-  const times = medianRatio(costs, of, 'processor').toFixed(2)
-  const name = `${what}, ${rate} a second (${share} %), ${processor} µs of processor each (${times} ×)`
-  return { name, ms: cost.wall, ratio, floor }
-}
-
-async function startReceivers(): Promise<Receivers> {
-  const file = join(import.meta.dirname, 'webhooks', 'receivers.ts')
-  const child = fork(file, { execArgv: ['--import', 'tsx'], stdio: 'inherit' })
-  const [one, two, silent, streaming] = (await messageOf(child)) as string[]
-  if (!one || !two || !silent || !streaming) throw new Error('the receivers do not listen')
-  return { child, quick: [one, two], bad: [silent, streaming] }
-}
-
-const messageOf = (child: ChildProcess): Promise<unknown> => new Promise((done) => child.once('message', done))
-
-/** Tells the receivers how much to expect; the returned promise resolves once the quick ones have it. */
-async function expecting({ child }: Receivers, deliveries: number): Promise<{ all: Promise<unknown> }> {
-  const ready = messageOf(child)
-  child.send(deliveries)
-  await ready
-  return { all: messageOf(child) }
-}
-
-async function costOf(work: () => Promise<unknown>): Promise<Cost> {
-  const [from, used] = [performance.now(), process.cpuUsage()]
-  await work()
-  const { user, system } = process.cpuUsage(used)
-  return { wall: performance.now() - from, processor: (user + system) / 1000 }
-}
-
-/** The same requests with the same two signatures, from pools that nothing holds up. */
-async function bareUndici(receivers: Receivers): Promise<Cost> {
-  const { all } = await expecting(receivers, DELIVERIES)
-  const pools = receivers.quick.map((url) => new Pool(url, { connections: CONNECTIONS_PER_ORIGIN }))
+/** A pool for each origin, the signatures of Standard Webhooks and of the service, and no database. */
+async function bareUndici(receivers: readonly ServerProcess[]): Promise<Cost> {
+  const pools = receivers.map(({ url }) => new Pool(url, { connections: CONNECTIONS_PER_ORIGIN }))
   const key = createSecretKey(randomBytes(32))
-  const cost = await costOf(async () => {
-    await Promise.all(pools.map((pool) => postAll(pool, key, DELIVERIES / pools.length)))
-    await all
-  })
+  const cost = await costOf(() => Promise.all(pools.map((pool) => postAll(pool, key, DELIVERIES / pools.length))))
   await Promise.all(pools.map((pool) => pool.close()))
   return cost
 }
 
-function postAll(pool: Pool, key: ReturnType<typeof createSecretKey>, count: number): Promise<void> {
-  let [begun, ended] = [0, 0]
-  return new Promise((done, reject) => {
-    const end = () => {
-      ended++
-      if (begun < count) post()
-      else if (ended === count) done()
-    }
-    const post = () => {
-      const { headers, body } = signedEvent(begun++, key)
-      pool.dispatch(
-        { path: '/', method: 'POST', headers, body },
-        {
-          onRequestStart() {},
-          onResponseStart() {},
-          onResponseData() {},
-          onResponseEnd: end,
-          onResponseError: (_, error) => reject(error),
-        },
-      )
-    }
-    for (let i = 0; i < CONNECTIONS_PER_ORIGIN; i++) post()
+async function postAll(pool: Pool, key: KeyObject, count: number): Promise<void> {
+  let left = count
+  const line = async () => {
+    while (left > 0) await post(pool, signedEvent(left--, key))
+  }
+  await Promise.all(Array.from({ length: CONNECTIONS_PER_ORIGIN }, line))
+}
+
+/** By `dispatch`, because a Response with a stream costs as much as the rest. */
+function post(pool: Pool, { headers, body }: ReturnType<typeof signedEvent>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    pool.dispatch(
+      { path: '/', method: 'POST', headers, body },
+      {
+        onRequestStart() {},
+        onResponseStart() {},
+        onResponseData() {},
+        onResponseEnd: () => resolve(),
+        onResponseError: (_, error) => reject(error),
+      },
+    )
   })
 }
 
-function signedEvent(n: number, key: ReturnType<typeof createSecretKey>) {
+function signedEvent(n: number, key: KeyObject) {
   const id = `evt_${String(n).padStart(24, '0')}`
   const seconds = Math.floor(Date.now() / 1000)
   const object = { resource_type: 'pool', resource_id: `pool-${n}` }
@@ -163,61 +94,4 @@ function signedEvent(n: number, key: ReturnType<typeof createSecretKey>) {
     'user-agent': 'svc/0.0.0',
   }
   return { headers, body }
-}
-
-/** Until everything is recorded, or until the quick receivers have it, which is all that can be had beside bad ones. */
-async function delivering(
-  receivers: Receivers,
-  { beside, until }: { beside: boolean; until: 'recorded' | 'received' },
-): Promise<Cost> {
-  const { all } = await expecting(receivers, DELIVERIES)
-  const service = await benchService([...receivers.quick, ...(beside ? receivers.bad : [])], DELIVERIES / 2)
-  const stop = new AbortController()
-  let round: Promise<void> | undefined
-  try {
-    return await costOf(async () => {
-      round = service.deliver(stop.signal)
-      await (until === 'recorded' ? round : all)
-    })
-  } finally {
-    stop.abort()
-    // It closes what the bad receivers hold.
-    await expecting(receivers, 0)
-    await round
-    await service.close()
-  }
-}
-
-/** What one delivery costs with more and more subscriptions, of which each gets every event. */
-async function curve(receivers: Receivers): Promise<Measurement[]> {
-  const costs: Cost[][] = SUBSCRIPTIONS.map(() => [])
-  for (let run = -WARM_UPS; run < CURVE_RUNS; run++) {
-    for (const [i, subscriptions] of SUBSCRIPTIONS.entries()) {
-      const cost = await costToEach(receivers, subscriptions)
-      if (run >= 0) costs[i]?.push(cost)
-    }
-  }
-  const [one = []] = costs
-  return costs.map((each, i) => {
-    const { wall, processor } = medianCost(each)
-    const [time, used] = [wall, processor].map((ms) => ((ms / CURVE_DELIVERIES) * 1000).toFixed(0))
-    const times = medianRatio(each, one, 'processor').toFixed(2)
-    return {
-      name: `webhooks: ${SUBSCRIPTIONS[i]} subscriptions, ${time} µs a delivery (${used} µs of processor, ${times} ×)`,
-      ms: wall,
-      ratio: medianRatio(each, one, 'wall'),
-      floor: 'one subscription',
-    }
-  })
-}
-
-async function costToEach(receivers: Receivers, subscriptions: number): Promise<Cost> {
-  await expecting(receivers, CURVE_DELIVERIES)
-  const urls = Array.from({ length: subscriptions }, (_, n) => `${receivers.quick[n % 2]}/${n}`)
-  const service = await benchService(urls, CURVE_DELIVERIES / subscriptions)
-  try {
-    return await costOf(() => service.deliver())
-  } finally {
-    await service.close()
-  }
 }

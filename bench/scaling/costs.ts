@@ -1,7 +1,7 @@
 /** What each step of a launch costs, measured on the real thing: processor time, statements, calls and bytes. */
 import type pg from 'pg'
 import type { Daemon } from '../../test/support/daemon.ts'
-import { daemonsMs, type Fleet } from '../fleet/fleet.ts'
+import { daemonsMs, type Fleet } from './fleet.ts'
 
 /** Cost of one request, transaction or delivery. */
 export interface StepCost {

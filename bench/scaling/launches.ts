@@ -5,7 +5,7 @@ import { Keypair, VersionedTransaction } from '@solana/web3.js'
 import { Pool } from 'undici'
 import { IMAGES } from '../../test/storage/images.ts'
 import type { Daemon } from '../../test/support/daemon.ts'
-import type { Fleet } from '../fleet/fleet.ts'
+import type { Fleet } from './fleet.ts'
 
 const LAMPORTS = 1_000_000_000_000
 const BUY_SOL = 0.01

@@ -1,7 +1,7 @@
 /** How long a write keeps the counter of events locked, which all daemons of a database wait for. */
 import { performance } from 'node:perf_hooks'
 import type pg from 'pg'
-import { percentile } from '../fleet/drive.ts'
+import { percentile } from './percentile.ts'
 
 /** The quickest tenth is what the step itself takes; the rest is what else the machine did. */
 const UNDISTURBED = 0.1

@@ -2,10 +2,7 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Daemon } from '../../test/support/daemon.ts'
-import { writeBenchEvents } from '../fleet/events.ts'
-import { daemonsMs, type Fleet } from '../fleet/fleet.ts'
-import type { Receivers } from '../fleet/receivers.ts'
-import { median } from '../merkle/timing.ts'
+import { median } from '../measurement.ts'
 import {
   costBetween,
   type MeasuredCosts,
@@ -15,8 +12,11 @@ import {
   readUse,
   type StepCost,
 } from './costs.ts'
+import { writeBenchEvents } from './events.ts'
+import { daemonsMs, type Fleet } from './fleet.ts'
 import { type LaunchClient, openLaunchClient, type SignedLaunch, timedInParallel } from './launches.ts'
 import { databaseTimes, noteLocks, stopNotingLocks, takeLockTimes, undisturbed } from './locks.ts'
+import type { Receivers } from './receivers.ts'
 import { openSlowLink } from './slow-link.ts'
 
 /** A launch is built and submitted within the life of its blockhash, so they go in groups. */

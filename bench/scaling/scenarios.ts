@@ -1,8 +1,9 @@
 /** Finds the smallest fleet that carries a load with a bounded p99, and what breaks first when the load grows. */
-import { percentile } from '../fleet/drive.ts'
+
 import { mergedArrivals, poissonArrivals, seededRandom } from './arrivals.ts'
 import type { MeasuredCosts } from './costs.ts'
 import { type Deployment, deliveryJob, launchesAtMost, launchJob, stationsOf } from './model.ts'
+import { percentile } from './percentile.ts'
 import { type SimulationResult, simulate } from './simulation.ts'
 
 /** What a launch's two requests and the deliveries of its events may take at the 99th percentile. */

@@ -10,8 +10,8 @@ import { appendEvents } from '../../src/store/events/events.ts'
 import { newId } from '../../src/store/id.ts'
 
 export interface BenchService {
-  /** Delivers until nothing is due or `stopping` is aborted, with every result in the database. */
-  deliver(stopping?: AbortSignal): Promise<void>
+  /** Delivers until nothing is due, with every result in the database. */
+  deliver(): Promise<void>
   close(): Promise<void>
 }
 
@@ -43,7 +43,7 @@ export async function benchService(urls: readonly string[], events: number): Pro
   }))
   await services.store.write((tx) => appendEvents(tx, happened))
   return {
-    deliver: (stopping) => deliverRound(services, stopping === undefined ? {} : { stopping }),
+    deliver: () => deliverRound(services),
     async close() {
       await app.close()
       await services.close()

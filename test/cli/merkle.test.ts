@@ -188,7 +188,6 @@ describe('svc merkle verify and proof', () => {
     const { root } = JSON.parse((await svc(['merkle', 'build', file, '--mint', MINT, '--json'])).stdout)
     const verified = async (...args: string[]) => svc(['merkle', 'verify', file, ...args])
     expect((await verified('--root', root)).exitCode).toBe(0)
-    // `npm run bench tables` holds that this costs less than twice as much: it reads the list once.
     expect((await verified('--root', '0'.repeat(64))).exitCode).toBe(1)
     const scaled = await verified('--root', root, '--decimals', '6')
     expect(scaled.exitCode).toBe(1)

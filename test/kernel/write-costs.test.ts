@@ -1,4 +1,4 @@
-/** What every write at its largest body leaves behind; `npm run bench stalls` has how long it holds up the event loop. */
+/** What every write at its largest body leaves behind. */
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -115,7 +115,6 @@ describe('the engine', () => {
   })
 
   it('finds no wallet twice in a list that was crafted to collide', () => {
-    // `npm run bench merkle` compares its time with that of any other list.
     const rows = Array.from({ length: 20_000 }, (_, n) => `${collidingWallet(n)},1\n`)
     expect(readCsvInEngine(bytesSource(Buffer.from(rows.join(''))), {})?.list.count).toBe(20_000)
   })

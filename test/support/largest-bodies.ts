@@ -1,4 +1,4 @@
-/** Every write at its largest body: what the tests of its cost and the bench of its stalls send. */
+/** Every write at its largest body: what the tests of its cost send. */
 import { PublicKey } from '@solana/web3.js'
 import { mountRoutes } from '../../daemon/routes/index.ts'
 import type { AnyRoute } from '../../src/api/route.ts'

@@ -10,7 +10,7 @@ import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { launchPostgres } from '../../test/store/postgres-launch.ts'
 import { type Daemon, startDaemon } from '../../test/support/daemon.ts'
-import { familyProcessorMs, parentOf, processorMs } from './processor-time.ts'
+import { familyProcessorMs, parentOf, processorMs } from '../http/processor-time.ts'
 
 const SVC = join(import.meta.dirname, '..', '..', 'dist', 'svc.js')
 const PROGRAMS_FOLDER = process.env.SVC_PROGRAMS_DIR || join(homedir(), '.cache/svc/programs')

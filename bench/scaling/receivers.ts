@@ -1,12 +1,11 @@
-/** Local webhook receivers: they answer at once or after a while, and count what came. */
+/** Local webhook receivers, which answer at once and count what came. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface Receivers {
   urls: string[]
-  /** Deliveries that were answered, by event id where `remember` was asked for. */
+  /** Deliveries since the last `reset`. */
   readonly count: number
-  readonly arrivals: Map<string, number>
   /** Resolves once as many have come since the last `reset`. */
   reached(count: number): Promise<void>
   reset(): void
@@ -14,22 +13,15 @@ export interface Receivers {
 }
 
 /** Each is an origin of its own, because what one origin may have at once is bounded. */
-export async function openReceivers(origins: number, { answerMs = 0, remember = false } = {}): Promise<Receivers> {
-  const arrivals = new Map<string, number>()
+export async function openReceivers(origins: number): Promise<Receivers> {
   let count = 0
   let waiting: { count: number; resolve: () => void } | undefined
-  const came = () => {
-    count++
-    if (waiting !== undefined && count >= waiting.count) waiting.resolve()
-  }
   const servers = Array.from({ length: origins }, () =>
     createServer((request, response) => {
-      const id = request.headers['webhook-id']
-      if (remember && typeof id === 'string' && !arrivals.has(id)) arrivals.set(id, Date.now())
       request.resume().on('end', () => {
-        came()
-        if (answerMs === 0) response.end()
-        else setTimeout(() => response.end(), answerMs)
+        count++
+        if (waiting !== undefined && count >= waiting.count) waiting.resolve()
+        response.end()
       })
     }),
   )
@@ -39,7 +31,6 @@ export async function openReceivers(origins: number, { answerMs = 0, remember = 
     get count() {
       return count
     },
-    arrivals,
     reached: (wanted) =>
       new Promise((resolve) => {
         waiting = { count: wanted, resolve }
@@ -47,7 +38,6 @@ export async function openReceivers(origins: number, { answerMs = 0, remember = 
       }),
     reset() {
       count = 0
-      arrivals.clear()
     },
     close() {
       for (const server of servers) {
