@@ -1,4 +1,4 @@
-/** The HTTP surface without a listener: every route of the contract on one kernel, as a `fetch` function. */
+/** The HTTP app without a listener: every route of the contract on one kernel, as a `fetch` function. */
 import type { IncomingMessage } from 'node:http'
 import { Hono } from 'hono'
 import type { DaemonRole } from '../src/api/daemon-roles.ts'
@@ -20,7 +20,7 @@ import {
 import { mountRoutes, workerRoutes } from './routes/index.ts'
 
 export interface App {
-  /** Answers a request; `incoming` is Node's message where it came over a connection. */
+  /** Answers a request; `incoming` is Node's message if it came over a connection. */
   fetch(request: Request, incoming?: IncomingMessage): Promise<Response>
   /** Answers input that the HTTP parser could not turn into a request. */
   refuse(error: ApiError): Response
@@ -33,7 +33,7 @@ export interface AppOptions {
   access?: KernelOptions['access']
 }
 
-/** Builds the app on services that are already open; it opens no listener and starts no worker. */
+/** Builds the app on open services; it opens no listener and starts no worker. */
 export async function createApp(services: Services, { metrics, access }: AppOptions = {}): Promise<App> {
   const [{ entrance }, { documentation }, { assets }, { operations }] = await Promise.all([
     import('./routes/entrance.ts'),
@@ -66,7 +66,7 @@ export async function createApp(services: Services, { metrics, access }: AppOpti
 
 type MountAll = (mount: Mount, hono: Hono<RequestEnv>) => Promise<void>
 
-/** The app of a kernel with the routes that `mountAll` mounts, and the answers to every other request. */
+/** The app of a kernel: the routes that `mountAll` mounts, and the answers to all other requests. */
 export async function createAppOn(kernel: Kernel, mountAll: MountAll): Promise<App> {
   const hono = new Hono<RequestEnv>()
   allowOrigins(hono, kernel.config)
@@ -92,7 +92,7 @@ export async function createAppOn(kernel: Kernel, mountAll: MountAll): Promise<A
   }
 }
 
-/** The base URL of input that was never parsed as a request and therefore has none. */
+/** The base URL for input that could not be parsed as a request. */
 const NOWHERE = 'http://localhost'
 
 function refuseRoute(

@@ -1,4 +1,4 @@
-/** The address that a request came from, as far as proxies in front of the daemon are believed. */
+/** The address that a request came from, according to the trusted proxies in front of the daemon. */
 import { isIP, isIPv6 } from 'node:net'
 import type { Context } from 'hono'
 import type { Kernel } from './kernel.ts'
@@ -6,7 +6,7 @@ import type { RequestEnv } from './pipeline/request-record.ts'
 
 export interface Caller {
   headers: Pick<Headers, 'get' | 'has'>
-  /** Address of the connection; undefined for a request that did not come over one. */
+  /** Address of the connection; undefined for a request without a connection. */
   connection: string | undefined
 }
 
@@ -15,12 +15,12 @@ export const callerOf = ({ req, env }: Context<RequestEnv>): Caller => ({
   connection: env.incoming?.socket.remoteAddress,
 })
 
-/** Longest text that is an address with its zone or port. */
+/** Longest text of an address with its zone or port. */
 const LONGEST_ADDRESS = 64
 
 /**
- * Returns the address that the last of `trustedProxies` proxies tells, else that of the connection. Of IPv6 it is the
- * network of 64 bits, in which one client may take any address.
+ * Returns the address that the last of `trustedProxies` proxies reports, otherwise that of the connection. For IPv6 it
+ * is the 64-bit network, because one client can use any address in it.
  */
 export function clientAddressOf({ headers, connection }: Caller, trustedProxies: number): string {
   const own = connection ?? 'local'
@@ -29,7 +29,7 @@ export function clientAddressOf({ headers, connection }: Caller, trustedProxies:
   return networkOf(address === undefined || address === '' || address.length > LONGEST_ADDRESS ? own : address)
 }
 
-/** Some proxies add the port, by which every connection of a client would be another one. */
+/** Some proxies add the port, which would make every connection look like another client. */
 function withoutPort(told: string | undefined): string | undefined {
   if (told === undefined || isIP(told) !== 0) return told
   const [, inBrackets, plain] = /^(?:\[([^\]]*)\](?::\d+)?|([^:]*):\d+)$/.exec(told) ?? []
@@ -40,14 +40,14 @@ type Counted = Pick<Kernel, 'config' | 'log'>
 
 const warned = new WeakSet<Counted>()
 
-/** The address by which a visitor is counted. Warns once where a proxy names clients and none is believed. */
+/** The address under which a visitor is counted. Warns once if a proxy names clients but no proxy is trusted. */
 export function visitorAddressOf(caller: Caller, kernel: Counted): string {
   const trusted = kernel.config.values['trusted-proxies']
   if (trusted === 0 && caller.headers.has('x-forwarded-for') && !warned.has(kernel)) {
     warned.add(kernel)
     kernel.log.warn(
       { setting: 'trusted-proxies' },
-      'X-Forwarded-For is not believed, so that all visitors behind a proxy share its limits: set trusted-proxies (SVC_TRUSTED_PROXIES) to the number of proxies before this daemon',
+      'X-Forwarded-For is not trusted, so all visitors behind a proxy share its limits: set trusted-proxies (SVC_TRUSTED_PROXIES) to the number of proxies before this daemon',
     )
   }
   return clientAddressOf(caller, trusted)

@@ -1,4 +1,4 @@
-/** Tells browsers which other origins may call the API and the claims of pages: those of their settings, none without. */
+/** Tells browsers which other origins may call the API and claim pages: those in the settings, by default none. */
 import type { Env, Hono } from 'hono'
 import { cors } from 'hono/cors'
 import type { Config } from '../src/settings/config.ts'
@@ -7,8 +7,8 @@ import type { Config } from '../src/settings/config.ts'
 const PREFLIGHT_AGE_S = 7_200
 
 /**
- * A bearer key is never sent by a browser on its own, so an allowed origin gains nothing that it has no key for. Cookies
- * play no part and are not allowed.
+ * A browser never sends a bearer key by itself, so an allowed origin can only do what its own key allows. Cookies are
+ * not used and not allowed.
  */
 export function allowOrigins<E extends Env>(hono: Hono<E>, { values }: Config): void {
   allow(hono, '/v2/*', values['cors-origins'], {

@@ -1,4 +1,4 @@
-/** Makes what the request pipeline needs from the services of a process. */
+/** Creates the kernel of the request pipeline from the services of a process. */
 import type { Services } from '../src/context.ts'
 import { lookAtDatabaseOf, UnchangedReads } from '../src/store/sqlite/unchanged-reads.ts'
 import type { Kernel, KernelOptions } from './kernel.ts'
@@ -7,9 +7,9 @@ import { newOwner } from './owners.ts'
 import { createBodyRoom } from './pipeline/body-room.ts'
 import { createRateLimiter } from './pipeline/rate-limit.ts'
 
-/** API keys that are remembered. */
+/** The most API keys in memory. */
 const MOST_KEYS = 10_000
-/** Characters of answers that are remembered: some hundred pages, in a few megabytes. */
+/** The most characters of answers in memory: some hundred pages, a few megabytes. */
 const LARGEST_ANSWERS = 4 * 1024 * 1024
 
 export async function createKernel(

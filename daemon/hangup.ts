@@ -1,16 +1,18 @@
-/** SIGHUP: the end of a terminal for a daemon that has one, the order to read the settings anew for one that has none. */
+/** SIGHUP: the end of its terminal for a daemon that has one, otherwise the order to reload the settings. */
 import { closeSync, constants, openSync } from 'node:fs'
 
 export interface Hangups {
-  /** What SIGHUP means for this process, as at its start: a terminal that is gone cannot be asked for. */
+  /**
+   * What SIGHUP means for this process; determined at its start, because a closed terminal can no longer be detected.
+   */
   meaning: 'stop' | 'reload'
-  /** Calls `reload` at every SIGHUP from now on, and once for those that came earlier; never where SIGHUP means to stop. */
+  /** Calls `reload` at every SIGHUP from now on, and once for earlier ones; never if SIGHUP means to stop. */
   onReload(reload: () => void): void
   /** Lets SIGHUP end the process again. */
   release(): void
 }
 
-/** Listens from the start on, because a SIGHUP that nobody listens for ends the process, also one that is starting. */
+/** Listens from the start, because a SIGHUP without a listener ends the process, even while it is starting. */
 export function listenForHangups(): Hangups {
   if (hasTerminal()) return { meaning: 'stop', onReload() {}, release() {} }
   let missed = false
@@ -29,7 +31,9 @@ export function listenForHangups(): Hangups {
   }
 }
 
-/** Whether this process has a controlling terminal, wherever its streams lead; the console of Windows counts as one. */
+/**
+ * Whether this process has a controlling terminal, even if its streams are redirected; the console of Windows counts.
+ */
 function hasTerminal(): boolean {
   if (process.platform === 'win32') return true
   try {

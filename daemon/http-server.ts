@@ -1,4 +1,4 @@
-/** The HTTP listener of the app, which answers input that is not valid HTTP with the error envelope too. */
+/** The HTTP listener of the app; input that is not valid HTTP gets the error envelope too. */
 import { createServer, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
@@ -12,18 +12,18 @@ const FAULTS: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request was not sent in time',
 }
 
-/** Milliseconds between Node's checks for slow clients; its default of 30 s would be added to every timeout. */
+/** Milliseconds between Node's checks for slow clients; its default would add up to 30 s to every timeout. */
 const SILENCE_CHECK_MS = 1_000
-/** Milliseconds without traffic after which a connection is closed. The longest request is answered in half of that. */
+/** Milliseconds without traffic after which a connection is closed. The longest request takes half of that. */
 const SILENCE_MS = 300_000
 
 /**
- * Bounds clients in time and in number: an idle connection occupies a place and is closed by a timeout. Once `stopping`
- * is aborted, each answer is the last of its connection, so that proxies open their next one elsewhere.
+ * Limits the time and the number of connections: an idle connection takes a place and is closed by a timeout. Once
+ * `stopping` is aborted, each answer is the last of its connection, so proxies open the next one to another daemon.
  */
 export function createHttpServer(app: Answering, { values }: Pick<Config, 'values'>, stopping?: AbortSignal): Server {
   const fetchApp = async (request: Request, bindings: object): Promise<Response> => {
-    // The server speaks HTTP/1 alone, so the bindings are those of HTTP/1.
+    // The server only speaks HTTP/1, so the bindings are those of HTTP/1.
     const { incoming } = bindings as HttpBindings
     const response = await app.fetch(request, incoming)
     await endOfTurn()
@@ -33,12 +33,12 @@ export function createHttpServer(app: Answering, { values }: Pick<Config, 'value
   const errorHandler = (error: unknown) =>
     app.refuse(badRequest(error instanceof Error ? error.message : 'Malformed request'))
   const listener = getRequestListener(fetchApp, { errorHandler })
-  // HTTP/1.0 has no Host, and probes of load balancers use it.
+  // HTTP/1.0 requests have no Host, and probes of load balancers use HTTP/1.0.
   const withoutHost = getRequestListener(fetchApp, { errorHandler, hostname: 'localhost' })
   const requestTimeout = values['request-timeout-seconds'] * 1_000
   const server = createServer(
     {
-      // The listener refuses a missing Host with the error envelope; Node itself would answer with the status alone.
+      // The listener refuses a missing Host with the error envelope; Node would answer only with a status.
       requireHostHeader: false,
       headersTimeout: Math.min(values['header-timeout-seconds'] * 1_000, requestTimeout),
       requestTimeout,
@@ -61,8 +61,8 @@ export function createHttpServer(app: Answering, { values }: Pick<Config, 'value
 let turn: Promise<void> | undefined
 
 /**
- * Resolves when the event loop has taken what had arrived. Answers that are written together wake a client once: to wake
- * it for each costs more than a quick answer.
+ * Resolves when the event loop has processed what had arrived. Answers that are written together wake a client only
+ * once; waking it for each one costs more than a quick answer.
  */
 function endOfTurn(): Promise<void> {
   turn ??= new Promise((resolve) =>

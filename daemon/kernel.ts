@@ -1,4 +1,4 @@
-/** What the request pipeline needs from the process; types alone, so that its parts can name it without a circle. */
+/** What the request pipeline needs from the process; only types, so that its parts can import it without a circle. */
 import type { Services } from '../src/context.ts'
 import type { Row } from '../src/store/schema.ts'
 import type { LookAtDatabase, UnchangedReads } from '../src/store/sqlite/unchanged-reads.ts'
@@ -9,7 +9,7 @@ import type { AccessLog } from './pipeline/request-record.ts'
 
 export type KnownKey = Row<'api_keys'>
 
-/** The text of an answer's data, and of what its meta has after the request id. */
+/** The text of an answer's data, and of the part of its meta after the request id. */
 export interface StoredText {
   data: string
   meta: string
@@ -17,17 +17,17 @@ export interface StoredText {
 
 export interface Kernel extends Services {
   limiter: RateLimiter
-  /** Looks at the version of the database, once for each request, when it comes. */
+  /** Reads the version of the database once for each request, when the request arrives. */
   look: LookAtDatabase
   /** API keys by SHA-256; null for a key that is not stored. */
   keys: UnchangedReads<KnownKey | null>
-  /** Answers that hold until the database changes, by path and query. */
+  /** Answers that are valid until the database changes, by path and query. */
   answers: UnchangedReads<StoredText>
   bodies: BodyRoom
   metrics: { http: HttpMetrics }
-  /** Writes the line of an answered request; undefined where none is written. */
+  /** Writes the log line of an answered request; undefined if the log level has no such lines. */
   access: AccessLog | undefined
-  /** `host/pid/nonce`, to which each claim adds its own name. */
+  /** `host/pid/nonce`; each claim adds its own name to it. */
   owner: string
 }
 

@@ -14,7 +14,7 @@ export interface Local {
 }
 
 export async function openLocal(config: Config): Promise<Local> {
-  // Not in production mode: the answer goes to the person who typed the command, and there is no log with the cause.
+  // Not in production mode: the answer goes to the user who typed the command, and no log has the cause.
   const services = await openServices({ ...config, production: false })
   try {
     const bearer = await operatorKey(services)

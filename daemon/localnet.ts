@@ -1,4 +1,4 @@
-/** Serves the embedded chain's JSON-RPC: next to the API in `svc serve`, alone in `svc localnet start`. */
+/** Serves the embedded chain's JSON-RPC: next to the API in `svc serve`, by itself in `svc localnet start`. */
 import { isIP } from 'node:net'
 import { type Chain, openChain } from '../src/chain/connection.ts'
 import { type ChainOwner, chainOwner, claimChain } from '../src/chain/owner.ts'
@@ -15,18 +15,18 @@ import { unusableAddress } from './unusable-address.ts'
 export interface ServedChain {
   rpcUrl: string
   wsUrl: string
-  /** Messages about what differs from the settings, such as another port. */
+  /** Messages about differences from the settings, such as another port. */
   notes: readonly string[]
   close(): Promise<void>
 }
 
 /**
- * Listens for the embedded chain, which opens at its first use; undefined on another cluster. Where another process
- * serves this chain, its addresses are returned.
+ * Listens for the embedded chain, which opens on first use; undefined on another cluster. If another process serves
+ * this chain, its addresses are returned.
  */
 export async function serveChain(config: Config, chain: Chain, log: Log): Promise<ServedChain | undefined> {
   if (chain.cluster.kind !== 'embedded') return undefined
-  // The chain opens at its first use, but a daemon that never could open it must not start.
+  // The chain opens on first use, but a daemon that could never open it must not start.
   await loadSvm()
   const unlock = await lockFolder(config.dataDir, 'chain')
   if (unlock === undefined) return servedElsewhere(chainOwner(config.dataDir), config.dataDir)
@@ -57,7 +57,7 @@ export async function serveChain(config: Config, chain: Chain, log: Log): Promis
 function exposure(host: string, url: string): string | undefined {
   const loopback = host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
   if (loopback) return undefined
-  return `Whoever reaches ${url} can move the embedded chain's clock and mint its SOL: rpc-host is ${host}, no loopback address`
+  return `Any client that reaches ${url} can change the embedded chain's clock and mint its SOL: rpc-host is ${host}, not a loopback address`
 }
 
 function servedElsewhere(owner: ChainOwner | undefined, dataDir: string): ServedChain {
@@ -66,7 +66,10 @@ function servedElsewhere(owner: ChainOwner | undefined, dataDir: string): Served
   return { rpcUrl, wsUrl, notes: [`The embedded chain is served by process ${pid}`], close: async () => {} }
 }
 
-/** Listens on the configured port. A default port that is taken is replaced by a free one; a requested port is not. */
+/**
+ * Listens on the configured port. If the default port is taken, a free one is used; a requested port is never
+ * replaced.
+ */
 async function listenForRpc(
   config: Config,
   chain: Chain,
@@ -97,7 +100,7 @@ export interface ServingChain extends ServedChain {
   closed: Promise<void>
 }
 
-/** Serves only the chain until a signal arrives. Throws conflict where another process serves it. */
+/** Serves only the chain until a signal arrives. Throws conflict if another process serves it. */
 export async function serveLocalnetAlone(config: Config): Promise<ServingChain> {
   makeDataFolder(config.dataDir)
   const log = createLog(config)

@@ -1,4 +1,4 @@
-/** The daemon's log: JSON lines on standard error, with the request and the trace that they belong to. */
+/** The daemon's log: JSON lines on standard error, each with its request and trace. */
 import pino from 'pino'
 import { ApiError } from '../src/platform/errors.ts'
 import type { Log } from '../src/platform/log.ts'
@@ -9,21 +9,21 @@ import { type Redactor, redactorOf } from '../src/settings/redaction.ts'
 import { createLineWriter, type LineWriter } from './line-writer.ts'
 import type { AccessLog } from './pipeline/request-record.ts'
 
-/** The log of the daemon, whose level can be changed. */
+/** The log of the daemon; its level can be changed. */
 export interface DaemonLog extends Log {
   level: string
   isLevelEnabled(level: string): boolean
-  /** Writes the line of an answered request, where the log level has such lines. */
+  /** Writes the line of an answered request, if the log level includes such lines. */
   access: AccessLog
-  /** Lines that nobody read and that were dropped. */
+  /** Lines that were dropped because no reader took them. */
   dropped(): number
 }
 
 const SERVICE = 'svc'
 
 /**
- * The fields of an error, with its causes and without credentials that its message may contain. An error that says when
- * to come again was foreseen and lies elsewhere, as in a busy database: it has no stack.
+ * The fields of an error, with its causes and without credentials from its message. An error with a retry time is
+ * expected and has an outside cause, such as a busy database, so it is logged without a stack.
  */
 export function loggedError(error: unknown, { text }: Redactor): object | string {
   if (!(error instanceof Error)) return text(String(error))
@@ -72,8 +72,8 @@ function traceFields(): object {
 }
 
 /**
- * Writes access lines without pino, which would cost as much as the answer of a quick request. Only the request id is
- * a client's text.
+ * Writes access lines without pino, which would cost as much as a quick answer. Only the request id is text from a
+ * client.
  */
 const accessLog =
   (writer: LineWriter, { text }: Redactor): AccessLog =>

@@ -9,9 +9,9 @@ export interface Metrics {
   observe(): () => void
   /** Counts one tick of a worker that ended at `at` (Unix milliseconds). */
   tick(worker: string, outcome: { failed: boolean; seconds: number; at: number }): void
-  /** Sets whether a worker has completed no tick for three periods. */
+  /** Sets whether a worker is stalled: it has completed no tick for three periods. */
   stalled(worker: string, isStalled: boolean): void
-  /** Counts stored timestamps that are too far in the future to have been written by a correct clock. */
+  /** Counts stored times that are implausibly far in the future, so a clock was wrong. */
   clockFault(what: string, count: number): void
   text(): Promise<string>
   contentType: string
@@ -20,7 +20,7 @@ export interface Metrics {
 
 export interface MetricsOptions {
   processMetrics?: boolean
-  /** Lines of the log that nobody read and that were dropped. */
+  /** Log lines that were dropped because no reader took them. */
   droppedLines?: () => number
 }
 
@@ -31,7 +31,7 @@ export function createMetrics({ processMetrics = false, droppedLines = () => 0 }
   const observe = createCallMetrics(registry)
   new Counter({
     name: 'svc_log_lines_dropped_total',
-    help: 'Lines of the log that nobody read in time',
+    help: 'Log lines that were dropped because no reader took them in time',
     registers: [registry],
     collect() {
       this.reset()
@@ -48,18 +48,18 @@ export function createMetrics({ processMetrics = false, droppedLines = () => 0 }
   })
   const tickDurations = new Histogram({
     name: 'svc_worker_tick_duration_seconds',
-    help: 'Time that a tick of a worker took',
+    help: 'Duration of a tick of a worker',
     buckets: [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 60],
     ...ofWorker,
   })
   const stalls = new Gauge({
     name: 'svc_worker_stalled',
-    help: '1 where nothing has come of a worker for three periods',
+    help: '1 if a worker has completed no tick for three periods',
     ...ofWorker,
   })
   const clockFaults = new Counter({
     name: 'svc_clock_faults_total',
-    help: 'Stored moments that lay too far ahead to be believed: a clock was wrong',
+    help: 'Stored times that were implausibly far in the future: a clock was wrong',
     labelNames: ['what'] as const,
     registers: [registry],
   })

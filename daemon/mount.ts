@@ -16,8 +16,7 @@ export interface Mount {
     prepare: Prepare<I>,
   ): void
   /**
-   * Mounts a read whose operation needs nothing but stored records: its answers are given again until the database
-   * changes.
+   * Mounts a read whose operation needs only stored records: its answers are reused until the database changes.
    */
   stored<R extends AnyRoute>(
     route: R,

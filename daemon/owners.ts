@@ -1,4 +1,6 @@
-/** Owner names of this process, by which other processes see whether the owner of a claim or a lease is still alive. */
+/**
+ * Owner names of this process; other processes use them to check whether the owner of a claim or lease is still alive.
+ */
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 
@@ -9,13 +11,13 @@ export function newOwner(): string {
   return owner
 }
 
-/** Every owner name of this process. Another name with the same pid belongs to an earlier process that had this pid. */
+/** Every owner name of this process. Any other name with this pid belongs to an earlier process with the same pid. */
 const owners = new Set<string>()
 
-/** Whether the owner is another process of this host, and no longer there. */
+/** Whether the owner is another process of this host that has ended. */
 export const isGoneOwner = (owner: string): boolean => Number(owner.split('/')[1]) !== process.pid && isDeadOwner(owner)
 
-/** Whether the owner is known to have ended: it ran on this host, and its pid is free or has passed to this process. */
+/** Whether the owner has certainly ended: it ran on this host, and its pid is free or now belongs to this process. */
 export function isDeadOwner(owner: string): boolean {
   const [host, pid, nonce] = owner.split('/')
   if (host !== hostname()) return false

@@ -1,4 +1,4 @@
-/** Whether this process can do its work: the database accepts writes, the chain answers and the workers make progress. */
+/** Checks that this process can work: the database accepts writes, the chain answers and the workers make progress. */
 
 import type { DaemonRole } from '../src/api/daemon-roles.ts'
 import type { EndpointState } from '../src/chain/nodes/states.ts'
@@ -11,24 +11,24 @@ type ReadinessPart = 'database' | 'rpc' | 'workers'
 
 export interface Readiness {
   ready: boolean
-  /** What this daemon does; absent where a command answers without a daemon. */
+  /** Role of this daemon; absent if a command answers without a daemon. */
   role?: DaemonRole
   /** A daemon with the role `api` has no workers to check. */
   checks: Partial<Record<ReadinessPart, 'ok' | 'failing'>>
-  /** Why this process is not ready, by check and without file names and URLs; absent where it is. */
+  /** Why this process is not ready, by check, without file names and URLs; absent if it is ready. */
   reasons?: Partial<Record<ReadinessPart | 'shutdown', string>>
 }
 
 type ReadyKernel = Pick<Kernel, 'store' | 'chain' | 'log' | 'workers' | 'ending' | 'stopping' | 'role'>
 
 export interface ReadinessQuestion {
-  /** For proxies: a node that is down, and workers that fail by it, must not take away what works without one. */
+  /** For proxies: if only the node is down, and workers fail because of it, all other requests must stay available. */
   withoutNode?: boolean
 }
 
 /** Checks database and chain at most once a second, however often readiness is requested. */
 export function readiness(kernel: ReadyKernel): (question?: ReadinessQuestion) => Promise<Readiness> {
-  // Requests that have taken every connection must not make the database look unreachable.
+  // If requests use every connection, the database must not look unreachable.
   const probed = { ...kernel, store: kernel.store.reserved?.readiness ?? kernel.store }
   const [database, rpc] = [throttled(() => storeFault(probed)), throttled(() => rpcFault(kernel))]
   const { role } = kernel
@@ -43,7 +43,7 @@ export function readiness(kernel: ReadyKernel): (question?: ReadinessQuestion) =
     const failing: [ReadinessPart | 'shutdown', string][] = parts.flatMap(([part, reason]) =>
       reason === null ? [] : [[part, reason]],
     )
-    if (kernel.stopping.aborted) failing.push(['shutdown', 'the daemon was told to stop and takes no new work'])
+    if (kernel.stopping.aborted) failing.push(['shutdown', 'the daemon is stopping and takes no new work'])
     const checks = Object.fromEntries(parts.map(([part, reason]) => [part, reason === null ? 'ok' : 'failing']))
     return {
       ready: failing.length === 0,
@@ -55,12 +55,11 @@ export function readiness(kernel: ReadyKernel): (question?: ReadinessQuestion) =
 }
 
 const PROBE_INTERVAL_MS = 1_000
-/** Milliseconds after which the database counts as failing; a healthy one answers a write much sooner. */
+/** Milliseconds after which the database counts as failing; a healthy one commits a write much sooner. */
 const READINESS_TIMEOUT_MS = 5_000
 
 /**
- * Why the database fails: a read, a write that changes nothing, and the fault that an earlier statement met are
- * checked.
+ * Why the database fails. Checks a read, a write that changes nothing, and the last fault of an earlier statement.
  */
 async function storeFault({ store, log, ending }: ReadyKernel): Promise<string | null> {
   try {
@@ -69,9 +68,9 @@ async function storeFault({ store, log, ending }: ReadyKernel): Promise<string |
       await store.write(probeWrite)
     })
   } catch (error) {
-    log.error({ err: error }, 'the database does not answer or takes no write')
+    log.error({ err: error }, 'the database does not answer or accepts no write')
     const fault = store.fault() ?? databaseFault(error)
-    return fault === null ? 'the database does not answer, or takes no write in time' : FAULT_MESSAGES[fault]
+    return fault === null ? 'the database does not answer, or accepts no write in time' : FAULT_MESSAGES[fault]
   }
   const fault = store.fault()
   return fault === null ? null : FAULT_MESSAGES[fault]
@@ -87,7 +86,7 @@ async function rpcFault({ chain, log }: ReadyKernel): Promise<string | null> {
   }
 }
 
-/** The state of each of several RPC endpoints by its place in the setting, as hosts are nobody else's business. */
+/** The state of each of several RPC endpoints by its position in the setting, because hosts are private. */
 function endpointStates({ endpointReports }: ReadyKernel['chain']): string {
   const states = endpointReports().map(({ state }, i) => `endpoint ${i + 1} ${STATE_WORDS[state]}`)
   return states.length === 0 ? '' : ` (${states.join(', ')})`
@@ -99,7 +98,7 @@ const STATE_WORDS: Record<EndpointState, string> = {
   behind: 'is behind the others',
   paused: 'asked for a pause',
   down: 'is down',
-  'wrong-chain': 'is of another chain',
+  'wrong-chain': 'belongs to another chain',
 }
 
 /** Names the workers of this process that have stalled. */
@@ -107,7 +106,7 @@ function workersFault({ workers }: ReadyKernel): string | null {
   const names = workers()
     .filter(({ stalled_reason }) => stalled_reason !== null)
     .map(({ name }) => name)
-  return names.length === 0 ? null : `nothing comes of ${names.join(', ')}: GET /v2/health/workers says why`
+  return names.length === 0 ? null : `no progress of ${names.join(', ')}: GET /v2/health/workers says why`
 }
 
 function throttled<T>(probe: () => Promise<T>): () => Promise<T> {

@@ -1,19 +1,19 @@
-/** Takes changed settings into a running daemon, those that may change at run time. */
+/** Applies changed settings to a running daemon, if they may change at run time. */
 import { isDeepStrictEqual } from 'node:util'
 import { type Config, SETTINGS, type Setting, type SettingName } from '../src/settings/config.ts'
 import type { DaemonLog } from './log.ts'
 
 export interface ReloadOptions {
-  /** The settings of the daemon; every part of it reads them from this object when it uses them. */
+  /** The settings of the daemon; every part reads them from this object at each use. */
   config: Config
-  /** Reads every layer of the settings anew. Throws what `loadConfig` throws. */
+  /** Reads every layer of the settings again. Throws what `loadConfig` throws. */
   load: () => Promise<Config>
   log: DaemonLog
-  /** Hands the new values to what keeps its own: the log, the listener. */
+  /** Passes the new values to parts with their own copy: the log, the listener. */
   apply: (values: Config['values']) => void
 }
 
-/** Returns a function that reloads, one run after the other. An invalid setting leaves all of them as they are. */
+/** Returns a function that reloads; runs never overlap. If a setting is invalid, all settings stay unchanged. */
 export function createReload(options: ReloadOptions): () => Promise<void> {
   let latest = Promise.resolve()
   return () => {
@@ -27,7 +27,7 @@ async function reload({ config, load, log, apply }: ReloadOptions): Promise<void
   try {
     next = await load()
   } catch (error) {
-    log.error({ err: error }, 'the settings were not reloaded, the earlier ones stay in force')
+    log.error({ err: error }, 'the settings were not reloaded; the earlier ones stay in force')
     return
   }
   const names = Object.keys(SETTINGS) as SettingName[]
@@ -35,7 +35,7 @@ async function reload({ config, load, log, apply }: ReloadOptions): Promise<void
   const applied = changed.filter((name) => (SETTINGS[name] as Setting).reload === true)
   const needsRestart = changed.filter((name) => !applied.includes(name))
   const tell = () => log.info({ applied, needs_restart: needsRestart }, 'settings reloaded')
-  // The line is written at the level that shows it, be it the earlier or the new one.
+  // The line is written before the change if the earlier level shows it, otherwise after it.
   const isShown = log.isLevelEnabled('info')
   if (isShown) tell()
   for (const name of applied) {

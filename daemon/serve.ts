@@ -59,12 +59,12 @@ export interface RunningDaemon {
   localnet: ServedChain | undefined
   /** Resolves when the daemon has shut down. */
   closed: Promise<void>
-  /** Stops accepting requests, answers those under way and writes buffered data. */
+  /** Stops accepting requests, answers the current ones and writes buffered data. */
   close(): Promise<void>
 }
 
 /**
- * Starts the daemon and resolves when it listens; `load` reads the settings anew at SIGHUP. Throws conflict when a
+ * Starts the daemon and resolves when it listens; `load` reads the settings again at SIGHUP. Throws conflict when a
  * daemon already runs on this data folder, and ConfigError for a role that needs PostgreSQL.
  */
 export async function serve(config: Config, load: () => Promise<Config>): Promise<RunningDaemon> {
@@ -84,7 +84,7 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
   makeDataDir(config)
   const unlock = await lockFolder(config.dataDir)
   if (unlock === undefined) throw secondDaemon(config)
-  // A daemon that was killed leaves its file, which must not lead to this one before it is ready.
+  // A killed daemon leaves its file, which must not lead clients to this daemon before it is ready.
   removeDaemonFile(config)
   const metrics = createMetrics({ processMetrics: true, droppedLines: log.dropped })
   const starting = answerWhileStarting(config, role, { metrics: metrics.http, access: log.access })
@@ -93,10 +93,10 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
   let opened: OpenServices | undefined
   let localnet: ServedChain | undefined
   try {
-    // A migration may take long: whoever supervises the daemon sees meanwhile that it is alive.
+    // A migration may take long; during it a supervisor can see that the daemon is alive.
     const url = await listenForHttp(server, config)
     const onMigrating = (pending: readonly string[]) => {
-      starting.say('migrating: the database is brought to the schema of this version')
+      starting.say('migrating the database to the schema of this version')
       log.info({ url, pending }, 'the database is being migrated')
     }
     const services = { ...(await openServices(config, log, { stopper, onMigrating })), role }
@@ -104,7 +104,7 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
     starting.say('the daemon is starting')
     await requireRecordedState(services)
     await operatorKey(services)
-    // The built-in curve is valid. Curves of a file are built here, so that an invalid one stops the start.
+    // The built-in curve is always valid. Curves of a file are built here, so that an invalid one stops the start.
     if (config.values['pools.presets'] !== undefined) await loadCurves(config)
     const stopObserving = metrics.observe()
     const traces = await startTraces(config, { registry: metrics.registry, log })
@@ -121,7 +121,7 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
       'listening',
     )
     if (config.production && localnet !== undefined)
-      log.warn({}, 'the embedded chain serves as production: nothing on it is worth anything')
+      log.warn({}, 'production uses the embedded chain: nothing on it has any value')
 
     const apply = (values: Config['values']) => {
       log.level = values['log-level']
@@ -133,7 +133,7 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
     const { close, closed } = onShutdown(log, signals, {
       async announce() {
         services.announceStop()
-        // Another daemon takes the work of the workers over while this one still answers.
+        // Another daemon takes over the work of the workers while this one still answers.
         void workers?.stop()
         await pause(config.values['drain-seconds'] * SECOND_MS)
       },
@@ -161,8 +161,8 @@ async function start(config: Config, hangups: Hangups, load: () => Promise<Confi
 }
 
 /**
- * In production a setting that was lost on its way must not become the embedded chain or an empty database: throws
- * ConfigError where the settings name no cluster or no database.
+ * In production a missing setting must not lead to the embedded chain or an empty database. Throws ConfigError if the
+ * settings name no cluster or no database.
  */
 function requireNamed({ production, origins }: Config): void {
   const isNamed = (setting: SettingName) => origins[setting] !== 'default' && origins[setting] !== 'solana'
@@ -173,26 +173,26 @@ function requireNamed({ production, origins }: Config): void {
   if (!production || lost.length === 0) return
   throw new ConfigError(
     `NODE_ENV=production needs ${lost.map(({ what }) => what).join(' and ')}: set ${lost.map(({ set }) => set).join(' and ')}`,
-    'set it, or leave NODE_ENV=production out',
+    'set it, or remove NODE_ENV=production',
   )
 }
 
-/** The role of the setting; throws ConfigError where the database cannot be shared with the daemons of other roles. */
+/** The role from the settings; throws ConfigError if the database cannot be shared with daemons of other roles. */
 function requireRole({ values }: Config): DaemonRole {
   const role = daemonRole(values.role) ?? 'all'
   if (role === 'all' || values['database-url'] !== undefined) return role
   throw new ConfigError(
-    `role ${role} needs PostgreSQL: on SQLite one daemon answers requests and runs the workers`,
-    'leave --role (SVC_ROLE) out, or set SVC_DATABASE_URL',
+    `role ${role} needs PostgreSQL: with SQLite one daemon answers requests and runs the workers`,
+    'remove --role (SVC_ROLE), or set SVC_DATABASE_URL',
   )
 }
 
-/** Starts the workers on connections that requests cannot take, and has them woken by every daemon. */
+/** Starts the workers with connections that requests cannot use; every daemon can wake them. */
 async function runWorkers(services: OpenServices, metrics: Metrics): Promise<Workers> {
   const store = services.store.reserved?.workers ?? services.store
   await releaseDeadLeases({ ...services, store })
   const workers = startWorkers({ ...services, store }, WORKERS, { owner: newOwner(), metrics })
-  // The store ends this when it closes.
+  // The store ends this when it is closed.
   await store.wakeups.listen(workers.wake, services.log)
   return workers
 }

@@ -1,4 +1,4 @@
-/** Opens the services that a process needs to answer requests, and closes them again. */
+/** Opens and closes the services that a process needs to answer requests. */
 
 import { hash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
@@ -27,15 +27,15 @@ import type { OnMigrating } from '../src/store/store.ts'
 import { workerStates } from './workers/state.ts'
 
 export interface OpenServices extends Services {
-  /** Says that the process was told to stop. */
+  /** Signals that the process was told to stop. */
   announceStop(): void
-  /** Aborts every outgoing call that is under way. */
+  /** Aborts every outgoing call in progress. */
   end(): void
   close(): Promise<void>
 }
 
 export interface OpenOptions {
-  /** Says that the process was told to stop. */
+  /** Signals that the process was told to stop. */
   stopper?: AbortController
   onMigrating?: OnMigrating
 }
@@ -64,7 +64,8 @@ export async function openServices(
     const sealed = await sealEarlierEntries(store, vault, Date.now())
     if (sealed > 0) log.warn({ entries: sealed }, 'the audit log of an earlier version was sealed')
     const recorded = await recordEarlierState({ store, vault, clock: systemClock })
-    if (recorded > 0) log.warn({ rows: recorded }, 'what the audit log of an earlier version lacked was recorded in it')
+    if (recorded > 0)
+      log.warn({ rows: recorded }, 'entries that an earlier version did not write were added to the audit log')
     const trees = createTreePool()
     const ender = new AbortController()
     const ending = ender.signal
@@ -107,7 +108,7 @@ export async function openServices(
   }
 }
 
-/** The storage, loaded with its first use; settings of the bucket that do not fit are reported at once. */
+/** The storage, loaded on first use; invalid settings of the bucket are reported immediately. */
 function storageOnFirstUse(config: Config, options: StorageOptions): Storage {
   bucketPlace(config)
   const storage = once(async () => (await import('../src/storage/storage.ts')).openStorage(config, options))
@@ -131,21 +132,23 @@ export function makeDataDir({ dataDir }: Config): void {
   } catch (error) {
     if (error instanceof FileFault) throw error
     const { code, message } = error as NodeJS.ErrnoException
-    const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'a file stands in its place' : message
-    throw internal(`the data folder ${dataDir} cannot be made: ${why}; choose another with SVC_DATA_DIR or --data-dir`)
+    const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'a file is in its place' : message
+    throw internal(
+      `the data folder ${dataDir} cannot be created: ${why}; choose another with SVC_DATA_DIR or --data-dir`,
+    )
   }
 }
 
 /**
- * The local operator's bearer key: that of the setting `operator-key`, else one that is made on first use. It stands in
- * a file with mode 0600 in the data folder, and has a row in the database.
+ * The local operator's bearer key: the one in the setting `operator-key`, otherwise one that is created on first use.
+ * It is stored in a file with mode 0600 in the data folder, and has a row in the database.
  */
 export async function operatorKey({ store, config, clock, vault }: Services): Promise<string> {
   const file = join(config.dataDir, OPERATOR_KEY_FILE)
   const given = config.values['operator-key']
   let text = readOwnIfThere(file, OPERATOR_KEY_OPTIONS)
   if (given !== undefined && text?.trim() !== given) {
-    // Commands of this data folder find the key there; what stood there stays valid until it is revoked.
+    // Commands of this data folder find the key there; the previous key stays valid until it is revoked.
     writeAtomically(file, `${given}\n`)
     text = given
   }
@@ -156,7 +159,7 @@ export async function operatorKey({ store, config, clock, vault }: Services): Pr
   const key = operatorKeyIn(file, text)
   const existing = await findApiKeyByHash(store.db, hash('sha256', key, 'hex'))
   if (existing?.status === 'revoked') {
-    const next = given === undefined ? 'remove the file to get another' : 'set operator-key to another'
+    const next = given === undefined ? 'remove the file to get a new key' : 'set operator-key to another'
     throw forbidden(`the key in ${file} was revoked; ${next}`)
   }
   if (existing === null) {
@@ -179,11 +182,11 @@ export async function operatorKey({ store, config, clock, vault }: Services): Pr
 
 const OPERATOR_KEY_OPTIONS = { secret: true, folder: 'own' } as const
 
-/** The key in the file; throws internal_error where the text is not an API key. */
+/** The key in the file; throws internal_error if the text is not an API key. */
 function operatorKeyIn(file: string, text: string): string {
   const key = text.trim()
   if (!/^svc_(live|test)_[0-9A-Za-z]{32}$/.test(key)) {
-    throw internal(`${file} does not hold an API key; remove the file to get another`)
+    throw internal(`${file} does not contain an API key; remove the file to get a new key`)
   }
   return key
 }

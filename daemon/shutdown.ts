@@ -1,4 +1,4 @@
-/** Shuts a daemon down in order, within ten seconds of the time that `drain-seconds` gives, and at once after a second signal. */
+/** Shuts a daemon down in order, within ten seconds after `drain-seconds`, and immediately after a second signal. */
 import type { Server } from 'node:http'
 import type { Log } from '../src/platform/log.ts'
 
@@ -8,14 +8,14 @@ export type StopSignal = keyof typeof NUMBERS
 const ABORT_CALLS_MS = 5_000
 /** Milliseconds until connections with unanswered requests are closed. */
 const CLOSE_CONNECTIONS_MS = 7_000
-/** Milliseconds until the process exits, whatever still keeps it running. Everything that was answered is stored. */
+/** Milliseconds until the process exits in any case. Everything that was answered is stored. */
 const EXIT_MS = 9_500
 const SWEEP_MS = 50
 
 export interface ShutdownSteps {
-  /** Says that this process takes no more work, while it still answers; resolves when others had time to see it. */
+  /** Reports that this process takes no more work, while it still answers; resolves when others had time to notice. */
   announce(): Promise<void>
-  /** Stops accepting work; resolves when nothing is under way. */
+  /** Stops accepting work; resolves when all work is done. */
   stop(): Promise<unknown>
   /** Aborts every outgoing call. */
   abortCalls(): void
@@ -47,13 +47,13 @@ export function onShutdown(log: Log, signals: readonly StopSignal[], parts: Shut
     await parts.announce()
     const timers = [
       later(ABORT_CALLS_MS, () => {
-        log.warn({}, 'what is under way to nodes and receivers is ended')
+        log.warn({}, 'outgoing calls to nodes and receivers are aborted')
         parts.abortCalls()
       }),
       later(CLOSE_CONNECTIONS_MS, () => parts.closeConnections()),
     ]
     let isClosed = false
-    // This timer is never cancelled: a connection that another party holds open must not keep the process running.
+    // This timer is never cancelled: a connection that the other side keeps open must not keep the process running.
     later(EXIT_MS, () => {
       if (!isClosed) log.error({}, 'the daemon did not shut down in time and ends now')
       process.exit(isClosed ? undefined : 1)
@@ -88,7 +88,7 @@ export function onShutdown(log: Log, signals: readonly StopSignal[], parts: Shut
 
 const later = (milliseconds: number, act: () => void) => setTimeout(act, milliseconds)
 
-/** Stops accepting connections and waits for the requests under way. */
+/** Stops accepting connections and waits for the current requests. */
 export async function drain(server: Server): Promise<void> {
   // A keep-alive connection becomes idle only after its answer is sent, so idle connections are closed repeatedly.
   const sweeper = setInterval(() => server.closeIdleConnections(), SWEEP_MS)

@@ -1,4 +1,4 @@
-/** Answers from the first moment of a daemon: until its database is open it is alive, not ready, and says why. */
+/** Answers from the start of a daemon: until its database is open it is alive but not ready, and says why. */
 import type { DaemonRole } from '../src/api/daemon-roles.ts'
 import { systemClock } from '../src/context.ts'
 import { health } from '../src/operations/service/health.ts'
@@ -13,16 +13,16 @@ import type { Readiness } from './readiness.ts'
 export type Answering = Pick<App, 'fetch' | 'refuse'>
 
 export interface Starting extends Answering {
-  /** Changes what /ready says. */
+  /** Changes the reason that /ready gives. */
   say(reason: string): void
-  /** Hands every request on from now on. */
+  /** Passes every request on from now on. */
   open(app: Answering): void
 }
 
 export function answerWhileStarting(config: Config, role: DaemonRole, recording: Recording): Starting {
   let app: Answering | undefined
   let reason = 'the daemon is starting'
-  // Early requests are answered, but their error is not logged one by one.
+  // Early requests are answered, but their errors are not logged individually.
   const kernel = { config, log: silentLog }
 
   function refuse(thrown: unknown, record: RequestRecord, url: string): Response {

@@ -1,14 +1,15 @@
-/** What a client still sends of a body after its request was answered. */
+/** Reads the rest of a body that a client still sends after its request was answered. */
 import type { IncomingMessage } from 'node:http'
 
-/** Milliseconds without a byte, and in all, after which the rest is no longer waited for. */
+/** Milliseconds without a byte, and in total, after which the rest is not awaited any longer. */
 const SILENCE_MS = 2_000
 const LONGEST_MS = 30_000
 const MOST_BYTES = 64 * 1024 * 1024
 
 /**
- * Takes the rest of the body within these bounds, beyond which the connection is closed; undefined where all has
- * arrived. An answer ends only afterwards: a connection closed earlier loses it for a client that writes before it reads.
+ * Reads the rest of the body within these limits, and closes the connection beyond them; undefined if the whole body
+ * has arrived. The answer ends only afterwards: a client that writes before it reads would lose it if the connection
+ * closed earlier.
  */
 export function restOfBody(incoming: IncomingMessage): Promise<void> | undefined {
   if (incoming.complete || incoming.destroyed) return undefined

@@ -5,13 +5,13 @@ type HostSetting = 'host' | 'rpc-host'
 
 const WHY: Record<string, (host: HostSetting) => string> = {
   EADDRNOTAVAIL: (host) => `this machine does not have that address; choose another with --${host}`,
-  ENOTFOUND: (host) => `there is no such host; choose another with --${host}`,
+  ENOTFOUND: (host) => `this host does not exist; choose another with --${host}`,
   EAI_AGAIN: (host) => `that name cannot be resolved; choose an address with --${host}`,
   EACCES: (host) => `ports below 1024 need privileges; choose another with --${host === 'host' ? 'port' : 'rpc-port'}`,
 }
 
 /**
- * An internal_error for a host or port that cannot be used, with what to change; any other error is returned unchanged.
+ * An internal_error for an unusable host or port, with what to change; any other error is returned unchanged.
  */
 export function unusableAddress(error: NodeJS.ErrnoException, host: string, setting: HostSetting): Error {
   const why = WHY[error.code ?? '']

@@ -183,7 +183,7 @@ describe('production', () => {
     }
     const daemon = await startDaemon({ dataDir, env, flags: ['--rpc-port', '0'], onLog })
     await daemon.stop()
-    expect(log).toContain('the embedded chain serves as production')
+    expect(log).toContain('production uses the embedded chain')
   })
 })
 

@@ -1,11 +1,11 @@
-/** Remembers which keys are over their limits, so that requests that will be refused cost the database nothing. */
+/** Remembers which keys are over their limits, so that their requests are refused without the database. */
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../src/platform/timing.ts'
 import type { Admission } from '../../src/store/requests/rate-hits.ts'
 import type { LimitedKey } from './counter.ts'
 
-/** Longest memory: it bounds how late a revoked key is told so, and what a clock that jumps can do. */
+/** Longest memory: it limits how long a revoked key still gets 429, and the effect of a clock that jumps. */
 const MEMORY_MS = SECOND_MS
-/** Keys from which on those that may have room again are removed. */
+/** From so many keys on, keys that may have room again are removed. */
 const MANY = 1_024
 
 type HashedKey = LimitedKey & { hash: string }
@@ -17,11 +17,11 @@ interface Remembered {
   until: number
 }
 
-/** A window that is full stays so until its oldest request leaves it: nothing that was counted is ever taken back. */
+/** A full window stays full until its oldest request leaves it, because counted requests are never taken back. */
 export class ExhaustedKeys {
   readonly #byHash = new Map<string, Remembered>()
 
-  /** `since` is when the decision was asked for, or earlier, so that no request is refused for too long. */
+  /** `since` is the time of the decision's request, or earlier, so that no request is refused for too long. */
   remember(key: HashedKey, admission: Admission, since: number): void {
     const { at, minute, day } = admission
     const moves = [
@@ -35,7 +35,7 @@ export class ExhaustedKeys {
     this.#byHash.set(key.hash, { key, admission, since, until })
   }
 
-  /** The key with this SHA-256 and its windows as of `now`; undefined where it may have room again. */
+  /** The key with this SHA-256 and its windows at `now`; undefined if it may have room again. */
   recall(hash: string, now: number): { key: HashedKey; admission: Admission } | undefined {
     const remembered = this.#byHash.get(hash)
     if (remembered === undefined) return undefined

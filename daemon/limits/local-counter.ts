@@ -1,4 +1,6 @@
-/** Counts requests in the memory of the one daemon that owns a SQLite database, and records them there before it answers. */
+/**
+ * Counts requests in the memory of the daemon that owns a SQLite database, and records them there before the answer.
+ */
 import type { Services } from '../../src/context.ts'
 import { DAY_MS } from '../../src/platform/timing.ts'
 import { type Admission, forgetRateHits, loadRateHits, putRateHits } from '../../src/store/requests/rate-hits.ts'
@@ -8,17 +10,20 @@ import { CLOCK_SLACK_MS } from '../../src/store/writing/future-moments.ts'
 import type { Counter, LimitedKey } from './counter.ts'
 import { RollingWindows } from './rolling-windows.ts'
 
-/** Milliseconds between two commits of a busy key; it needs none in between. */
+/** Milliseconds between two commits of a busy key. */
 const SETTLE_MS = 100
-/** Milliseconds for which requests are recorded in advance: longer, so that a commit that is late makes nobody wait. */
+/**
+ * Milliseconds for which requests are recorded in advance; longer than the above, so that no request waits for a late
+ * commit.
+ */
 const ADVANCE_MS = 250
-/** Milliseconds until a commit that failed is tried again where no request asks for it. */
+/** Milliseconds until a failed commit is retried if no request causes a commit earlier. */
 const RETRY_MS = 1_000
 
 interface KeyState {
   id: string
   windows: RollingWindows
-  /** Cumulative count that the database has. */
+  /** Cumulative count in the database. */
   written: number
   /** Time in the database of the row of requests that were recorded in advance; null without one. */
   advanceAt: number | null
@@ -26,7 +31,7 @@ interface KeyState {
   advance: number
   /** When the key was last written, and the cumulative count at that time. */
   wroteAt: number
-  /** Hits in the database later than this are those of a clock that was ahead, and are to be deleted. */
+  /** Hits in the database later than this were written by a clock that was ahead, and must be deleted. */
   dropAfter: number | null
   /** Room in the fuller of the two windows after the last admission. */
   room: number
@@ -36,8 +41,8 @@ interface KeyState {
 type LocalServices = Pick<Services, 'store' | 'clock' | 'log'>
 
 /**
- * Requests that arrive together are recorded by one commit before they are admitted. A key that is busy has some
- * recorded in advance, at the latest time at which they may be used: they need no commit, and a crash forgets none.
+ * Requests that arrive together are recorded by one commit before they are admitted. For a busy key some requests are
+ * recorded in advance, at the latest time at which they may be used: these need no commit, and a crash loses none.
  */
 export async function localCounter({ store, clock, log }: LocalServices): Promise<Counter> {
   const states = await loadStates(store, clock.now())
@@ -84,7 +89,7 @@ export async function localCounter({ store, clock, log }: LocalServices): Promis
       }
       scheduleWrite(SETTLE_MS)
     } catch (error) {
-      // The windows in memory are exact meanwhile, so a database that takes no writes does not stop what only reads.
+      // The windows in memory stay exact, so reads continue while the database accepts no writes.
       log.error({ err: error }, 'rate limit counts were not written')
       for (const { state } of changes) unsettled.add(state)
       scheduleWrite(RETRY_MS)
@@ -93,7 +98,7 @@ export async function localCounter({ store, clock, log }: LocalServices): Promis
     for (const { state } of changes) useAdvance(state)
   }
 
-  /** Admits what came during the commit, as far as that commit covers it. */
+  /** Admits requests that came during the commit, as far as the commit covers them. */
   function useAdvance(state: KeyState): void {
     while (state.waiting.length > 0 && covers(state, state.windows.newestAt ?? 0)) {
       state.advance--
@@ -101,7 +106,7 @@ export async function localCounter({ store, clock, log }: LocalServices): Promis
     }
   }
 
-  /** What was recorded in advance is replaced by what was used, also where no other request comes. */
+  /** Replaces what was recorded in advance by what was used, even if no other request comes. */
   function scheduleWrite(inMs: number): void {
     if (unsettled.size === 0 || isClosed) return
     timer ??= setTimeout(() => {
@@ -163,7 +168,7 @@ function newState(id: string, before = 0): KeyState {
   }
 }
 
-/** What was pulled back is to be written anew, in place of the rows of the clock that was ahead. */
+/** Has the corrected hits written again, in place of the rows from the clock that was ahead. */
 function rewriteAfter(state: KeyState, { after, total }: { after: number; total: number }): void {
   state.dropAfter = after
   state.written = Math.min(state.written, total)
@@ -192,12 +197,12 @@ function takeChange(state: KeyState, now: number, isClosed: boolean): Change {
   const rows = windows.since(state.written).map((hits) => ({ api_key_id, ...hits }))
   const used = windows.total - state.written
   const isBusy = used > 0 && now - state.wroteAt <= ADVANCE_MS
-  // Twice what was used since the last commit lasts longer than what is measured, until one commit lasts its whole time.
+  // Twice the use since the last commit lasts longer than that interval: intervals grow until one lasts `ADVANCE_MS`.
   const count = isBusy && !isClosed ? Math.min(2 * used, state.room) : 0
   const at = Math.max(now, windows.newestAt ?? now) + ADVANCE_MS
   const advance = count > 0 ? { api_key_id, at, count, total: windows.total + count } : null
   state.wroteAt = now
-  // From here on the earlier row covers nothing, because this commit deletes it.
+  // The earlier row no longer covers any request, because this commit deletes it.
   state.advance = 0
   return { state, rows, settled, dropAfter, advance, waiting: state.waiting.splice(0) }
 }
@@ -208,7 +213,7 @@ async function writeChange(tx: Tx, { state, rows, settled, dropAfter, advance }:
   await putRateHits(tx, advance === null ? rows : [...rows, advance])
 }
 
-/** The windows of the last day, as the database has them. */
+/** The windows of the last day, from the database. */
 async function loadStates(store: Services['store'], now: number): Promise<Map<string, KeyState>> {
   const states = new Map<string, KeyState>()
   for (const { api_key_id, at, count, total } of await loadRateHits(store.db, now - DAY_MS)) {

@@ -1,4 +1,4 @@
-/** Exact rolling windows of one key in memory: times with the cumulative count, as in the rows of the database. */
+/** Exact rolling windows of one key in memory: times with cumulative counts, like the rows of the database. */
 
 import { DAY_MS, MINUTE_MS } from '../../src/platform/timing.ts'
 import type { Admission, Window } from '../../src/store/requests/rate-hits.ts'
@@ -8,15 +8,15 @@ import type { LimitedKey } from './counter.ts'
 export interface Hits {
   at: number
   count: number
-  /** Cumulative count of the key, these hits included. */
+  /** Cumulative count of the key, including these hits. */
   total: number
 }
 
-/** Times that have left the day before they are removed together, so that removal costs little per request. */
+/** So many times must have left the day before they are removed together, which keeps removal cheap. */
 const FORGOTTEN_TOGETHER = 1_024
 
 export class RollingWindows {
-  // Two plain arrays take a third of the memory of an object per time.
+  // Two plain arrays need a third of the memory of one object per time.
   #times: number[] = []
   #totals: number[] = []
   /** Cumulative count before the first time. */
@@ -24,7 +24,7 @@ export class RollingWindows {
   #dayHead = 0
   #minuteHead = 0
 
-  /** `before` is the cumulative count before the first hits that are added. */
+  /** `before` is the cumulative count before the first added hits. */
   constructor(before = 0) {
     this.#before = before
   }
@@ -38,7 +38,7 @@ export class RollingWindows {
     return this.#times.at(-1) ?? null
   }
 
-  /** Adds hits at `at`, which must not be earlier than those before. */
+  /** Adds hits at `at`, which must not be earlier than previous hits. */
   add(at: number, count: number): void {
     const total = this.total + count
     if (this.newestAt === at) this.#totals[this.#totals.length - 1] = total
@@ -71,8 +71,8 @@ export class RollingWindows {
   }
 
   /**
-   * Counts the hits further ahead of `now` than clocks may differ as of now: a clock was ahead, and they would stop the
-   * key until that time. Returns the time after which they were and the cumulative count before them, or null.
+   * Moves hits that are implausibly far in the future to `now`: a clock was ahead, and they would block the key until
+   * then. Returns the time after which they were and the cumulative count before them, or null.
    */
   pullBack(now: number): { after: number; total: number } | null {
     const after = now + CLOCK_SLACK_MS
@@ -84,7 +84,7 @@ export class RollingWindows {
     }
     const { total } = this
     this.add(Math.max(now, this.newestAt ?? now), reached - total)
-    // The heads had followed the time that never was.
+    // The heads had moved with the wrong time.
     this.#dayHead = 0
     this.#minuteHead = 0
     return { after, total }

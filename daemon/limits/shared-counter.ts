@@ -1,11 +1,14 @@
-/** Counts requests in PostgreSQL, which several daemons share: the requests of a turn of the event loop go together. */
+/**
+ * Counts requests in PostgreSQL, which several daemons share; requests of one turn of the event loop share a
+ * transaction.
+ */
 import { type Services, systemClock } from '../../src/context.ts'
 import { type Admission, admitRequests, type GroupAdmission } from '../../src/store/requests/rate-hits.ts'
 import type { Counter, LimitedKey } from './counter.ts'
 
-/** Transactions under way at once: few, so that limits leave most connections to the requests themselves. */
+/** The most concurrent transactions: few, so that most connections are left for the requests themselves. */
 const LANES = 3
-/** Lanes that may wait for a key's lock; the last one never waits, so that a locked key holds up no other. */
+/** Lanes that may wait for a key's lock; the last one never waits, so that a locked key does not delay other keys. */
 const WAITING_LANES = LANES - 1
 const KEYS_PER_TRANSACTION = 64
 
@@ -13,7 +16,7 @@ interface Queue {
   key: LimitedKey
   requests: { resolve(admission: Admission): void; reject(error: unknown): void }[]
   isUnderWay: boolean
-  /** Whether another transaction had locked the key, so that it is asked for alone and waits. */
+  /** Whether another transaction had locked the key; it then gets its own transaction, which waits. */
   isLocked: boolean
 }
 
@@ -31,7 +34,7 @@ export function sharedCounter({ store, clock }: Pick<Services, 'store' | 'clock'
     })
   }
 
-  /** The next transaction: a locked key alone, or all other keys that wait; undefined where there is no lane for it. */
+  /** The next transaction: one locked key, or all other waiting keys; undefined if no lane is free. */
   function nextBatch(): { batch: Queue[]; waits: boolean } | undefined {
     if (counts.lanes >= LANES) return undefined
     const mayWait = counts.waiting < WAITING_LANES
@@ -54,7 +57,7 @@ export function sharedCounter({ store, clock }: Pick<Services, 'store' | 'clock'
         perMinute: key.per_minute,
         perDay: key.per_day,
       }))
-      // Only an injected clock is given: those of several machines differ, and the database has one.
+      // Only an injected clock is passed on: the clocks of several machines differ, so the database's clock decides.
       const now = clock === systemClock ? undefined : clock.now()
       const answers = await store.write((tx) => admitRequests(tx, asked, { now, waits }))
       const byKey = new Map(answers.map((answer) => [answer.apiKeyId, answer]))
@@ -77,7 +80,7 @@ export function sharedCounter({ store, clock }: Pick<Services, 'store' | 'clock'
     }
   }
 
-  /** Gives each request its own place in the windows, in the order of their arrival. */
+  /** Gives each request its own position in the windows, in order of arrival. */
   function settle(key: LimitedKey, requests: Queue['requests'], answer: GroupAdmission): void {
     const { admitted, at, minute, day } = answer
     const refusedBy = key.per_minute !== null && minute.used >= key.per_minute ? 'minute' : 'day'
@@ -102,7 +105,7 @@ export function sharedCounter({ store, clock }: Pick<Services, 'store' | 'clock'
         plan()
       })
     },
-    // Whoever waits for an admission is a request, which ends before this.
+    // Only requests wait for an admission, and all of them end before this.
     async close() {},
   } satisfies Counter
 }

@@ -1,17 +1,17 @@
-/** Limits of requests without a key: how many a minute, how many bodies are read and how many requests run at once. */
+/** Limits for requests without a key: requests per minute, and how many bodies are read and requests run at once. */
 import type { Clock } from '../../src/context.ts'
 import { MINUTE_MS } from '../../src/platform/timing.ts'
 
-/** What one address may have, and all addresses together. */
+/** Limits of one address, and of all addresses together. */
 export interface VisitorShare {
   perAddress: number
   inAll: number
 }
 
 export interface VisitorLimits {
-  /** Requests in a minute; those of all addresses bound the memory for counting them too. */
+  /** Requests per minute; the limit of all addresses also limits the memory for counting. */
   minute: VisitorShare
-  /** Bodies that are read at once: how long that takes is up to whoever sends them. */
+  /** Bodies that are read at once; the client decides how long that takes. */
   reading: VisitorShare
   /** Requests that run at once; their bodies have been read. */
   running: VisitorShare
@@ -26,7 +26,7 @@ export interface VisitorRequest<B, T> {
 /** Seconds after which a place is likely to be free. */
 const SOON_S = 1
 
-/** Counts by whole minutes of the daemon's clock. */
+/** Counts in whole minutes of the daemon's clock. */
 export class VisitorCounter {
   readonly #clock: Clock
   readonly #limits: VisitorShare
@@ -43,17 +43,17 @@ export class VisitorCounter {
     this.#running = new Places(running)
   }
 
-  /** Reads the body and then runs, within the limits. Returns the seconds to wait where one of them is reached. */
+  /** Reads the body and then runs, within the limits. Returns the seconds to wait if a limit is reached. */
   async run<B, T>(address: string, { read, run }: VisitorRequest<B, T>): Promise<{ answer: T } | { wait: number }> {
     const wait = this.#admit(address, read !== undefined)
     if (wait !== null) return { wait }
     const body = read && (await this.#reading.hold(address, read))
-    // Others may have taken the places that were free when it was admitted.
+    // Other requests may have taken the places that were free at admission.
     if (this.#running.isFull(address)) return { wait: SOON_S }
     return { answer: await this.#running.hold(address, () => run(body)) }
   }
 
-  /** A request that finds no place is not counted: none of it has been read. */
+  /** A request without a free place is not counted, because nothing of it was read. */
   #admit(address: string, hasBody: boolean): number | null {
     const now = this.#clock.now()
     const minute = Math.floor(now / MINUTE_MS)
@@ -72,7 +72,7 @@ export class VisitorCounter {
   }
 }
 
-/** Places that addresses share, of which each may take a few. */
+/** Places that all addresses share; each may take a few. */
 class Places {
   readonly #limits: VisitorShare
   readonly #taken = new Map<string, number>()
@@ -86,7 +86,7 @@ class Places {
     return this.#all >= this.#limits.inAll || (this.#taken.get(address) ?? 0) >= this.#limits.perAddress
   }
 
-  /** Takes a place, at once, until the work has settled. */
+  /** Takes a place immediately and releases it when the work has settled. */
   async hold<T>(address: string, work: () => Promise<T>): Promise<T> {
     this.#take(address, 1)
     try {

@@ -1,4 +1,7 @@
-/** Metrics of calls to other services, of deliveries, of transactions' steps, of ended runs of schedules, and of waits for and removals from the database. */
+/**
+ * Metrics of calls to other services, deliveries, steps of transactions, ended schedule runs, waits for the database
+ * and removed rows.
+ */
 import { Counter, Histogram, type Registry } from 'prom-client'
 import { type FinishedCall, onCalls } from '../../src/platform/telemetry/calls.ts'
 import { onFailovers } from '../../src/platform/telemetry/failovers.ts'
@@ -7,7 +10,7 @@ import { onTransactionSteps, type TransactionStep } from '../../src/platform/tel
 import { onPoolWaits, type PoolWait } from '../../src/store/postgres/pool-waits.ts'
 import { onRemovedRows, PRUNED_TABLES, type RemovedRows } from '../../src/store/writing/removed-rows.ts'
 
-/** Endpoints and methods that are told apart; the settings name a few. */
+/** The most endpoints and methods with their own label; the settings name only a few. */
 const MOST_NAMES = 64
 const OTHER = 'other'
 
@@ -15,25 +18,25 @@ const CALL_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const CONFIRM_BUCKETS = [0.5, 1, 2, 5, 10, 20, 40, 60, 90, 150, 300]
 const WAIT_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5]
 
-/** Registers the metrics; they count from the first call of the returned function until the function that it returns. */
+/** Registers the metrics. The returned function starts counting, and returns the function that stops it. */
 export function createCallMetrics(registry: Registry): () => () => void {
   const registers = [registry]
   const calls = new Counter({
     name: 'svc_rpc_calls_total',
-    help: 'Requests to the RPC node, by its host, of several endpoints with its place; "refused" blames the request, "busy", "failed" and "unanswered" the node',
+    help: 'Requests to the RPC node, by host, with several endpoints also by position; "refused" blames the request; "busy", "failed" and "unanswered" blame the node',
     labelNames: ['endpoint', 'method', 'outcome'] as const,
     registers,
   })
   const callSeconds = new Histogram({
     name: 'svc_rpc_call_duration_seconds',
-    help: 'Time that a request to the RPC node took',
+    help: 'Duration of a request to the RPC node',
     labelNames: ['endpoint'] as const,
     buckets: CALL_BUCKETS,
     registers,
   })
   const failovers = new Histogram({
     name: 'svc_rpc_failover_duration_seconds',
-    help: 'Time until another RPC endpoint had answered than the one that was asked first',
+    help: 'Time until another RPC endpoint than the first one had answered',
     buckets: CALL_BUCKETS,
     registers,
   })
@@ -45,7 +48,7 @@ export function createCallMetrics(registry: Registry): () => () => void {
   })
   const providerSeconds = new Histogram({
     name: 'svc_provider_call_duration_seconds',
-    help: 'Time that a request to a provider took',
+    help: 'Duration of a request to a provider',
     labelNames: ['service'] as const,
     buckets: CALL_BUCKETS,
     registers,
@@ -58,7 +61,7 @@ export function createCallMetrics(registry: Registry): () => () => void {
   })
   const attemptSeconds = new Histogram({
     name: 'svc_webhook_attempt_duration_seconds',
-    help: 'Time until the receiver answered an attempt, or until the attempt was given up',
+    help: 'Time until the receiver answered an attempt, or the attempt was abandoned',
     buckets: CALL_BUCKETS,
     registers,
   })
@@ -70,7 +73,7 @@ export function createCallMetrics(registry: Registry): () => () => void {
   })
   const confirmSeconds = new Histogram({
     name: 'svc_transaction_confirm_seconds',
-    help: 'Time from the submission of a transaction until it was seen confirmed',
+    help: 'Time from the submission of a transaction until it was seen as confirmed',
     buckets: CONFIRM_BUCKETS,
     registers,
   })
@@ -83,20 +86,20 @@ export function createCallMetrics(registry: Registry): () => () => void {
   for (const status of SCHEDULE_RUN_ENDS) scheduleRuns.inc({ status }, 0)
   const waits = new Histogram({
     name: 'svc_database_pool_wait_seconds',
-    help: 'Time until a connection to PostgreSQL was given',
+    help: 'Time until a connection to PostgreSQL was available',
     labelNames: ['user'] as const,
     buckets: WAIT_BUCKETS,
     registers,
   })
   const failedWaits = new Counter({
     name: 'svc_database_pool_timeouts_total',
-    help: 'Work that was given no connection to PostgreSQL',
+    help: 'Operations that got no connection to PostgreSQL',
     labelNames: ['user'] as const,
     registers,
   })
   const removedRows = new Counter({
     name: 'svc_retention_rows_removed_total',
-    help: 'Rows that this process removed because of their age, or behind a cut of the audit log; of transactions the bytes',
+    help: 'Rows that this process removed because of their age or a cut of the audit log; for transactions only their bytes',
     labelNames: ['table'] as const,
     registers,
   })
@@ -143,7 +146,7 @@ export function createCallMetrics(registry: Registry): () => () => void {
   }
 }
 
-/** Names become labels as they are, up to so many of them; further ones share a label. */
+/** Names become labels unchanged, up to a limit; further names share one label. */
 function boundedNames(): (name: string) => string {
   const known = new Set<string>()
   return (name) => {

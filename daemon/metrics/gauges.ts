@@ -1,4 +1,4 @@
-/** Metrics that are read when they are asked for: queues, sizes, connections, workers, readiness and the signer. */
+/** Metrics that are read on request: queues, sizes, connections, workers, readiness and the signer. */
 import { statfs } from 'node:fs/promises'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { ENDPOINT_STATES } from '../../src/chain/nodes/states.ts'
@@ -10,10 +10,10 @@ import { POOL_USERS } from '../../src/store/postgres/gate.ts'
 import { JOB_NAMES, readQueueFigures } from '../../src/store/workers/figures.ts'
 import type { Readiness } from '../readiness.ts'
 
-/** Milliseconds for which figures are shown again instead of being read. */
+/** Milliseconds for which figures are reused. */
 const FRESH_MS = 5_000
 const SIGNER_FRESH_MS = 30_000
-/** The most milliseconds that an answer waits for figures; those that come later are shown by the next one. */
+/** The most milliseconds that an answer waits for figures; later figures are in the next answer. */
 const LONGEST_WAIT_MS = 2_000
 
 export interface GaugeServices extends Services {
@@ -21,14 +21,14 @@ export interface GaugeServices extends Services {
 }
 
 export interface Gauges {
-  /** Reads what is no longer fresh, for two seconds at the most. Never rejects. */
+  /** Reads outdated figures, for at most two seconds. Never rejects. */
   refresh(): Promise<void>
 }
 
 interface GaugeSet {
   freshMs: number
   read(): Promise<void>
-  /** Forgets values that could not be read again, so that none is shown for a current one. */
+  /** Removes values that could not be read again, so that old values never look current. */
   forget(): void
 }
 
@@ -65,7 +65,7 @@ export function createGauges(registry: Registry, services: GaugeServices): Gauge
   }
 }
 
-/** Runs `work` when its last run began so long ago and has ended; resolves when the run under way ends. */
+/** Runs `work` if its last run started long enough ago and has ended; resolves when the current run ends. */
 function atMostEvery(milliseconds: number, work: () => Promise<void>): () => Promise<void> {
   let last: { at: number; ended: Promise<void>; isRunning: boolean } | undefined
   return () => {
@@ -86,7 +86,7 @@ function gaugesOf(registry: Registry) {
   return {
     gauge<T extends string>(name: string, help: string, ...labelNames: T[]): Gauge<T> {
       const gauge = new Gauge({ name, help, labelNames, registers: [registry] })
-      // Without labels, a gauge shows 0 until it is set, which would be taken for a reading.
+      // A gauge without labels shows 0 until it is set, which would look like a reading.
       const clear = () => (labelNames.length === 0 ? gauge.remove() : gauge.reset())
       clear()
       made.push(clear)
@@ -102,21 +102,21 @@ function processGauges(registry: Registry, { workers, ready, store }: GaugeServi
   const { gauge, forget } = gaugesOf(registry)
   const build = gauge(
     'svc_build_info',
-    '1, with the version that runs and what it runs on',
+    '1, with the running version and its platform as labels',
     'version',
     'node',
     'database',
   )
-  const isReady = gauge('svc_ready', '1 where GET /ready answers 200')
-  const checks = gauge('svc_ready_check', '1 where a check of GET /ready passes', 'check')
-  const healthy = gauge('svc_worker_healthy', '1 where a worker runs and its last ticks succeeded', 'worker')
+  const isReady = gauge('svc_ready', '1 if GET /ready answers 200')
+  const checks = gauge('svc_ready_check', '1 if a check of GET /ready passes', 'check')
+  const healthy = gauge('svc_worker_healthy', '1 if a worker runs and its last ticks succeeded', 'worker')
   return {
     freshMs: 0,
     forget,
     async read() {
       build.set({ version: VERSION, node: process.version, database: store.kind }, 1)
       for (const { name, healthy: isHealthy, running, ticks_total, errors_total } of workers()) {
-        // A process that does not run the workers says nothing of them.
+        // A process without workers has no metrics of them.
         if (running || ticks_total + errors_total > 0) healthy.set({ worker: name }, isHealthy ? 1 : 0)
       }
       const readiness = await ready()
@@ -129,15 +129,15 @@ function processGauges(registry: Registry, { workers, ready, store }: GaugeServi
 function queueGauges(registry: Registry, { store, clock }: GaugeServices): GaugeSet {
   const { gauge, forget } = gaugesOf(registry)
   const sequence = gauge('svc_events_sequence', 'Sequence of the last event')
-  const queued = gauge('svc_webhook_queue_deliveries', 'Deliveries that are not delivered yet, counted up to 50,000')
+  const queued = gauge('svc_webhook_queue_deliveries', 'Pending deliveries, counted up to 50,000')
   const held = gauge('svc_webhook_queue_held_deliveries', 'Deliveries of subscriptions that were switched off')
   const due = gauge('svc_webhook_queue_due_deliveries', 'Deliveries whose next attempt is due')
-  const late = gauge('svc_webhook_queue_overdue_seconds', 'Time for which the oldest due delivery has been due')
-  const behind = gauge('svc_webhook_events_behind', 'Events that the slowest subscription has not queued yet')
-  const followed = gauge('svc_transactions_followed', 'Transactions that are still followed', 'state')
+  const late = gauge('svc_webhook_queue_overdue_seconds', 'How long the oldest due delivery has been due')
+  const behind = gauge('svc_webhook_events_behind', 'Events that are not queued yet for the slowest subscription')
+  const followed = gauge('svc_transactions_followed', 'Transactions that are being followed', 'state')
   const oldest = gauge('svc_transactions_oldest_seconds', 'Age of the oldest followed transaction', 'state')
-  const jobs = gauge('svc_jobs_due', 'Work of the workers that is due', 'job')
-  const jobsLate = gauge('svc_jobs_overdue_seconds', 'Time for which the oldest work has been due', 'job')
+  const jobs = gauge('svc_jobs_due', 'Due work items of the workers', 'job')
+  const jobsLate = gauge('svc_jobs_overdue_seconds', 'How long the oldest work item has been due', 'job')
   return {
     freshMs: FRESH_MS,
     forget,
@@ -168,7 +168,7 @@ function databaseGauges(registry: Registry, { store }: GaugeServices): GaugeSet 
   const wal = gauge('svc_database_wal_size_bytes', 'Size of the write-ahead log of SQLite')
   const limit = gauge('svc_database_pool_size', 'The most connections to PostgreSQL that this process opens')
   const connections = gauge('svc_database_pool_connections', 'Connections to PostgreSQL in use', 'user')
-  const waiting = gauge('svc_database_pool_waiting', 'Work that waits for a connection to PostgreSQL', 'user')
+  const waiting = gauge('svc_database_pool_waiting', 'Operations that wait for a connection to PostgreSQL', 'user')
   return {
     freshMs: FRESH_MS,
     forget,
@@ -189,7 +189,7 @@ function databaseGauges(registry: Registry, { store }: GaugeServices): GaugeSet 
 
 function diskGauges(registry: Registry, { config }: GaugeServices): GaugeSet {
   const { gauge, forget } = gaugesOf(registry)
-  const free = gauge('svc_data_dir_free_bytes', 'Room that is left on the disk of the data folder')
+  const free = gauge('svc_data_dir_free_bytes', 'Free space on the disk of the data folder')
   const total = gauge('svc_data_dir_size_bytes', 'Size of the disk of the data folder')
   return {
     freshMs: FRESH_MS,
@@ -202,12 +202,16 @@ function diskGauges(registry: Registry, { config }: GaugeServices): GaugeSet {
   }
 }
 
-/** Of several RPC endpoints; where there is one, its calls say all that is known of it. */
+/** Only with several RPC endpoints; for a single one its calls say everything. */
 function nodeGauges(registry: Registry, { chain }: GaugeServices): GaugeSet {
   const { gauge, forget } = gaugesOf(registry)
-  const states = gauge('svc_rpc_endpoint_state', '1 for the state that an RPC endpoint is in', 'endpoint', 'state')
-  const lag = gauge('svc_rpc_endpoint_slot_lag', 'Slots that an RPC endpoint is behind the furthest one', 'endpoint')
-  const latency = gauge('svc_rpc_endpoint_latency_seconds', 'Running average of its answers', 'endpoint')
+  const states = gauge('svc_rpc_endpoint_state', '1 for the current state of an RPC endpoint', 'endpoint', 'state')
+  const lag = gauge(
+    'svc_rpc_endpoint_slot_lag',
+    'Slots by which an RPC endpoint is behind the most advanced one',
+    'endpoint',
+  )
+  const latency = gauge('svc_rpc_endpoint_latency_seconds', 'Running average of its response time', 'endpoint')
   const errors = gauge('svc_rpc_endpoint_error_ratio', 'Share of failures among its last requests', 'endpoint')
   return {
     freshMs: 0,
@@ -231,7 +235,11 @@ function signerGauges(registry: Registry, services: GaugeServices): GaugeSet {
   const paused = gauge('svc_signer_paused', '1 while the policy forbids every signature')
   const spent = gauge('svc_signer_spent_lamports', 'Lamports that left in the last 24 hours')
   const limit = gauge('svc_signer_daily_limit_lamports', 'Lamports that may leave in 24 hours')
-  const share = gauge('svc_signer_daily_spend_ratio', 'Share of its daily limit that was spent of an asset', 'asset')
+  const share = gauge(
+    'svc_signer_daily_spend_ratio',
+    'Share of the daily limit of an asset that has been spent',
+    'asset',
+  )
   return {
     freshMs: SIGNER_FRESH_MS,
     forget,

@@ -1,12 +1,12 @@
-/** Metrics of answered requests, kept as plain numbers because counting must cost next to nothing. */
+/** Metrics of answered requests, stored as plain numbers because counting must be very cheap. */
 
-/** Why a 5xx is no fault of the server: a setting that the request needs is not set, or the daemon is starting. */
+/** Why a 5xx is not a fault of the server: a setting that the request needs is missing, or the daemon is starting. */
 export type AnswerReason = 'not_configured' | 'starting'
 
 export interface HttpMetrics {
   /** A request has arrived. */
   begin(): void
-  /** Its answer is ready; `route` is a template, never a path, so that the number of series is bounded. */
+  /** Its answer is ready; `route` is a template, never a path, so the number of series is limited. */
   answered(method: string, route: string, status: number, seconds: number, bytes: number, reason?: AnswerReason): void
   end(): void
   /** The metrics in Prometheus' text format. */
@@ -20,7 +20,7 @@ interface RouteFigures {
   count: number
   seconds: number
   bytes: number
-  /** Answers by the first bucket that holds them; the last place counts those beyond all buckets. */
+  /** Answers by the first bucket that includes them; the last element counts those beyond all buckets. */
   buckets: number[]
   /** By the labels of status and reason. */
   statuses: Map<string, number>

@@ -1,4 +1,4 @@
-/** Builds answers: the success and error envelopes and the headers that every answer carries. */
+/** Builds answers: success and error envelopes, and the headers of every answer. */
 import type { AnswerMeta } from '../../src/client.ts'
 import { ApiError, GENERIC_MESSAGE } from '../../src/platform/errors.ts'
 import { redactorOf } from '../../src/settings/redaction.ts'
@@ -9,8 +9,8 @@ import type { RequestRecord } from './request-record.ts'
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="svc"' }
 
 /**
- * Any answer may contain a secret key or reveal one, so caches must not store it. Configured credentials are redacted
- * from every body.
+ * Any answer may contain or reveal a secret key, so caches must not store it. Configured credentials are redacted from
+ * every body.
  */
 const SECURITY_HEADERS = {
   'content-type': 'application/json; charset=utf-8',
@@ -19,8 +19,8 @@ const SECURITY_HEADERS = {
 }
 
 /**
- * Makes a Response and notes the bytes of its body. All headers are given here: to read or change a Response afterwards
- * makes @hono/node-server build a real one, which takes twice the time of a quick answer.
+ * Makes a Response and records the bytes of its body. All headers must be given here: reading or changing a Response
+ * later makes @hono/node-server build a real one, which takes twice the time of a quick answer.
  */
 export function respond(
   record: RequestRecord,
@@ -58,9 +58,9 @@ export function errorResponse(
   origin: string,
 ): { status: number; body: string } {
   const known = thrown instanceof ApiError
-  // In production the answer gives no cause, except for the name of a missing setting; the log has the cause.
+  // In production the answer contains no cause, except the name of a missing setting; the log has the cause.
   if (known && thrown.unset !== undefined) {
-    kernel.log.warn({ setting: thrown.unset, request_id: requestId }, 'a request needs what is not configured')
+    kernel.log.warn({ setting: thrown.unset, request_id: requestId }, 'a request needs a setting that is not set')
   } else if (!known || thrown.code === 'internal_error') {
     kernel.log.error({ err: thrown, request_id: requestId }, 'request failed')
   }

@@ -5,8 +5,8 @@ import { findApiKeyByHash } from '../../src/store/requests/api-keys.ts'
 import type { Kernel, KnownKey } from '../kernel.ts'
 
 /**
- * Returns the active key of `Authorization: Bearer <key>` and notes its id in the record. Throws unauthorized or
- * forbidden, and rate_limited for a key that is known to be over its limits.
+ * Returns the active key of `Authorization: Bearer <key>` and sets its id in the record. Throws unauthorized,
+ * forbidden, or rate_limited for a key that is known to be over its limits.
  */
 export async function authenticate(
   kernel: Kernel,
@@ -24,7 +24,7 @@ export async function authenticate(
   return key
 }
 
-/** Keys are counted one by one. One that is not stored is not remembered, because anybody can send any number of them. */
+/** Each entry counts as 1. Unknown keys are not remembered, because anyone can send any number of them. */
 const sizeOfKey = (key: KnownKey | null) => (key === null ? Number.POSITIVE_INFINITY : 1)
 
 /** Throws forbidden with the missing scopes in its message. */

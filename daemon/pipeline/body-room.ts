@@ -1,18 +1,18 @@
-/** Memory for large request bodies: each key, and all keys together, may hold a limited number of bytes; later requests wait. */
+/** Memory for large request bodies: limited for each key and for all keys together; later requests wait. */
 
 export const KIB = 1024
 export const MIB = 1024 * KIB
 /** Bodies up to this size are not counted, because the limit on connections already bounds them. */
 const SMALL = MIB
-/** Bodies up to this size take milliseconds in total, even when every connection sends one at the same moment. */
+/** Bodies up to this size take milliseconds in total, even if every connection sends one at the same time. */
 const QUICK = MIB / 32
 const PER_KEY = 32 * MIB
 const MAX_ROOM_BYTES = 128 * MIB
 
 export interface BodyRoom {
-  /** Resolves once there is room for `bytes`, with the function that releases it; undefined where none is counted. */
+  /** Resolves when there is room for `bytes`, with the function that releases it; undefined if they are not counted. */
   take(keyId: string, bytes: number): Promise<() => void> | undefined
-  /** Resolves in a turn of the event loop in which no other large body is parsed; undefined for a small one. */
+  /** Resolves in a turn of the event loop in which no other large body is parsed; undefined for a small body. */
   turn(bytes: number): Promise<void> | undefined
 }
 
@@ -28,7 +28,7 @@ export function createBodyRoom(): BodyRoom {
   let totalBytes = 0
   let turns: Promise<void> = Promise.resolve()
 
-  // A body larger than the whole room is admitted when no other body is held.
+  // A body larger than the whole room is admitted when the room is empty.
   const fits = ({ keyId, bytes }: Waiting) => {
     const own = held.get(keyId) ?? 0
     return (own === 0 || own + bytes <= PER_KEY) && (totalBytes === 0 || totalBytes + bytes <= MAX_ROOM_BYTES)

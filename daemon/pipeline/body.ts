@@ -16,7 +16,7 @@ export interface RequestBody {
   form?: Promise<FormData>
 }
 
-/** The limit in bytes for a body without its large field, which holds a tree's entries or a pool's image. */
+/** The limit in bytes for a body without its large field: a tree's entries or a pool's image. */
 export const jsonCeiling = ({ values }: Pick<Config, 'values'>): number => values['json-limit-kib'] * KIB
 
 /** The limit in bytes for a whole body of this route. */
@@ -31,8 +31,7 @@ function tooLarge(ceiling: number): ApiError {
 }
 
 /**
- * The length that the header Content-Length declares, undefined without one; throws bad_request where it exceeds the
- * ceiling.
+ * The length in the header Content-Length, undefined without the header; throws bad_request if it exceeds the ceiling.
  */
 export function declaredLength(header: string | null, ceiling: number): number | undefined {
   if (header === null || !/^\d+$/.test(header)) return undefined
@@ -41,13 +40,13 @@ export function declaredLength(header: string | null, ceiling: number): number |
   return length
 }
 
-/** Receives each piece of a body as it arrives; throws where the rest need not be read. */
+/** Receives each piece of a body as it arrives; throws if the rest need not be read. */
 export type Inspect = (piece: Uint8Array) => void
 
 const isForm = (contentType: string) => /^multipart\/form-data\b/i.test(contentType)
 
 /**
- * The check that runs while a body arrives: the bounds of JSON. Undefined for a form, and for a route that reads the
+ * The check of JSON's limits, which runs while a body arrives. Undefined for a form, and for a route that reads the
  * bytes itself.
  */
 export function inspectorOf({ raw, multipart }: AnyRoute, contentType: string, limit: number): Inspect | undefined {
@@ -59,12 +58,12 @@ export function inspectorOf({ raw, multipart }: AnyRoute, contentType: string, l
   }
 }
 
-/** What a body is read from: the message of Node's parser where there is one, else the stream of a Request. */
+/** The source of a body: the message of Node's parser if there is one, otherwise the stream of a Request. */
 export type BodySource = IncomingMessage | Request
 
 /**
- * Gives each piece of a message to `take`, and resolves with what `whole` returns after the last. If one of them throws,
- * the remaining pieces are read and dropped: a paused body would block the connection.
+ * Passes each piece of a message to `take`, and resolves with the result of `whole` after the last one. If either
+ * throws, the remaining pieces are read and dropped, because a paused body would block the connection.
  */
 function takeMessage<T>(incoming: IncomingMessage, take: (piece: Uint8Array) => void, whole: () => T): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -86,18 +85,20 @@ function takeMessage<T>(incoming: IncomingMessage, take: (piece: Uint8Array) => 
   })
 }
 
-/** The caller's doing, and heard by nobody: no fault of the daemon's for its log. */
+/** The client caused this and cannot receive the answer, so it is not an error of the daemon. */
 const cutOff = () => badRequest('The connection was closed before the whole body had arrived')
 
 export interface BodyReading {
   contentType: string
   ceiling: number
-  /** Bytes that the request declares; a buffer of that size is allocated once and filled as the pieces arrive. */
+  /** Declared length; a buffer of this size is allocated once and filled as the pieces arrive. */
   declared: number | undefined
   inspect: Inspect | undefined
 }
 
-/** Reads at most `ceiling` bytes. Throws bad_request for a larger body or where `inspect` does, and stops reading. */
+/**
+ * Reads at most `ceiling` bytes. Stops reading and throws bad_request if the body is larger, or if `inspect` throws.
+ */
 export function readRequestBody(
   source: BodySource,
   { contentType, ceiling, declared = 0, inspect }: BodyReading,
@@ -117,7 +118,7 @@ export function readRequestBody(
     multipart: isForm(contentType),
     contentType,
   })
-  // Asking for the class itself would load Node's HTTP, or its fetch, into a command that needs neither.
+  // `instanceof` would load Node's HTTP or fetch into a command that needs neither.
   return 'httpVersion' in source ? takeMessage(source, take, whole) : takeStream(source, take, whole)
 }
 
@@ -127,8 +128,7 @@ async function takeStream<T>({ body }: Request, take: (piece: Uint8Array) => voi
 }
 
 /**
- * Copies `bytes` into an array of twice the needed size, so that a body of undeclared length is copied only a few
- * times.
+ * Copies `bytes` into an array of twice the needed size, so a body of undeclared length is copied only a few times.
  */
 function grown(bytes: Uint8Array<ArrayBuffer>, needed: number, ceiling: number): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(Math.min(2 * needed, ceiling))
@@ -138,11 +138,11 @@ function grown(bytes: Uint8Array<ArrayBuffer>, needed: number, ceiling: number):
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** ASCII, which includes images in base64, needs only a copy; other text is decoded as UTF-8. */
+/** ASCII, for example an image in base64, only needs a copy; other text is decoded as UTF-8. */
 export const bodyText = (raw: Uint8Array<ArrayBuffer>): string =>
   isAscii(raw) ? Buffer.from(raw.buffer).toString('latin1') : decoder.decode(raw)
 
-/** The JSON object in the body, whose bounds were checked while it was read; an empty body is an empty object. */
+/** The JSON object in the body, whose limits were checked while it was read; an empty body is an empty object. */
 export function parseJsonObject({ raw, contentType }: RequestBody): Record<string, unknown> {
   if (raw.byteLength === 0) return {}
   requireJson(contentType)

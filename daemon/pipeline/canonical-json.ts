@@ -1,10 +1,10 @@
-/** The canonical form of a JSON text: without white space, fields by name, numbers as they were written. */
+/** The canonical form of a JSON text: no white space, fields sorted by name, numbers as written. */
 import { MAX_JSON_DEPTH } from './json-bounds.ts'
 
-/** Tokens between two pauses, which take some milliseconds. */
+/** Tokens between two pauses; they take some milliseconds. */
 const TOKENS_PER_STEP = 20_000
 
-/** A list, or the fields of an object by name; of two with one name the last counts, as for JSON.parse. */
+/** A list, or the fields of an object by name; the last of several fields with one name counts, as in JSON.parse. */
 interface Open {
   fields: Map<string, string> | null
   values: string[]
@@ -12,8 +12,8 @@ interface Open {
 }
 
 /**
- * Returns the form of a text, or undefined for one that is not JSON or too deep, and pauses now and then. The order of
- * the tokens is left to whoever parses the text.
+ * Returns the canonical form, or undefined if the text is not JSON or too deep; pauses now and then. It does not check
+ * the order of the tokens, because the text is parsed later.
  */
 export function* canonicalJson(text: string): Generator<void, string | undefined> {
   const open: Open[] = []
@@ -57,7 +57,7 @@ function afterSpace(text: string, from: number): number {
 
 const SCALAR = /[-+.0-9A-Za-z]+/y
 
-/** Where the token that starts at `at` ends; 0 for what is none. */
+/** The end of the token that starts at `at`; 0 if there is no token. */
 function tokenEnd(text: string, at: number): number {
   const first = text.charAt(at)
   if ('{}[],:'.includes(first)) return at + 1
@@ -81,7 +81,7 @@ function formOf({ fields, values }: Open): string {
   return `{${names.map((name) => `${name}:${fields.get(name)}`).join()}}`
 }
 
-/** The same characters, however they were escaped. */
+/** The same string in a uniform escaping. */
 function plainString(token: string): string {
   try {
     return JSON.stringify(JSON.parse(token))

@@ -1,10 +1,10 @@
-/** The context of an operation: the kernel's services, the caller, and the single commit that the operation may make. */
+/** The context of an operation: the kernel's services, the caller, and the one commit that the operation may make. */
 import type { AnswerMeta } from '../../src/client.ts'
 import type { Context, SigningLink } from '../../src/context.ts'
 import type { Tx } from '../../src/store/store.ts'
 import type { Kernel, KnownKey } from '../kernel.ts'
 
-/** The signing of a request without an Idempotency-Key: a repeated request requests another signature. */
+/** The signing of a request without an Idempotency-Key: a repeated request gets another signature. */
 export const UNLINKED: SigningLink = { earlier: null, async bind() {}, unbind: async () => true }
 
 /** Builds the context; `write` runs the work of the operation's commit in one database transaction. */
@@ -16,7 +16,7 @@ export function makeContext(
   write: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
 ): Context {
   let committed = false
-  // Named one by one: copying the kernel as a whole costs more than all the rest of a quick request.
+  // Fields are copied one by one, because copying the whole kernel costs more than the rest of a quick request.
   const { config, store, vault, clock, log, ending, stopping, workers, role, wake, trees, chain, signer, storage } =
     kernel
   const context: Context = {
@@ -47,7 +47,7 @@ export function makeContext(
       committed = true
       const { status } = context
       return write((tx) => {
-        // The work may run again, and finds the context as at first.
+        // The work may run again and must then find the context unchanged.
         context.status = status
         return work(tx)
       })

@@ -64,7 +64,7 @@ function requireBoundedParts({ raw, contentType }: RequestBody, textLimit: numbe
   }
 }
 
-/** The name of a part, empty where it has none; throws bad_request where its headers are too long. */
+/** The name of a part, empty if it has none; throws bad_request if its headers are too long. */
 function partName(part: Buffer): string {
   const head = part.subarray(0, LONGEST_HEAD)
   const end = head.indexOf('\r\n\r\n')

@@ -16,13 +16,13 @@ export interface Handler {
   // biome-ignore lint/suspicious/noExplicitAny: the pair of route and operation is checked where it is mounted
   operation: Operation<any>
   prepare?: Prepare<unknown>
-  /** The operation reads nothing but stored records, so that its answer holds until the database changes. */
+  /** The operation reads only stored records, so its answer is valid until the database changes. */
   stored?: true
 }
 
-/** What the pipeline reads of a request. */
+/** The parts of a request that the pipeline reads. */
 export interface AskedRequest {
-  /** Version of the database when the request came. */
+  /** Version of the database when the request arrived. */
   version: number | undefined
   headers: Headers
   /** Path and query. */

@@ -23,18 +23,17 @@ export interface KeyClaim {
   /** Links what the operation signs to this key, so that a retry finds it. */
   signing: SigningLink
   /**
-   * Stores the answer in the same transaction as the change that it reports, after it. Throws where the key turns out to
-   * be taken.
+   * Stores the answer in the same transaction as the change that it reports. Throws if the key is already taken.
    */
   finish(tx: Tx, status: number, body: string): Promise<void>
   /**
-   * The answer to give in place of a failure: the stored one, where another daemon has meanwhile answered the request.
-   * Throws conflict where it has used the key for another request.
+   * The answer to send instead of a failure: the stored one, if another daemon has answered the request in the
+   * meantime. Throws conflict if the key was used for another request.
    */
   answeredElsewhere(): Promise<ReplayedAnswer | undefined>
   /** Frees the key after a failure, unless something was signed. */
   free(): Promise<void>
-  /** Ends what the process keeps of the claim: the renewal of its lease. */
+  /** Ends the process's part of the claim: the renewal of its lease. */
   end(): void
 }
 type ClaimOutcome = ReplayedAnswer | KeyClaim
@@ -48,7 +47,7 @@ export function readIdempotencyKey(header: string | null): string | undefined {
   return header
 }
 
-/** What is claimed: the key of an API key for one request. */
+/** What is claimed: one Idempotency-Key of an API key, for one request. */
 interface Claimed extends RequestHashes {
   apiKeyId: string
   key: string
@@ -56,8 +55,8 @@ interface Claimed extends RequestHashes {
 
 /**
  * Claims the key for this request, or returns the stored answer; throws conflict. The key of an `atomic` request is
- * claimed in its commit, and until then is known to be in use by this process alone: of two daemons that are sent the
- * same request at once, the first to commit answers it, and the other repeats that answer.
+ * claimed in its commit; until then only this process knows that it is in use. If two daemons get the same request at
+ * once, the first to commit answers it, and the other repeats that answer.
  */
 export async function claimIdempotencyKey(kernel: Kernel, claimed: Claimed, atomic = false): Promise<ClaimOutcome> {
   const { apiKeyId, key, requestHash } = claimed
@@ -79,7 +78,7 @@ export async function claimIdempotencyKey(kernel: Kernel, claimed: Claimed, atom
   return claimNow(kernel, claimed)
 }
 
-/** The atomic requests that this process is running: API key and key with the hash of the request. */
+/** The atomic requests that this process is running: API key and Idempotency-Key with the hash of the request. */
 const requestsOf = new WeakMap<Kernel, Map<string, string>>()
 
 function runningIn(kernel: Kernel): Map<string, string> {
@@ -88,7 +87,7 @@ function runningIn(kernel: Kernel): Map<string, string> {
   return known
 }
 
-/** A claim that is stored in the commit itself with its answer, after which nothing is left to renew or to free. */
+/** A claim that is stored with its answer in the commit, so nothing needs to be renewed or freed. */
 function claimInCommit(kernel: Kernel, claimed: Claimed, end: () => void): KeyClaim {
   const { apiKeyId, key } = claimed
   const owner = `${kernel.owner}/commit`
@@ -113,7 +112,7 @@ function claimInCommit(kernel: Kernel, claimed: Claimed, end: () => void): KeyCl
   }
 }
 
-/** Stores the answer under a key that is stored already, where it may be taken over. */
+/** Stores the answer under a key that already exists, if the key may be taken over. */
 async function answerTaken(
   tx: Tx,
   request: records.ClaimRequest,
@@ -133,7 +132,7 @@ async function signsNothing(): Promise<never> {
 async function claimNow(kernel: Kernel, claimed: Claimed): Promise<ClaimOutcome> {
   const { store } = kernel
   const { apiKeyId, key } = claimed
-  // The name is unique to this claim, so that a retry in the same process neither renews nor frees it.
+  // The name is unique to this claim, so a retry in the same process neither renews nor frees it.
   const owner = `${kernel.owner}/${pooledBytes(6).toString('hex')}`
   const attempt = () => store.write((tx) => records.claimKey(tx, claimRequest(kernel, claimed, owner)))
   let outcome = await attempt()
@@ -158,7 +157,7 @@ async function claimNow(kernel: Kernel, claimed: Claimed): Promise<ClaimOutcome>
     },
     finish: (tx, status, body) =>
       storeAnswer(tx, { apiKeyId, key, owner, status, response: kernel.vault.seal(body, purposeOf(claimed)) }),
-    // The key is this request's own until its lease ends.
+    // The key belongs to this request until its lease ends.
     answeredElsewhere: async () => undefined,
     async free() {
       await store.write((tx) => records.free(tx, { apiKeyId, key, owner }))
@@ -194,7 +193,7 @@ const replayOf = (
   { status, response }: { status: number; response: Buffer },
 ): ReplayedAnswer => ({ kind: 'replay', status, body: vault.open(response, purposeOf(claimed)).toString('utf8') })
 
-/** The owners whose leases this process renews, all by one timer, which stops when it finds none. */
+/** Owners whose leases this process renews with one timer, which stops when there are none. */
 const renewedOf = new WeakMap<Kernel, Set<string>>()
 
 function renewed(kernel: Kernel, owner: string): () => void {
@@ -213,7 +212,7 @@ function startRenewing(kernel: Kernel): Set<string> {
       renewedOf.delete(kernel)
       return
     }
-    // In a trace of its own: the request that started the timer may have been answered long ago.
+    // It has its own trace, because the request that started the timer may have been answered long ago.
     void inSpan({ name: 'idempotency renew-leases', isRoot: true }, () =>
       store
         .write((tx) => records.renewLeases(tx, [...owners], clock.now() + LEASE_MS))

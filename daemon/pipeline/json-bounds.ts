@@ -1,4 +1,7 @@
-/** Checks the bounds of a JSON text from its bytes as they arrive, so that a text beyond them is neither parsed nor read to its end. */
+/**
+ * Checks the limits of a JSON text as its bytes arrive, so that a text beyond them is neither parsed nor read to its
+ * end.
+ */
 import { type ApiError, badRequest } from '../../src/platform/errors.ts'
 
 /** How deep objects and lists may be nested. */
@@ -36,14 +39,14 @@ export class JsonBounds {
   private escaped = false
   private isValue = false
   private isLarge = false
-  /** The start of the field name that is being read, long enough to compare it with the name of the large field. */
+  /** The start of the current field name, long enough to compare it with the name of the large field. */
   private name = ''
 
   constructor(bounds: Bounds = {}) {
     this.bounds = bounds
   }
 
-  /** Reads the next piece; whether the text is valid JSON is checked by the parser later. */
+  /** Reads the next piece. The parser checks later whether the text is valid JSON. */
   push(piece: Uint8Array): void {
     const { param, large, limit } = this.bounds
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
@@ -90,7 +93,7 @@ export class JsonBounds {
   }
 
   /**
-   * Position of the closing quote, or at least the length of the piece where the quote is in a later one. The native
+   * Position of the closing quote, or at least the length of the piece if the quote is in a later one. The native
    * search is used up to the first escape.
    */
   private endOfString(bytes: Buffer, from: number): number {
@@ -109,7 +112,7 @@ export class JsonBounds {
 /** The error for a body that is too large without the field that may be large. */
 export function tooLargeBeside(large: string | undefined, limit: number, param?: string): ApiError {
   return badRequest(
-    `The body holds more than ${limit / 1024} KiB${large === undefined ? '' : ` beside its ${large}`}: send less`,
+    `The body has more than ${limit / 1024} KiB${large === undefined ? '' : ` besides its ${large}`}: send less`,
     extras(param, { limit_bytes: limit }),
   )
 }
@@ -125,6 +128,6 @@ const tooDeep = (param?: string) =>
 
 const tooManyValues = (param?: string) =>
   badRequest(
-    `The JSON holds more than ${MOST_VALUES} fields and list elements: send less, or split it into several requests`,
+    `The JSON has more than ${MOST_VALUES} fields and list elements: send less, or split it into several requests`,
     extras(param, { limit_values: MOST_VALUES }),
   )

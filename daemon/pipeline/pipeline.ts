@@ -1,4 +1,4 @@
-/** The path of every request: id, length, bearer, rate and the route's scope; `read` and `write` are its two ends. */
+/** The steps of every request: id, length, bearer, rate and the route's scope, then `read` or `write`. */
 
 import type { Context } from 'hono'
 import { ApiError } from '../../src/platform/errors.ts'
@@ -11,7 +11,7 @@ import { read } from './read.ts'
 import type { RequestEnv } from './request-record.ts'
 import { incomingBody, write } from './write.ts'
 
-/** Path and query of an absolute URL that is written as the URL standard writes it. */
+/** Path and query of an absolute URL in the form of the URL standard. */
 function targetOf(url: string): string {
   const start = url.indexOf('/', url.indexOf('://') + 3)
   const fragment = url.indexOf('#', start)
@@ -19,8 +19,8 @@ function targetOf(url: string): string {
 }
 
 /**
- * Answers one request to a mounted route; never throws. The key, its rate and its scope are checked before the body is
- * read, so that a caller without a key uses no memory.
+ * Answers one request to a mounted route; never throws. Key, rate and scope are checked before the body is read, so a
+ * caller without a key uses no memory.
  */
 export async function answerRequest(kernel: Kernel, handler: Handler, c: Context<RequestEnv>): Promise<Response> {
   const record = c.env

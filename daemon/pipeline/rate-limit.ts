@@ -1,4 +1,4 @@
-/** Rolling rate limits per key: what an answer says of them, and how a request is refused. */
+/** Rolling rate limits per key: their headers in answers, and the refusal of requests. */
 
 import type { Services } from '../../src/context.ts'
 import { ApiError } from '../../src/platform/errors.ts'
@@ -13,7 +13,7 @@ const REFUSALS = { minute: 'Too many requests this minute', day: 'Daily quota ex
 
 type LimiterServices = Pick<Services, 'store' | 'clock' | 'log'>
 
-/** What remains of one of a key's quotas after this request. */
+/** The rest of one of a key's quotas after this request. */
 export interface Quota {
   limit: number
   remaining: number
@@ -29,8 +29,8 @@ export interface RateLimiter {
   /** Counts the request, or throws rate_limited (with the quotas in `quotasOf(error)`) without counting it. */
   admit(key: LimitedKey & { hash: string }): Promise<Quotas>
   /**
-   * Throws rate_limited for the SHA-256 of a key that is known to be over its limits, without asking the database, and
-   * notes its id in the record.
+   * Throws rate_limited for the SHA-256 of a key that is known to be over its limits, without a database query, and
+   * sets its id in the record.
    */
   refuseKnown(hash: string, record: { keyId: string | null }): void
   /** Writes the counts that are still in memory. */
@@ -66,7 +66,7 @@ const waitOf = (quota: Quota | null): number => (quota?.remaining === 0 ? quota.
 
 const UNLIMITED: Quotas = { minute: null, day: null }
 
-/** The quotas after an admission; throws rate_limited where a limit refused it. */
+/** The quotas after an admission; throws rate_limited if a limit refused it. */
 function quotasAfter(admission: Admission, { per_minute, per_day }: LimitedKey): Quotas {
   const quota = (limit: number | null, { used, oldest_at }: Window, window: number): Quota | null =>
     limit === null

@@ -1,4 +1,7 @@
-/** The end of the pipeline for reads: validation, operation and answer, which for stored records is kept until they change. */
+/**
+ * The last steps of reads: validation, operation and answer. Answers of stored records are reused until records
+ * change.
+ */
 import { validateInput } from '../../src/api/input-validation.ts'
 import type { AnyRoute, Page } from '../../src/api/route.ts'
 import type { AnswerMeta } from '../../src/client.ts'
@@ -47,10 +50,10 @@ async function readAnew(
   return sealAnswer(route, context.status, data, meta)
 }
 
-/** What an entry takes besides its text, in characters, so that many small ones are bounded too. */
+/** Size of an entry in addition to its text, in characters, so that the number of small entries is limited too. */
 const ENTRY_SIZE = 256
 
-/** The answer of stored records alone, which is kept until one of them changes. */
+/** The answer of an operation that reads only stored records; it is reused until a record changes. */
 async function storedText({ store }: Kernel, { route, operation }: Handler, asked: AskedRequest): Promise<StoredText> {
   return textOf(route, await operation({ store } as never, inputOf(route, asked) as never))
 }

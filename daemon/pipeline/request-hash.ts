@@ -1,4 +1,4 @@
-/** The hash that an Idempotency-Key is bound to. */
+/** The hash of a request that an Idempotency-Key is bound to. */
 import { createHash, hash as oneShot } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { bodyText, type RequestBody } from './body.ts'
@@ -8,15 +8,15 @@ import { readForm } from './form.ts'
 
 export interface RequestHashes {
   requestHash: string
-  /** The hash over the bytes of the body, by which an earlier version stored the same request. */
+  /** The hash over the bytes of the body, which an earlier version stored for the same request. */
   earlierHash: string
 }
 
 const SMALL_BYTES = 16 * KIB
 
 /**
- * SHA-256 of method, path, query and body. Two texts of the same JSON have the same hash, and so have forms with the same
- * parts; amounts compare as they were written.
+ * SHA-256 of method, path, query and body. Two texts of the same JSON have the same hash, and so do forms with the
+ * same parts; amounts compare as written.
  */
 export async function hashRequest(method: string, pathAndQuery: string, body: RequestBody): Promise<RequestHashes> {
   const target = `${method} ${pathAndQuery}\n`
@@ -29,7 +29,7 @@ export async function hashRequest(method: string, pathAndQuery: string, body: Re
   return { requestHash: text === undefined ? earlierHash : hashBytes(target, Buffer.from(text)), earlierHash }
 }
 
-/** Other requests have their turns between the steps over a large body. Undefined for what is not JSON. */
+/** Other requests run between the steps over a large body. Undefined if the body is not JSON. */
 async function canonicalText(raw: Uint8Array<ArrayBuffer>): Promise<string | undefined> {
   const text = textOrUndefined(raw)
   if (text === undefined) return undefined
@@ -50,7 +50,7 @@ function textOrUndefined(raw: Uint8Array<ArrayBuffer>): string | undefined {
 }
 
 function hashBytes(target: string, bytes: Uint8Array): string {
-  // A small body is hashed in one call, which costs a third of three.
+  // A small body is hashed with one call, which costs a third of three calls.
   if (bytes.byteLength <= SMALL_BYTES) return oneShot('sha256', Buffer.concat([Buffer.from(target), bytes]), 'hex')
   return createHash('sha256').update(target).update(bytes).digest('hex')
 }

@@ -5,13 +5,13 @@ import { randomHex } from '../../src/platform/telemetry/trace-context.ts'
 export const makeRequestId = () => `req_${randomHex(16)}`
 
 /**
- * The client's id of the header X-Request-Id (1-128 visible ASCII characters) or a new one. Where the client's id is invalid, the id is new and
- * `fault` is the error.
+ * The client's id of the header X-Request-Id (1-128 visible ASCII characters) or a new one. If the client's id is
+ * invalid, the id is new and `fault` is the error.
  */
 export function requestIdOf(header: string | null): { id: string; isClients: boolean; fault?: unknown } {
   if (header === null) return { id: makeRequestId(), isClients: false }
   if (/^[\x21-\x7e]{1,128}$/.test(header)) return { id: header, isClients: true }
-  // Headers that are sent twice arrive as one, joined by a comma and a space.
+  // A header that is sent twice arrives as one, joined by a comma and a space.
   const said = header.includes(', ') ? 'has two values, or a space: send one value of' : 'must be'
   const fault = badRequest(`X-Request-Id ${said} 1 to 128 visible ASCII characters`, { param: 'X-Request-Id' })
   return { id: makeRequestId(), isClients: false, fault }

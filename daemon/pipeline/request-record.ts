@@ -1,4 +1,4 @@
-/** What is known of one request: its id and its trace when it arrives, its route and its key when they are found, and its end. */
+/** The record of one request: id and trace at its arrival, then its route, key and answer. */
 import type { IncomingMessage } from 'node:http'
 import { finishSpan, runInSpan, type Span, startTrace } from '../../src/platform/telemetry/spans.ts'
 import { parseTraceparent } from '../../src/platform/telemetry/trace-context.ts'
@@ -13,18 +13,18 @@ export interface RequestRecord {
   fault: unknown
   /** An HTTP method in upper case, or `OTHER`. */
   method: string
-  /** Template of the route, such as `/v2/pools/{address}`; `unmatched` where there is none. */
+  /** Template of the route, such as `/v2/pools/{address}`; `unmatched` if no route matches. */
   route: string
   keyId: string | null
   span: Span
-  /** Status of the answer; 0 before there is one. */
+  /** Status of the answer; 0 before the answer. */
   status: number
   /** Time from the request to the answer. */
   milliseconds: number
-  /** Bytes of the answer's body; null where they are not known. */
+  /** Bytes of the answer's body; null if unknown. */
   bytes: number | null
   reason?: AnswerReason
-  /** Node's own message; undefined for a request that did not come over a connection. */
+  /** Node's message; undefined for a request without a connection. */
   incoming: IncomingMessage | undefined
 }
 

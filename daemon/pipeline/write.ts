@@ -1,4 +1,4 @@
-/** The end of the pipeline for writes: body, mode and its scope, validation, idempotency and operation. */
+/** The last steps of writes: body, mode and its scope, validation, idempotency and operation. */
 import { validateInput } from '../../src/api/input-validation.ts'
 import type { AnyRoute } from '../../src/api/route.ts'
 import type { AnswerMeta } from '../../src/client.ts'
@@ -30,13 +30,13 @@ import { hashRequest, type RequestHashes } from './request-hash.ts'
 /** A body that has not been read yet. */
 export interface IncomingBody {
   source: BodySource
-  /** Bytes that it may have. */
+  /** The most bytes that it may have. */
   ceiling: number
-  /** Bytes that the request declares; undefined where it does not. */
+  /** Declared length; undefined without one. */
   declared: number | undefined
 }
 
-/** Throws bad_request for a body that is compressed, or declares to be larger than the route takes. */
+/** Throws bad_request for a compressed body, or one whose declared length is too large for the route. */
 export function incomingBody(
   { config }: Kernel,
   route: AnyRoute,
@@ -50,7 +50,7 @@ export function incomingBody(
 }
 
 const unread = (coding: string) =>
-  badRequest(`Content-Encoding ${JSON.stringify(coding)} is not read: send the body as it is, without compression`, {
+  badRequest(`Content-Encoding ${JSON.stringify(coding)} is not supported: send the body without compression`, {
     param: 'Content-Encoding',
   })
 
@@ -65,7 +65,7 @@ interface ReceivedWrite extends AdmittedWrite {
   body: RequestBody
 }
 
-/** Reads the body within the room that bodies have, and carries out what it asks for. */
+/** Reads the body when there is room for it, and carries out the request. */
 export async function write(
   kernel: Kernel,
   handler: Handler,
@@ -85,8 +85,7 @@ export async function write(
 }
 
 /**
- * Each step over a large body runs in its own turn of the event loop, so that other requests are not delayed by all of
- * them together.
+ * Each step over a large body runs in its own turn of the event loop, so that other requests wait for at most one step.
  */
 async function perform(
   kernel: Kernel,
@@ -113,9 +112,9 @@ async function perform(
     ...(route.body && !route.raw ? validateInput(route.body, fields) : {}),
   }
   if (input.dry_run === true && signed) {
-    throw badRequest('dry_run is for mode "unsigned": it shows what would be signed', { param: 'dry_run' })
+    throw badRequest('dry_run needs mode "unsigned": it shows what would be signed', { param: 'dry_run' })
   }
-  // This check precedes the hash, because the parts of a form are counted only for routes that accept a form.
+  // This check comes before the hash, because the parts of a form are counted only for routes that accept a form.
   if (prepare) requireJson(body.contentType)
   const idempotencyKey = readIdempotencyKey(asked.headers.get('idempotency-key'))
   const hashes =
@@ -166,7 +165,7 @@ interface ValidWrite {
   key: KnownKey | undefined
 }
 
-/** The context of a write, which has the version of the transactions that it builds. */
+/** The context of a write, with the version of the transactions that it builds. */
 function contextOf(
   { kernel, input, meta, key }: ValidWrite,
   signing: SigningLink,
@@ -186,7 +185,7 @@ async function performDry(request: ValidWrite): Promise<Sealed> {
   return sealAnswer(route, 200, data, meta)
 }
 
-/** Carries out the operation and stores its answer under the claimed key, in its commit where it makes one. */
+/** Carries out the operation and stores its answer under the claimed key, in the operation's commit if there is one. */
 async function performOnce(request: ValidWrite, claim: KeyClaim, headers: Record<string, string>): Promise<Sealed> {
   const { kernel, handler, input, meta } = request
   const { route, operation } = handler
@@ -216,15 +215,17 @@ async function performOnce(request: ValidWrite, claim: KeyClaim, headers: Record
   }
 }
 
-/** The answer that another daemon has stored for the same request; else frees the key and throws the failure. */
+/**
+ * Returns the answer that another daemon stored for the same request; otherwise frees the key and throws the failure.
+ */
 async function insteadOf(thrown: unknown, { log }: Kernel, claim: KeyClaim): Promise<ReplayedAnswer> {
   const answered = await claim.answeredElsewhere().catch((error) => {
     if (error instanceof ApiError && error.code === 'conflict') throw error
-    log.error({ err: error }, 'the answer to an Idempotency-Key was not looked for')
+    log.error({ err: error }, 'the stored answer of an Idempotency-Key could not be read')
   })
   if (answered) return answered
-  // Where freeing the key fails too, the first error is the one to report, and the lease expires by itself.
-  await claim.free().catch((error) => log.error({ err: error }, 'an Idempotency-Key was not freed'))
+  // If freeing the key fails too, the first error is reported, and the lease expires by itself.
+  await claim.free().catch((error) => log.error({ err: error }, 'an Idempotency-Key could not be freed'))
   throw thrown
 }
 

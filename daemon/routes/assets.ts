@@ -21,7 +21,7 @@ export function assets(hono: Hono<RequestEnv>, kernel: Kernel): void {
     } catch (thrown) {
       const { status, body } = errorResponse(kernel, thrown, record.requestId, new URL(c.req.url).origin)
       const wait = thrown instanceof ApiError ? thrown.retryAfter : undefined
-      // A 503 tells proxies that the daemon is healthy and has too much to do.
+      // A 503 tells proxies that the daemon is healthy but overloaded.
       const shown = thrown instanceof Overloaded ? 503 : status
       const retry: Record<string, string> = wait === undefined ? {} : { 'Retry-After': String(wait) }
       return jsonResponse(kernel, record, shown, body, { ...retry, ...FOR_ANY_PAGE })
@@ -44,12 +44,12 @@ async function assetResponse(
     ...FOR_ANY_PAGE,
     'X-Request-Id': record.requestId,
   }
-  // The identifier is a hash of the bytes, so a client that has them needs no new copy.
+  // The identifier is a hash of the bytes, so a client that has the bytes needs no new copy.
   if (matchesEtag(ifNoneMatch, cid) && (await kernel.storage.has(cid))) return respond(record, 304, headers, null)
   const asset = await kernel.storage.get(cid)
-  if (asset === null) throw notFound('There is no such asset here')
+  if (asset === null) throw notFound('This asset does not exist here')
   record.bytes = asset.length
-  // A piece is read when the client has taken the one before, so that slow clients do not fill the memory.
+  // A piece is read after the client has taken the previous one, so slow clients do not fill the memory.
   return new Response(ReadableStream.from(asset.pieces()), {
     headers: { ...headers, 'Content-Type': asset.contentType, 'Content-Length': String(asset.length) },
   })

@@ -1,4 +1,7 @@
-/** GET /claim/{id}/…: the claim page of a stored airdrop, for everybody; the files of `svc airdrops page`, made from the database. */
+/**
+ * GET /claim/{id}/…: the public claim page of a stored airdrop; the files of `svc airdrops page`, made from the
+ * database.
+ */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
@@ -27,29 +30,29 @@ import { respond } from '../pipeline/answer.ts'
 import type { RequestEnv, RequestRecord } from '../pipeline/request-record.ts'
 import { matchesEtag } from './entity-tags.ts'
 
-/** What one request of a page gets. */
+/** The answer to one request of a page. */
 interface PageFile {
   bytes: Uint8Array<ArrayBuffer> | string
   type: string
-  /** Names the content; files of a tree have its root. */
+  /** Identifies the content; for files of a tree it is the root. */
   tag: string
   cache: string
 }
 
 const BINARY = 'application/octet-stream'
 const JSON_TYPE = 'application/json; charset=utf-8'
-/** What may change at any time: a browser asks whether it has. */
+/** For content that may change at any time: the browser must revalidate it. */
 const CHECKED = 'no-cache'
-/** A list that is on chain stays as it is. */
+/** For a list on chain, which never changes. */
 const KEPT = 'public, max-age=86400, immutable'
 
-/** Lists that visitors make the daemon read from its database, which takes other lists out of its memory. */
+/** Limits how many lists visitors can make the daemon load, because each one displaces other lists from memory. */
 const AT_ONCE = { perAddress: 3, inAll: 16 }
 const LIST_READS = { minute: { perAddress: 30, inAll: 600 }, reading: AT_ONCE, running: AT_ONCE }
 
 export function claimPages(hono: Hono<RequestEnv>, kernel: Kernel): void {
   const site = once(() => readSite(kernel))
-  site().catch((error) => kernel.log.error({ err: error }, 'the settings of claim pages cannot be used'))
+  site().catch((error) => kernel.log.error({ err: error }, 'the settings of claim pages are invalid'))
   const files = pageFilesOf(kernel, site)
   hono.get('/claim/:id', async (c) => {
     c.env.route = '/claim/{id}'
@@ -89,7 +92,7 @@ async function readSite({ config }: Kernel) {
     const [{ field, message } = { field: '', message: 'cannot be used' }] = read.faults
     throw internal(`claim-page-config: ${field === '' ? 'the file' : field} ${message}`)
   }
-  // Never the node of this daemon, of which the URL may have a key. Claims are sponsored by the daemon of the page.
+  // Never the node of this daemon, because its URL may contain a key. The daemon of the page sponsors the claims.
   const nodes = rpc === undefined ? {} : { rpc: [rpc] }
   const settings: PageSettings = { sponsor: '', ...nodes, ...read.settings }
   if (path === undefined || settings.logo === undefined) return { page, policy, settings, logo: null }
@@ -106,7 +109,7 @@ function pageFilesOf(kernel: Kernel, site: () => Promise<Site>) {
   const listOf = async (row: Row<'merkle_trees'>, address: string): Promise<PageList> => {
     if (lists.isAtHand(row)) return lists.read(kernel, row)
     const done = await visitors.run(address, { read: undefined, run: () => lists.read(kernel, row) })
-    if ('wait' in done) throw new Overloaded('Too many lists are being read for this address', done.wait)
+    if ('wait' in done) throw new Overloaded('Too many lists are being loaded for this address', done.wait)
     return done.answer
   }
   const ofTree = async (row: Row<'merkle_trees'>, path: string, address: string): Promise<PageFile | null> => {
@@ -152,7 +155,7 @@ function pageFilesOf(kernel: Kernel, site: () => Promise<Site>) {
 const tagOf = (content: Uint8Array | string): string => createHash('sha256').update(content).digest('hex').slice(0, 32)
 const jsonFile = (bytes: string): PageFile => ({ bytes, type: JSON_TYPE, tag: tagOf(bytes), cache: CHECKED })
 
-/** A picture or data that is opened by itself runs nothing, whatever it holds. */
+/** A picture or data file that is opened directly must not run anything. */
 const ALONE = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 function answer(
@@ -177,7 +180,7 @@ function answer(
   return respond(record, 200, all, bytes)
 }
 
-/** People see these answers: a short page, of which the cause stays in the log. */
+/** Visitors see these answers: a short page without the cause, which is in the log. */
 function refusal(kernel: Kernel, record: RequestRecord, thrown: unknown): Response {
   const { requestId } = record
   const isMissing = thrown instanceof ApiError && thrown.code === 'not_found'
@@ -185,12 +188,12 @@ function refusal(kernel: Kernel, record: RequestRecord, thrown: unknown): Respon
   const isRefused = thrown instanceof ApiError && thrown.status < 500
   if (!isRefused && !isBusy) kernel.log.error({ err: thrown, request_id: requestId }, 'a claim page failed')
   const [status, words] = isMissing
-    ? [404, 'There is no such claim page here. Check the link that you were given.']
+    ? [404, 'This claim page does not exist. Check the link that you were given.']
     : isBusy
-      ? [503, 'Too many people are here at this moment. Try again in a few seconds.']
+      ? [503, 'There are too many visitors at the moment. Try again in a few seconds.']
       : isRefused
-        ? [thrown.status, 'This claim page cannot be shown. Tell who gave you the link.']
-        : [503, 'This claim page cannot be shown at this moment. Try again in a minute.']
+        ? [thrown.status, 'This claim page cannot be shown. Tell the person who gave you the link.']
+        : [503, 'This claim page cannot be shown at the moment. Try again in a minute.']
   const text = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Claim</title><h1>Claim</h1><p>${words}</p></html>\n`
   const headers = {
     'Content-Type': 'text/html; charset=utf-8',

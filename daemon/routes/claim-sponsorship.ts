@@ -1,4 +1,4 @@
-/** /claim/{id}/sponsorship and /claim/{id}/sponsored-claims: what a claim page asks for, without a key, for its visitors. */
+/** /claim/{id}/sponsorship and /claim/{id}/sponsored-claims: the routes that a claim page calls without a key. */
 import { z } from '@hono/zod-openapi'
 import type { Hono, Context as HonoContext } from 'hono'
 import { CLAIM_FAULTS } from '../../src/api/airdrops.ts'
@@ -28,13 +28,13 @@ import { KIB } from '../pipeline/body-room.ts'
 import { makeContext, UNLINKED } from '../pipeline/context.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
 
-/** Bytes of a body, several times those of the largest transaction. */
+/** The most bytes of a body, several times the size of the largest transaction. */
 const CEILING = 16 * KIB
-/** How long a body may take, from the moment that its head has arrived. */
+/** How long a body may take after the arrival of its headers. */
 const BODY_MS = 5_000
 const LIMITS = {
   minute: { perAddress: 20, inAll: 600 },
-  // All together hold two megabytes.
+  // Together they take at most two megabytes.
   reading: { perAddress: 3, inAll: 128 },
   running: { perAddress: 3, inAll: 16 },
 }
@@ -43,7 +43,7 @@ const offerFields = z.strictObject({ id: treeId })
 const buildFields = z.strictObject({ id: treeId, claimer: sponsoredClaimFields.claimer })
 const submitFields = z.strictObject({ id: treeId, claim: recordId, ...submissionFields })
 
-/** Returns a function that writes the refusals that were counted and not yet written. */
+/** Returns a function that writes the counted refusals that are not written yet. */
 export function claimSponsorship(hono: Hono<RequestEnv>, kernel: Kernel): () => Promise<void> {
   const refusals = new RefusalCounts(kernel)
   const visitors = new VisitorCounter(kernel.clock, LIMITS)
@@ -58,7 +58,7 @@ export function claimSponsorship(hono: Hono<RequestEnv>, kernel: Kernel): () => 
       const read = method === 'GET' || fault !== undefined ? undefined : () => readFields(c)
       const run = async (body: Record<string, unknown> = {}) => {
         if (fault !== undefined) throw fault
-        // The path says which airdrop and which claim, whatever the body names.
+        // The path determines the airdrop and the claim, not the body.
         return operate({ ...contextFor(kernel, requestId), refusals }, { ...body, ...c.req.param() })
       }
       try {
@@ -68,7 +68,7 @@ export function claimSponsorship(hono: Hono<RequestEnv>, kernel: Kernel): () => 
         return jsonResponse(kernel, c.env, 200, envelope(done.answer, { request_id: requestId }))
       } catch (thrown) {
         const shown = forVisitors(kernel, thrown, requestId)
-        // A failure was logged with its cause by now.
+        // The failure is already logged with its cause.
         const { status, body } = errorResponse(
           { config: kernel.config, log: silentLog },
           shown,
@@ -109,7 +109,7 @@ async function readFields({ req, env }: HonoContext<RequestEnv>): Promise<Record
 
 const sentTooSlowly = () => badRequest(`The body was not sent within ${BODY_MS / SECOND_MS} seconds`)
 
-/** The caller is named in the audit log instead of an API key. */
+/** The name of this caller in the audit log, instead of an API key. */
 function contextFor(kernel: Kernel, requestId: string): Context {
   const context = makeContext(kernel, undefined, { request_id: requestId }, UNLINKED, (work) =>
     kernel.store.write(work),
@@ -120,16 +120,16 @@ function contextFor(kernel: Kernel, requestId: string): Context {
 const tooMany = (wait: number) =>
   new ApiError('rate_limited', 'Too many requests for sponsored claims: try again later', { retryAfter: wait })
 
-/** What visitors are told, instead of what operators can do about it. */
+/** Messages for visitors, instead of instructions for operators. */
 const WORDS: Record<SponsorshipRefusal, string> = {
   not_sponsored: 'The claims of this airdrop are not sponsored: claim at your own cost',
   not_listed: 'This wallet is not in the list of this airdrop',
   sponsored_already: 'A sponsored claim of this wallet is on its way, or has landed',
   attempts_exhausted: 'Too many sponsored claims of this wallet have failed: claim at your own cost',
   budget_exhausted: 'The budget for sponsored claims is used up: claim at your own cost',
-  changed_transaction: 'The transaction is not the one that was built, or the wallet has not signed it',
-  expired: 'The transaction was signed too late: build a new one and sign that',
-  would_fail: 'The claim would fail as it was built: build a new one and sign that',
+  changed_transaction: 'The transaction differs from the one that was built, or the wallet has not signed it',
+  expired: 'The transaction was signed too late: build and sign a new one',
+  would_fail: 'The claim as built would fail: build and sign a new one',
   sponsor_unavailable: 'Claims cannot be sponsored at the moment: try again later, or claim at your own cost',
 }
 
@@ -137,7 +137,7 @@ const isRefusal = (reason: unknown): reason is SponsorshipRefusal =>
   (SPONSORSHIP_REFUSALS as readonly unknown[]).includes(reason)
 const isFault = (reason: unknown) => (CLAIM_FAULTS as readonly unknown[]).includes(reason)
 
-/** Limits of the policy, settings and causes of failures stay with the operator; a failure is logged. */
+/** Visitors do not see limits of the policy, settings and causes of failures; a failure is logged. */
 function forVisitors(kernel: Kernel, thrown: unknown, requestId: string): ApiError {
   if (!(thrown instanceof ApiError) || thrown.code === 'internal_error') {
     kernel.log.error({ err: thrown, request_id: requestId }, 'a sponsored claim of a visitor failed')

@@ -6,7 +6,7 @@ import type { Hono } from 'hono'
 import type { RequestEnv } from '../pipeline/request-record.ts'
 import { keptFile } from './kept-files.ts'
 
-/** What a browser may do with the page: show it, run its scripts, and send requests to this service. */
+/** A browser may show the page, run its scripts, and send requests to this service. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -36,7 +36,7 @@ export function documentation(hono: Hono<RequestEnv>): void {
   for (const [path, answer] of Object.entries(files)) hono.get(path, answer)
 }
 
-/** A file of dist/, where the built program is; the sources read it from there too. */
+/** A file of dist/; when run from source, it is read from there too. */
 function builtFile(file: string, type: string, headers: Record<string, string> = PAGE_HEADERS) {
   const here = import.meta.url
   const path = fileURLToPath(new URL(here.endsWith('.ts') ? `../../dist/${file}` : `./${file}`, here))

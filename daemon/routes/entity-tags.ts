@@ -1,4 +1,4 @@
-/** Tells whether who asks has the content already (RFC 9110, 13.1.2). */
+/** Checks whether the client already has the content (RFC 9110, 13.1.2). */
 
 /** The header If-None-Match is `*` or a list of tags, which are compared weakly. */
 export const matchesEtag = (header: string, tag: string): boolean =>

@@ -1,4 +1,4 @@
-/** Answers `/`: people with a small page that says what this is, programs with the same as JSON. */
+/** Answers `/`: a small page about the service for people, and the same as JSON for programs. */
 import { hash } from 'node:crypto'
 import type { Hono } from 'hono'
 import { accepts } from 'hono/accepts'
@@ -10,14 +10,14 @@ import type { RequestEnv } from '../pipeline/request-record.ts'
 
 const [JSON_TYPE, PAGE_TYPE] = ['application/json', 'text/html']
 
-/** Where everything else is. */
+/** Links to the main routes. */
 const LINKS = { reference: '/v2/docs', openapi: '/v2/openapi.json', health: '/v2/health', ready: '/ready' } as const
 
 const ABOUT: Readonly<Record<keyof typeof LINKS, string>> = {
-  reference: 'Reference of the API',
-  openapi: 'The same for programs, as OpenAPI',
-  health: 'Health: whether the service answers',
-  ready: 'Readiness: database and node',
+  reference: 'API reference',
+  openapi: 'The API reference as an OpenAPI document, for programs',
+  health: 'Health: the service answers',
+  ready: 'Readiness: the database and the node answer',
 }
 
 const STYLE =
@@ -48,7 +48,7 @@ ${Object.entries(LINKS)
 
 const PAGE_HEADERS = {
   'content-type': `${PAGE_TYPE}; charset=utf-8`,
-  // The page's own style is allowed by its hash, and nothing else is.
+  // Only the page's own style is allowed, by its hash.
   'content-security-policy': `default-src 'none'; img-src data:; style-src 'sha256-${hash('sha256', STYLE, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',

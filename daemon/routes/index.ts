@@ -1,4 +1,4 @@
-/** Mounts every route of the contract, those below one path, or those that a daemon without requests serves. */
+/** Mounts every route of the contract, only the routes below one path, or those of a daemon with the role `worker`. */
 import { paths } from '../../src/api/paths.ts'
 import type { RoutePath } from '../../src/api/route.ts'
 import type { Mount } from '../mount.ts'
@@ -45,10 +45,10 @@ export async function workerRoutes(mount: Mount): Promise<void> {
   healthRoutes(mount)
 }
 
-/** What the paths of one app have in common: `pools` for `/v2/pools/{address}/swaps`. */
+/** The common part of the paths of one app: `pools` for `/v2/pools/{address}/swaps`. */
 export const collectionOf = (path: string): string => path.split(/[/?]/)[2] ?? ''
 
-/** Mounts the resources that have a route below the collection alone: a command that answers itself loads no other. */
+/** Mounts only resources with a route below the collection, so a command without a daemon loads no other. */
 export async function mountCollection(mount: Mount, collection: string): Promise<void> {
   const names = (Object.keys(RESOURCES) as Resource[]).filter((name) =>
     (Object.values(paths[name]) as RoutePath[]).some(([, path]) => collectionOf(path) === collection),

@@ -1,4 +1,4 @@
-/** Serves files that stay the same while the daemon runs: kept in memory, packed once, and not sent to who has them. */
+/** Serves files that do not change while the daemon runs: from memory, compressed once, and revalidated by ETag. */
 import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -9,7 +9,7 @@ import { respond } from '../pipeline/answer.ts'
 import type { RequestEnv } from '../pipeline/request-record.ts'
 import { matchesEtag } from './entity-tags.ts'
 
-/** Answers a request for one file; `read` is called at the first one. */
+/** Answers requests for one file; `read` is called at the first request. */
 export function keptFile(read: () => Promise<Uint8Array<ArrayBuffer>>, headers: Readonly<Record<string, string>>) {
   const file = once(async () => {
     const bytes = await read()
@@ -21,7 +21,7 @@ export function keptFile(read: () => Promise<Uint8Array<ArrayBuffer>>, headers: 
     record.route = c.req.path
     if (record.fault !== undefined) throw record.fault
     const { bytes, packed, tag } = await file()
-    // What is packed has a tag of its own, so that a cache never gives it to who cannot read it.
+    // The compressed file has its own tag, so a cache never sends it to a client that cannot decompress it.
     const isPacked = acceptsGzip(c)
     const named = isPacked ? `${tag}-gzip` : tag
     const all = {

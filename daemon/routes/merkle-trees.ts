@@ -1,4 +1,7 @@
-/** Mounts the routes of merkle trees, one line per verb; the body that creates a tree goes to the worker thread unparsed. */
+/**
+ * Mounts the routes of merkle trees, one line per verb; the body that creates a tree goes to the worker thread
+ * unparsed.
+ */
 import { z } from '@hono/zod-openapi'
 import { treeId } from '../../src/api/chain-scalars.ts'
 import { validateInput } from '../../src/api/input-validation.ts'

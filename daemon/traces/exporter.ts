@@ -1,4 +1,7 @@
-/** Sends finished spans to an OpenTelemetry collector in batches; a slow or absent collector costs spans, never a request. */
+/**
+ * Sends finished spans to an OpenTelemetry collector in batches; if it is slow or absent, spans are lost but requests
+ * go on.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { Counter, type Registry } from 'prom-client'
 import type { Log } from '../../src/platform/log.ts'
@@ -18,7 +21,7 @@ const RETRYABLE = new Set([429, 502, 503, 504])
 const CLOSE_TIMEOUT_MS = 1_500
 
 export interface Exporter {
-  /** Sends what waits, as far as the collector takes it within 1.5 seconds, and ends. */
+  /** Sends waiting spans, as far as the collector accepts them within 1.5 seconds, and ends. */
   close(): Promise<void>
 }
 
@@ -32,7 +35,7 @@ interface ExporterServices {
 export function startExporter(settings: TraceSettings, { registry, log, redactor }: ExporterServices): Exporter {
   const spans = new Counter({
     name: 'svc_trace_spans_total',
-    help: 'Spans that were exported, or dropped because the collector took none',
+    help: 'Spans that were exported, or dropped because the collector did not accept them',
     labelNames: ['outcome'] as const,
     registers: [registry],
   })
@@ -61,7 +64,7 @@ export function startExporter(settings: TraceSettings, { registry, log, redactor
       })
   }
 
-  /** Exports batch after batch until none waits. */
+  /** Exports batches until none is waiting. */
   async function exportAll(): Promise<void> {
     while (queue.length > 0) {
       const batch = queue.slice(0, batchSize)
@@ -74,7 +77,7 @@ export function startExporter(settings: TraceSettings, { registry, log, redactor
     }
   }
 
-  /** Returns why a batch was not taken, or null. */
+  /** Returns why a batch was not accepted, or null. */
   async function send(body: string): Promise<string | null> {
     for (let attempt = 1; ; attempt++) {
       let waitMs = FIRST_EXPORT_WAIT_MS * 2 ** (attempt - 1)

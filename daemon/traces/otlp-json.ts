@@ -37,7 +37,7 @@ function otlpSpan({ span, name, kind, startedAt, endedAt, attributes, failed }: 
   }
 }
 
-/** Digits, because nanoseconds since 1970 are beyond 2^53; a millisecond with fractions is known to the microsecond. */
+/** Digits, because nanoseconds since 1970 exceed 2^53; fractions of a millisecond are exact to the microsecond. */
 const nanoseconds = (milliseconds: number) => `${Math.round(milliseconds * 1_000)}000`
 
 const otlpAttributes = (attributes: SpanAttributes, { text }: Redactor) =>

@@ -1,4 +1,7 @@
-/** Reads OpenTelemetry's standard environment variables (opentelemetry.io, "Environment Variable Specification") for traces. */
+/**
+ * Reads OpenTelemetry's standard environment variables (opentelemetry.io, "Environment Variable Specification") for
+ * traces.
+ */
 import type { Sampler } from '../../src/platform/telemetry/spans.ts'
 import { parseUrl } from '../../src/platform/urls.ts'
 
@@ -14,20 +17,20 @@ export interface TraceSettings {
   timeoutMs: number
   delayMs: number
   batchSize: number
-  /** Spans that wait at most; further ones are dropped. */
+  /** The most waiting spans; further ones are dropped. */
   queueSize: number
 }
 
 export interface TraceConfiguration {
-  /** Null where no traces are asked for, or where they cannot be sent. */
+  /** Null if no traces are requested, or if they cannot be sent. */
   settings: TraceSettings | null
-  /** What is wrong with the variables, without their values. */
+  /** Problems of the variables, without their values. */
   warnings: string[]
 }
 
 const TRACES_PATH = '/v1/traces'
 
-/** Traces are exported where an endpoint is set. A variable that cannot be used is ignored, as the standard asks. */
+/** Traces are exported if an endpoint is set. An invalid variable is ignored, as the standard requires. */
 export function traceSettings(env: TraceEnvironment): TraceConfiguration {
   const warnings: string[] = []
   const none = { settings: null, warnings }
@@ -39,23 +42,23 @@ export function traceSettings(env: TraceEnvironment): TraceConfiguration {
   const isOff = value('OTEL_SDK_DISABLED')?.toLowerCase() === 'true' || exporter === 'none'
   if (isOff || (base === undefined && whole === undefined)) return none
   if (exporter !== 'otlp') {
-    warnings.push('OTEL_TRACES_EXPORTER: only otlp and none are known, so no traces are exported')
+    warnings.push('OTEL_TRACES_EXPORTER: only otlp and none are supported, so no traces are exported')
     return none
   }
   if (ofTraces('PROTOCOL') === 'grpc') {
-    warnings.push('OTEL_EXPORTER_OTLP_PROTOCOL: only http/json is spoken, so no traces are exported')
+    warnings.push('OTEL_EXPORTER_OTLP_PROTOCOL: only http/json is supported, so no traces are exported')
     return none
   }
   const url = whole ?? `${(base ?? '').replace(/\/+$/, '')}${TRACES_PATH}`
   if (!/^https?:$/.test(parseUrl(url)?.protocol ?? '')) {
     const name = whole === undefined ? 'OTEL_EXPORTER_OTLP_ENDPOINT' : 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'
-    warnings.push(`${name} is no http or https URL, so no traces are exported`)
+    warnings.push(`${name} is not an http or https URL, so no traces are exported`)
     return none
   }
   const wholeNumber = (name: string, standard: number, text = value(name)) => {
     if (text === undefined) return standard
     if (/^[1-9]\d{0,6}$/.test(text)) return Number(text)
-    warnings.push(`${name} must be a whole number from 1; ${standard} is used`)
+    warnings.push(`${name} must be a whole number of at least 1; ${standard} is used`)
     return standard
   }
   const queueSize = wholeNumber('OTEL_BSP_MAX_QUEUE_SIZE', 2_048)
@@ -84,13 +87,13 @@ function pairs(text: string | undefined, variable: string, warnings: string[]): 
     const [, name, encoded] = /^\s*([\w.-]+)\s*=(.*)$/.exec(part) ?? []
     const decoded = decodedValue(encoded?.trim())
     if (name === undefined || decoded === undefined) {
-      warnings.push(`${variable}: a part that is not name=value is left out`)
+      warnings.push(`${variable}: a part that is not name=value is ignored`)
     } else found[name] = decoded
   }
   return found
 }
 
-/** Undefined for text that cannot stand in a header. */
+/** Undefined for text that is not allowed in a header. */
 function decodedValue(encoded: string | undefined): string | undefined {
   try {
     const text = decodeURIComponent(encoded ?? '')
@@ -121,6 +124,6 @@ function shareOf(argument: string | undefined, warnings: string[]): number {
   return 1
 }
 
-/** The last digits of an id are random, so every service decides alike about a trace. */
+/** The last digits of an id are random, so every service makes the same decision about a trace. */
 const DIGITS = 13
 const isWithin = (traceId: string, share: number) => Number.parseInt(traceId.slice(-DIGITS), 16) < share * 16 ** DIGITS

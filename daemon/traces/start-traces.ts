@@ -1,4 +1,4 @@
-/** Exports traces where OpenTelemetry's environment variables ask for it; nothing of the exporter is loaded otherwise. */
+/** Exports traces if OpenTelemetry's environment variables request it; otherwise the exporter is not loaded. */
 import type { Registry } from 'prom-client'
 import type { Log } from '../../src/platform/log.ts'
 import type { Config } from '../../src/settings/config.ts'
@@ -6,7 +6,7 @@ import { redactorOf } from '../../src/settings/redaction.ts'
 import type { Exporter } from './exporter.ts'
 import type { TraceEnvironment } from './settings.ts'
 
-/** Returns null where no endpoint is set. */
+/** Returns null if no endpoint is set. */
 export async function startTraces(
   config: Config,
   { registry, log, env = process.env }: { registry: Registry; log: Log; env?: TraceEnvironment },
@@ -14,6 +14,6 @@ export async function startTraces(
   if (!Object.keys(env).some((name) => /^OTEL_EXPORTER_OTLP_(?:TRACES_)?ENDPOINT$/.test(name))) return null
   const [{ traceSettings }, { startExporter }] = await Promise.all([import('./settings.ts'), import('./exporter.ts')])
   const { settings, warnings } = traceSettings(env)
-  for (const fault of warnings) log.warn({ fault }, 'a variable of OpenTelemetry is not used')
+  for (const fault of warnings) log.warn({ fault }, 'an OpenTelemetry variable is ignored')
   return settings === null ? null : startExporter(settings, { registry, log, redactor: redactorOf(config) })
 }

@@ -1,4 +1,4 @@
-/** Follows airdrops: reports those fully claimed and what other tools changed, and settles their sponsored claims. */
+/** Follows airdrops: reports full claims and changes by other tools, and settles sponsored claims. */
 import { followAirdrops } from '../../src/operations/airdrops/follow-airdrops.ts'
 import { freeUnsignedClaims, settleSponsoredClaims } from '../../src/operations/sponsorships/settle-sponsored-claims.ts'
 import type { WorkerDefinition } from './definition.ts'

@@ -1,4 +1,4 @@
-/** Reconciles records with the chain: finds what was done to followed accounts past this service. */
+/** Reconciles records with the chain: finds what other tools did to followed accounts. */
 import { RECONCILE_EVERY_MS } from '../../src/following/reconciliation/rounds.ts'
 import { reconcileRecords } from '../../src/operations/transactions/reconcile-records.ts'
 import type { WorkerDefinition } from './definition.ts'

@@ -6,7 +6,9 @@ import type { Timing, WorkerSchedule } from './timing.ts'
 
 /** Milliseconds between checks of the clock, unless the next moment of the schedule is nearer. */
 const CLOCK_CHECK_MS = 10_000
-/** Milliseconds by which a check precedes each moment, so that node-cron never runs with a clock that was just set. */
+/**
+ * A check runs so many milliseconds before each moment, so that node-cron never runs with a clock that was just set.
+ */
 const CLOCK_CHECK_LEAD_MS = 2
 /** A check that runs this many milliseconds early or late shows that the clock was set or the process was blocked. */
 const CLOCK_CHECK_SLACK_MS = 1_000
@@ -19,7 +21,7 @@ const CRON_FIELDS = [
 ] as const
 
 /**
- * The cron expression, in UTC and with seconds, that matches exactly the moments of a schedule; throws where there is
+ * The cron expression, in UTC and with seconds, that matches exactly the moments of a schedule; throws if there is
  * none.
  */
 export function cronExpression({ everyMs, offsetMs = 0 }: WorkerSchedule): string {
@@ -40,8 +42,8 @@ export function cronExpression({ everyMs, offsetMs = 0 }: WorkerSchedule): strin
 }
 
 /**
- * Runs `act` at every moment of a schedule. After the clock was set back, node-cron alone sleeps for up to a day; after
- * a leap ahead it steps through every missed moment. A timer, which the clock does not affect, checks for both.
+ * Runs `act` at every moment of a schedule. After the clock was set back, node-cron by itself sleeps for up to a day;
+ * after a jump ahead it runs every missed moment. A timer, which the clock does not affect, checks for both.
  */
 export function everySlot(
   period: WorkerSchedule,
@@ -50,7 +52,7 @@ export function everySlot(
 ): () => void {
   const { everyMs, offsetMs = 0 } = period
   const expression = cronExpression(period)
-  // A busy process may run a moment late, up to the next moment, which needs no warning.
+  // A busy process may run late, up to the next moment; this needs no warning.
   const options = { timezone: 'Etc/UTC', missedExecutionTolerance: everyMs, suppressMissedWarning: true }
   const slotAt = (at: number) => Math.floor((at - offsetMs) / everyMs) * everyMs + offsetMs
   let last = slotAt(Date.now())

@@ -18,7 +18,7 @@ export interface WorkerContext extends WorkerServices {
   signal: AbortSignal
   /** Aborted as soon as a shutdown begins. The tick must then start nothing new. */
   stopping: AbortSignal
-  /** Has `listener` called whenever the worker is woken while its tick runs; absent where nobody can wake it. */
+  /** Calls `listener` whenever the worker is woken during its tick; absent if nothing can wake it. */
   onWake?(listener: () => void): void
 }
 

@@ -1,4 +1,4 @@
-/** Claims fees by the schedules: takes each period once, and goes on with the runs under way. */
+/** Claims fees by the schedules: handles each period once, and continues unfinished runs. */
 import { runFeeSchedules } from '../../src/operations/fee-schedules/run-schedules.ts'
 import type { WorkerDefinition } from './definition.ts'
 
@@ -6,7 +6,7 @@ export const feeSchedulesWorker: WorkerDefinition = {
   name: 'fee-schedules',
   schedule: { everyMs: 5_000 },
   leaseMs: 60_000,
-  // A round of claims at a slow node.
+  // Allows for a round of claims with a slow node.
   deadlineMs: 300_000,
   tick: (context) => runFeeSchedules(context, context),
 }

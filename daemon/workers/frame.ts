@@ -14,17 +14,16 @@ const ABORTED_TIMEOUT_MS = 1_000
 export interface Workers {
   status(): Worker[]
   /**
-   * Runs one tick soon, after any tick that is running; repeated calls before it starts add none. Unknown names do
-   * nothing; null means every worker.
+   * Runs one tick soon, after the current tick if there is one; repeated calls before it starts have no effect.
+   * Unknown names are ignored; null means every worker.
    */
   wake(name: string | null): void
   /**
-   * Runs a tick now, for the moment `slot` of the schedule where it is given; resolves when it has ended. Never
-   * rejects.
+   * Runs a tick now, for the moment `slot` of the schedule if given; resolves when it has ended. Never rejects.
    */
   runOnce(name: WorkerDefinition['name'], slot?: number): Promise<TickOutcome>
   /**
-   * Starts no more ticks and waits up to eight seconds for those running, then aborts them and waits one second more.
+   * Starts no more ticks and waits up to eight seconds for current ones, then aborts them and waits one more second.
    */
   stop(): Promise<void>
 }
@@ -33,7 +32,7 @@ export interface WorkersOptions extends Omit<WorkerRunnerOptions, 'timing'> {
   timing?: Timing
 }
 
-/** Starts every worker: one tick at once, further ticks by its schedule. */
+/** Starts every worker: one tick immediately, further ticks by its schedule. */
 export function startWorkers(
   services: WorkerServices,
   definitions: readonly WorkerDefinition[],
@@ -72,7 +71,7 @@ export function startWorkers(
   }
 }
 
-/** Resolves with true where `work` ends in time. */
+/** Resolves with true if `work` ends in time. */
 function endsWithin(timing: Timing, milliseconds: number, work: Promise<unknown>): Promise<boolean> {
   return new Promise((resolve) => {
     const cancel = timing.after(milliseconds, () => resolve(false))

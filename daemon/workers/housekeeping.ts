@@ -1,4 +1,4 @@
-/** Deletes old rows in bounded steps: what is expired, and what is older than the retention settings say. */
+/** Deletes old rows in small steps: expired ones, and those older than the retention settings allow. */
 import { DAY_MS, HOUR_MS } from '../../src/platform/timing.ts'
 import type { Config, SettingName } from '../../src/settings/config.ts'
 import { markDrained, pruneLeaves } from '../../src/store/airdrops/tree-retention.ts'
@@ -19,16 +19,19 @@ import { inSteps, removeInSteps, type StepRemoval, withPauses } from '../../src/
 import type { PrunedTable } from '../../src/store/writing/removed-rows.ts'
 import type { WorkerDefinition } from './definition.ts'
 
-/** Removes rows that are too old at `now`, at most `limit` at once; returns how many, below `limit` at the end. */
+/**
+ * Removes at most `limit` rows that are too old at `now`; returns the number, which is below `limit` when none is
+ * left.
+ */
 type Prune = (tx: Tx, now: number, limit: number) => Promise<number | StepRemoval>
 
-/** An Idempotency-Key lives at most 30 days, and its retry looks for the signing that it began. */
+/** An Idempotency-Key is stored for at most 30 days, and a retry needs the signing that it started. */
 const SHORTEST_SIGNING_DAYS = 31
 
-/** Days after which whoever waited for a signature has it or never will. */
+/** Days after which no caller can still be waiting for the signature. */
 const REFRESHED_DAYS = 30
 
-/** A step removes few assets, because each has several pieces. */
+/** A step removes only a few assets, because each has several pieces. */
 const ROWS_PER_ASSET = 50
 
 const ALWAYS: readonly (readonly [PrunedTable, Prune])[] = [
@@ -86,7 +89,7 @@ export const housekeepingWorker: WorkerDefinition = {
   name: 'housekeeping',
   schedule: { everyMs: HOUR_MS, offsetMs: 1_020_000 },
   leaseMs: 60_000,
-  // Millions of rows take a long time; rows that are left at the deadline are deleted by the next tick.
+  // Millions of rows take long; the next tick deletes rows that are left at the deadline.
   deadlineMs: 600_000,
   async tick({ config, store, vault, clock, log, signal, stopping }) {
     const audit: Prune = (tx, _, limit) => pruneCutEntries(tx, vault, limit)
@@ -94,7 +97,7 @@ export const housekeepingWorker: WorkerDefinition = {
     for (const [table, prune] of [...byAge(config), ...ALWAYS, ['audit_entries', audit] as const]) {
       const step = (tx: Tx, limit: number) => prune(tx, clock.now(), limit)
       const rows = await removeInSteps(store, table, step, signal, stopping)
-      log.debug({ table, rows }, 'what is past its time was removed')
+      log.debug({ table, rows }, 'old rows were removed')
     }
     await withPauses(() => store.reclaim(), signal, stopping)
   },

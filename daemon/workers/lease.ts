@@ -6,7 +6,7 @@ import type { Timing } from './timing.ts'
 
 /** A lease is renewed this many times within its duration. */
 const RENEWALS = 3
-/** Leases stand in no answer that is remembered. */
+/** No remembered answer contains leases. */
 const UNSEEN = { isUnseen: true }
 
 export interface TakeLeaseOptions {
@@ -18,8 +18,8 @@ export interface TakeLeaseOptions {
   /** Aborts the tick when this process loses the lease; once aborted, the lease is not renewed. */
   controller: AbortController
   /**
-   * Called with the milliseconds by which the stored lease ends too far in the future to be credible; 0 where it does
-   * not.
+   * Called with the milliseconds by which the stored lease ends implausibly far in the future; 0 if its end is
+   * plausible.
    */
   onAhead?: (milliseconds: number) => void
 }
@@ -33,21 +33,21 @@ export interface WorkerLease {
 }
 
 /**
- * Releases the leases of processes that are known to have ended, so that a start after a crash need not wait for them.
+ * Releases the leases of processes that have certainly ended, so that a start after a crash need not wait for them.
  */
 export async function releaseDeadLeases({ store, clock, log }: LeaseServices): Promise<void> {
   const dead = (await heldLeases(store.db, clock.now())).filter(({ owner }) => isDeadOwner(owner))
   for (const { name, owner } of dead) {
     await store.write((tx) => releaseLease(tx, { name, owner }), UNSEEN)
-    log.info({ worker: name }, 'the lease of a process that is gone was released')
+    log.info({ worker: name }, 'the lease of an ended process was released')
   }
 }
 
 type LeaseServices = Pick<Services, 'store' | 'clock' | 'log'>
 
 /**
- * Claims the lease; null where another process holds it or has already done this slot. That of a process of this host
- * that is gone is taken over at once.
+ * Claims the lease; null if another process has it or has already done this slot. A lease of an ended process of this
+ * host is taken over immediately.
  */
 export async function takeLease(
   { store, clock, log }: LeaseServices,
@@ -85,7 +85,7 @@ export async function takeLease(
       until = next
     } catch (error) {
       log.warn({ err: error, worker: name }, 'a lease could not be renewed')
-      if (clock.now() >= until) return controller.abort(new Error('the lease ran out: it could not be renewed'))
+      if (clock.now() >= until) return controller.abort(new Error('the lease expired because it could not be renewed'))
     }
     if (!ended) cancel = planRenewal()
   }

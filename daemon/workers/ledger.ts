@@ -1,4 +1,4 @@
-/** Writes the ledger: what final transactions have moved, read from the chain. */
+/** Writes the ledger: what final transactions moved, read from the chain. */
 import { LEDGER_ROUND_MS, writeLedger } from '../../src/operations/ledger/write-ledger.ts'
 import type { WorkerDefinition } from './definition.ts'
 

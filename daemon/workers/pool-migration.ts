@@ -1,4 +1,4 @@
-/** Follows pools (live, full, migrated or failed) and sends their migration where that is switched on. */
+/** Follows pools (live, full, migrated or failed) and sends their migration if the setting allows it. */
 import { followPools } from '../../src/operations/pools/follow-pools.ts'
 import type { WorkerDefinition } from './definition.ts'
 

@@ -1,4 +1,7 @@
-/** Detects a worker that has completed no tick for three periods, and reports the reason in its state, the metrics and the log. */
+/**
+ * Detects a worker that has completed no tick for three periods, and reports the reason in its state, the metrics and
+ * the log.
+ */
 import type { Log } from '../../src/platform/log.ts'
 import type { Row } from '../../src/store/schema.ts'
 import type { Metrics } from '../metrics.ts'
@@ -6,19 +9,19 @@ import type { WorkerState } from './state.ts'
 import type { Timing, WorkerSchedule } from './timing.ts'
 
 const STALLED_PERIODS = 3
-/** Milliseconds before any worker counts as stalled; a busy machine alone may delay one for almost as long. */
+/** Milliseconds before any worker counts as stalled; a busy machine can delay one for almost as long. */
 const LEAST_STALLED_MS = 30_000
 
 export interface WorkerProgress {
   /** Records a completed tick of this process (`isOwn`) or of another. */
   completed(isOwn: boolean): void
-  /** Whether another daemon that holds the lease is running a tick, or has completed one since the last call. */
+  /** Whether another daemon with the lease is running a tick, or has completed one since the last call. */
   isElsewhere(lease: Row<'leases'> | null, now: number): boolean
   /**
-   * Records the milliseconds by which the stored lease ends too far in the future to be credible; 0 where it does not.
+   * Records the milliseconds by which the stored lease ends implausibly far in the future; 0 if its end is plausible.
    */
   ahead(milliseconds: number): void
-  /** Checks whether the worker has stalled; one that `isAtWork` has time until its deadline. */
+  /** Checks whether the worker has stalled; a worker that `isAtWork` has time until its deadline. */
   check(isAtWork: boolean): void
 }
 
@@ -48,7 +51,7 @@ export function watchProgress({ definition, state, metrics, timing, log }: Worke
   }
 
   function reasonAfter(milliseconds: number): string {
-    const nothing = `nothing has come of it for ${Math.floor(milliseconds / 1000)} s`
+    const nothing = `no tick was completed for ${Math.floor(milliseconds / 1000)} s`
     if (state.errors_total > errorsAtCompletion) return `${nothing}: ${state.last_error}`
     if (refusals > 0) return `${nothing}: its lease was refused ${refusals} times, and no other daemon has done it`
     return `${nothing}: its ticks neither ended nor failed`
@@ -74,7 +77,7 @@ export function watchProgress({ definition, state, metrics, timing, log }: Worke
       if (isAhead) metrics.clockFault('lease', 1)
       if (isAhead && !wasAhead) {
         const seconds = Math.round(milliseconds / 1000)
-        log.warn({ seconds }, 'a lease lies too far ahead to be believed: a clock was ahead, or this one is behind')
+        log.warn({ seconds }, 'a lease ends implausibly far in the future: a clock was ahead, or this one is behind')
       }
       wasAhead = isAhead
     },

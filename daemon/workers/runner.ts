@@ -10,25 +10,25 @@ import { runTick } from './tick.ts'
 import type { Timing } from './timing.ts'
 
 /**
- * `idle`: another daemon holds the lease or has done this slot. `busy`: the previous tick has not ended, so none was
+ * `idle`: another daemon has the lease or has done this slot. `busy`: the previous tick has not ended, so no tick was
  * started or counted.
  */
 export type TickOutcome = 'done' | 'idle' | 'failed' | 'busy'
 
 export interface WorkerRunner {
   state: WorkerState
-  /** The current state, with the reason where the worker is stalled. */
+  /** The current state, with the reason if the worker is stalled. */
   currentState(): WorkerState
   run(slot?: number): Promise<TickOutcome>
   wake(): void
-  /** Refuses further ticks; resolves when the running one has ended. */
+  /** Refuses further ticks; resolves when the current one has ended. */
   close(): Promise<void>
-  /** Aborts the running tick; returns false where none is running. */
+  /** Aborts the current tick; returns false if there is none. */
   abort(reason: Error): boolean
 }
 
 export interface WorkerRunnerOptions {
-  /** The owner name of this process, which no other process has. */
+  /** The unique owner name of this process. */
   owner: string
   metrics: Pick<Metrics, 'tick' | 'stalled' | 'clockFault'>
   timing: Timing

@@ -5,7 +5,7 @@ import type { Redactor } from '../../src/settings/redaction.ts'
 
 const MAX_ERROR_LENGTH = 300
 
-/** The state of one worker; `name` is one that the API shows, or of a task that it does not show. */
+/** The state of one worker; `name` is a worker of the API, or an internal task. */
 export interface WorkerState extends Omit<Worker, 'name'> {
   name: string
 }
@@ -22,7 +22,7 @@ export const initialState = (name: string): WorkerState => ({
   stalled_reason: null,
 })
 
-/** Ticks by which a worker is judged, so that a fault is forgotten soon after it has passed. */
+/** Number of last ticks that decide about a worker's health, so that a past fault soon no longer counts. */
 const RECENT_TICKS = 5
 
 /** The outcomes of a worker's last ticks, the oldest first. */
@@ -41,7 +41,9 @@ export class RecentTicks {
   }
 }
 
-/** The state of every worker of the API, in its order. A worker that was not started here has the initial state. */
+/**
+ * The state of every worker of the API, in the API's order. A worker that was not started here has the initial state.
+ */
 export function workerStates(states: readonly WorkerState[]): Worker[] {
   return WORKER_NAMES.map((name) => ({
     ...(states.find((state) => state.name === name) ?? initialState(name)),
@@ -50,7 +52,7 @@ export function workerStates(states: readonly WorkerState[]): Worker[] {
 }
 
 /**
- * An error on one line without credentials. It is shortened after redaction, so that no part of a credential remains.
+ * An error on one line without credentials. It is shortened after redaction, so no part of a credential remains.
  */
 export function errorLine(error: unknown, { text }: Redactor): string {
   const { message, name, code } = (error instanceof Error ? error : { message: String(error) }) as Error & {

@@ -9,7 +9,7 @@ const DEADLINE_MS = 60_000
 
 export interface TickOptions {
   definition: WorkerDefinition
-  /** The owner name of this process, which no other process has. */
+  /** The unique owner name of this process. */
   owner: string
   context: Omit<WorkerContext, 'signal'>
   timing: Timing
@@ -21,8 +21,8 @@ export interface TickOptions {
 }
 
 /**
- * `idle`: another daemon holds the lease or has done this slot. `refused`: the lease was refused, and no daemon is
- * known to do the work. Throws what the tick throws, and the reason of an abort.
+ * `idle`: another daemon has the lease or has done this slot. `refused`: the lease was refused, and no daemon is known
+ * to do the work. Throws what the tick throws, and the reason of an abort.
  */
 export async function runTick(options: TickOptions): Promise<'done' | 'idle' | 'refused'> {
   const { definition, owner, context, timing, progress, slot, controller } = options

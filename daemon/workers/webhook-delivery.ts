@@ -5,9 +5,9 @@ import type { WorkerDefinition } from './definition.ts'
 export const webhookDeliveryWorker: WorkerDefinition = {
   name: 'webhook-delivery',
   schedule: { everyMs: 1_000 },
-  // Nothing is delivered until the lease of a daemon that hangs has run out.
+  // Short, because nothing is delivered until the lease of a hanging daemon has expired.
   leaseMs: 8_000,
-  // A busy tick continues for a long time, because the end of a tick has to wait for every delivery under way.
+  // Long, because the end of a tick has to wait for every current delivery.
   deadlineMs: 600_000,
   tick: (context) => deliverRound(context, context),
 }

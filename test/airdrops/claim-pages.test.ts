@@ -94,7 +94,7 @@ describe('the claim page of the daemon', () => {
     for (const id of ['A'.repeat(46), 'x', '%00']) {
       const answer = await service.app.fetch(new Request(`http://svc.test/claim/${id}/`))
       expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
-      expect(await answer.text()).toContain('There is no such claim page here')
+      expect(await answer.text()).toContain('This claim page does not exist')
     }
   })
 

@@ -48,7 +48,7 @@ describe('the environment', () => {
     expect(() => requiredSetting(config, 'signer.keypair')).toThrow(
       'signer.keypair is missing: signer keypair needs it; SVC_SIGNER_KEYPAIR is set but empty: give it a value',
     )
-    expect(howToSet(config, 'encryption-key')).toContain('SVC_ENCRYPTION_KEY_FILE is empty')
+    expect(howToSet(config, 'encryption-key')).toContain('SVC_ENCRYPTION_KEY_FILE is set but empty')
     expect(howToSet(config, 's3.secret-access-key')).toBe('set SVC_S3_SECRET_ACCESS_KEY')
   })
 

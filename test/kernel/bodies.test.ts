@@ -101,7 +101,7 @@ describe('the largest body', () => {
     for (const body of broken) {
       const { error } = (await service.request('POST', '/v2/pools', { body })).json
       expect(error).toMatchObject({ code: 'bad_request', details: { limit_bytes: 256 * KIB } })
-      expect(error.message).toBe('The body holds more than 256 KiB beside its image: send less')
+      expect(error.message).toBe('The body has more than 256 KiB besides its image: send less')
     }
     const image = await service.request('POST', '/v2/pools', { body: { image: 'QUJD'.repeat(75 * KIB) } })
     expect(image.json.error.param).toBe('creator')

@@ -60,7 +60,7 @@ describe('a data folder', () => {
     const file = cli.file('plain-file', '')
     await expectFault(
       file,
-      /^error: the data folder .*plain-file cannot be made: a file stands in its place; .*--data-dir$/m,
+      /^error: the data folder .*plain-file cannot be created: a file is in its place; .*--data-dir$/m,
     )
     expect(await doctor(file)).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('is not a folder') })
   })
@@ -122,7 +122,7 @@ describe('a data folder', () => {
     const file = join(folder, 'operator.key')
     for (const text of ['', 'password\n']) {
       writeFileSync(file, text)
-      await expectFault(folder, /operator\.key does not hold an API key; remove the file to get another/)
+      await expectFault(folder, /operator\.key does not contain an API key; remove the file to get a new key/)
     }
     writeFileSync(file, '')
     expect(await doctor(folder)).toMatchObject({ exitCode: 1, stdout: expect.stringMatching(/^fail\tkey file\t/m) })
@@ -135,7 +135,7 @@ describe('a data folder', () => {
     const folder = copyOf('revoked')
     const [{ id }] = JSON.parse((await svc(['keys', 'list', '--json', '--data-dir', folder])).stdout)
     expect((await svc(['keys', 'delete', id, '--yes', '--data-dir', folder])).exitCode).toBe(0)
-    await expectFault(folder, /the key in .*operator\.key was revoked; remove the file to get another/, 4)
+    await expectFault(folder, /the key in .*operator\.key was revoked; remove the file to get a new key/, 4)
     rmSync(join(folder, 'operator.key'))
     expect((await svc(['keys', 'list', '--data-dir', folder])).exitCode).toBe(0)
   })

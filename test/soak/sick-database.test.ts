@@ -179,13 +179,13 @@ it('a full disk turns readiness to 503 with the reason, it recovers with room, a
 it('a database that takes no write is not ready, and neither is a process of whose workers nothing comes', async () => {
   const { services, operator } = await startService()
   const [first, ...rest] = services.workers()
-  const reason = 'nothing has come of it for 40 s: the node is gone'
+  const reason = 'no tick was completed for 40 s: the node is gone'
   const stalled = await createApp({ ...services, workers: () => [{ ...first!, stalled_reason: reason }, ...rest] })
   const { status, json } = await requester(ORIGIN, stalled.fetch, operator)('GET', '/ready', { key: null })
   expect(status).toBe(503)
   expect(json.data).toEqual({
     ...{ ready: false, checks: { database: 'ok', rpc: 'ok', workers: 'failing' } },
-    reasons: { workers: 'nothing comes of webhook-delivery: GET /v2/health/workers says why' },
+    reasons: { workers: 'no progress of webhook-delivery: GET /v2/health/workers says why' },
   })
   await stalled.close()
   const write: typeof services.store.write = async () => {

@@ -50,7 +50,7 @@ export function clockSuite(database: TestDatabase): void {
       expect(await workers.runOnce(NAME, START + 2_000)).toBe('done')
       expect(await findLease(store.db, NAME)).toMatchObject({ slot: START + 2_000, until: 0, done: 2 })
       expect(logged).toMatchObject([
-        { level: 'warn', fields: { worker: NAME }, message: expect.stringContaining('too far ahead to be believed') },
+        { level: 'warn', fields: { worker: NAME }, message: expect.stringContaining('implausibly far in the future') },
       ])
       expect(await metricsText()).toContain('svc_clock_faults_total{what="lease"} 1')
     })
@@ -105,7 +105,7 @@ export function clockSuite(database: TestDatabase): void {
         await store.write((tx) => tx.updateTable('leases').set({ slot: clock.now() }).execute())
         expect(await workers.runOnce(NAME, clock.now())).toBe('idle')
       }
-      const reason = /^nothing has come of it for \d+ s: its lease was refused \d+ times, and no other daemon/
+      const reason = /^no tick was completed for \d+ s: its lease was refused \d+ times, and no other daemon/
       expect(workerOf(workers)).toMatchObject({ ticks_total: 1, stalled_reason: expect.stringMatching(reason) })
       expect(await healthy()).toBe(false)
       expect(await metricsText()).toContain(`svc_worker_stalled{worker="${NAME}"} 1`)
@@ -130,7 +130,7 @@ export function clockSuite(database: TestDatabase): void {
         expect(await workers.runOnce(NAME, clock.now())).toBe('failed')
       }
       const state = workerOf(workers)
-      expect(state).toMatchObject({ stalled_reason: 'nothing has come of it for 32 s: the node is gone' })
+      expect(state).toMatchObject({ stalled_reason: 'no tick was completed for 32 s: the node is gone' })
     })
 
     test('that finds each slot done by another daemon is healthy', async () => {
