@@ -129,7 +129,7 @@ function leastOf(
   { min_sol, swap_to_sol, dry_run }: Pick<InputValues<typeof claimAirdropFlags>, 'min_sol' | 'swap_to_sol' | 'dry_run'>,
   { ui }: Session,
 ): bigint | null {
-  if (min_sol !== undefined && !swap_to_sol) throw usage('--min-sol goes with --swap-to-sol', { param: '--min-sol' })
+  if (min_sol !== undefined && !swap_to_sol) throw usage('--min-sol needs --swap-to-sol', { param: '--min-sol' })
   if (min_sol !== undefined) return rawUnits(min_sol, LAMPORT_DECIMALS, '--min-sol')
   if (!swap_to_sol || dry_run || ui.attended) return null
   throw usage('--swap-to-sol needs --min-sol without a terminal, or with --yes: the API chooses pool and price', {

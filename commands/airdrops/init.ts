@@ -98,10 +98,10 @@ function checkInitFlags(id: string | undefined, input: InitFlags): void {
     throw usage('give either the id of a stored tree, or --mint and --root', { param: '<id>' })
   }
   if (id !== undefined && input.airdrop_count !== undefined) {
-    throw usage('--airdrop-count goes with --mint: a stored tree has its own', { param: '--airdrop-count' })
+    throw usage('--airdrop-count needs --mint: a stored tree has its own', { param: '--airdrop-count' })
   }
   if (id === undefined && input.list !== undefined) {
-    throw usage('--list goes with the id of a stored tree', { param: '--list' })
+    throw usage('--list needs the id of a stored tree', { param: '--list' })
   }
   if (id === undefined && input.root === undefined) throw usage('--root is required with --mint', { param: '--root' })
   if (input.unfunded && input.fund_amount !== undefined) {

@@ -149,7 +149,7 @@ function refuseUnusable(file: string, list: EntryList): void {
 }
 
 function launchQuestion(open: readonly LaunchPart[], decimals: number): string {
-  if (open.length === 0) return 'Store the tree of what is on chain already'
+  if (open.length === 0) return 'Store the tree of an airdrop that is on chain already'
   const total = open.reduce((sum, { record }) => sum + BigInt(record.total), 0n)
   const wallets = open.reduce((sum, { record }) => sum + record.leaf_count, 0)
   const airdrops = open.length === 1 ? 'an airdrop' : `${open.length} airdrops`

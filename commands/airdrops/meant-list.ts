@@ -57,7 +57,7 @@ export async function requireMeant(session: Session, stored: readonly StoredList
   const { roots, list, signs = false } = meant
   if (list === undefined && (meant.decimals !== undefined || meant.duplicates !== undefined)) {
     const flag = meant.decimals === undefined ? '--duplicates' : '--decimals'
-    throw usage(`${flag} goes with --list`, { param: flag })
+    throw usage(`${flag} needs --list`, { param: flag })
   }
   if (roots.length > 0 && list !== undefined) throw usage('give either --root or --list', { param: '--root' })
   if (roots.length > 0) return requireRoots(stored, roots)
@@ -125,7 +125,7 @@ async function requireOwn({ client, ui }: Session, { id, root, own }: StoredList
   if (ui.attended) return ui.warn(`${whose}: compare it with your list (\`svc merkle diff ${id} FILE\`)`)
   throw usage(whose, {
     param: '--root',
-    next: 'say which list is meant: --root ROOT, or --list FILE with the list itself',
+    next: 'name the list that you mean: --root ROOT, or --list FILE with the list itself',
     details: { id, stored_root: root },
   })
 }

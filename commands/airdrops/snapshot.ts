@@ -1,4 +1,4 @@
-/** `svc airdrops snapshot`: a list of recipients from who holds a token or the assets of a collection at one slot. */
+/** `svc airdrops snapshot`: a list of recipients from the holders of a token or of the assets of a collection at one slot. */
 import { paths } from '../../src/api/paths.ts'
 import { type Allocation, allocate } from '../../src/merkle/allocation/allocate.ts'
 import { AllocationFault } from '../../src/merkle/allocation/fault.ts'
@@ -27,7 +27,7 @@ import {
 const SHOWN_REASONS = 12
 
 export const airdropSnapshotVerb = verb({
-  about: 'Make a list of recipients from who holds a token or a collection',
+  about: 'Make a list of recipients from the holders of a token or a collection',
   details:
     'Everything is read at one finalized slot, and refused if it does not add up to the supply. Pools, curves, airdrops, locks and other accounts of programs get nothing. FILE gets wallet,amount in raw units, sorted by address, for `svc merkle build` and `svc airdrops launch`. FILE.report.json beside it says how the list was made and who was left out; FILE.report.md says the same for people.',
   calls: [

@@ -17,7 +17,7 @@ export const airdropSponsorVerb = verb({
     root: text('Merkle root that the stored list must have, hex; an ended sponsorship starts again with it', ROOT_FLAG),
     ...listFlags,
     on: toggle('Start paying again'),
-    off: toggle('Stop paying; claims under way go on'),
+    off: toggle('Stop paying; claims in progress continue'),
   },
   examples: [
     'svc airdrops sponsor 6nIRS-UFiZrgOo53MuCh_SuhvOpJGjeLAr25kQ6lUhlfrw --budget 1.5',

@@ -15,7 +15,7 @@ import { claimDrawing, claimFields, tokensText } from './figures.ts'
 const NO_CLAIMS = ['Nobody has claimed yet: there is nothing to draw.']
 
 export const airdropStatusVerb = verb({
-  about: 'How far an airdrop has come: funded, claimed, what is left and when it can be withdrawn',
+  about: 'Show the progress of an airdrop: funded, claimed, what is left and when it can be withdrawn',
   details: 'With the figures of its claims, which `svc airdrops watch` follows.',
   calls: [paths.airdrops.get, paths.airdrops.stats, paths.accounts.get],
   args: { id: required(text('Id of the airdrop')) },

@@ -24,7 +24,7 @@ const EVENTS_RATE_LIMIT_PAUSE_MS = 5_000
 const EVENTS_PER_PAGE = 100
 
 /**
- * Yields every event after the position, each with the position behind it; it never ends. Once the API has answered,
+ * Yields every event after the position, each with the position after it; it never ends. Once the API has answered,
  * its failures are retried and reported on stderr; a first or permanent failure is thrown.
  */
 export async function* followEvents(
@@ -72,7 +72,7 @@ export async function* followEvents(
   }
 }
 
-/** The position behind the newest event that passes the filters, or behind the event of a sequence. */
+/** The position after the newest event that passes the filters, or after the event of a sequence. */
 export async function eventPosition(
   client: Client,
   filters: FollowFilters,

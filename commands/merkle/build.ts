@@ -54,8 +54,8 @@ export const buildTreeOfCsv = verb({
     return withJunitReport(junit, file, async () => {
       const { ui } = session
       readKey(mint, '--mint')
-      if (replace && !persist) throw usage('--replace goes with --persist')
-      if (format !== undefined && out === undefined) throw usage('--format goes with --out', { param: '--format' })
+      if (replace && !persist) throw usage('--replace needs --persist')
+      if (format !== undefined && out === undefined) throw usage('--format needs --out', { param: '--format' })
       const recipients = await readRecipients(file, csv, ui)
       const { list, merged, zeroAmounts } = recipients
       if (merged > 0) ui.warn(`${merged} rows were added to an earlier row of the same wallet`)

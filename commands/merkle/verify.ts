@@ -56,7 +56,7 @@ export const verifyTree = verb({
         if (single) throw usage('give a FILE, or a proof (--proof, or --wallet --amount --siblings), not both')
         return verifyList(file, { root, id }, csv, session)
       }
-      if (id !== undefined) throw usage('--id goes with FILE', { param: '--id' })
+      if (id !== undefined) throw usage('--id needs FILE', { param: '--id' })
       if (proof !== undefined)
         return verifyOne({ ...(await readProofFile(proof)), ...(root === undefined ? {} : { root }) })
       if (!single) throw usage('give the CSV as FILE, or --proof FILE')

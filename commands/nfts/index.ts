@@ -50,7 +50,7 @@ export const nftsNoun: Noun = {
             allow_programs: flags.allow_programs,
           })
         }
-        if (journal !== undefined) throw usage('--journal goes with --from', { param: '--journal' })
+        if (journal !== undefined) throw usage('--journal needs --from', { param: '--journal' })
         if (name === undefined) throw missingFlag('--name')
         if (uri === undefined) throw missingFlag('--uri')
         warnOfHttp(session, { '--uri': uri })

@@ -48,7 +48,7 @@ export const create = verb({
     const { website, twitter, telegram } = input
     warnOfHttp(session, { '--website': website, '--twitter': twitter, '--telegram': telegram })
     if (input.from !== undefined) return launchAll(session, input, input.from)
-    if (input.journal !== undefined) throw usage('--journal goes with --from', { param: '--journal' })
+    if (input.journal !== undefined) throw usage('--journal needs --from', { param: '--journal' })
     if (input.rehearse) {
       refuseBesideRehearsal(input)
       return showRehearsal(session, input, await poolBody(input))

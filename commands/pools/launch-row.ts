@@ -1,4 +1,4 @@
-/** Launches one row of a list once, however often its run is interrupted: what is signed is in the journal first. */
+/** Launches one row of a list once, however often its run is interrupted: signed transactions are stored in the journal first. */
 import type { Session } from '../cli/session.ts'
 import { type AttemptEnd, endOfSigned, untilConfirmed } from '../lists/attempt.ts'
 import { patiently } from '../lists/patience.ts'

@@ -60,7 +60,7 @@ export const walletNoun: Noun = {
       ],
       async run({ name, file, account = 0, keychain, signer_command, address }, { wallets, ui }) {
         if (signer_command === undefined) {
-          if (address !== undefined) throw usage('--address goes with --signer-command', { param: '--address' })
+          if (address !== undefined) throw usage('--address needs --signer-command', { param: '--address' })
           const key = await readSecretText(file, ui)
           return madeOutcome(await wallets.import(name, { text: key, account, keychain }))
         }

@@ -47,7 +47,7 @@ export const send = verb({
     const recipient = isAddress(named) ? named : await addressOfWallet(session, named)
     if (mint !== undefined) return sendToken(session, flags, { recipient, amount, mint })
     if (flags.accept_transfer_fee) {
-      throw usage('--accept-transfer-fee goes with --mint: SOL has no transfer fee', {
+      throw usage('--accept-transfer-fee needs --mint: SOL has no transfer fee', {
         param: '--accept-transfer-fee',
       })
     }

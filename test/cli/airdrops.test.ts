@@ -50,8 +50,8 @@ describe('svc airdrops refuses', () => {
   it.each([
     [['init'], 'give either the id of a stored tree, or --mint and --root'],
     [['init', ID, '--mint', MINT], 'give either the id of a stored tree, or --mint and --root'],
-    [['init', '--mint', MINT, '--root', HEX, '--list', list], '--list goes with the id of a stored tree'],
-    [['init', ID, '--airdrop-count', '1'], '--airdrop-count goes with --mint'],
+    [['init', '--mint', MINT, '--root', HEX, '--list', list], '--list needs the id of a stored tree'],
+    [['init', ID, '--airdrop-count', '1'], '--airdrop-count needs --mint'],
     [['init', '--mint', MINT], '--root is required with --mint'],
     [['init', ID, '--unfunded', '--fund-amount', '1'], 'give either --unfunded or --fund-amount'],
     [['init', ID, '--idempotency-key', 'x'], '--idempotency-key is for --signed'],

@@ -154,7 +154,7 @@ describe('a tree of another tool', () => {
       [['import', file], '--mint is required'],
       [['import', file, '--mint', MINT, '--csv', 'x.csv'], 'give --mint to store the tree, or --csv'],
       [['import', file, '--mint', MINT, '--root', 'abc'], '--root must be 32 bytes in hex'],
-      [['build', file, '--mint', MINT, '--format', 'jito'], '--format goes with --out'],
+      [['build', file, '--mint', MINT, '--format', 'jito'], '--format needs --out'],
       [['build', file, '--mint', MINT, '--format', 'csv', '--out', 'x'], '--format'],
       [['verify', file, '--tree', file], 'give --tree, or a FILE'],
       [['import', cli.file('no-tree.json', '{"tree":1}'), '--mint', MINT], 'is no tree: expected'],

@@ -156,7 +156,7 @@ describe('svc merkle build', () => {
     [[fiveFile, '--mint', 'abc'], '--mint: '],
     [[fiveFile, '--mint', MINT, '--decimals', '19'], '--decimals must be a whole number from 0 to 18'],
     [[fiveFile, '--mint', MINT, '--airdrop-count', '65536'], '--airdrop-count must be a whole number from 0 to 65535'],
-    [[fiveFile, '--mint', MINT, '--replace'], '--replace goes with --persist'],
+    [[fiveFile, '--mint', MINT, '--replace'], '--replace needs --persist'],
   ])('refuses %j', async (args, message) => {
     expect(await svc(['merkle', 'build', ...args])).toMatchObject({
       exitCode: 2,

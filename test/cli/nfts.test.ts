@@ -127,7 +127,7 @@ describe.skipIf(lacksCore)('an NFT', () => {
     expect(await refused([...mint, '--name', 'x'])).toContain('--uri is missing')
     expect(await refused([...mint, '--from', 'x.csv', '--name', 'x'])).toContain('give either --from or --name')
     expect(await refused([...mint, '--name', 'x', '--uri', 'https://a.b', '--journal', 'j'])).toContain(
-      '--journal goes with',
+      '--journal needs',
     )
     expect(await refused([...mint, '--from', '-'])).toContain('standard input could not be read again')
     expect(await refused([...mint, '--name', 'x', '--uri', 'https://a.b'], 3)).toContain('no collection at')

@@ -145,7 +145,7 @@ describe('a list of launches', () => {
       })
     }
     expect((await create(['--journal', 'x', '--name', 'A', '--symbol', 'A', '--image', 'x'])).stderr).toContain(
-      '--journal goes with --from',
+      '--journal needs --from',
     )
     expect((await create([])).stderr).toContain('missing --name, --symbol, --image')
   })

@@ -143,7 +143,7 @@ describe.skipIf(lacksPrograms)('a stored list (needs the Jito merkle distributor
   })
 
   it.each([
-    [['--decimals', '6'], '--decimals goes with --list'],
+    [['--decimals', '6'], '--decimals needs --list'],
     [['--root', OTHER_ROOT, '--list', 'x.csv'], 'give either --root or --list'],
     [['--root', 'abc'], '--root must be 32 bytes in hex'],
     [['--list', 'nowhere.csv'], 'nowhere.csv cannot be read'],

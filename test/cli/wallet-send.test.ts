@@ -75,7 +75,7 @@ describe('svc wallet send', () => {
       [[someone(), 'some'], 'AMOUNT must be an amount like 1.5, not "some"'],
       [[someone(), '0.0000000001'], 'AMOUNT has more than 9 fractional digits'],
       [[someone(), '1', '--mint', 'x'], '--mint must be the address of a mint'],
-      [[someone(), '1', '--accept-transfer-fee'], '--accept-transfer-fee goes with --mint'],
+      [[someone(), '1', '--accept-transfer-fee'], '--accept-transfer-fee needs --mint'],
       [['nobody', '1'], 'RECIPIENT is not an address, and there is no wallet nobody'],
       [[address, '1', '--yes'], 'is the wallet that sends'],
       [[someone(), '100', '--yes'], 'too few for this transfer'],

@@ -125,7 +125,7 @@ function refuseOtherJournal(known: string, { journal, name }: ListToSend): void 
   const lost = existsSync(earlier) ? '' : ', which is gone'
   throw usage(`the list of ${name} was sent before, by the journal ${earlier}${lost}`, {
     param: '--journal',
-    next: `${lost === '' ? `go on with --journal ${earlier}` : 'restore it'}; --again pays every wallet of the list once more`,
+    next: `${lost === '' ? `continue with --journal ${earlier}` : 'restore it'}; --again pays every wallet of the list once more`,
   })
 }
 
