@@ -12,7 +12,6 @@ import { readCommand } from '../../commands/cli/program.ts'
 import { answeredCommandLine } from '../../commands/cli/questions.ts'
 import { shellQuoted } from '../../commands/cli/shell-words.ts'
 import type { Question, Ui } from '../../commands/ui/ui.ts'
-import { commandLine, onTerminal } from './command-line.ts'
 
 const verbs: [command: string, verb: Verb][] = []
 for (const { name, load } of NOUNS) {
@@ -21,17 +20,23 @@ for (const { name, load } of NOUNS) {
   else for (const [verb, declared] of Object.entries(noun.verbs)) verbs.push([`${name} ${verb}`, declared])
 }
 
-/** The words of a command line as a shell reads them. */
-const wordsOf = (line: string): string[] =>
-  execFileSync('sh', ['-c', `set -f; printf '%s\\0' ${line}`], { encoding: 'utf8' })
-    .split('\0')
-    .slice(0, -1)
+const LAST = 'no more words of this line'
+/** The words of command lines as a shell reads them; one shell reads all of them. */
+function wordsOfAll(lines: readonly string[]): string[][] {
+  const input = ['set -f', ...lines.map((line) => `printf '%s\\0' ${line} '${LAST}'`)].join('\n')
+  const words = execFileSync('sh', [], { encoding: 'utf8', input }).split(`${LAST}\0`).slice(0, -1)
+  return words.map((each) => each.split('\0').slice(0, -1))
+}
+const wordsOf = (line: string): string[] => wordsOfAll([line])[0]!
 
-/** The examples of a verb that a shell takes as one command, parsed. */
-async function examplesOf({ examples }: Verb): Promise<ParsedCommand[]> {
-  const plain = examples.filter((example) => /^svc [^<>|&;$`]*$/.test(example))
-  const parsed = await Promise.all(plain.map((example) => readCommand(wordsOf(example).slice(1))))
-  return parsed.filter((one) => 'verb' in one)
+/** The examples that a shell takes as one command, parsed, by verb. */
+const plain = verbs.flatMap(([, verb]) =>
+  verb.examples.filter((line) => /^svc [^<>|&;$`]*$/.test(line)).map((line): [Verb, string] => [verb, line]),
+)
+const examples = new Map<Verb, ParsedCommand[]>(verbs.map(([, verb]) => [verb, []]))
+for (const [at, words] of wordsOfAll(plain.map(([, line]) => line)).entries()) {
+  const parsed = await readCommand(words.slice(1))
+  if ('verb' in parsed) examples.get(plain[at]![0])!.push(parsed)
 }
 
 /** Answers each question with what its declaration is called by, and keeps what was noted. */
@@ -61,8 +66,7 @@ describe('the questions of', () => {
 
   it.each(asking)('svc %s take what its examples take, and lead to the same command', async (command, verb) => {
     process.env.SVC_DATA_DIR = '/nonexistent'
-    const examples = await examplesOf(verb)
-    for (const example of examples) {
+    for (const example of examples.get(verb)!) {
       const given = declaredInputs(verb).filter(([key, { required }]) => required && example.raw[key] !== undefined)
       const answers = Object.fromEntries(given.map(([key, { about }]) => [about, [example.raw[key]].flat().join(',')]))
       const rest = Object.fromEntries(
@@ -89,7 +93,7 @@ it('values in the examples pass the schema of their fields, and wrong ones do no
   let judged = 0
   for (const [, verb] of verbs) {
     const check = await openFieldChecks(verb)
-    for (const { raw } of await examplesOf(verb)) {
+    for (const { raw } of examples.get(verb)!) {
       for (const [key, input] of declaredInputs(verb)) {
         if (raw[key] === undefined || !(input.required || input.asked)) continue
         expect(check(key, input, readInput(key, input, raw[key], key)), `${key} ${raw[key]}`).toBeUndefined()
@@ -124,51 +128,4 @@ it('any answer is quoted so that a shell reads that answer', () => {
     ],
   )
   expect(line).toBe("svc tokens revoke '--keypair=-k file' -- -x 'it'\\''s'")
-})
-
-describe('on a terminal', () => {
-  const cli = commandLine()
-
-  it('a wrong answer is judged at once by the schema and stays to be mended', async () => {
-    const { exitCode, screen } = await onTerminal(
-      cli,
-      ['keys', 'create'],
-      [
-        ['Name of the key', `${'x'.repeat(101)}\r`],
-        ['<=100 characters', `${'\u007f'.repeat(2)}\r`],
-        ['The same as one command', ''],
-      ],
-    )
-    expect(exitCode, screen).toBe(0)
-    expect(screen).toContain(`svc keys create --name ${'x'.repeat(99)}`)
-    expect(JSON.parse((await cli.svc(['keys', 'list', '--json'])).stdout)[0].name).toBe('x'.repeat(99))
-  })
-
-  it('Ctrl-C after an answer tells the command line as far as it was answered', async () => {
-    const { exitCode, screen } = await onTerminal(
-      cli,
-      ['tokens', 'create'],
-      [
-        ['Name: 1 to 20', 'My Token\r'],
-        ['Symbol: up to 10', '\u0003'],
-      ],
-    )
-    expect(exitCode).toBe(130)
-    expect(screen).toContain("svc tokens create --name 'My Token'")
-  })
-
-  it('what most people set is asked for after what is required, and Enter leaves it out', async () => {
-    const answers: [string, string][] = [
-      ['Name: 1 to 20', 'My Token\r'],
-      ['Symbol: up to 10', 'MTK\r'],
-      ['Where its metadata is', 'no url\r'],
-      ['must be a URI', `${'\u007f'.repeat(6)}https://example.com/t.json\r`],
-      ['First supply', '1000\r'],
-      ['Decimals', '\r'],
-    ]
-    const { screen } = await onTerminal(cli, ['tokens', 'create', '--dry-run'], answers, 60)
-    expect(screen.replace(/\r?\n/g, '')).toContain(
-      "svc tokens create --dry-run --name 'My Token' --symbol MTK --uri https://example.com/t.json --supply 1000",
-    )
-  })
 })

@@ -1,7 +1,6 @@
 /** Rate limits: rolling, exact under concurrency, kept over a restart. */
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { startPostgres } from '../store/postgres-server.ts'
-import { startDaemon } from '../support/daemon.ts'
 import type { Answer } from '../support/request.ts'
 import { openService, type Service, startService, temporaryFolder, testClock } from '../support/service.ts'
 
@@ -36,13 +35,11 @@ describe('64 parallel requests of a key with 50 a minute', () => {
     expectExactly(await times(64, () => request('GET', '/v2/pools', { key: bearer })), 50)
   })
 
-  it('pass exactly 50 times over HTTP, whatever they ask and whether it is found', async () => {
-    const daemon = await startDaemon({ dataDir: temporaryFolder() })
-    onTestFinished(() => daemon.stop())
-    const made = await daemon.request('POST', '/v2/api-keys', { body: { name: 'a', rate_limit_per_minute: 50 } })
-    const { key } = made.json.data
+  it('pass exactly 50 times, whatever they ask and whether it is found', async () => {
+    const { request, key } = await startService()
+    const bearer = await key({ perMinute: 50 })
     const paths = ['/v2/pools', '/v2/events', '/v2/events/absent', '/v2/pools?limit=0']
-    const answers = await times(64, (n) => daemon.request('GET', paths[n % 4]!, { key }))
+    const answers = await times(64, (n) => request('GET', paths[n % 4]!, { key: bearer }))
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(14)
     expect(answers.filter(({ status }) => [200, 404, 400].includes(status))).toHaveLength(50)
   })
@@ -158,18 +155,6 @@ describe('a restart', () => {
     const answers = await asked(third, 3)
     expect(passed(answers)).toBe(1)
     expect(answers.at(-1)!.json.error.message).toBe('Daily quota exceeded')
-  })
-
-  it('of a daemon by SIGTERM forgets nothing', async () => {
-    const dataDir = temporaryFolder()
-    const first = await startDaemon({ dataDir })
-    const made = await first.request('POST', '/v2/api-keys', { body: { name: 'a', rate_limit_per_minute: 20 } })
-    const { key } = made.json.data
-    await times(20, () => first.request('GET', '/v2/pools', { key }))
-    await first.stop('SIGTERM')
-    const second = await startDaemon({ dataDir })
-    onTestFinished(() => second.stop())
-    expect((await second.request('GET', '/v2/pools', { key })).status).toBe(429)
   })
 })
 

@@ -1,4 +1,4 @@
-/** Rate limits over processes: exactly as many as the limit at any time, no wrong refusal, also through kills. */
+/** Rate limits over processes: exactly as many as the limit at any time, no wrong refusal, also through kills and stops. */
 import pg from 'pg'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { pause } from '../../src/platform/timing.ts'
@@ -114,4 +114,17 @@ describe('a daemon on SQLite that is killed again and again', () => {
       expect(within.length).toBeLessThanOrEqual(PER_MINUTE)
     }
   }, 300_000)
+})
+
+describe('a daemon on SQLite that is stopped', () => {
+  it('refuses a key that was at its limit, once it has started again', async () => {
+    const dataDir = temporaryFolder()
+    const first = await startDaemon({ dataDir })
+    const { key } = await limitedKey(first, 20)
+    await Promise.all(Array.from({ length: 20 }, () => first.request('GET', '/v2/pools', { key })))
+    await first.stop('SIGTERM')
+    const second = await startDaemon({ dataDir })
+    onTestFinished(() => second.stop())
+    expect((await second.request('GET', '/v2/pools', { key })).status).toBe(429)
+  })
 })

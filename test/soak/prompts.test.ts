@@ -1,7 +1,7 @@
 /** What only a terminal gets: questions, progress and colour; and how each is ruled out. */
 import { describe, expect, it } from 'vitest'
+import { commandLine, MINT, onTerminal } from '../cli/command-line.ts'
 import { recipientsOf } from '../merkle/reference.ts'
-import { commandLine, MINT, onTerminal } from './command-line.ts'
 
 const cli = commandLine()
 
@@ -84,5 +84,52 @@ describe('on a terminal', () => {
     expect((await onTerminal(cli, ['keys', 'list', '--no-color'], [])).screen).not.toContain('\u001b[1m')
     const { screen } = await onTerminal({ ...cli, env: { ...cli.env, NO_COLOR: '1' } }, ['keys', 'list'], [])
     expect(screen).not.toContain('\u001b[1m')
+  })
+})
+
+describe('questions on a terminal', () => {
+  const cli = commandLine()
+
+  it('a wrong answer is judged at once by the schema and stays to be mended', async () => {
+    const { exitCode, screen } = await onTerminal(
+      cli,
+      ['keys', 'create'],
+      [
+        ['Name of the key', `${'x'.repeat(101)}\r`],
+        ['<=100 characters', `${'\u007f'.repeat(2)}\r`],
+        ['The same as one command', ''],
+      ],
+    )
+    expect(exitCode, screen).toBe(0)
+    expect(screen).toContain(`svc keys create --name ${'x'.repeat(99)}`)
+    expect(JSON.parse((await cli.svc(['keys', 'list', '--json'])).stdout)[0].name).toBe('x'.repeat(99))
+  })
+
+  it('Ctrl-C after an answer tells the command line as far as it was answered', async () => {
+    const { exitCode, screen } = await onTerminal(
+      cli,
+      ['tokens', 'create'],
+      [
+        ['Name: 1 to 20', 'My Token\r'],
+        ['Symbol: up to 10', '\u0003'],
+      ],
+    )
+    expect(exitCode).toBe(130)
+    expect(screen).toContain("svc tokens create --name 'My Token'")
+  })
+
+  it('what most people set is asked for after what is required, and Enter leaves it out', async () => {
+    const answers: [string, string][] = [
+      ['Name: 1 to 20', 'My Token\r'],
+      ['Symbol: up to 10', 'MTK\r'],
+      ['Where its metadata is', 'no url\r'],
+      ['must be a URI', `${'\u007f'.repeat(6)}https://example.com/t.json\r`],
+      ['First supply', '1000\r'],
+      ['Decimals', '\r'],
+    ]
+    const { screen } = await onTerminal(cli, ['tokens', 'create', '--dry-run'], answers, 60)
+    expect(screen.replace(/\r?\n/g, '')).toContain(
+      "svc tokens create --dry-run --name 'My Token' --symbol MTK --uri https://example.com/t.json --supply 1000",
+    )
   })
 })
