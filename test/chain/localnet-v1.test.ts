@@ -1,5 +1,4 @@
 /** Transactions of version 1 on the embedded chain: executed, priced, refused, shown and kept as a validator does. */
-import { spawnSync } from 'node:child_process'
 import { createSolanaRpc, devnet, type Signature } from '@solana/kit'
 import { ComputeBudgetProgram, Keypair, TransactionInstruction, VersionedMessage } from '@solana/web3.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -243,21 +242,6 @@ describe('a transaction of version 1', () => {
     expect(refusal(() => test.chain.send(raw))).toBe('AlreadyProcessed')
     expect(test.chain.transaction(landed.signature)).toEqual(landed)
     expect(test.chain.signaturesFor(other.publicKey.toBase58(), { limit: 5 })[0]!.signature).toBe(landed.signature)
-  })
-
-  it('is refused with bytes that the runtime would not survive, and they never reach it', () => {
-    const child = spawnSync(process.execPath, ['--import', 'tsx', 'test/soak/v1-fuzz-child.ts', '20261101', '250'], {
-      encoding: 'utf8',
-    })
-    expect([child.status, child.signal, child.stderr.replace(/^npm warn.*\n/gm, '')]).toEqual([
-      0,
-      null,
-      expect.any(String),
-    ])
-    const outcomes = JSON.parse(child.stdout) as Record<string, number>
-    for (const outcome of ['landed', 'failed', 'refused', 'malformed', 'simulated']) {
-      expect([outcome, outcomes[outcome]! > 10]).toEqual([outcome, true])
-    }
   })
 
   it('is told to subscribers of signatures, accounts and logs', async () => {

@@ -6,7 +6,7 @@ import { render } from '../../commands/ui/render.ts'
 import { tableLines } from '../../commands/ui/table.ts'
 import { localTime, zonedTime } from '../../commands/ui/times.ts'
 import { walletOf } from '../merkle/reference.ts'
-import { commandLine, onTerminal } from './command-line.ts'
+import { commandLine } from './command-line.ts'
 
 const cli = commandLine()
 const [A, B] = [walletOf(1), walletOf(2)]
@@ -157,35 +157,5 @@ describe('moments', () => {
     const berlin = await cli.spawned(['keys', 'list'], { env: { TZ: 'Asia/Kolkata' } })
     const local = new Date(Date.parse(created_at) + 19_800_000).toISOString().slice(0, 19).replace('T', ' ')
     expect(berlin.stdout).toContain(local)
-  })
-})
-
-describe('on a terminal of 80 columns', () => {
-  it('every line of a table fits, and what names a row is whole', async () => {
-    const { stdout } = await cli.svc(['keys', 'create', '--name', 'a key of some length', '--json'])
-    const { screen } = await onTerminal(cli, ['keys', 'list', '--no-color'], [], 80)
-    const all = screen.trimEnd().split('\r\n')
-    expect(all.filter((line) => stringWidth(line) > 80)).toEqual([])
-    expect(screen).toContain(JSON.parse(stdout).id)
-  })
-
-  it('a fee schedule has a line of its own, and its threshold says of what', async () => {
-    const terms = ['--cron', '0 6 * * *', '--kinds', 'dbc,damm_v2', '--min', '0.05', '-o', 'table']
-    const { stdout } = await cli.svc(['fees', 'schedule', 'create', ...terms])
-    expect(stdout).toContain('50000000 raw units (0.05 if the quote is SOL)')
-    const { screen } = await onTerminal(cli, ['fees', 'schedule', 'list', '--no-color'], [], 80)
-    const line = screen.split('\r\n').find((text) => text.includes('fsc_')) ?? ''
-    expect(line).toMatch(/fsc_\w{24} {2}0 6 \* \* \* {2}dbc, damm_v2 {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
-    expect(stringWidth(line)).toBeLessThanOrEqual(80)
-  })
-
-  it.each([[['--help']], [[]], [['status']], [['doctor']]])('every line of `svc %s` fits', async (args) => {
-    const { exitCode, screen } = await onTerminal(cli, args, [], 80)
-    expect(exitCode, screen).toBe(0)
-    const all = screen
-      .replace(/\u001b\[[0-9;]*m/g, '')
-      .trimEnd()
-      .split('\r\n')
-    expect(all.filter((line) => stringWidth(line) > 80 && !line.includes(cli.home))).toEqual([])
   })
 })

@@ -1,4 +1,5 @@
-/** What only a terminal gets: questions, progress and colour; and how each is ruled out. */
+/** What only a terminal gets: questions, progress, colour and tables as wide as the screen; and how each is ruled out. */
+import stringWidth from 'fast-string-width'
 import { describe, expect, it } from 'vitest'
 import { commandLine, MINT, onTerminal } from '../cli/command-line.ts'
 import { recipientsOf } from '../merkle/reference.ts'
@@ -131,5 +132,37 @@ describe('questions on a terminal', () => {
     expect(screen.replace(/\r?\n/g, '')).toContain(
       "svc tokens create --dry-run --name 'My Token' --symbol MTK --uri https://example.com/t.json --supply 1000",
     )
+  })
+})
+
+describe('on a terminal of 80 columns', () => {
+  const cli = commandLine()
+
+  it('every line of a table fits, and what names a row is whole', async () => {
+    const { stdout } = await cli.svc(['keys', 'create', '--name', 'a key of some length', '--json'])
+    const { screen } = await onTerminal(cli, ['keys', 'list', '--no-color'], [], 80)
+    const all = screen.trimEnd().split('\r\n')
+    expect(all.filter((line) => stringWidth(line) > 80)).toEqual([])
+    expect(screen).toContain(JSON.parse(stdout).id)
+  })
+
+  it('a fee schedule has a line of its own, and its threshold says of what', async () => {
+    const terms = ['--cron', '0 6 * * *', '--kinds', 'dbc,damm_v2', '--min', '0.05', '-o', 'table']
+    const { stdout } = await cli.svc(['fees', 'schedule', 'create', ...terms])
+    expect(stdout).toContain('50000000 raw units (0.05 if the quote is SOL)')
+    const { screen } = await onTerminal(cli, ['fees', 'schedule', 'list', '--no-color'], [], 80)
+    const line = screen.split('\r\n').find((text) => text.includes('fsc_')) ?? ''
+    expect(line).toMatch(/fsc_\w{24} {2}0 6 \* \* \* {2}dbc, damm_v2 {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+    expect(stringWidth(line)).toBeLessThanOrEqual(80)
+  })
+
+  it.each([[['--help']], [[]], [['status']], [['doctor']]])('every line of `svc %s` fits', async (args) => {
+    const { exitCode, screen } = await onTerminal(cli, args, [], 80)
+    expect(exitCode, screen).toBe(0)
+    const all = screen
+      .replace(/\u001b\[[0-9;]*m/g, '')
+      .trimEnd()
+      .split('\r\n')
+    expect(all.filter((line) => stringWidth(line) > 80 && !line.includes(cli.home))).toEqual([])
   })
 })
