@@ -1,4 +1,7 @@
-/** The tables of both databases. Times are Unix milliseconds, booleans are 0 or 1, and `*_json` columns are JSON text. */
+/**
+ * The schema of both databases: its tables, and the migrations that create them. Times are Unix milliseconds, booleans
+ * are 0 or 1, and `*_json` columns are JSON text.
+ */
 import type { Insertable, Selectable } from 'kysely'
 import type { AirdropTables } from './airdrops/tables.ts'
 import type { AuditTables } from './audit/tables.ts'
@@ -7,6 +10,8 @@ import type { FeeTables } from './fees/tables.ts'
 import type { FollowingTables } from './following/tables.ts'
 import type { InstallationTables } from './installation/tables.ts'
 import type { LedgerTables } from './ledger/tables.ts'
+import { first } from './migrations/0001-first/index.ts'
+import type { SchemaDialect, SteppedMigration } from './migrations/dialect.ts'
 import type { RequestTables } from './requests/tables.ts'
 import type { ResourceTables } from './resources/tables.ts'
 import type { SigningTables } from './signing/tables.ts'
@@ -28,6 +33,69 @@ export interface Tables
     TransactionTables,
     WebhookTables,
     WorkerTables {}
+
+/** Every table, those that others refer to first. */
+const TABLE_NAMES: Record<keyof Tables, true> = {
+  api_keys: true,
+  rate_hits: true,
+  idempotency_keys: true,
+  events: true,
+  removed_event_keys: true,
+  counters: true,
+  settings: true,
+  pools: true,
+  tickers: true,
+  shared_configs: true,
+  fee_claims: true,
+  fee_schedules: true,
+  fee_schedule_runs: true,
+  fee_schedule_claims: true,
+  sponsorships: true,
+  sponsored_claims: true,
+  merkle_trees: true,
+  merkle_blobs: true,
+  holder_snapshots: true,
+  holder_pieces: true,
+  tokens: true,
+  nfts: true,
+  stakes: true,
+  gold_locks: true,
+  transactions: true,
+  refreshed_messages: true,
+  webhook_subscriptions: true,
+  webhook_deliveries: true,
+  webhook_queue: true,
+  webhook_replays: true,
+  webhook_removals: true,
+  leases: true,
+  signer_policies: true,
+  signings: true,
+  signer_spends: true,
+  audit_entries: true,
+  audit_anchors: true,
+  assets: true,
+  asset_pieces: true,
+  followed_accounts: true,
+  chain_transactions: true,
+  ledger_transactions: true,
+  ledger_entries: true,
+  ledger_totals: true,
+  airdrop_claims: true,
+  airdrop_claim_totals: true,
+  airdrop_claim_figures: true,
+}
+export const TABLES = Object.keys(TABLE_NAMES) as (keyof Tables)[]
+
+/** Whether a new database has no rows in the table, so that rows show that the database is in use. */
+export const isEmptyWhenNew = (table: keyof Tables): boolean => table !== 'settings' && table !== 'counters'
+
+/** The migrations in order. From 0.1.0 on, one that was released is never changed, removed or moved. */
+export const MIGRATIONS: Record<string, (dialect: SchemaDialect) => SteppedMigration> = {
+  '0001-first': first,
+}
+
+/** Names of all migrations of this program, in order. */
+export const migrationNames = (): string[] => Object.keys(MIGRATIONS)
 
 export type Row<T extends keyof Tables> = Selectable<Tables[T]>
 export type NewRow<T extends keyof Tables> = Insertable<Tables[T]>

@@ -1,6 +1,6 @@
 /** Fills every table, whatever its columns are, with rows of every kind of value that the databases keep. */
 import { sql } from 'kysely'
-import { TABLES } from '../../src/store/installation/installation.ts'
+import { TABLES } from '../../src/store/schema.ts'
 import type { Store } from '../../src/store/store.ts'
 import { numbers } from '../store/databases.ts'
 

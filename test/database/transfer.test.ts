@@ -1,9 +1,9 @@
 /** A whole database goes from SQLite to PostgreSQL and back, every value of it, or nothing of it does. */
 import { afterAll, describe, expect, it } from 'vitest'
-import { TABLES } from '../../src/store/installation/installation.ts'
 import { openVault } from '../../src/store/installation/vault.ts'
 import type { StoreOptions } from '../../src/store/open.ts'
 import { insertToken, pageTokens } from '../../src/store/resources/tokens.ts'
+import { TABLES } from '../../src/store/schema.ts'
 import { type ExportReport, exportDatabase } from '../../src/store/transfer/export.ts'
 import { importDatabase } from '../../src/store/transfer/import.ts'
 import { opened, postgres, sqlite, type TestDatabase } from '../store/databases.ts'

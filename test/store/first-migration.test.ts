@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { firstStatements } from '../../src/store/migrations/0001-first/index.ts'
-import { migrationNames } from '../../src/store/migrations/index.ts'
 import { postgresSchema } from '../../src/store/postgres/store.ts'
+import { migrationNames } from '../../src/store/schema.ts'
 import { sqliteSchema } from '../../src/store/sqlite/connection.ts'
 
 /** Without comments, which may be reworded. */

@@ -1,7 +1,7 @@
 /** A migration after the released ones, made up for tests: it adds a column and a table, and copies events into the table. */
 import { sql } from 'kysely'
 import { runStatements, type SteppedMigration } from '../../src/store/migrations/dialect.ts'
-import { MIGRATIONS, migrationNames } from '../../src/store/migrations/index.ts'
+import { MIGRATIONS, migrationNames } from '../../src/store/schema.ts'
 
 /** The last migration of this program. */
 export const RELEASED = migrationNames().at(-1)!

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { FileFault } from '../../platform/files.ts'
 import { DATABASE_FILE, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../../settings/config.ts'
-import type { Tables } from '../schema.ts'
+import { isEmptyWhenNew, TABLES } from '../schema.ts'
 import { findSetting, settleSetting } from '../settings.ts'
 import type { Store } from '../store.ts'
 
@@ -15,63 +15,6 @@ export const FINGERPRINT = 'vault_fingerprint'
  * database.
  */
 const KEY_CREATION_STARTED = 'vault_begun'
-
-/** Whether rows of a table show that the database is in use; new databases already have rows in the other tables. */
-const HOLDS: Record<keyof Tables, boolean> = {
-  api_keys: true,
-  rate_hits: true,
-  idempotency_keys: true,
-  events: true,
-  removed_event_keys: true,
-  counters: false,
-  settings: false,
-  pools: true,
-  tickers: true,
-  shared_configs: true,
-  fee_claims: true,
-  fee_schedules: true,
-  fee_schedule_runs: true,
-  fee_schedule_claims: true,
-  sponsorships: true,
-  sponsored_claims: true,
-  merkle_trees: true,
-  merkle_blobs: true,
-  holder_snapshots: true,
-  holder_pieces: true,
-  tokens: true,
-  nfts: true,
-  stakes: true,
-  gold_locks: true,
-  transactions: true,
-  refreshed_messages: true,
-  webhook_subscriptions: true,
-  webhook_deliveries: true,
-  webhook_queue: true,
-  webhook_replays: true,
-  webhook_removals: true,
-  leases: true,
-  signer_policies: true,
-  signings: true,
-  signer_spends: true,
-  audit_entries: true,
-  audit_anchors: true,
-  assets: true,
-  asset_pieces: true,
-  followed_accounts: true,
-  chain_transactions: true,
-  ledger_transactions: true,
-  ledger_entries: true,
-  ledger_totals: true,
-  airdrop_claims: true,
-  airdrop_claim_totals: true,
-  airdrop_claim_figures: true,
-}
-
-/** Every table, those that others refer to first. */
-export const TABLES = Object.keys(HOLDS) as (keyof Tables)[]
-
-/** Whether a new database has no rows in the table. */
-export const isEmptyWhenNew = (table: keyof Tables): boolean => HOLDS[table]
 
 export interface InstallationPlace {
   store: Store
@@ -141,8 +84,7 @@ const alternative = ({ store }: InstallationPlace) =>
   store.kind === 'sqlite' ? 'data folder with --data-dir' : 'database with SVC_DATABASE_URL'
 
 async function holdsRows({ db }: Store): Promise<boolean> {
-  for (const [name, holds] of Object.entries(HOLDS) as [keyof Tables, boolean][]) {
-    if (!holds) continue
+  for (const name of TABLES.filter(isEmptyWhenNew)) {
     const row = await db
       .selectFrom(name)
       .select((eb) => eb.lit(1).as('one'))

@@ -2,14 +2,14 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DATABASE_FILE } from '../../settings/config.ts'
-import { migrationNames } from '../migrations/index.ts'
 import { type AppliedMigrations, type MigrationState, migrationState } from '../migrations/migrate.ts'
 import { schemaFaults } from '../migrations/schema-check.ts'
 import type { StoreOptions } from '../open.ts'
+import { migrationNames, TABLES } from '../schema.ts'
 import { findSetting } from '../settings.ts'
 import type { TableName, TableSize, Whole } from '../transfer/whole.ts'
 import { withWhole } from '../transfer/with-whole.ts'
-import { FINGERPRINT, TABLES } from './installation.ts'
+import { FINGERPRINT } from './installation.ts'
 
 /** What a row of a table comes with, for the tables that grow with use. */
 const GROWS_WITH: Partial<Record<TableName, string>> = {

@@ -1,9 +1,8 @@
 /** Migrates a database to the schema of this program. */
 import { type Kysely, Migrator, sql } from 'kysely'
 import { internal } from '../../platform/errors.ts'
-import type { Tables } from '../schema.ts'
+import { MIGRATIONS, migrationNames, type Tables } from '../schema.ts'
 import type { SchemaDialect, SteppedMigration } from './dialect.ts'
-import { MIGRATIONS, migrationNames } from './index.ts'
 
 /** Whether these are migrations of a development version, from which none leads to the released ones. */
 export const areBeforeRelease = (names: readonly string[]): boolean => names.includes('0001-ground')

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { ApiError } from '../../platform/errors.ts'
 import { postgresBytes } from '../installation/bytes.ts'
-import { TABLES } from '../installation/installation.ts'
+import { TABLES } from '../schema.ts'
 import type { Tx } from '../store.ts'
 import type { CellRow, TableName, TableSize, Whole, WholeMode } from '../transfer/whole.ts'
 import { postgresAdditions } from './additions.ts'

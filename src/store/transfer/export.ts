@@ -1,9 +1,10 @@
 /** Writes a whole database as lines of JSON that either database can be filled from. */
 import { internal } from '../../platform/errors.ts'
 import { VERSION } from '../../platform/version.ts'
-import { FINGERPRINT, TABLES } from '../installation/installation.ts'
+import { FINGERPRINT } from '../installation/installation.ts'
 import { migrationState } from '../migrations/migrate.ts'
 import type { StoreOptions } from '../open.ts'
+import { TABLES } from '../schema.ts'
 import { findSetting } from '../settings.ts'
 import { hashTable, rowText } from './portable-rows.ts'
 import type { TableName, Whole } from './whole.ts'

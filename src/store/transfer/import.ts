@@ -1,8 +1,9 @@
 /** Fills an empty database from an export, and compares every table with it before anything is committed. */
 import { badRequest, conflict, internal } from '../../platform/errors.ts'
-import { FINGERPRINT, isEmptyWhenNew, TABLES } from '../installation/installation.ts'
+import { FINGERPRINT } from '../installation/installation.ts'
 import { areBeforeRelease, migrationState } from '../migrations/migrate.ts'
 import type { StoreOptions } from '../open.ts'
+import { isEmptyWhenNew, TABLES } from '../schema.ts'
 import { findSetting } from '../settings.ts'
 import type { Tx } from '../store.ts'
 import { EXPORT_FORMAT, type ExportHeader, type ExportReport, type ExportTable, type ExportTableEnd } from './export.ts'
