@@ -4,10 +4,13 @@ import type { CollectionCreated } from '../src/api/collections.ts'
 import { paths } from '../src/api/paths.ts'
 import { type Noun, required, text, verb } from './cli/command.ts'
 import { recordVerb } from './cli/reads.ts'
-import { DEMANDS } from './signing/demands.ts'
+import { demanding } from './signing/demand.ts'
+import { makesCollection } from './signing/demanded-assets.ts'
 import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING } from './signing/flags.ts'
 import { runSigned } from './signing/run.ts'
 import { warnOfHttp } from './uri-warnings.ts'
+
+const demandsCollection = demanding('this collection, of this authority, without plugins', makesCollection)
 
 const { submit, get, simulate } = paths.transactions
 
@@ -42,7 +45,7 @@ export const collectionsNoun: Noun = {
               ...programsField(flags),
             }),
           demand: (of, { collection }) =>
-            DEMANDS['collections create'](of, { collection, name, uri, authority: update_authority ?? of.payer }),
+            demandsCollection(of, { collection, name, uri, authority: update_authority ?? of.payer }),
           show: ({ collection }) => ({ collection }),
         })
       },

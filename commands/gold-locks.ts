@@ -9,14 +9,17 @@ import { choiceOf, integer, type Noun, required, text, verb } from './cli/comman
 import { listVerb, recordVerb } from './cli/reads.ts'
 import type { Session } from './cli/session.ts'
 import { refuseUnconfirmable } from './signing/confirm.ts'
-import { unexpectedBuild } from './signing/demand.ts'
-import { DEMANDS } from './signing/demands.ts'
+import { demanding, unexpectedBuild } from './signing/demand.ts'
+import { locksGold, unlocksGold } from './signing/demanded-assets.ts'
 import { buildFields, SIGNING } from './signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform-flags.ts'
 import { previewLine } from './signing/preview.ts'
 import { runSigned } from './signing/run.ts'
 import { usage } from './ui/problem.ts'
 import { zonedTime } from './ui/times.ts'
+
+const demandsLock = demanding('this amount into your own lock, for these days', locksGold)
+const demandsUnlock = demanding('the lock is paid to you, and closed', unlocksGold)
 
 const { submit, get, simulate } = paths.transactions
 const { create, unlock, token } = paths.goldLocks
@@ -60,7 +63,7 @@ export const goldLocksNoun: Noun = {
           async demand(of, { mint, escrow }) {
             const asked = { mint: gold.mint, escrow, platform_id, platform_fee, decimals: gold.decimals }
             if (mint !== gold.mint) throw unexpectedBuild(`it locks ${mint}, not ${gold.mint}`)
-            return DEMANDS['gold lock'](of, { ...asked, amount: units, days })
+            return demandsLock(of, { ...asked, amount: units, days })
           },
           preview: ({ unlocks_at, escrow }) => [
             previewLine('locked', `${whole} of ${gold.mint}`),
@@ -83,7 +86,7 @@ export const goldLocksNoun: Noun = {
         return runSigned<GoldUnlocking>(session, flags, {
           what: 'Unlock your gold',
           build: (user) => session.client.goldLocks.unlock({ user, platform_id, platform_fee, ...buildFields(flags) }),
-          demand: (of, { mint, escrow }) => DEMANDS['gold unlock'](of, { mint, escrow, platform_id, platform_fee }),
+          demand: (of, { mint, escrow }) => demandsUnlock(of, { mint, escrow, platform_id, platform_fee }),
           show: ({ mint, amount, escrow }) => ({ mint, amount, escrow }),
           decimals: ({ mint }) => {
             const digits = decimals.get(mint)

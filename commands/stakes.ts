@@ -3,10 +3,14 @@ import { paths } from '../src/api/paths.ts'
 import { choiceOf, type Noun, required, text, verb } from './cli/command.ts'
 import { listOutcome, listVerb, recordVerb } from './cli/reads.ts'
 import type { Session } from './cli/session.ts'
-import { DEMANDS } from './signing/demands.ts'
+import { demanding } from './signing/demand.ts'
+import { releasesNft, stakesNft } from './signing/demanded-assets.ts'
 import { buildFields, SIGNING } from './signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM } from './signing/platform-flags.ts'
 import { runSigned } from './signing/run.ts'
+
+const demandsStake = demanding('it freezes this asset in your wallet', stakesNft)
+const demandsRelease = demanding('it thaws this asset', releasesNft)
 
 const { submit, get, simulate } = paths.transactions
 const ASSET = required(text('Address of the asset'))
@@ -32,7 +36,7 @@ export const stakesNoun: Noun = {
         return runSigned(session, flags, {
           what: `Stake ${asset}`,
           build: (user) => session.client.stakes.create({ user, asset, collection, ...rest, ...buildFields(flags) }),
-          demand: (of) => DEMANDS['stakes create'](of, { asset, collection, thawedBy: thawed_by, ...rest }),
+          demand: (of) => demandsStake(of, { asset, collection, thawedBy: thawed_by, ...rest }),
           show: (_, confirmed) => stakeFields(session, asset, confirmed !== null),
         })
       },
@@ -52,7 +56,7 @@ export const stakesNoun: Noun = {
         return runSigned(session, flags, {
           what: `Release ${asset}`,
           build: (user) => session.client.stakes.release({ user, asset, collection, ...rest, ...buildFields(flags) }),
-          demand: (of) => DEMANDS['stakes release'](of, { asset, collection, ...rest }),
+          demand: (of) => demandsRelease(of, { asset, collection, ...rest }),
           show: (_, confirmed) => stakeFields(session, asset, confirmed !== null),
         })
       },

@@ -17,11 +17,15 @@ import {
   verb,
 } from './cli/command.ts'
 import { listVerb, recordVerb, rowsOfRecords } from './cli/reads.ts'
-import { DEMANDS } from './signing/demands.ts'
+import { demanding } from './signing/demand.ts'
+import { makesToken, revokes } from './signing/demanded-tokens.ts'
 import { buildFields, SIGNING, WALLET_ADDRESS } from './signing/flags.ts'
 import { runSigned } from './signing/run.ts'
 import { usage } from './ui/problem.ts'
 import { warnOfHttp } from './uri-warnings.ts'
+
+const demandsToken = demanding('this mint, its supply and its authorities', makesToken)
+const demandsRevocation = demanding('it gives up this authority, and changes nothing else', revokes)
 
 const STATUSES = ['created', 'mint_authority_revoked', 'freeze_authority_revoked', 'fully_immutable'] as const
 const AUTHORITIES = ['mint', 'freeze', 'metadata'] as const
@@ -78,7 +82,7 @@ export const tokensNoun: Noun = {
               revoke_freeze_authority: !input.keep_freeze_authority,
             }),
           demand: (of, { mint }) =>
-            DEMANDS['tokens create'](of, {
+            demandsToken(of, {
               mint,
               name,
               symbol,
@@ -118,7 +122,7 @@ export const tokensNoun: Noun = {
         return runSigned(session, flags, {
           what: `Give up the ${type} authority of ${mint} for good`,
           build: (payer) => session.client.tokens.revokeAuthority({ mint, type, payer, ...buildFields(flags) }),
-          demand: (of) => DEMANDS['tokens revoke'](of, { mint, type }),
+          demand: (of) => demandsRevocation(of, { mint, type }),
           async show(_, confirmed) {
             const status = confirmed === null ? {} : { status: (await session.client.tokens.get({ mint })).data.status }
             return { mint, revoked: type, ...status }

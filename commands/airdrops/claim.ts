@@ -6,14 +6,14 @@ import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { LAMPORT_DECIMALS, rawUnits, solOf } from '../cli/amounts.ts'
 import { type CommandOutcome, type InputValues, required, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { DEMANDS } from '../signing/demands.ts'
+import { demandsSwap } from '../signing/demanded-pools.ts'
 import { buildFields, SIGNING } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM } from '../signing/platform-flags.ts'
 import { runSigned } from '../signing/run.ts'
 import { readText } from '../ui/files.ts'
 import { failure, usage } from '../ui/problem.ts'
 import { airdropOf } from './airdrop-id.ts'
-import { claimSponsored } from './sponsored-claim.ts'
+import { claimSponsored, demandsClaim } from './sponsored-claim.ts'
 
 const { submit, get, simulate } = paths.transactions
 
@@ -70,7 +70,7 @@ export const airdropClaimVerb = verb({
         return { data }
       },
       demand: async (of) =>
-        DEMANDS['airdrops claim'](of, {
+        demandsClaim(of, {
           ...(await airdropOf(id)),
           claimer: of.payer,
           platform_fee: input.platform_fee ?? 0,
@@ -108,7 +108,7 @@ async function sell(
           of.note(`at least ${solOf(BigInt(lamports))} SOL`)
           return least === null || BigInt(lamports) >= least
         }
-        return DEMANDS['pools swap'](of, { ...trade, pool, least: isEnough })
+        return demandsSwap(of, { ...trade, pool, least: isEnough })
       },
     })
     const { signature } = data as { signature: string }

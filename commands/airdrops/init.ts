@@ -3,8 +3,9 @@ import { paths } from '../../src/api/paths.ts'
 import { MAX_AIRDROP_COUNT } from '../../src/merkle/tree-id.ts'
 import { type InputValues, integer, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
+import { demanding } from '../signing/demand.ts'
 import type { AskedAirdrop } from '../signing/demanded-airdrops.ts'
-import { DEMANDS } from '../signing/demands.ts'
+import { opensAirdrop } from '../signing/demanded-airdrops.ts'
 import { ALLOW_LIST_PROGRAMS, buildFields, programsField, SIGNING, txVersionField } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { previewLine } from '../signing/preview.ts'
@@ -13,6 +14,8 @@ import { refuseNamedWallet } from '../signing/signing-wallet.ts'
 import { failure, usage } from '../ui/problem.ts'
 import { listFlags, ROOT_FLAG, requireAsked, requireMeant, rootsOf, seenHere } from './meant-list.ts'
 import { TIME_FLAGS, vestingLines, vestingOf } from './vesting-flags.ts'
+
+export const demandsInit = demanding('this airdrop, with this deposit into its vault', opensAirdrop)
 
 const { submit, get, simulate } = paths.transactions
 
@@ -74,8 +77,7 @@ export const airdropInitVerb = verb({
           next: `\`svc tx get ${data.signature}\``,
         })
       },
-      demand: (of) =>
-        DEMANDS['airdrops init'](of, { ...agreed, vesting, clawback_after_days: input.clawback_after_days }),
+      demand: (of) => demandsInit(of, { ...agreed, vesting, clawback_after_days: input.clawback_after_days }),
       preview: () => [previewLine('root', tree.merkle_root), ...vestingLines(vesting)],
       show: () => shown,
       platform: (payer) => ({

@@ -3,8 +3,8 @@ import type { TreeRecord } from '../../src/api/merkle-trees.ts'
 import type { Session } from '../cli/session.ts'
 import { sendOne } from '../lists/attempt.ts'
 import { trackedField } from '../signing/built-transactions.ts'
-import { checkedBuild, signingFor } from '../signing/demand.ts'
-import { DEMANDS } from '../signing/demands.ts'
+import { checkedBuild, demanding, signingFor } from '../signing/demand.ts'
+import { opensAirdrop } from '../signing/demanded-airdrops.ts'
 import { programsField } from '../signing/flags.ts'
 import { forecastOf, wouldFail } from '../signing/run-failures.ts'
 import { signCompletely } from '../signing/signatures.ts'
@@ -13,6 +13,8 @@ import { type LaunchSending, type LaunchTerms, launchJournal } from './launch-jo
 import { ownOnChain, type Payer } from './own.ts'
 import { chainStateOf, type LaunchPart, type PartState } from './parts.ts'
 import type { VestingTimes } from './vesting-flags.ts'
+
+const demandsLaunchedAirdrop = demanding('this airdrop, with its total into its vault', opensAirdrop)
 
 export interface LaunchOptions {
   payer: Payer
@@ -85,7 +87,7 @@ async function signLaunch(session: Session, options: LaunchOptions, record: Tree
   const { data } = await session.client.airdrops.create(launchBody(options, record))
   if (data.mode !== 'unsigned') throw failure('the API answered with a signed transaction, though none was asked for')
   const of = signingFor(session, payer.address, { cluster: await session.cluster() })
-  const demand = await DEMANDS['airdrops launch'](of, { ...record, ...options, deposit: record.total })
+  const demand = await demandsLaunchedAirdrop(of, { ...record, ...options, deposit: record.total })
   const checked = await checkedBuild(session, data.transaction, demand)
   const forecast = await forecastOf(session, data.transaction, payer.address)
   if (forecast.fault !== null) throw wouldFail(forecast, forecast.fault)

@@ -5,8 +5,8 @@ import { LAMPORT_DECIMALS, solOf } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
 import { confirmOn, refuseUnconfirmable } from '../signing/confirm.ts'
-import { type CheckedBuild, checkedBuild, signingFor, unexpectedBuild } from '../signing/demand.ts'
-import { DEMANDS } from '../signing/demands.ts'
+import { type CheckedBuild, checkedBuild, demanding, signingFor, unexpectedBuild } from '../signing/demand.ts'
+import { claimsAirdrop } from '../signing/demanded-airdrops.ts'
 import { type SigningFlags, txVersionField } from '../signing/flags.ts'
 import { waitForTransaction } from '../signing/following.ts'
 import { checkedLines, previewLine, runLines } from '../signing/preview.ts'
@@ -16,6 +16,8 @@ import { signChecked } from '../signing/signatures.ts'
 import { signingWallet } from '../signing/signing-wallet.ts'
 import { failure, usage } from '../ui/problem.ts'
 import { airdropOf } from './airdrop-id.ts'
+
+export const demandsClaim = demanding('one claim, into your own account', claimsAirdrop)
 
 type SponsoredFlags = SigningFlags & {
   proof?: string | undefined
@@ -33,7 +35,7 @@ export async function claimSponsored(session: Session, id: string, flags: Sponso
     const { data } = await session.client.sponsorships.build({ ...txVersionField(flags), id, claimer })
     if (data.fee_payer === claimer) throw unexpectedBuild(`${claimer} would pay its fee`)
     const sponsored = signingFor(session, data.fee_payer)
-    const demand = await DEMANDS['airdrops claim'](sponsored, { ...airdrop, claimer, platform_fee: 0 })
+    const demand = await demandsClaim(sponsored, { ...airdrop, claimer, platform_fee: 0 })
     const transaction = await checkedBuild(session, data.transaction, demand)
     const forecast = await forecastOf(session, transaction, claimer)
     requireFreeOfCost(forecast.simulation, claimer)

@@ -3,13 +3,15 @@ import type { Beneficiary, FeeClaimCreated, FeeClaimKind, Split } from '../../sr
 import { LAMPORT_DECIMALS, rawUnits } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import type { Demand, Signing } from '../signing/demand.ts'
-import { DEMANDS } from '../signing/demands.ts'
+import { type Demand, demanding, type Signing } from '../signing/demand.ts'
+import { claimsFees } from '../signing/demanded-claims.ts'
 import { buildFields, programsField, type SigningFlags, txVersionField } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
 import { failure } from '../ui/problem.ts'
 import { amountTexts, quoteText, type ShownAmounts } from './amounts.ts'
+
+const demandsFeeClaim = demanding('this claim, into accounts of whom it pays, and these shares', claimsFees)
 
 export type ClaimRunFlags = SigningFlags & {
   signed: boolean
@@ -108,7 +110,7 @@ export const claimDemand = (
   data: Omit<FeeClaimCreated, 'tx'>,
   mostQuote: string | undefined = undefined,
 ): Promise<Demand> =>
-  DEMANDS['fees claim'](of, {
+  demandsFeeClaim(of, {
     pool: kind === 'damm_v2' ? data.pool_address : address,
     kind,
     beneficiary: data.beneficiary,

@@ -4,13 +4,17 @@ import type { NftCreated } from '../../src/api/nfts.ts'
 import { paths } from '../../src/api/paths.ts'
 import { type Noun, required, text, verb } from '../cli/command.ts'
 import { listVerb, recordVerb } from '../cli/reads.ts'
-import { DEMANDS } from '../signing/demands.ts'
+import { demanding } from '../signing/demand.ts'
+import { burnsNft } from '../signing/demanded-assets.ts'
 import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING } from '../signing/flags.ts'
 import { DEFAULT_PLATFORM, PLATFORM_ID } from '../signing/platform-flags.ts'
 import { runSigned } from '../signing/run.ts'
 import { usage } from '../ui/problem.ts'
 import { warnOfHttp } from '../uri-warnings.ts'
 import { mintAll } from './mint-all.ts'
+import { demandsMint } from './mint-rows.ts'
+
+const demandsBurn = demanding('it burns this asset', burnsNft)
 
 const { submit, get, simulate } = paths.transactions
 
@@ -67,8 +71,7 @@ export const nftsNoun: Noun = {
               ...(owner === undefined ? {} : { owner }),
               ...programsField(flags),
             }),
-          demand: (of, { asset }) =>
-            DEMANDS['nfts mint'](of, { asset, collection, owner: owner ?? of.payer, name, uri }),
+          demand: (of, { asset }) => demandsMint(of, { asset, collection, owner: owner ?? of.payer, name, uri }),
           show: ({ asset }) => ({ asset, collection }),
         })
       },
@@ -90,7 +93,7 @@ export const nftsNoun: Noun = {
         return runSigned(session, flags, {
           what: `Burn ${name === '' ? asset : name} for good`,
           build: (owner) => session.client.nfts.burn({ asset, owner, platform_id, collection, ...buildFields(flags) }),
-          demand: (of) => DEMANDS['nfts burn'](of, { asset, collection }),
+          demand: (of) => demandsBurn(of, { asset, collection }),
           async show(_, confirmed) {
             const now = confirmed === null ? {} : { status: (await session.client.nfts.get({ asset })).data.status }
             return { asset, collection, ...now }

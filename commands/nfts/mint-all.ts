@@ -8,7 +8,6 @@ import { refuseStandardInput, runList } from '../lists/run.ts'
 import { readKey } from '../merkle/built-record.ts'
 import { refuseUnconfirmable } from '../signing/confirm.ts'
 import { checkedBuild, signingFor } from '../signing/demand.ts'
-import { DEMANDS } from '../signing/demands.ts'
 import type { SigningFlags } from '../signing/flags.ts'
 import { failureLines, previewLine } from '../signing/preview.ts'
 import { forecastOf, wouldFail } from '../signing/run-failures.ts'
@@ -16,7 +15,7 @@ import { signingWallet } from '../signing/signing-wallet.ts'
 import { EXIT, usage } from '../ui/problem.ts'
 import { type MintRow, planMints, refuseOwners } from './list-plan.ts'
 import { mintJournal } from './mint-journal.ts'
-import { type MintList, type MintRun, mintBody, mintOpen } from './mint-rows.ts'
+import { demandsMint, type MintList, type MintRun, mintBody, mintOpen } from './mint-rows.ts'
 import { readNftRows } from './rows.ts'
 
 export async function mintAll(session: Session, flags: SigningFlags, list: MintList): Promise<CommandOutcome> {
@@ -82,7 +81,7 @@ async function previewMints(
   if (first === undefined) return true
   const body = mintBody(list, payer, first)
   const { transaction } = (await session.client.nfts.create({ ...body, dry_run: true })).data
-  const demand = await DEMANDS['nfts mint'](signingFor(session, payer), body)
+  const demand = await demandsMint(signingFor(session, payer), body)
   const forecast = await forecastOf(session, await checkedBuild(session, transaction, demand), payer)
   const { cluster, simulation, fault } = forecast
   const change = simulation.balance_changes.find(({ address, mint }) => address === payer && mint === null)

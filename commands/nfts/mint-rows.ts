@@ -3,13 +3,15 @@ import { ApiError } from '../../src/platform/errors.ts'
 import type { Session } from '../cli/session.ts'
 import { patiently } from '../lists/patience.ts'
 import { workThrough } from '../lists/run.ts'
-import { checkedBuild, signingFor, UnexpectedBuild } from '../signing/demand.ts'
-import { DEMANDS } from '../signing/demands.ts'
+import { checkedBuild, demanding, signingFor, UnexpectedBuild } from '../signing/demand.ts'
+import { mintsNft } from '../signing/demanded-assets.ts'
 import { programsField, type SigningFlags, txVersionField } from '../signing/flags.ts'
 import { sendAll } from '../signing/sending.ts'
 import { signCompletely } from '../signing/signatures.ts'
 import { isMinted, type MintRow } from './list-plan.ts'
 import type { MintJournal } from './mint-journal.ts'
+
+export const demandsMint = demanding('this asset, to this owner, without plugins', mintsNft)
 
 export interface MintList {
   file: string
@@ -74,7 +76,7 @@ async function mintOnce(
   try {
     journal.write(row.id, { name: row.name, at: session.clock.now() })
     const { data } = await session.client.nfts.create({ ...body, ...txVersionField(flags) })
-    const demand = await DEMANDS['nfts mint'](signingFor(session, payer), body)
+    const demand = await demandsMint(signingFor(session, payer), body)
     const checked = await checkedBuild(session, data.transaction, demand)
     const signed = await signCompletely(session, checked, { keypair, secretKeys: [row.secretKey] })
     const confirmed = await sendAll(session, [signed], { built: data, wait, bundle: false, recovery: '' })

@@ -3,14 +3,16 @@ import type { PoolCreated } from '../../src/api/pools.ts'
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { decimalOf, LAMPORT_DECIMALS, rawUnits } from '../cli/amounts.ts'
 import type { Session } from '../cli/session.ts'
-import { type Demand, MOST_LAMPORTS, type Signing, unexpectedBuild } from '../signing/demand.ts'
-import { DEMANDS } from '../signing/demands.ts'
+import { type Demand, demanding, MOST_LAMPORTS, type Signing, unexpectedBuild } from '../signing/demand.ts'
+import { launches } from '../signing/demanded-pools.ts'
 import { programsField } from '../signing/flags.ts'
 import { recall } from '../signing/remembered.ts'
 import { mintState } from '../signing/token-state.ts'
 import { readBytes } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 import type { CreateFlags } from './launch-flags.ts'
+
+const demandsLaunch = demanding('this token and its pool, and a first buy of this amount', launches)
 
 /** The body of a launch, without its creator. Throws a usage problem that names the flag. */
 export async function poolBody(input: CreateFlags) {
@@ -130,7 +132,7 @@ export async function launchDemand(
     sharedConfig: bounds.shared_config,
     recalledFee: (config: string) => (isBegun ? '0' : recall('shared-config', config)),
   }
-  return DEMANDS['pools create'](of, { ...asked, ...answer })
+  return demandsLaunch(of, { ...asked, ...answer })
 }
 
 /** The keys in a launch's answer, for its signers besides the creator. */

@@ -3,12 +3,18 @@ import { paths } from '../../src/api/paths.ts'
 import type { SharedConfig } from '../../src/api/pools.ts'
 import type { Client } from '../../src/client.ts'
 import { required, text, verb } from '../cli/command.ts'
-import { DEMANDS } from '../signing/demands.ts'
+import { demanding } from '../signing/demand.ts'
+import { makesConfig } from '../signing/demanded-pools.ts'
 import { buildFields, SIGNING } from '../signing/flags.ts'
 import { rememberHere } from '../signing/remembered.ts'
 import { runSigned } from '../signing/run.ts'
 import { mostCreationFee } from './launch-body.ts'
 import { createFlags } from './launch-flags.ts'
+
+const demandsConfig = demanding(
+  'one config account, at your cost',
+  (of, { config, mostFee }: { config: string; mostFee: bigint }) => [makesConfig(of, config, { mostFee })],
+)
 
 const { submit, get, simulate } = paths.transactions
 type ShareAnswer = Awaited<ReturnType<Client['pools']['share']>>['data']
@@ -28,7 +34,7 @@ export const share = verb({
     return runSigned<ShareAnswer>(session, flags, {
       what: `Create the config account that the launches of ${name} share`,
       build: (payer) => session.client.pools.share({ name, payer, ...buildFields(flags) }),
-      demand: (of, { config }) => DEMANDS['pools share'](of, { config, mostFee }),
+      demand: (of, { config }) => demandsConfig(of, { config, mostFee }),
       async show({ config }, confirmed): Promise<SharedConfig> {
         if (confirmed === null) return { preset: name, config, status: 'pending' }
         rememberHere(session, 'shared-config', config, String(mostFee))

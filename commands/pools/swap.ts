@@ -4,7 +4,7 @@ import type { PoolSwap } from '../../src/api/pools.ts'
 import { decimalOf, rawUnits } from '../cli/amounts.ts'
 import { integer, required, text, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { DEMANDS } from '../signing/demands.ts'
+import { demandsSwap } from '../signing/demanded-pools.ts'
 import { buildFields, SIGNING } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
@@ -70,7 +70,7 @@ export const swap = verb({
         const isLeast = (units: string) => units === minimum_out && BigInt(units) >= least
         const digits = side === 'buy' ? quote.decimals : decimals
         const trade = { pool: address, payer: of.payer, paid, received, amount, decimals: digits, base: pool.base_mint }
-        return DEMANDS['pools swap'](of, { ...trade, least: isLeast })
+        return demandsSwap(of, { ...trade, least: isLeast })
       },
       decimals: () => {
         const [paid, received] = side === 'buy' ? [quote.decimals, decimals] : [decimals, quote.decimals]

@@ -1,12 +1,24 @@
 /** `svc pools transfer-creator`: hands the role of a pool's creator over, signed by the present one. */
 import type { PoolCreatorTransfer } from '../../src/api/creator-transfers.ts'
 import { paths } from '../../src/api/paths.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { required, text, verb } from '../cli/command.ts'
 import { amountTexts } from '../fees/amounts.ts'
-import { DEMANDS } from '../signing/demands.ts'
+import { demanding } from '../signing/demand.ts'
 import { ALLOW_PROGRAMS, buildFields, programsField, SIGNING, WALLET_ADDRESS } from '../signing/flags.ts'
 import { previewLine } from '../signing/preview.ts'
 import { runSigned } from '../signing/run.ts'
+
+const demandsCreatorTransfer = demanding(
+  'this wallet becomes the creator',
+  ({ payer }, { pool, creator }: { pool: string; creator: string }) => [
+    {
+      program: PROGRAMS.dbc.id,
+      call: 'transfer_pool_creator',
+      fields: { virtual_pool: pool, creator: payer, new_creator: creator },
+    },
+  ],
+)
 
 const { submit, get, simulate } = paths.transactions
 
@@ -39,7 +51,7 @@ export const transferCreatorVerb = verb({
         const { transaction, last_valid_block_height } = data.tx
         return { data: { ...data, transaction, last_valid_block_height } }
       },
-      demand: (of) => DEMANDS['pools transfer-creator'](of, { pool: address, creator: to }),
+      demand: (of) => demandsCreatorTransfer(of, { pool: address, creator: to }),
       preview: ({ creator, unclaimed_quote, unclaimed_base, ...mints }) => [
         previewLine('creator', creator),
         ...amountTexts({ ...mints, estimated_quote: unclaimed_quote, estimated_base: unclaimed_base }).map((amount) =>

@@ -38,6 +38,16 @@ export interface Signing {
   readonly trusts: boolean
 }
 
+/** What a command demands: a sentence for the preview, and the calls that a request implies. Nothing else is signed. */
+export const demanding =
+  <F>(says: string, callsOf: (of: Signing, asked: F) => Call[] | Promise<Call[]>, { inOrder = false } = {}) =>
+  async (of: Signing, asked: F): Promise<Demand> => ({
+    says,
+    payer: of.payer,
+    calls: await callsOf(of, asked),
+    inOrder,
+  })
+
 declare const checked: unique symbol
 /** A transaction in base64 that is what was asked for; only these are signed with the user's keypair. */
 export type CheckedBuild = string & { readonly [checked]: true }

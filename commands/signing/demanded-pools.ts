@@ -9,6 +9,7 @@ import {
   anyValue,
   atMost,
   type Call,
+  demanding,
   MOST_LAMPORTS,
   opens,
   pays,
@@ -268,7 +269,7 @@ export interface AskedSwap {
 }
 
 /** A trade on a pool of either type, with the payer's own accounts. */
-export async function swaps(of: Signing, asked: AskedSwap): Promise<Call[]> {
+async function swaps(of: Signing, asked: AskedSwap): Promise<Call[]> {
   const { payer, paid, received, amount, decimals } = asked
   return [
     ...[paid, received].filter((mint) => mint !== WRAPPED_SOL).map((mint) => opens(payer, payer, mint)),
@@ -282,6 +283,8 @@ export async function swaps(of: Signing, asked: AskedSwap): Promise<Call[]> {
     { ...(await poolSwap(of, asked)), group: 'swap' },
   ]
 }
+
+export const demandsSwap = demanding('one trade on this pool, of this amount, with your own accounts', swaps)
 
 async function tradeAccounts({ accounts }: Signing, { payer, paid, received, pool }: AskedSwap) {
   const [input_token_account, output_token_account] = [await accounts(paid, payer), await accounts(received, payer)]

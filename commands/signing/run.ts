@@ -21,7 +21,7 @@ export interface SignedRun<D extends BuiltTransactions> {
   /** What the run does, as the start of a question: `Create the token MTK`. */
   what: string | ((data: D) => string)
   build(payer: string): Promise<{ data: D }>
-  /** What the transactions must be (`DEMANDS`); anything else is refused before anybody is asked. */
+  /** What the transactions must be (`demanding`); anything else is refused before anybody is asked. */
   demand(of: Signing, data: D): Promise<Demand>
   /** Secret keys of the answer that sign too; of several transactions, each key signs those where it is a signer. */
   secretKeys?(data: D): readonly (readonly number[])[]

@@ -6,11 +6,19 @@ import { isAddress } from '../../src/solana/addresses.ts'
 import { decimalOf, LAMPORT_DECIMALS, rawUnits, solOf } from '../cli/amounts.ts'
 import { required, text, toggle, verb } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
-import { DEMANDS } from '../signing/demands.ts'
+import { type AskedTransfer, anyValue, demanding, pays, sendsTokens } from '../signing/demand.ts'
 import { ALLOW_PROGRAMS, buildFields, SIGNING, type SigningFlags } from '../signing/flags.ts'
 import { runSigned } from '../signing/run.ts'
 import { mintState } from '../signing/token-state.ts'
 import { Problem, usage } from '../ui/problem.ts'
+
+const demandsTransfer = demanding(
+  'one transfer, of this amount to this recipient',
+  async (of, asked: AskedTransfer & { mint?: string; decimals: number }) =>
+    asked.mint === undefined
+      ? [pays(of.payer, asked.wallet, asked.amount ?? anyValue)]
+      : sendsTokens(of, { mint: asked.mint, decimals: asked.decimals, recipients: [asked] }),
+)
 
 const { submit, get, simulate } = paths.transactions
 const ALL = 'all'
@@ -80,7 +88,7 @@ function sendSol(
     build: (payer) =>
       session.client.solTransfers.create({ payer, recipient, lamports, allow_programs, ...buildFields(flags) }),
     demand: (of, { lamports: sent }) =>
-      DEMANDS['wallet send'](of, {
+      demandsTransfer(of, {
         wallet: recipient,
         amount: BigInt(lamports === ALL ? sent : lamports),
         decimals: LAMPORT_DECIMALS,
@@ -109,7 +117,7 @@ async function sendToken(
       return { data }
     },
     demand: (of, { total }) =>
-      DEMANDS['wallet send'](of, { wallet: recipient, amount: given ?? BigInt(total), mint, decimals }),
+      demandsTransfer(of, { wallet: recipient, amount: given ?? BigInt(total), mint, decimals }),
     preview: ({ rent }) => (rent === '0' ? [] : [`Opens the recipient's token account for ${solOf(BigInt(rent))} SOL`]),
     show: ({ total, recipients }) => ({ recipient, mint, amount: total, token_account: recipients[0]?.token_account }),
     decimals: () => ({ amount: decimals }),

@@ -10,13 +10,13 @@ import { Connection, Keypair, PublicKey, sendAndConfirmTransaction, Transaction 
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { prefixLength } from '../../commands/airdrops/export.ts'
+import { demandsInit } from '../../commands/airdrops/init.ts'
 import { isOwnOnChain } from '../../commands/airdrops/own.ts'
 import { chainStateOf, isFunded, type LaunchPart } from '../../commands/airdrops/parts.ts'
 import { decimalOf } from '../../commands/cli/amounts.ts'
 import { createWallet } from '../../commands/machine/wallets/wallet.ts'
 import { requireCalls } from '../../commands/signing/built-calls.ts'
 import { signingFor } from '../../commands/signing/demand.ts'
-import { DEMANDS } from '../../commands/signing/demands.ts'
 import type { DescribedContent } from '../../commands/signing/wallet.ts'
 import type { Airdrop } from '../../src/api/airdrops.ts'
 import { keyFromBase58 } from '../../src/merkle/base58.ts'
@@ -415,7 +415,7 @@ describe.skipIf(lacksPrograms)('on the chain, through a daemon, svc airdrops', (
     const check = async (change: (content: DescribedContent) => void, more: object = {}, who = own, of = content) => {
       const other = structuredClone(of)
       change(other)
-      const demand = await DEMANDS['airdrops init'](signingFor({ wallet, clock }, who), {
+      const demand = await demandsInit(signingFor({ wallet, clock }, who), {
         ...record,
         ...terms,
         ...more,

@@ -19,7 +19,6 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Noun } from '../../commands/cli/command.ts'
 import { NOUNS } from '../../commands/cli/nouns.ts'
-import { DEMANDS, SHOWN_BEFORE_SIGNING } from '../../commands/signing/demands.ts'
 import { compileTransaction } from '../../src/solana/compiling.ts'
 import { decodeWireTransaction, isWritable } from '../../src/solana/messages.ts'
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from '../../src/solana/program-ids.ts'
@@ -306,9 +305,11 @@ const amountOf = (lamports: bigint) => {
   return bytes
 }
 
-type SigningCommand = keyof typeof DEMANDS
+/** There is nothing to compare with: a person is shown the content, and says yes. */
+const SHOWN_BEFORE_SIGNING = ['tx sign']
+const casesOf = <C extends string>(cases: Record<C, { args: () => string[]; lies: Record<string, Lie> }>) => cases
 /** What each command is asked for, and the lies that suit it, beside what can be added to anything. */
-const CASES: Record<SigningCommand, { args: () => string[]; lies: Record<string, Lie> }> = {
+const CASES = casesOf({
   'wallet send': {
     args: () => ['wallet', 'send', addressOf(friend), '1.5', '-k', files.own],
     lies: {
@@ -446,13 +447,13 @@ const CASES: Record<SigningCommand, { args: () => string[]; lies: Record<string,
     args: () => ['airdrops', 'push', world.unlaunched, '--again', '-k', files.own],
     lies: { 'another receiver': account(TOKEN_PROGRAM, 2) },
   },
-}
+})
 /** Commands that have no flag for the version, or whose lists are another's. */
 const VERSION_0_ALONE: readonly string[] = ['airdrops launch']
 
 describe('every command that signs', () => {
-  it('says what it demands', async () => {
-    const known = [...Object.keys(DEMANDS), ...SHOWN_BEFORE_SIGNING].sort()
+  it('is lied to below', async () => {
+    const known = [...Object.keys(CASES), ...SHOWN_BEFORE_SIGNING].sort()
     expect(await signingCommands()).toEqual(known)
     expect(known.length).toBeGreaterThan(20)
   })

@@ -11,7 +11,7 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type SendRun, sendBatch } from '../../commands/airdrops/sending/batch.ts'
+import { demandsTransfers, type SendRun, sendBatch } from '../../commands/airdrops/sending/batch.ts'
 import {
   type OpenBatch,
   type RequestedBatch,
@@ -23,7 +23,6 @@ import type { Session } from '../../commands/cli/session.ts'
 import { untilEnded } from '../../commands/lists/until-ended.ts'
 import { createWallet } from '../../commands/machine/wallets/wallet.ts'
 import { checkedBuild, signingFor } from '../../commands/signing/demand.ts'
-import { DEMANDS } from '../../commands/signing/demands.ts'
 import { compileUnsigned } from '../../src/chain/sending/unsigned.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import { MINUTE_MS } from '../../src/platform/timing.ts'
@@ -349,7 +348,7 @@ describe('what the API built', () => {
   const check = async (instructions: TransactionInstruction[]) => {
     const session = { wallet: createWallet(), clock: { now: () => Date.now(), sleep: async () => undefined } }
     const built = await compileUnsigned({ payer: payer.toBase58(), recentBlockhash: GOLDEN_BLOCKHASH }, instructions)
-    const demand = await DEMANDS['airdrops send'](signingFor(session, payer.toBase58()), agreed)
+    const demand = await demandsTransfers(signingFor(session, payer.toBase58()), agreed)
     await checkedBuild(session, Buffer.from(built.transaction).toString('base64'), demand)
   }
   const stranger = Keypair.generate().publicKey

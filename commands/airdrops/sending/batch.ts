@@ -4,13 +4,14 @@ import { ApiError } from '../../../src/platform/errors.ts'
 import type { ApiCaller, Session } from '../../cli/session.ts'
 import { type SignedSending, sendOne } from '../../lists/attempt.ts'
 import { patiently } from '../../lists/patience.ts'
-import { checkedBuild, type Demand, signingFor } from '../../signing/demand.ts'
-import { DEMANDS } from '../../signing/demands.ts'
+import { checkedBuild, type Demand, demanding, sendsTokens, signingFor } from '../../signing/demand.ts'
 import { signCompletely } from '../../signing/signatures.ts'
 import { failure } from '../../ui/problem.ts'
 import type { BatchSending, OpenBatch, RequestedBatch, SendJournal, SendTermsOfList } from './journal.ts'
 import { otherCaller, requireTrusted, UntrustedKey, untrusted } from './key-trust.ts'
 import { leaveOut, type SendForecast, type SendRow } from './rows.ts'
+
+export const demandsTransfers = demanding('these transfers', sendsTokens, { inOrder: true })
 
 export interface SendRun {
   terms: SendTermsOfList
@@ -109,7 +110,7 @@ export const batchDemand = (
   session: Session,
   { terms: { mint, payer }, forecast: { decimals } }: Pick<SendRun, 'terms' | 'forecast'>,
   recipients: readonly SendRow[],
-): Promise<Demand> => DEMANDS['airdrops send'](signingFor(session, payer), { mint, decimals, recipients })
+): Promise<Demand> => demandsTransfers(signingFor(session, payer), { mint, decimals, recipients })
 
 /** Builds without signing, for a preview; faults mark their rows. Null if no row is left. */
 export async function tryBatch(

@@ -3,11 +3,15 @@ import type { NoteDrafted } from '../src/api/notes.ts'
 import { paths } from '../src/api/paths.ts'
 import { type Noun, required, text, verb } from './cli/command.ts'
 import { listVerb } from './cli/reads.ts'
-import { DEMANDS } from './signing/demands.ts'
+import { demanding, writesMemo } from './signing/demand.ts'
 import { buildFields, SIGNING } from './signing/flags.ts'
 import { runSigned } from './signing/run.ts'
 
 const { submit, get, simulate } = paths.transactions
+
+const demandsNote = demanding('this text, in a memo', (_, { id, text }: { id: string; text: string }) => [
+  writesMemo(`svc:note:${id}:${text}`),
+])
 
 export const notesNoun: Noun = {
   verbs: {
@@ -21,7 +25,7 @@ export const notesNoun: Noun = {
         return runSigned<NoteDrafted>(session, flags, {
           what: 'Put a note on the chain',
           build: (author) => session.client.notes.create({ ...buildFields(flags), author, text }),
-          demand: (of, { note }) => DEMANDS['notes create'](of, { id: note.id, text }),
+          demand: (of, { note }) => demandsNote(of, { id: note.id, text }),
           show: ({ note }) => ({ id: note.id, text: note.text }),
         })
       },
