@@ -1,4 +1,7 @@
-/** Where one kind of amount stands in the text of a request's entries, until `decimals` is known, as it may follow. */
+/**
+ * Positions of one kind of amount in the text of a request's entries, until `decimals` is known, which may follow
+ * them.
+ */
 import { MAX_U64 } from '../solana/u64.ts'
 import { AMOUNT_STATUS, type AmountStatus, readAmount, readJsonNumber } from './amounts.ts'
 import { quoted } from './errors.ts'
@@ -57,7 +60,7 @@ export class AmountCells {
     }
   }
 
-  /** Writes an entry's amount as u64 LE at `out[at]`; false where it has none, or a wrong one, which is refused. */
+  /** Writes an entry's amount as u64 LE at `out[at]`; false if it has none or an invalid one, which is reported. */
   read(entry: number, decimals: number | undefined, out: Uint8Array, at: number): boolean {
     const { scanner } = this
     const kind = this.kinds[entry] ?? KIND.none
@@ -87,10 +90,10 @@ function amountFault(text: string, status: AmountStatus, isNumber: boolean, deci
   if (status === AMOUNT_STATUS.overflow) {
     return `${shown} is more than a token account holds (u64, ${MAX_U64} base units)`
   }
-  if (!isNumber) return `${shown} is no digit string; a string holds base units, digits only`
+  if (!isNumber) return `${shown} is not a digit string; a string holds base units, digits only`
   if (status === AMOUNT_STATUS.negative) return `${shown} is negative`
   if (status === AMOUNT_STATUS.unsafe) return `${shown} is past 2^53 - 1; send it as a digit string`
   if (decimals === undefined)
-    return `${shown} is no integer; send decimals to give whole tokens, or a digit string of base units`
+    return `${shown} is not an integer; send decimals to give whole tokens, or a digit string of base units`
   return `${shown} has more fractional digits than the token's ${decimals} decimals`
 }

@@ -110,10 +110,13 @@ export function keyToBase58(key: Uint8Array, at = 0): string {
   return '1'.repeat(zeros) + text.slice(ones)
 }
 
-/** Fewest characters of a wallet in which one capital letter at least must be: without any, it was put in lower case. */
+/** Shortest text without a capital letter that counts as a wallet that was put in lower case. */
 const CAPITAL_FROM = 40
 
-/** Whether a wallet (base58 in `source[start, end)`) seems to be in lower case, in which it is another one or none. */
+/**
+ * Whether a wallet (base58 in `source[start, end)`) seems to have been put in lower case, which makes it another or an
+ * invalid one.
+ */
 export function isLowerCased(source: Uint8Array, start: number, end: number): boolean {
   if (end - start < CAPITAL_FROM) return false
   for (let i = start; i < end; i++) {
@@ -123,7 +126,7 @@ export function isLowerCased(source: Uint8Array, start: number, end: number): bo
   return Buffer.from(source.subarray(start, end)).toString('latin1') !== INCINERATOR
 }
 
-/** Decodes a wallet that somebody wrote into a list; undefined where `walletFault` says why it is none. */
+/** Decodes a wallet of a list; undefined if it is invalid, and `walletFault` says why. */
 export function walletKey(text: string): Uint8Array | undefined {
   const source = Buffer.from(text)
   return isLowerCased(source, 0, source.length) ? undefined : keyFromBase58(text)
@@ -138,20 +141,20 @@ export function walletFault(text: string): string {
   if (unseen !== undefined) return `the wallet has ${unseen.name} as character ${unseen.index + 1}; remove it`
   if (text.length > 44) {
     const hint = text.length === 87 || text.length === 88 ? '; this looks like a secret key, not a wallet' : ''
-    return `a wallet is base58 of 32 to 44 characters, this has ${text.length}${hint}`
+    return `a wallet is base58 of 32 to 44 characters, not ${text.length}${hint}`
   }
   const shown = JSON.stringify(text).replace(/[\u007f-\u{10ffff}]/gu, '?')
-  if (/^0x/i.test(text)) return `${shown} is no Solana wallet: a wallet is base58 of 32 bytes, without 0x`
+  if (/^0x/i.test(text)) return `${shown} is not a Solana wallet: a wallet is base58 of 32 bytes, without 0x`
   for (const character of text) {
     if (!BASE58_ALPHABET.includes(character)) {
       const position = text.indexOf(character) + 1
       const known = '0OIl'.includes(character) ? ' (base58 has no 0, O, I, l)' : ''
-      return `${shown} is no base58 wallet: character ${position} is not of the alphabet${known}`
+      return `${shown} is not a base58 wallet: character ${position} is not in the alphabet${known}`
     }
   }
   if (text.length < 32)
-    return `${shown} is no wallet: base58 of 32 bytes has 32 to 44 characters, this has ${text.length}`
+    return `${shown} is not a wallet: base58 of 32 bytes has 32 to 44 characters, not ${text.length}`
   if (text.length >= CAPITAL_FROM && !/[A-Z]/.test(text))
-    return `${shown} has no capital letter: base58 tells them apart, so copy the wallet again from where it was not put in lower case`
-  return `${shown} is no wallet: it does not decode to exactly 32 bytes (a character missing, changed or too many?)`
+    return `${shown} has no capital letter, but base58 is case-sensitive: copy the wallet again from a source that is not in lower case`
+  return `${shown} is not a wallet: it does not decode to exactly 32 bytes (a character missing, changed or too many?)`
 }

@@ -24,7 +24,7 @@ export interface BuiltTree {
   listHash: string
   merged: number
   zeroAmounts: number
-  /** What is unusual about the list, in sentences. */
+  /** Unusual facts about the list, in sentences. */
   warnings: string[]
   /** Parts to store, see `blobsOf`; undefined when the request has `persist: false`. */
   encoded: EncodedTree | undefined

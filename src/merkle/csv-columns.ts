@@ -19,7 +19,9 @@ export const AMOUNT_NAMES = ['amount', 'amount_unlocked', 'quantity', 'balance']
 export const LOCKED_NAMES = ['amount_locked', 'locked_amount', 'locked']
 
 export interface CsvColumns {
-  /** Whether the first record is a header instead of a recipient; `comment` where a line that begins with # is one. */
+  /**
+   * Whether the first record is a header instead of a recipient; `comment` if a line that begins with # is the header.
+   */
   header: boolean | 'comment'
   wallet: number
   amount: number
@@ -34,28 +36,30 @@ export interface CsvColumns {
   unnamed: readonly number[]
   /** Unnamed column that must have a text in every row, the category of Jito and Streamflow; or -1. */
   category: number
-  /** Names of wallet, amount and locked amount in the header as it writes them; empty without a header. */
+  /** Names of wallet, amount and locked amount as written in the header; empty without a header. */
   names: readonly string[]
-  /** Columns of which nothing is read, by name or number. */
+  /** Columns that are not read, by name or number. */
   ignored: readonly string[]
 }
 
 /** The reason why the columns of a header cannot be determined. */
 export interface ColumnFault {
   cell: number
-  /** Byte offset, where the fault is not at the start of the cell. */
+  /** Byte offset, if the fault is not at the start of the cell. */
   offset?: number
   message: string
 }
 
-/** A name as it is compared: letter case, spaces, hyphens and underscores do not count. */
+/** A name for comparison: letter case, spaces, hyphens and underscores do not count. */
 export const plainName = (name: string): string => name.toLowerCase().replace(/[\s_-]+/g, '')
 
-/** Whether a cell's text is a number in anybody's way of writing one, with separators, a sign, a currency or a percent. */
+/**
+ * Whether a cell's text is a number in any notation, with separators, a sign, a currency or a percent sign.
+ */
 export const isNumeric = (text: string): boolean =>
   (/\d/.test(text) && /^[\s\d.,'’_+\-$€£¥%]+$/.test(text)) || /^[\d.,]+e[+-]?\d+$/i.test(text)
 
-/** Determines the columns from the scanner's current (first) record, or from a comment before it that is a header. */
+/** Determines the columns from the scanner's current (first) record, or from a header in a comment before it. */
 export function readColumns(scanner: CsvScanner): CsvColumns | ColumnFault {
   const columns = columnsOf(scanner)
   if (scanner.lastComment < 0 || 'message' in columns || columns.header) return columns
@@ -100,7 +104,7 @@ function columnsOf(scanner: CsvScanner): CsvColumns | ColumnFault {
   return withColumns(texts, { header: false, wallet: 0, amount: 1, locked: isFourColumns ? 2 : -1 })
 }
 
-/** The columns of a header that has a known name; undefined where the record has none. */
+/** The columns of a header that has a known name; undefined if the record has none. */
 function namedColumns(texts: readonly string[]): CsvColumns | ColumnFault | undefined {
   const found = {
     wallet: columnsNamed(texts, WALLET_NAMES),
@@ -130,7 +134,7 @@ function namedColumns(texts: readonly string[]): CsvColumns | ColumnFault | unde
   return withColumns(texts, { header: true, wallet, amount, locked })
 }
 
-/** Completes the columns with what follows from the texts of the first record. */
+/** Completes the columns by the texts of the first record. */
 function withColumns(
   texts: readonly string[],
   columns: Pick<CsvColumns, 'wallet' | 'amount' | 'locked'> & { header: boolean },
@@ -148,7 +152,7 @@ function withColumns(
   }
 }
 
-/** A character in a name that a person does not see: `wallet` with a no-break space behind it is another name. */
+/** An invisible character in a name: `wallet` followed by a no-break space is another name. */
 function unseenIn(scanner: CsvScanner, texts: readonly string[]): ColumnFault | undefined {
   const cell = texts.findIndex((text) => unseenCharacter(text) !== undefined)
   const unseen = unseenCharacter(texts[cell] ?? '')
@@ -159,10 +163,13 @@ function unseenIn(scanner: CsvScanner, texts: readonly string[]): ColumnFault | 
 
 function oneColumnFault(text: string): string {
   const other = text.includes('|') ? ', not by "|"' : ''
-  return `one column only; a row is wallet,amount separated by a comma, a semicolon or a tab${other}`
+  return `only one column; a row is wallet,amount separated by a comma, a semicolon or a tab${other}`
 }
 
-/** What was taken from a list beside wallets and amounts, in sentences, so that nothing of it is silent. */
+/**
+ * Describes everything that was read or ignored besides wallets and amounts, in sentences, so that nothing happens
+ * silently.
+ */
 export function readingNotes({
   columns,
   separator,

@@ -1,4 +1,4 @@
-/** What is wrong with a row or an amount of a recipient CSV, and what to write instead. */
+/** Explains faults of a row or an amount of a recipient CSV, and what to write instead. */
 import { MAX_U64 } from '../solana/u64.ts'
 import { AMOUNT_STATUS } from './amounts.ts'
 import { type CsvColumns, isNumeric } from './csv-columns.ts'
@@ -9,7 +9,9 @@ export const noRows = ({ comments }: CsvScanner): string =>
   `no rows; a row is wallet,amount${comments === 0 ? '' : `, and ${comments} begin with #, which makes them comments`}`
 export const BLANK = { offset: 0, message: '' }
 
-/** Returns the error for a record that has other cells than the first one; BLANK for a record without any text. */
+/**
+ * Returns the error for a record with another number of cells than the first one; BLANK for a record without any text.
+ */
 export function shapeFault(scanner: CsvScanner, columns: CsvColumns): typeof BLANK | undefined {
   const { cells, starts, ends } = scanner
   const { width, unnamed, category, amount } = columns
@@ -21,16 +23,16 @@ export function shapeFault(scanner: CsvScanner, columns: CsvColumns): typeof BLA
     return { offset: ends[cells - 1] ?? 0, message: `the ${missing} is missing; a row is wallet,amount` }
   }
   if (cells > width || unnamed.some((cell) => cell < cells && isNumeric(scanner.text(cell)))) {
-    const shape = cells > width ? `${cells} cells where the ${first} has ${width}; ` : ''
+    const shape = cells > width ? `${cells} cells, but the ${first} has ${width}; ` : ''
     const offset = cells > width ? starts[width] : starts[amount]
     return { offset: offset ?? 0, message: shape + numbersFault(scanner, columns) }
   }
   if (cells < width) {
-    const message = `${cells} cells where the ${first} has ${width}; an empty cell needs its separator too`
+    const message = `${cells} cells, but the ${first} has ${width}; an empty cell needs its separator too`
     return { offset: ends[cells - 1] ?? 0, message }
   }
   if (category >= 0 && scanner.isEmpty(category)) {
-    const message = `column ${category + 1} is empty: without a header it holds a text, as Streamflow and Jito write it`
+    const message = `column ${category + 1} is empty: without a header it holds a text, as in files of Streamflow and Jito`
     return { offset: starts[category] ?? 0, message }
   }
   // Only a number that was cut at its separator begins with a zero and has three digits.
@@ -39,14 +41,14 @@ export function shapeFault(scanner: CsvScanner, columns: CsvColumns): typeof BLA
     : undefined
 }
 
-/** Whether the amount and what stands directly behind it could be one number, cut at its thousands separator. */
+/** Whether the amount and the text directly after it could be one number that was cut at its thousands separator. */
 export const mayBeCut = (scanner: CsvScanner, { amount }: CsvColumns): boolean =>
   amount + 1 < scanner.cells &&
   scanner.starts[amount + 1] === (scanner.ends[amount] ?? 0) + 1 &&
   /^[1-9]\d{0,2}$/.test(scanner.text(amount)) &&
   /^\d{3}(\.\d+)?$/.test(scanner.text(amount + 1))
 
-/** Explains numbers behind an amount that no name of a header says the meaning of. */
+/** Explains numbers after an amount whose meaning no header gives. */
 export function numbersFault(scanner: CsvScanner, { amount, header, category }: CsvColumns): string {
   const texts = [scanner.text(amount)]
   for (let cell = amount + 1; cell < scanner.cells && isNumeric(scanner.text(cell)); cell++)
@@ -64,7 +66,7 @@ export function numbersFault(scanner: CsvScanner, { amount, header, category }: 
   return `more numbers than wallet and amount (${shown}); ${named}`
 }
 
-/** Whether a comma or point before three last digits could separate thousands as well. */
+/** Whether a comma or point before the last three digits could also separate thousands. */
 export const isAmbiguous = (text: string): boolean => /^[1-9]\d{0,2}[,.]\d{3}$/.test(text)
 
 /** Explains why an amount cell cannot be read, and what to write instead. */
@@ -77,7 +79,7 @@ export function cellFault(text: string, status: number, decimals: number | undef
     return `${shown} has ${text.length - text.search(/[.,]/) - 1} fractional digits, the token has ${decimals}`
   }
   if (decimals !== undefined && isAmbiguous(text) && text.includes('.'))
-    return `${shown} may be ${text.replace('.', '')} or ${text.replace(/0+$/, '')} where commas do not separate cells; write it without a point, or with other than three digits behind it`
+    return `${shown} may be ${text.replace('.', '')} or ${text.replace(/0+$/, '')} if commas do not separate cells; write it without a point, or not with three digits after it`
   if (/^[+-]/.test(text)) return `${shown}: an amount has no sign`
   if (/^[\d.]+e[+-]?\d+$/i.test(text)) return `${shown}: exponents are not read, write the number out`
   if (/^\d+,\d+$/.test(text) && !/^\d{1,3},\d{3}$/.test(text))
@@ -89,5 +91,5 @@ export function cellFault(text: string, status: number, decimals: number | undef
     return `${shown} is not in base units; give the token's decimals (--decimals N) for whole tokens`
   const form =
     decimals === undefined ? 'digits only (base units)' : 'digits with an optional point and fraction, as in 12.5'
-  return `${shown} is no amount; write ${form}`
+  return `${shown} is not an amount; write ${form}`
 }

@@ -1,4 +1,7 @@
-/** Splits CSV bytes into records and cells without creating strings; handles quotes, CRLF, blank lines, comments and the BOM. */
+/**
+ * Splits CSV bytes into records and cells without creating strings; handles quotes, CRLF, blank lines, comments and
+ * the BOM.
+ */
 import { errorValueFault } from './file-faults.ts'
 
 const COMMA = 44
@@ -9,13 +12,13 @@ const LF = 10
 const CR = 13
 const SPACE = 32
 const TAB = 9
-/** Byte that DOS and old spreadsheets write behind the last line. */
+/** Byte that DOS and old spreadsheets write after the last line. */
 const END_MARK = 26
 
 export interface CsvForm {
   /** Whether a record that begins with `#` is a comment; the default is true. */
   comments?: boolean
-  /** Whether the first line decides between comma, semicolon and tab. Else only a `sep=` line does; the default. */
+  /** Whether the first line decides between comma, semicolon and tab. By default only a `sep=` line does. */
   findSeparator?: boolean
 }
 
@@ -30,7 +33,7 @@ export class CsvScanner {
   cells = 0
   /** Byte offset of the current record. */
   recordStart = 0
-  /** Offset and message of what is wrong with the current record's form; undefined when nothing is. */
+  /** Offset and message of a fault in the current record's form; undefined without one. */
   fault: { offset: number; message: string } | undefined
   /** Byte offset of the record that `next` reads. */
   position: number
@@ -94,7 +97,7 @@ export class CsvScanner {
     return true
   }
 
-  /** Reads a line `sep=;`, by which spreadsheets name the separator, and moves behind it; undefined without one. */
+  /** Reads and skips a line `sep=;`, by which spreadsheets name the separator; undefined without one. */
   private separatorLine(): number | undefined {
     const { position } = this
     const [line, mark = ''] =
@@ -104,7 +107,7 @@ export class CsvScanner {
     return mark.charCodeAt(0)
   }
 
-  /** The separator of the first record: the first of comma, semicolon and tab that stands between two texts of it. */
+  /** The separator of the first record: the first of comma, semicolon and tab that is between two of its texts. */
   private foundSeparator(): number {
     const { bytes } = this
     let p = this.position
@@ -117,7 +120,7 @@ export class CsvScanner {
       if (byte === QUOTE) p = Math.max(p, bytes.indexOf(QUOTE, p + 1))
       if (byte !== TAB) continue
       while (p + 1 < end && (bytes[p + 1] === TAB || bytes[p + 1] === SPACE)) p++
-      // A tab beside another separator is a blank of that cell.
+      // A tab next to another separator is a blank of that cell.
       if (p + 1 < end && bytes[p + 1] !== COMMA && bytes[p + 1] !== SEMICOLON) return TAB
     }
     return COMMA
@@ -145,7 +148,7 @@ export class CsvScanner {
     const end = this.cellEnd(p)
     if (end - p > 64) return false
     const text = this.textOf(p, end).trim()
-    // A line of number signs alone divides a file; before further cells they are a column that was too narrow.
+    // A line with only number signs divides a file; before further cells they are a column that was too narrow.
     return errorValueFault(text) !== undefined && (/[^#]/.test(text) || this.bytes[end] === this.separator)
   }
 

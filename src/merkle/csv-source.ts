@@ -2,7 +2,7 @@
 import { fstatSync, readFileSync, readSync } from 'node:fs'
 
 export interface CsvSource {
-  /** Number of bytes; what a file has grown by since is not read by a reader that relies on it. */
+  /** Number of bytes. A reader that relies on it ignores bytes that were appended since. */
   readonly size: number
   /** Fills `target` from byte `at` of the source; returns how many bytes, 0 at the end. */
   read(target: Uint8Array, at: number): number

@@ -24,9 +24,9 @@ export interface CsvOptions {
 
 export interface CsvRows extends SettledRows {
   columns: CsvColumns
-  /** What stands between cells. */
+  /** The separator of cells. */
   separator: string
-  /** Number of rows that begin with `#`, of which nothing was read. */
+  /** Number of rows that begin with `#`, which were not read. */
   comments: number
 }
 
@@ -64,7 +64,7 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
   let more = columns.header === true ? scanner.next() : true
   let rowCount = 0
   const locked = new Uint8Array(LOCKED_BYTES)
-  // Locked amounts that no header names could as well be the last digits of cut amounts, if all look like that.
+  // Locked amounts without a header could also be the last digits of cut amounts, if all look like that.
   let cut: { offset: number; message: string } | undefined
   let isEachCut = columns.category >= 0
   for (; more; more = scanner.next()) {
@@ -114,7 +114,7 @@ export function readCsv(bytes: Uint8Array, options: CsvOptions = {}): CsvRows {
   return { ...settled, columns, separator: String.fromCharCode(scanner.separator), comments }
 }
 
-/** Refuses a cell at its first character that a person does not see, else at its start with what `explain` says. */
+/** Refuses a cell at its first invisible character, otherwise at its start with the message of `explain`. */
 function refuseCell(scanner: CsvScanner, cell: number, refuse: RefuseAt, explain: (text: string) => string): void {
   const text = scanner.text(cell)
   const unseen = unseenCharacter(text)
@@ -127,8 +127,8 @@ function refuseCell(scanner: CsvScanner, cell: number, refuse: RefuseAt, explain
 }
 
 /**
- * Reads an amount. Beside semicolons and tabs a decimal comma is read as well, but no number of which a comma or point
- * before three last digits could also separate thousands.
+ * Reads an amount. With semicolons and tabs as separators it also accepts a decimal comma. It refuses numbers whose
+ * comma or point before the last three digits could also separate thousands.
  */
 function readAmountCell(scanner: CsvScanner, cell: number, decimals: number | undefined, out: Uint8Array, at: number) {
   const { bytes, starts, ends, separator } = scanner
@@ -140,7 +140,7 @@ function readAmountCell(scanner: CsvScanner, cell: number, decimals: number | un
   return readAmount(plain, 0, plain.length, decimals, out, at)
 }
 
-/** Reads the locked amount of a row, 0 where it has none, into `out`; false where it is wrong, which is refused. */
+/** Reads the locked amount of a row, 0 if it has none, into `out`; false if it is invalid, which is reported. */
 function readLocked(
   scanner: CsvScanner,
   cell: number,

@@ -13,7 +13,7 @@ export interface ListDiff {
   reordered: boolean
 }
 
-/** One wallet's amounts in both lists: what can be claimed at once, and what is locked. */
+/** One wallet's amounts in both lists: claimable at once, and locked. */
 export interface ChangedEntry {
   wallet: string
   before: bigint

@@ -1,4 +1,7 @@
-/** A recipient list in one buffer of 40 bytes per leaf (wallet 32 ‖ amount u64 LE) in leaf order, and one of its locked amounts where it has any. */
+/**
+ * A recipient list in one buffer of 40 bytes per leaf (wallet 32 ‖ amount u64 LE) in leaf order, and one of its locked
+ * amounts if it has any.
+ */
 import { createHash, hash } from 'node:crypto'
 import { MAX_U64 } from '../solana/u64.ts'
 import { amountFrom, writeAmount } from './amounts.ts'
@@ -18,27 +21,27 @@ export interface EntryList {
   /** Records of 40 bytes each, `count` in total. */
   readonly bytes: Uint8Array
   /**
-   * Locked amounts of 8 bytes each (u64 LE), `count` in total; absent where all are 0, so that such a list has the same
-   * root, hash and stored form as one that never had the column.
+   * Locked amounts of 8 bytes each (u64 LE), `count` in total; absent if all are 0, so that such a list has the same
+   * root, hash and stored form as one without the column.
    */
   readonly locked?: Uint8Array
-  /** The sum of all amounts, locked ones included, where the reader of the list has added them up already. */
+  /** The sum of all amounts, locked ones included, if the reader of the list has already computed it. */
   readonly total?: bigint
 }
 
 /** One recipient; both amounts are base units. */
 export interface ListEntry {
   wallet: string
-  /** What can be claimed at once. */
+  /** The amount that can be claimed at once. */
   amount: bigint
-  /** What is released over the vesting period. */
+  /** The amount that is released over the vesting period. */
   locked: bigint
 }
 
 /** A recipient as a caller gives it; without a locked amount it is 0. */
 export type GivenEntry = Omit<ListEntry, 'locked'> & { locked?: bigint }
 
-/** Creates a list over packed records. Throws RangeError when the lengths are not those of whole records. */
+/** Creates a list over packed records. Throws RangeError if the lengths do not fit whole records. */
 export function listFromBytes(bytes: Uint8Array, locked?: Uint8Array): EntryList {
   if (bytes.length % RECORD_BYTES !== 0)
     throw new RangeError(`${bytes.length} bytes are not records of ${RECORD_BYTES}`)
@@ -48,7 +51,7 @@ export function listFromBytes(bytes: Uint8Array, locked?: Uint8Array): EntryList
   return { count, bytes, ...lockedColumn(locked) }
 }
 
-/** The locked amounts as a list has them: absent where all of them are 0. */
+/** The locked amounts in a list's form: absent if all of them are 0. */
 export function lockedColumn(locked: Uint8Array | undefined): { locked?: Uint8Array } {
   return locked?.some((byte) => byte !== 0) ? { locked } : {}
 }
@@ -116,7 +119,7 @@ function sumOf(bytes: Uint8Array, rowBytes: number, count: number): bigint {
   let total = 0n
   let low = 0
   let high = 0
-  if (count * rowBytes > bytes.length) throw new RangeError(`${bytes.length} bytes hold no ${count} entries`)
+  if (count * rowBytes > bytes.length) throw new RangeError(`${bytes.length} bytes do not hold ${count} entries`)
   for (let i = 0, at = rowBytes - 8; i < count; i++, at += rowBytes) {
     low +=
       (bytes[at] ?? 0) + (bytes[at + 1] ?? 0) * 256 + (bytes[at + 2] ?? 0) * 65536 + (bytes[at + 3] ?? 0) * 16777216
@@ -133,8 +136,8 @@ function sumOf(bytes: Uint8Array, rowBytes: number, count: number): bigint {
 }
 
 /**
- * SHA-256 in hex over the records in leaf order, each wallet32 ‖ amount u64 LE, and the locked amount u64 LE in a list
- * that has any; equal lists have equal hashes.
+ * SHA-256 in hex over the records in leaf order, each wallet32 ‖ amount u64 LE, and the locked amount u64 LE if the
+ * list has any; equal lists have equal hashes.
  */
 export function listHash({ bytes, count, locked }: EntryList): string {
   if (locked === undefined) return hash('sha256', bytes.subarray(0, count * RECORD_BYTES), 'hex')
@@ -145,7 +148,10 @@ export function listHash({ bytes, count, locked }: EntryList): string {
   return digest.digest('hex')
 }
 
-/** Returns rows `from` to `to` (exclusive) as `listHash` hashes them: 40 bytes each, or 48 in a list with locked amounts. */
+/**
+ * Returns rows `from` to `to` (exclusive) as `listHash` hashes them: 40 bytes each, or 48 in a list with locked
+ * amounts.
+ */
 export function canonicalRows({ bytes, locked }: EntryList, from: number, to: number): Uint8Array {
   const records = bytes.subarray(from * RECORD_BYTES, to * RECORD_BYTES)
   if (locked === undefined) return records

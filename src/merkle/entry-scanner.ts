@@ -1,4 +1,7 @@
-/** Reads the `entries` array of a request body. Wallets are decoded immediately, amounts only once `decimals` is known, as it may follow. */
+/**
+ * Reads the `entries` array of a request body. Wallets are decoded immediately, amounts only once `decimals` is known,
+ * as it may follow.
+ */
 import { MAX_U64 } from '../solana/u64.ts'
 import { AmountCells, type Refuse } from './amount-cells.ts'
 import { decodeKey, isLowerCased, walletFault } from './base58.ts'
@@ -14,7 +17,9 @@ const WALLET_KEY = Uint8Array.from('"wallet"', (character) => character.charCode
 const AMOUNT_KEY = Uint8Array.from('"amount"', (character) => character.charCodeAt(0))
 const LOCKED_KEY = Uint8Array.from('"amount_locked"', (character) => character.charCodeAt(0))
 
-/** Returns a client's field name in a form that is safe in a dotted position: escaped where it must be, never quoted. */
+/**
+ * Returns a client's field name in a form that is safe in a dotted position: escaped where it must be, never quoted.
+ */
 export function fieldName(name: string): string {
   return quoted(name).slice(1, -1)
 }
@@ -30,7 +35,7 @@ export class EntryScanner {
   /** The base58 text of the wallet that was decoded last. */
   private wallet: { text: Uint8Array; start: number; end: number } = { text: new Uint8Array(0), start: 0, end: 0 }
   private readonly amounts: AmountCells
-  /** Made with the first entry that has one. */
+  /** Created with the first entry that has one. */
   private locked: AmountCells | undefined
 
   constructor(scanner: JsonScanner, refuse: Refuse) {
@@ -38,12 +43,12 @@ export class EntryScanner {
     this.refuse = refuse
     this.amounts = new AmountCells(scanner, refuse, 'amount')
     const wallets = Math.ceil(scanner.bytes.length / LEAST_BYTES_WITH_WALLET)
-    // One more, into which a wallet is decoded before it turns out to be none.
+    // One additional record, for decoding a text that turns out not to be a wallet.
     this.rows = new RowBuilder(Math.min(MAX_STORED_LEAVES, wallets) + 1)
     this.makeRoom(wallets)
   }
 
-  /** Makes room for `entries`, of which there can be fifteen times as many as there are wallets, as in `[{},{}]`. */
+  /** Makes room for `entries`. There can be fifteen times as many of them as wallets, as in `[{},{}]`. */
   private makeRoom(entries: number): void {
     const capacity = Math.min(MAX_STORED_LEAVES, entries)
     const { records } = this

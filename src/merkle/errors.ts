@@ -47,7 +47,7 @@ export function quoted(text: string): string {
   })
 }
 
-/** Throws for one thing that is wrong with a list or a tree. */
+/** Throws for a single fault of a list or a tree. */
 export function refuseInput(position: string, message: string): never {
   throw new MerkleInputError([{ position, message }])
 }

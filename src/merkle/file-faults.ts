@@ -1,4 +1,4 @@
-/** Recognizes what people take for a list: other kinds of files, error values of spreadsheets, characters that cannot be seen. */
+/** Recognizes what is mistaken for a list: other kinds of files, error values of spreadsheets, invisible characters. */
 
 const SIGNATURES: readonly [bytes: string, kind: string, wayOut: string][] = [
   ['1f8b', 'packed with gzip', 'unpack it first'],
@@ -12,7 +12,7 @@ const SIGNATURES: readonly [bytes: string, kind: string, wayOut: string][] = [
   ['feff', 'UTF-16', 'save it as "CSV UTF-8"'],
 ]
 
-/** Says what kind of file this is where it is not text in UTF-8, and how to get such a file; undefined for text. */
+/** Says what kind of file this is if it is not text in UTF-8, and how to get such a file; undefined for text. */
 export function fileKindFault(bytes: Uint8Array): string | undefined {
   const start = Buffer.from(bytes.subarray(0, 64))
   const hex = start.toString('hex')
@@ -20,7 +20,7 @@ export function fileKindFault(bytes: Uint8Array): string | undefined {
     if (hex.startsWith(signature)) return `the file is ${kind}; ${wayOut}`
   }
   if (/^\s*<(?:!doctype|html|head|body|\?xml|table)\b/i.test(start.toString('latin1').replace(/^\xef\xbb\xbf/, '')))
-    return 'the file is a web page (HTML), perhaps of a login that was asked for; download the list itself as CSV'
+    return 'the file is a web page (HTML), perhaps a login page; download the list itself as CSV'
   if (start.includes(0)) return 'the file is not text in UTF-8 (it has zero bytes); save it as "CSV UTF-8"'
   return undefined
 }
@@ -32,11 +32,13 @@ const ERROR_VALUES = new Set(
   ),
 )
 
-/** Says that a cell holds the error value of a spreadsheet instead of what its formula should give; undefined if not. */
+/**
+ * Says that a cell holds a spreadsheet's error value instead of the result of its formula; undefined if not.
+ */
 export function errorValueFault(text: string): string | undefined {
   if (!text.startsWith('#')) return undefined
   const isError = ERROR_VALUES.has(text.slice(1).toUpperCase()) || /^#{3,}$/.test(text)
-  return isError ? `"${text}" is an error value of the spreadsheet; repair its formula there` : undefined
+  return isError ? `"${text}" is an error value of the spreadsheet; fix its formula there` : undefined
 }
 
 const STRANGE_NAMES: Readonly<Record<number, string>> = {
@@ -52,7 +54,7 @@ const STRANGE_NAMES: Readonly<Record<number, string>> = {
   65279: 'byte order mark',
 }
 
-/** The first character of a text that a person does not see, or takes for a space; undefined without one. */
+/** The first character of a text that is invisible or looks like a space; undefined without one. */
 export function unseenCharacter(text: string): { index: number; name: string } | undefined {
   const found = /(?! )[\p{Zs}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/u.exec(text)
   if (found === null) return undefined

@@ -13,7 +13,7 @@ import { RowBuilder, type SettledRows } from './row-builder.ts'
 const [QUOTE, COMMA, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE] = [34, 44, 91, 93, 123]
 /** Fewest bytes of an entry: a wallet of 32 characters in quotes, a colon, a digit and a comma. */
 const LEAST_ENTRY_BYTES = 37
-/** Objects around the array, at most. */
+/** Most objects around the array. */
 const MAX_DEPTH = 3
 const RAW_ACCOUNTS =
   'objects with owner and mint are token accounts, whose amounts are raw units: leave --decimals out, or use --raw'
@@ -22,7 +22,7 @@ const EXPECTED = 'a JSON list of recipients is [{"wallet": "…", "amount": 1}, 
 export interface JsonRows extends SettledRows {
   /** Whether the list is one of token accounts, whose amounts are raw units. */
   isRaw: boolean
-  /** Fields of which nothing is read. */
+  /** Fields that are not read. */
   ignored: readonly string[]
 }
 
@@ -41,8 +41,9 @@ interface Cell {
 }
 
 /**
- * Reads the list. A number is scaled by `decimals`, by its exact text; a string is raw units, and refused with
- * `decimals`, as token accounts are. Throws MerkleInputError with positions `NAME:LINE:COLUMN`, or like JsonScanner for what is not JSON.
+ * Reads the list. A number is scaled by `decimals`, by its exact text. A string is raw units, and is refused with
+ * `decimals`, like token accounts. Throws MerkleInputError with positions `NAME:LINE:COLUMN`, or like JsonScanner
+ * for what is not JSON.
  */
 export function readJsonList(bytes: Uint8Array, options: CsvOptions = {}): JsonRows {
   const { name = 'list', duplicates = 'reject' } = options
@@ -64,7 +65,10 @@ export function readJsonList(bytes: Uint8Array, options: CsvOptions = {}): JsonR
     }
     eachMember(scanner, named, (wallet) => keeper.keep(wallet, at, { amount: valueAt(scanner) }))
   } else if (array === undefined || another !== undefined) {
-    return refuseForm(0, `the file is JSON with the fields ${names.map(quoted).join(', ')}, and no list; ${EXPECTED}`)
+    return refuseForm(
+      0,
+      `the file is JSON with the fields ${names.map(quoted).join(', ')}, but without a list; ${EXPECTED}`,
+    )
   }
   let fields: Fields | undefined
   if (array !== undefined) {
@@ -75,7 +79,7 @@ export function readJsonList(bytes: Uint8Array, options: CsvOptions = {}): JsonR
       if (scanner.peek() !== OPEN_BRACE) refuseForm(scanner.position, `not an object; ${EXPECTED}`)
       const start = scanner.position
       const cells = new Map<string, Cell>()
-      const twice = (field: string) => refuseForm(start, `the field ${quoted(field)} stands twice in this object`)
+      const twice = (field: string) => refuseForm(start, `the field ${quoted(field)} is repeated in this object`)
       eachMember(
         scanner,
         () => {},
@@ -83,7 +87,7 @@ export function readJsonList(bytes: Uint8Array, options: CsvOptions = {}): JsonR
       )
       const before = known.size
       for (const field of cells.keys()) known.add(field)
-      // A field of a later object may be the locked amount, or mean the same as one that is read already.
+      // A field of a later object may be the locked amount, or mean the same as a field that is already read.
       if (fields === undefined || known.size > before) {
         const { isRaw } = fields ?? {}
         fields = fieldsOf([...known], (message) => refuseForm(start, message))
@@ -135,7 +139,7 @@ function arraysOf(bytes: Uint8Array): { arrays: number[]; names: string[] } {
   return { arrays, names }
 }
 
-/** Skips the value at the cursor and returns where it stands. */
+/** Skips the value at the cursor and returns its position. */
 function valueAt(scanner: JsonScanner): Cell {
   scanner.peek()
   const start = scanner.position
@@ -150,7 +154,7 @@ function fieldsOf(names: readonly string[], refuse: (message: string) => never):
     return names.filter((name) => known.includes(plainName(name)))
   }
   const all = `the JSON has the fields ${names.map(quoted).join(', ')}`
-  // An account with a mint and an owner is a token account, whose own address nobody can sign for.
+  // An object with a mint and an owner is a token account, and nobody can sign for its address.
   const isRaw = names.includes('owner') && names.includes('mint')
   const wallets = isRaw ? ['owner'] : named(WALLET_NAMES)
   const [amounts, lockeds] = [named(AMOUNT_NAMES), named(LOCKED_NAMES)]
@@ -163,7 +167,7 @@ function fieldsOf(names: readonly string[], refuse: (message: string) => never):
   return { wallet, amount, locked, isRaw, ignored: names.filter((name) => ![wallet, amount, locked].includes(name)) }
 }
 
-/** Adds entries to the rows, and refuses those that are wrong. */
+/** Adds entries to the rows, and refuses invalid ones. */
 class EntryKeeper {
   private readonly scanner: JsonScanner
   private readonly rows: RowBuilder
@@ -177,7 +181,7 @@ class EntryKeeper {
     this.decimals = decimals
   }
 
-  /** Adds one entry, whose wallet stands at the byte offset `at`. */
+  /** Adds one entry, whose wallet is at the byte offset `at`. */
   keep(wallet: string, at: number, cells: { amount: Cell; locked?: Cell | undefined }): void {
     const { rows, faults } = this
     const text = Buffer.from(wallet)

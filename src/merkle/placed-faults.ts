@@ -1,4 +1,6 @@
-/** Collects what is wrong with a list in a file, by byte offset, and says it as `FILE:LINE:COLUMN: what` in file order. */
+/**
+ * Collects the faults of a list in a file by byte offset, and reports them as `FILE:LINE:COLUMN: what` in file order.
+ */
 import { keyToBase58 } from './base58.ts'
 import { locate } from './csv-scanner.ts'
 import { RECORD_BYTES } from './entry-list.ts'
@@ -31,16 +33,16 @@ export class PlacedFaults {
     if (this.faults.length < MAX_ISSUES) this.faults.push({ offset, message: message(), earlier })
   }
 
-  /** What `RowBuilder.settle` reports, for rows whose sources are byte offsets. */
+  /** The reports of `RowBuilder.settle` for rows whose sources are byte offsets. */
   ofDuplicates(rows: RowBuilder): DuplicateFaults {
     const wallet = (record: number) => keyToBase58(rows.bytes, record * RECORD_BYTES)
     return {
       repeated: (source, earlier, record) => {
-        const message = () => `wallet ${wallet(record)} stands twice (remove a row or sum duplicates), first at`
+        const message = () => `wallet ${wallet(record)} is listed twice (remove a row or sum duplicates), first at`
         this.refuse(source, message, earlier)
       },
       miscased: (source, earlier, record) => {
-        const message = () => `wallet ${wallet(record)} differs in upper and lower case alone from the one at`
+        const message = () => `wallet ${wallet(record)} differs only in upper and lower case from the one at`
         this.refuse(source, message, earlier)
       },
       overflowed: (source, earlier, sum) => {

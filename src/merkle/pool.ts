@@ -1,4 +1,7 @@
-/** One worker thread that builds trees off the event loop; it is started at its first use and never keeps the process alive. */
+/**
+ * One worker thread that builds trees off the event loop; it is started at its first use and never keeps the process
+ * alive.
+ */
 import type { Worker } from 'node:worker_threads'
 import type { BuiltTree } from './built-tree.ts'
 import { MerkleInputError } from './errors.ts'
@@ -99,7 +102,7 @@ export class TreePool {
   }
 
   private start(): Worker {
-    // Loaded with the first tree: most commands and many daemons build none.
+    // Loaded with the first tree, because most commands and many daemons build none.
     const threads = process.getBuiltinModule('node:worker_threads')
     const worker: Worker = new threads.Worker(this.workerUrl, { name: 'merkle' })
     this.worker = worker

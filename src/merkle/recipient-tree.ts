@@ -1,4 +1,6 @@
-/** Reads lists and hashes their trees the fastest way this machine has: in the engine, else in TypeScript. */
+/**
+ * Reads lists and hashes their trees in the fastest way that this machine has: in the engine, otherwise in TypeScript.
+ */
 import { type CsvOptions, type CsvRows, readCsv } from './csv.ts'
 import type { CsvSource } from './csv-source.ts'
 import { readCsvInEngine } from './engine/csv-reader.ts'
@@ -7,17 +9,20 @@ import type { EntryList } from './entry-list.ts'
 import type { BuildProgress } from './progress.ts'
 import { buildTree, type MerkleTree, NODE_BYTES } from './tree.ts'
 
-/** Below these sizes TypeScript has ended before the engine is compiled. */
+/** Below these sizes TypeScript finishes before the engine is compiled. */
 const ENGINE_FROM_BYTES = 16 * 1024
 const ENGINE_FROM_LEAVES = 256
 
-/** Reads a CSV (UTF-8). Throws MerkleInputError like `readCsv`, which also reads what the engine does not. */
+/** Reads a CSV (UTF-8). Throws MerkleInputError like `readCsv`, which also reads lists that the engine cannot. */
 export function readRecipientCsv(source: CsvSource, options: CsvOptions = {}): CsvRows {
   const read = source.size < ENGINE_FROM_BYTES ? undefined : readCsvInEngine(source, options)
   return read ?? readCsv(source.all(), options)
 }
 
-/** The hasher of this list; undefined where TypeScript hashes it: short lists, and locked amounts, which the engine has not. */
+/**
+ * The hasher of this list; undefined if TypeScript hashes it: short lists, and lists with locked amounts, which the
+ * engine lacks.
+ */
 function hasherOf(list: EntryList): TreeHasher | undefined {
   return list.count < ENGINE_FROM_LEAVES || list.locked !== undefined ? undefined : treeHasher()
 }

@@ -20,7 +20,7 @@ export interface SettledRows {
 export interface DuplicateFaults {
   /** Reports a wallet at `source` that already occurred at `earlier`. */
   repeated(source: number, earlier: number, record: number): void
-  /** Reports a wallet at `source` that differs from the one at `earlier` in the case of letters alone. */
+  /** Reports a wallet at `source` that differs from the one at `earlier` only in the case of letters. */
   miscased(source: number, earlier: number, record: number): void
   /** Reports that the sum for the wallet of `source`, locked amounts included, exceeds u64. */
   overflowed(source: number, earlier: number, sum: bigint): void
@@ -30,17 +30,17 @@ export interface DuplicateFaults {
 export class RowBuilder {
   readonly bytes: Uint8Array<ArrayBuffer>
   private readonly sources: Uint32Array
-  /** For each record a hash of its wallet's text without the case of letters. */
+  /** A case-insensitive hash of each record's wallet text. */
   private readonly hashes: Int32Array
   /** Random for each list, so that no crafted list of wallets can cause collisions. */
   private readonly keys = new Int32Array(new Uint8Array(randomBytes(12)).buffer)
-  /** Locked amounts of 8 bytes each; made with the first that is not 0. */
+  /** Locked amounts of 8 bytes each; created with the first that is not 0. */
   private locked: Uint8Array<ArrayBuffer> | undefined
   count = 0
 
   /**
-   * `capacity` is the maximum number of rows in the input. Memory of a generous estimate is not free: what the allocator
-   * takes from its arenas is cleared and stays there.
+   * `capacity` is the maximum number of rows in the input. A too generous estimate costs memory: the allocator clears
+   * what it takes from its arenas and keeps it.
    */
   constructor(capacity: number) {
     this.bytes = new Uint8Array(capacity * RECORD_BYTES)
@@ -54,7 +54,7 @@ export class RowBuilder {
   }
 
   /**
-   * Gives a record, whose amount is written, its locked amount (u64 LE); false where the two exceed u64 together.
+   * Sets the locked amount (u64 LE) of a record whose amount is written; false if their sum exceeds u64.
    */
   lock(record: number, locked: Uint8Array): boolean {
     if (locked.every((byte) => byte === 0)) return true
@@ -135,7 +135,10 @@ export class RowBuilder {
     return one === other
   }
 
-  /** Adds the amounts of a record to those of an earlier one; returns what the wallet has in all, adding none past u64. */
+  /**
+   * Adds the amounts of a record to those of an earlier one; returns the wallet's total. If it exceeds u64, nothing is
+   * added.
+   */
   private merge(earlier: number, record: number): bigint {
     const { bytes, locked } = this
     const at = earlier * RECORD_BYTES + 32

@@ -26,7 +26,7 @@ function scaledRows(scaled: Uint8Array, rowBytes: number, places: number): Uint8
   for (let at = rowBytes - 8; at < scaled.length; at += rowBytes) {
     const amount = view.getUint32(at + 4, true) * TWO_32 + view.getUint32(at, true)
     const moved = places < 0 ? amount / factor : amount * factor
-    // Doubles are exact up to here and many times as fast as bigint, which takes the few larger amounts.
+    // Doubles are exact up to here and many times as fast as bigint, which is used for the few larger amounts.
     if (amount <= Number.MAX_SAFE_INTEGER && moved <= Number.MAX_SAFE_INTEGER) {
       if (places < 0 && amount % factor !== 0) return null
       view.setUint32(at, moved >>> 0, true)

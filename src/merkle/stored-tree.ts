@@ -1,4 +1,7 @@
-/** Stored form of a tree: leaves, locked amounts and a sorted wallet index in chunks of 256, and a head that verifies them. */
+/**
+ * Stored form of a tree: leaves, locked amounts and a sorted wallet index in chunks of 256, and a head that verifies
+ * them.
+ */
 import { hash } from 'node:crypto'
 import {
   amountAt,
@@ -27,7 +30,7 @@ export const CHUNK_LEAVES = 256
 const CHUNK_LEVELS = 8
 /** Size of a directory row in the head: first wallet of an index chunk ‖ first 8 bytes of the chunk's SHA-256. */
 const DIRECTORY_BYTES = 40
-/** How a head begins: of a tree without locked amounts, and of one that stores them. */
+/** First bytes of a head: without and with locked amounts. */
 const TREE_MAGIC = 'MTR1'
 const LOCKED_MAGIC = 'MTR2'
 const HEADER_BYTES = 8
@@ -35,7 +38,8 @@ const HEADER_BYTES = 8
 export type BlobKind = 'head' | 'leaves' | 'locked' | 'index'
 
 /**
- * A row in the store; the only `head` has n = 0, the other kinds have n from 0 to ceil(leaves / 256) - 1. A tree without
+ * A row in the store; the only `head` has n = 0, the other kinds have n from 0 to ceil(leaves / 256) - 1. A tree
+ * without
  * locked amounts has no `locked`.
  */
 export interface StoredBlob {
@@ -44,12 +48,12 @@ export interface StoredBlob {
   bytes: Buffer
 }
 
-/** The parts in one buffer each, which holds nothing else, for transfer between threads. */
+/** The parts, each in its own buffer, for transfer between threads. */
 export interface EncodedTree {
   head: Uint8Array
   leaves: Uint8Array
   index: Uint8Array
-  /** Locked amounts of 8 bytes each; absent where all are 0. */
+  /** Locked amounts of 8 bytes each; absent if all are 0. */
   locked?: Uint8Array
 }
 
@@ -57,7 +61,7 @@ export interface EncodedTree {
 export interface TreeHead {
   readonly count: number
   readonly chunks: number
-  /** Whether the leaves have locked amounts, in chunks of their own. */
+  /** Whether the leaves have locked amounts, in separate chunks. */
   readonly hasLocked: boolean
   readonly levels: TreeLevels
   /** Merkle root of 32 bytes. */
@@ -99,7 +103,7 @@ export function encodeTree(tree: MerkleTree): EncodedTree {
     head.set(hash('sha256', chunk, 'buffer').subarray(0, 8), at + NODE_BYTES)
   }
   head.set(hash('sha256', head.subarray(0, at), 'buffer'), at)
-  // A copy, because the list lies in a buffer for as many leaves as the text could have had.
+  // A copy, because the list's buffer has room for as many leaves as the text could have had.
   const leaves = new Uint8Array(list.bytes.subarray(0, list.count * RECORD_BYTES))
   const locked = list.locked && new Uint8Array(list.locked.subarray(0, list.count * LOCKED_BYTES))
   return { head, leaves, index, ...(locked === undefined ? {} : { locked }) }
@@ -120,7 +124,7 @@ export function openHead(bytes: Uint8Array, root?: Uint8Array): TreeHead {
   const head = bufferOf(bytes)
   const magic = head.toString('latin1', 0, 4)
   if (head.length < HEADER_BYTES || (magic !== TREE_MAGIC && magic !== LOCKED_MAGIC))
-    throw new LeafLayoutError('the head is not of a tree')
+    throw new LeafLayoutError('the head is not that of a tree')
   const count = head.readUInt32LE(4)
   const chunks = Math.ceil(count / CHUNK_LEAVES)
   const counts = levelCounts(chunks)
@@ -167,7 +171,7 @@ function findInIndex(head: TreeHead, n: number, bytes: Uint8Array, wallet: Uint8
 }
 
 /**
- * Decodes leaf chunk `n`, with `locked` where the head says so, and rehashes its leaves (about 0.5 ms). Throws
+ * Decodes leaf chunk `n`, with `locked` if the head says so, and rehashes its leaves (about 0.5 ms). Throws
  * LeafLayoutError when they do not lead to the root, so that a wrong proof is never returned.
  */
 export function openChunk(head: TreeHead, n: number, bytes: Uint8Array, locked?: Uint8Array): LeafChunk {
@@ -205,7 +209,8 @@ export type ReadBlob = (kind: BlobKind, n: number) => Promise<Uint8Array | undef
 
 /**
  * Returns amounts and proof of a wallet (32 bytes), or undefined when the tree does not contain it; it reads two blobs,
- * or three with locked amounts. Throws LeafLayoutError when a blob is missing or altered, or when index and leaves disagree.
+ * or three with locked amounts. Throws LeafLayoutError when a blob is missing or altered, or when index and leaves
+ * disagree.
  */
 export async function lookUpProof(
   head: TreeHead,
@@ -220,7 +225,7 @@ export async function lookUpProof(
   if (n >= head.chunks) throw new LeafLayoutError(`the index names leaf ${index} of ${head.count}`)
   const chunk = await readChunk(head, n, read)
   if (Buffer.compare(walletAt(chunk.list, index - n * CHUNK_LEAVES), wallet) !== 0) {
-    throw new LeafLayoutError(`leaf ${index} is another wallet than the index says`)
+    throw new LeafLayoutError(`leaf ${index} is not the wallet that the index names`)
   }
   return proofFromChunk(head, chunk, index)
 }
@@ -231,7 +236,9 @@ export async function readChunk(head: TreeHead, n: number, read: ReadBlob): Prom
   return openChunk(head, n, leaves, head.hasLocked ? await requireBlob(read, 'locked', n) : undefined)
 }
 
-/** Returns the whole list of a stored tree after verifying every chunk; `afterChunk` can let other work have its turn. */
+/**
+ * Returns the whole list of a stored tree after verifying every chunk; `afterChunk` can let other work run.
+ */
 export async function readStoredList(
   head: TreeHead,
   read: ReadBlob,

@@ -1,4 +1,7 @@
-/** Reads the body of POST /v2/merkle-trees: entries become a packed list with exact amounts, the rest plain fields. */
+/**
+ * Reads the body of POST /v2/merkle-trees: entries become a packed list with exact amounts, all other members plain
+ * fields.
+ */
 import type { Refuse } from './amount-cells.ts'
 import { MAX_DECIMALS } from './amounts.ts'
 import { keyToBase58 } from './base58.ts'
@@ -21,7 +24,9 @@ const TREE_REQUEST_FIELDS = [
   'metadata',
 ] as const
 
-/** Limits for the bytes and values besides the entries, as they are parsed here and validated on the event loop. */
+/**
+ * Limits for the bytes and values besides the entries, because they are parsed here and validated on the event loop.
+ */
 const REST_BYTES = 256 * 1024
 const REST_VALUES = 10_000
 
@@ -52,11 +57,11 @@ export function readTreeRequest(body: Uint8Array): TreeRequest {
     scanner.expectEnd()
     throw new MerkleInputError([{ position: '', message: 'the body must be a JSON object' }])
   }
-  /** Throws immediately instead of collecting the issue, so that the rest of an oversized body is not read. */
+  /** Throws immediately instead of collecting the issue, so that the remainder of an oversized body is not read. */
   const requireSmallRest = (start: number) => {
     rest += scanner.position - start
     if (rest <= REST_BYTES && scanner.passed <= REST_VALUES) return
-    const message = `the body holds more than ${REST_BYTES / 1024} KiB or ${REST_VALUES} fields beside its entries: send less`
+    const message = `the body holds more than ${REST_BYTES / 1024} KiB or ${REST_VALUES} fields besides its entries: send less`
     throw new MerkleInputError([{ position: '', message }])
   }
   eachMember(scanner, requireSmallRest, (name) => {
@@ -106,11 +111,11 @@ export function readTreeRequest(body: Uint8Array): TreeRequest {
         repeated(source, earlier, record) {
           const wallet = () => keyToBase58(rows.bytes, record * RECORD_BYTES)
           const hint = 'remove one or send duplicates: "sum"'
-          refuse(`entries.${source}.wallet`, () => `${wallet()} stands twice, first at entries.${earlier}; ${hint}`)
+          refuse(`entries.${source}.wallet`, () => `${wallet()} is listed twice, first at entries.${earlier}; ${hint}`)
         },
         miscased(source, earlier, record) {
           const wallet = () => keyToBase58(rows.bytes, record * RECORD_BYTES)
-          const message = () => `${wallet()} differs in upper and lower case alone from entries.${earlier}`
+          const message = () => `${wallet()} differs only in upper and lower case from entries.${earlier}`
           refuse(`entries.${source}.wallet`, message)
         },
         overflowed(source, earlier, sum) {

@@ -22,7 +22,8 @@ export interface MerkleTree extends TreeLevels {
   readonly root: Uint8Array
 }
 
-// A one-shot hash into a latin1 string is the fastest SHA-256 of short input in Node, as it creates no hash object or
+// A one-shot hash into a latin1 string is the fastest SHA-256 of short input in Node, because it creates no hash
+// object or
 // Buffer. Node's types name latin1 `binary`.
 const leafInput = new Uint8Array(48)
 const innerInput = Buffer.alloc(33)
@@ -138,7 +139,7 @@ export function verifyProof(
   return proof.every((sibling) => sibling.length === NODE_BYTES) && provenRoot(leaf, 0, proof).equals(root)
 }
 
-/** The root to which a proof, of hashes of 32 bytes from leaf to root, leads from a leaf. */
+/** The root to which a proof leads from a leaf; its hashes have 32 bytes each, leaf to root. */
 export function provenRoot(list: EntryList, index: number, proof: readonly Uint8Array[]): Buffer {
   const node = Buffer.alloc(NODE_BYTES)
   hashLeaf(list, index, node, 0)

@@ -1,20 +1,20 @@
-/** Finds the wallets of a list that nobody can sign for, as far as their addresses tell: the chain is not asked. */
+/** Finds the wallets of a list that nobody can sign for, by their addresses, without asking the chain. */
 import { type AddressFault, bareAddressFault } from '../solana/bare-addresses.ts'
 import { keyToBase58 } from './base58.ts'
 import { type EntryList, RECORD_BYTES, walletAt } from './entry-list.ts'
 
 export interface UnusableWallets {
   count: number
-  /** Wallets that were looked at. */
+  /** Number of checked wallets. */
   checked: number
   isSampled: boolean
-  /** The first ones, with their places in the list. */
+  /** The first unusable wallets, with their places in the list. */
   first: { index: number; wallet: string; reason: AddressFault }[]
 }
 
 const MOST_NAMED = 5
 
-/** Looks at `most` wallets all over the list; each takes about 15 µs. */
+/** Checks `most` wallets spread over the list; each takes about 15 µs. */
 export function unusableWallets(list: EntryList, most: number): UnusableWallets {
   const step = Math.ceil(list.count / most)
   const found: UnusableWallets = { count: 0, checked: 0, isSampled: step > 1, first: [] }
@@ -29,7 +29,7 @@ export function unusableWallets(list: EntryList, most: number): UnusableWallets 
   return found
 }
 
-/** Says it in a sentence, if there is something to say. */
+/** Describes unusable wallets in a sentence, if there are any. */
 export function unusableWarnings({ count, checked, isSampled, first }: UnusableWallets): string[] {
   if (count === 0) return []
   const named = first.map(({ index, wallet, reason }) => `entries.${index} ${wallet} (${reason})`).join(', ')

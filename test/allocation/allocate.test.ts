@@ -164,7 +164,7 @@ describe('an allocation', () => {
     const first = base58.encode(wallets(1)[0]!)
     const by = (text: string) => ({ kind: 'formula', formula: parseFormula(text) }) as const
     expect(fails(() => allocated([1n], { kind: 'equal', amount: 1n }, { min: 2n }))).toMatch(/no holder is left/)
-    expect(fails(() => allocated([1n], by('balance / 2')))).toMatch(/everybody would get nothing/)
+    expect(fails(() => allocated([1n], by('balance / 2')))).toMatch(/every holder would get nothing/)
     expect(fails(() => allocated([1n], by('balance - 2')))).toBe(
       `the formula gives ${first} a negative number: use max(0, …)`,
     )
@@ -217,7 +217,7 @@ describe('files beside a list', () => {
       [byteKey(keyBytes('b')), 5],
     ])
     expect(fault(() => parseAddressList(`${a}\nwallet\n`))).toMatch(/^2:1: /)
-    expect(fault(() => parseAddressList('0x12'))).toMatch(/^1:1: "0x12" is no Solana wallet/)
+    expect(fault(() => parseAddressList('0x12'))).toMatch(/^1:1: "0x12" is not a Solana wallet/)
   })
 
   it.each([
@@ -226,8 +226,8 @@ describe('files beside a list', () => {
     ['1,x,3', '1:3: "x" is not an amount'],
     ['1,2,-3', '1:5: "-3" is not an amount'],
     ['5,5,1', '1:3: a tier must end above its start: 5 to 5'],
-    ['0,10,1\n9,20,1', '2:1: the tiers of the lines 1 and 2 overlap'],
-    ['9,20,1\n0,,1', '1:1: the tiers of the lines 2 and 1 overlap'],
+    ['0,10,1\n9,20,1', '2:1: the tiers of lines 1 and 2 overlap'],
+    ['9,20,1\n0,,1', '1:1: the tiers of lines 2 and 1 overlap'],
     ['1.5,2,3', '1:1: 1.5 must be a whole number of raw units'],
     ['1,2,99999999999999999999', '1:5: 99999999999999999999 is more than a token account can hold'],
   ])('tiers %j are refused with the place', (text, message) => {

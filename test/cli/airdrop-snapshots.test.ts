@@ -165,7 +165,7 @@ describe('svc airdrops snapshot', () => {
     expect(await refused(['--total', '0'])).toMatch(/^2 .*--total must be above 0/)
     expect(await refused(['--equal', '-1'])).toMatch(/^2 /)
     expect(await refused(['--formula', bad])).toMatch(
-      /bad.txt:1:10: the end of the line stands where a number or a name is expected/,
+      /bad.txt:1:10: the end of the line is not expected here: a number or a name is/,
     )
     expect(await refused(['--equal', '1', '--exclude', badList])).toMatch(/bad.csv:2:1: /)
     expect(await refused(['--equal', '1', '--exclude', 'missing.txt'])).toMatch(

@@ -73,7 +73,7 @@ describe('svc airdrops refuses', () => {
       ['launch', list, '--mint', MINT, '--counts', '1', '--airdrop-count', '1'],
       'cannot be combined with --airdrop-count',
     ],
-    [['launch', list, '--mint', 'x'], '--mint: "x" is no wallet'],
+    [['launch', list, '--mint', 'x'], '--mint: "x" is not a wallet'],
     [['launch', list, '--mint', MINT, '--signed', '-k', 'id.json'], '--keypair is for what your own keypair signs'],
     [['export', ID, '--out', list], 'two.csv cannot be written'],
   ])('%j', async (args, message) => {

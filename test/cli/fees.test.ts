@@ -40,8 +40,8 @@ describe('a split', () => {
   it.each([
     [[`${A}:5000`, B], `--split: item 2 must be ADDRESS:BPS, not "${B}"`],
     [[`${A}:5000`, `${B}:5000:1`], '--split: item 2 must be ADDRESS:BPS'],
-    [[`${A}:5000`, 'x:5000'], '--split: item 2: "x" is no wallet'],
-    [[`${A}:5000`, `0x12:5000`], '--split: item 2: "0x12" is no Solana wallet'],
+    [[`${A}:5000`, 'x:5000'], '--split: item 2: "x" is not a wallet'],
+    [[`${A}:5000`, `0x12:5000`], '--split: item 2: "0x12" is not a Solana wallet'],
     [[`${A}:0`, `${B}:10000`], '--split: item 1: bps must be a whole number from 1 to 10000, not "0"'],
     [[`${A}:50.5`, `${B}:10000`], '--split: item 1: bps must be a whole number from 1 to 10000, not "50.5"'],
     [[`${A}:-1`, `${B}:10001`], '--split: item 1: bps must be'],
@@ -57,7 +57,7 @@ describe('a split', () => {
   it.each([
     [`${A},5000\n\n${B}`, 's.csv:3:1: it has 1 columns, and must have two: address,bps'],
     [`${A},5000\n${B},5000,x`, 's.csv:2:1: it has 3 columns'],
-    [`${A},5000\n0OIl,5000`, 's.csv:2:1: "0OIl" is no base58 wallet'],
+    [`${A},5000\n0OIl,5000`, 's.csv:2:1: "0OIl" is not a base58 wallet'],
     [`address,bps\n${A},half`, 's.csv:2:46: bps must be a whole number from 1 to 10000, not "half"'],
     [`bps,address\n${A},5000`, 's.csv:1:1: the heading must be address,bps'],
     [`${A},5000\n${A},5000`, `s.csv:2:1: ${A} appears twice: s.csv:1:1`],

@@ -157,7 +157,7 @@ describe('a tree of another tool', () => {
       [['build', file, '--mint', MINT, '--format', 'jito'], '--format needs --out'],
       [['build', file, '--mint', MINT, '--format', 'csv', '--out', 'x'], '--format'],
       [['verify', file, '--tree', file], 'give --tree, or a FILE'],
-      [['import', cli.file('no-tree.json', '{"tree":1}'), '--mint', MINT], 'is no tree: expected'],
+      [['import', cli.file('no-tree.json', '{"tree":1}'), '--mint', MINT], 'is not a tree: expected'],
       [['import', cli.file('cut.json', text.slice(0, 900)), '--mint', MINT], 'malformed JSON at line'],
     ]
     for (const [words, what] of cases) {

@@ -176,7 +176,7 @@ describe('a body that is too deep or too wide', () => {
     )
     const keys = `{${Array.from({ length: 20_000 }, (_, n) => `"${n}":""`).join()}}`
     const tree = await send(service, `{"metadata":${keys}}`, '/v2/merkle-trees')
-    expect(tree.json.error.message).toContain('10000 fields beside its entries')
+    expect(tree.json.error.message).toContain('10000 fields besides its entries')
     const answer = await form(service, [['metadata', '['.repeat(40)]])
     expect(answer.json.error).toMatchObject({ param: 'metadata', details: { limit_depth: 32 } })
   })

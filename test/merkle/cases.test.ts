@@ -26,7 +26,7 @@ describe('svc merkle build', () => {
     ['thousands-unquoted-noheader.csv', [/^1:46: "1,000,000" .*thousands/, /^2:46: "2,500" .*thousands/]],
     ['decimal-comma-unquoted-noheader.csv', [/^1:46: "1,50" .*decimal comma; write 1\.50/, /^2:46: /, /^3:46: /]],
     ['decimal-comma-unquoted-noheader-4.csv', [/^1:46: "1,5000" .*decimal comma/, /^2:46: "12,2500" .*decimal comma/]],
-    ['decimal-comma-first-whole-noheader.csv', [/^2:48: 3 cells .* "1,50" .*decimal comma/]],
+    ['decimal-comma-first-whole-noheader.csv', [/^2:48: 3 cells, .* "1,50" .*decimal comma/]],
     ['share-usd-noheader.csv', [/^1:46: more numbers than wallet and amount .*header/, /^2:46: /]],
     ['four-numbers-noheader.csv', [/^1:46: more numbers than wallet and amount .*header/, /^2:46: /]],
     ['header-locked-thousands.csv', [/^2:46: "1,000" .*thousands/]],
@@ -37,7 +37,7 @@ describe('svc merkle build', () => {
     ['html-saved.csv', [/^1:1: .*HTML/]],
     ['gz.csv.gz', [/^1:1: .*gzip; unpack/]],
     ['xlsx-like.xlsx', [/^1:1: .*Excel workbook.*CSV UTF-8/]],
-    ['dup-case.csv', [/^4:1: wallet 6MEx\w+ stands twice .* 2:1$/, /^5:1: "6mex\w+" has no capital letter/]],
+    ['dup-case.csv', [/^4:1: wallet 6MEx\w+ is listed twice .* 2:1$/, /^5:1: "6mex\w+" has no capital letter/]],
     ['helius-token-accounts.json', [/^\d+:\d+: .*token accounts, whose amounts are raw units: leave --decimals out/]],
     ['gumdrop-list.json', [/^2:3: the JSON has the fields "handle", "amount": name the field of the wallet/]],
   ])('refuses %s, and writes nothing', async (name, faults) => {
@@ -271,13 +271,13 @@ describe('a wallet', () => {
     const text = `wallet,amount\n${A},1\n${B},2\n${other},3\n`
     for (const duplicates of ['reject', 'sum'] as const) {
       expect(() => readCsv(Buffer.from(text), { name: 'list', duplicates })).toThrow(
-        `list:4:1: wallet ${other} differs in upper and lower case alone from the one at 2:1`,
+        `list:4:1: wallet ${other} differs only in upper and lower case from the one at 2:1`,
       )
       expect(readCsvInEngine(bytesSource(Buffer.from(text)), { duplicates })).toBeUndefined()
     }
     const entries = [A, B, other].map((wallet) => ({ wallet, amount: '1' }))
     expect(() => readTreeRequest(Buffer.from(JSON.stringify({ entries })))).toThrow(
-      `entries.2.wallet: ${other} differs in upper and lower case alone from entries.0`,
+      `entries.2.wallet: ${other} differs only in upper and lower case from entries.0`,
     )
     expect(listFromEntries([{ wallet: A, amount: 1n }]).count).toBe(1)
   })

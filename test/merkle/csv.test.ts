@@ -133,15 +133,15 @@ describe('a recipient CSV', () => {
     ["1'000", undefined, /thousands separators/],
     ['1 000', undefined, /thousands separators/],
     ['"1,000.50"', 6, /thousands separators/],
-    ['1.000.000', 6, /is no amount/],
-    ['.5', 6, /is no amount.*12\.5/],
-    ['5.', 6, /is no amount/],
-    ['.', 6, /is no amount/],
-    ['0x10', undefined, /is no amount/],
-    ['NaN', undefined, /is no amount/],
-    ['Infinity', 6, /is no amount/],
-    ['10 SOL', undefined, /is no amount/],
-    ['٣', undefined, /is no amount/],
+    ['1.000.000', 6, /is not an amount/],
+    ['.5', 6, /is not an amount.*12\.5/],
+    ['5.', 6, /is not an amount/],
+    ['.', 6, /is not an amount/],
+    ['0x10', undefined, /is not an amount/],
+    ['NaN', undefined, /is not an amount/],
+    ['Infinity', 6, /is not an amount/],
+    ['10 SOL', undefined, /is not an amount/],
+    ['٣', undefined, /is not an amount/],
     ['', undefined, /the amount is empty/],
     ['18446744073709551616', undefined, /more than a token account holds/],
     ['18446744073709551616', 0, /more than a token account holds/],
@@ -182,8 +182,8 @@ describe('a recipient CSV', () => {
     ['\n# nothing\n', /no rows/],
     ['wallet,amount\n', /no rows/],
     ['wallet,amount\n,\n', /no rows/],
-    [`${A}\n`, /one column only/],
-    [`${A}|5\n`, /one column only.*not by "\|"/],
+    [`${A}\n`, /only one column/],
+    [`${A}|5\n`, /only one column.*not by "\|"/],
     [`wallet,note,total\n${A},x,5\n`, /no amount column.*amount or amount_unlocked/],
     [`amount,note,user\n5,x,${A}\n`, /no wallet column.*wallet, address, pubkey, claimant, recipient/],
     [`wallet,address,amount\n${A},${A},5\n`, /names the wallet twice: wallet and address/],
@@ -193,10 +193,10 @@ describe('a recipient CSV', () => {
     [`"${A},5\n${B},6\n`, /^list\.csv:1:1: the quote opened here is never closed/],
     [`${A},1,000\n`, /^list\.csv:1:\d+: "1,000" reads as a thousands separator/],
     [`${A},\u001b[2J1,000\n`, /^list\.csv:1:\d+: "\\u001b\[2J1,000" reads as a thousands separator/],
-    [`${A},5\n${B},1,000\n`, /^list\.csv:2:\d+: 3 cells where the first row has 2; .*thousands/],
+    [`${A},5\n${B},1,000\n`, /^list\.csv:2:\d+: 3 cells, but the first row has 2; .*thousands/],
     [`wallet,amount\n${A},1,000\n`, /^list\.csv:2:\d+: 3 cells/],
     [`${A},5\n${B}\n`, /^list\.csv:2:\d+: the amount is missing/],
-    [`${A},5\nalice,6\n`, /^list\.csv:2:1: "alice" is no base58 wallet: character 2/],
+    [`${A},5\nalice,6\n`, /^list\.csv:2:1: "alice" is not a base58 wallet: character 2/],
   ])('refuses %j', (text, what) => {
     const lines = linesOf(text)
     expect(lines).toHaveLength(1)
@@ -209,7 +209,7 @@ describe('a recipient CSV', () => {
 
   it('refuses a wallet that stands twice, naming both places', () => {
     expect(linesOf(`wallet,amount\n${A},1\n${B},2\n  ${A},3\n${A},4\n`)).toEqual([
-      expect.stringMatching(new RegExp(`^list\\.csv:4:3: wallet ${A} stands twice .* first at 2:1$`)),
+      expect.stringMatching(new RegExp(`^list\\.csv:4:3: wallet ${A} is listed twice .* first at 2:1$`)),
       expect.stringMatching(/^list\.csv:5:1: .* first at 2:1$/),
     ])
   })

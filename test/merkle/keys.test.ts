@@ -54,7 +54,7 @@ describe('base58', () => {
     const wallet = walletOf(1)
     expect(walletFault('')).toBe('the wallet is empty')
     expect(walletFault(`${wallet.slice(0, 5)}0${wallet.slice(6)}`)).toContain('character 6')
-    expect(walletFault(wallet.slice(0, 20))).toContain('this has 20')
+    expect(walletFault(wallet.slice(0, 20))).toContain('characters, not 20')
     expect(walletFault(wallet.slice(0, -1))).toContain('exactly 32 bytes')
     expect(walletFault('0x52908400098527886E0F7030069857D2E4169EE7')).toContain('without 0x')
   })

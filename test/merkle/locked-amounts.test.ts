@@ -284,7 +284,7 @@ describe('a CSV with locked amounts', () => {
     const head = 'wallet,amount,locked\n'
     const at = A.length + 4
     const cases: [string, RegExp, number?][] = [
-      [`${head}${A},5,x\n`, /locked amount "x" is no amount; write digits only/],
+      [`${head}${A},5,x\n`, /locked amount "x" is not an amount; write digits only/],
       [`${head}${A},5,-7\n`, /locked amount "-7": an amount has no sign/],
       [`${head}${A},5,0.5\n`, /locked amount "0\.5" is not in base units; give the token's decimals/],
       [`${head}${A},5,0.55\n`, /locked amount "0\.55" has 2 fractional digits, the token has 1/, 1],
@@ -350,9 +350,9 @@ describe('a request with locked amounts', () => {
   it('is refused where one is wrong, naming the entry and the field', () => {
     const entry = (amount_locked: unknown) => ({ entries: [{ wallet: A, amount: '5', amount_locked }] })
     const cases: [unknown, RegExp][] = [
-      ['1.5', /"1\.5" is no digit string/],
+      ['1.5', /"1\.5" is not a digit string/],
       [-1, /"-1" is negative/],
-      [1.5, /"1\.5" is no integer; send decimals/],
+      [1.5, /"1\.5" is not an integer; send decimals/],
       [null, /must be a digit string of base units, or a number/],
       ['18446744073709551616', /is more than a token account holds/],
       ['18446744073709551615', /exceeds, with the amount, what a token account holds \(u64, 18446744073709551615/],

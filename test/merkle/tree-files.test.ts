@@ -231,7 +231,7 @@ describe("a tree in the file of Jito's distributor", () => {
         /more than u64 holds/,
       ],
       [text(() => {}).slice(0, -1), /malformed JSON/],
-      ['{"tree":1}', /is no tree: expected the file of `svc merkle build --out`/],
+      ['{"tree":1}', /is not a tree: expected the file of `svc merkle build --out`/],
     ]
     for (const [wrong, what] of cases) expect(refusal(wrong)).toMatch(what)
   })

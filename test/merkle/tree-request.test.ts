@@ -119,8 +119,8 @@ describe('a tree request', () => {
     ['1e-7', 6, /more fractional digits/],
     ['1e-99999999999', 18, /more fractional digits/],
     ['0.30000000000000004', 2, /more fractional digits/],
-    ['1.5', undefined, /no integer; send decimals/],
-    ['1e-1', undefined, /no integer/],
+    ['1.5', undefined, /not an integer; send decimals/],
+    ['1e-1', undefined, /not an integer/],
     ['9007199254740992', undefined, /past 2\^53 - 1; send it as a digit string/],
     ['9007199254740993', undefined, /past 2\^53 - 1/],
     ['1e400', undefined, /past 2\^53 - 1/],
@@ -206,14 +206,14 @@ describe('a tree request', () => {
     const lines = linesOf(JSON.stringify({ entries: [{ wallet: 'nope', amount: '-1' }] }))
     expect(lines).toEqual([
       expect.stringMatching(/^entries\.0\.wallet: "nope" is no/),
-      expect.stringMatching(/^entries\.0\.amount: "-1" is no digit string/),
+      expect.stringMatching(/^entries\.0\.amount: "-1" is not a digit string/),
     ])
   })
 
   it('refuses a wallet that stands twice, naming both places, and sums when told to', () => {
     const entries = [A, B, A].map((wallet, i) => ({ wallet, amount: String(2 ** i) }))
     expect(linesOf(JSON.stringify({ entries }))).toEqual([
-      `entries.2.wallet: ${A} stands twice, first at entries.0; remove one or send duplicates: "sum"`,
+      `entries.2.wallet: ${A} is listed twice, first at entries.0; remove one or send duplicates: "sum"`,
     ])
     expect(entriesOf(JSON.stringify({ entries, duplicates: 'sum' }))).toEqual([
       { wallet: A, amount: 5n },
@@ -263,8 +263,8 @@ describe('a tree request', () => {
       expect.arrayContaining([
         'entries.0.amount: is required',
         'entries.5.wallet: is required',
-        expect.stringMatching(/^entries\.6\.amount: "-1" is no digit string/),
-        expect.stringMatching(/^entries\.6\.wallet: .* stands twice, first at entries\.0/),
+        expect.stringMatching(/^entries\.6\.amount: "-1" is not a digit string/),
+        expect.stringMatching(/^entries\.6\.wallet: .* is listed twice, first at entries\.0/),
       ]),
     )
   })
@@ -418,7 +418,7 @@ describe('malformed JSON', () => {
 })
 
 describe('what stands beside the entries', () => {
-  const rest = 'the body holds more than 256 KiB or 10000 fields beside its entries: send less'
+  const rest = 'the body holds more than 256 KiB or 10000 fields besides its entries: send less'
   const list = `"entries":[{"wallet":"${A}","amount":1}]`
 
   it('is refused past its bytes or its number of fields, before any of it is parsed, on either side of the entries', () => {

@@ -1,4 +1,7 @@
-/** Says what each holder of a snapshot gets, and of those who get nothing why. Pure and exact: nothing is rounded but the end. */
+/**
+ * Computes what each holder of a snapshot gets, or why a holder gets nothing. Pure and exact: only the final amounts
+ * are rounded.
+ */
 import { byteKey } from '../../solana/addresses.ts'
 import { MAX_U64 } from '../../solana/u64.ts'
 import { keyToBase58 } from '../base58.ts'
@@ -11,13 +14,15 @@ import { floorOf, fraction, type Rational, timesRational, wholeNumber } from './
 import { shareByWeight } from './share-by-weight.ts'
 
 export type AllocationRule =
-  /** The total is divided by balance, or by what the formula gives. */
+  /** The total is divided by balance, or by the formula's result. */
   | { kind: 'total'; total: bigint; weights: Formula | null }
   | { kind: 'equal'; amount: bigint }
   | { kind: 'tiers'; tiers: readonly Tier[] }
   | { kind: 'formula'; formula: Formula }
 
-/** In the order of their codes. `kept` gets an amount; `kind`: it is no wallet; `zero`: its amount rounds to nothing. */
+/**
+ * In the order of their codes. `kept` gets an amount; `kind`: not a wallet; `zero`: the amount rounds to 0.
+ */
 export const ALLOCATION_OUTCOMES = ['kept', 'kind', 'excluded', 'below_min', 'no_tier', 'zero'] as const
 export type AllocationOutcome = (typeof ALLOCATION_OUTCOMES)[number]
 
@@ -26,13 +31,13 @@ export interface AllocationInput {
   rule: AllocationRule
   /** Least balance in raw units. */
   min: bigint
-  /** Addresses by `byteKey`. One that is excluded stays out, whatever else says that it is in. */
+  /** Addresses by `byteKey`. Exclusion wins over every other rule. */
   excluded: { has(key: string): boolean }
-  /** Addresses that count though they are no wallets. */
+  /** Addresses that count although they are not wallets. */
   included: { has(key: string): boolean }
   /** Supply in raw units, for formulas. */
   supply: bigint
-  /** Fractional digits of balances and of amounts as formulas see them. */
+  /** Fractional digits of balances and amounts in formulas. */
   units: { balance: number; amount: number }
 }
 
@@ -40,7 +45,7 @@ export interface Allocation {
   /** Raw units by row; 0 for those who get nothing. */
   amounts: BigUint64Array
   outcomes: Uint8Array
-  /** Rows that get something, and the sum of what they get. */
+  /** Number of rows that get something, and the sum of their amounts. */
   kept: number
   total: bigint
 }
@@ -51,7 +56,7 @@ const CODE = Object.fromEntries(ALLOCATION_OUTCOMES.map((name, code) => [name, c
 >
 const MOST_AMOUNT = 'more than a distributor can pay'
 
-/** Throws AllocationFault when nobody is left, or an amount is negative or does not fit into 64 bits. */
+/** Throws AllocationFault if no holder is left, or an amount is negative or does not fit into 64 bits. */
 export function allocate(input: AllocationInput): Allocation {
   const { rows, rule } = input
   const balances = new BigUint64Array(rows.count)
@@ -65,7 +70,7 @@ export function allocate(input: AllocationInput): Allocation {
     holders++
     held += amount
   }
-  if (holders === 0) throw new AllocationFault('no holder is left: look at what was left out, and why')
+  if (holders === 0) throw new AllocationFault('no holder is left: check which holders were left out, and why')
   const amounts = new BigUint64Array(rows.count)
   const kept = indexesOf(outcomes)
   const variablesOf = variablesBy(input, held, holders)
@@ -114,7 +119,7 @@ function variablesBy({ supply, units }: AllocationInput, held: bigint, holders: 
   return (balance: bigint): FormulaVariables => ({ ...fixed, balance: fraction(balance, scale) })
 }
 
-/** Null where no tier has the balance. A formula's result is rounded down to whole raw units. */
+/** Null if no tier covers the balance. A formula's result is rounded down to whole raw units. */
 function amountBy(
   { rows, rule, units }: AllocationInput,
   i: number,
@@ -123,7 +128,7 @@ function amountBy(
 ): bigint | null {
   if (rule.kind === 'equal') return rule.amount
   if (rule.kind === 'tiers') return tierAt(rule.tiers, balance)?.amount ?? null
-  if (rule.kind === 'total') throw new Error('a total is divided among all at once')
+  if (rule.kind === 'total') throw new Error('a total is divided among all holders together')
   const given = positive(rows, i, () => rule.formula(variablesOf(balance)))
   const amount = floorOf(timesRational(given, wholeNumber(10n ** BigInt(units.amount))))
   if (amount > MAX_U64)
@@ -143,7 +148,7 @@ function tierAt(tiers: readonly Tier[], balance: bigint): Tier | undefined {
   return tier !== undefined && (tier.to === null || balance < tier.to) ? tier : undefined
 }
 
-/** Runs a formula for a holder, whom its faults name. */
+/** Runs a formula for a holder; its faults name the holder. */
 function positive(rows: HolderRows, i: number, compute: () => Rational): Rational {
   const wallet = () => keyToBase58(holderAddress(rows, i))
   let value: Rational
@@ -168,7 +173,7 @@ function settled(amounts: BigUint64Array, outcomes: Uint8Array): Allocation {
     kept++
     total += amount
   })
-  if (kept === 0) throw new AllocationFault('everybody would get nothing: the amounts are below one raw unit')
+  if (kept === 0) throw new AllocationFault('every holder would get nothing: the amounts are below one raw unit')
   if (total > MAX_U64) throw new AllocationFault(`the amounts are ${total} raw units in all, ${MOST_AMOUNT}`)
   return { amounts, outcomes, kept, total }
 }

@@ -1,8 +1,8 @@
-/** A mistake in what a list of recipients is made from: a file's text, or what its rule gives for a holder. */
+/** A mistake in the input of a list of recipients: in a file's text, or in the result of a rule for a holder. */
 
 export class AllocationFault extends Error {
   override readonly name = 'AllocationFault'
-  /** Where it is in the file, from 1; absent for what no place in it is to blame for. */
+  /** Its place in the file, from 1; absent if no place in the file causes it. */
   readonly at: { line: number; column: number } | undefined
 
   constructor(message: string, at?: { line: number; column: number }) {

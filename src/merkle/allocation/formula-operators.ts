@@ -14,7 +14,7 @@ import {
   wholeNumber,
 } from './rational.ts'
 
-/** What a formula knows of a holder and of the whole. */
+/** What a formula knows about a holder and about all holders. */
 export const FORMULA_VARIABLES = ['balance', 'supply', 'held', 'holders'] as const
 export type FormulaVariables = Readonly<Record<(typeof FORMULA_VARIABLES)[number], Rational>>
 
@@ -102,7 +102,7 @@ export const FUNCTIONS: Readonly<Record<string, FormulaFunction>> = {
   ceil: ofOne((value) => wholeNumber(-floorOf(negated(value)))),
   round: ofOne((value) => wholeNumber(floorOf(addRational(value, HALF)))),
   sqrt: ofOne(rootOf),
-  // Only the branch that is taken runs, so that a condition can guard a division.
+  // Only the chosen branch runs, so that a condition can guard a division.
   if: {
     least: 3,
     most: 3,

@@ -14,19 +14,19 @@ export type FormulaToken = { at: Place } & (
   | { kind: 'end' }
 )
 
-/** Characters of a file with a formula. */
+/** Most characters of a file with a formula. */
 export const MOST_FORMULA_CHARACTERS = 65_536
-/** Digits of one number, fractional ones included. */
+/** Most digits of one number, fractional ones included. */
 const MOST_DIGITS = 100
 
 const NUMBER = /\d[\d_]*(?:\.\d+)?/y
 const NAME = /[A-Za-z][A-Za-z0-9_]{0,63}/y
 const SIGN = /<=|>=|==|!=|[-+*/(),<>=]/y
 
-/** Throws AllocationFault at the first character that no formula has. Inside parentheses a line may end anywhere. */
+/** Throws AllocationFault at the first invalid character. Inside parentheses a line may end anywhere. */
 export function formulaTokens(text: string): FormulaToken[] {
   if (text.length > MOST_FORMULA_CHARACTERS) {
-    throw new AllocationFault(`a formula has at most ${MOST_FORMULA_CHARACTERS} characters, this has ${text.length}`)
+    throw new AllocationFault(`a formula has at most ${MOST_FORMULA_CHARACTERS} characters, not ${text.length}`)
   }
   const tokens: FormulaToken[] = []
   let depth = 0

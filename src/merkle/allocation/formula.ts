@@ -1,4 +1,4 @@
-/** Formulas that say what a holder gets: a small language of exact numbers, without loops, texts or side effects. */
+/** Formulas for the amounts of holders: a small language of exact numbers, without loops, texts or side effects. */
 import { AllocationFault } from './fault.ts'
 import {
   type CompiledPart,
@@ -12,10 +12,10 @@ import {
 import { type FormulaToken, formulaTokens, type Place } from './formula-tokens.ts'
 import { negated, type Rational } from './rational.ts'
 
-/** Computes an amount. Throws AllocationFault where it divides by zero or grows too large. */
+/** Computes an amount. Throws AllocationFault for a division by zero or a number that grows too large. */
 export type Formula = (variables: FormulaVariables) => Rational
 
-/** Names that a file may define, and parentheses within parentheses. */
+/** Most names that a file may define, and most nested parentheses. */
 const [MOST_NAMES, MOST_DEPTH] = [200, 64]
 const RESULT = 'amount'
 /** Operators by how strongly they bind, the weakest first; `not` stands between `and` and comparisons. */
@@ -29,7 +29,7 @@ const LEVELS: readonly (readonly string[])[] = [
 const COMPARISONS = 2
 
 /**
- * Compiles a file: lines `name = expression`, of which the last names `amount` or is an expression alone. Throws
+ * Compiles a file: lines `name = expression`, of which the last names `amount` or is only an expression. Throws
  * AllocationFault with the place of the first mistake.
  */
 export function parseFormula(text: string): Formula {
@@ -75,12 +75,12 @@ class FormulaParser {
     return steps
   }
 
-  /** The name that a line defines; undefined for an expression alone. */
+  /** The name that a line defines; undefined for a line that is only an expression. */
   #definedName(): { text: string } | undefined {
     const [name, sign] = [this.#peek(), this.#tokens[this.#next + 1]]
     if (name.kind !== 'name' || sign?.kind !== 'sign' || sign.text !== '=') return undefined
     const isTaken = this.#names.has(name.text) || isKnown(name.text)
-    if (isTaken) throw fault(`${name.text} has a meaning already: choose another name`, name.at)
+    if (isTaken) throw fault(`${name.text} already has a meaning: choose another name`, name.at)
     this.#next += 2
     return name
   }
@@ -134,14 +134,14 @@ class FormulaParser {
       this.#require(')')
       return part
     }
-    if (token.kind !== 'name') throw fault(`${shown(token)} stands where a number or a name is expected`, at)
+    if (token.kind !== 'name') throw fault(`${shown(token)} is not expected here: a number or a name is`, at)
     if (this.#takes('sign', '(')) return this.#call(token.text, at)
     const own = this.#names.get(token.text)
     if (own !== undefined) return { type: own.type, at, run: ({ values }) => values[own.index] as FormulaValue }
     const name = FORMULA_VARIABLES.find((each) => each === token.text)
     if (name === undefined) {
       throw fault(
-        `${token.text} is not known: a formula has ${FORMULA_VARIABLES.join(', ')} and the names of lines above`,
+        `${token.text} is unknown: a formula has ${FORMULA_VARIABLES.join(', ')} and the names of lines above`,
         at,
       )
     }
@@ -150,7 +150,7 @@ class FormulaParser {
 
   #call(name: string, at: Place): CompiledPart {
     const own = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined
-    if (own === undefined) throw fault(`${name} is no function: there are ${Object.keys(FUNCTIONS).join(', ')}`, at)
+    if (own === undefined) throw fault(`${name} is not a function: there are ${Object.keys(FUNCTIONS).join(', ')}`, at)
     const given: CompiledPart[] = []
     do given.push(this.#nested(() => this.#expression(0)))
     while (this.#takes('sign', ','))
@@ -194,7 +194,7 @@ class FormulaParser {
 
   #require(text: string): void {
     const token = this.#peek()
-    if (!this.#takes('sign', text)) throw fault(`${shown(token)} stands where "${text}" is expected`, token.at)
+    if (!this.#takes('sign', text)) throw fault(`${shown(token)} is not expected here: "${text}" is`, token.at)
   }
 }
 
@@ -210,7 +210,7 @@ function typed(part: CompiledPart, type: CompiledPart['type']): CompiledPart {
   )
 }
 
-/** Gives what fails while a formula runs the place of the operator. */
+/** Adds the operator's place to faults while a formula runs. */
 function guarded(at: Place, run: CompiledPart['run']): CompiledPart['run'] {
   return (scope) => {
     try {

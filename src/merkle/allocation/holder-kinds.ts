@@ -1,4 +1,4 @@
-/** What a holder of tokens or assets is, and which of them a list of recipients leaves out by rule. */
+/** Kinds of holders of tokens or assets, and which kinds a list of recipients leaves out by rule. */
 
 /**
  * In the order of their codes in stored rows. `wallet`: an account that a key signs for. `pda`: an address that only a
@@ -16,5 +16,5 @@ export const HOLDER_KINDS = [
 ] as const
 export type HolderKind = (typeof HOLDER_KINDS)[number]
 
-/** Code of the one kind that is paid without being named. */
+/** Code of the only kind that is paid by default. */
 export const WALLET_CODE = HOLDER_KINDS.indexOf('wallet')

@@ -1,13 +1,13 @@
-/** Packed rows of holders, sorted by address: what a snapshot stores, hashes and hands out in pieces. */
+/** Packed rows of holders, sorted by address, which a snapshot stores, hashes and serves in pieces. */
 import { HOLDER_KINDS, type HolderKind } from './holder-kinds.ts'
 
 /** Address 32, amount u64 LE, kind u8, flags u8, place of the owning program in a list u16 LE. */
 export const HOLDER_ROW_BYTES = 44
-/** Rows of one stored piece. */
+/** Number of rows in a stored piece. */
 export const ROWS_PER_PIECE = 8_192
-/** Place of a program that the list has no room for; the last one of a u16. */
+/** Place of a program that the list has no room for: the highest u16. */
 export const UNLISTED_PROGRAM = 0xffff
-/** Place that says that no program owns an account at the address. */
+/** Place if no program owns an account at the address. */
 export const NO_PROGRAM = 0xfffe
 
 const [AMOUNT_AT, KIND_AT, FLAGS_AT, PROGRAM_AT] = [32, 40, 41, 42]
@@ -28,9 +28,9 @@ export interface HolderRow {
   program: number
 }
 
-/** Throws RangeError for bytes that are no whole rows. */
+/** Throws RangeError for bytes that are not whole rows. */
 export function holderRows(bytes: Uint8Array): HolderRows {
-  if (bytes.length % HOLDER_ROW_BYTES !== 0) throw new RangeError(`${bytes.length} bytes are no rows of holders`)
+  if (bytes.length % HOLDER_ROW_BYTES !== 0) throw new RangeError(`${bytes.length} bytes are not rows of holders`)
   return { count: bytes.length / HOLDER_ROW_BYTES, bytes }
 }
 
@@ -63,7 +63,7 @@ export function holderAt({ bytes }: HolderRows, index: number): HolderRow {
   }
 }
 
-/** Whether each address comes after the one before it, so that none stands twice. */
+/** Whether the addresses are strictly ascending, so that none is repeated. */
 export function areSorted(rows: HolderRows): boolean {
   for (let i = 1; i < rows.count; i++) {
     if (Buffer.compare(holderAddress(rows, i - 1), holderAddress(rows, i)) >= 0) return false

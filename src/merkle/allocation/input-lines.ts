@@ -1,19 +1,19 @@
-/** Reads the small files beside a list of recipients: addresses one a line, and tiers of balances. */
+/** Reads the small files beside a list of recipients: addresses, one per line, and tiers of balances. */
 import { byteKey } from '../../solana/addresses.ts'
 import { MAX_U64 } from '../../solana/u64.ts'
 import { walletFault, walletKey } from '../base58.ts'
 import { errorValueFault } from '../file-faults.ts'
 import { AllocationFault } from './fault.ts'
 
-/** Bytes of a file of addresses, room for a million. */
+/** Most bytes of a file of addresses, enough for a million. */
 export const MOST_LIST_BYTES = 64 * 1024 * 1024
 const MOST_TIERS = 1_000
 
-/** A range of balances in raw units, and what a holder in it gets. */
+/** A range of balances in raw units, and the amount of a holder in it. */
 export interface Tier {
   /** The least balance of the tier. */
   from: bigint
-  /** The balance from which on it ends; null for none. */
+  /** The balance at which it ends; null for no end. */
   to: bigint | null
   amount: bigint
   /** Line of the file. */
@@ -22,7 +22,7 @@ export interface Tier {
 
 /**
  * Reads decimal text with at most `decimals` fractional digits as raw units. Throws AllocationFault for anything else,
- * and above 64 bits.
+ * and for more than 64 bits.
  */
 export function parseUnits(text: string, decimals: number): bigint {
   const [, whole, fraction = ''] = /^(\d{1,40})(?:\.(\d{1,40}))?$/.exec(text) ?? []
@@ -39,7 +39,7 @@ export function parseUnits(text: string, decimals: number): bigint {
   return units
 }
 
-/** Lines with content: without comments, blank ones and the mark at the start of the file. */
+/** Lines with content: without comments, blank lines and the byte order mark. */
 function* contentLines(text: string): Generator<{ line: number; content: string }> {
   for (const [index, written] of text
     .replace(/^\ufeff/, '')
@@ -55,8 +55,8 @@ function* contentLines(text: string): Generator<{ line: number; content: string 
 }
 
 /**
- * Reads addresses, the first column of each line, under a heading or none. Returns them by `byteKey`, each with its
- * line; an address may stand there twice.
+ * Reads addresses from the first column of each line, with or without a heading. Returns them by `byteKey`, each with
+ * its line; an address may be repeated.
  */
 export function parseAddressList(text: string): Map<string, number> {
   const addresses = new Map<string, number>()
@@ -75,7 +75,8 @@ export function parseAddressList(text: string): Map<string, number> {
 }
 
 /**
- * Reads lines `from,to,amount`; `from` is inclusive, `to` is not, and an empty one has no end. Throws AllocationFault
+ * Reads lines `from,to,amount`; `from` is inclusive, `to` is not, and an empty `to` means no end. Throws
+ * AllocationFault
  * for ranges that overlap, naming both lines.
  */
 export function parseTiers(text: string, units: { balance: number; amount: number }): Tier[] {
@@ -96,7 +97,7 @@ export function parseTiers(text: string, units: { balance: number; amount: numbe
   for (const [i, tier] of tiers.entries()) {
     const next = tiers[i + 1]
     if (next !== undefined && (tier.to === null || tier.to > next.from)) {
-      throw new AllocationFault(`the tiers of the lines ${tier.line} and ${next.line} overlap`, {
+      throw new AllocationFault(`the tiers of lines ${tier.line} and ${next.line} overlap`, {
         line: next.line,
         column: 1,
       })
@@ -129,7 +130,7 @@ function tierOf(cells: readonly string[], line: number, units: { balance: number
   return tier
 }
 
-/** Text of a stranger's file inside a message: short, and without what a terminal would interpret. */
+/** Text of a foreign file inside a message: short, and without characters that a terminal would interpret. */
 function shownText(text: string): string {
   const short = text.length > 40 ? `${text.slice(0, 40)}…` : text
   return JSON.stringify(short).replace(/[\u007f-\u{10ffff}]/gu, '?')

@@ -8,10 +8,10 @@ export interface Rational {
   readonly d: bigint
 }
 
-/** Numbers may grow to this many bits, far above any amount, so that no formula can use up the memory. */
+/** Most bits of a number: far above any amount, and low enough that no formula can use up the memory. */
 const MOST_BITS = 4_096
 const MOST = 1n << BigInt(MOST_BITS)
-/** Fractional digits that a square root is computed to. */
+/** Fractional digits of a computed square root. */
 const ROOT_SCALE = 10n ** 18n
 
 export const wholeNumber = (n: bigint): Rational => ({ n, d: 1n })
@@ -40,7 +40,7 @@ export const negated = ({ n, d }: Rational): Rational => ({ n: -n, d })
 export const timesRational = (a: Rational, b: Rational): Rational => fraction(a.n * b.n, a.d * b.d)
 export const dividedBy = (a: Rational, b: Rational): Rational => fraction(a.n * b.d, a.d * b.n)
 
-/** Negative, zero or positive, as `a` is below, at or above `b`. */
+/** Negative, zero or positive if `a` is below, equal to or above `b`. */
 export function compareRational(a: Rational, b: Rational): number {
   const difference = a.n * b.d - b.n * a.d
   return difference < 0n ? -1 : difference > 0n ? 1 : 0

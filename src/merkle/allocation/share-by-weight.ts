@@ -1,13 +1,16 @@
-/** Divides a sum by weights with the method of the largest remainder, so that the shares are whole and their sum is exact. */
+/**
+ * Divides a sum by weights with the method of the largest remainder, so that the shares are whole and their sum is
+ * exact.
+ */
 import { AllocationFault } from './fault.ts'
 import type { Rational } from './rational.ts'
 
-/** Bits of the common denominator of all weights. */
+/** Most bits of the common denominator of all weights. */
 const MOST_DENOMINATOR = 1n << 4096n
 
 /**
- * Each share is its part rounded down; the units that are left go, one each, to the largest remainders, and among equal
- * ones to the first. Throws AllocationFault when all weights are 0.
+ * Each share is its part rounded down. The units that are left go, one each, to the largest remainders; among equal
+ * remainders the first wins. Throws AllocationFault when all weights are 0.
  */
 export function shareByWeight(total: bigint, weights: readonly Rational[]): bigint[] {
   const whole = overOneDenominator(weights)
@@ -28,7 +31,7 @@ export function shareByWeight(total: bigint, weights: readonly Rational[]): bigi
     const [a, b] = [remainders[one] as bigint, remainders[other] as bigint]
     return a === b ? one - other : a > b ? -1 : 1
   })
-  // The floors lack less than one unit each, so that fewer units are left than there are remainders above 0.
+  // Each floor lacks less than one unit, so fewer units are left than there are remainders above 0.
   for (const i of order.slice(0, Number(left))) shares[i] = (shares[i] as bigint) + 1n
   return shares
 }

@@ -1,4 +1,4 @@
-/** Reads a CSV in the engine, piece by piece, so that its text is never in memory as a whole. */
+/** Reads a CSV in the engine, piece by piece, so that the whole text is never in memory. */
 import { randomFillSync } from 'node:crypto'
 import type { CsvOptions, CsvRows } from '../csv.ts'
 import { type CsvColumns, readColumns } from '../csv-columns.ts'
@@ -9,14 +9,14 @@ import { fileKindFault } from '../file-faults.ts'
 import { PROGRESS_ROWS } from '../progress.ts'
 import { aligned, type Engine, newEngine, reserve } from './module.ts'
 
-/** Bytes of text that are read at once; a longer row is left to TypeScript. */
+/** Bytes of text that are read at once; longer rows are left to TypeScript. */
 const PIECE_BYTES = 64 * 1024
-/** Bytes behind the text that the engine may read, though it uses none of them. */
+/** Bytes after the text that the engine may read but does not use. */
 const MARGIN_BYTES = 64
 const COMMA = 44
 /** Most cells of the first row that the engine has room for. */
 const MAX_ENGINE_CELLS = 64
-/** Records of which duplicates are found in one call. */
+/** Number of records that are checked for duplicates in one call. */
 const CALL_RECORDS = 4096
 /** Random bytes by which repeated wallets are found. */
 const HASH_KEYS_BYTES = 96
@@ -26,8 +26,8 @@ const HASH_BYTES = 8
 const MAX_MEMORY_BYTES = 2 ** 31
 
 /**
- * Reads a CSV as `readCsv` does; undefined for one with any fault, or that the engine cannot read. It reports no fault
- * itself, so that `readCsv` alone words them. The list is in the memory of the instance, which lives as long as it.
+ * Reads a CSV as `readCsv` does; undefined if it has any fault, or the engine cannot read it. Only `readCsv` words
+ * faults. The list is in the instance's memory, which lives as long as the list.
  */
 export function readCsvInEngine(source: CsvSource, options: CsvOptions): CsvRows | undefined {
   const engine = newEngine()
@@ -37,13 +37,13 @@ export function readCsvInEngine(source: CsvSource, options: CsvOptions): CsvRows
 class EngineReader {
   private readonly engine: Engine
   private readonly source: CsvSource
-  /** Where the text of one piece is in the engine's memory. */
+  /** Address of a piece's text in the engine's memory. */
   private readonly text: number
   private readonly records: number
   private readonly hashes: number
   /** Upper limit of the rows: the shortest has 32 characters, a comma and a line end. */
   private readonly capacity: number
-  /** The bytes of the piece in memory, and how many of the source are read. */
+  /** Number of bytes of the piece in memory, and of the source that were read. */
   private held = 0
   private passed = 0
 
@@ -79,7 +79,7 @@ class EngineReader {
     return { list, columns, separator: ',', comments, merged: count - distinct, zeroAmounts: engine.zeroAmounts.value }
   }
 
-  /** Adds text behind what is held; false at the end of the source. */
+  /** Adds text after the present text; false at the end of the source. */
   private fill(): boolean {
     const room = new Uint8Array(this.engine.memory.buffer, this.text + this.held, PIECE_BYTES - this.held)
     const read = this.source.read(room, this.passed)
@@ -88,11 +88,13 @@ class EngineReader {
     return read > 0
   }
 
-  /** The columns and the offset of the first row of amounts; undefined unless the first record is whole and right. */
+  /**
+   * The columns and the offset of the first row of amounts; undefined unless the first record is complete and valid.
+   */
   private readFirst(): { columns: CsvColumns; start: number; comments: number } | undefined {
     const piece = new Uint8Array(this.engine.memory.buffer, this.text, this.held)
     if (fileKindFault(piece) !== undefined) return undefined
-    // A record that the end of the piece cuts would be taken for a shorter one, so the piece ends with a line.
+    // A record cut by the end of the piece would look shorter than it is, so the piece ends with a line.
     const whole = this.passed >= this.source.size ? piece.length : piece.lastIndexOf(10) + 1
     const scanner = new CsvScanner(piece.subarray(0, whole), { findSeparator: true })
     if (!scanner.next() || scanner.fault || scanner.separator !== COMMA) return undefined
@@ -106,7 +108,7 @@ class EngineReader {
     }
   }
 
-  /** Reads every row into records; false at the first that the engine does not take. */
+  /** Reads every row into records; false at the first row that the engine does not accept. */
   private readAll(start: number, { onProgress }: CsvOptions): boolean {
     const { engine, text, records, capacity } = this
     let from = text + start
@@ -128,14 +130,14 @@ class EngineReader {
     }
   }
 
-  /** Moves the text from `position`, a row that is not whole yet, to the start. */
+  /** Moves the text from `position`, an incomplete row, to the start. */
   private keepRest(position: number): void {
     const end = this.text + this.held
     new Uint8Array(this.engine.memory.buffer).copyWithin(this.text, position, end)
     this.held = end - position
   }
 
-  /** Removes or sums repeated wallets; false where `readCsv` would report one. */
+  /** Removes or sums repeated wallets; false if `readCsv` would report one. */
   private keepDistinct(count: number, sum: boolean): boolean {
     const { engine, records, hashes } = this
     let slots = 16

@@ -1,4 +1,4 @@
-/** Finds, compiles and instantiates the engine: the WebAssembly module that `npm run build` makes of assembly/. */
+/** Finds, compiles and instantiates the engine: the WebAssembly module that `npm run build` compiles from assembly/. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -7,7 +7,7 @@ interface EngineCounter {
   readonly value: number
 }
 
-/** A number of 64 bits, which JavaScript sees with a sign. */
+/** A 64-bit number, which JavaScript sees as signed. */
 interface EngineSum {
   readonly value: bigint
 }
@@ -42,7 +42,7 @@ export interface Engine {
   hashPairs(below: number, above: number, from: number, to: number, count: number): void
 }
 
-/** The part of the WebAssembly API that is used; it is undefined where Node runs with --jitless or --no-expose-wasm. */
+/** The part of the WebAssembly API that is used; it is undefined if Node runs with --jitless or --no-expose-wasm. */
 interface WebAssemblyApi {
   Module: new (bytes: Uint8Array) => object
   Instance: new (module: object) => { exports: unknown }
@@ -50,10 +50,12 @@ interface WebAssemblyApi {
 
 const PAGE_BYTES = 65_536
 
-/** Undefined before the first use, null where the engine cannot run. */
+/** Undefined before the first use, null if the engine cannot run. */
 let compiled: object | null | undefined
 
-/** Returns a new instance with memory of its own; undefined where there is no WebAssembly, no SIMD or no built module. */
+/**
+ * Returns a new instance with its own memory; undefined without WebAssembly, SIMD or a built module.
+ */
 export function newEngine(): Engine | undefined {
   const { WebAssembly: api } = globalThis as { WebAssembly?: WebAssemblyApi }
   if (api === undefined || compiled === null) return undefined
@@ -68,7 +70,9 @@ export function newEngine(): Engine | undefined {
   }
 }
 
-/** Makes the memory at least so many bytes long; every earlier view of it is empty then. False where there is no room. */
+/**
+ * Grows the memory to at least so many bytes, which empties every earlier view of it. False if there is no room.
+ */
 export function reserve({ memory }: Engine, bytes: number): boolean {
   const missing = bytes - memory.buffer.byteLength
   if (missing <= 0) return true

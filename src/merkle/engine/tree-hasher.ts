@@ -4,17 +4,17 @@ import { type BuildProgress, PROGRESS_ROWS } from '../progress.ts'
 import { hashLevels, levelCounts, NODE_BYTES, type TreeLevels } from '../tree.ts'
 import { aligned, type Engine, newEngine, reserve } from './module.ts'
 
-/** Leaves of a piece, and the number of levels above them within it. */
+/** Number of leaves of a piece, and of the levels above them within it. */
 const PIECE_LEAVES = 4096
 const PIECE_LEVELS = 12
 
-/** Receives the nodes of one level of a piece; `first` is the number of the first of them in its level. */
+/** Receives the nodes of one level of a piece; `first` is the index of the first node in its level. */
 type KeepNodes = (nodes: Uint8Array, level: number, first: number) => void
 
-/** Null where the engine cannot run, or finds no memory. */
+/** Null if the engine cannot run or gets no memory. */
 let shared: TreeHasher | null | undefined
 
-/** The hasher of this thread; undefined where the engine cannot run. */
+/** The hasher of this thread; undefined if the engine cannot run. */
 export function treeHasher(): TreeHasher | undefined {
   if (shared === undefined) {
     const engine = newEngine()
@@ -23,11 +23,11 @@ export function treeHasher(): TreeHasher | undefined {
   return shared ?? undefined
 }
 
-/** Where the records and the nodes of a piece stand, and where its memory ends. */
+/** Addresses of a piece's records and nodes, and of the end of its memory. */
 function memoryOf(engine: Engine): { records: number; nodes: number; end: number } {
   const records = aligned(engine.heapBase())
   const nodes = aligned(records + PIECE_LEAVES * RECORD_BYTES)
-  // A level of one node that still rises has a place on each level above it.
+  // A single node that moves up through several levels has a place on each of them.
   return { records, nodes, end: nodes + NODE_BYTES * (2 * PIECE_LEAVES + PIECE_LEVELS) }
 }
 
@@ -45,7 +45,7 @@ export class TreeHasher {
     this.memory = new Uint8Array(engine.memory.buffer)
   }
 
-  /** Returns the root of a list with at least one leaf, and keeps no other node. */
+  /** Returns the root of a list with at least one leaf, without storing other nodes. */
   root(list: EntryList, onProgress?: BuildProgress): Uint8Array {
     const depth = Math.min(PIECE_LEVELS, levelCounts(list.count).length - 1)
     const counts = levelCounts(Math.ceil(list.count / 2 ** depth))

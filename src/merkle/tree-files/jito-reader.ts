@@ -18,7 +18,7 @@ export const CATEGORY_FIELDS = [
   'total_unlocked_validator',
   'total_locked_validator',
 ] as const
-/** Amounts of a node in the first files. */
+/** Amounts of a node in early files. */
 export const PLAIN_FIELDS = ['amount_unlocked', 'amount_locked'] as const
 
 const NAMES = { root: 'merkle_root', count: 'max_num_nodes', total: 'max_total_claim', nodes: 'tree_nodes' }
@@ -119,7 +119,7 @@ class JitoReader {
     this.proofs.push(proof)
   }
 
-  /** Iterates over the object at the cursor, whose fields may stand in any order, but once. */
+  /** Iterates over the object at the cursor, whose fields may be in any order, each once. */
   private eachField(at: string, field: (name: string) => void): void {
     const { scanner } = this
     const seen = new Set<string>()
@@ -132,7 +132,7 @@ class JitoReader {
     })
   }
 
-  /** Skips a proof at the cursor, which is an array of hashes. */
+  /** Skips the proof at the cursor, an array of hashes. */
   private proof(at: string): Uint8Array[] {
     const { scanner } = this
     const siblings: Uint8Array[] = []
@@ -181,7 +181,7 @@ class JitoReader {
     return out
   }
 
-  /** A file that ends here is not JSON; otherwise this is another value than a hash. */
+  /** A file that ends here is not JSON; otherwise the value is not a hash. */
   private noHash(at: string, position: number): never {
     const { scanner } = this
     scanner.position = position

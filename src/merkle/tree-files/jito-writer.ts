@@ -8,8 +8,8 @@ import type { JitoDetail } from './tree-file.ts'
 const NODES_A_CHUNK = 100
 
 /**
- * Yields the text of the file. Without a detail all amounts stand under `staker`, which a claim does not tell from the
- * others. Throws RangeError where the sum of the amounts exceeds u64, as a distributor has one such number.
+ * Yields the text of the file. Without a detail all amounts are written as `staker`; a claim does not distinguish the
+ * fields. Throws RangeError if the sum of the amounts exceeds u64, because a distributor stores it as one u64.
  */
 export function* jitoTreeChunks(tree: MerkleTree, detail?: JitoDetail): Generator<string> {
   const { list, root } = tree
@@ -50,7 +50,7 @@ function categoriesOf(
   return detail?.amounts.slice(index * size, (index + 1) * size) ?? [...amounts, 0n, 0n, 0n, 0n]
 }
 
-/** An array of numbers, one a line, whose first line is indented by `indent` spaces already. */
+/** An array of numbers, one per line, whose first line is already indented by `indent` spaces. */
 function byteArray(bytes: Uint8Array, indent: number): string {
   const margin = ' '.repeat(indent)
   let text = '['

@@ -1,16 +1,16 @@
-/** Finds an order of leaves in which they have the tree that their proofs are from. */
+/** Finds an order of leaves that gives the tree of their proofs. */
 import { type EntryList, LOCKED_BYTES, listFromBytes, RECORD_BYTES } from '../entry-list.ts'
 import { hashLeaf, hashPair, NODE_BYTES } from '../tree.ts'
 
-/** Leaves that are together under one node of a level. */
+/** Leaves under one node of a level. */
 interface Subtree {
   readonly leaves: readonly number[]
   readonly node: Buffer
 }
 
 /**
- * Returns the numbers of the leaves in such an order, that of the list wherever the tree allows it; undefined where the
- * proofs are not those of one tree. The two children of a node are hashed sorted, so several orders have one root.
+ * Returns the indexes of the leaves in such an order, that of the list where the tree allows it; undefined if the
+ * proofs are not from one tree. The two children of a node are hashed sorted, so several orders have one root.
  */
 export function leafOrder(list: EntryList, proofs: readonly (readonly Uint8Array[])[]): readonly number[] | undefined {
   let level = Array.from({ length: list.count }, (_, i): Subtree => {
@@ -26,7 +26,7 @@ export function leafOrder(list: EntryList, proofs: readonly (readonly Uint8Array
   return level[0]?.leaves
 }
 
-/** Joins each subtree with the sibling that its proof names; the one that lacks leaves stands last. */
+/** Joins each subtree with the sibling that its proof names; an incomplete subtree comes last. */
 function levelAbove(
   level: readonly Subtree[],
   depth: number,

@@ -1,22 +1,24 @@
-/** Reads the claims of a tree file whose amounts are digit strings: wallet, both amounts and, where it has one, a proof. */
+/**
+ * Reads the claims of a tree file whose amounts are digit strings: wallet, both amounts and a proof, if there is one.
+ */
 import { MAX_U64 } from '../../solana/u64.ts'
 import { type EntryList, type ListEntry, listFromEntries } from '../entry-list.ts'
 import { MerkleInputError, refuseInput } from '../errors.ts'
 import { NODE_BYTES } from '../tree.ts'
 import { MAX_SIBLINGS } from './tree-file.ts'
 
-/** How the claims of one format are named and their hashes written. */
+/** Field names and hash notation of the claims of one format. */
 export interface ClaimForm {
-  /** The array of claims; empty for a file that is that array. */
+  /** Field of the array of claims; empty if the file itself is the array. */
   readonly claims: string
   readonly wallet: string
   readonly amount: string
   readonly locked: string
-  /** Whether a claim without a locked amount has one of 0. */
+  /** Whether a missing locked amount counts as 0. */
   readonly isLockedOptional: boolean
   /** A hash of 32 bytes; undefined for anything else. */
   hash(value: unknown): Uint8Array | undefined
-  /** What `hash` takes, for a message. */
+  /** What `hash` accepts, for a message. */
   readonly hashes: string
 }
 

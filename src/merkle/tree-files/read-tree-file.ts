@@ -1,4 +1,4 @@
-/** Tells by its fields which tool a tree file is from, and reads it. */
+/** Recognizes by its fields which tool a tree file is from, and reads it. */
 import { refuseInput } from '../errors.ts'
 import { JsonScanner } from '../json-scanner.ts'
 import { hashFromHex } from '../tree.ts'
@@ -7,19 +7,21 @@ import { readClaims } from './listed-claims.ts'
 import { readStreamflowClaimants } from './streamflow.ts'
 import type { TreeFile, TreeFormat } from './tree-file.ts'
 
-/** What is read, for a message about another file. */
+/** The files that can be read, for a message about any other file. */
 export const TREE_FILES =
-  'the file of `svc merkle build --out`, the merkle_tree.json of the Jito distributor, or claimants as Streamflow answers them'
+  'the file of `svc merkle build --out`, the merkle_tree.json of the Jito distributor, or claimants from the API of Streamflow'
 
 /** Reads a tree file (UTF-8 JSON). Throws MerkleInputError that names the field or node. */
 export function readTreeFile(bytes: Uint8Array): TreeFile {
-  const format = formatOf(bytes) ?? refuseInput('', `is no tree: expected ${TREE_FILES}`)
+  const format = formatOf(bytes) ?? refuseInput('', `is not a tree: expected ${TREE_FILES}`)
   if (format === 'jito') return readJitoTree(bytes)
   const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'))
   return format === 'svc' ? readSvcTree(value as Record<string, unknown>) : readStreamflowClaimants(value)
 }
 
-/** Whether the JSON is a tree, instead of a list of wallets and amounts. Throws like `readTreeFile` for what is not JSON. */
+/**
+ * Whether the JSON is a tree, instead of a list of wallets and amounts. Throws like `readTreeFile` if it is not JSON.
+ */
 export function isTreeJson(bytes: Uint8Array): boolean {
   const format = formatOf(bytes)
   if (format !== 'streamflow') return format !== undefined
@@ -36,7 +38,7 @@ const FORMAT_OF_FIELD: Readonly<Record<string, TreeFormat>> = {
   items: 'streamflow',
 }
 
-/** Tells the format by the first field that only one has; a long file is not read for that. */
+/** Recognizes the format by the first field that only one format has, without reading a long file. */
 function formatOf(bytes: Uint8Array): TreeFormat | undefined {
   const scanner = new JsonScanner(bytes)
   if (scanner.peek() === 91) {

@@ -1,4 +1,6 @@
-/** What Streamflow has of a tree: the CSV that its service makes one of, and what that answers about claimants. */
+/**
+ * Streamflow's files of a tree: the CSV from which its service builds one, and the service's answer about claimants.
+ */
 import { type EntryList, entryAt } from '../entry-list.ts'
 import { hashFromHex, provenRoot, toHex } from '../tree.ts'
 import { leafOrder, orderedList } from './leaf-order.ts'
@@ -7,7 +9,10 @@ import type { TreeFile } from './tree-file.ts'
 
 const ROWS_A_CHUNK = 1000
 
-/** Yields the CSV of a list, its amounts in raw units. The category, which the tree has not, is that of all examples. */
+/**
+ * Yields the CSV of a list with amounts in raw units. The tree has no category, so all rows have that of Streamflow's
+ * examples.
+ */
 export function* streamflowCsvChunks(list: EntryList): Generator<string> {
   yield 'pubkey,amount_unlocked,amount_locked,category\n'
   for (let from = 0; from < list.count; from += ROWS_A_CHUNK) {
@@ -21,8 +26,8 @@ export function* streamflowCsvChunks(list: EntryList): Generator<string> {
 }
 
 /**
- * Reads claimants as the service answers them: an array, or a page with `items`. Where all have a proof, the leaves are
- * put into an order that has their tree. Throws MerkleInputError that names the claimant.
+ * Reads claimants from the service's answer: an array, or a page with `items`. If all have a proof, the leaves are put
+ * into an order that gives their tree. Throws MerkleInputError that names the claimant.
  */
 export function readStreamflowClaimants(value: unknown): TreeFile {
   const claims = Array.isArray(value) ? '' : 'items'
@@ -46,7 +51,7 @@ export function readStreamflowClaimants(value: unknown): TreeFile {
   return { ...file, list: orderedList(list, order), proofOf: (index) => proofs[order[index] ?? -1] }
 }
 
-/** The root to which most of the proofs lead: an answer names none. */
+/** The root to which most of the proofs lead, because an answer names none. */
 function commonRoot(list: EntryList, proofs: readonly (readonly Uint8Array[])[]): Uint8Array | undefined {
   const roots = new Map<string, number>()
   for (const [i, proof] of proofs.entries()) {

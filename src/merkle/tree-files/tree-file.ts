@@ -1,4 +1,4 @@
-/** A tree in the file of a tool, and whether its leaves, proofs and root belong together. */
+/** A tree in the file of a tool, and the check that its leaves, proofs and root belong together. */
 import { type EntryList, entryAt, totalAmount } from '../entry-list.ts'
 import { MAX_ISSUES, type MerkleIssue } from '../errors.ts'
 import { recipientTree } from '../recipient-tree.ts'
@@ -9,27 +9,27 @@ export const MAX_SIBLINGS = 32
 
 export type TreeFormat = 'svc' | 'jito' | 'streamflow'
 
-/** What a file in Jito's form says beyond the list, so that it can be written again as it was. */
+/** Content of a file in Jito's form beyond the list, so that the file can be written again unchanged. */
 export interface JitoDetail {
-  /** Six amounts of each node as its file of today has them, or the two amounts of the first files. */
+  /** The six amounts of each node in present files, or the two amounts of early files. */
   layout: 'categories' | 'plain'
   /** The six amounts of each node, in the order of the fields; only with `categories`. */
   amounts: readonly bigint[]
 }
 
-/** What a file says; nothing of it is checked but its form. */
+/** The content of a file; only its form is checked. */
 export interface TreeFile {
   readonly format: TreeFormat
   /** The leaves in the order of the file, with distinct wallets. */
   readonly list: EntryList
-  /** Merkle root of 32 bytes; undefined where the file names none. */
+  /** Merkle root of 32 bytes; undefined if the file names none. */
   readonly root: Uint8Array | undefined
-  /** Number of leaves and sum of both amounts, where the file names them. */
+  /** Number of leaves and sum of both amounts, if the file names them. */
   readonly count?: bigint
   readonly total?: bigint
   /** Names of its root, count, total, and of its array of nodes. */
   readonly names: { root: string; count: string; total: string; nodes: string }
-  /** The siblings of a node as the file has them, leaf to root; undefined where it has none. */
+  /** The siblings of a node in the file, leaf to root; undefined if it has none. */
   proofOf(index: number): Uint8Array[] | undefined
   readonly jito?: JitoDetail
 }
@@ -37,12 +37,12 @@ export interface TreeFile {
 export interface CheckedTreeFile {
   /** The tree of the leaves in the order of the file. */
   readonly tree: MerkleTree
-  /** What does not belong together, by field or node; the first hundred. */
+  /** The first hundred mismatches, by field or node. */
   readonly faults: readonly MerkleIssue[]
   readonly faultCount: number
 }
 
-/** Hashes the leaves of a file, and compares root, proofs, count and total with what it says. */
+/** Hashes the leaves of a file, and compares its root, proofs, count and total with the result. */
 export function checkTreeFile(file: TreeFile): CheckedTreeFile {
   const { list, names } = file
   const tree = recipientTree(list)
@@ -69,7 +69,7 @@ export function checkTreeFile(file: TreeFile): CheckedTreeFile {
       : proof && provenRoot(list, i, proof).equals(root)
     if (isRight === false) wrong.push(i)
   }
-  // Where no proof at all leads to the root, the root alone is wrong.
+  // If no proof leads to the root, only the root is wrong.
   const nodes = isRoot || wrong.length < list.count ? wrong : []
   for (const i of nodes) refuse(`${names.nodes}.${i}`, () => nodeFault(list, i, root))
   return { tree, faults, faultCount }

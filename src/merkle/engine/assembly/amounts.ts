@@ -7,7 +7,8 @@ export let amount: u64 = 0
 
 /**
  * Reads `digits`, or with `decimals` of 0 and more `digits[.digits]`, from `at` to before `end` and scales it by
- * 10^decimals; -1 for raw units. False for any other text, a fraction that is too long but for zeros, or more than u64 holds.
+ * 10^decimals; -1 for raw units. False for any other text, a fraction that is too long even without trailing zeros, or
+ * more than u64 holds.
  */
 export function readAmount(at: usize, end: usize, decimals: i32): bool {
   let value: u64 = 0

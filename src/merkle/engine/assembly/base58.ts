@@ -1,14 +1,14 @@
 /** Base58 of 32-byte keys; it accepts exactly what `decodeKey` in TypeScript accepts. */
 
 const ONE: u8 = 49
-/** 58^5: five digits are read as one number, so that a key has nine of them. */
+/** 58^5: five digits are read as one number, so a key has nine of them. */
 const GROUP: u64 = 656356768
 
 /** Value of each character, -1 for one that is not of the alphabet. */
 const DIGITS: usize = memory.data(256, 16)
-/** Row k holds the u32 limb k (most significant first) of (58^5)^(8 - i) for i from 0 to 7; it is 0 where i > k. */
+/** Row k holds the u32 limb k (most significant first) of (58^5)^(8 - i) for i from 0 to 7; it is 0 if i > k. */
 const WEIGHTS: usize = memory.data(256, 16)
-/** The text to the right, behind digits that count nothing: 45 characters and room for what 16-byte stores write. */
+/** The text aligned to the right, after digits of value 0: 45 characters, and room for 16-byte stores. */
 const TEXT: usize = memory.data(80, 16)
 
 /** Fills the tables; once for each instance. */
@@ -58,7 +58,7 @@ function group(place: usize): u64 {
   return <u64>((((a * 58 + b) * 58 + c) * 58 + d) * 58 + e)
 }
 
-/** Stores the limb and returns what is carried into the next one. */
+/** Stores the limb and returns the carry into the next one. */
 function keep(out: usize, limb: usize, value: u64): u64 {
   store<u32>(out + 4 * limb, bswap<u32>(<u32>value))
   return value >> 32
@@ -124,8 +124,10 @@ function capitals(at: usize): v128 {
 }
 
 /**
- * Hash of the text that was decoded last without the case of letters, by 12 keys of u64 at `keys`: multiply-shift with a
- * key for each u32. Its high half is the same for two texts with a probability of about 2^-32, however they were crafted.
+ * Hash of the text that was decoded last without the case of letters, by 12 keys of u64 at `keys`: multiply-shift with
+ * a
+ * key for each u32. Its high half is the same for two texts with a probability of about 2^-32, however they were
+ * crafted.
  */
 export function caselessHash(keys: usize): u64 {
   let sum = load<u64>(keys, 88)

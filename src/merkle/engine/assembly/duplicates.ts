@@ -1,4 +1,4 @@
-/** Finds wallets that stand twice; keeps the first record of each, with the sum of the amounts where that is asked for. */
+/** Finds repeated wallets; keeps the first record of each, with the sum of the amounts if requested. */
 import { HASH_BYTES, RECORD_BYTES } from './records'
 
 /** Number of distinct records so far, at the start of the records. */
@@ -30,9 +30,9 @@ function isSameWallet(a: usize, b: usize): bool {
 }
 
 /**
- * Keeps the records from number `from` to before `to`, after those that are kept already; `hashes` has the caseless hash
- * of each. False at a wallet that stands twice, with `sum` only where the amounts add up to more than u64 holds, and at
- * one that may differ from another in the case of letters alone.
+ * Keeps the records from number `from` to before `to`, after those that are already kept; `hashes` has the caseless
+ * hash of each. False at a repeated wallet (with `sum` only if the amounts exceed u64), and at a wallet that may
+ * differ from another only in the case of letters.
  */
 export function keepDistinct(records: usize, hashes: usize, from: u32, to: u32, sum: bool): bool {
   for (let i = from; i < to; i++) {

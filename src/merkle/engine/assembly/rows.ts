@@ -1,4 +1,6 @@
-/** Reads the rows of a CSV that are right in every respect; at any other row it stops, and TypeScript reads the file. */
+/**
+ * Reads the rows of a CSV that are right in every respect; at any other row it stops, and TypeScript reads the file.
+ */
 
 import { amount, readAmount } from './amounts'
 import { caselessHash, decodeKey, isLowerCased } from './base58'
@@ -35,13 +37,13 @@ let walletCell: u32 = 0
 let amountCell: u32 = 0
 let lockedCell: u32 = 0
 let width: u32 = 0
-/** A bit for each cell in which a digit is left to TypeScript. */
+/** A bit for each cell: if it has a digit, the row is left to TypeScript. */
 let guarded: u64 = 0
 /** Cell that must have a text; MAX_CELLS for none. */
 let categoryCell: u32 = 0
 let decimals: i32 = -1
 
-/** Where the hashes of the records begin, and 12 u64 for them, which the host sets at random before each list. */
+/** Where the hashes of the records begin, and their 12 keys of u64, which the host sets at random before each list. */
 let hashes: usize = 0
 const keys: usize = memory.data(96, 16)
 
@@ -77,15 +79,16 @@ export function configure(
   comments = 0
 }
 
-/** Sets where the hash of each record's wallet is written; returns where the host puts 96 random bytes. */
+/** Sets where the hash of each record's wallet is written; returns the address for the host's 96 random bytes. */
 export function hashKeys(at: usize): usize {
   hashes = at
   return keys
 }
 
 /**
- * Reads the rows from `start` to before `end` into records, of which there may be `capacity`. Unless this is the `last`
- * of the file, a row that the end cuts is left, and `position` is its start. At least 64 bytes behind `end` are readable.
+ * Reads the rows from `start` to before `end` into records, of which there may be `capacity`. Unless this is the
+ * `last` piece of the file, a row that the end cuts is left, and `position` is its start. At least 64 bytes after
+ * `end` are readable.
  */
 export function readRows(start: usize, end: usize, last: bool, records: usize, capacity: u32): i32 {
   position = start
@@ -148,14 +151,14 @@ function readRow(from: usize, end: usize, last: bool, records: usize, capacity: 
   return keepRow(records, capacity)
 }
 
-/** Whether the text that begins with # may be the error value of a spreadsheet; TypeScript looks closer. */
+/** Whether the text that begins with # may be the error value of a spreadsheet; TypeScript decides. */
 function mayBeError(start: usize, end: usize): bool {
   while (end > start && isBlank(load<u8>(end - 1))) end--
   if (end - start < 2 || isBlank(load<u8>(start + 1))) return false
   return end - start <= 32 || load<u8>(start + 1) === HASH_SIGN
 }
 
-/** The row from `start` is not whole in these bytes; it is read again with those that follow. */
+/** The row from `start` is incomplete in these bytes; it is read again with the bytes that follow. */
 function cut(start: usize): i32 {
   position = start
   return INCOMPLETE
@@ -198,7 +201,7 @@ function wrong(): usize {
   return 0
 }
 
-/** The quote that closes a cell, or `end`; one that is written twice closes nothing. */
+/** The quote that closes a cell, or `end`; a doubled quote does not close it. */
 function closingQuote(from: usize, end: usize): usize {
   let p = from
   while (p < end) {
@@ -209,7 +212,7 @@ function closingQuote(from: usize, end: usize): usize {
   return end
 }
 
-/** Adds a cell without the blanks and line ends around it; false where the row has too many, or it begins with #. */
+/** Adds a cell without the blanks and line ends around it; false if the row has too many, or it begins with #. */
 function addCell(start: usize, end: usize): bool {
   if (cells >= width) return false
   while (start < end && (isBlank(load<u8>(start)) || isLineEnd(load<u8>(start)))) start++
@@ -269,7 +272,7 @@ function hasGuardedDigit(): bool {
   return false
 }
 
-/** Whether the text starts as a number that was cut at its thousands separator, as `050`; TypeScript looks closer. */
+/** Whether the text starts like a number that was cut at its thousands separator, such as `050`; TypeScript decides. */
 function mayBeCut(start: usize): bool {
   return load<u8>(start) === ZERO && isDigit(load<u8>(start + 1)) && isDigit(load<u8>(start + 2))
 }

@@ -1,6 +1,9 @@
 /** SHA-256 of four messages at a time, one in each 32-bit lane of a 128-bit word. Source: FIPS 180-4. */
 
-/** Words of the block that is hashed next, four lanes each: the first sixteen are the message, the others made of them. */
+/**
+ * Words of the block that is hashed next, four lanes each: the first sixteen are the message, the others are computed
+ * from them.
+ */
 export const BLOCK: usize = memory.data(1024, 16)
 /** The sum of word and round constant of each of the 64 rounds, four lanes each. */
 const GIVEN: usize = memory.data(1024, 16)
@@ -41,7 +44,9 @@ export function start(): void {
   for (let i: usize = 0; i < 8; i++) v128.store(STATE + 16 * i, v128.load32_splat(INITIAL + 4 * i))
 }
 
-/** Makes the word 256 bytes behind `words`, of those 16, 15, 7 and 2 words before it; returns it with its constant. */
+/**
+ * Computes the word 256 bytes after `words` from those 16, 15, 7 and 2 words before it; returns it with its constant.
+ */
 function extended(words: usize, constant: usize): v128 {
   const x = v128.load(words + 16)
   const y = v128.load(words + 224)
@@ -80,7 +85,7 @@ function word(words: usize, constant: usize): v128 {
   return sum(v128.load(words), v128.load32_splat(constant))
 }
 
-/** The 64 rounds over the given sums. Instead of moving the eight words along, each round names them one further. */
+/** The 64 rounds over the given sums. Instead of moving the eight words, each round renames them by one. */
 function rounds(): void {
   let a = v128.load(STATE, 0)
   let b = v128.load(STATE, 16)
@@ -128,7 +133,7 @@ function rounds(): void {
   v128.store(STATE, sum(v128.load(STATE, 112), h), 112)
 }
 
-/** Hashes the block into the state: each word is made just before its round. */
+/** Hashes the block into the state: each word is computed just before its round. */
 export function compress(): void {
   let a = v128.load(STATE, 0)
   let b = v128.load(STATE, 16)
@@ -216,7 +221,10 @@ export function prepareClosing(): void {
   }
 }
 
-/** Hashes the second block of 65-byte messages, of which only the last byte is not padding: that of `last` in each lane. */
+/**
+ * Hashes the second block of 65-byte messages, of which only the last byte is not padding: that of `last` in each
+ * lane.
+ */
 export function compressClosing(last: v128): void {
   const p0 = CLOSING + ((<usize>v128.extract_lane<u8>(last, 0)) << 8)
   const p1 = CLOSING + ((<usize>v128.extract_lane<u8>(last, 4)) << 8)

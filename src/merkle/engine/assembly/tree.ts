@@ -3,12 +3,12 @@ import { RECORD_BYTES } from './records'
 import { BLOCK, compress, compressClosing, STATE, start, transpose } from './sha256'
 
 const NODE_BYTES: usize = 32
-/** Where lanes write that hash nothing, because fewer than four messages are left. */
+/** Where unused lanes write if fewer than four messages are left. */
 const DISCARDED: usize = memory.data(32, 16)
 /** The left and the right children of four nodes, as words of four lanes. */
 const CHILDREN: usize = memory.data(256, 16)
 
-/** Turns the byte order of each 32-bit word. */
+/** Reverses the byte order of each 32-bit word. */
 function swapped(x: v128): v128 {
   return v128.shuffle<u8>(x, x, 3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12)
 }
@@ -60,7 +60,8 @@ function hashFourLeaves(records: usize, nodes: usize, i: u32, to: u32): void {
   const p3 = i + 3 < to ? p0 + 3 * RECORD_BYTES : p0
   gather(BLOCK, p0, p1, p2, p3)
   gather(BLOCK + 64, p0 + 16, p1 + 16, p2 + 16, p3 + 16)
-  // The last eight bytes are words 8 and 9; words 6 and 7 come with them once more, so that no byte behind is read.
+  // The last eight bytes are words 8 and 9; words 6 and 7 are loaded again with them, so that no byte after the record
+  // is read.
   gather(BLOCK + 96, p0 + 24, p1 + 24, p2 + 24, p3 + 24)
   setWord(10, splat(0))
   setWord(11, splat(0))
@@ -89,7 +90,7 @@ export function hashLeaves(records: usize, nodes: usize, from: u32, to: u32): vo
   for (let i = from; i < to; i += 4) hashFourLeaves(records, nodes, i, to)
 }
 
-/** Which lanes have a left child that comes after the right one in byte order. */
+/** Mask of the lanes whose left child comes after the right one in byte order. */
 function turnedLanes(): v128 {
   const left = v128.load(CHILDREN)
   const right = v128.load(CHILDREN, 128)
