@@ -1,4 +1,4 @@
-/** Draws what the page has checked for itself, and lets a visitor have the whole list checked. */
+/** Shows what the page has checked, and lets a visitor have the whole list checked. */
 import { button, byId, fill, make } from './elements.ts'
 import type { PageSession } from './page-session.ts'
 import type { PageAirdrop } from './site-files.ts'
@@ -7,7 +7,7 @@ import type { CheckReport } from './verify.ts'
 let report: CheckReport | null = null
 let worker: Worker | null = null
 
-/** Trusted Types want to know which URLs become code: this one. */
+/** Trusted Types require a policy for URLs that become code; this is the only one. */
 function workerUrl(): string {
   const { trustedTypes } = globalThis as {
     trustedTypes?: { createPolicy(name: string, rules: object): { createScriptURL(url: string): string } }

@@ -1,4 +1,4 @@
-/** The instructions of a claim: compute budget, the token account, the first claim, and what has vested since. */
+/** The instructions of a claim: compute budget, the token account, the first claim, and the vested amount. */
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
@@ -30,7 +30,7 @@ const readable = (address: string): AccountUse => ({ address, signs: false, writ
 const writable = (address: string): AccountUse => ({ address, signs: false, writable: true })
 const signing = (address: string): AccountUse => ({ address, signs: true, writable: true })
 
-/** Anchor names an instruction by the first eight bytes of a hash. */
+/** Anchor identifies an instruction by the first eight bytes of a hash. */
 const nameOf = async (instruction: string) => (await digestOf(utf8(`global:${instruction}`))).subarray(0, 8)
 
 /** Sets the compute units of the transaction and their price in millionths of a lamport. */
@@ -41,7 +41,7 @@ export const budgetInstructions = (units: number, price: bigint): PageInstructio
     : []),
 ]
 
-/** Opens the wallet's token account, and does nothing where it is open. */
+/** Opens the wallet's token account, and does nothing if it is open. */
 export const openingInstruction = ({ wallet, tokenAccount, mint }: ClaimAccounts): PageInstruction => ({
   program: ASSOCIATED_TOKEN_PROGRAM,
   accounts: [
@@ -76,7 +76,7 @@ export async function firstClaimInstruction(
   }
 }
 
-/** Pays what has vested of the locked amount and was not paid yet. */
+/** Pays the vested part of the locked amount that was not paid yet. */
 export const vestedClaimInstruction = async (accounts: ClaimAccounts): Promise<PageInstruction> => ({
   program: PROGRAMS.distributor.id,
   accounts: claimUses(accounts),

@@ -1,4 +1,4 @@
-/** Puts claims into as few transactions as hold them, and says what these cost. */
+/** Puts claims into as few transactions as possible, and computes their costs. */
 import { MAX_TRANSACTION_BYTES } from '../../solana/constants.ts'
 import { SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import {
@@ -20,7 +20,7 @@ export interface PlannedTransaction {
   pays: readonly { state: RowState; amount: bigint }[]
   /** Lamports that become rent of accounts. */
   rent: bigint
-  /** Accounts that it changes, of which the priority fee depends. */
+  /** Accounts that it changes, which determine the priority fee. */
   writable: readonly string[]
 }
 
@@ -29,7 +29,7 @@ const [OPENING_UNITS, FIRST_UNITS, VESTED_UNITS, OVERHEAD_UNITS] = [45_000, 90_0
 const [RECORD_BYTES, TOKEN_ACCOUNT_BYTES] = [64, 165]
 /** Lamports of a signature. */
 export const SIGNATURE_FEE = 5_000n
-/** Most lamports that the page pays for priority, whatever others pay. */
+/** Most lamports that the page pays for priority. */
 export const MOST_PRIORITY_FEE = 100_000n
 /** Any 32 bytes, for measuring. */
 const ANY_BLOCKHASH = SYSTEM_PROGRAM
@@ -64,7 +64,9 @@ const sizeOf = (wallet: string, instructions: readonly PageInstruction[]) =>
     compileMessage(wallet, [...budgetInstructions(OVERHEAD_UNITS, ANY_PRICE), ...instructions], ANY_BLOCKHASH),
   ).length
 
-/** Plans all that the wallet can claim now. Throws PageFault for a claim that is too large for any transaction. */
+/**
+ * Plans everything that the wallet can claim now. Throws PageFault for a claim that is too large for any transaction.
+ */
 export async function planClaims(wallet: WalletState): Promise<PlannedTransaction[]> {
   const steps = (await Promise.all(wallet.rows.map((state) => stepsOf(state, wallet)))).flat()
   const opened = new Set<string>()
@@ -104,7 +106,10 @@ export async function planClaims(wallet: WalletState): Promise<PlannedTransactio
   return planned
 }
 
-/** Lamports that the wallet lacks for a transaction at the highest fee, or 0n; what stays must be nothing or rent. */
+/**
+ * Lamports that the wallet lacks for a transaction at the highest fee, or 0n. The remaining balance must be 0 or at
+ * least the rent minimum.
+ */
 export function lamportsMissing({ lamports, rentOf }: WalletState, { rent }: PlannedTransaction): bigint {
   const cost = rent + SIGNATURE_FEE + MOST_PRIORITY_FEE
   if (lamports === rent + SIGNATURE_FEE) return 0n
@@ -112,7 +117,9 @@ export function lamportsMissing({ lamports, rentOf }: WalletState, { rent }: Pla
   return lamports >= needed ? 0n : needed - lamports
 }
 
-/** Price of a compute unit in millionths of a lamport: what three of four recent transactions paid, within the limit. */
+/**
+ * Price of a compute unit in millionths of a lamport: the 75th percentile of recent prices, within the limit.
+ */
 export async function unitPrice(node: SolanaNode, { writable, units }: PlannedTransaction): Promise<bigint> {
   try {
     const fees = await node.call('getRecentPrioritizationFees', [writable.slice(0, 128)])
@@ -129,7 +136,7 @@ export async function unitPrice(node: SolanaNode, { writable, units }: PlannedTr
   }
 }
 
-/** The whole transaction, not signed. */
+/** The whole unsigned transaction. */
 export const transactionOf = (
   wallet: string,
   { instructions, units }: PlannedTransaction,

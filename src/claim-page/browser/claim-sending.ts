@@ -11,14 +11,14 @@ import { type ConnectedWallet, messageOf, signatureOf } from './wallet-standard.
 export interface SendingContext {
   node: SolanaNode
   genesisHash: string
-  /** Tells the visitor what is going on. */
+  /** Shows the visitor the progress. */
   say(key: TextKey, values?: Readonly<Record<string, string>>): void
 }
 
 const ROUND_MS = 1_000
-/** Rounds between two sendings of the same bytes, and between two looks at the block height. */
+/** Rounds between two sendings of the same bytes, and between two reads of the block height. */
 const [RESEND_ROUNDS, HEIGHT_ROUNDS] = [3, 2]
-/** JSON-RPC code for a signature that is not one of the bytes. */
+/** JSON-RPC code for an invalid signature. */
 const BAD_SIGNATURE = -32003
 
 async function latestBlockhash(node: SolanaNode): Promise<{ blockhash: string; lastValidBlockHeight: number }> {
@@ -30,14 +30,14 @@ async function latestBlockhash(node: SolanaNode): Promise<{ blockhash: string; l
   return { blockhash, lastValidBlockHeight: lastValidBlockHeight as number }
 }
 
-/** Runs the transaction on the node before anybody signs. Throws PageFault where it would fail. */
+/** Simulates the transaction on the node before the visitor signs. Throws PageFault if it would fail. */
 async function rehearse(node: SolanaNode, transaction: Uint8Array): Promise<void> {
   let result: unknown
   try {
     const options = { encoding: 'base64', sigVerify: false, replaceRecentBlockhash: true, commitment: 'confirmed' }
     result = await node.call('simulateTransaction', [base64Of(transaction), options])
   } catch (error) {
-    // Some nodes do not rehearse; the claim is then judged by the chain alone.
+    // Some nodes do not simulate; then only the chain judges the claim.
     if (error instanceof RpcRefusal) return
     throw error
   }
@@ -76,7 +76,7 @@ export async function sendClaim(
     await kept(signatureOf(signed), base64Of(signed), isChanged ? null : lastValidBlockHeight),
   )
 
-  /** A wallet may have taken a newer blockhash, so that only the newest one bounds how long it can land. */
+  /** A wallet may have used a newer blockhash, so only the newest one limits how long the transaction can land. */
   async function kept(signature: string, bytes: string | null, height: number | null): Promise<PendingClaim> {
     const pending = { wallet: wallet.address, signature, transaction: bytes, lastValidBlockHeight }
     keepPendingClaim(pending, genesisHash)
@@ -88,7 +88,7 @@ export async function sendClaim(
   }
 }
 
-/** Resolves with the signature once confirmed. A claim that can still land stays remembered, whatever is thrown. */
+/** Resolves with the signature once confirmed. A claim that can still land remains stored, whatever is thrown. */
 export async function followClaim({ node, genesisHash, say }: SendingContext, pending: PendingClaim): Promise<string> {
   const { signature, transaction, wallet, lastValidBlockHeight } = pending
   say('sending')
@@ -102,7 +102,7 @@ export async function followClaim({ node, genesisHash, say }: SendingContext, pe
       say('confirming')
       if (round % HEIGHT_ROUNDS === 1) {
         const height = await node.call('getBlockHeight', [{ commitment: 'finalized' }])
-        // Below this height every block is final, so that nothing can bring the transaction any more.
+        // All blocks up to this height are final, so the transaction can no longer land.
         if (typeof height === 'number' && height > lastValidBlockHeight) {
           if (!(await isConfirmed(node, signature, true))) throw new PageFault('expired')
           forgetPendingClaim(wallet, genesisHash)
@@ -120,7 +120,10 @@ export async function followClaim({ node, genesisHash, say }: SendingContext, pe
   }
 }
 
-/** Sends the bytes; what a node says against it is proven by the chain alone, but for a signature that is none. */
+/**
+ * Sends the bytes. A node's refusal is ignored unless it is about an invalid signature: only the chain shows the
+ * outcome.
+ */
 async function submit(node: SolanaNode, transaction: string): Promise<void> {
   try {
     await node.call('sendTransaction', [transaction, { encoding: 'base64', skipPreflight: true, maxRetries: 0 }])

@@ -1,4 +1,4 @@
-/** Reads from the chain what a wallet's claims stand at: distributor, record of the claim, vault, token account, SOL. */
+/** Reads the state of a wallet's claims from the chain: distributor, record of the claim, vault, token account, SOL. */
 import { CLOCK_SYSVAR, RENT_SYSVAR, TOKEN_PROGRAM } from '../../solana/program-ids.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { rentRateIn } from '../../solana/rent.ts'
@@ -10,16 +10,16 @@ import { associatedAccountOf, base58Of, claimRecordOf } from './program-addresse
 import type { SolanaNode } from './solana-node.ts'
 import type { FoundRow } from './wallet-lookup.ts'
 
-/** What one row of the list gives its wallet at this time. Amounts are raw units, times Unix seconds. */
+/** What a wallet can claim of one row of the list now. Amounts are raw units, times Unix seconds. */
 export interface RowState {
   row: FoundRow
   accounts: ClaimAccounts
-  /** Why nothing can be claimed, or null where it can. */
+  /** Why nothing can be claimed, or null if something can. */
   fault: TextKey | null
   hasClaimed: boolean
   paid: bigint
   claimable: bigint
-  /** Part of what is claimable that the first claim pays, and part that has vested. */
+  /** Claimable part that the first claim pays, and part that has vested. */
   takesFirst: boolean
   takesVested: boolean
   startsAt: bigint
@@ -83,7 +83,10 @@ export async function accountsOfClaim({ airdrop }: FoundRow, wallet: string): Pr
   return { distributor, claimRecord, vault, tokenAccount, wallet, mint }
 }
 
-/** Reads all that the rows need in one request. Throws PageFault for a node that does not answer, or strangely. */
+/**
+ * Reads everything that the rows need in one request. Throws PageFault if the node does not answer, or answers invalid
+ * data.
+ */
 export async function readWalletState(
   node: SolanaNode,
   rows: readonly FoundRow[],
@@ -165,7 +168,7 @@ function stateOf(
   return { ...claim, fault, claimable: fault === null ? claimable : 0n }
 }
 
-/** A token account that is another's or frozen would make the claim fail, or pay somebody else. */
+/** With a token account that is frozen or has another owner, the claim would fail or pay somebody else. */
 function tokenAccountFault(tokens: ChainRecord | null | undefined, { wallet, mint }: ClaimAccounts): TextKey | null {
   if (!tokens || (tokens.data.length === 0 && tokens.owner !== TOKEN_PROGRAM)) return null
   const isUsable =

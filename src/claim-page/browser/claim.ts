@@ -1,4 +1,4 @@
-/** The claim page: reads the files of its site, and draws what its session says. */
+/** The claim page: reads the files of its site, and shows the state of its session. */
 import { drawChecks } from './checks-section.ts'
 import { byId, fill, make } from './elements.ts'
 import { drawFooter } from './footer-section.ts'
@@ -29,7 +29,7 @@ function draw(session: PageSession): void {
   drawFooter(session, (code) => void changeLanguage(session, code))
 }
 
-/** Says a thing once: screen readers read what changes. */
+/** Announces each text once, because screen readers read every change. */
 function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text
 }

@@ -1,4 +1,4 @@
-/** Encodes transactions in the browser: a message that is legacy or of version 0, with room for its signatures. */
+/** Encodes transactions in the browser: a legacy or version 0 message, with room for its signatures. */
 import { compactLength } from '../../solana/compact-lengths.ts'
 import { joinBytes } from './bytes.ts'
 import { requireKey } from './program-addresses.ts'
@@ -17,7 +17,7 @@ export interface PageInstruction {
 
 export type MessageVersion = 0 | 'legacy'
 
-/** Accounts in the order of a message: the payer, other signers, then the rest, the writable ones first each time. */
+/** Accounts in the order of a message: the payer, other signers, then all others; writable ones first in each group. */
 function accountsOf(payer: string, instructions: readonly PageInstruction[]): AccountUse[] {
   const uses = new Map<string, AccountUse>([[payer, { address: payer, signs: true, writable: true }]])
   const add = ({ address, signs, writable }: AccountUse) => {
@@ -64,6 +64,6 @@ export function compileMessage(
   ])
 }
 
-/** A transaction of a message with one signer, who has not signed yet. */
+/** A transaction with one signer, who has not signed yet. */
 export const unsignedTransactionOf = (message: Uint8Array): Uint8Array =>
   joinBytes([Uint8Array.of(1), new Uint8Array(64), message])

@@ -1,4 +1,4 @@
-/** Makes elements of the page; all that is shown is set as text, so that no file and no chain can bring markup. */
+/** Creates elements of the page. Everything is set as text, so that neither files nor the chain can inject markup. */
 
 type Child = Node | string | null
 
@@ -23,14 +23,14 @@ export function make<T extends keyof HTMLElementTagNameMap>(
   return element
 }
 
-/** The element of the page with this id. Throws an Error where the page has none. */
+/** The element of the page with this id. Throws an Error if the page has none. */
 export function byId(id: string): HTMLElement {
   const element = document.getElementById(id)
   if (element === null) throw new Error(`the page has no #${id}`)
   return element
 }
 
-/** Shows the children, or hides the element where there are none. */
+/** Shows the children, or hides the element if there are none. */
 export function fill(element: HTMLElement, children: readonly Child[]): void {
   element.replaceChildren(...children.filter((child) => child !== null))
   element.hidden = children.length === 0
@@ -39,11 +39,11 @@ export function fill(element: HTMLElement, children: readonly Child[]): void {
 export const button = (text: string, onClick: () => void, className = ''): HTMLButtonElement =>
   make('button', { text, class: className, attributes: { type: 'button' }, onClick })
 
-/** A link that opens in a new tab and tells the other page nothing of this one. */
+/** A link that opens in a new tab without opener or referrer. */
 export const outsideLink = (text: string, url: string): HTMLAnchorElement =>
   make('a', { text, attributes: { href: url, target: '_blank', rel: 'noopener noreferrer' } })
 
-/** An address in a shape that people compare: its ends; all of it is in the title and for screen readers. */
+/** An address shortened to its ends, which people compare; the title and screen readers have all of it. */
 export const shortAddress = (address: string): HTMLElement =>
   make('span', {
     class: 'address',

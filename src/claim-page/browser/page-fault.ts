@@ -1,4 +1,4 @@
-/** Faults that a visitor is told of: each names a text and what goes into it. */
+/** Faults that are shown to the visitor: each names a text and its placeholders' values. */
 import type english from './texts/en.json'
 
 export type TextKey = keyof typeof english
@@ -16,10 +16,10 @@ export class PageFault extends Error {
   }
 }
 
-/** Characters that draw nothing or turn the direction of text, none of which a visitor should meet in foreign words. */
+/** Characters that are invisible or change the direction of text, which are removed from foreign words. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu
 
-/** Somebody else's words in one line of at most `most` characters. */
+/** Foreign words as one line of at most `most` characters. */
 export function foreignWords(text: unknown, most = 160): string {
   const words = String(text ?? '')
     .slice(0, 4 * most)

@@ -1,4 +1,4 @@
-/** What happens on the page: a wallet is looked up, its state read, its claims sent; sections draw what stands here. */
+/** The state of the page: looks up a wallet, reads its state and sends its claims. Sections show this state. */
 import { SOL_DECIMALS } from '../../solana/constants.ts'
 import { lamportsMissing, MOST_PRIORITY_FEE, type PlannedTransaction, planClaims, SIGNATURE_FEE } from './claim-plan.ts'
 import { followClaim, type SendingContext, sendClaim } from './claim-sending.ts'
@@ -22,7 +22,7 @@ export interface Message {
 /** A claim that was confirmed while the page is open. */
 export interface ConfirmedClaim {
   signature: string
-  /** Raw units by symbol, as the page says them; empty for a claim of an earlier visit. */
+  /** Raw units by symbol for display; empty for a claim of an earlier visit. */
   amounts: string
 }
 
@@ -57,13 +57,13 @@ export class PageSession {
     this.#draw = () => draw(this)
   }
 
-  /** Asks the nodes that the visitor's settings name from now on. */
+  /** Uses the nodes of the visitor's settings from now on. */
   async changeNode(): Promise<void> {
     this.node = new SolanaNode(nodeUrls(this.subject, this.settings), this.subject.genesisHash)
     if (this.address !== null && !this.isBusy) await this.refresh()
   }
 
-  /** Looks a wallet up; with `null` the page is as at its beginning. */
+  /** Looks a wallet up; `null` resets the page. */
   async look(address: string | null, wallet: ConnectedWallet | null = null): Promise<void> {
     if (this.isBusy) return
     Object.assign(this, {
@@ -85,7 +85,7 @@ export class PageSession {
     await this.refresh()
   }
 
-  /** Reads everything about the address again, and follows what was signed earlier. */
+  /** Reads everything about the address again, and follows claims that were signed earlier. */
   async refresh(): Promise<void> {
     const { address } = this
     if (address === null || this.isBusy) return
@@ -136,7 +136,7 @@ export class PageSession {
     this.#draw()
   }
 
-  /** Shows what went wrong outside of this session's own work. */
+  /** Shows a fault from outside of this session's own work. */
   report(error: unknown): void {
     this.#fail(error)
     this.message = null
@@ -151,15 +151,15 @@ export class PageSession {
     this.fault = key === 'lacksSol' ? { key, values: { sol: this.solNeeded() } } : { key, values }
   }
 
-  /** SOL that the wallet should have more, in words. */
+  /** Missing SOL of the wallet, as text. */
   solNeeded(): string {
     const missing = this.state && this.plan[0] ? lamportsMissing(this.state, this.plan[0]) : 0n
-    // Rounded up to a ten-thousandth, so that what people send is enough.
+    // Rounded up to a ten-thousandth, so that the amount is enough.
     const rounded = ((missing + 99_999n) / 100_000n) * 100_000n
     return this.texts.tokens(rounded, SOL_DECIMALS)
   }
 
-  /** SOL that all planned transactions cost at most, in words. */
+  /** Most SOL that all planned transactions cost, as text. */
   solCosts(): string {
     const costs = this.plan.reduce((sum, { rent }) => sum + rent + SIGNATURE_FEE + MOST_PRIORITY_FEE, 0n)
     return this.texts.tokens(((costs + 9_999n) / 10_000n) * 10_000n, SOL_DECIMALS)
@@ -182,7 +182,7 @@ export class PageSession {
     })
   }
 
-  /** Claims all that the wallet can claim, one transaction after the other. */
+  /** Claims everything that the wallet can claim, one transaction after the other. */
   async claim(): Promise<void> {
     const { wallet, address } = this
     if (wallet === null || address === null || wallet.address !== address) return
@@ -191,7 +191,7 @@ export class PageSession {
       const pending = pendingClaimOf(address, this.subject.genesisHash)
       if (pending !== null) await followClaim(this.#context(), pending)
       await this.#readState()
-      // A sponsor pays for one airdrop at a time, and what has vested may take a claim of its own.
+      // A sponsor pays for one airdrop at a time, and the vested part may need its own claim.
       for (let most = 2 * (this.rows?.length ?? 0); most > 0 && this.plan.length > 0; most--) {
         const [planned] = this.plan
         if (planned === undefined || this.state === null) return
@@ -202,7 +202,7 @@ export class PageSession {
     })
   }
 
-  /** Returns what was paid, which of a sponsored claim is the part of one airdrop. */
+  /** Returns the paid amounts; a sponsored claim pays only those of one airdrop. */
   async #send(wallet: ConnectedWallet, state: WalletState, planned: PlannedTransaction) {
     const [first] = planned.pays
     if (this.isSponsored && this.settings.sponsor !== null && first && wallet.canSign) {

@@ -1,8 +1,10 @@
-/** What a visitor can set: node, language, appearance, explorer; kept in this browser, for this site alone. */
+/**
+ * The visitor's settings: node, language, appearance, explorer. They are stored in this browser, only for this site.
+ */
 import { remember, remembered } from './pending-claims.ts'
 import { type ClaimSubject, type Explorer, type SiteSettings, safeUrl } from './site-files.ts'
 
-/** Public nodes of the clusters, for a site that names none. */
+/** Public nodes of the clusters, for sites that name none. */
 const PUBLIC_NODES: Readonly<Record<string, string>> = {
   mainnet: 'https://api.mainnet-beta.solana.com',
   devnet: 'https://api.devnet.solana.com',
@@ -12,7 +14,7 @@ const LOCAL_NODE = 'http://127.0.0.1:8899'
 
 const NODE_KEY = (subject: ClaimSubject) => `node:${subject.genesisHash.slice(0, 8)}`
 
-/** The nodes to ask: the visitor's own, or else those of the site. */
+/** The nodes to use: the visitor's own, otherwise those of the site. */
 export function nodeUrls(subject: ClaimSubject, settings: SiteSettings): readonly string[] {
   const own = ownNode(subject)
   if (own !== null) return [own]
@@ -22,7 +24,7 @@ export function nodeUrls(subject: ClaimSubject, settings: SiteSettings): readonl
 /** The visitor's node for this cluster, or null. */
 export const ownNode = (subject: ClaimSubject): string | null => safeUrl(remembered(NODE_KEY(subject)))
 
-/** Keeps the visitor's node, or forgets it; answers whether it is a URL of a node. */
+/** Stores or removes the visitor's node; returns whether it is a valid URL of a node. */
 export function keepNode(subject: ClaimSubject, url: string | null): boolean {
   if (url !== null && safeUrl(url) === null) return false
   remember(NODE_KEY(subject), url)
@@ -62,7 +64,7 @@ export function applyTheme(theme: Theme = (remembered('theme') as Theme | null) 
   return known
 }
 
-/** Puts the operator's colours in place of the page's own. */
+/** Replaces the page's own colours by the operator's. */
 export function applyColours({ light, dark }: SiteSettings): void {
   for (const [theme, palette] of Object.entries({ light, dark })) {
     for (const [name, colour] of Object.entries(palette)) {

@@ -1,9 +1,9 @@
-/** Remembers what was signed and not seen to land or expire, so that a reload signs nothing a second time. */
+/** Remembers signed claims that have neither landed nor expired, so that nothing is signed twice after a reload. */
 
 export interface PendingClaim {
   wallet: string
   signature: string
-  /** The signed transaction in base64, or null where the wallet sent it. */
+  /** The signed transaction in base64, or null if the wallet sent it. */
   transaction: string | null
   /** Block height after which it can no longer land. */
   lastValidBlockHeight: number
@@ -11,7 +11,7 @@ export interface PendingClaim {
 
 const PREFIX = 'svc-claim:'
 
-/** Storage may be switched off or full; the page then remembers until it is closed. */
+/** Storage may be disabled or full; the page then remembers until it is closed. */
 const memory = new Map<string, string>()
 
 export function remembered(key: string): string | null {
@@ -35,7 +35,7 @@ export function remember(key: string, value: string | null): void {
 
 const keyFor = (wallet: string, genesisHash: string) => `pending:${genesisHash.slice(0, 8)}:${wallet}`
 
-/** What is stored may be of an earlier version of the page, or written by somebody else on the same origin. */
+/** Stored values may be from an earlier version of the page, or from another page of the same origin. */
 export function pendingClaimOf(wallet: string, genesisHash: string): PendingClaim | null {
   try {
     const claim = JSON.parse(remembered(keyFor(wallet, genesisHash)) ?? 'null') as PendingClaim | null

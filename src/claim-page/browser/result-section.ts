@@ -1,4 +1,4 @@
-/** Draws what a wallet receives, what of it can be claimed, and the claim itself. */
+/** Shows what a wallet receives, the claimable part, and the claim itself. */
 import { vestedAt } from '../../solana/unlock-schedule.ts'
 import type { RowState } from './claim-state.ts'
 import { button, byId, fill, make, outsideLink } from './elements.ts'
@@ -8,7 +8,7 @@ import { chosenExplorer, explorersOf, explorerUrl } from './page-settings.ts'
 import type { VisitorTexts } from './texts.ts'
 import type { FoundRow } from './wallet-lookup.ts'
 
-/** Faults that show that the page says something else than the chain, so that its amounts are worth nothing. */
+/** Faults that show that page and chain disagree, so that the page's amounts cannot be trusted. */
 const FALSE_PAGE: ReadonlySet<TextKey> = new Set<TextKey>(['otherRoot', 'otherMint', 'foreignDistributor'])
 
 export function drawResult(session: PageSession): void {
@@ -79,7 +79,7 @@ function entitlement(session: PageSession, rows: readonly FoundRow[]): HTMLEleme
   ])
 }
 
-/** When it vests and until when it can be claimed, each said once. */
+/** Vesting period and claim deadline, each shown once. */
 function notes(states: readonly RowState[], texts: VisitorTexts, now: bigint): HTMLElement[] {
   const words = new Set<string>()
   for (const { row, fault, paid, startsAt, endsAt, clawbackAt } of states) {

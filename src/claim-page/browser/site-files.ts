@@ -1,8 +1,8 @@
-/** Reads the files of the site: what the page is about, and how its operator wants it; nothing in them is trusted. */
+/** Reads the files of the site: its airdrops and its operator's settings. Nothing in them is trusted. */
 import { foreignWords, PageFault } from './page-fault.ts'
 import { keyOfAddress } from './program-addresses.ts'
 
-/** One tree of the page, of which the root and the amounts are checked against the chain. */
+/** One tree of the page; its root and amounts are checked against the chain. */
 export interface PageAirdrop {
   id: string
   mint: string
@@ -24,7 +24,7 @@ export interface PageAirdrop {
 export interface ClaimSubject {
   genesisHash: string
   clusterName: string
-  /** The cluster in the words of the Wallet Standard, such as `solana:mainnet`. */
+  /** The cluster's name in the Wallet Standard, such as `solana:mainnet`. */
   chain: `solana:${string}`
   airdrops: readonly PageAirdrop[]
   index: { bits: number; root: string; count: number }
@@ -68,7 +68,7 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 const countOf = (value: unknown, most: number): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= most ? value : null
 
-/** Reads a file of the site. Throws PageFault where it is missing, larger than `most`, or does not arrive. */
+/** Reads a file of the site. Throws PageFault if it is missing, larger than `most`, or does not arrive. */
 export async function readSiteFile(path: string, most: number): Promise<Uint8Array> {
   let answer: Response
   try {
@@ -111,13 +111,13 @@ async function readJson(path: string): Promise<unknown> {
 const isHash = (text: string) => /^[0-9a-f]{64}$/.test(text)
 const amountOf = (value: unknown): bigint | null => (/^\d{1,20}$/.test(textOf(value)) ? BigInt(textOf(value)) : null)
 
-/** Throws PageFault where the file does not describe airdrops as the page needs them. */
+/** Throws PageFault if the file does not describe airdrops as the page needs them. */
 export async function readSubject(): Promise<ClaimSubject> {
   const path = 'airdrops.json'
   return subjectOf(await readJson(path), path)
 }
 
-/** Most trees of one page; a launch of ten million wallets has 200 of 50,000. */
+/** Most trees of one page; a launch to ten million wallets has 200 trees of 50,000. */
 const MOST_TREES = 1_000
 const MOST_ROWS = 2 ** 32 - 1
 

@@ -1,8 +1,8 @@
-/** Asks Solana nodes by JSON-RPC: several in turn, each only after it has shown that it is of the right cluster. */
+/** Calls Solana nodes by JSON-RPC: several in turn, each only after a check that it is of the right cluster. */
 import { pause } from '../../platform/timing.ts'
 import { foreignWords, PageFault } from './page-fault.ts'
 
-/** A node answered that it will not do what it was asked. */
+/** A node answered with an error. */
 export class RpcRefusal extends Error {
   override readonly name = 'RpcRefusal'
   readonly code: number
@@ -18,10 +18,10 @@ export class RpcRefusal extends Error {
 const ANSWER_MS = 15_000
 const MOST_ANSWER_CHARACTERS = 4_000_000
 const WAITS_MS = [400, 1_200, 2_500]
-/** JSON-RPC codes of nodes that are behind or have no capacity, of which another may do better. */
+/** JSON-RPC codes of nodes that are behind or overloaded; another node may do better. */
 const PASSING_CODES = new Set([-32004, -32005, -32014, -32016, -32603, 429])
 
-/** Nodes of one cluster, as a page asks them. */
+/** Nodes of one cluster, for the page's requests. */
 export class SolanaNode {
   readonly urls: readonly string[]
   readonly #genesisHash: string
@@ -34,7 +34,7 @@ export class SolanaNode {
     this.#genesisHash = genesisHash
   }
 
-  /** Throws RpcRefusal where a node refuses, and PageFault where none answers or one is of another cluster. */
+  /** Throws RpcRefusal if a node refuses, and PageFault if none answers or one is of another cluster. */
   async call(method: string, params: readonly unknown[] = []): Promise<unknown> {
     for (let attempt = 0; ; attempt++) {
       const url = this.urls[this.#next % this.urls.length] ?? ''
@@ -87,7 +87,7 @@ export class SolanaNode {
   }
 }
 
-/** The host of a URL, for people to read. */
+/** The host of a URL, for display. */
 export function nodeHost(url: string): string {
   try {
     return new URL(url).host

@@ -1,4 +1,7 @@
-/** Claims that a sponsor pays for: offered by the operator's daemon, checked here to the byte before anybody signs. */
+/**
+ * Claims that a sponsor pays for: offered by the operator's daemon, and checked here byte by byte before the visitor
+ * signs.
+ */
 import { MAX_TRANSACTION_BYTES } from '../../solana/constants.ts'
 import { base64Of, bytesOfBase64, equalBytes } from './bytes.ts'
 import { followClaim, type SendingContext } from './claim-sending.ts'
@@ -15,7 +18,7 @@ interface SponsorAnswer {
   error?: { message?: unknown; details?: { reason?: unknown; signature?: unknown } }
 }
 
-/** What the sponsor says, by its reason; all others are shown in its own words. */
+/** Texts for the sponsor's reasons; all others are shown in its own words. */
 const REASONS: Readonly<Record<string, TextKey>> = {
   not_sponsored: 'sponsorNone',
   budget_exhausted: 'sponsorNone',
@@ -48,7 +51,7 @@ async function ask(url: string, body?: object): Promise<Record<string, unknown>>
 const baseOf = (sponsor: string, { row }: RowState) =>
   `${sponsor === '' ? location.origin : sponsor.replace(/\/+$/, '')}/claim/${encodeURIComponent(row.airdrop.id)}`
 
-/** Whether the sponsor would pay for a claim of this airdrop now; a sponsor who does not answer would not. */
+/** Whether the sponsor would pay for a claim of this airdrop now; false if it does not answer. */
 export async function isSponsored(sponsor: string, state: RowState): Promise<boolean> {
   try {
     return (await ask(`${baseOf(sponsor, state)}/sponsorship`)).available === true
@@ -57,7 +60,7 @@ export async function isSponsored(sponsor: string, state: RowState): Promise<boo
   }
 }
 
-/** Has the wallet sign what the sponsor pays for; resolves with the signature once it is confirmed. */
+/** Has the wallet sign the transaction that the sponsor pays for; resolves with the signature once it is confirmed. */
 export async function sendSponsoredClaim(
   context: SendingContext,
   sponsor: string,
@@ -73,7 +76,7 @@ export async function sendSponsoredClaim(
   let offered: Uint8Array
   try {
     offered = bytesOfBase64(wire as string)
-    // Two signatures in a count of one byte: any other form may be read as another message by the wallet.
+    // Two signatures, their number in one byte: the wallet may read any other form as another message.
     if (offered[0] !== 2 || offered.length > MAX_TRANSACTION_BYTES) throw new PageFault('sponsorChanged')
     await requireHonest(messageOf(offered), wallet.address, state)
   } catch {

@@ -1,4 +1,4 @@
-/** Judges a transaction that a sponsor offers: it may claim for the wallet at the sponsor's cost, and nothing else. */
+/** Checks a transaction that a sponsor offers: it may only claim for the wallet at the sponsor's cost. */
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from '../../solana/program-ids.ts'
 import { equalBytes, readU32 } from './bytes.ts'
 import { firstClaimInstruction, openingInstruction, vestedClaimInstruction } from './claim-instructions.ts'
@@ -7,8 +7,8 @@ import type { PageInstruction } from './compiled-message.ts'
 import { base58Of, keyOfAddress } from './program-addresses.ts'
 
 /**
- * Throws where a message does more than claim for the wallet: it may set the budget, lend the rent, open the token
- * account at the sponsor's cost, and claim the very leaf that the page has proven.
+ * Throws if a message does more than claim for the wallet. It may set the budget, lend the rent, open the token
+ * account at the sponsor's cost, and claim exactly the leaf that the page has proven.
  */
 export async function requireHonest(message: Uint8Array, claimer: string, state: RowState): Promise<void> {
   const { keys, signers, instructions } = readMessage(message)

@@ -1,9 +1,9 @@
-/** The texts of the page in the visitor's language, with the operator's own in place of them. */
+/** The texts of the page in the visitor's language; the operator's own texts replace them. */
 import type { TextKey, TextValues } from './page-fault.ts'
 import { readSiteFile, type SiteSettings } from './site-files.ts'
 import english from './texts/en.json' with { type: 'json' }
 
-/** Languages that the page has texts in, by their own names. */
+/** Languages of the page's texts, by their own names. */
 const LANGUAGES = {
   en: 'English',
   de: 'Deutsch',
@@ -17,7 +17,7 @@ const LANGUAGES = {
 export interface VisitorTexts {
   language: string
   text(key: TextKey, values?: TextValues): string
-  /** An amount of raw units in the digits of the language. */
+  /** An amount of raw units in the number format of the language. */
   tokens(amount: bigint, decimals: number): string
   number(value: number): string
   date(seconds: bigint): string
@@ -32,7 +32,7 @@ export function languagesOf({ languages, texts }: SiteSettings): { code: string;
     .map((code) => ({ code, name: LANGUAGES[code as keyof typeof LANGUAGES] ?? code }))
 }
 
-/** The language to begin with: the visitor's choice, one that the browser prefers, the operator's, English. */
+/** The first language: the visitor's choice, one that the browser prefers, the operator's, or English. */
 export function chosenLanguage(settings: SiteSettings, wanted: readonly (string | null)[]): string {
   const codes = languagesOf(settings).map(({ code }) => code)
   const found = wanted.map((each) => each?.slice(0, 2).toLowerCase()).find((each) => each && codes.includes(each))
@@ -41,7 +41,7 @@ export function chosenLanguage(settings: SiteSettings, wanted: readonly (string 
   return found ?? (given !== null && codes.includes(given) ? given : codes.includes('en') ? 'en' : fallback)
 }
 
-/** Loads the texts of a language; a language without a file is in English but for the operator's own texts. */
+/** Loads the texts of a language; a language without a file is in English, apart from the operator's own texts. */
 export async function loadTexts(language: string, settings: SiteSettings): Promise<VisitorTexts> {
   let texts: Record<string, unknown> = english
   if (language !== 'en' && language in LANGUAGES) {

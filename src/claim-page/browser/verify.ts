@@ -1,9 +1,9 @@
-/** The worker that reads and recomputes the lists of all trees, so that the page stays free meanwhile. */
+/** The worker that reads and recomputes the lists of all trees, so that the page stays responsive. */
 import { PageFault, type TextKey } from './page-fault.ts'
 import { type ClaimSubject, readSiteFile } from './site-files.ts'
 import { type IndexPart, indexEntries, indexRoot, listFault } from './whole-list.ts'
 
-/** What the worker tells the page: how many rows are checked, and in the end whether all are as published. */
+/** The worker's messages to the page: how many rows are checked, and finally whether all are as published. */
 export interface CheckReport {
   checked: number
   total: number

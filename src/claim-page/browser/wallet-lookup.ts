@@ -4,7 +4,7 @@ import type { ProvenLeaf } from './claim-instructions.ts'
 import { PageFault } from './page-fault.ts'
 import { type ClaimSubject, type PageAirdrop, readSiteFile } from './site-files.ts'
 
-/** A row of the list that is proven to be in its tree. */
+/** A row of the list that was proven to be in its tree. */
 export interface FoundRow extends ProvenLeaf {
   airdrop: PageAirdrop
   leaf: number
@@ -18,7 +18,10 @@ const [MOST_BUCKET_BYTES, MOST_BLOCK_BYTES] = [65_536, 8_192]
 /** Most rows of one wallet that are looked up. */
 const MOST_FOUND = 64
 
-/** Returns the wallet's rows in order; none means that it is not listed. Throws PageFault for a file that is not genuine. */
+/**
+ * Returns the wallet's rows in order; no rows mean that it is not listed. Throws PageFault for a file that is not
+ * genuine.
+ */
 export async function lookUpWallet(
   subject: ClaimSubject,
   wallet: Uint8Array,
@@ -101,7 +104,7 @@ async function rowOf({ airdrops }: ClaimSubject, row: number, wallet: Uint8Array
   return { airdrop, leaf, amount: readU64(bytes, start + 32), locked, proof }
 }
 
-/** SHA-256 over a zero byte and the hash of wallet, amount and locked amount, as the program reckons it. */
+/** SHA-256 over a zero byte and the hash of wallet, amount and locked amount, as the program computes it. */
 const leafHash = async (row: Uint8Array) =>
   digestOf(Uint8Array.of(0), await digestOf(joinBytes([row, new Uint8Array(48 - row.length)])))
 

@@ -1,14 +1,14 @@
-/** Draws the choice of a wallet, or the one that is chosen. */
+/** Shows the choice of wallets, or the chosen one. */
 import { button, byId, fill, make, shortAddress } from './elements.ts'
 import type { PageSession } from './page-session.ts'
 import { keyOfAddress } from './program-addresses.ts'
 import type { PageWallet } from './wallet-standard.ts'
 
-/** What is typed stays while wallets come and go. */
+/** Typed text stays while wallets appear and disappear. */
 let typed = ''
 let complaint = ''
 
-/** Looks up an address that somebody typed, pasted, or put into the URL. */
+/** Looks up an address that was typed, pasted, or is in the URL. */
 export async function lookTyped(session: PageSession, text: string): Promise<void> {
   const address = text.trim()
   typed = address
@@ -50,7 +50,7 @@ export function drawWallet(session: PageSession, wallets: readonly PageWallet[])
     leave.disabled = session.isBusy
     const words = wallet ? texts.text('walletConnected', { wallet: wallet.name }) : texts.text('walletLooked')
     const shown = make('p', { class: 'chosen' }, [shortAddress(address), make('span', { class: 'hint', text: words })])
-    // Somebody who looked first and claims then needs not begin again.
+    // A visitor who looked up an address first can then claim without starting over.
     const offers = wallet === null ? [walletList(session, wallets)] : []
     fill(body, [make('div', { class: 'row' }, [shown, leave]), ...offers])
     return

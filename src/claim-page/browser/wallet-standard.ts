@@ -24,7 +24,7 @@ interface SigningFeature {
   signAndSendTransaction?(input: object): Promise<readonly { signature: Uint8Array }[]>
 }
 
-/** A wallet as the page shows it. */
+/** A wallet in the form that the page shows. */
 export interface PageWallet {
   name: string
   /** A data URL of a picture, or null. */
@@ -36,14 +36,14 @@ export interface ConnectedWallet {
   name: string
   address: string
   version: MessageVersion
-  /** Whether it gives the signed transaction back, so that the page sends it. */
+  /** Whether it returns the signed transaction, so that the page sends it. */
   canSign: boolean
-  /** Signs as the signer of that number; the first one pays. */
+  /** Signs as the signer with that index; the first one pays. */
   sign(transaction: Uint8Array, signer?: number): Promise<Uint8Array>
-  /** Signs and sends through the wallet's own node; answers the signature in base58. */
+  /** Signs and sends through the wallet's own node; returns the signature in base58. */
   signAndSend(transaction: Uint8Array): Promise<string>
   disconnect(): Promise<void>
-  /** Calls back when the wallet changes to another account, or takes its accounts away (null). */
+  /** Calls back when the wallet changes to another account, or withdraws its accounts (null). */
   onChange(changed: (address: string | null) => void): void
 }
 
@@ -51,7 +51,9 @@ const [SIGN, SEND] = ['solana:signTransaction', 'solana:signAndSendTransaction']
 const [CONNECT, DISCONNECT, EVENTS] = ['standard:connect', 'standard:disconnect', 'standard:events'] as const
 const MOST_WALLETS = 50
 
-/** Calls back with all usable wallets, at once and whenever there is another; they may come before or after the page. */
+/**
+ * Calls back with all usable wallets, at once and for each new one; wallets may load before or after the page.
+ */
 export function watchWallets(chain: string, changed: (wallets: readonly PageWallet[]) => void): void {
   const known = new Set<StandardWallet>()
   const tell = () => changed([...known].filter(isUsable).map((wallet) => pageWalletOf(wallet, chain)))
@@ -106,7 +108,7 @@ function pageWalletOf(wallet: StandardWallet, chain: string): PageWallet {
 const accountOf = (accounts: readonly StandardAccount[]) =>
   accounts.find(({ address }) => keyOfAddress(address) !== null)
 
-/** What a wallet throws becomes a fault in words; a refusal by its owner is told from what went wrong. */
+/** Converts a wallet's error to a fault in words; a refusal by its owner is distinguished from a failure. */
 async function asked<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()
@@ -157,11 +159,11 @@ function connectedWallet(wallet: StandardWallet, account: StandardAccount, chain
   }
 }
 
-/** The first signature of a transaction is that of whoever pays, and names the transaction. */
+/** The first signature of a transaction is the payer's, and identifies the transaction. */
 const signatureBytes = (transaction: Uint8Array, signer = 0) => transaction.subarray(1 + 64 * signer, 65 + 64 * signer)
 
-/** The name of a signed transaction, in base58. */
+/** The identifying signature of a transaction, in base58. */
 export const signatureOf = (transaction: Uint8Array): string => base58Of(signatureBytes(transaction))
 
-/** The message of a transaction, which the signatures are of. */
+/** The signed message of a transaction. */
 export const messageOf = (transaction: Uint8Array): Uint8Array => transaction.subarray(1 + 64 * (transaction[0] ?? 1))

@@ -12,7 +12,7 @@ const [NODE_BYTES, ENTRY_BYTES] = [32, 12]
 export function rootOfRows(rows: Uint8Array, rowBytes: number): Uint8Array {
   let count = rows.length / rowBytes
   const nodes = new Uint8Array(NODE_BYTES * count)
-  // WebCrypto takes ten times as long for each of the hundred thousands of hashes.
+  // WebCrypto takes ten times as long for each of the many hashes.
   const [leaf, inner, pair] = [new Uint8Array(48), new Uint8Array(33), new Uint8Array(65)]
   pair[0] = 1
   for (let i = 0; i < count; i++) {
@@ -37,7 +37,7 @@ export function rootOfRows(rows: Uint8Array, rowBytes: number): Uint8Array {
   return nodes.slice(0, NODE_BYTES)
 }
 
-/** What is wrong with the rows of a tree, or null. */
+/** The fault of a tree's rows, or null. */
 export async function listFault(rows: Uint8Array, airdrop: PageAirdrop): Promise<ListFault | null> {
   const { rowBytes, leafCount, listHash, root, total } = airdrop
   if (rows.length !== rowBytes * leafCount || hexOf(await digestOf(rows)) !== listHash) return 'listHashDiffers'
@@ -69,7 +69,7 @@ export interface IndexPart {
   buckets: Uint32Array
 }
 
-/** The root of the index whose entries these are, in hex. */
+/** The root of the index with these entries, in hex. */
 export async function indexRoot(parts: readonly IndexPart[], { index }: ClaimSubject): Promise<string> {
   const buckets: Uint8Array[][] = Array.from({ length: 2 ** index.bits }, () => [])
   for (const { entries, buckets: numbers } of parts) {

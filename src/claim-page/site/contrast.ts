@@ -1,4 +1,7 @@
-/** Contrast of colours as WCAG 2.2 defines it, and the pairs of a claim page's colours that people must be able to tell apart. */
+/**
+ * Contrast of colours as WCAG 2.2 defines it, and the pairs of a claim page's colours that people must be able to
+ * distinguish.
+ */
 
 /** The colours that an operator may set, each `#rrggbb`. */
 export interface PagePalette {
@@ -8,7 +11,7 @@ export interface PagePalette {
   text: string
 }
 
-/** The page's own colours, which stand where an operator sets none. */
+/** The page's own colours, used when the operator sets none. */
 export const OWN_COLOURS: Readonly<Record<'light' | 'dark', PagePalette>> = {
   light: { accent: '#1f5fd0', background: '#f5f6f8', surface: '#ffffff', text: '#1a1f29' },
   dark: { accent: '#8ab4ff', background: '#0f1319', surface: '#181e27', text: '#e8ecf2' },
@@ -31,7 +34,7 @@ export interface LowContrast {
   message: string
 }
 
-/** Returns what cannot be read well enough with these colours. */
+/** Returns the pairs of these colours whose contrast is too low. */
 export function lowContrasts(palette: PagePalette): LowContrast[] {
   const { accent, background, surface, text } = palette
   const muted = mixed(text, surface, MUTED)

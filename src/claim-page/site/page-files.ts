@@ -27,7 +27,7 @@ export async function readPageFiles(): Promise<Map<string, Buffer<ArrayBuffer>>>
   return files
 }
 
-/** The page's texts in one of its languages, which has all keys; undefined where the files have none. */
+/** The page's texts in one of its languages, with all keys; undefined if the files have none. */
 export function textsIn(files: ReadonlyMap<string, Uint8Array>): TextsByKey | undefined {
   const bytes = files.get('texts/de.json')
   return bytes === undefined ? undefined : JSON.parse(Buffer.from(bytes).toString('utf8'))

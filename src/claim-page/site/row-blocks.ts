@@ -1,4 +1,4 @@
-/** Blocks of 64 rows of a tree with the hashes beside them: what a claim page loads to prove one wallet's amounts. */
+/** Blocks of 64 rows of a tree with their sibling hashes, which a claim page loads to prove one wallet's amounts. */
 import { canonicalRows, type EntryList, LOCKED_BYTES } from '../../merkle/entry-list.ts'
 
 /** Number of rows in a block. */
@@ -9,7 +9,7 @@ const BLOCK_LEVELS = 6
 /** The number of blocks of a tree. */
 export const blockCount = (leaves: number): number => Math.ceil(leaves / BLOCK_ROWS)
 
-/** The size of a row in bytes: wallet 32 ‖ amount u64 LE, and the locked amount u64 LE in a list that has any. */
+/** The size of a row in bytes: wallet 32 ‖ amount u64 LE, and the locked amount u64 LE if the list has any. */
 export const rowBytesOf = (hasLocked: boolean): 40 | 48 => (hasLocked ? 48 : 40)
 
 /**
@@ -18,7 +18,7 @@ export const rowBytesOf = (hasLocked: boolean): 40 | 48 => (hasLocked ? 48 : 40)
  */
 export function encodeBlock(list: EntryList, from: number, proof: readonly Uint8Array[], hasLocked: boolean): Buffer {
   const to = Math.min(list.count, from + BLOCK_ROWS)
-  // A part of a list with locked amounts may have none of its own, and still has their column.
+  // A part of a list with locked amounts has their column even if its own are all 0.
   const locked = list.locked ?? (hasLocked ? new Uint8Array(list.count * LOCKED_BYTES) : undefined)
   const rows = canonicalRows(locked === undefined ? list : { ...list, locked }, from, to)
   return Buffer.concat([rows, ...proof.slice(BLOCK_LEVELS)])

@@ -1,9 +1,11 @@
-/** The settings of a claim page: one JSON file of its operator, checked before visitors get it as `site.json`. */
+/**
+ * The settings of a claim page: one JSON file of its operator, which is checked before visitors get it as `site.json`.
+ */
 import { z } from '@hono/zod-openapi'
 import { lowContrasts, OWN_COLOURS, type PagePalette } from './contrast.ts'
 import { MOST_JSON_BYTES } from './site-subject.ts'
 
-/** Languages that the page has texts in. */
+/** Languages of the page's texts. */
 export const PAGE_LANGUAGES = ['en', 'de', 'es', 'fr', 'pt', 'zh', 'ja'] as const
 
 /** Content types of pictures, by the ending of their file; pages show them in an `img`, where no script runs. */
@@ -20,9 +22,9 @@ const words = (most: number) =>
     .string()
     .min(1)
     .max(most)
-    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not hold control characters')
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not contain control characters')
 
-/** A URL that the page may open or ask: https, or http on the visitor's own machine; without a user name. */
+/** A URL that the page may open or request: https, or http on the visitor's own machine; without a user name. */
 const url = z
   .string()
   .max(2_048)
@@ -95,7 +97,7 @@ export interface SettingsFault {
 export type TextsByKey = Readonly<Record<string, string>>
 
 /**
- * Reads the settings of a claim page. `known` has the page's own texts: keys that it lacks are faults, and so are
+ * Reads the settings of a claim page. `known` has the page's own texts: unknown keys are faults, and so are
  * placeholders that the page does not fill in.
  */
 export function readPageSettings(

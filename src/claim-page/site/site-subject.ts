@@ -1,10 +1,10 @@
-/** What a claim page is about: its cluster, its airdrops with their hashes, and its index, as `airdrops.json` has them. */
+/** The content of a claim page's `airdrops.json`: its cluster, its airdrops with their hashes, and its index. */
 import { toHex } from '../../merkle/tree.ts'
 import { GENESIS_HASHES } from '../../solana/genesis-hashes.ts'
 import { BLOCK_ROWS, rowBytesOf } from './row-blocks.ts'
 import { ENTRY_BYTES, type WalletBuckets } from './wallet-buckets.ts'
 
-/** Name and version of the format, by which the folder of a page is recognised too. */
+/** Name and version of the format, which also identify the folder of a page. */
 export const PAGE_FORMAT = 'svc-claim-page/1'
 
 /** Largest JSON file in bytes that the page reads. */
@@ -36,11 +36,11 @@ export interface SiteAirdrop {
 export interface SiteCluster {
   genesis_hash: string
   name: 'mainnet' | 'devnet' | 'testnet' | 'localnet'
-  /** The cluster as wallets name it (Wallet Standard). */
+  /** The cluster's name in the Wallet Standard. */
   chain: `solana:${string}`
 }
 
-/** The cluster of a genesis hash; a chain that is none of the public ones is a local one. */
+/** The cluster of a genesis hash; a chain that is not public is a local one. */
 export function siteCluster(genesisHash: string): SiteCluster {
   const moniker = Object.keys(GENESIS_HASHES).find((name) => GENESIS_HASHES[name] === genesisHash) ?? 'localnet'
   const name = (moniker === 'mainnet-beta' ? 'mainnet' : moniker) as SiteCluster['name']
@@ -48,8 +48,8 @@ export function siteCluster(genesisHash: string): SiteCluster {
 }
 
 /**
- * Name and symbol of a token for people to read. Anybody can write anything into its metadata: it is bounded, and loses
- * what nobody can see. Without a symbol the ends of the mint's address stand for it.
+ * Name and symbol of a token for display. Metadata can contain anything: it is shortened, and invisible characters are
+ * removed. Without a symbol the ends of the mint's address replace it.
  */
 export function tokenWords(mint: string, name: unknown, symbol: unknown): { name: string; symbol: string } {
   return { name: shortLine(name, 64), symbol: shortLine(symbol, 32) || `${mint.slice(0, 4)}…${mint.slice(-4)}` }
@@ -58,7 +58,7 @@ export function tokenWords(mint: string, name: unknown, symbol: unknown): { name
 const shortLine = (value: unknown, most: number): string =>
   typeof value === 'string' ? [...value.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim()].slice(0, most).join('') : ''
 
-/** An airdrop as `airdrops.json` lists it. */
+/** An airdrop in the form of `airdrops.json`. */
 const listed = (airdrop: SiteAirdrop) => ({
   ...airdrop,
   row_bytes: rowBytesOf(airdrop.total_locked !== '0'),

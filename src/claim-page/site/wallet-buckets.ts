@@ -1,4 +1,7 @@
-/** The index of a claim page: from the hash of a wallet to its rows in every tree of the page, in buckets under one hash tree. */
+/**
+ * The index of a claim page: from the hash of a wallet to its rows in every tree of the page, in buckets under one
+ * hash tree.
+ */
 import { hash } from 'node:crypto'
 import { type EntryList, RECORD_BYTES } from '../../merkle/entry-list.ts'
 import { NODE_BYTES } from '../../merkle/tree.ts'
@@ -8,7 +11,7 @@ export const ENTRY_BYTES = 12
 const KEY_BYTES = 8
 /** Largest mean number of entries in a bucket. */
 const MEAN_ENTRIES = 256
-/** Rows or entries of one step, a few milliseconds of work. */
+/** Rows or entries per step, a few milliseconds of work. */
 const STEP = 2_048
 
 export interface WalletBuckets {
@@ -26,14 +29,14 @@ export interface WalletBuckets {
   readonly levels: readonly Buffer[]
 }
 
-/** Returns the smallest number of bits with at most 256 entries to a bucket on average. */
+/** Returns the smallest number of bits with at most 256 entries per bucket on average. */
 export function bucketBits(count: number): number {
   let bits = 0
   while (count > MEAN_ENTRIES * 2 ** bits) bits++
   return bits
 }
 
-/** Builds the index over the rows of all lists, numbered in order; it yields every few milliseconds, for other work. */
+/** Builds the index over the rows of all lists, numbered in order; it yields every few milliseconds for other work. */
 export function* bucketSteps(lists: readonly EntryList[]): Generator<void, WalletBuckets> {
   const count = lists.reduce((sum, list) => sum + list.count, 0)
   const bits = bucketBits(count)
