@@ -6,7 +6,7 @@ interface Sample {
   source: string
 }
 
-/** The language that was chosen last, in which operations are opened from then on. */
+/** The language that was chosen last; operations open with it from then on. */
 let chosen = 'curl'
 
 function samplesOf(operation: Part | undefined): Sample[] {

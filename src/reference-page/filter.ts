@@ -16,7 +16,7 @@ interface Tags {
   filter(keep: (tagged: Tagged) => boolean): Tags
 }
 
-/** The operations in which every word stands, by their tag. */
+/** The operations that contain every word, by their tag. */
 function opsFilter(tags: Tags, phrase: string): Tags {
   const words = phrase.toLowerCase().split(/\s+/).filter(Boolean)
   return tags

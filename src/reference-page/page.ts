@@ -23,7 +23,7 @@ const ui = SwaggerUIBundle({
 
 // Swagger UI looks at the address once, and only at addresses of operations such as `#/Pools/getPools`.
 addEventListener('hashchange', () => ui.getSystem().layoutActions.parseDeepLinkHash(location.hash))
-// An anchor of the description, such as `#error-not_found`, is there once the document has been read.
+// An anchor of the description, such as `#error-not_found`, exists once the document has been read.
 const drawn = new MutationObserver(() => {
   if (document.getElementById(location.hash.slice(1)) === null) return
   drawn.disconnect()

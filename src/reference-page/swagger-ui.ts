@@ -1,6 +1,6 @@
 /** The parts of Swagger UI that the page uses; its package has no types. */
 
-/** A part of the document, as Immutable.js keeps it. */
+/** A part of the document as an Immutable.js object. */
 export interface Part {
   get(key: string): unknown
   toJS(): unknown
@@ -22,7 +22,7 @@ export interface System {
 
 type Action = (value: string) => unknown
 
-/** What a plugin changes: components and actions that are wrapped, functions that are replaced. */
+/** A plugin's changes: wrapped components and actions, replaced functions. */
 export interface Plugin {
   wrapComponents?: Record<string, (original: Component, system: System) => Component>
   fn?: Record<string, unknown>

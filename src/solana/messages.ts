@@ -86,7 +86,7 @@ function partsOfV1(raw: Uint8Array) {
   return { messageBytes, signatureBytes: raw.subarray(messageBytes.length) }
 }
 
-/** Clients simulate a transaction before they send it, so that the same bytes arrive several times within moments. */
+/** Clients simulate a transaction before they send it, so the same bytes arrive several times within moments. */
 const MAX_RECENT = 256
 const recentlyDecoded = new Map<string, DecodedTransaction>()
 

@@ -1,4 +1,6 @@
-/** Fills the program cache: each program and its accounts are verified, written whole, then recorded in the manifest. */
+/**
+ * Fills the program cache: each program and its accounts are verified, written whole, then recorded in the manifest.
+ */
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { ConfigError } from '../../settings/config.ts'
@@ -39,7 +41,7 @@ export interface Pulled {
 }
 
 /**
- * Pulls one program after another; the failure of one does not stop the rest. Throws ConfigError for an unknown
+ * Pulls one program after another; the failure of one does not stop the others. Throws ConfigError for an unknown
  * program.
  */
 export async function pullPrograms({ folder, source, programs, now, onProgress }: PullOptions): Promise<Pulled[]> {

@@ -14,9 +14,9 @@ import { RENT_SYSVAR } from '../../solana/program-ids.ts'
 import { readIfThere, writeWhole } from './cache.ts'
 import { type RpcCallOptions, rpcText } from './rpc.ts'
 
-/** Samples of a minute each that are asked for. */
+/** Number of one-minute samples to request. */
 const SAMPLES = 60
-/** Longest period and most slots of a sample that are believed, so that an answer cannot stand for anything. */
+/** Longest period and most slots of a plausible sample. */
 const [MAX_SAMPLE_SECONDS, MAX_SAMPLE_SLOTS] = [3_600, 1_000_000]
 
 export interface FoundSettings {
@@ -26,18 +26,18 @@ export interface FoundSettings {
 
 export interface SettingsSource {
   label: string
-  /** Returns null where the source has none. Throws an Error for those that cannot be read. */
+  /** Returns null if the source has none. Throws an Error for unreadable settings. */
   settings(): Promise<FoundSettings | null>
 }
 
 export interface PulledSettings {
   status: 'written' | 'unchanged' | 'missing' | 'failed'
-  /** Those that the source has; null where there are none. */
+  /** The source's settings; null without any. */
   settings: ReturnType<typeof settingsJson> | null
   error: string | null
 }
 
-/** Writes the settings of a source into the cache; what cannot be read leaves the cache as it is. */
+/** Writes the settings of a source into the cache; unreadable settings leave the cache unchanged. */
 export async function pullSettings({
   folder,
   source,
@@ -63,7 +63,7 @@ export async function pullSettings({
   }
 }
 
-/** Returns the settings of a file; null when it is missing, or is none and will be replaced. */
+/** Returns the settings of a file; null when it is missing, or is invalid and will be replaced. */
 function settingsIn(file: string): ClusterSettings | null {
   const bytes = readIfThere(file)
   try {
@@ -93,7 +93,7 @@ async function resultOf(url: string, method: string, params: readonly unknown[],
   return outcome.result
 }
 
-/** Returns the median of the samples, so that a minute in which the cluster stood still does not count. */
+/** Returns the median of the samples, so that a minute in which the cluster stopped does not count. */
 function slotMsOf(result: unknown): number {
   const samples = (Array.isArray(result) ? result.slice(0, SAMPLES) : []).flatMap((sample: unknown) => {
     const { numSlots, samplePeriodSecs } = (sample ?? {}) as Record<string, unknown>
@@ -101,7 +101,7 @@ function slotMsOf(result: unknown): number {
     return isUsable ? [(samplePeriodSecs * 1000) / numSlots] : []
   })
   const middle = samples.toSorted((a, b) => a - b)[Math.floor((samples.length - 1) / 2)]
-  if (middle === undefined) throw new Error('the RPC node has no performance samples to tell the slot time from')
+  if (middle === undefined) throw new Error('the RPC node has no performance samples to derive the slot time from')
   return Math.round(middle)
 }
 

@@ -35,7 +35,7 @@ const DBC_INSTRUCTION_READERS: Readonly<Record<string, DbcInstructionReader>> = 
 
 /**
  * Returns one change per instruction, in order, whether or not the transaction succeeds. Calls between programs and
- * accounts from lookup tables are included where the message was read from the chain.
+ * accounts from lookup tables are included if the message was read from the chain.
  */
 export function dbcChangesIn({ keys, instructions }: DecodedMessage): DbcChange[] {
   return instructions.flatMap((instruction, i): DbcChange[] => {

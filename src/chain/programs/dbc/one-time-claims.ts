@@ -5,7 +5,7 @@ import type { PoolConfig, VirtualPool } from '@meteora-ag/dynamic-bonding-curve-
 import { bigintOf } from './program.ts'
 import type { DbcPool, OneTimeAmounts, OneTimeClaim } from './types.ts'
 
-/** Percentage of a filled curve's surplus that partner and creator share. The rest is Meteora's. */
+/** Percentage of a filled curve's surplus that partner and creator share. The remainder is Meteora's. */
 const SURPLUS_SHARE = 80n
 /** Meteora's part of a pool creation fee, in tenths. */
 const PROTOCOL_PART_OF_CREATION = 10n
@@ -52,13 +52,13 @@ export function oneTimeAmountsOf({ poolState: state }: VirtualPool, config: Pool
   }
 }
 
-/** The creator's part is rounded down, and the partner has the rest. */
+/** The creator's part is rounded down; the partner gets the remainder. */
 function shared(amount: bigint, creatorPercentage: number): { partner: bigint; creator: bigint } {
   const creator = (amount * BigInt(creatorPercentage)) / 100n
   return { partner: amount - creator, creator }
 }
 
-/** What migrates is rounded up, and the fee is the rest of the threshold. */
+/** The migrating amount is rounded up; the fee is the remainder of the threshold. */
 function migrationFeeOf(threshold: bigint, percentage: number): bigint {
   return threshold - (threshold * BigInt(100 - percentage) + 99n) / 100n
 }

@@ -1,4 +1,4 @@
-/** Converts who owns the migrated liquidity to the program's parameters, with what is locked and what is released. */
+/** Converts the owners of the migrated liquidity, with its locked and vested parts, to the program's parameters. */
 import type { ConfigParameters } from '@meteora-ag/dynamic-bonding-curve-sdk'
 import type { CurvePreset } from '../../../api/pool-presets.ts'
 import { presetFault } from './preset-amounts.ts'
