@@ -70,7 +70,14 @@ export class ApiFailure extends ApiError {
   }
 }
 
-/** Creates the client; `bearer` is the API key. Calls reject with `ApiFailure`, or with the transport's own error. */
+/**
+ * Creates the client; `bearer` is the API key. Calls reject with `ApiFailure`, or with the transport's own error.
+ *
+ * @example
+ * const client = createClient(fetchTransport('http://127.0.0.1:8787'), key)
+ * const { data } = await client.apiKeys.create({ name: 'backend' }, { idempotencyKey: 'backend-1' })
+ * const page = await client.airdrops.list({ limit: '50' })
+ */
 export function createClient(transport: Transport, bearer?: string): Client {
   const nouns = Object.entries(paths).map(([noun, verbs]) => [
     noun,

@@ -7,7 +7,12 @@ const MAX_INPUT_ISSUES = 20
 /** A client's own field name may have any length, so the answer limits it. */
 const LONGEST_PATH = 256
 
-/** Returns the parsed value. Throws bad_request with `param` and `details.issues`. */
+/**
+ * Returns the parsed value. Throws bad_request with `param` and `details.issues`.
+ *
+ * @example
+ * validateInput(z.strictObject({ limit: z.int() }), { limit: 'all' }) // bad_request, param 'limit'
+ */
 export function validateInput<S extends ZodType>(schema: S, value: Record<string, unknown>): z.output<S> {
   const result = schema.safeParse(value)
   if (result.success) return result.data

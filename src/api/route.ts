@@ -104,7 +104,19 @@ export type Data<R extends AnyRoute> = z.output<R['data']>
 /** Result of an operation: the data, or a page of it. */
 export type Result<R extends AnyRoute> = R extends { list: true } ? Page<Data<R>> : Data<R>
 
-/** Declares an endpoint; see `src/api/pools.ts` for an example. */
+/**
+ * Declares an endpoint, from which validation, OpenAPI, client and access rules follow.
+ *
+ * @example
+ * get: defineRoute({
+ *   at: ['get', '/v2/stakes/{asset}'],
+ *   tag: 'Stakes',
+ *   summary: 'Read one stake from the chain',
+ *   description: 'Whether the asset is frozen and who owns it now.',
+ *   params: z.object({ asset: address }),
+ *   data: stake,
+ * })
+ */
 export function defineRoute<
   D extends z.ZodType,
   P extends z.ZodObject = Empty,

@@ -10,7 +10,13 @@ const SCHEME_NAMES = 'https, http, ipfs, ar or data'
 const HIERARCHICAL = /^\/\/[^/?#]+/
 const DATA = /^[^,]*,/
 
-/** Says what is wrong with a URI, as `must …` or `has …`; null if it may be published. */
+/**
+ * Says what is wrong with a URI, as `must …` or `has …`; null if it may be published.
+ *
+ * @example
+ * uriFault('https://example.com/token.json') // null
+ * uriFault('ipfs:Qm') // 'must be a complete URI: nothing follows ipfs:'
+ */
 export function uriFault(text: string): string | null {
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(text)?.[1]
   if (scheme === undefined) return `must be a URI with its scheme: ${SCHEME_NAMES}`

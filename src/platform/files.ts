@@ -200,6 +200,9 @@ export interface AtomicWrite {
 /**
  * Writes a file atomically: after a crash it has either its previous content or the whole new content on disk. Returns
  * false when `exclusive` kept an existing file. Throws the error of the file system.
+ *
+ * @example
+ * writeAtomically(file, `${key}\n`, { exclusive: true, syncFolder: true }) // false if another process was first
  */
 export function writeAtomically(file: string, content: string | Uint8Array, options: AtomicWrite = {}): boolean {
   const { mode = 0o600, exclusive = false } = options

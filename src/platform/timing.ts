@@ -23,6 +23,9 @@ export class ShuttingDown extends Error {
 /**
  * Settles as `call` does. Throws TimeoutError after the given milliseconds and ShuttingDown once `ending` is aborted,
  * even when `call` ignores its signal.
+ *
+ * @example
+ * await withTimeout(5_000, context.ending, (signal) => fetch(url, { signal }))
  */
 export async function withTimeout<T>(
   milliseconds: number,
@@ -99,6 +102,13 @@ export function isoTime(at: number): string {
 /**
  * Returns a function that long work calls between its small steps. Once the steps since the last turn have taken
  * `budgetMs`, it returns a promise of the next turn of the event loop, so that other work can run.
+ *
+ * @example
+ * const nextTurn = turnsOf(5)
+ * for (const row of rows) {
+ *   add(row)
+ *   await nextTurn()
+ * }
  */
 export function turnsOf(
   budgetMs: number,

@@ -61,7 +61,13 @@ export const RESTORE_FILE = 'restore.json'
 
 const MAX_SHOWN_LENGTH = 64
 
-/** Parses a text or a JSON value as the setting's type. Throws ConfigError naming the setting and `origin`. */
+/**
+ * Parses a text or a JSON value as the setting's type. Throws ConfigError naming the setting and `origin`.
+ *
+ * @example
+ * parseSetting('port', '8787', 'SVC_PORT') // 8787
+ * parseSetting('port', 'http', 'SVC_PORT') // port (SVC_PORT) must be a whole number from 0 to 65535, not "http"
+ */
 export function parseSetting(name: SettingName, raw: unknown, origin: string): Values[SettingName] {
   const setting: Setting = SETTINGS[name]
   if (setting.kind === 'endpoints') return parseEndpoints(name, raw, origin) as never
@@ -120,6 +126,11 @@ export interface Sources {
 /**
  * Merges the layers: flags > environment > project file > profile > default. For `url`, the Solana CLI's file comes
  * last.
+ *
+ * @example
+ * const { values, origins } = loadConfig({ flags: { port: '9000' } })
+ * values.port // 9000
+ * origins.port // 'flag'
  */
 export function loadConfig(sources: Sources = {}): Config {
   const { flags = {}, env = process.env, cwd = process.cwd(), profile = {}, trustProject = false } = sources
