@@ -1,4 +1,7 @@
-/** The embedded chain for commands: over the JSON-RPC of the process that serves it, else opened in this process. */
+/**
+ * Gives commands the embedded chain: through the JSON-RPC of the process that serves it, otherwise opened in this
+ * process.
+ */
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type ChainOwner, chainOwner } from '../../src/chain/owner.ts'
@@ -16,7 +19,9 @@ const chainJournal = () => import('../../src/localnet/journal.ts')
 
 type Load = (flags?: Partial<Record<SettingName, unknown>>) => Promise<Config>
 
-/** Calls JSON-RPC methods; `params` is JSON text, because a JavaScript number cannot hold every amount of lamports. */
+/**
+ * Calls JSON-RPC methods; `params` is JSON text, because JavaScript numbers are not exact for all amounts of lamports.
+ */
 interface LocalnetRpc {
   owner: ChainOwner | undefined
   call(method: string, params: string): Promise<unknown>
@@ -115,8 +120,8 @@ interface Status {
 const optionIfSet = (name: SettingName, value: unknown) => (value === undefined ? {} : { [name]: value })
 
 /**
- * Loads the configuration for the data folder's own chain, whichever cluster the settings name. A flag for another
- * cluster is a mistake.
+ * Loads the configuration for the data folder's own chain, whatever cluster the settings name. A flag for another
+ * cluster is refused.
  */
 async function embeddedConfig(load: Load, flags: Partial<Record<SettingName, unknown>> = {}): Promise<Config> {
   const config = await afterRestore(await load(flags))
@@ -128,14 +133,13 @@ async function embeddedConfig(load: Load, flags: Partial<Record<SettingName, unk
 }
 
 /**
- * The cluster to pull programs from: that of the settings, or mainnet-beta where that cluster has no programs of its
- * own.
+ * The cluster to pull programs from: that of the settings, or mainnet-beta if that cluster has no programs of its own.
  */
 function pullCluster(config: Config) {
   const cluster = clusterOf(config)
   if (config.origins.url === 'flag') {
     if (cluster.kind !== 'embedded') return cluster
-    throw usage('the embedded chain gets its programs from this very cache', { next: 'give the --url of a cluster' })
+    throw usage('the embedded chain itself gets its programs from this cache', { next: 'give the --url of a cluster' })
   }
   return cluster.kind === 'embedded' || cluster.kind === 'localhost' ? parseCluster('mainnet-beta') : cluster
 }
@@ -159,8 +163,8 @@ async function openRpc(config: Config): Promise<LocalnetRpc> {
 }
 
 /**
- * Has the process that serves the chain copy its journal, which no other can read, hands the copy's path to `use` and
- * removes it. Returns false where no process serves it. Throws conflict while another backup has such a copy.
+ * Makes the process that serves the chain copy its journal, which only it can read, passes the copy's path to `use`
+ * and removes it. Returns false if no process serves it. Throws conflict while another backup has such a copy.
  */
 export async function withServedChain({ dataDir }: Config, use: (file: string) => Promise<void>): Promise<boolean> {
   const owner = chainOwner(dataDir)
@@ -168,20 +172,20 @@ export async function withServedChain({ dataDir }: Config, use: (file: string) =
   const { lockFolder } = await import('../../src/platform/folder-lock.ts')
   const unlock = await lockFolder(dataDir, 'chainCopy')
   if (unlock === undefined) {
-    throw new Problem('conflict', `another backup copies the embedded chain of ${dataDir}`, {
+    throw new Problem('conflict', `another backup is copying the embedded chain of ${dataDir}`, {
       next: 'try again once it has ended',
     })
   }
   const { removeCopies } = await chainJournal()
   const rpc = await overHttp(owner)
   try {
-    // Whoever asked for an earlier copy held this lock, and has ended without removing it.
+    // A copy that exists under this lock was left by a backup that ended early.
     removeCopies(dataDir)
     const { file } = (await rpc.call('svc_copy', '[]')) as { file: unknown }
     const name = basename(String(file))
-    // The copy is removed after use, so that whoever answers on this port must not name another file.
+    // The copy is removed after use, so another program on this port must not be able to name another file.
     if (!name.startsWith('chain.copy-'))
-      throw failure(`${owner.rpc_url} answered with ${name}, which is no copy of the chain`)
+      throw failure(`${owner.rpc_url} answered with ${name}, which is not a copy of the chain`)
     await use(join(dataDir, name))
     return true
   } finally {
@@ -205,8 +209,7 @@ async function overHttp(owner: ChainOwner): Promise<LocalnetRpc> {
 }
 
 /**
- * Checks that the owner listens, because it may have ended without removing its file and its pid may be another
- * process's.
+ * Checks that the owner listens. It may have ended without removing its file, and another process may have its pid.
  */
 async function listens({ rpc_url }: ChainOwner): Promise<boolean> {
   const { connect } = await import('node:net')
@@ -228,7 +231,7 @@ function resultOf(text: string, method: string): unknown {
   try {
     answer = parseJson(text) as typeof answer
   } catch (error) {
-    throw failure(`the embedded chain answers ${method} with something that is not JSON-RPC`, { cause: error })
+    throw failure(`the embedded chain gave an answer to ${method} that is not JSON-RPC`, { cause: error })
   }
   const { error, result } = answer
   if (error?.code === INVALID_PARAMS) throw usage(String(error.message).replace(/^Invalid param(s)?: /, ''))
@@ -239,14 +242,13 @@ function resultOf(text: string, method: string): unknown {
 function refuseOwned({ dataDir }: Config): void {
   const owner = chainOwner(dataDir)
   if (owner === undefined) return
-  throw new Problem('conflict', `process ${owner.pid} has the embedded chain of ${dataDir}, at ${owner.rpc_url}`, {
+  throw new Problem('conflict', `process ${owner.pid} uses the embedded chain of ${dataDir}, at ${owner.rpc_url}`, {
     next: 'stop it first',
   })
 }
 
 /**
- * Deletes the journal's database, the files that SQLite keeps with it and the file of its last pid; the database is
- * deleted last.
+ * Deletes the journal's database last, after SQLite's files beside it and the file of its last pid.
  */
 async function deleteJournal(dataDir: string): Promise<string[]> {
   const order = ['chain.pid', 'chain.db-journal', 'chain.db-shm', 'chain.db-wal', 'chain.db']
@@ -259,7 +261,7 @@ async function deleteJournal(dataDir: string): Promise<string[]> {
   return files
 }
 
-/** Throws conflict where a process holds the journal. A journal that cannot be read may be deleted. */
+/** Throws conflict if a process holds the journal. A journal that cannot be read may be deleted. */
 function refuseServedChain(
   dataDir: string,
   openJournal: (database: ReturnType<typeof loadSqlite>, dataDir: string) => { close(): void },

@@ -1,4 +1,7 @@
-/** The places of images and metadata for `svc storage` and `svc doctor`: opened directly, beside a daemon that may be running. */
+/**
+ * Opens the places of images and metadata for `svc storage` and `svc doctor`, directly, beside a daemon that may be
+ * running.
+ */
 import { systemClock } from '../../src/context.ts'
 import type { Config } from '../../src/settings/config.ts'
 import { storeOptions } from '../../src/store/open.ts'

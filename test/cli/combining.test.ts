@@ -73,7 +73,9 @@ describe('partial signatures', () => {
     expect(refusal(one, fresh)).toThrow('1.json has another blockhash than 0.json: one of them was refreshed')
     const torn = signed(raw, [signers[1]!])
     torn[signatureOffset(torn, 1)]! ^= 1
-    expect(refusal(one, torn)).toThrow(`1.json: the signature of ${ADDRESSES(signers)[1]} does not fit this message`)
+    expect(refusal(one, torn)).toThrow(
+      `1.json: the signature of ${ADDRESSES(signers)[1]} is not valid for this message`,
+    )
     expect(() => combineSignatures([{ name: 'x.json', transaction: 'AAAA' }])).toThrow('x.json')
     expect(() => combineSignatures([])).toThrow('no transaction')
   })

@@ -57,9 +57,7 @@ describeOnSqliteAlone('svc db backup', 'it copies files', () => {
       exitCode: 0,
       stdout: expect.stringMatching(/^Backed up to \S+\/alone: 1 file, \d+\.\d KiB\.\n$/),
     })
-    expect(stderr).toMatch(
-      /Without encryption-key: a backup without it is worth nothing unless the key is kept elsewhere/,
-    )
+    expect(stderr).toMatch(/Without encryption-key: no command can open the database/)
     expect(stderr).toMatch(/Without assets: tokens lose their images/)
     expect(readdirSync(at('alone')).sort()).toEqual(['backup.json', 'svc.db'])
     expect(readdirSync(at('whole')).sort()).toEqual([
@@ -78,8 +76,8 @@ describeOnSqliteAlone('svc db backup', 'it copies files', () => {
   it('never replaces what is there without --force, and never what is no backup', async () => {
     mkdirSync(at('pictures'))
     writeFileSync(at('pictures', 'cat.png'), 'cat')
-    await expectRefused(['db', 'backup', 'whole'], 2, /whole is there already: replace that backup with --force/)
-    await expectRefused(['db', 'backup', 'pictures', '--force'], 2, /pictures is there already, and is no backup/)
+    await expectRefused(['db', 'backup', 'whole'], 2, /whole already exists: replace that backup with --force/)
+    await expectRefused(['db', 'backup', 'pictures', '--force'], 2, /pictures already exists, and is not a backup/)
     await expectRefused(['db', 'backup', 'no/where'], 2, /no does not exist/)
     expect(readFileSync(at('pictures', 'cat.png'), 'utf8')).toBe('cat')
     const { exitCode, stdout } = await svc([
@@ -105,7 +103,11 @@ describeOnSqliteAlone('svc db backup', 'it copies files', () => {
     for (const folder of ['kept.partial', 'kept.replaced']) {
       mkdirSync(at(folder))
       writeFileSync(join(at(folder), 'notes.txt'), 'mine')
-      await expectRefused(['db', 'backup', 'kept'], 2, new RegExp(`${folder} holds notes\\.txt, which is of no backup`))
+      await expectRefused(
+        ['db', 'backup', 'kept'],
+        2,
+        new RegExp(`${folder} contains notes\\.txt, which is not part of a backup`),
+      )
       expect(readFileSync(join(at(folder), 'notes.txt'), 'utf8')).toBe('mine')
       rmSync(at(folder), { recursive: true })
     }
@@ -124,7 +126,7 @@ describeOnSqliteAlone('svc db backup', 'it copies files', () => {
     await expectRefused(
       ['db', 'backup', 'chained', '--include', 'chain', '--data-dir', folder],
       1,
-      /holds no embedded chain/,
+      /is not an embedded chain/,
     )
     expect(existsSync(at('chained'))).toBe(false)
   })
@@ -135,7 +137,7 @@ describeOnSqliteAlone('svc db backup', 'it copies files', () => {
     await expectRefused(
       ['db', 'backup', 'x', '--include', 'encryption-key'],
       2,
-      /has no encryption\.key to include .*\n {2}next: where SVC_ENCRYPTION_KEY holds it, keep that apart/,
+      /has no encryption\.key to include .*\n {2}next: if it is in SVC_ENCRYPTION_KEY, store that elsewhere/,
       { SVC_ENCRYPTION_KEY: key },
     )
     const { exitCode, stderr } = await svc(['db', 'backup', 'chainless', '--include', 'chain,assets'])
@@ -200,7 +202,7 @@ describeOnSqliteAlone('svc db restore', 'it puts files back', () => {
     await expectRefused(
       restore,
       5,
-      /holds an installation \(svc\.db, encryption\.key, operator\.key\): nothing was restored/,
+      /already has an installation \(svc\.db, encryption\.key, operator\.key\): nothing was restored/,
     )
     await expectRefused([...restore, '--force'], 2, /confirm it with --yes/)
     expect(await namesOf(folder)).toEqual(['later', 'kept', 'local operator'])
@@ -266,13 +268,13 @@ describeOnSqliteAlone('svc db restore', 'it puts files back', () => {
     [
       'is cut off',
       (folder) => writeFileSync(join(folder, 'svc.db'), readFileSync(join(folder, 'svc.db')).subarray(0, 9000)),
-      /svc\.db is not as it was written \(9000 bytes of \d+\)/,
+      /svc\.db has changed since it was written \(9000 bytes of \d+\)/,
       1,
     ],
     [
       'has another key',
       (folder) => writeFileSync(join(folder, 'encryption.key'), `${Buffer.alloc(32, 7).toString('base64')}\n`),
-      /encryption\.key is not as it was written/,
+      /encryption\.key has changed since it was written/,
       1,
     ],
     [
@@ -281,7 +283,7 @@ describeOnSqliteAlone('svc db restore', 'it puts files back', () => {
       /backup\.json is not what svc writes/,
       2,
     ],
-    ['has no list', (folder) => rmSync(join(folder, 'backup.json')), /is no backup: it has no backup\.json/, 2],
+    ['has no list', (folder) => rmSync(join(folder, 'backup.json')), /is not a backup: it has no backup\.json/, 2],
     ['has a list that is no JSON', (folder) => list(folder, () => '{'), /is no JSON/, 2],
     [
       'is of a later format',
@@ -382,7 +384,7 @@ describeOnSqliteAlone('svc db export and import', 'the way to PostgreSQL and bac
     const env = { SVC_DATABASE_URL, SVC_ENCRYPTION_KEY: keyOf(cli), SVC_DATA_DIR: at('onpg') }
     expect(await svc(['db', 'export', 'out.jsonl'])).toMatchObject({ exitCode: 0 })
     expect(mode(at('out.jsonl'))).toBe(0o600)
-    await expectRefused(['db', 'export', 'out.jsonl'], 2, /out\.jsonl is there already: replace it with --force/)
+    await expectRefused(['db', 'export', 'out.jsonl'], 2, /out\.jsonl already exists: replace it with --force/)
     const imported = await svc(['db', 'import', 'out.jsonl', '--json'], { env })
     expect(imported, imported.stderr).toMatchObject({ exitCode: 0 })
     expect(imported.stdout + imported.stderr).not.toContain(pg!.password)

@@ -186,7 +186,7 @@ describe('svc', () => {
     const { secretKey, publicKey } = Keypair.generate()
     const send = (key: string) => cli.svc(['wallet', 'send', publicKey.toBase58(), '1', '-k', key, '--dry-run'])
     const address = await send(publicKey.toBase58())
-    expect(address).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('is an address, and no key') })
+    expect(address).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('is an address, not a key') })
     const key = await send(base58.encode(secretKey))
     expect(key).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('never the key itself') })
     expect(key.stderr).not.toContain(base58.encode(secretKey).slice(0, 20))

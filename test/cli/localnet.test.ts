@@ -402,7 +402,7 @@ describe('svc localnet pull --from', () => {
     [['--from', '/nowhere/at/all'], '/nowhere/at/all does not exist'],
     [['--programs', 'serum', '--from', '.'], 'there is no program "serum"'],
     [['--from', '.', '--url', 'm'], 'give either --from or --url'],
-    [['--url', 'embedded'], 'gets its programs from this very cache'],
+    [['--url', 'embedded'], 'gets its programs from this cache'],
   ])('refuses %j', async (args, message) => {
     expect(await svc(['localnet', 'pull', ...args])).toMatchObject({
       exitCode: 2,

@@ -46,7 +46,7 @@ it('svc doctor names each endpoint by host and place, what it is and what to do,
     {
       check: `rpc ${host(foreign!.url)}#3`,
       status: 'fail',
-      detail: expect.stringMatching(/^of another chain \(genesis FoRe1gn\w+, not \w+\): it is never used$/),
+      detail: expect.stringMatching(/^on another chain \(genesis FoRe1gn\w+, not \w+\): it is never used$/),
       fix: expect.stringContaining('rpc-urls'),
     },
     {

@@ -89,10 +89,10 @@ describe('a signature', () => {
     const transaction = base64(built('v0', [payer]))
     await expect(wallet.sign(transaction, { keypair: keypairFile(stranger) })).rejects.toMatchObject({
       code: 'bad_request',
-      message: expect.stringContaining(`it is signed by ${payer.publicKey.toBase58()}`),
+      message: expect.stringContaining(`its signers are ${payer.publicKey.toBase58()}`),
     })
     await expect(wallet.sign(transaction, { secretKeys: [[...stranger.secretKey]], own: false })).rejects.toThrow(
-      'which is no signer',
+      'which is not a signer',
     )
     await expect(wallet.sign(transaction, { secretKeys: [[1, 2, 3]], own: false })).rejects.toThrow('holds 3 entries')
     await expect(wallet.sign('AAAA', { keypair: keypairFile(payer) })).rejects.toMatchObject({ code: 'bad_request' })

@@ -123,7 +123,9 @@ describe('svc doctor', () => {
     expect(server.requests.filter((request) => request === 'GET /launches/')).toHaveLength(1)
     // This leads to the same server, by an address that does not say so.
     const SVC_S3_ENDPOINT = server.url.replace('127.0.0.1', '0.0.0.0')
-    expect(await bucketLine({ ...env, SVC_S3_ENDPOINT })).toMatch(/^warn\t.*but over http: what is on the way can read/)
+    expect(await bucketLine({ ...env, SVC_S3_ENDPOINT })).toMatch(
+      /^warn\t.*but over http: anyone on the network path can read/,
+    )
   })
 })
 

@@ -252,7 +252,7 @@ describe.skipIf(lacksPrograms)('a stored list (needs the Jito merkle distributor
       const rpc_url = `http://127.0.0.1:${(liar.address() as AddressInfo).port}`
       writeFileSync(owner, JSON.stringify({ ...JSON.parse(told), rpc_url }))
       const { exitCode, stderr } = await run(['db', 'backup', join(cli.home, 'backup'), '--include', 'chain'])
-      expect([exitCode, stderr]).toEqual([1, expect.stringContaining('which is no copy of the chain')])
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining('which is not a copy of the chain')])
       expect(existsSync(precious)).toBe(true)
     } finally {
       writeFileSync(owner, told)

@@ -227,7 +227,7 @@ describe('svc wallet', () => {
     expect(statSync(join(cli.home, 'exported.json')).mode & 0o777).toBe(0o600)
     const kept = await run('wallet', 'export', 'words', 'exported.json', '--yes')
     expect(kept.exitCode).toBe(2)
-    expect(kept.stderr).toContain('exists and is kept')
+    expect(kept.stderr).toContain('already exists and was not changed')
     const before = readFileSync(fileOf('cli'), 'utf8')
     const taken = await run('wallet', 'import', 'cli', phrase)
     expect(taken.exitCode).toBe(5)
@@ -263,7 +263,7 @@ describe('svc wallet', () => {
       svc(['tx', 'sign', transferOf(address), '-k', 'ops'], { env: { ...env, ...more } })
     const wrong = await signs({ SVC_WALLET_PASSPHRASE_FILE: cli.file('wrong', 'another one', 0o600) })
     expect(wrong.exitCode).toBe(4)
-    expect(wrong.stderr).toContain('the wallet ops does not open: the passphrase is another, or its file was changed')
+    expect(wrong.stderr).toContain('the wallet ops does not open: the passphrase is wrong, or its file was changed')
     const { SVC_WALLET_PASSPHRASE_FILE: _, ...without } = env
     const nobody = await svc(['tx', 'sign', transferOf(address), '-k', 'ops'], { env: without })
     expect(nobody.exitCode).toBe(2)

@@ -183,7 +183,7 @@ describe.each(onPostgres ? ['PostgreSQL'] : ['SQLite', 'PostgreSQL'])('a databas
         }
         await write(mend)
       }
-      expect((await run(['doctor', '-o', 'plain'])).said).toMatch(/ok audit log \d+ entries hold/)
+      expect((await run(['doctor', '-o', 'plain'])).said).toMatch(/ok audit log \d+ entries are intact/)
       const daemon = await startDaemon({ dataDir, env, flags: ['--rpc-port', '0'] })
       await daemon.stop()
     },

@@ -90,7 +90,7 @@ describe('a data folder', () => {
     expect(await doctor(folder)).toMatchObject({
       exitCode: 1,
       stdout: expect.stringMatching(
-        /^fail\tdatabase\t.*svc\.db is missing, and encryption\.key and operator\.key beside/m,
+        /^fail\tdatabase\t.*svc\.db is missing, although keys of an earlier one are there: encryption\.key and operator\.key/m,
       ),
     })
     const said =

@@ -70,7 +70,7 @@ describe('a SQLite file with a damaged page', () => {
     expect((await makeKey(daemon, 'whole')).status).toBe(201)
     await daemon.stop()
     const healthy = doctor(dataDir).checks.find(({ check }) => check === 'database')
-    expect(healthy).toMatchObject({ status: 'ok', detail: 'sqlite opens, is whole and takes writes' })
+    expect(healthy).toMatchObject({ status: 'ok', detail: 'sqlite opens, is intact and accepts writes' })
     damage(join(dataDir, 'svc.db'), 'events')
     const chain = new Database(join(dataDir, 'chain.db'))
     chain.exec('create table things (id integer primary key, text text)')

@@ -1,4 +1,4 @@
-/** The list of a backup's files: written last, and checked before anything is restored. */
+/** Writes and checks the list of a backup's files. It is written last, and checked before anything is restored. */
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { failure, usage } from '../../ui/problem.ts'
 import { PART_FILES } from './parts.ts'
 
 export const BACKUP_FORMAT = 1
-/** File of a backup that lists the others. */
+/** The file of a backup that lists the others. */
 export const BACKUP_LIST = 'backup.json'
 
 export interface BackupFile {
@@ -25,20 +25,20 @@ export interface BackupList {
   schema: string
   fingerprint: string | null
   parts: readonly PartName[]
-  /** Every file but the assets, whose names are the hashes of their content. */
+  /** Every file except the assets, whose names are hashes of their content. */
   files: readonly BackupFile[]
   assets: { files: number; bytes: number } | null
 }
 
-/** The list of a backup has a line for each of a few files. */
+/** The list has a line for each of a few files. */
 const LIST_BYTES = 65_536
 
-/** Throws a usage problem for a folder that is no backup, or one whose list names other files. */
+/** Throws a usage problem for a folder that is not a backup, or whose list names other files. */
 export function readList(folder: string): BackupList {
   const file = join(folder, BACKUP_LIST)
   if (!existsSync(file)) {
-    throw usage(`${folder} is no backup: it has no ${BACKUP_LIST}`, {
-      next: `a copied database is restored alone: name its file, ${join(folder, DATABASE_FILE)}`,
+    throw usage(`${folder} is not a backup: it has no ${BACKUP_LIST}`, {
+      next: `to restore only a copied database, name its file: ${join(folder, DATABASE_FILE)}`,
     })
   }
   let list: Partial<BackupList>
@@ -46,17 +46,17 @@ export function readList(folder: string): BackupList {
     list = JSON.parse(readOwn(file, { maxBytes: LIST_BYTES })) as Partial<BackupList>
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    throw usage(`${file} is no JSON: take another backup`)
+    throw usage(`${file} is not JSON: use another backup`)
   }
   if (list.svc_backup !== BACKUP_FORMAT) {
     throw usage(`${file} has format ${list.svc_backup}, and this program reads ${BACKUP_FORMAT}`, {
-      next: 'upgrade svc, or take another backup',
+      next: 'upgrade svc, or use another backup',
     })
   }
   return checkedList(file, list)
 }
 
-/** Throws where the list names anything but the parts of a backup, as it then could lead to other files. */
+/** Throws if the list names anything except the parts of a backup, because it could lead to other files. */
 function checkedList(file: string, list: Partial<BackupList>): BackupList {
   const known: readonly string[] = [DATABASE_FILE, ...Object.values(PART_FILES)]
   const files: unknown = list.files
@@ -72,14 +72,14 @@ function checkedList(file: string, list: Partial<BackupList>): BackupList {
   return list as BackupList
 }
 
-const strangeList = (file: string) => usage(`${file} is not what svc writes there: take another backup`)
+const strangeList = (file: string) => usage(`${file} is not what svc writes there: use another backup`)
 
-/** Throws for a file that is not as it was written. */
+/** Throws for a file that has changed since it was written. */
 export async function checkBackupFile(folder: string, { name, bytes, sha256 }: BackupFile): Promise<void> {
   const file = join(folder, name)
   if ((await sha256Of(file)) === sha256) return
   const size = statSync(file).size
-  throw failure(`${file} is not as it was written (${size} bytes of ${bytes}): it was cut off or changed`, {
+  throw failure(`${file} has changed since it was written (${size} bytes of ${bytes}): it was cut off or altered`, {
     next: 'take another backup',
   })
 }

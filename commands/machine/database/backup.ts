@@ -18,7 +18,7 @@ import { installationParts, PART_FILES } from './parts.ts'
 
 const BACKUP_STOPS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Copies the installation while a daemon uses it. The folder appears once everything in it is on the disk. */
+/** Copies the installation, also while a daemon uses it. The folder appears once everything in it is on disk. */
 export async function backUp(config: Config, request: BackupRequest, onProgress: StepProgress): Promise<BackupReport> {
   const folder = resolve(request.folder)
   const parts = requestedParts(installationParts(config), request.include)
@@ -30,7 +30,7 @@ export async function backUp(config: Config, request: BackupRequest, onProgress:
   const draft = `${folder}.partial`
   for (const stale of [draft, replacedFolder(folder)]) refuseStrangers(stale)
   const removeDraft = () => rmSync(draft, { recursive: true, force: true })
-  // What was copied until Ctrl-C may hold the encryption key.
+  // On Ctrl-C, the partial copy is removed, because it may contain the encryption key.
   const stopped = (_: NodeJS.Signals, number: number) => {
     removeDraft()
     process.exit(128 + number)
@@ -59,13 +59,13 @@ export async function backUp(config: Config, request: BackupRequest, onProgress:
   }
 }
 
-/** A key that is asked for must be there; other parts come with use, and are left out as long as there are none. */
+/** A requested key must exist. Other parts are created on use, and are left out while missing. */
 function requestedParts(parts: readonly InstallationPart[], include: readonly PartName[]): InstallationPart[] {
   const chosen = parts.filter(({ name }) => include.includes(name))
   const missing = chosen.find(({ name, path }) => path === null && name.endsWith('-key'))
   if (missing !== undefined) {
     const next =
-      missing.name === 'encryption-key' ? 'where SVC_ENCRYPTION_KEY holds it, keep that apart' : 'leave it out'
+      missing.name === 'encryption-key' ? 'if it is in SVC_ENCRYPTION_KEY, store that elsewhere' : 'leave it out'
     throw usage(`this installation has no ${PART_FILES[missing.name]} to include`, { param: '--include', next })
   }
   const inBucket = chosen.find(({ path, elsewhere }) => path === null && elsewhere !== null)
@@ -80,28 +80,31 @@ function refuseOverwriting(folder: string, force: boolean): void {
     throw usage(`${dirname(folder)} does not exist`, { next: 'make it, or choose another folder' })
   }
   if (!existsSync(join(folder, BACKUP_LIST))) {
-    throw usage(`${folder} is there already, and is no backup: nothing was written`, { next: 'choose another name' })
+    throw usage(`${folder} already exists, and is not a backup: nothing was written`, { next: 'choose another name' })
   }
-  if (!force) throw usage(`${folder} is there already: replace that backup with --force`, { param: '--force' })
+  if (!force) throw usage(`${folder} already exists: replace that backup with --force`, { param: '--force' })
   refuseStrangers(folder)
 }
 
-/** Throws where a folder that is about to be removed holds something that no backup has. */
+/** Throws if a folder that is about to be removed contains something that no backup has. */
 function refuseStrangers(folder: string): void {
   if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return
   const stranger = readdirSync(folder).find((name) => !isOfBackup(name))
   if (stranger === undefined) return
-  throw usage(`${folder} holds ${stranger}, which is of no backup: nothing was written`, {
+  throw usage(`${folder} contains ${stranger}, which is not part of a backup: nothing was written`, {
     next: 'move that away, or choose another name',
   })
 }
 
 const BACKUP_NAMES = [BACKUP_LIST, DATABASE_FILE, ...Object.values(PART_FILES)]
-/** A file of a backup, or one of SQLite's or a draft beside it. */
+/** A file of a backup, or SQLite's files and drafts beside it. */
 const isOfBackup = (name: string) =>
   BACKUP_NAMES.some((own) => name === own || (name.startsWith(own) && /^[-.]/.test(name.slice(own.length))))
 
-/** The database goes first: what it refers to is written before it, so that later copies of the rest hold that. */
+/**
+ * The database is copied first: what it refers to was written before it, so later copies of the other parts contain
+ * it.
+ */
 async function fillBackup(
   config: Config,
   draft: string,
@@ -114,7 +117,7 @@ async function fillBackup(
   await copySqlite(database, copy, onProgress)
   const { damage, applied, fingerprint } = await factsOfSqlite(copy)
   if (damage.length > 0) {
-    throw failure(`${database} is damaged, and so would be its backup: ${damage[0]}`, {
+    throw failure(`${database} is damaged, and its backup would be too: ${damage[0]}`, {
       next: 'keep the files, and restore an earlier backup',
     })
   }
@@ -144,7 +147,7 @@ async function fillBackup(
   return list
 }
 
-/** A served chain is locked by its process, which copies it; that copy is removed once it is in the backup. */
+/** The process that serves a chain locks it and makes the copy, which is removed once it is in the backup. */
 async function copyChain(config: Config, path: string, target: string): Promise<void> {
   const { copySqlite } = await import('../../../src/store/sqlite/copy.ts')
   const { withServedChain } = await import('../localnet.ts')
@@ -153,7 +156,7 @@ async function copyChain(config: Config, path: string, target: string): Promise<
   requireChain(target)
 }
 
-/** Throws for a file that is no embedded chain, such as one that was read while it was written. */
+/** Throws for a file that is not an embedded chain, such as one that was read during a write. */
 export function requireChain(file: string): void {
   const Driver = loadSqlite()
   let chain: InstanceType<typeof Driver> | undefined
@@ -161,16 +164,16 @@ export function requireChain(file: string): void {
     chain = new Driver(file, { readonly: true, fileMustExist: true })
     if (chain.prepare("select 1 from settings where name = 'seed'").get() !== undefined) return
   } catch (error) {
-    throw failure(`${file} holds no embedded chain: ${error instanceof Error ? error.message : error}`, {
+    throw failure(`${file} is not an embedded chain: ${error instanceof Error ? error.message : error}`, {
       cause: error,
     })
   } finally {
     chain?.close()
   }
-  throw failure(`${file} holds no embedded chain`, { next: 'leave it out, or back up once more' })
+  throw failure(`${file} is not an embedded chain`, { next: 'leave it out, or make the backup again' })
 }
 
-/** Throws when the copied key is not that of the copied database. */
+/** Throws if the copied key does not belong to the copied database. */
 async function requireCopiedKey(file: string, expected: string | null): Promise<void> {
   const { vaultOfFile } = await import('../../../src/store/installation/vault.ts')
   const own = vaultOfFile(file)?.fingerprint ?? null
@@ -193,8 +196,8 @@ export function copyKey(from: string, to: string): void {
 const copyInto = (from: string, to: string) => void writeAtomically(to, readFileSync(from))
 
 /**
- * Copies the assets that are not there yet and counts all that are whole; other files, such as unfinished ones, and
- * assets whose content is not that of their name are left out.
+ * Copies assets that are not there yet, and counts all intact ones. Other files are left out, such as unfinished ones
+ * and assets whose content does not match their name.
  */
 export async function copyAssets(from: string, to: string): Promise<{ files: number; bytes: number }> {
   const { cidOf } = await import('../../../src/storage/cid.ts')

@@ -1,4 +1,4 @@
-/** The database of this installation for `svc db`: opened directly, beside a daemon that may be running. */
+/** Opens the database of this installation for `svc db`, directly, beside a daemon that may be running. */
 import { type Config, databasePlace } from '../../../src/settings/config.ts'
 import { storeOptions } from '../../../src/store/open.ts'
 import type { Database, DatabaseStatus, MigrationList } from '../../database/installation.ts'

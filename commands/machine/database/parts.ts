@@ -1,4 +1,4 @@
-/** What an installation consists of beside its database, and what a backup without each part is worth. */
+/** Lists the parts of an installation beside its database, and what a backup loses without each. */
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { CHAIN_FILE, type Config, ENCRYPTION_KEY_FILE, OPERATOR_KEY_FILE } from '../../../src/settings/config.ts'
@@ -18,22 +18,22 @@ export const PART_FILES = {
 
 const TEXTS: Record<PartName, { about: string; without: string }> = {
   'encryption-key': {
-    about: 'opens what the database has sealed: webhook secrets, stored answers, plans; proves the audit log',
-    without: 'a backup without it is worth nothing unless the key is kept elsewhere: no command opens that database',
+    about: 'opens what the database stores encrypted: webhook secrets, stored answers, plans; proves the audit log',
+    without: 'no command can open the database, unless you have a copy of the key elsewhere',
   },
   'operator-key': {
     about: "the local operator's bearer key",
-    without: 'the restored installation makes another; revoke the earlier one',
+    without: 'the restored installation makes a new one; revoke the old one',
   },
   assets: {
     about: 'images and metadata that tokens on the chain refer to',
-    without: 'tokens lose their images for good where no other copy exists',
+    without: 'tokens lose their images permanently if no other copy exists',
   },
   chain: {
     about: 'the embedded chain: balances, programs, history',
-    without: 'records of the database refer to an embedded chain that is gone',
+    without: 'records of the database refer to an embedded chain that no longer exists',
   },
-  profiles: { about: 'settings of this user', without: 'settings have to be made again' },
+  profiles: { about: 'settings of this user', without: 'you must make the settings again' },
 }
 
 /** Throws on PostgreSQL, with the command to use there. */
@@ -52,7 +52,7 @@ export function installationParts(config: Config): readonly InstallationPart[] {
   })
 }
 
-/** What is in a bucket is not in the data folder, and has its own ways of backup. */
+/** Assets in a bucket are not in the data folder, and have their own ways of backup. */
 const assetsElsewhere = ({ values }: Config): string | null =>
   values.storage === 's3'
     ? `assets are in the bucket ${values['s3.bucket']}: give it versioning or a replica, or fetch them with \`SVC_STORAGE=local svc storage copy\` first`

@@ -1,4 +1,4 @@
-/** Restores a backup into the data folder: everything is checked and prepared first, and then put in place at once. */
+/** Restores a backup into the data folder: everything is checked and prepared first, then put in place in one step. */
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, mkdirSync, readdirSync, readFileSync, readSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -19,11 +19,11 @@ interface CheckedBackup {
   facts: BackupFacts
   /** The database's copy. */
   database: string
-  /** Folder with the other parts; null for a database file alone. */
+  /** The folder with the other parts; null for only a database file. */
   folder: string | null
 }
 
-/** Throws for a backup that is not whole, is newer than this program, or whose key is not at hand. */
+/** Throws for a backup that is incomplete, newer than this program, or without an available key. */
 export async function inspectBackup(config: Config, typed: string): Promise<CheckedBackup> {
   if (config.values['database-url'] !== undefined) {
     throw usage('the database is PostgreSQL, which restores its own backups', {
@@ -65,7 +65,7 @@ export async function inspectBackup(config: Config, typed: string): Promise<Chec
   }
 }
 
-/** Restores; the files that were replaced are kept in a folder of the data folder. */
+/** Restores the backup; replaced files are kept in a folder inside the data folder. */
 export async function restoreBackup(
   config: Config,
   path: string,
@@ -78,7 +78,7 @@ export async function restoreBackup(
   const unlock = await lockFolder(dataDir)
   if (unlock === undefined) {
     throw new Problem('conflict', `a daemon runs on ${dataDir}: nothing was restored`, {
-      next: 'stop it, and restore again',
+      next: 'stop it, then restore again',
     })
   }
   try {
@@ -107,7 +107,7 @@ function refuseExport(file: string): void {
 
 const EXPORT_START = '{"svc_export"'
 
-/** Names of the data folder's files that a restore puts in place; assets are added to those that are there. */
+/** Names of the data folder's files that a restore replaces; assets are added to existing ones. */
 const restoredFiles = (included: readonly PartName[]): string[] => [
   DATABASE_FILE,
   ...(['encryption-key', 'operator-key', 'chain'] as const)
@@ -122,7 +122,7 @@ interface KeyPlace {
   fingerprint: string | null
 }
 
-/** Throws unless the audit log holds, and keys, policies, sponsorships and schedules are what it says. */
+/** Throws unless the audit log is intact, and keys, policies, sponsorships and schedules match it. */
 async function requireAudited(database: string, vault: Vault): Promise<void> {
   const [{ withWholeSqlite }, { auditVerdict }] = await Promise.all([
     import('../../../src/store/sqlite/whole.ts'),
@@ -135,10 +135,10 @@ async function requireAudited(database: string, vault: Vault): Promise<void> {
 }
 
 const changed = (database: string, what: string | undefined) =>
-  failure(`something else than svc changed ${database}: ${what}`, { next: ANOTHER })
-const ANOTHER = 'take another backup; nothing was changed here'
+  failure(`something other than svc changed ${database}: ${what}`, { next: ANOTHER })
+const ANOTHER = 'use another backup; nothing was changed here'
 
-/** The key that the restored installation will use; throws unless it is the one that sealed the database. */
+/** The key that the restored installation will use; throws unless the database was encrypted with it. */
 async function restoreVault(config: Config, { path, folder, included, fingerprint }: KeyPlace): Promise<Vault | null> {
   if (fingerprint === null) return null
   const { configuredVault, vaultOfFile } = await import('../../../src/store/installation/vault.ts')
@@ -162,9 +162,13 @@ async function restoreVault(config: Config, { path, folder, included, fingerprin
 
 function refuseReplacing({ replaces, data_dir }: BackupFacts, force: boolean): void {
   if (replaces.length === 0 || force) return
-  throw new Problem('conflict', `${data_dir} holds an installation (${replaces.join(', ')}): nothing was restored`, {
-    next: 'replace it with --force, which keeps the old files, or choose another --data-dir',
-  })
+  throw new Problem(
+    'conflict',
+    `${data_dir} already has an installation (${replaces.join(', ')}): nothing was restored`,
+    {
+      next: 'replace it with --force, which keeps the old files, or choose another --data-dir',
+    },
+  )
 }
 
 async function replaceFiles(
@@ -176,7 +180,7 @@ async function replaceFiles(
     import('../../../src/store/sqlite/copy.ts'),
     import('../../../src/store/transfer/restore-switch.ts'),
   ])
-  // What a killed restore had prepared and not yet decided on; the lock is held, so nobody else is at it.
+  // A killed restore may have left prepared files. Because of the lock, no other restore uses them.
   for (const name of readdirSync(dataDir)) {
     if (name.startsWith(STAGED_PREFIX)) rmSync(join(dataDir, name), { recursive: true })
   }
@@ -192,15 +196,15 @@ async function replaceFiles(
       if (name === PART_FILES.chain) await copySqlite(join(folder, name), join(dataDir, staged, name))
       else copyKey(join(folder, name), join(dataDir, staged, name))
     }
-    // Assets are named by their content, so more of them harm nobody even if the restore ends here.
+    // Assets are named by their content, so extra ones do no harm even if the restore ends here.
     if (folder !== null) left.push(...(await restoreAssets(folder, dataDir)))
     await switchFiles(dataDir, { staged, aside, files })
   } catch (error) {
     rmSync(join(dataDir, staged), { recursive: true, force: true })
     const { code, syscall } = error as NodeJS.ErrnoException
     if (syscall === undefined) throw error
-    throw failure(`the files cannot be put into ${dataDir}: ${code === 'ENOSPC' ? 'there is no room' : code}`, {
-      next: 'nothing was replaced: mend that, and restore again',
+    throw failure(`the files cannot be put into ${dataDir}: ${code === 'ENOSPC' ? 'the disk is full' : code}`, {
+      next: 'nothing was replaced: fix that, then restore again',
       cause: error,
     })
   }
@@ -209,7 +213,7 @@ async function replaceFiles(
   return { ...facts, aside: existsSync(kept) ? kept : null, left }
 }
 
-/** Adds the assets of the backup; returns what is to be said where some of them are missing or damaged. */
+/** Adds the assets of the backup; returns a message if some are missing or damaged. */
 async function restoreAssets(folder: string, dataDir: string): Promise<string[]> {
   const listed = readList(folder).assets
   if (listed === null || !existsSync(join(folder, PART_FILES.assets))) return []
@@ -220,7 +224,7 @@ async function restoreAssets(folder: string, dataDir: string): Promise<string[]>
 /** Profiles belong to the user, so that existing ones are kept. */
 function restoreProfiles(folder: string): string[] {
   const [from, to] = [join(folder, PART_FILES.profiles), profilesFile()]
-  if (existsSync(to)) return [`${basename(from)}: ${to} is there already; compare them`]
+  if (existsSync(to)) return [`${basename(from)}: ${to} already exists; compare them`]
   makeFolders(dirname(to))
   writeAtomically(to, readFileSync(from))
   return []

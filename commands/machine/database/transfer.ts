@@ -12,7 +12,7 @@ import { failure, Problem, usage } from '../../ui/problem.ts'
 import { BACKUP_LIST } from './backup-list.ts'
 import { databaseKind, refuseBesideDaemon } from './place.ts'
 
-/** Writes every table as of one moment into a file with mode 0600, which has its name once it is whole. */
+/** Writes every table as of one moment to a file (0600), which gets its name once it is complete. */
 export async function exportTo(
   config: Config,
   typed: string,
@@ -20,8 +20,8 @@ export async function exportTo(
   onProgress: StepProgress,
 ): Promise<TransferReport> {
   const file = resolve(typed)
-  if (existsSync(file) && !statSync(file).isFile()) throw usage(`${file} is no file: choose another name`)
-  if (existsSync(file) && !force) throw usage(`${file} is there already: replace it with --force`, { param: '--force' })
+  if (existsSync(file) && !statSync(file).isFile()) throw usage(`${file} is not a file: choose another name`)
+  if (existsSync(file) && !force) throw usage(`${file} already exists: replace it with --force`, { param: '--force' })
   if (!existsSync(dirname(file))) throw usage(`${dirname(file)} does not exist: make it, or choose another folder`)
   if (databaseKind(config) === 'sqlite' && !existsSync(databasePlace(config))) {
     throw new Problem('not_found', `there is no database in ${config.dataDir}`, { next: 'name it with --data-dir' })
@@ -36,15 +36,15 @@ export async function exportTo(
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException
     if (syscall === undefined) throw error
-    throw failure(`${file} cannot be written: ${code === 'ENOSPC' ? 'there is no room' : code}`, { cause: error })
+    throw failure(`${file} cannot be written: ${code === 'ENOSPC' ? 'the disk is full' : code}`, { cause: error })
   }
 }
 
-/** Creates the file (0600) and hands a function that writes to it; resolves when everything is on the disk. */
+/** Creates the file (0600) and passes a function that writes to it; resolves when everything is on disk. */
 async function writingLines<T>(file: string, work: (write: (line: string) => Promise<void>) => Promise<T>): Promise<T> {
   const out = createWriteStream(file, { mode: 0o600, flags: 'wx', highWaterMark: 1024 * 1024 })
   const failed = once(out, 'error').then(([error]) => Promise.reject(error))
-  // A failure after the last wait is reported by that wait's own rejection.
+  // After the last wait, a failure is reported by the rejection of that wait.
   failed.catch(() => {})
   const write = async (line: string) => {
     if (!out.write(line)) await Promise.race([once(out, 'drain'), failed])
@@ -60,7 +60,7 @@ async function writingLines<T>(file: string, work: (write: (line: string) => Pro
   }
 }
 
-/** Reads the first line, and checks that the key that sealed the export is configured. */
+/** Reads the first line, and checks that the key of the export is configured. */
 export async function inspectExport(config: Config, typed: string): Promise<ExportFacts> {
   const file = resolve(typed)
   if (existsSync(join(file, BACKUP_LIST))) throw usage(`${file} is a backup`, { next: `svc db restore ${typed}` })
@@ -85,7 +85,7 @@ export async function inspectExport(config: Config, typed: string): Promise<Expo
   }
 }
 
-/** Fills the empty database of the configuration; while that runs, no daemon of the data folder can start. */
+/** Fills the empty database of the configuration; meanwhile no daemon of the data folder can start. */
 export async function importFrom(config: Config, typed: string, onProgress: StepProgress): Promise<TransferReport> {
   const { file } = await inspectExport(config, typed)
   refuseBesideDaemon(config, 'an import needs the database for itself')
@@ -97,7 +97,7 @@ export async function importFrom(config: Config, typed: string, onProgress: Step
   try {
     const { openStore } = await import('../../../src/store/open.ts')
     const { importDatabase } = await import('../../../src/store/transfer/import.ts')
-    // Makes the database and its tables where there is none.
+    // Creates the database and its tables if there is none.
     await (await openStore(storeOptions(config))).close()
     return transferReport(config, file, await importDatabase(storeOptions(config), exportLines(file), onProgress), null)
   } finally {
@@ -112,11 +112,11 @@ async function requireExportKey(config: Config, file: string, fingerprint: strin
   if (own === fingerprint) return
   const has = own === null ? 'no key is configured here' : `the key configured here has fingerprint ${own}`
   throw failure(`${file} was sealed with the encryption key of fingerprint ${fingerprint}, and ${has}`, {
-    next: `set SVC_ENCRYPTION_KEY to that installation's key (on SQLite the content of its encryption.key)`,
+    next: `set SVC_ENCRYPTION_KEY to that installation's key (with SQLite, the content of its encryption.key)`,
   })
 }
 
-/** The lines of a file that nobody else can write; memory holds one of them, whatever characters it has. */
+/** The lines of a file that nobody else can write; only one is in memory, whatever its characters. */
 async function* exportLines(file: string): AsyncGenerator<string> {
   const input = createReadStream(file, { fd: openOwnFile(file), encoding: 'utf8', highWaterMark: 1024 * 1024 })
   let begun: string[] = []

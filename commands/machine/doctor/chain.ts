@@ -20,7 +20,7 @@ export async function chainChecks(config: Config): Promise<DoctorCheck[]> {
   ]
 }
 
-/** Where the nodes that are asked were set. */
+/** The source of the nodes' setting. */
 function originOf({ values, origins }: Config): string {
   const name = values['rpc-urls'] === undefined ? 'url' : 'rpc-urls'
   const variable = environmentName(name)
@@ -43,7 +43,7 @@ function embeddedChainChecks({ dataDir }: Config): DoctorCheck {
   }
   return passedCheck(
     'rpc',
-    owner === undefined ? 'in process; nobody serves it' : `pid ${owner.pid} at ${owner.rpc_url}`,
+    owner === undefined ? 'opened by each command; no process serves it' : `pid ${owner.pid} at ${owner.rpc_url}`,
   )
 }
 
@@ -70,7 +70,7 @@ async function reachable(
 
 async function programCache({ programsDir }: Config): Promise<DoctorCheck[]> {
   const fix = 'fill it with `svc localnet pull`'
-  if (!existsSync(programsDir)) return [warningCheck('program cache', `${programsDir} is not there yet`, fix)]
+  if (!existsSync(programsDir)) return [warningCheck('program cache', `${programsDir} does not exist yet`, fix)]
   const { readCache } = await import('../../../src/chain/program-cache/cache.ts')
   let programs: ReturnType<typeof readCache>
   try {
@@ -109,7 +109,7 @@ async function signerCheck(config: Config): Promise<DoctorCheck[]> {
   }
 }
 
-/** Checks whether a launch could store its image with the configured storage, and whether a bucket can be read. */
+/** Checks whether a launch can store its image with the configured storage, and whether a bucket can be read. */
 async function storageCheck(config: Config, { kind }: Cluster): Promise<DoctorCheck[]> {
   const { checkAssetUri } = await import('../../../src/storage/public-base.ts')
   const bucket = await bucketChecks(config)
@@ -121,7 +121,7 @@ async function storageCheck(config: Config, { kind }: Cluster): Promise<DoctorCh
   }
 }
 
-/** Whether the bucket can be read and listed, where one is set, and by nobody else on the way. */
+/** Whether the bucket, if one is set, can be read and listed over an encrypted connection. */
 async function bucketChecks(config: Config): Promise<DoctorCheck[]> {
   const [{ bucketPlace, isEncrypted }, { checkBucket }] = await Promise.all([
     import('../../../src/storage/s3-settings.ts'),
@@ -133,8 +133,10 @@ async function bucketChecks(config: Config): Promise<DoctorCheck[]> {
     await checkBucket(place)
     const detail = `${place.label} answers, and can be read and listed`
     if (isEncrypted(new URL(place.origin))) return [passedCheck('bucket', detail)]
-    const fix = 'give s3.endpoint an https URL, unless you trust the network between'
-    return [warningCheck('bucket', `${detail}, but over http: what is on the way can read and forge answers`, fix)]
+    const fix = 'give s3.endpoint an https URL, unless you trust the network'
+    return [
+      warningCheck('bucket', `${detail}, but over http: anyone on the network path can read and forge answers`, fix),
+    ]
   } catch (error) {
     return [failedCheck('bucket', (error as Error).message, 'docs/storage.md says what a bucket needs')]
   }

@@ -1,4 +1,4 @@
-/** The lines of `svc doctor`: what was checked, the result, and how to correct it. */
+/** Makes the lines of `svc doctor`: what was checked, the result, and how to correct it. */
 import { ApiError } from '../../../src/platform/errors.ts'
 import type { DoctorCheck } from '../../cli/session.ts'
 

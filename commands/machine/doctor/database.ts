@@ -1,4 +1,7 @@
-/** Checks that the files of a data folder are undamaged: the database with its encryption key, and the embedded chain's file. */
+/**
+ * Checks that the files of a data folder are undamaged: the database with its encryption key, and the embedded chain's
+ * file.
+ */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../../src/context.ts'
@@ -30,7 +33,9 @@ export async function databaseChecks(config: Config): Promise<DoctorCheck[]> {
       failedCheck(
         'database',
         errorText(error),
-        databaseUrl === undefined ? 'as said there; another --data-dir starts afresh' : 'as said there',
+        databaseUrl === undefined
+          ? 'do what it says; another --data-dir starts with an empty database'
+          : 'do what it says',
       ),
     ]
   }
@@ -40,7 +45,7 @@ export async function databaseChecks(config: Config): Promise<DoctorCheck[]> {
     const tls = await tlsChecks(store, databaseUrl)
     const { openVault } = await import('../../../src/store/installation/vault.ts')
     const { requireInstallation } = await import('../../../src/store/installation/installation.ts')
-    const opened = passedCheck('database', `${store.kind} opens, is whole and takes writes`)
+    const opened = passedCheck('database', `${store.kind} opens, is intact and accepts writes`)
     const keyText = config.values['encryption-key']
     const hasNoKey = keyText === undefined && !existsSync(join(config.dataDir, ENCRYPTION_KEY_FILE))
     try {
@@ -55,7 +60,7 @@ export async function databaseChecks(config: Config): Promise<DoctorCheck[]> {
       return [
         opened,
         ...tls,
-        failedCheck('encryption key', errorText(error), 'bring together what belongs together, as said there'),
+        failedCheck('encryption key', errorText(error), 'use the database and the key that belong together'),
       ]
     }
   } finally {
@@ -63,19 +68,19 @@ export async function databaseChecks(config: Config): Promise<DoctorCheck[]> {
   }
 }
 
-/** Verifies the audit log, and that keys, policies, sponsorships and schedules are what it says. */
+/** Verifies the audit log, and that keys, policies, sponsorships and schedules match it. */
 async function auditCheck(store: Store, vault: Vault): Promise<DoctorCheck> {
   const { verifyAuditEntries } = await import('../../../src/operations/audit-entries/verify-audit-entries.ts')
   const { entries, broken } = await verifyAuditEntries({ store, vault, clock: systemClock }, {})
-  if (broken === null) return passedCheck('audit log', `${entries} entries hold, and so does what they say`)
+  if (broken === null) return passedCheck('audit log', `${entries} entries are intact, and the database matches them`)
   return failedCheck(
     'audit log',
-    `something else than svc changed the database: ${broken.why} (entry ${broken.sequence})`,
-    'take that back, revoke a key that is not yours (`svc keys delete ID`), or restore a backup',
+    `something other than svc changed the database: ${broken.why} (entry ${broken.sequence})`,
+    'undo that, revoke a key that is not yours (`svc keys delete ID`), or restore a backup',
   )
 }
 
-/** Whether the connection to PostgreSQL is encrypted; within this machine it need not be. */
+/** Whether the connection to PostgreSQL is encrypted; on this machine it need not be. */
 async function tlsChecks({ kind, db }: Store, url = ''): Promise<DoctorCheck[]> {
   if (kind === 'sqlite') return []
   const { tlsVersion } = await import('../../../src/store/postgres/tls-version.ts')
@@ -85,10 +90,10 @@ async function tlsChecks({ kind, db }: Store, url = ''): Promise<DoctorCheck[]> 
   const isHere = ['', 'localhost', '[::1]'].includes(host) || /^127\.|^%2f/i.test(host)
   return isHere
     ? [passedCheck('database tls', 'none; the database is on this machine')]
-    : [warningCheck('database tls', `none: what is sent to ${host} can be read on the way`, 'set postgres.sslmode')]
+    : [warningCheck('database tls', `none: anyone on the network path to ${host} can read it`, 'set postgres.sslmode')]
 }
 
-/** What keeps SQLite's module from loading, which the first use would meet. */
+/** Why SQLite's module cannot be loaded; the first use would fail the same way. */
 function moduleFault(): DoctorCheck | undefined {
   try {
     loadSqlite()
@@ -106,8 +111,8 @@ function noDatabase({ dataDir }: Config): DoctorCheck {
   const named = keys.join(' and ')
   return failedCheck(
     'database',
-    `${join(dataDir, DATABASE_FILE)} is missing, and ${named} beside it tell of one`,
-    `restore it from a backup, or remove ${named} to begin anew`,
+    `${join(dataDir, DATABASE_FILE)} is missing, although keys of an earlier one are there: ${named}`,
+    `restore it from a backup, or remove ${named} to start again`,
   )
 }
 
@@ -128,8 +133,8 @@ async function storeFaultCheck(store: Store, { dataDir }: Config): Promise<Docto
     const why = fault === null ? errorText(error) : FAULT_MESSAGES[fault]
     return failedCheck(
       'database',
-      `${store.kind} opens, but takes no write: ${why}`,
-      'make room, or make it writable again',
+      `${store.kind} opens, but refuses writes: ${why}`,
+      'free disk space, or make it writable again',
     )
   }
 }
@@ -143,13 +148,13 @@ function damaged(check: string, file: string, first: string, more: number): Doct
   )
 }
 
-/** Checks the embedded chain's file, where there is one. */
+/** Checks the embedded chain's file, if there is one. */
 export async function chainFileChecks({ dataDir }: Config): Promise<DoctorCheck[]> {
   const file = join(dataDir, CHAIN_FILE)
   if (!existsSync(file)) return []
   const { checkFile } = await import('../../../src/store/sqlite/store.ts')
   const faults = await checkFile(file)
-  if (faults === null) return [passedCheck('chain file', `${file} is in use; looked at when nobody serves it`)]
+  if (faults === null) return [passedCheck('chain file', `${file} is in use; it is checked when no process serves it`)]
   const [first, ...more] = faults
   return [
     first === undefined
@@ -158,7 +163,7 @@ export async function chainFileChecks({ dataDir }: Config): Promise<DoctorCheck[
   ]
 }
 
-/** Also true for a folder that cannot be read, because opening the database then reports the cause. */
+/** Also true for an unreadable folder, because opening the database then reports the cause. */
 function hasDatabase(dataDir: string): boolean {
   if (!existsSync(dataDir)) return false
   try {

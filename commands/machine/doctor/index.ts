@@ -49,7 +49,7 @@ export async function diagnose(load: () => Promise<Config>): Promise<DoctorCheck
 const secretFileChecks = ({ secretFiles }: Config): DoctorCheck[] =>
   Object.entries(secretFiles).map(([name, file]) => passedCheck('secret file', `${name} from ${file}`))
 
-/** Variables of which nothing takes notice, which a person may have meant otherwise. */
+/** Variables that nothing reads; a person may have meant others. */
 async function variableChecks(): Promise<DoctorCheck[]> {
   const unread = await unreadVariables(terminal().env, true)
   return unread.map((variable) => warningCheck('environment', `${variable.name} is not read`, variableRemedy(variable)))
@@ -102,7 +102,7 @@ function keyFiles(config: Config): DoctorCheck[] {
     } catch (error) {
       const next = error instanceof FileFault || error instanceof Problem ? error.next : undefined
       const what = error instanceof FileFault ? error.problem : errorText(error)
-      return failedCheck('key file', what, next ?? 'correct it, or remove it where svc made it itself')
+      return failedCheck('key file', what, next ?? 'correct it, or remove it if svc made it')
     }
   })
 }
@@ -121,12 +121,12 @@ async function daemon(config: Config): Promise<DoctorCheck> {
       const { lockFolder } = await import('../../../src/platform/folder-lock.ts')
       const unlock = await lockFolder(config.dataDir)
       if (unlock === undefined)
-        return failedCheck('daemon', 'one runs, but daemon.json does not lead to it', 'stop it and start it again')
+        return failedCheck('daemon', 'one is running, but daemon.json does not name it', 'stop it and start it again')
       unlock()
     }
     return passedCheck(
       'daemon',
-      hasLeftover ? 'not running (it ended without removing daemon.json)' : 'not running; commands work in process',
+      hasLeftover ? 'not running (it ended without removing daemon.json)' : 'not running; commands work on their own',
     )
   }
   const answer = await probe(running.url, '/v2/health')

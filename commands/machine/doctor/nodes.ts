@@ -1,4 +1,4 @@
-/** The check of `svc doctor` of each of several RPC endpoints: whether it answers, and is of the chain that is meant. */
+/** Checks each of several RPC endpoints for `svc doctor`: whether it answers, and is on the right chain. */
 import { endpointLabel } from '../../../src/chain/nodes/labels.ts'
 import { MOST_LAG_SLOTS } from '../../../src/chain/nodes/slot-book.ts'
 import { probeWebSocket } from '../../../src/chain/nodes/websocket-probe.ts'
@@ -23,7 +23,7 @@ interface Probe {
   hasWebSocket: boolean
 }
 
-/** Asks all endpoints at one time, so that their slots can be compared. */
+/** Asks all endpoints at once, so that their slots can be compared. */
 export async function endpointChecks(endpoints: readonly RpcEndpoint[], { kind }: Cluster): Promise<DoctorCheck[]> {
   const probes = await Promise.all(endpoints.map(probe))
   const hashes = probes.flatMap(({ genesis }) => genesis ?? [])
@@ -37,10 +37,10 @@ function checkOf({ check, fault, genesis, slot, ...rest }: Probe, expected: stri
   if (fault !== undefined) return failedCheck(check, fault, `check its URL, its headers and the network, ${CORRECT}`)
   if (expected === undefined) {
     const fix = 'set url to the name of the cluster: mainnet-beta, devnet or testnet'
-    return failedCheck(check, `genesis ${genesis}, and no majority of the endpoints agrees on one`, fix)
+    return failedCheck(check, `genesis ${genesis}, and no majority of the endpoints agrees`, fix)
   }
   if (genesis !== expected) {
-    return failedCheck(check, `of another chain (genesis ${genesis}, not ${expected}): it is never used`, CORRECT)
+    return failedCheck(check, `on another chain (genesis ${genesis}, not ${expected}): it is never used`, CORRECT)
   }
   const { milliseconds, version, hasWebSocket } = rest
   const behind = tip - slot
@@ -51,7 +51,7 @@ function checkOf({ check, fault, genesis, slot, ...rest }: Probe, expected: stri
     hasWebSocket ? 'WebSocket' : 'no WebSocket (it is polled)',
   ].join(', ')
   return behind > MOST_LAG_SLOTS
-    ? warningCheck(check, detail, 'nothing is read from it until it has caught up')
+    ? warningCheck(check, detail, 'svc does not read from it until it has caught up')
     : passedCheck(check, detail)
 }
 
@@ -73,7 +73,7 @@ async function probe(endpoint: RpcEndpoint, place: number): Promise<Probe> {
   const [fault] = [genesis, slot].flatMap((outcome) => ('fault' in outcome ? [outcome.fault] : []))
   return {
     check: `rpc ${endpointLabel(endpoint, place)}`,
-    fault: fault ?? (isSound ? undefined : 'it answers something that is not JSON-RPC'),
+    fault: fault ?? (isSound ? undefined : 'its answer is not JSON-RPC'),
     genesis: isSound ? String(answered.genesis) : undefined,
     slot: isSound ? Number(answered.slot) : 0,
     milliseconds,
@@ -85,7 +85,7 @@ async function probe(endpoint: RpcEndpoint, place: number): Promise<Probe> {
 const resultOf = (outcome: Awaited<ReturnType<typeof rpcText>>): unknown =>
   'result' in outcome ? outcome.result : undefined
 
-/** What a node says of itself is a stranger's text. */
+/** The node's text about itself is not trusted. */
 function versionIn(result: unknown): string {
   const version = (result as { 'solana-core'?: unknown } | null)?.['solana-core']
   return typeof version === 'string' && /^[\w.+-]{1,40}$/.test(version) ? version : 'not told'

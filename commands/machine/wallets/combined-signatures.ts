@@ -10,8 +10,8 @@ import { signedTransaction } from './signed-transaction.ts'
 const PARAM = '<file>'
 
 /**
- * Returns the message of the first copy with the signatures of all. Every signature is verified. Throws a usage problem
- * naming the copy: of another message, or with a signature that does not fit, or that contradicts an earlier one.
+ * Returns the message of the first copy with the signatures of all. Every signature is verified. Throws a usage
+ * problem that names a copy with another message, an invalid signature, or one that contradicts an earlier copy.
  */
 export function combineSignatures(copies: readonly NamedTransaction[]): SignedTransaction {
   const decoded = copies.map(({ name, transaction }) => ({ name, ...decodeTransaction(transaction, name) }))
@@ -26,7 +26,7 @@ export function combineSignatures(copies: readonly NamedTransaction[]): SignedTr
       if (signature.every((byte) => byte === 0)) continue
       const signer = copy.message.keys[place]
       if (!signatureHolds(copy, place)) {
-        throw usage(`${copy.name}: the signature of ${signer} does not fit this message`, {
+        throw usage(`${copy.name}: the signature of ${signer} is not valid for this message`, {
           param: PARAM,
           next: 'sign the transaction as it was built, with that key',
         })
@@ -35,7 +35,7 @@ export function combineSignatures(copies: readonly NamedTransaction[]): SignedTr
       if (earlier !== undefined && !isSame(earlier.signatures[place], signature)) {
         throw usage(`${earlier.name} and ${copy.name} have different signatures of ${signer}`, {
           param: PARAM,
-          next: 'keep one of the two: with both, one transaction would have two signatures',
+          next: 'use one of the two: with both, one transaction would have two signatures',
         })
       }
       from.set(place, copy)

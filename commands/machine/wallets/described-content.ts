@@ -1,4 +1,7 @@
-/** A decoded transaction with every instruction named, the roles of its accounts, its amounts and its fee, without a network call. */
+/**
+ * Describes a decoded transaction without a network call: the name of every instruction, the roles of accounts,
+ * amounts and fee.
+ */
 
 import { describeInstruction } from '../../../src/chain/instructions/describe.ts'
 import type { DecodedMessage } from '../../../src/solana/decoded-message.ts'
@@ -35,8 +38,8 @@ export function describedContent(content: TransactionContent, message: DecodedMe
 }
 
 /**
- * Fills in of which mint an amount is, and its decimals, where another instruction tells: one that opens the account
- * that holds it, or that names the mint's decimals. Were that not so on the chain, the transaction would fail.
+ * Adds the mint and decimals of an amount if another instruction shows them: one that opens the token account, or
+ * names the mint's decimals. If they were wrong, the transaction would fail on chain.
  */
 function withMints(instructions: Described): Described {
   const mints = new Map<string, string>()
@@ -46,7 +49,7 @@ function withMints(instructions: Described): Described {
     const at = (role: string) => accounts.find((account) => account.role === role)?.address
     const mint = at('mint')
     if (mint === undefined) continue
-    // A source is a token account to the token programs, and whoever pays to the other.
+    // For the token programs a source is a token account; for the other program it is the payer.
     for (const role of program === ASSOCIATED_TOKEN_PROGRAM ? ['account'] : ['account', 'source', 'destination']) {
       const account = at(role)
       if (account !== undefined) mints.set(account, mint)

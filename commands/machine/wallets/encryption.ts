@@ -11,7 +11,7 @@ const TAG_BYTES = 16
 /** 128 MiB and half a second for each guess of a passphrase. */
 const COST = 2 ** 17
 const BLOCK_SIZE = 8
-/** A file that asks for more memory than this (1 GiB) is not opened, whoever wrote it. */
+/** A file that demands more memory than this (1 GiB) is not opened. */
 const MOST_COST = 2 ** 20
 
 const base64Of = (bytes: number) =>
@@ -21,7 +21,7 @@ const base64Of = (bytes: number) =>
     .refine((text) => Buffer.from(text, 'base64').length === bytes && /^[A-Za-z0-9+/]+={0,2}$/.test(text))
 const isPowerOfTwo = (n: number) => Number.isInteger(Math.log2(n))
 
-/** Base64 throughout. `secret` is the ciphertext of the 32-byte seed with its tag. */
+/** All values are base64. `secret` is the ciphertext of the 32-byte seed with its tag. */
 export const sealedSeedSchema = z.strictObject({
   kdf: z.strictObject({
     name: z.literal('scrypt'),
@@ -39,17 +39,17 @@ export const sealedSeedSchema = z.strictObject({
 })
 export type SealedSeed = z.infer<typeof sealedSeedSchema>
 
-/** What stands in clear beside the ciphertext is authenticated with it: `context` and the parameters. */
+/** The cleartext beside the ciphertext is authenticated with it: `context` and the parameters. */
 const authenticated = (context: readonly string[], { kdf, cipher }: Pick<SealedSeed, 'kdf' | 'cipher'>) =>
   Buffer.from(JSON.stringify([...context, kdf.name, kdf.n, kdf.r, kdf.p, kdf.salt, cipher.name, cipher.nonce]))
 
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scrypt)
 
-/** One passphrase that two systems write with other code points is one key. */
+/** A passphrase gives the same key on systems that encode its characters differently. */
 const keyOf = (passphrase: string, { n, r, p, salt }: SealedSeed['kdf']) =>
   derive(passphrase.normalize('NFKC'), Buffer.from(salt, 'base64'), KEY_BYTES, { N: n, r, p, maxmem: 256 * n * r })
 
-/** Encrypts a seed; `context` is what the file says in clear, in order. */
+/** Encrypts a seed; `context` is the cleartext of the file, in order. */
 export async function sealSeed(
   seed: Uint8Array,
   passphrase: string,
@@ -73,7 +73,7 @@ export async function sealSeed(
   return { kdf, cipher, secret }
 }
 
-/** Returns the seed; null for another passphrase and for a file that was changed, which cannot be told apart. */
+/** Returns the seed; null for a wrong passphrase or a changed file, which look the same. */
 export async function openSeed(
   sealed: SealedSeed,
   passphrase: string,

@@ -1,4 +1,4 @@
-/** Where the files of named wallets are, and which there are. */
+/** Finds the files of named wallets. */
 import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { profilesFile } from '../../cli/profiles.ts'

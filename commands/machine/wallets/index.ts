@@ -41,13 +41,16 @@ export function createWallets(ui: Asking): Wallets {
     async export(name, file) {
       const seed = await unlockedSeed(keyWalletOf(name), ui)
       if (!writeKeypair(file, seed))
-        throw usage(`the file ${file} exists and is kept`, { param: '<file>', next: 'name a file that does not exist' })
+        throw usage(`the file ${file} already exists and was not changed`, {
+          param: '<file>',
+          next: 'name a file that does not exist',
+        })
       seed.fill(0)
     },
     async delete(name) {
       const wallet = readWallet(name)
       removeWallet(wallet)
-      // A keychain that is locked or gone keeps a passphrase that opens nothing any more.
+      // If the keychain is locked or missing, a useless passphrase stays in it.
       if (wallet.kind === 'keychain')
         await import('./keychain.ts').then(({ removeFromKeychain }) => removeFromKeychain(name)).catch(() => undefined)
       return shown(wallet)

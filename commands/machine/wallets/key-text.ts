@@ -1,4 +1,4 @@
-/** Reads a key that was typed or exported: 64 integers as the Solana CLI writes them, base58, or a recovery phrase. */
+/** Reads a typed or exported key: 64 integers as the Solana CLI writes them, base58, or a recovery phrase. */
 import { base58 } from '@scure/base'
 import { keyPairFrom, otherKeyText } from '../../../src/chain/signer/keypair-file.ts'
 import { keyFromBase58 } from '../../../src/merkle/base58.ts'
@@ -16,7 +16,7 @@ export async function seedIn(text: string, account: number): Promise<Uint8Array>
   if (/\s/.test(trimmed)) {
     const { isPhrase, phraseIn, seedOfPhrase } = await import('./recovery-phrase.ts')
     const phrase = phraseIn(trimmed)
-    if (!isPhrase(phrase)) throw refused('is no recovery phrase: a word is wrong or missing')
+    if (!isPhrase(phrase)) throw refused('is not a recovery phrase: a word is wrong or missing')
     return seedOfPhrase(phrase, account)
   }
   return seedOfNumbers(Array.from(bytesIn(trimmed)))
@@ -36,7 +36,7 @@ function jsonIn(text: string): unknown {
 }
 
 function bytesIn(text: string): Uint8Array {
-  // Base58 takes quadratic time, so what is far too long is not read.
+  // Decoding base58 takes quadratic time, so long texts are refused first.
   if (text.length > 100) throw refused('is too long for base58 of 64 bytes')
   try {
     return base58.decode(text)

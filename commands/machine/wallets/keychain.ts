@@ -1,16 +1,18 @@
-/** Keeps the passphrase of a wallet in the system's keychain: `security` on macOS, `secret-tool` (libsecret) on Linux. */
+/**
+ * Keeps the passphrase of a wallet in the system's keychain: `security` on macOS, `secret-tool` (libsecret) on Linux.
+ */
 import { randomBytes } from 'node:crypto'
 import { execa } from 'execa'
 import { terminal } from '../../cli/terminal.ts'
 import { failure, Problem } from '../../ui/problem.ts'
 
 const SERVICE = 'svc-wallet'
-/** A person may have to unlock the keychain first. */
+/** The user may have to unlock the keychain first. */
 const PATIENCE_MS = 120_000
 
 interface Keychain {
   program: string
-  /** Secrets go through standard input, as others can see arguments. */
+  /** Secrets go through standard input, because others can see arguments. */
   store(name: string, secret: string): { args: string[]; input: string }
   lookup(name: string): string[]
   remove(name: string): string[]
@@ -40,7 +42,7 @@ export async function storeInKeychain(name: string, platform = process.platform)
   const { args, input } = keychain.store(name, secret)
   await run(keychain, args, input)
   if ((await lookupInKeychain(name, platform)) === secret) return secret
-  throw failure(`${keychain.program} does not give back what it was given`)
+  throw failure(`${keychain.program} does not return what it stored`)
 }
 
 export async function lookupInKeychain(name: string, platform = process.platform): Promise<string> {
@@ -73,6 +75,6 @@ async function run({ program }: Keychain, args: readonly string[], input = ''): 
       next: 'leave --keychain out, and choose a passphrase',
     })
   }
-  // Its messages may quote what it was given, so that none is shown.
+  // Its messages may quote the secret, so they are not shown.
   throw failure(`${program} failed (exit code ${ran.exitCode ?? 'none'}); unlock the keychain and try again`)
 }

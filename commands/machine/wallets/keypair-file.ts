@@ -9,7 +9,7 @@ import { terminal } from '../../cli/terminal.ts'
 import { Problem, usage } from '../../ui/problem.ts'
 
 const SOLANA_FOLDER = '.config/solana'
-/** The limit in bytes for the Solana CLI's settings file, which is far smaller; a larger file is not read. */
+/** The largest settings file of the Solana CLI that is read, in bytes; a real one is far smaller. */
 const MAX_SETTINGS_BYTES = 65_536
 const GET_A_KEYPAIR =
   'make one with `svc localnet wallet FILE` or `solana-keygen new`, and name it with -k FILE or SVC_KEYPAIR'
@@ -17,13 +17,13 @@ const GET_A_KEYPAIR =
 export type Environment = Record<string, string | undefined>
 
 /**
- * The file of `-k` or of the setting `keypair`, as `requested`; else `keypair_path` of the Solana CLI's settings, else
- * the CLI's default file.
+ * The file of `-k` or of the setting `keypair`, as `requested`; otherwise `keypair_path` of the Solana CLI's settings,
+ * or the CLI's default file.
  */
 export function keypairPath(requested: string | undefined, env: Environment = terminal().env): string {
   const home = homeFolder(env)
   const file = requested ?? configuredPath(home) ?? join(home, SOLANA_FOLDER, 'id.json')
-  // The Solana CLI also accepts usb://ledger, prompt: and stdin: here, which svc does not.
+  // The Solana CLI also accepts usb://ledger, prompt: and stdin: here; svc does not.
   if (file === '-' || file === 'ASK' || /^(usb|prompt|stdin|file):/.test(file)) {
     const subject = requested === undefined ? "the Solana CLI's keypair_path is" : 'the keypair is given as'
     throw usage(`${subject} ${file}, and svc signs only with a keypair file`, {
@@ -35,7 +35,7 @@ export function keypairPath(requested: string | undefined, env: Environment = te
 }
 
 /**
- * Reads the key pair of a file. Throws a usage problem that names the file and its fault, `forbidden` when others can
+ * Reads the key pair of a file. Throws a usage problem that names the file and its fault, or `forbidden` if others can
  * read it.
  */
 export function readKeypair(file: string): KeyPair {
@@ -51,10 +51,10 @@ export function readKeypair(file: string): KeyPair {
   }
 }
 
-/** Writes a new key in the Solana CLI's format; returns false and changes nothing where the file exists. */
+/** Writes a new key in the Solana CLI's format; returns false and changes nothing if the file exists. */
 export const makeKeypair = (file: string): boolean => writeKeypair(file, randomBytes(32))
 
-/** Writes the key of a 32-byte seed (0600); returns false and changes nothing where the file exists. */
+/** Writes the key of a 32-byte seed (0600); returns false and changes nothing if the file exists. */
 export function writeKeypair(file: string, seed: Uint8Array): boolean {
   const text = `[${[...seed, ...keyPairOf(seed).publicKey].join(',')}]\n`
   try {
@@ -69,7 +69,7 @@ export function writeKeypair(file: string, seed: Uint8Array): boolean {
   }
 }
 
-/** The `keypair_path` of the Solana CLI's settings; undefined where the file is missing or cannot be parsed. */
+/** The `keypair_path` of the Solana CLI's settings; undefined if the file is missing or cannot be parsed. */
 function configuredPath(home: string): string | undefined {
   const file = join(home, SOLANA_FOLDER, 'cli/config.yml')
   try {

@@ -1,4 +1,4 @@
-/** Where the passphrase of a wallet comes from: a file that the environment names, or the person at the terminal. */
+/** Gets the passphrase of a wallet from a file that the environment names, or from the person at the terminal. */
 import { readSecretFile } from '../../../src/settings/secret-files.ts'
 import { asUsage } from '../../cli/config-problems.ts'
 import { terminal } from '../../cli/terminal.ts'
@@ -11,7 +11,7 @@ const MOST_LETTERS = 1024
 
 export type Asking = Pick<Ui, 'interactive' | 'askSecret'>
 
-/** Throws a usage problem where there is neither the file nor a terminal. */
+/** Throws a usage problem if there is neither the file nor a terminal. */
 export async function passphraseOf(wallet: { name: string; address: string }, ui: Asking): Promise<string> {
   return fromFile() ?? (await asked(`Passphrase of the wallet ${wallet.name} (${wallet.address})`, ui))
 }
@@ -27,12 +27,12 @@ export async function newPassphrase(name: string, ui: Asking): Promise<string> {
     ui,
     faultOf,
   )
-  await asked('The same passphrase again', ui, (again) => (again === passphrase ? undefined : 'is another one'))
+  await asked('Repeat the passphrase', ui, (again) => (again === passphrase ? undefined : 'is another one'))
   return passphrase
 }
 
 export const wrongPassphrase = (name: string): Problem =>
-  new Problem('forbidden', `the wallet ${name} does not open: the passphrase is another, or its file was changed`, {
+  new Problem('forbidden', `the wallet ${name} does not open: the passphrase is wrong, or its file was changed`, {
     next: 'try again; without the passphrase, import the key again from your backup',
   })
 

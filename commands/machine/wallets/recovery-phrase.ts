@@ -1,4 +1,7 @@
-/** Recovery phrases (BIP-39) and the keys that wallets such as Phantom and Solflare derive from them (SLIP-10, ed25519). */
+/**
+ * Makes recovery phrases (BIP-39) and the keys that wallets such as Phantom and Solflare derive from them (SLIP-10,
+ * ed25519).
+ */
 import { createHmac } from 'node:crypto'
 import { generateMnemonic, mnemonicToSeed, validateMnemonic } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
@@ -10,7 +13,7 @@ const pathOf = (account: number) => [44, 501, account, 0]
 /** Twelve new words. */
 export const newPhrase = (): string => generateMnemonic(wordlist, 128)
 
-/** The words in the form that is hashed: small letters with single spaces. */
+/** The words as they are hashed: lower case with single spaces. */
 export const phraseIn = (text: string): string => text.trim().toLowerCase().split(/\s+/).join(' ')
 
 /** Whether every word is on the list, the count is one of 12 to 24, and the checksum holds. */

@@ -1,9 +1,9 @@
-/** What a transaction's signatures amount to: who has signed it, and who is missing. */
+/** Tells who has signed a transaction, and who is missing. */
 import { decodeTransaction } from '../../../src/chain/sending/transactions.ts'
 import { signatureHolds } from '../../../src/solana/signatures.ts'
 import type { SignedTransaction } from '../../signing/wallet.ts'
 
-/** Counts the signatures that fit the message; the others are missing. */
+/** Counts the valid signatures; the others are missing. */
 export function signedTransaction(raw: Uint8Array): SignedTransaction {
   const transaction = Buffer.from(raw).toString('base64')
   const complete = decodeTransaction(transaction)

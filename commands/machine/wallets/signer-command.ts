@@ -1,4 +1,6 @@
-/** Signs with a program of the user's own, such as a hardware wallet's: the message on stdin, the signature on stdout. */
+/**
+ * Signs with a program of the user's own, such as a hardware wallet's: the message on stdin, the signature on stdout.
+ */
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -13,7 +15,7 @@ import { failure, Problem, usage } from '../../ui/problem.ts'
 import { walletsFolder } from './folder.ts'
 import type { CommandWallet } from './wallet-files.ts'
 
-/** A device is looked for, unlocked, and its button pressed. A blockhash holds for less than this. */
+/** Time to find a device, unlock it and press its button. A blockhash expires sooner. */
 const PATIENCE_MS = 180_000
 const SIGNATURE_BYTES = 64
 const MOST_OUTPUT = 65_536
@@ -25,18 +27,18 @@ export function signerCommand(line: string): string[] {
   const words = shellWords(line, (what) =>
     usage(`the command ${what}`, {
       ...PARAM,
-      next: 'no shell reads it: give a program and its arguments, quoted where needed',
+      next: 'it is not run in a shell: give a program and its arguments, with quotes if needed',
     }),
   )
   const [program, ...args] = words
   if (program === undefined) throw usage('the command is empty', PARAM)
   const path = programPath(program)
-  if (path === undefined) throw usage(`there is no program ${program}`, { ...PARAM, next: 'give its whole path' })
+  if (path === undefined) throw usage(`there is no program ${program}`, { ...PARAM, next: 'give its full path' })
   requireOwnProgram(path)
   return [path, ...args]
 }
 
-/** Where the program is now, so that neither the folder nor the PATH of a later call chooses another. */
+/** The program's current path, so that the working folder or PATH of a later call cannot choose another. */
 function programPath(program: string): string | undefined {
   const { cwd, env } = terminal()
   if (program.startsWith('~/')) return existing(join(homeFolder(env), program.slice(2)))
@@ -54,13 +56,13 @@ function existing(path: string): string | undefined {
   }
 }
 
-/** Refuses a program that another user can change, or replace in one of the folders on the way to it. */
+/** Refuses a program that another user can change, or replace through a folder of its path. */
 function requireOwnProgram(path: string): void {
   const { mode, uid } = statSync(path)
   const user = process.getuid?.()
   if (user !== undefined && uid !== user && uid !== 0)
     throw new Problem('forbidden', `${path} belongs to another user (uid ${uid})`, {
-      next: 'take a program of your own',
+      next: 'use a program of your own',
     })
   if ((mode & WRITABLE_BY_OTHERS) !== 0)
     throw new Problem('forbidden', `${path} can be written by others`, { next: `chmod go-w ${path}` })
@@ -71,15 +73,15 @@ function requireOwnProgram(path: string): void {
     })
 }
 
-/** The user's variables, without those that tell `svc` its keys and settings. */
+/** The user's variables, without those with keys and settings of `svc`. */
 function environment(address: string): Record<string, string | undefined> {
   const own = Object.entries(terminal().env).filter(([name]) => !name.startsWith('SVC_'))
   return { ...Object.fromEntries(own), SVC_SIGNER_ADDRESS: address }
 }
 
 /**
- * Returns the 64-byte signature of a message, which was verified. `note` gets the lines of the program's stderr, where it
- * says what to do on a device.
+ * Returns the verified 64-byte signature of a message. `note` gets the lines of the program's stderr, which say what
+ * to do on a device.
  */
 export async function signByCommand(
   { name, address, command: [program = '', ...args] }: CommandWallet & { name: string },
@@ -112,7 +114,7 @@ export async function signByCommand(
   throw failure(`${what} printed a signature that is not of ${address} for this message`)
 }
 
-/** Base64 of 64 bytes ends in `==`, which base58 has no sign for. */
+/** Base64 of 64 bytes ends in `==`; base58 has no `=`. */
 function signatureIn(text: string): Uint8Array | undefined {
   const word = text.trim()
   if (word.length > 100) return undefined

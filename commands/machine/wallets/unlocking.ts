@@ -1,16 +1,16 @@
-/** Opens named wallets for signing: their passphrase is asked for once, or a program signs each message. */
+/** Opens named wallets for signing: svc asks for the passphrase once, or a program signs each message. */
 import { keyPairOf } from '../../../src/solana/signatures.ts'
 import type { NamedWallet } from '../../wallet/wallets.ts'
 import { type Asking, passphraseOf, wrongPassphrase } from './passphrases.ts'
 import { type KeyWallet, readWallet, seedOf } from './wallet-files.ts'
 
-/** Signs the bytes of messages for its address, here or in a program of the user's own. */
+/** Signs messages for its address, here or in a program of the user's own. */
 export interface TransactionSigner {
   address: string
   sign(message: Uint8Array): Uint8Array | Promise<Uint8Array>
 }
 
-/** The signer of a wallet: its address is known at once, and the key is opened with the first signature. */
+/** The signer of a wallet: its address is known at once, and the key is opened at the first signature. */
 export function namedSigner(name: string, ui: Asking & { note(text: string): void }): TransactionSigner {
   const wallet = readWallet(name)
   if (wallet.kind === 'command') {

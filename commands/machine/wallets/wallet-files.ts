@@ -1,4 +1,7 @@
-/** The files of named wallets, beside the profiles: each tells its address in clear, and holds its key encrypted or none. */
+/**
+ * Reads and writes the files of named wallets, beside the profiles: each has its address in clear, and its key
+ * encrypted or no key.
+ */
 import { lstatSync, rmSync } from 'node:fs'
 import { z } from '@hono/zod-openapi'
 import { keyFromBase58 } from '../../../src/merkle/base58.ts'
@@ -33,9 +36,9 @@ export type KeyWallet = z.infer<typeof keyWallet>
 export type CommandWallet = z.infer<typeof commandWallet>
 export type WalletContent = KeyWallet | CommandWallet
 
-/** Reads the wallet of a name. Throws a problem that names its file: missing, open to others, or of another shape. */
+/** Reads the wallet of a name. Throws a problem that names its file if it is missing, open to others, or invalid. */
 export function readWallet(name: string): WalletContent & NamedWallet {
-  // A name that is a path would lead out of the folder.
+  // A name with a path could lead out of the folder.
   if (!isWalletName(name)) throw noSuchWallet(name)
   const file = fileOfWallet(name)
   let text: string
@@ -52,7 +55,7 @@ export function readWallet(name: string): WalletContent & NamedWallet {
 function contentOf(text: string, file: string): WalletContent {
   const parsed = walletSchema.safeParse(jsonOf(text))
   if (parsed.success) return parsed.data
-  throw usage(`${file} is no wallet of this version of svc`, {
+  throw usage(`${file} is not a wallet of this version of svc`, {
     next: 'restore it from a backup, or remove the file and import the key again',
   })
 }
@@ -67,16 +70,16 @@ function jsonOf(text: string): unknown {
 
 function noSuchWallet(name: string): Problem {
   if (keyFromBase58(name) !== undefined) {
-    return usage(`${name} is an address, and no key`, {
+    return usage(`${name} is an address, not a key`, {
       param: '--keypair',
-      next: 'name a keypair file or a wallet of `svc wallet list`; where another machine signs, use --payer ADDRESS',
+      next: 'name a keypair file or a wallet of `svc wallet list`; use --payer ADDRESS if another machine signs',
     })
   }
-  // This may be the key itself, which is not repeated.
+  // This may be the key itself, so it is not repeated.
   if (looksBase58(name)) {
     return usage('--keypair takes the name of a wallet or the path of a file, never the key itself', {
       param: '--keypair',
-      next: '`svc wallet import NAME` takes the key',
+      next: '`svc wallet import NAME` imports a key',
     })
   }
   const isFile = lstatSync(name, { throwIfNoEntry: false })?.isFile() === true
@@ -84,11 +87,11 @@ function noSuchWallet(name: string): Problem {
     param: '--keypair',
     next: isFile
       ? `for the file of that name, write ./${name}`
-      : '`svc wallet list` shows those there are, `svc wallet new` makes one; a keypair file is named by its path',
+      : '`svc wallet list` shows all, `svc wallet new` makes one; name a keypair file by its path',
   })
 }
 
-/** Writes a new wallet; a conflict where the name is taken, by whoever was first. */
+/** Writes a new wallet; throws a conflict if the name is taken. */
 export function writeWallet(name: string, content: WalletContent): NamedWallet {
   const file = fileOfWallet(name)
   makeFolders(walletsFolder())
@@ -97,15 +100,15 @@ export function writeWallet(name: string, content: WalletContent): NamedWallet {
   return { name, address: content.address, kind: content.kind, file }
 }
 
-/** Throws a conflict where a wallet has that name, before anybody types a passphrase for another. */
+/** Throws a conflict if a wallet has that name, before the user types a passphrase for a new one. */
 export function requireFreeName(name: string): void {
   if (lstatSync(fileOfWallet(name), { throwIfNoEntry: false }) !== undefined) throw nameIsTaken(name)
 }
 
 const nameIsTaken = (name: string) =>
-  new Problem('conflict', `there is a wallet ${name} already`, {
+  new Problem('conflict', `the wallet ${name} already exists`, {
     param: '<name>',
-    next: `take another name, or \`svc wallet delete ${name}\``,
+    next: `choose another name, or \`svc wallet delete ${name}\``,
   })
 
 export const removeWallet = ({ file }: NamedWallet): void => rmSync(file)
@@ -122,7 +125,7 @@ export async function sealedWallet(kind: KeyWallet['kind'], seed: Uint8Array, pa
   return { ...head, key: await sealSeed(seed, passphrase, contextOf(head)) }
 }
 
-/** The 32-byte seed of a wallet; null where the passphrase is another or the file was changed. */
+/** The 32-byte seed of a wallet; null if the passphrase is wrong or the file was changed. */
 export async function seedOf(wallet: KeyWallet, passphrase: string): Promise<Buffer | null> {
   const seed = await openSeed(wallet.key, passphrase, contextOf(wallet))
   return seed !== null && keyPairOf(seed).address === wallet.address ? seed : null

@@ -1,4 +1,4 @@
-/** The user's own keypair: its address, its signatures, and transactions decoded without a network call. */
+/** Gives the user's own keypair: its address, its signatures, and transactions decoded without a network call. */
 
 import { explainTransactionError } from '../../../src/chain/errors/index.ts'
 import { KNOWN_PROGRAMS } from '../../../src/chain/errors/programs.ts'
@@ -22,8 +22,8 @@ import { signedTransaction } from './signed-transaction.ts'
 import type { TransactionSigner } from './unlocking.ts'
 
 /**
- * `configured` is the file or the named wallet of the settings, for commands that were given none; `ui` asks for the
- * passphrases of named wallets.
+ * `configured` is the file or named wallet of the settings, for commands without one; `ui` asks for passphrases of
+ * named wallets.
  */
 export function createWallet(
   configured: () => Promise<string | undefined> = async () => undefined,
@@ -126,10 +126,10 @@ async function withSignatures(
   }
   for (const pair of returned) {
     if (!(await put(pair)) && !skipsOthers)
-      throw failure(`the answer holds the secret key of ${pair.address}, which is no signer`)
+      throw failure(`the answer holds the secret key of ${pair.address}, which is not a signer`)
   }
   if (own !== undefined && !(await put(own))) {
-    throw usage(`${own.address} is no signer of this transaction; it is signed by ${signers.join(', ')}`, {
+    throw usage(`${own.address} is not a signer of this transaction; its signers are ${signers.join(', ')}`, {
       param: '--keypair',
       next: 'give the keypair or wallet of one of them with -k',
     })
@@ -186,8 +186,8 @@ function unreadable(index: number): never {
 const isSigned = (signature: Uint8Array | undefined) => signature?.some((byte) => byte !== 0) === true
 
 /**
- * The message's own accounts, then those of lookup tables, writable ones first, each as table and index: the tables
- * themselves are on chain.
+ * The message's own accounts, then those of lookup tables, writable ones first, each as table and index, because the
+ * tables are on chain.
  */
 function accountsInMessage(message: DecodedMessage): TransactionContent['instructions'][number]['accounts'] {
   const lookedUp = (writable: boolean) =>
