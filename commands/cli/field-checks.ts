@@ -5,9 +5,7 @@ import type { CommandInput, Verb } from './command.ts'
 /** Names of values that the command converts before it sends them. */
 const CONVERTED = new Set(['FILE', 'DIR', 'SOL', 'TOKENS', 'AMOUNT'])
 
-/**
- * Returns what the API would object to; undefined if it accepts the value, or if no field has it unchanged.
- */
+/** Returns what the API would object to; undefined if it accepts the value, or if no field has it unchanged. */
 export type FieldCheck = (key: string, input: CommandInput, value: unknown) => string | undefined
 
 /** Whether the value comes from elsewhere: `@` with a file's name, or standard input. */

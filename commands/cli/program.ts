@@ -225,9 +225,7 @@ export function usageOf([key, { required, kind }]: [string, CommandInput]): stri
   return required ? ` <${name}>` : ` [${name}]`
 }
 
-/**
- * The choices of an input with their meanings; empty if it takes anything, or if `about` names them all.
- */
+/** The choices of an input with their meanings; empty if it takes anything, or if `about` names them all. */
 export function choicesText(
   { about, choices = [], meanings }: CommandInput,
   shown = (choice: string) => choice,

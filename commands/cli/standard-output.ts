@@ -41,9 +41,7 @@ export function standardOutput(descriptor: 1 | 2): NodeJS.WriteStream {
   })
 }
 
-/**
- * Resolves when all output has been taken. A process that ends before loses what a slow pipe has not taken.
- */
+/** Resolves when all output has been taken. A process that ends before loses what a slow pipe has not taken. */
 export async function outputTaken(): Promise<void> {
   const taken = [...watched].map((stream) => new Promise((resolve) => void stream.write('', resolve)))
   await Promise.race([Promise.all(taken), ...(outlivesReaders ? [pause(SERVER_END_MS)] : [])])

@@ -208,9 +208,7 @@ async function overHttp(owner: ChainOwner): Promise<LocalnetRpc> {
   }
 }
 
-/**
- * Checks that the owner listens. It may have ended without removing its file, and another process may have its pid.
- */
+/** Checks that the owner listens. It may have ended without removing its file, and another process may have its pid. */
 async function listens({ rpc_url }: ChainOwner): Promise<boolean> {
   const { connect } = await import('node:net')
   const { hostname, port } = new URL(rpc_url)
@@ -247,9 +245,7 @@ function refuseOwned({ dataDir }: Config): void {
   })
 }
 
-/**
- * Deletes the journal's database last, after SQLite's files beside it and the file of its last pid.
- */
+/** Deletes the journal's database last, after SQLite's files beside it and the file of its last pid. */
 async function deleteJournal(dataDir: string): Promise<string[]> {
   const order = ['chain.pid', 'chain.db-journal', 'chain.db-shm', 'chain.db-wal', 'chain.db']
   if (!existsSync(join(dataDir, 'chain.db'))) return []

@@ -1,4 +1,4 @@
-/** What is shown of an answer where `--columns`, `--sort`, `--filter`, `--jq` or `--template` say so. */
+/** Shapes what is shown of an answer by `--columns`, `--sort`, `--filter`, `--jq` and `--template`. */
 import type { CommandOutcome, Rows } from '../outcome.ts'
 import { type Condition, conditionOf, type Ordering, orderedPlaces, orderingOf } from './conditions.ts'
 import { fieldAt, fieldNames, hasField, listedNames } from './field-paths.ts'
@@ -7,7 +7,7 @@ import { usage } from './problem.ts'
 import { jsonText, multiline } from './render.ts'
 import { filledTemplate, type Template, templateOf, templatePaths } from './template.ts'
 
-/** The options as typed. */
+/** The typed options. */
 export interface ViewOptions {
   columns?: string
   sort?: string
@@ -18,17 +18,17 @@ export interface ViewOptions {
 
 /** Reads the options and shapes the answer by them. */
 export interface AnswerView {
-  /** The records that were asked for, in their order, with their columns. Throws usage problems. */
+  /** The selected records in order, with their columns. Throws usage problems. */
   shaped(outcome: CommandOutcome): CommandOutcome
-  /** The text of `--jq` or `--template`, clean where a terminal shows it; null without them. */
+  /** The text of `--jq` or `--template`, without control characters on a terminal; null without these options. */
   text(data: unknown, onTerminal: boolean): Promise<string | null>
   close(): Promise<void>
 }
 
-/** Reads all options before the command does anything, so that a slip in one of them costs nothing. */
+/** Reads all options before the command does anything, so that a mistake in one costs nothing. */
 export async function openView({ columns, sort, filter = [], jq, template }: ViewOptions): Promise<AnswerView> {
   if (jq !== undefined && template !== undefined) {
-    throw usage('--jq and --template exclude each other: both say what is printed', { param: '--jq' })
+    throw usage('give either --jq or --template: each decides what is printed', { param: '--jq' })
   }
   const conditions = filter.map(conditionOf)
   const ordering = sort === undefined ? undefined : orderingOf(sort)
@@ -50,7 +50,7 @@ export async function openView({ columns, sort, filter = [], jq, template }: Vie
 
 function columnsOf(typed: string): string[] {
   const names = typed.split(',').map((name) => name.trim().replace(/[ -]/g, '_').toLowerCase())
-  if (names.includes('')) throw usage('--columns takes names with commas between: a,b.c', { param: '--columns' })
+  if (names.includes('')) throw usage('--columns takes names separated by commas: a,b.c', { param: '--columns' })
   return [...new Set(names)]
 }
 
@@ -63,7 +63,7 @@ function listOf(flag: string, data: unknown): readonly unknown[] {
   })
 }
 
-/** Conditions and order apply to what was read: the API's own filters are flags of their commands. */
+/** Conditions and order apply to the records that were read; the API's own filters are flags of the commands. */
 function inOrder(outcome: CommandOutcome, conditions: readonly Condition[], ordering?: Ordering): CommandOutcome {
   const records = listOf(conditions.length > 0 ? '--filter' : '--sort', outcome.data)
   for (const { path } of conditions) requireField('--filter', path, records)
@@ -92,13 +92,13 @@ function notesOf({ hasMore }: CommandOutcome, read: number, kept: number, filter
   return filtered && read > 0 && kept === 0 ? [`None of ${read} matches --filter.`] : []
 }
 
-/** A list whose rows the command laid out in another way is shown with the fields of its records. */
+/** If the command lays out a list in its own way, the fields of its records are shown instead. */
 function rowsOfAll(records: readonly unknown[]): Rows {
   const columns = fieldNames(records).filter((name) => !name.includes('.'))
   return { columns, rows: records.map((record) => columns.map((column) => fieldAt(record, column))) }
 }
 
-/** Columns are fields of the data, as the API writes them, or columns of the command's own table. */
+/** Columns are fields of the data, with the API's names, or columns of the command's own table. */
 function withColumns(outcome: CommandOutcome, names: readonly string[]): CommandOutcome {
   const { data, rows, table, notes, exitCode } = outcome
   const records = Array.isArray(data) ? data : [data]
@@ -124,7 +124,7 @@ function withColumns(outcome: CommandOutcome, names: readonly string[]): Command
     : { ...rest, data: picked[0] }
 }
 
-/** Without records nothing is known of their fields, so that any name will do. */
+/** Without records their fields are unknown, so any name is accepted. */
 function requireField(flag: string, path: string, records: readonly unknown[], more: readonly string[] = []): void {
   if (records.length === 0 || more.includes(path) || records.some((record) => hasField(record, path))) return
   const names = [...new Set([...fieldNames(records), ...more])]
@@ -137,13 +137,13 @@ function templateText(template: Template, data: unknown): string {
   return records.map((record) => `${filledTemplate(template, record)}\n`).join('')
 }
 
-/** Texts stand without quotes; other results are JSON on a line of its own, indented on a terminal. */
+/** Texts have no quotes; other results are JSON, each on its own line, indented on a terminal. */
 async function resultText(jq: Jq, data: unknown, onTerminal: boolean): Promise<string> {
   const results = await jq.run(data)
   return results.map((json) => `${resultLine(json, onTerminal)}\n`).join('')
 }
 
-/** Integers beyond what JavaScript holds exactly, which are left as jq wrote them. */
+/** Integers that are too large for exact JavaScript numbers; they stay as jq wrote them. */
 const LONG_NUMBER = /\d{16}/
 
 function resultLine(json: string, onTerminal: boolean): string {

@@ -1,11 +1,11 @@
-/** Draws what happened in each span of time as bars of text, one part of a bar upon the other. */
+/** Draws what happened in each span of time as bars of text with stacked parts. */
 import { framedLines, type PlotLabels, plotColumns } from './plot.ts'
 
 export interface Bars {
   labels: PlotLabels
-  /** What the parts of every bar are, from the axis upwards. */
+  /** The names of the parts, from the axis upwards. */
   names: readonly string[]
-  /** The parts of each bar, from left to right; the highest bar is 1 in all. */
+  /** The parts of each bar, from left to right; those of the highest bar add up to 1. */
   bars: readonly (readonly number[])[]
 }
 
@@ -14,7 +14,7 @@ const WIDEST_BAR = 6
 /** The fills of the parts, as blocks and as ASCII. */
 const FILLS = { blocks: ['█', '▒', '░'], ascii: ['#', 'x', '.'] } as const
 
-/** Returns lines of at most `width` columns. A part that is not nothing is at least one row high. */
+/** Returns lines of at most `width` columns. A part above 0 is at least one row high. */
 export function barLines({ labels, names, bars }: Bars, width: number, blocks: boolean): string[] {
   const columns = plotColumns(labels, width)
   const each = Math.max(1, Math.min(WIDEST_BAR, Math.floor(columns / Math.max(1, bars.length))))

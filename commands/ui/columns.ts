@@ -1,4 +1,4 @@
-/** Measures the columns of a table, and the width of each where all of them must fit a terminal. */
+/** Measures the columns of a table, and chooses their widths so that they fit a terminal. */
 import stringWidth from 'fast-string-width'
 
 export interface TableColumn {
@@ -7,13 +7,13 @@ export interface TableColumn {
   heading: string
   /** The width of its widest cell or its heading. */
   natural: number
-  /** The width of its widest cell, with the heading broken between words. */
+  /** The width of its widest cell, if the heading is broken between words. */
   narrow: number
-  /** The smallest width, with addresses shortened in the middle, and text and heading broken. */
+  /** The smallest width: addresses are shortened in the middle, text and heading are broken. */
   least: number
   /** Whether its cells are aligned right. */
   isNumber: boolean
-  /** Whether its cells are never shortened; they are on a line of their own where the table is too narrow. */
+  /** Whether its cells are never shortened; if the table is too narrow, they get their own line. */
   isWhole: boolean
   isAddress: boolean
 }
@@ -28,7 +28,7 @@ const LEAST_ADDRESS = 11
 const LEAST_TEXT = 16
 /** Words up to this length, such as statuses, dates and numbers, are not broken. */
 const SHORT_WORD = 31
-/** Characters of one column each, with the ellipsis of a shortened text. */
+/** Characters that are one column wide, including the ellipsis of a shortened text. */
 const NARROW = /^[\x20-\x7e…]*$/
 /** Matches addresses, roots and hashes. */
 const ADDRESS = /^(?:[1-9A-HJ-NP-Za-km-z]{32,44}|(?:0x)?[0-9a-f]{64}|-?)$/
@@ -41,7 +41,7 @@ const WHOLE_NAMES = /^(?:ID|EVENT ID|RESOURCE ID|SIGNATURE|TRANSACTION)$/
 /** The width of a text in terminal columns, East Asian and emoji widths included. */
 export const textWidth = (text: string): number => (NARROW.test(text) ? text.length : stringWidth(text))
 
-/** The part of a line that has room in so many columns; a character that would be cut in two is left out. */
+/** The part of a line that fits so many columns; a character that would be cut in two is left out. */
 export function cutToWidth(line: string, width: number): string {
   if (textWidth(line) <= width) return line
   let [kept, used] = ['', 0]
@@ -89,7 +89,7 @@ export function tableColumns(headings: readonly string[], rows: readonly (readon
 
 /**
  * The width of each column: first headings are broken, then the widest columns narrowed, none below its least width.
- * Null where that is not enough.
+ * Null if that is not enough.
  */
 export function fittedColumns(columns: readonly TableColumn[], width: number): FittedColumn[] | null {
   const room = width - GAP * (columns.length - 1)

@@ -1,9 +1,9 @@
-/** What `--filter` and `--sort` say: conditions on fields, and the field to order by. */
+/** Reads `--filter` and `--sort`: conditions on fields, and the field to order by. */
 import { fieldAt } from './field-paths.ts'
 import { usage } from './problem.ts'
 import { compareKeys, type OrderKey, orderKey } from './value-order.ts'
 
-/** One `--filter`, as typed and read. */
+/** One `--filter`, typed and parsed. */
 export interface Condition {
   typed: string
   path: string
@@ -12,7 +12,7 @@ export interface Condition {
 
 const CONDITION = /^([\w.-]+)(!=|>=|<=|=|~|>|<)(.*)$/s
 
-/** Reads `field=value` and its like; throws a usage problem that names the flag and the forms. */
+/** Reads `field=value` and other conditions; throws a usage problem that names the flag and the forms. */
 export function conditionOf(typed: string): Condition {
   const [, path, operator, value] = CONDITION.exec(typed) ?? []
   if (path === undefined || operator === undefined || value === undefined) {
@@ -35,13 +35,13 @@ export function conditionOf(typed: string): Condition {
   return { typed, path, holds: tests[operator] ?? (() => false) }
 }
 
-/** How a field stands to the wanted value; null where the two are of different kinds, of which neither is the larger. */
+/** How a field compares with the wanted value; null if the two are of different kinds, which have no order. */
 function orderedBy(value: unknown, wanted: OrderKey): number | null {
   const key = orderKey(value)
   return key === null || wanted === null || key.kind !== wanted.kind ? null : compareKeys(key, wanted)
 }
 
-/** A list is equal to what one of its items is equal to. Nothing stands for null. */
+/** A list equals every value that one of its items equals. An empty value means null. */
 function isEqual(value: unknown, text: string, wanted: OrderKey): boolean {
   if (Array.isArray(value)) return text === '' ? value.length === 0 : value.some((item) => isEqual(item, text, wanted))
   if (value === null || value === undefined) return text === ''
@@ -51,7 +51,7 @@ function isEqual(value: unknown, text: string, wanted: OrderKey): boolean {
 const contains = (value: unknown, text: string): boolean =>
   value !== null && value !== undefined && comparedText(value).toLowerCase().includes(text)
 
-/** An object is its JSON: its own conversion to text is the data's to choose. */
+/** An object is compared as JSON, because the data could choose its own conversion to text. */
 const comparedText = (value: unknown): string =>
   typeof value === 'object' ? (JSON.stringify(value) ?? '') : String(value)
 
@@ -67,7 +67,7 @@ export function orderingOf(typed: string): Ordering {
   return { path, descending: dash === '-' }
 }
 
-/** The places of the records in their new order. What is equal stays in the order it came in; what is absent is last. */
+/** The indexes of the records in their new order. Equal records keep their order; absent values are last. */
 export function orderedPlaces(records: readonly unknown[], places: readonly number[], ordering: Ordering): number[] {
   const keys = new Map(places.map((place) => [place, orderKey(fieldAt(records[place], ordering.path))]))
   const direction = ordering.descending ? -1 : 1

@@ -1,4 +1,4 @@
-/** Draws a launch curve as text: the price of the token over what was raised, and the position of a pool. */
+/** Draws a launch curve as text: the price of the token over the amount raised, and the position of a pool. */
 import { WRAPPED_SOL } from '../../src/solana/program-ids.ts'
 import { squareRoot } from '../../src/solana/square-root.ts'
 import { decimalOf, LAMPORT_DECIMALS } from '../cli/amounts.ts'
@@ -6,42 +6,42 @@ import type { Output } from '../cli/standard-output.ts'
 import { terminal } from '../cli/terminal.ts'
 import { showsBraille } from './plot.ts'
 
-/** A curve in the program's units: prices are square roots of raw quote for one raw unit, times 2^64. */
+/** A curve in the program's units: each price is the square root of raw quote per raw unit, times 2^64. */
 export interface CurveShape {
   start: bigint
   /** The ends of its segments in rising order, each with the liquidity up to it. */
   points: readonly { sqrtPrice: bigint; liquidity: bigint }[]
   /** The decimals of the token. */
   decimals: number
-  /** What it is traded against; SOL when left out. */
+  /** The quote it is traded against; SOL by default. */
   quote?: QuoteUnit
 }
 
-/** A quote as amounts of it are shown. */
+/** How amounts of a quote are shown. */
 export interface QuoteUnit {
   decimals: number
-  /** Its name, like SOL, or its mint, shortened. */
+  /** Its name, such as SOL, or its shortened mint. */
   unit: string
 }
 
 export const SOL_UNIT: QuoteUnit = { decimals: LAMPORT_DECIMALS, unit: 'SOL' }
 
-/** How amounts of a quote are shown. Without its decimals they are raw units. */
+/** The unit of a quote; raw units if its decimals are unknown. */
 export function quoteUnitOf(mint: string | undefined, decimals: number | null): QuoteUnit {
   if (mint === undefined || mint === WRAPPED_SOL) return SOL_UNIT
   const short = `${mint.slice(0, 4)}…${mint.slice(-4)}`
   return decimals === null ? { decimals: 0, unit: `raw units of ${short}` } : { decimals, unit: short }
 }
 
-/** The columns of a drawing: the terminal's width, or 80 where the output is no terminal. */
+/** The columns of a drawing: the terminal's width, or 80 if the output is not a terminal. */
 export const drawingWidth = (stream: Output = terminal().stdout): number => stream.columns ?? 80
 
 const ROWS = 10
 const [NARROWEST, WIDEST] = [24, 110]
 
-/** What a drawing is made of: blocks and lines, or ASCII where the terminal has nothing else. */
+/** The characters of a drawing: blocks and lines, or ASCII if the terminal has only that. */
 interface Strokes {
-  /** From nothing to a full cell. */
+  /** From an empty to a full cell. */
   fill: string
   pool: string
   ahead: string
@@ -75,7 +75,7 @@ const ASCII_STROKES: Strokes = {
 
 const LABEL_DIGITS = 4
 
-/** The lamports that fill the curve, to within a lamport a segment. */
+/** The lamports that fill the curve, within one lamport per segment. */
 export const raisedInAll = ({ start, points }: CurveShape): bigint =>
   points.reduce(
     ({ sum, from }, { sqrtPrice, liquidity }) => ({
@@ -98,8 +98,8 @@ export function sqrtPriceAt({ start, points }: CurveShape, lamports: bigint): bi
 }
 
 /**
- * Whole tokens of the quote for one whole token, as decimal text of `digits` digits; rounded, because a square root is a
- * little below the exact price.
+ * Whole quote tokens for one whole token, as decimal text of `digits` digits; rounded, because a square root is
+ * slightly below the exact price.
  */
 export function priceOf(sqrtPrice: bigint, decimals: number, digits = 6, quote = SOL_UNIT): string {
   const scale = Math.max(40, quote.decimals)
@@ -125,8 +125,8 @@ export function shortOf(raw: bigint, decimals: number, digits = 6): string {
 }
 
 /**
- * Draws the curve in lines of at most `width` columns. The part up to `raised`, the position of a pool, is filled; null
- * draws the curve alone.
+ * Draws the curve in lines of at most `width` columns. The part up to `raised`, the position of a pool, is filled;
+ * null draws only the curve.
  */
 export function drawCurve(
   curve: CurveShape,
@@ -165,14 +165,14 @@ export function drawCurve(
 const columnOf = (raised: bigint, total: bigint, columns: number) =>
   Number(((raised < total ? raised : total) * BigInt(columns - 1)) / total)
 
-/** The height of the curve at this price, in eighths of a row, at least one. */
+/** The height of the curve at this price, in eighths of a row; at least one. */
 function heightOf({ start }: CurveShape, end: bigint, sqrtPrice: bigint): number {
   const [least, most] = [start * start, end * end]
   if (most <= least) return 1
   return 1 + Number(((sqrtPrice * sqrtPrice - least) * BigInt(ROWS * 8 - 1)) / (most - least))
 }
 
-/** A cell of the column `x`, in which the curve is so many eighths above the cell's lower edge. */
+/** A cell of the column `x`; the curve is so many eighths above the cell's lower edge. */
 function cellOf({ fill, pool, ahead }: Strokes, eighths: number, x: number, at: number | null): string {
   const isTop = eighths > 0 && eighths <= 8
   if (x === at && isTop) return pool
@@ -180,7 +180,7 @@ function cellOf({ fill, pool, ahead }: Strokes, eighths: number, x: number, at: 
   return isTop ? ahead : ' '
 }
 
-/** The scale: zero, the position of the pool and what fills the curve, where they do not overlap. */
+/** The scale: zero, the position of the pool and the amount that fills the curve, unless they overlap. */
 function scaleOf(
   total: bigint,
   raised: bigint | null,

@@ -1,7 +1,7 @@
-/** The flags of verbs that draw; what draws is loaded only where it is wanted. */
+/** Declares the flags of verbs that draw; the drawing code is loaded only if needed. */
 import { text, toggle } from '../cli/command.ts'
 
 export const SVG = text('Write the drawing as a picture (SVG)', { placeholder: 'FILE' })
 
-/** Those of a list, which is drawn only where that is asked for. */
+/** The flags of a list, which is drawn only on request. */
 export const DRAWN = { plot: toggle('Draw them over time, below the table'), svg: SVG }

@@ -1,4 +1,4 @@
-/** A drawing of numbers: one model, which a terminal shows as text and a report as a picture. */
+/** Draws numbers from one model: as text on a terminal, as a picture in a report. */
 import { writeAtomically } from '../../src/platform/files.ts'
 import { type Bars, barLines } from './bars.ts'
 import { drawingWidth } from './curve.ts'
@@ -22,7 +22,7 @@ const FRAME = { left: 120, right: 780, top: 60, bottom: 330 }
 const [PAPER, INK, FAINT] = ['#fff', '#222', '#bbb']
 const COLOURS = ['#2a6f97', '#e07a5f', '#8d99ae']
 
-/** The same drawing makes the same bytes. Nothing is fetched to show it: texts are in the reader's own font. */
+/** The same drawing gives the same bytes. The picture loads nothing: texts use the reader's own font. */
 export function drawingSvg(drawing: Drawing): string {
   const { labels } = drawing
   return svgOf({ width: WIDTH, height: HEIGHT }, [
@@ -74,7 +74,7 @@ function barParts({ names, bars }: Drawing & { kind: 'bars' }): string[] {
 const across = (x: number) => FRAME.left + (FRAME.right - FRAME.left) * x
 const upwards = (y: number) => FRAME.bottom - (FRAME.bottom - FRAME.top) * y
 
-/** A picture on white paper, which a dark page shows as well. */
+/** A picture on white, so that dark pages show it too. */
 export const svgOf = ({ width, height }: { width: number; height: number }, parts: readonly string[]): string =>
   [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif">`,
@@ -94,12 +94,14 @@ interface SvgTextPlace {
 export const svgText = ({ x, y, anchor = 'start', size = 12 }: SvgTextPlace, content: string): string =>
   `<text x="${fixed(x)}" y="${fixed(y)}" text-anchor="${anchor}" font-size="${size}" fill="${INK}">${inXml(content)}</text>`
 
-/** Two digits after the point are less than what can be seen. */
+/** Two digits after the point; smaller differences cannot be seen. */
 export const fixed = (value: number): string => String(Number(value.toFixed(2)))
 
-/** Replaces the file at once, and never what a link of its name leads to. Throws a usage problem that names the flag. */
+/**
+ * Replaces the file in one step, and does not follow a link of that name. Throws a usage problem that names the flag.
+ */
 export function writePicture(file: string, svg: string): string[] {
-  if (file === '-') throw usage('--svg names a file: the answer has the output', { param: '--svg' })
+  if (file === '-') throw usage('--svg needs a file: the answer goes to the output', { param: '--svg' })
   try {
     writeAtomically(file, svg, { mode: 0o644 })
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Makes links (OSC 8) of addresses and signatures, to the explorer of the cluster, where the terminal shows links. */
+/** Links addresses and signatures (OSC 8) to the explorer of the cluster, if the terminal shows links. */
 import { isAddress } from '../../src/solana/addresses.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -10,14 +10,16 @@ const CLUSTER_QUERIES: Readonly<Record<string, string>> = {
   testnet: '?cluster=testnet',
 }
 const EXPLORER = 'https://explorer.solana.com'
-/** Whole words of base58 that are as long as an address or a signature. */
+/** Words of base58 with the length of an address or a signature. */
 const WORD = /(?<![\w-])[1-9A-HJ-NP-Za-km-z]{32,88}(?![\w-])/g
 const SIGNATURE_LENGTHS = { least: 86, most: 88 }
 const [LEAST_VTE, LEAST_TMUX] = [5_000, 3.4]
 const PROGRAMS = ['iTerm.app', 'WezTerm', 'vscode', 'ghostty', 'Hyper', 'rio', 'zed', 'WarpTerminal']
 const TERMINALS = ['xterm-kitty', 'xterm-ghostty', 'alacritty', 'foot', 'wezterm']
 
-/** Whether the terminal says that it shows links; `FORCE_HYPERLINK` says it for those that do not, 0 that it should not. */
+/**
+ * Whether the terminal reports that it shows links. `FORCE_HYPERLINK` turns links on for others, and 0 turns them off.
+ */
 export function showsLinks(env: Environment, isTerminal: boolean): boolean {
   if (env.FORCE_HYPERLINK) return env.FORCE_HYPERLINK !== '0'
   if (!isTerminal || env.CI || env.TERM === 'dumb') return false
@@ -31,7 +33,7 @@ export function showsLinks(env: Environment, isTerminal: boolean): boolean {
   )
 }
 
-/** The text with links, which take no room; unchanged for any other cluster than the public ones. */
+/** The text with links, which take no width; unchanged for clusters that are not public. */
 export function withExplorerLinks(text: string, cluster: string | null): string {
   const query = cluster === null || !Object.hasOwn(CLUSTER_QUERIES, cluster) ? undefined : CLUSTER_QUERIES[cluster]
   if (query === undefined) return text

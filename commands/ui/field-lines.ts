@@ -1,4 +1,4 @@
-/** Formats the fields of a record as lines of plain text: names padded to one width, each with its value. */
+/** Formats the fields of a record as lines of plain text: each name, padded to one width, with its value. */
 import { PLAIN } from './paint.ts'
 
 /** An empty value is shown as a dash. Long values are not wrapped. */

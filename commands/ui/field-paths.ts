@@ -1,11 +1,11 @@
-/** Reads fields of an answer by their names, dotted where one is inside another: `earnings.partner.claimable`. */
+/** Reads fields of an answer by their names, with dots for nested ones: `earnings.partner.claimable`. */
 import { printable } from './render.ts'
 
-/** How many records are looked at for the names of fields, and how many names a message lists. */
+/** How many records are searched for names of fields, and how many names a message lists. */
 const [RECORDS_LOOKED_AT, NAMES_LISTED] = [200, 60]
 const DEEPEST = 4
 
-/** The value at a path; undefined where the record has none. Only fields of its own count, never what JavaScript adds. */
+/** The value at a path; undefined if the record has none. Only own fields count, not those that JavaScript adds. */
 export function fieldAt(record: unknown, path: string): unknown {
   if (isObject(record) && Object.hasOwn(record, path)) return record[path]
   let value = record
@@ -16,10 +16,10 @@ export function fieldAt(record: unknown, path: string): unknown {
   return value
 }
 
-/** Whether the record has that field, be it null. */
+/** Whether the record has that field, even if it is null. */
 export const hasField = (record: unknown, path: string): boolean => fieldAt(record, path) !== undefined
 
-/** The names of the fields of records, those inside another after it, in the order of the API. */
+/** The names of the fields of records, nested ones after their parent, in the order of the API. */
 export function fieldNames(records: readonly unknown[]): string[] {
   const names = new Set<string>()
   for (const record of records.slice(0, RECORDS_LOOKED_AT)) addNames(record, '', names, 1)
@@ -34,7 +34,7 @@ function addNames(value: unknown, lead: string, names: Set<string>, depth: numbe
   }
 }
 
-/** The names for a message. They are an answer's, so a stranger may have chosen them. */
+/** The names for a message. They come from an answer, so a stranger may have chosen them. */
 export function listedNames(names: readonly string[]): string {
   const listed = names.slice(0, NAMES_LISTED).map((name) => printable(name).slice(0, 80))
   return `${listed.join(', ')}${names.length > NAMES_LISTED ? ', …' : ''}`

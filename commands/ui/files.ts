@@ -3,7 +3,7 @@ import type { FileFault } from '../../src/platform/files.ts'
 import { terminal } from '../cli/terminal.ts'
 import { Problem, type ProblemExtras, usage } from './problem.ts'
 
-/** Reads the whole file; throws a usage problem that names a file that cannot be read. */
+/** Reads the whole file; throws a usage problem that names an unreadable file. */
 export async function readBytes(file: string): Promise<Uint8Array> {
   try {
     if (file === '-') return await readStdin()
@@ -22,7 +22,7 @@ export async function readText(file: string): Promise<string> {
   return Buffer.from(await readBytes(file)).toString('utf8')
 }
 
-/** The problem of a private file that cannot be used: forbidden where others can read or replace it. */
+/** The problem of a private file that cannot be used: `forbidden` if others can read or replace it. */
 export const privateFileProblem = ({ kind, problem, next }: FileFault, extras: ProblemExtras = {}) =>
   new Problem(kind === 'exposed' ? 'forbidden' : 'bad_request', problem, { ...extras, next })
 

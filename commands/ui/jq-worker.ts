@@ -1,16 +1,16 @@
-/** Entry of the thread that runs `--jq`: it has the answer and the expression, no file of the user and no environment. */
+/** The entry of the thread that runs `--jq`. It gets the answer and the expression, but no files and no environment. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parentPort } from 'node:worker_threads'
 import { loadJq } from 'jq-wasm'
 
 export interface JqRequest {
-  /** The JSON of the answer; empty to read the expression and run nothing. */
+  /** The JSON of the answer; empty to only parse the expression. */
   json: string
   expression: string
 }
 
-/** What jq says: its results, one JSON a line, its messages, and its exit code. */
+/** The output of jq: its results, one JSON per line, its messages, and its exit code. */
 export interface JqAnswer {
   stdout: string
   stderr: string
@@ -20,7 +20,7 @@ export interface JqAnswer {
 const loading = loadJq({ wasmBinary: readFileSync(join(import.meta.dirname, 'jq.wasm')) })
 
 parentPort?.on('message', async ({ json, expression }: JqRequest) => {
-  // An expression that begins with a dash would be taken for an option.
+  // Otherwise jq would read an expression that begins with a dash as an option.
   const query = expression.startsWith('-') ? ` ${expression}` : expression
   try {
     parentPort?.postMessage((await loading).raw(json, query, ['-c']) satisfies JqAnswer)

@@ -1,4 +1,4 @@
-/** Runs `--jq` over an answer in a thread of its own, so that Ctrl-C and a deadline stop an expression that never ends. */
+/** Runs `--jq` over an answer in its own thread, so that Ctrl-C and a deadline stop an endless expression. */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { JqAnswer, JqRequest } from './jq-worker.ts'
@@ -7,18 +7,18 @@ import { failure, Problem, usage } from './problem.ts'
 /** The longest that an expression may take, in milliseconds, and the memory of its thread. */
 const DEADLINE_MS = 20_000
 const MEMORY_MIB = 512
-/** The exit code of jq where it cannot read the expression. */
+/** The exit code of jq if it cannot parse the expression. */
 const UNREADABLE = 3
 
 export interface Jq {
-  /** The results, one JSON each; throws a problem with jq's own words where the expression fails on this data. */
+  /** The results, one JSON each; throws a problem with jq's own message if the expression fails on this data. */
   run(data: unknown): Promise<string[]>
   close(): Promise<void>
 }
 
-/** Starts jq and has it read the expression; throws a usage problem that shows the place where it cannot. */
+/** Starts jq and lets it parse the expression; throws a usage problem that shows the place of the mistake. */
 export async function openJq(expression: string, deadlineMs = DEADLINE_MS): Promise<Jq> {
-  if (expression.includes('\0')) throw usage('--jq: an expression has no null characters', { param: '--jq' })
+  if (expression.includes('\0')) throw usage('--jq: the expression must not contain null characters', { param: '--jq' })
   const worker = new Worker(jqWorkerUrl(), {
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MIB },
@@ -37,7 +37,7 @@ export async function openJq(expression: string, deadlineMs = DEADLINE_MS): Prom
     },
   }
   try {
-    // Without an input jq reads the expression and runs nothing.
+    // Without input, jq only parses the expression.
     const { stderr, exitCode } = await ask({ json: '', expression })
     if (exitCode === 0) return jq
     const [first = '', ...place] = plainMessage(stderr).split('\n')
@@ -48,7 +48,7 @@ export async function openJq(expression: string, deadlineMs = DEADLINE_MS): Prom
   }
 }
 
-/** Holds the process only while an answer is awaited. */
+/** Keeps the process alive only while an answer is awaited. */
 async function answerOf(worker: Worker, request: JqRequest, deadlineMs: number): Promise<JqAnswer> {
   const awaited = new AbortController()
   const event = async (name: string) => (await once(worker, name, { signal: awaited.signal }))[0]
@@ -73,7 +73,7 @@ async function answerOf(worker: Worker, request: JqRequest, deadlineMs: number):
   }
 }
 
-/** The words of jq without its name and its count of errors. */
+/** The message of jq without its name and its count of errors. */
 const plainMessage = (stderr: string) =>
   stderr
     .replace(/^jq: error(?: \(at [^)]*\))?:? ?/, '')

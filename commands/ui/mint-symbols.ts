@@ -1,4 +1,4 @@
-/** Puts the symbols of tokens beside their mints, in what a person reads on a terminal. */
+/** Adds the symbols of tokens beside their mints in tables for a terminal. */
 import type { TokenLabelBatch } from '../../src/api/tokens.ts'
 import { withTimeout } from '../../src/platform/timing.ts'
 import { isAddress } from '../../src/solana/addresses.ts'
@@ -7,14 +7,14 @@ import type { CommandOutcome, Rows } from '../outcome.ts'
 
 /** The columns and fields that hold mints, and the names of the symbols beside them. */
 const SYMBOL_OF: Readonly<Record<string, string>> = { mint: 'symbol', base_mint: 'symbol', quote_mint: 'quote' }
-/** One request asks for so many; the rest of a longer table stays without. */
+/** The most mints of one request; the rest of a longer table has no symbols. */
 const MOST_MINTS = 100
-/** A node that is slower than this does not keep anybody waiting. */
+/** The longest wait for a slow node, in milliseconds. */
 const PATIENCE_MS = 700
 
 type FetchLabels = (mints: string[]) => Promise<{ data: TokenLabelBatch }>
 
-/** The outcome with symbols, or as it is where it names no mint, has symbols already, or nobody answers in time. */
+/** The outcome with symbols; unchanged if it has no mint, has symbols already, or no answer comes in time. */
 export async function withSymbols(outcome: CommandOutcome, fetchLabels: FetchLabels): Promise<CommandOutcome> {
   const { table, rows, record, text, data } = outcome
   if (text !== undefined && table === undefined) return outcome
@@ -32,7 +32,7 @@ export async function withSymbols(outcome: CommandOutcome, fetchLabels: FetchLab
 const isFields = (data: unknown): data is Record<string, unknown> =>
   typeof data === 'object' && data !== null && !Array.isArray(data)
 
-/** The columns with mints whose symbols have no column yet. */
+/** The columns with mints that have no symbol column yet. */
 const mintColumns = (names: readonly string[]): string[] =>
   names.filter((name) => {
     const symbol = SYMBOL_OF[name]

@@ -1,16 +1,16 @@
-/** Shows a text that is higher than the screen in the user's pager, as `git` and `gh` do. */
+/** Shows a text that is taller than the screen in the user's pager, as `git` and `gh` do. */
 import { spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What a shell reports of a command that is not there or cannot be run. */
+/** The exit codes of a shell for a command that is missing or cannot be run. */
 const NOT_RUN = [126, 127]
 
 /**
- * The command of the pager: `SVC_PAGER`, else `PAGER`, else `less` where it is installed. Null where none is wanted:
- * empty, `cat`, or a terminal that cannot move its cursor.
+ * The command of the pager: `SVC_PAGER`, otherwise `PAGER`, otherwise `less` if installed. Null for no pager: an empty
+ * variable, `cat`, or a terminal that cannot move its cursor.
  */
 export function pagerOf(env: Environment): string | null {
   const chosen = env.SVC_PAGER ?? env.PAGER ?? (isInstalled('less', env.PATH) ? 'less' : '')
@@ -29,24 +29,24 @@ function isInstalled(program: string, path = ''): boolean {
 }
 
 /**
- * Resolves with true when the pager has ended, however it did, and with false where it could not be started, so that
- * the text is still to be shown. Ctrl-C is the pager's meanwhile.
+ * Resolves with true when the pager has ended in any way. Resolves with false if it could not be started and the text
+ * must still be shown. Meanwhile Ctrl-C belongs to the pager.
  */
 export async function showInPager(command: string, text: string, env: Environment): Promise<boolean> {
   const heed = () => undefined
   process.on('SIGINT', heed)
   try {
     return await new Promise((resolve) => {
-      // The shell splits `less -S` and the like, which is how this variable has always been read.
+      // The variable may have options, such as `less -S`, so a shell runs it, as usual for pagers.
       const pager = spawn(command, {
         shell: true,
         stdio: ['pipe', 'inherit', 'inherit'],
-        // It ends at once where all fits, keeps colours, and leaves the text on the screen.
+        // These make it end at once if all fits, keep colours, and leave the text on the screen.
         env: { ...env, LESS: env.LESS ?? 'FRX', LV: env.LV ?? '-c' },
       })
       pager.once('error', () => resolve(false))
       pager.once('close', (code) => resolve(!NOT_RUN.includes(code ?? 0)))
-      // A pager may be closed before it has read all.
+      // The user may close the pager before it has read all.
       pager.stdin.on('error', heed)
       pager.stdin.end(text)
     })

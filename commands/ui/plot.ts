@@ -1,4 +1,4 @@
-/** Draws a rising line as text: in dots of braille, or in ASCII where the terminal has nothing else. */
+/** Draws a rising line as text: in braille dots, or in ASCII if the terminal has only that. */
 import { terminal } from '../cli/terminal.ts'
 
 export interface PlotPoint {
@@ -11,7 +11,7 @@ export interface PlotLabels {
   title: string
   highest: string
   lowest: string
-  /** At the left and at the right end of the axis. */
+  /** The labels at the left and the right end of the axis. */
   first: string
   last: string
 }
@@ -28,7 +28,7 @@ const PLOT_ROWS = 10
 const [NARROWEST_PLOT, WIDEST_PLOT] = [20, 100]
 const ROOM_FOR_AXIS = 2
 
-/** Whether the terminal says that it shows more than ASCII. */
+/** Whether the terminal reports that it shows more than ASCII. */
 export function showsBraille(env: Readonly<Record<string, string | undefined>> = terminal().env): boolean {
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || ''
   return env.TERM !== 'dumb' && !/^(C|POSIX)$/.test(locale)
@@ -70,7 +70,7 @@ export function plotColumns({ highest, lowest }: PlotLabels, width: number): num
   return Math.max(NARROWEST_PLOT, Math.min(width, WIDEST_PLOT) - margin - ROOM_FOR_AXIS)
 }
 
-/** The rows of a plot, each of so many columns, with title, axes and labels. */
+/** The rows of a plot, each with so many columns, plus title, axes and labels. */
 export function framedLines(rows: readonly string[], labels: PlotLabels, columns: number, braille: boolean): string[] {
   const margin = Math.max(labels.highest.length, labels.lowest.length)
   const [corner, bar, tick, line] = braille ? ['└', '│', '┤', '─'] : ['+', '|', '|', '-']

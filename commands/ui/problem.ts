@@ -1,4 +1,4 @@
-/** Failures of commands: what is wrong, where, what to do about it, and an exit code. */
+/** Makes failures of commands: what is wrong, where, what to do about it, and an exit code. */
 import { ApiError, type ErrorCode, type ErrorExtras } from '../../src/platform/errors.ts'
 
 export const EXIT = {
@@ -44,7 +44,7 @@ export class Problem extends ApiError {
 
 /** A problem of flags, arguments or input files (exit 2). */
 export const usage = (message: string, extras?: ProblemExtras) => new Problem('bad_request', message, extras)
-/** A local failure or one of the connection (exit 1). */
+/** A failure of this machine or of the connection (exit 1). */
 export const failure = (message: string, extras?: ProblemExtras) => new Problem('internal_error', message, extras)
 
 /** Thrown when the user declined or pressed Ctrl-C (exit 130). */
@@ -52,7 +52,7 @@ export class Cancelled extends Error {
   override readonly name = 'Cancelled'
 }
 
-/** Resolves with null where the API answers not_found. */
+/** Resolves with null if the API answers not_found. */
 export async function nullIfNotFound<T>(request: Promise<T>): Promise<T | null> {
   try {
     return await request

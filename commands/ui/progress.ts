@@ -1,6 +1,6 @@
-/** A progress line on stderr, drawn only for a person at a terminal and only while there is something to wait for. */
-// The spinner and the bar of @clack/prompts take standard input while they draw: with them Ctrl-C ends the process with
-// exit code 0 before it can say what was sent, and a list that is piped in is lost.
+/** Draws a progress line on stderr, only on a terminal and only while the user waits. */
+// The spinner and the bar of @clack/prompts read standard input while they draw. Ctrl-C would then end the process
+// with exit code 0 before it reports what was sent, and a piped list would be lost.
 import type { Output } from '../cli/standard-output.ts'
 
 /** Updates a progress bar; a `total` of 0 means that it is unknown. */
@@ -42,7 +42,7 @@ export function createProgress(stream: Output, isAnimated: boolean) {
     }
     const draw = () => {
       drawn = `${TURNS[turn++ % TURNS.length]} ${spinner?.text}`
-      // A line that wraps could not be erased.
+      // A wrapped line could not be erased.
       stream.write(`\r\u001b[2K${drawn.slice(0, Math.max(1, (stream.columns ?? 80) - 1))}`)
     }
     if (spinner !== undefined) spinner.text = text

@@ -4,10 +4,10 @@ import { textWidth } from './columns.ts'
 import type { Paint } from './paint.ts'
 import { INDENT } from './table.ts'
 
-/** A value with less room than this next to its name begins on the next line. */
+/** The least room for a value beside its name; with less, it begins on the next line. */
 const LEAST_BESIDE = 24
 
-/** The lines of the fields; text is broken between words, and single words are kept whole. */
+/** The lines of the fields; text is broken only between words. */
 export function recordLines(
   fields: readonly (readonly [name: string, value: string])[],
   width: number,
@@ -29,7 +29,7 @@ export function recordLines(
   })
 }
 
-/** Wraps a text that is already laid out: the rest of a long line is indented to where its text began. */
+/** Wraps laid-out text: the rest of a long line is indented to where its text began. */
 export function hangingText(text: string, width: number): string {
   return text
     .split('\n')
@@ -38,7 +38,7 @@ export function hangingText(text: string, width: number): string {
       const [lead = ''] = /^\s*(?:\S+(?: \S+){0,2} {2,})?/.exec(line) ?? []
       const isLong = textWidth(lead) > width / 2
       const indent = isLong ? line.search(/[^ ]|$/) + INDENT.length : textWidth(lead)
-      // A lead that leaves no room for a word has its own lines.
+      // A lead that leaves no room for a word gets its own lines.
       if (isLong && textWidth(lead) + textWidth(line.slice(lead.length).split(/\s/, 1)[0] ?? '') > width) {
         const margin = ' '.repeat(indent)
         const begun = wrappedLines(lead.trim(), width - indent).map(

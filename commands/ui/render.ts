@@ -1,4 +1,7 @@
-/** Renders an outcome for stdout: one JSON document, a table or a record that fits the terminal, or tab-separated fields. */
+/**
+ * Renders an outcome for stdout: one JSON document, a table or a record that fits the terminal, or tab-separated
+ * fields.
+ */
 import type { CommandOutcome, Rows } from '../outcome.ts'
 import { fieldLines } from './field-lines.ts'
 import type { Paint } from './paint.ts'
@@ -9,7 +12,7 @@ export type Format = (typeof FORMATS)[number]
 
 export interface RenderOptions {
   paint: Paint
-  /** The columns of the terminal; Infinity where the output is no terminal, so that nothing has to be shortened. */
+  /** The columns of the terminal; Infinity if the output is not a terminal, so that nothing is shortened. */
   width: number
 }
 
@@ -31,7 +34,7 @@ async function tableForm(outcome: CommandOutcome, look: RenderOptions): Promise<
   return tableText(rows, look)
 }
 
-/** Wraps lines that are already laid out where they are too long for the terminal. */
+/** Wraps laid-out lines that are too long for the terminal. */
 export async function fittingText(text: string, width: number): Promise<string> {
   const clean = multiline(text)
   return width === Number.POSITIVE_INFINITY ? clean : (await import('./record.ts')).hangingText(clean, width)
@@ -74,7 +77,7 @@ function recordEntries(data: unknown): [string, unknown][] {
 
 const headingOf = (column: string) => column.replaceAll('_', ' ').toUpperCase()
 
-/** The text of a value: null is empty, a list of texts is joined, and deeper values are compact JSON. */
+/** The text of a value: null is empty, a list of texts is joined, nested values are compact JSON. */
 function valueText(value: unknown, comma = ','): string {
   if (value === null || value === undefined) return ''
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.join(comma)
@@ -87,12 +90,12 @@ function cellText(name: string, value: unknown): string {
   return printable(moment === null ? valueText(value, ', ') : localTime(moment))
 }
 
-/** The text of a value in a record; a value deeper than a list and too long for a line is indented JSON. */
+/** The text of a value in a record; a nested value that is too long for a line is indented JSON. */
 function fieldText(name: string, value: unknown, width: number): string {
   const moment = momentIn(name, value)
   if (moment !== null) return zonedTime(moment)
   const line = cellText(name, value)
-  // List items are on lines of their own, because a comma next to an item would be copied with it.
+  // Each item of a list has its own line, so that no comma is copied with it.
   if (Array.isArray(value) && value.length > 1 && !/^[[{]/.test(line) && line.length > width)
     return value.map((one) => cellText(name, one)).join('\n')
   if (typeof value !== 'object' || value === null || !/^[[{]/.test(line) || line.length <= width / 2) return line
@@ -111,15 +114,13 @@ const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n'
 const UNPRINTABLE =
   /[\p{Cc}\p{Cs}\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu
 
-/** Anyone can choose a name on chain, so characters that a terminal interprets are replaced before it is printed. */
+/** Names on chain come from strangers, so characters that a terminal interprets are replaced before printing. */
 export const printable = (text: string) => text.replace(UNPRINTABLE, '\ufffd')
 
 /** Like `printable`, but line breaks are kept. */
 export const multiline = (text: string) => text.split('\n').map(printable).join('\n')
 
-/**
- * JSON that is safe to show on a terminal: it parses to the same value, and the line breaks between its parts are kept.
- */
+/** JSON that is safe for a terminal: it parses to the same value, and keeps the line breaks between its parts. */
 export const jsonText = (value: unknown, indent = 2): string =>
   (JSON.stringify(value, undefined, indent) ?? '').replace(UNPRINTABLE, (character) =>
     character === '\n' ? character : unicode(character),

@@ -1,4 +1,7 @@
-/** Reports a failure: the API's error envelope with `-o json`, otherwise a line with its field, its request id and what to do. */
+/**
+ * Reports a failure: the API's error envelope with `-o json`, otherwise a line with its field, its request id and what
+ * to do.
+ */
 import type { ApiFailure } from '../../src/client.ts'
 import { ApiError, type ErrorCode, GENERIC_MESSAGE } from '../../src/platform/errors.ts'
 import { FileFault } from '../../src/platform/files.ts'
@@ -19,12 +22,12 @@ const NEXT_BY_CODE: Partial<Record<ErrorCode, string>> = {
 
 export interface ReportOptions {
   format: Format
-  /** Whether the stack of the error is added. */
+  /** Whether to add the stack of the error. */
   debug: boolean
   red: (text: string) => string
   /** Removes credentials from a message. */
   redact: (text: string) => string
-  /** What was noted before the failure; it stands in `meta.notes` of a document. */
+  /** The notes before the failure; a document has them in `meta.notes`. */
   notes?: readonly string[]
 }
 
@@ -38,11 +41,11 @@ export function report(error: unknown, { format, debug, red, redact, notes = [] 
         ? error
         : unexpectedProblem(error)
   const { code } = apiError
-  // Another server's code may be any text, so the own properties alone count.
+  // Another server's code may be any text, so only own properties count.
   const exitCode = Object.hasOwn(EXIT_BY_CODE, code) ? EXIT_BY_CODE[code] : EXIT.failed
   const trace = debug && error instanceof Error ? multiline(redact(`${error.stack ?? ''}\n${causes(error)}`)) : ''
   const envelope = (apiError as Partial<ApiFailure>).envelope
-  // A document has no line for what to do next: the whole message stands in it.
+  // A document has no separate line for what to do next, so it has the whole message.
   const documented = error instanceof NativeModuleFault ? error : apiError
   if (format === 'json') {
     const { error: told, meta } = envelope ?? localEnvelope(documented)
@@ -70,7 +73,7 @@ export function report(error: unknown, { format, debug, red, redact, notes = [] 
 /** What to do about a failure that the API reported. */
 function nextOf({ code, message }: ApiError): string | undefined {
   if (code === 'internal_error' && message === GENERIC_MESSAGE)
-    return "the daemon's log has the cause under this request id"
+    return "see the daemon's log for the cause, under this request id"
   return Object.hasOwn(NEXT_BY_CODE, code) ? NEXT_BY_CODE[code] : undefined
 }
 
@@ -91,7 +94,7 @@ function localEnvelope({ code, message, param, details }: ApiError) {
 }
 
 /**
- * The problem of a file or of this installation: a file that others could have written is not allowed (exit 4), every
+ * The problem of a file or of this installation: a file that others could have written is forbidden (exit 4), any
  * other is a failure.
  */
 function ownProblem(error: FileFault | NativeModuleFault): Problem {
@@ -100,13 +103,13 @@ function ownProblem(error: FileFault | NativeModuleFault): Problem {
   return new Problem(exposed ? 'forbidden' : 'internal_error', problem, { next, cause })
 }
 
-/** What the system refuses, by its code: somebody here can change that, and it is no fault of the program. */
+/** What to do about a refusal of the system, by its code: the user can change that, and the program is not at fault. */
 const SYSTEM_FAULTS: Record<string, string> = {
-  EACCES: 'give this user the right to it, or name another place (HOME, SVC_DATA_DIR, --data-dir)',
-  EPERM: 'give this user the right to it, or name another place (HOME, SVC_DATA_DIR, --data-dir)',
+  EACCES: 'give this user access to it, or name another place (HOME, SVC_DATA_DIR, --data-dir)',
+  EPERM: 'give this user access to it, or name another place (HOME, SVC_DATA_DIR, --data-dir)',
   EROFS: 'it is on a read-only file system: name another place (HOME, SVC_DATA_DIR, --data-dir)',
   ENOSPC: 'the disk is full: make room, then run it again',
-  EDQUOT: "this user's share of the disk is full: make room, then run it again",
+  EDQUOT: "this user's disk quota is used up: free some space, then run it again",
   EMFILE: 'too many files are open: raise the limit (ulimit -n)',
 }
 
@@ -117,7 +120,7 @@ function unexpectedProblem(error: unknown): Problem {
   if (remedy !== undefined)
     return new Problem('internal_error', message.split('\n')[0] ?? code, { next: remedy, cause: error })
   return new Problem('internal_error', message.split('\n')[0] || 'an unexpected failure', {
-    next: 'this was not foreseen: run it again with --debug and report what it prints in the issue tracker of this project',
+    next: 'this is a bug: run it again with --debug, and report the output in the issue tracker of this project',
     cause: error,
   })
 }

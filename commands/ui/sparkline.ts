@@ -1,10 +1,10 @@
-/** Draws the history of a number as one line of blocks, for a place between words. */
+/** Draws the history of a number as one line of blocks inside a text. */
 
 const BLOCKS = '▁▂▃▄▅▆▇█'
 
 /**
- * One block a value, the largest at full height; the lowest block is the least of them or zero, whichever is less.
- * Empty without values. A value that is no finite number is a space.
+ * One block for each value; the largest has full height, and the lowest block is the smallest value or zero, whichever
+ * is less. Empty without values. A value that is not a finite number is a space.
  */
 export function sparkline(values: readonly number[]): string {
   const finite = values.filter(Number.isFinite)
@@ -14,7 +14,7 @@ export function sparkline(values: readonly number[]): string {
     .map((value) => {
       if (!Number.isFinite(value)) return ' '
       const height = span === 0 ? 0 : Math.round(((value - least) / span) * (BLOCKS.length - 1))
-      // What is not nothing is to be seen as more than nothing.
+      // A value above the lowest must look higher than it.
       return BLOCKS[value > least ? Math.max(1, height) : height] ?? ''
     })
     .join('')

@@ -1,18 +1,18 @@
-/** Lays out rows as columns that fit a width, in time linear in the number of rows. */
+/** Lays out rows as columns that fit a width, in linear time. */
 import { wrapAnsi } from 'fast-wrap-ansi'
 import { type FittedColumn, fittedColumns, GAP, type TableColumn, tableColumns, textWidth } from './columns.ts'
 import type { Paint } from './paint.ts'
 
 export const INDENT = '  '
 const BETWEEN = ' '.repeat(GAP)
-/** Columns that are never shortened and are at least this wide may be put on a line of their own. */
+/** Columns that are never shortened and are at least this wide may get their own line. */
 const LONG = 20
-/** Marks an empty cell; other cells hold no control characters. */
+/** Marks an empty cell; other cells have no control characters. */
 const EMPTY_CELL = '\0'
 
 type Cells = readonly string[]
 
-/** The lines of the table, headings first; null where no layout in columns keeps whole what must not be shortened. */
+/** The lines of the table, headings first; null if no layout leaves room for what must not be shortened. */
 export function tableLines(headings: Cells, rows: readonly Cells[], width: number, paint: Paint): string[] | null {
   const columns = tableColumns(headings, rows)
   const fitting = fittedColumns(columns, width)
@@ -30,7 +30,7 @@ export function tableLines(headings: Cells, rows: readonly Cells[], width: numbe
 }
 
 interface TableLayout {
-  /** The columns on a line of their own, above the rest of their row. */
+  /** The columns with their own line, above the rest of the row. */
   own: readonly TableColumn[]
   beside: readonly FittedColumn[]
   rows: readonly Cells[]

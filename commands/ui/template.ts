@@ -1,4 +1,4 @@
-/** `--template`: a line for each record, with `{field}` where a value goes. It can name fields and do nothing else. */
+/** Fills the text of `--template` for each record: `{field}` is replaced by a value. Templates can only name fields. */
 import { fieldAt } from './field-paths.ts'
 import { usage } from './problem.ts'
 
@@ -8,8 +8,8 @@ export type Template = readonly ({ text: string } | { path: string })[]
 const WRITTEN: Record<string, string> = { n: '\n', t: '\t', '\\': '\\' }
 
 /**
- * Reads a template: `{field}` or `{field.inner}` is a value, `{}` the record itself, `{{` and `}}` are braces, `\t`,
- * `\n` and `\\` what they are in a shell's printf. Throws a usage problem that names the place.
+ * Reads a template: `{field}` or `{field.inner}` is a value, `{}` the record itself, `{{` and `}}` are braces, and
+ * `\t`, `\n` and `\\` are as in a shell's printf. Throws a usage problem that names the place.
  */
 export function templateOf(typed: string): Template {
   const parts: ({ text: string } | { path: string })[] = []
@@ -19,7 +19,7 @@ export function templateOf(typed: string): Template {
     else if (found === '{' || found === '}') {
       throw usage(`--template: the ${found} at character ${index + 1} has no other half`, {
         param: '--template',
-        next: 'a field is {name} or {name.inner}, a brace itself {{ or }}',
+        next: 'write a field as {name} or {name.inner}, and a brace as {{ or }}',
       })
     } else
       parts.push({
@@ -29,7 +29,7 @@ export function templateOf(typed: string): Template {
   return parts
 }
 
-/** The text of one record. What is null or not there is empty; a list or an object is JSON. */
+/** The text of one record. A null or missing value is empty; a list or an object is JSON. */
 export function filledTemplate(template: Template, record: unknown): string {
   return template
     .map((part) => {

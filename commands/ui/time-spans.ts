@@ -1,4 +1,4 @@
-/** Divides a stretch of time into spans that people count in: hours, days, weeks. */
+/** Divides a period into hours, days, weeks or longer spans. */
 import { DAY_MS, HOUR_MS } from '../../src/platform/timing.ts'
 
 const SPANS = [
@@ -8,22 +8,22 @@ const SPANS = [
   ['week', 7 * DAY_MS],
   ['30 days', 30 * DAY_MS],
 ] as const
-/** Thirty of them are longer than anything that this program could have recorded. */
+/** Thirty of them are longer than any record of this program. */
 const LONGEST = ['365 days', 365 * DAY_MS] as const
 const MOST_SPANS = 30
 
 export interface TimeSpans {
-  /** What one span is, such as `day`. */
+  /** The name of one span, such as `day`. */
   name: string
   count: number
-  /** The first and the last span's beginning, as ISO dates or, for hours, with the time; all in UTC. */
+  /** The start of the first and of the last span, as ISO dates, for hours with the time; all in UTC. */
   first: string
   last: string
-  /** The place of a moment among the spans. */
+  /** The index of a moment's span. */
   placeOf(at: number): number
 }
 
-/** The shortest spans of which at most 30 reach over all moments, in Unix milliseconds; null without a moment. */
+/** The shortest spans of which at most 30 cover all moments, in Unix milliseconds; null without a moment. */
 export function timeSpans(moments: readonly number[]): TimeSpans | null {
   if (moments.length === 0) return null
   const earliest = moments.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY)

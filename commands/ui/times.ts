@@ -2,7 +2,7 @@
 
 const two = (number: number) => String(number).padStart(2, '0')
 
-/** A time like `2026-11-22 07:31:20`; a value that is no time is returned unchanged. */
+/** A time such as `2026-11-22 07:31:20`; a value that is not a time is returned unchanged. */
 export function localTime(moment: string | number): string {
   const date = new Date(moment)
   if (Number.isNaN(date.getTime())) return String(moment)
@@ -23,8 +23,8 @@ const NAMES_A_MOMENT = /(?:^|_)at$|^timestamp$/
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
 
 /**
- * The Unix milliseconds of a field that holds a time, in ISO 8601 or, for `created`, in Unix seconds; null for any
- * other field.
+ * The Unix milliseconds of a field with a time, in ISO 8601 or, for `created`, in Unix seconds; null for any other
+ * field.
  */
 export function momentIn(name: string, value: unknown): number | null {
   if (name === 'created' && typeof value === 'number') return value * 1000

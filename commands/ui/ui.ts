@@ -1,4 +1,4 @@
-/** The terminal as commands use it: the answer on stdout, everything else on stderr, and prompts only on a terminal. */
+/** Gives commands the terminal: the answer on stdout, everything else on stderr, and prompts only on a terminal. */
 import type { Writable } from 'node:stream'
 import type { Output } from '../cli/standard-output.ts'
 import { type Terminal, terminal } from '../cli/terminal.ts'
@@ -9,36 +9,36 @@ import { Cancelled, usage } from './problem.ts'
 import { createProgress, type ProgressBar } from './progress.ts'
 import { type Format, fittingText, multiline, printable, type RenderOptions, render } from './render.ts'
 
-/** The columns of a terminal that does not report its width, and the smallest width that is used. */
+/** The columns of a terminal that does not report its width, and the smallest width in use. */
 const [DEFAULT_WIDTH, LEAST_WIDTH] = [80, 20]
 
 export interface Ui {
   readonly interactive: boolean
   /** Whether `confirm` can succeed: by a prompt on a terminal, or by `--yes`. */
   readonly confirmable: boolean
-  /** Whether a person sees what is printed and is asked: on a terminal, without `--yes`. */
+  /** Whether a person reads the output and answers questions: on a terminal, without `--yes`. */
   readonly attended: boolean
-  /** Whether options shape the answer, as `--jq` does; a stream of lines has no answer that they could shape. */
+  /** Whether options such as `--jq` shape the answer; a stream of lines has no answer to shape. */
   readonly isShaped: boolean
-  /** Whether a pager has the terminal, and Ctrl-C with it. */
+  /** Whether a pager has the terminal and Ctrl-C. */
   readonly isPaging: boolean
   /**
-   * Prints the answer on stdout, in a pager where it is higher than the screen of a person; with `isWhole` it is not
-   * shaped by options.
+   * Prints the answer on stdout, in a pager if it is taller than a person's screen; with `isWhole`, options do not
+   * shape it.
    */
   show(outcome: CommandOutcome, isWhole?: boolean): Promise<void>
-  /** Where a script reads JSON, notes and warnings wait for the outcome, so that a failure is all that stderr holds. */
+  /** With JSON output, notes and warnings wait for the outcome, so that stderr has only the failure. */
   note(text: string): void
   warn(text: string): void
-  /** Prints the lines that wait. */
+  /** Prints the waiting lines. */
   flush(): void
-  /** Prints the lines that wait, and each later one at once: for a command that follows something until it is stopped. */
+  /** Prints the waiting lines, and each later one at once, for a command that runs until it is stopped. */
   stream(): void
-  /** Returns the lines that wait, for the document of a failure, which is printed instead of them. */
+  /** Returns the waiting lines for the document of a failure, which is printed instead. */
   takeNotes(): string[]
   /**
-   * Prints lines about what is going to happen. They are omitted for scripts that read JSON, so that stderr holds an
-   * error or nothing.
+   * Prints lines about what is going to happen. With JSON output they are omitted, so that stderr has an error or
+   * nothing.
    */
   preview(lines: readonly string[]): Promise<void>
   /** Draws a progress bar on the stderr of a person's terminal; with a total of 0 it only counts. */
@@ -47,25 +47,25 @@ export interface Ui {
   waiting(text: string | null): void
   clear(): void
   /**
-   * Resolves when the user agrees, at once and to false with `--yes`, where nobody is asked; throws Cancelled otherwise,
-   * and a usage problem without a terminal.
+   * Resolves with true when the user agrees, and with false at once for `--yes`. Throws Cancelled if the user
+   * declines, and a usage problem without a terminal.
    */
   confirm(question: string): Promise<boolean>
   ask(question: Question): Promise<string>
-  /** Asks for a secret, which is not shown as it is typed; only where `interactive`. */
+  /** Asks for a secret, which is not shown while typed; only if `interactive`. */
   askSecret(message: string, check?: (answer: string) => string | undefined): Promise<string>
 }
 
 export interface Question {
   message: string
   choices?: readonly Choice[]
-  /** Shown where nothing is typed yet: what applies then. */
+  /** Shown before anything is typed: the default. */
   placeholder?: string
-  /** Returns what is wrong with an answer; undefined where it is valid. */
+  /** Returns what is wrong with an answer; undefined if it is valid. */
   check(answer: string): string | undefined
 }
 
-/** A value to choose, with what it means. */
+/** A value to choose, with its meaning. */
 export interface Choice {
   value: string
   /** What is shown instead of the value. */
@@ -73,7 +73,7 @@ export interface Choice {
   about: string
 }
 
-/** Lines that wait for an outcome at most; a command that goes on for long says the first of them, and how many more there were. */
+/** The most lines that wait for an outcome. Of more, only the first are printed, with the number of the others. */
 const MOST_HELD = 100
 
 export interface UiOptions {
@@ -83,13 +83,13 @@ export interface UiOptions {
   /** Whether progress is drawn on the stderr of a terminal. */
   animated: boolean
   yes: boolean
-  /** Whether a failure is one JSON document on stderr. */
+  /** Whether failures are one JSON document on stderr. */
   documents: boolean
-  /** Whether a pager shows an answer that is higher than the screen. */
+  /** Whether a pager shows answers that are taller than the screen. */
   paged: boolean
-  /** The cluster whose explorer addresses lead to; asked for where the terminal shows links. */
+  /** The cluster whose explorer addresses link to; called only if the terminal shows links. */
   cluster: () => Promise<string | null>
-  /** What options say about the answer; undefined without such options. */
+  /** The options that shape the answer; undefined without such options. */
   view: (() => Promise<AnswerView>) | undefined
 }
 
@@ -213,7 +213,7 @@ export function createUi({
   }
 }
 
-/** Shows a text in a pager where it is higher than the screen; false where it is still to be shown. */
+/** Shows a text in a pager if it is taller than the screen; false if it must still be shown. */
 async function isPaged(text: string, { env, stdout }: Terminal): Promise<boolean> {
   if (!isHigher(text, stdout)) return false
   const { pagerOf, showInPager } = await import('./pager.ts')
@@ -224,16 +224,16 @@ async function isPaged(text: string, { env, stdout }: Terminal): Promise<boolean
 export const isHigher = (text: string, { rows }: Output): boolean =>
   rows !== undefined && rows > 0 && text.split('\n').length > rows
 
-/** The columns of a terminal; Infinity for other outputs, where nothing has to be wrapped. */
+/** The columns of a terminal; Infinity for other outputs, which are not wrapped. */
 const terminalWidth = (stream: Output) =>
   stream.isTTY ? Math.max(LEAST_WIDTH, stream.columns || DEFAULT_WIDTH) : Number.POSITIVE_INFINITY
 
-/** What others have named is printed clean. */
+/** Names that strangers chose are printed without control characters. */
 const optionOf = ({ value, label = value, about }: Choice) => ({
   value,
   label: printable(label),
   ...(about === '' ? {} : { hint: printable(about) }),
 })
 
-/** A terminal's output is its stream, which alone a prompt is shown on. */
+/** The output of a terminal is a stream; prompts need one. */
 const promptStream = (terminal: Output) => terminal as Writable

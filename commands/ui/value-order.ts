@@ -1,11 +1,13 @@
-/** Orders the values of answers as people mean them: numbers exactly, whatever their length, times by moment, then text. */
+/**
+ * Orders the values of answers as people expect: numbers exactly, whatever their length, times by moment, then text.
+ */
 
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/
 const MOMENT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/
-/** Digits after the point by which decimals are compared. */
+/** Digits after the point that count when decimals are compared. */
 const PLACES = 20
 
-/** A value as it is compared: values of different kinds are in the order of the kinds; a value that is absent has none. */
+/** The sort key of a value: kinds are in order, then values of one kind; an absent value has no key. */
 export type OrderKey =
   | { kind: 'number'; whole: bigint }
   | { kind: 'time'; at: number }
@@ -31,13 +33,13 @@ function textKey(text: string): OrderKey {
   return Number.isNaN(at) ? { kind: 'text', text } : { kind: 'time', at }
 }
 
-/** JavaScript writes very large and very small numbers with an exponent, which no amount has. */
+/** JavaScript writes very large and very small numbers with an exponent; amounts have none. */
 function decimalText(number: number | bigint): string {
   if (typeof number === 'bigint' || Number.isInteger(number)) return String(BigInt(number))
   return Number.isFinite(number) ? number.toFixed(PLACES) : ''
 }
 
-/** Negative, zero or positive, as for `sort`. What is absent comes last. */
+/** Negative, zero or positive, as for `sort`. Absent values come last. */
 export function compareKeys(one: OrderKey, other: OrderKey): number {
   if (one === null || other === null) return Number(one === null) - Number(other === null)
   if (one.kind === 'number' && other.kind === 'number') return sign(one.whole, other.whole)

@@ -1,4 +1,4 @@
-/** Writes a folder that is whole or not there: into a new one beside it, which then takes its place. */
+/** Writes a folder completely or not at all: into a new folder beside it, which then replaces it. */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { makeFolders } from '../../src/platform/files.ts'
@@ -8,21 +8,21 @@ import { failure, usage } from './problem.ts'
 interface FolderKind {
   /** Whether a folder of this kind may be replaced. */
   replace: boolean
-  /** What the folder is called in errors, as in `is no export`. */
+  /** The name of the folder's content in errors, as in `contains no export`. */
   kind: string
   /** The JSON file that every folder of this kind has, and its `format`; no other folder is ever replaced. */
   file: string
   format: string
 }
 
-/** Writes a file of the folder, with the folders that its path names. */
+/** Writes a file of the folder, and creates the folders of its path. */
 export type PutFile = (path: string, content: string | Uint8Array) => Promise<void>
 
-/** Throws a usage problem where the folder must not be written; `write` then fills a new one and puts it in its place. */
+/** Throws a usage problem if the folder must not be written; `write` then fills a new folder and puts it in place. */
 export async function wholeFolder(out: string, { replace, kind, file, format }: FolderKind) {
   const isThere = await hasContent(out)
   if (isThere && !(await isOfFormat(join(out, file), format))) {
-    throw usage(`${out} is there already, and is no ${kind}`, { param: '--out', next: 'give another folder' })
+    throw usage(`${out} is there already, and contains no ${kind}`, { param: '--out', next: 'give another folder' })
   }
   if (isThere && !replace) {
     throw usage(`${out} is there already`, { param: '--out', next: 'give another folder, or --replace' })
@@ -35,7 +35,7 @@ export async function wholeFolder(out: string, { replace, kind, file, format }: 
       makeFolders(draft, 0o777)
       await fill(async (path, content) => {
         const target = join(draft, path)
-        // What others have named must not lead out of the folder.
+        // Names that others chose must not lead out of the folder.
         if (!target.startsWith(join(draft, sep))) throw new Error(`${path} would not be in it`)
         const folder = dirname(target)
         if (!made.has(folder)) await mkdir(folder, { recursive: true })
