@@ -1,4 +1,4 @@
-/** Compares what an API built with what was asked for, by the bytes alone: every call has to be one that was asked for. */
+/** Compares what an API built with what was requested, only by its bytes: every call must be a requested one. */
 import { MAX_COMPUTE_UNITS } from '../../src/solana/constants.ts'
 import { priorityFee } from '../../src/solana/fees.ts'
 import { decodeComputeBudget } from '../../src/solana/instructions/compute-budget.ts'
@@ -20,8 +20,8 @@ import type { DescribedContent } from './wallet.ts'
 type BuiltInstruction = DescribedContent['instructions'][number]
 
 /**
- * Throws a failure that names the first difference. The calls may be spread over the transactions in any way; with
- * `isPart`, some of them may be missing, because they have landed already.
+ * Throws a failure that names the first difference. The calls may be spread over the transactions in any way. With
+ * `isPart`, some may be missing because they have landed already.
  */
 export function requireCalls(
   contents: readonly DescribedContent[],
@@ -45,26 +45,26 @@ export function requireCalls(
     }
   }
   const missing = isPart ? undefined : calls.find((call) => madeOf(call, calls, used) < (call.least ?? 1))
-  if (missing !== undefined) throw unexpectedBuild(`it does not make the ${missing.call} that was asked for`)
+  if (missing !== undefined) throw unexpectedBuild(`it lacks the ${missing.call} that was requested`)
 }
 
-/** How often a call was made, or another of its group. */
+/** How often a call or another one of its group was made. */
 const madeOf = (call: Call, calls: readonly Call[], used: ReadonlyMap<Call, number>) =>
   calls.reduce((sum, each) => sum + (isAlternative(each, call) ? (used.get(each) ?? 0) : 0), 0)
 
 const isAlternative = (one: Call, other: Call) =>
   one === other || (one.group !== undefined && one.group === other.group)
 
-/** The call that was asked for and is this one; throws a failure that names what differs. */
+/** The requested call that this instruction is; throws a failure that names what differs. */
 function callOf(instruction: BuiltInstruction, calls: readonly Call[], used: ReadonlyMap<Call, number>): Call {
   const { program, name, accounts, data } = instruction
-  // What a lookup table holds is not known here.
+  // The content of a lookup table is not known here.
   if (accounts.some(({ address }) => address.includes('['))) throw unexpectedBuild('a lookup table hides an account')
   const passed = accounts.find(({ role, address }) => /program$/i.test(role ?? '') && !isPassable(address, program))
   if (passed !== undefined) throw unexpectedBuild(`it passes ${passed.address} as ${passed.role}`)
   const strange = accounts.find(({ role, address }) => role === null && address !== INSTRUCTIONS_SYSVAR)
   if (strange !== undefined && program !== MEMO_PROGRAM)
-    throw unexpectedBuild(`it passes ${strange.address} beside what it needs`)
+    throw unexpectedBuild(`it passes ${strange.address}, which it does not need`)
   const decoded = decodeInstruction(
     program,
     accounts.map(({ address }) => address),
@@ -74,7 +74,7 @@ function callOf(instruction: BuiltInstruction, calls: readonly Call[], used: Rea
   const alike = calls.filter((call) => call.call === called && isWanted(program, call.program))
   if (alike.length === 0) {
     const what = called === null ? 'something that svc does not know' : called
-    throw unexpectedBuild(`it calls ${what} of ${name ?? program}, which nobody asked for`)
+    throw unexpectedBuild(`it calls ${what} of ${name ?? program}, which was not requested`)
   }
   const fields = decoded === undefined ? fieldsOf(instruction) : (decoded as unknown as Record<string, unknown>)
   let difference: string | null = null
@@ -90,7 +90,10 @@ function callOf(instruction: BuiltInstruction, calls: readonly Call[], used: Rea
   )
 }
 
-/** Programs that a call may hand the signature on to; Anchor writes the called program itself for one that is left out. */
+/**
+ * Programs to which a call may pass the signature. For an optional account that is left out, Anchor writes the called
+ * program itself.
+ */
 const PASSED_PROGRAMS: readonly string[] = [
   SYSTEM_PROGRAM,
   TOKEN_PROGRAM,
@@ -107,7 +110,7 @@ const fieldsOf = ({ args, accounts }: BuiltInstruction): Record<string, unknown>
     ...accounts.flatMap(({ role, address }) => (role === null ? [] : [[role, address]])),
   ])
 
-/** Names a field that is another than was asked for, and its value. */
+/** Names a field that differs from the requested one, and its value. */
 function differenceOf({ fields, data }: Call, found: Record<string, unknown>, hex: string): string | null {
   for (const [name, wanted] of Object.entries(fields)) {
     const value = found[name]
@@ -132,13 +135,13 @@ function requireBoundedFee(content: DescribedContent): void {
   throw unexpectedBuild(`its priority fee is more than ${solOf(MOST_PRIORITY_FEE)} SOL`)
 }
 
-/** In a transaction of version 1, the instructions have no effect and the message states the fee (SIMD-0385). */
+/** In a transaction of version 1, the message sets the fee, and budget instructions have no effect (SIMD-0385). */
 export const priorityFeeOf = ({ config, instructions }: DescribedContent): bigint =>
   config === null ? budgetFeeOf(instructions) : BigInt(config.priority_fee ?? 0)
 
 /**
- * The priority fee in lamports. A build with a price and no limit counts with the largest limit, as what the runtime
- * takes instead depends on its instructions.
+ * The priority fee in lamports. A build with a price and no limit counts with the largest limit, because the runtime's
+ * default depends on the instructions.
  */
 function budgetFeeOf(instructions: readonly Pick<BuiltInstruction, 'program' | 'data'>[]): bigint {
   let [units, microLamports]: [bigint | null, bigint | null] = [null, null]

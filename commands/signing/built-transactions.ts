@@ -1,4 +1,4 @@
-/** The API's answer to a request that builds: unsigned transactions, and what is tracked once they are confirmed. */
+/** Describes the API's answer to a build: unsigned transactions, and what is tracked once they are confirmed. */
 import type { TrackedResource } from '../../src/api/payloads.ts'
 
 /** One transaction, or several in the order in which they must be confirmed. */
@@ -6,15 +6,15 @@ export type BuiltTransactions = {
   tracked_resource?: TrackedResource | undefined
   /** Block height after which none of them can land. */
   last_valid_block_height?: number | undefined
-  /** Generated keys as the API sealed them, with which it signs again what is given a fresh blockhash. */
+  /** Generated keys, encrypted by the API, which signs with them again after a fresh blockhash. */
   generated_keys?: string | undefined
 } & ({ transaction: string } | { transactions: readonly string[] })
 
-/** The `tracked_resource` field of a submitted body or a printed answer; omitted where nothing is tracked. */
+/** The `tracked_resource` field of a submitted body or a printed answer; omitted if nothing is tracked. */
 export const trackedField = ({ tracked_resource }: { tracked_resource?: TrackedResource | undefined }) =>
   tracked_resource === undefined ? {} : { tracked_resource }
 
-/** What a printed build keeps for `svc tx refresh`, and for telling how long it can be sent. */
+/** The fields of a printed build that `svc tx refresh` and the text about its lifetime need. */
 export const lifetimeFields = ({ last_valid_block_height, generated_keys }: Partial<BuiltTransactions>) => ({
   ...(last_valid_block_height === undefined ? {} : { last_valid_block_height }),
   ...(generated_keys === undefined ? {} : { generated_keys }),

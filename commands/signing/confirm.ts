@@ -2,12 +2,12 @@
 import type { Session } from '../cli/session.ts'
 import { usage } from '../ui/problem.ts'
 
-/** Clusters whose SOL has no value, so that no confirmation is requested. */
+/** Clusters whose SOL has no value, so no confirmation is needed. */
 const FREE_CLUSTERS: readonly (string | null)[] = ['embedded', 'devnet', 'testnet', 'localhost']
 
 /**
- * Asks on mainnet and on any cluster that is not known to be free, or `always`; without a terminal, `--yes` is required.
- * Returns whether a person was asked, who may have taken time.
+ * Asks on mainnet and on any cluster that is not known to be free, or `always`; without a terminal, `--yes` is
+ * required. Returns whether a person was asked, who may have taken a while.
  */
 export async function confirmOn(
   session: Session,
@@ -21,7 +21,7 @@ export async function confirmOn(
 }
 
 /**
- * Throws a usage problem where a confirmation is required and impossible. Checked before the first request, and again
+ * Throws a usage problem if a confirmation is required but impossible. Checked before the first request, and again
  * once the cluster is known.
  */
 export function refuseUnconfirmable({ ui }: Session, cluster: string | null): void {
@@ -32,7 +32,7 @@ export function refuseUnconfirmable({ ui }: Session, cluster: string | null): vo
   })
 }
 
-/** Throws a usage problem where signers other than the local keypair must sign. */
+/** Throws a usage problem if signers other than the local keypair must sign. */
 export function refuseOtherSigners(missing: readonly string[], signer: string): void {
   const others = missing.filter((address) => address !== signer)
   if (others.length === 0) return

@@ -1,4 +1,7 @@
-/** Shows a decoded transaction on a terminal of 80 columns: signers, instructions, cost, expiry, and what a trial run changes. */
+/**
+ * Shows a decoded transaction on a terminal of 80 columns: signers, instructions, cost, expiry, and what a trial run
+ * changes.
+ */
 import type { ClusterState } from '../../src/api/service.ts'
 import type { Simulation } from '../../src/api/transactions.ts'
 import { BLOCKHASH_SLOTS } from '../../src/solana/constants.ts'
@@ -11,17 +14,17 @@ import { lifetimeText, secondsOf } from './lifetime.ts'
 import { failureLines, previewLine, rentLine } from './preview.ts'
 import type { DescribedContent, Explanation, MessageConfig } from './wallet.ts'
 
-/** Columns that the text is laid out for, on a terminal or not. */
+/** The columns for which the text is laid out, on a terminal or not. */
 const COLUMNS = 80
 const DATA_DIGITS = 48
 
-/** What the API and its node tell of a transaction; null where nobody was asked, or nobody could answer. */
+/** What the API and its node know of a transaction; null if they were not asked or could not answer. */
 export interface Findings {
   trial: { simulation: Simulation; fault: Explanation | null } | null
   state: ClusterState | null
-  /** Of the build, where the input holds it. */
+  /** From the build, if the input has it. */
   lastValid: number | undefined
-  /** Why there is no trial. */
+  /** Why there is no trial run. */
   untried: string
 }
 
@@ -58,7 +61,7 @@ export async function contentOutcome(described: DescribedContent, findings: Find
   }
 }
 
-/** What a message of version 1 sets; Compute Budget instructions have no effect in it. */
+/** The budget that a message of version 1 sets; Compute Budget instructions have no effect in it. */
 const configRows = (config: MessageConfig) =>
   [
     ['priority', `${solOf(BigInt(config.priority_fee ?? 0))} SOL`],
@@ -70,7 +73,7 @@ const configRows = (config: MessageConfig) =>
 function expiryText({ nonce_account }: DescribedContent, { state, lastValid }: Findings): string {
   if (nonce_account !== null) return `never by itself, with the durable nonce ${nonce_account}`
   const isOver = state?.blockhash_valid === false
-  if (isOver) return 'over: it can no longer land; `svc tx refresh` gives a build a fresh one'
+  if (isOver) return 'expired: it can no longer land; `svc tx refresh` gives a build a fresh blockhash'
   const lifetime = lifetimeText(lastValid, state)
   if (lifetime !== null) return lifetime
   if (state === null) return 'not known without asking: 150 blocks after its blockhash'
@@ -100,7 +103,7 @@ function headLines(lead: string, name: string | null, program: string): string[]
   return whole.length <= COLUMNS ? [whole] : [`${lead}${name}`, `  (${program})`]
 }
 
-/** A text without spaces, such as a URI, is cut where the terminal ends. */
+/** A text without spaces, such as a URI, is broken at the last column. */
 function plainLines(name: string, text: string): string[] {
   const whole = `    ${name}  ${text}`
   if (whole.length <= COLUMNS) return [whole]
@@ -108,13 +111,13 @@ function plainLines(name: string, text: string): string[] {
   return [`    ${name}`, ...pieces.map((piece) => `      ${piece}`)]
 }
 
-/** Unix seconds, as programs name them, with the date that they are. */
+/** Unix seconds of an argument, with their date. */
 function withDate(name: string, value: string): string {
   const isTime = /_(ts|time)$/.test(name) && /^\d{9,11}$/.test(value)
   return isTime ? `${value} (${new Date(Number(value) * 1000).toISOString()})` : value
 }
 
-/** An amount of tokens has its mint on a line of its own, where both do not fit into one. */
+/** An amount of tokens, with its mint on a second line if both do not fit on one. */
 function argumentLines({ name, value, unit, mint, decimals }: Described['args'][number]): string[] {
   if (unit === null) return plainLines(name, printable(withDate(name, value)))
   if (unit === 'lamports' || mint === WRAPPED_SOL) return [`    ${name}  ${amountText(value, LAMPORT_DECIMALS)} SOL`]
@@ -123,11 +126,11 @@ function argumentLines({ name, value, unit, mint, decimals }: Described['args'][
   return whole.length <= COLUMNS || mint === null ? [whole] : [`    ${name}  ${amount}`, `      of ${mint}`]
 }
 
-/** The largest amount stands for all there is. */
+/** The largest possible amount means the whole balance. */
 const amountText = (value: string, decimals: number): string =>
   value === String(MAX_U64) ? 'at most all the' : decimalOf(BigInt(value), decimals)
 
-/** Fills in of which mint an amount is, and its decimals, from the accounts that a trial run changes. */
+/** Adds the mint and decimals of an amount from the accounts that a trial run changes. */
 function withMints(content: DescribedContent, trial: Simulation | null): DescribedContent {
   const rows = (trial?.balance_changes ?? []).filter(({ mint }) => mint !== null)
   const mintOf = (address: string | null) =>

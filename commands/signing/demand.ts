@@ -1,4 +1,4 @@
-/** What a command demands of the transactions that its keypair signs, in the calls of programs that they may make. */
+/** Checks which calls of programs the transactions may make that a command's keypair signs. */
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   MEMO_PROGRAM,
@@ -14,7 +14,7 @@ import type { ClaimAddresses } from './wallet.ts'
 
 export { type Call, type Demand, UnexpectedBuild, unexpectedBuild, type Wanted } from './demanded-calls.ts'
 
-/** What a demand is made for. */
+/** What a demand is made from. */
 export interface Signing {
   /** The wallet that pays and signs. */
   payer: string
@@ -24,17 +24,20 @@ export interface Signing {
   metadata(mint: string): Promise<string>
   /** The accounts of a wallet's claim from an airdrop, derived here. */
   claim(mint: string, airdropCount: number, claimer: string): Promise<ClaimAddresses>
-  /** Adds a line to the preview, about what was found in the transaction and could not be asked for. */
+  /** Adds a line to the preview, about something in the transaction that could not be requested. */
   note(text: string): void
   /**
-   * Adds what only the API can know. Throws a usage problem where nobody reads the preview: then `flag` has to say what
-   * is meant.
+   * Adds what only the API can know. Throws a usage problem if nobody reads the preview: then `flag` must give the
+   * value.
    */
   apiSays(text: string, flag: string): void
-  /** Whether these Unix seconds are now, by this machine's clock; that of an embedded chain of one's own is set at will. */
+  /**
+   * Whether these Unix seconds are now, by this machine's clock; on the embedded chain any time is accepted, because
+   * its user sets its clock.
+   */
   isNow(seconds: string): boolean
   notes: readonly string[]
-  /** Whether the preview has something that only the API knows. */
+  /** Whether the preview contains something that only the API knows. */
   readonly trusts: boolean
 }
 
@@ -49,15 +52,15 @@ export const demanding =
   })
 
 declare const checked: unique symbol
-/** A transaction in base64 that is what was asked for; only these are signed with the user's keypair. */
+/** A transaction in base64 that matches the request; the user's keypair signs only these. */
 export type CheckedBuild = string & { readonly [checked]: true }
 
 export const TOKEN_PROGRAMS = [TOKEN_PROGRAM, TOKEN_2022_PROGRAM] as const
 
-/** By which the chain and this machine may differ. */
+/** The allowed difference between the clocks of the chain and of this machine. */
 const CLOCK_TOLERANCE_SECONDS = 25 * 3600
 
-/** With `isRead`, a person sees the preview, or nothing is signed at all. */
+/** `isRead`: a person sees the preview, or nothing is signed at all. */
 export function signingFor(
   { wallet, clock }: Pick<Session, 'wallet' | 'clock'>,
   payer: string,
@@ -74,12 +77,12 @@ export function signingFor(
     note: (text) => void notes.add(text),
     apiSays(text, flag) {
       if (!isRead) {
-        throw usage(`only the API says this, and nobody reads it: ${text}; nothing was signed`, {
+        throw usage(`only the API says this, and nobody checks it: ${text}; nothing was signed`, {
           param: flag,
-          next: `say what is meant with ${flag}, or run it on a terminal without --yes`,
+          next: `set ${flag}, or run it on a terminal without --yes`,
         })
       }
-      notes.add(`${text} (the API's word)`)
+      notes.add(`${text} (reported by the API)`)
       trusts = true
     },
     isNow: (seconds) =>
@@ -93,7 +96,7 @@ export function signingFor(
   }
 }
 
-/** The transaction, once it is known to be what was asked for; throws a failure otherwise. */
+/** The transaction if it matches the request; throws a failure otherwise. */
 export async function checkedBuild(
   session: Pick<Session, 'wallet'>,
   transaction: string,
@@ -104,8 +107,7 @@ export async function checkedBuild(
 }
 
 /**
- * Throws a failure where the transactions together are not what was asked for. With `isPart`, some may have landed
- * already.
+ * Throws a failure if the transactions together do not match the request. With `isPart`, some may have landed already.
  */
 export async function requireDemanded(
   { wallet }: Pick<Session, 'wallet'>,
@@ -122,7 +124,7 @@ export async function requireDemanded(
 
 export const anyValue = () => true
 export const atMost = (most: bigint) => (value: string) => BigInt(value) <= most
-/** The same value wherever it stands in the transactions, whatever it is. */
+/** Any value, but the same one everywhere in the transactions. */
 export function same(): (value: string) => boolean {
   let known: string | undefined
   return (value) => {
@@ -140,11 +142,11 @@ export const pays = (source: string, destination: Wanted, lamports: Wanted): Cal
   fields: { source, destination, lamports },
 })
 
-/** Exactly what was asked for, to the wallet of the platform, which only the API knows. */
+/** Exactly the requested amount, to the wallet of the platform, which only the API knows. */
 export const platformFee = (payer: string, lamports = 0): Call[] =>
   lamports === 0 ? [] : [pays(payer, anyValue, lamports)]
 
-/** Token accounts that may be opened where they are missing. Their addresses follow from wallet and mint. */
+/** Token accounts that may be opened if missing. Their addresses follow from wallet and mint. */
 export const opens = (source: Wanted, wallet: Wanted, mint: Wanted, most = 1): Call => ({
   program: ASSOCIATED_TOKEN_PROGRAM,
   call: 'createIdempotent',
@@ -153,7 +155,7 @@ export const opens = (source: Wanted, wallet: Wanted, mint: Wanted, most = 1): C
   most,
 })
 
-/** Own token accounts that may be closed; what they hold and their rent stay with the owner, or the payer. */
+/** Own token accounts that may be closed; their balance and rent stay with the owner or the payer. */
 export const closes = (
   owner: string,
   accounts: Wanted,
@@ -166,7 +168,7 @@ export const closes = (
   most,
 })
 
-/** A transfer of nothing to itself, by which the chain says that the mint has these decimals. */
+/** A transfer of 0 to itself, with which the chain checks that the mint has these decimals. */
 export const provesDecimals = (source: Wanted, mint: string, decimals: number, owner: string): Call => ({
   program: TOKEN_PROGRAMS,
   call: 'transferChecked',
@@ -185,11 +187,11 @@ export const writesMemo = (text: string): Call => ({ program: MEMO_PROGRAM, call
 
 export interface AskedTransfer {
   wallet: string
-  /** Raw units; null is any, as for all that is held. */
+  /** Raw units; null is any, for the whole balance. */
   amount: bigint | null
 }
 
-/** One transfer to each, into the token account that belongs to the wallet, which is opened where it is missing. */
+/** One transfer to each, into the wallet's token account, which is opened if missing. */
 export async function sendsTokens(
   { payer, accounts }: Signing,
   { mint, decimals, recipients }: { mint: string; decimals: number; recipients: readonly AskedTransfer[] },

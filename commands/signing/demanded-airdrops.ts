@@ -1,4 +1,4 @@
-/** The calls that put an airdrop on chain and fund it, and those by which a wallet claims its own part. */
+/** Lists the calls that put an airdrop on chain and fund it, and those with which a wallet claims its part. */
 import { CLAWBACK_DAYS } from '../../src/api/airdrop-terms.ts'
 import { DAY_SECONDS } from '../../src/platform/timing.ts'
 import { TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
@@ -9,18 +9,18 @@ export interface AskedAirdrop {
   mint: string
   airdrop_count: number
   root: string
-  /** The caps of the distributor; null where no tree is stored, and so none were agreed to. */
+  /** The caps of the distributor; null if no tree is stored, so that none were agreed. */
   total: string | null
   leaf_count: number | null
-  /** Raw units of the deposit; null where only the API knows them, as a total that nobody here has seen. */
+  /** Raw units of the deposit; null if only the API knows them, because nobody here has seen the total. */
   deposit: string | null
-  /** When locked amounts vest, in ISO 8601, as far as that was agreed to. */
+  /** When locked amounts vest, in ISO 8601, if that was agreed. */
   vesting: { starts_at?: string; ends_at?: string }
-  /** Days from the end of the vesting until what is left can be withdrawn. */
+  /** Days from the end of the vesting until the rest can be withdrawn. */
   clawback_after_days: number | undefined
 }
 
-/** What is left goes back to the account that the deposit comes from. */
+/** The rest goes back to the account of the deposit. */
 export async function opensAirdrop(of: Signing, asked: AskedAirdrop): Promise<Call[]> {
   const { payer } = of
   const { mint, airdrop_count, deposit, vesting } = asked
@@ -68,7 +68,7 @@ export async function opensAirdrop(of: Signing, asked: AskedAirdrop): Promise<Ca
   ]
 }
 
-/** Without vesting, the times are a formality of the program, and those of now. */
+/** Without vesting, the program still needs times, and both are now. */
 const isAt = (of: Signing, time: string | undefined) => (seconds: string) =>
   time === undefined ? of.isNow(seconds) : Number(seconds) === Math.floor(Date.parse(time) / 1000)
 
@@ -76,14 +76,14 @@ export interface AskedOwnClaim {
   mint: string
   airdrop_count: number
   claimer: string
-  /** Raw units at once, where the caller has a proof of its own. */
+  /** Raw units paid at once, if the caller has its own proof. */
   amount?: string | undefined
   platform_fee: number
-  /** Told what it pays at once, which the program proves; null where vested amounts come with it. */
+  /** Called with the amount paid at once, which the program proves; null if vested amounts come with it. */
   onAmount?(units: bigint | null): void
 }
 
-/** The payer is the claimer, or a sponsor that lends the rent of the claim's record. */
+/** The payer is the claimer, or a sponsor that pays the rent of the claim's record. */
 export async function claimsAirdrop(of: Signing, asked: AskedOwnClaim): Promise<Call[]> {
   const { mint, claimer } = asked
   const { distributor, claimStatus, vault, tokenAccount } = await of.claim(mint, asked.airdrop_count, claimer)
@@ -99,7 +99,7 @@ export async function claimsAirdrop(of: Signing, asked: AskedOwnClaim): Promise<
   return [
     opens(of.payer, claimer, mint),
     ...(of.payer === claimer ? [] : [{ ...pays(of.payer, claimer, anyValue), least: 0 }]),
-    // With vesting, what is paid at once and what has vested are claimed by an instruction each.
+    // With vesting, one instruction claims the amount paid at once, another the vested amount.
     {
       program,
       call: 'new_claim',
@@ -129,7 +129,7 @@ export async function claimsAirdrop(of: Signing, asked: AskedOwnClaim): Promise<
   ]
 }
 
-/** Hex digits of an instruction's name, and of name, two amounts and the number of hashes. */
+/** Numbers of hex digits: of an instruction's name, and of name, two amounts and the number of hashes. */
 const [NAME, BEFORE_HASHES] = [8 * 2, (8 + 16 + 4) * 2]
 const HASH = 32 * 2
 

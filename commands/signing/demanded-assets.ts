@@ -1,4 +1,4 @@
-/** The calls about gold locks, collections, NFTs and stakes. */
+/** Lists the calls about gold locks, collections, NFTs and stakes. */
 import { DAY_SECONDS } from '../../src/platform/timing.ts'
 import { borshString } from '../../src/solana/borsh.ts'
 import { goldLockMemo, stakeMemo } from '../../src/solana/memos.ts'
@@ -14,7 +14,7 @@ interface AskedGold {
 
 interface AskedLock extends AskedGold {
   amount: bigint
-  /** Decimals by which the amount was written down; the chain proves them. */
+  /** Decimals with which the amount was converted; the chain checks them. */
   decimals: number
   days: number
 }
@@ -27,7 +27,7 @@ export async function locksGold(of: Signing, asked: AskedLock) {
   const isNow = (seconds: string) => {
     starts = Number(seconds)
     if (of.isNow(seconds)) return true
-    of.apiSays(`the lock lasts from ${new Date(starts * 1000).toISOString()} on, by the chain's clock`, '--days')
+    of.apiSays(`the lock starts at ${new Date(starts * 1000).toISOString()} by the chain's clock`, '--days')
     return true
   }
   const lock: Call = {
@@ -77,7 +77,7 @@ export async function unlocksGold(of: Signing, asked: AskedGold): Promise<Call[]
   ]
 }
 
-/** A name, an amount, and no accounts of a transfer hook. */
+/** The name, the amount, and no accounts of a transfer hook. */
 export const isPlainLockClaim = (hex: string) => hex.length === 17 * 2 && hex.endsWith('00')
 
 /** Hex digits of the instruction: a name of 8 bytes, six numbers, two modes and an empty list. */
@@ -119,7 +119,7 @@ export const makesCollection = (
   ),
 ]
 
-/** The authority of a collection that the platform signs for is its own wallet. */
+/** If the platform signs for a collection, its own wallet is the authority. */
 export const mintsNft = (
   { payer }: Signing,
   { asset, collection, owner, ...texts }: AskedAsset & NameAndUri & { owner: string },
@@ -136,7 +136,7 @@ interface AskedStake extends AskedAsset {
   platform_fee: number
 }
 
-/** Data of calls about the plugin that freezes an asset, which its owner or a wallet of the platform can thaw. */
+/** The data of calls about the plugin that freezes an asset. The owner or a wallet of the platform can thaw it. */
 const [FREEZES, THAWS, REMOVES] = ['060101', '060100', '0401']
 const ADDS = /^02010101(01|03([0-9a-f]{64}))$/
 
@@ -163,7 +163,7 @@ export const burnsNft = ({ payer }: Signing, { asset, collection }: AskedAsset):
   core('burn_v1', { asset, collection, payer, authority: payer }, '0c00'),
 ]
 
-/** Whoever can thaw it signs that itself. */
+/** The one who can thaw it must sign. */
 export const releasesNft = ({ payer }: Signing, asked: AskedStake): Call[] => {
   const own = { asset: asked.asset, collection: asked.collection, payer }
   return [

@@ -1,4 +1,4 @@
-/** The calls that claim what a pool owes to its partner, creator or a position's owner, and that split it. */
+/** Lists the calls that claim what a pool owes to its partner, its creator or the owner of a position, and split it. */
 
 import type { Beneficiary, FeeClaimKind, Split } from '../../src/api/fee-claims.ts'
 import { POSITIONS_PER_CLAIM } from '../../src/solana/constants.ts'
@@ -11,14 +11,14 @@ export interface AskedClaim {
   pool: string
   kind: FeeClaimKind
   beneficiary: Beneficiary
-  /** Whoever the claim pays; it signs, but for a leftover and a pool creation fee. */
+  /** The wallet that the claim pays. It signs, except for a leftover and a pool creation fee. */
   claimer: string
   baseMint: string
   quoteMint: string
-  /** Raw units of the quote that are claimed, as the preview shows them. */
+  /** Claimed raw units of the quote, as in the preview. */
   amount: bigint
   splits: readonly Split[]
-  /** Raw units that a split in another quote than SOL divides at most; null where nobody said. */
+  /** The most raw units that a split may divide if the quote is not SOL; null if not given. */
   mostQuote: bigint | null
 }
 
@@ -32,11 +32,11 @@ export async function claimsFees(of: Signing, asked: AskedClaim): Promise<Call[]
     if (mostQuote === null) of.apiSays(`${amount} raw units of ${quoteMint} are claimed and divided`, '--max-quote')
     else if (amount > mostQuote) throw unexpectedBuild(`it divides ${amount} raw units, more than --max-quote`)
   }
-  // What was in the wrapped account before is taken out of it, so that the claim alone pays the shares.
+  // The wrapped account is emptied first, so that only the claim pays the shares.
   const emptied: Call = { ...closes(claimer, quote), least: 1 }
   const taken: Call = isSplit && isSol ? { ...takes(asked, base, quote), after: emptied } : takes(asked, base, quote)
   return [
-    // A wrapped account is emptied first, and so opened twice.
+    // A wrapped account is emptied first, so it is opened twice.
     opens([of.payer, claimer], [claimer, ...recipients], [baseMint, quoteMint], 3 + recipients.length),
     ...(isSplit && isSol ? [emptied] : []),
     taken,
@@ -91,7 +91,7 @@ function takes({ pool, kind, beneficiary, claimer, amount, baseMint }: AskedClai
   }
 }
 
-/** A share is floored, and may have one of the units that are left over. */
+/** A share is rounded down, and may get one of the remaining units. */
 async function pay({ accounts }: Signing, asked: AskedClaim, { recipient, bps }: Split, own: Wanted): Promise<Call> {
   const { claimer, amount, quoteMint } = asked
   const least = (amount * BigInt(bps)) / 10_000n

@@ -1,4 +1,6 @@
-/** The calls that launch a token with its pool, share a config, trade on a pool, or hand its creator's role over. */
+/**
+ * Lists the calls that launch a token with its pool, share a config, trade on a pool, or transfer the creator's role.
+ */
 import { TIP_ACCOUNTS } from '../../src/solana/bundles.ts'
 import { ByteReader, ShortData } from '../../src/solana/byte-reader.ts'
 import { TOKEN_2022_PROGRAM, WRAPPED_SOL } from '../../src/solana/program-ids.ts'
@@ -33,18 +35,18 @@ export interface AskedLaunch {
   quoteMint: string
   quoteDecimals: number
   lockLiquidity: boolean
-  /** Lamports that the preset may take as pool creation fee. */
+  /** The most lamports that the preset may take as pool creation fee. */
   mostCreationFee: bigint
-  /** The config account that launches share, where the user named it. */
+  /** The shared config account, if the user named it. */
   sharedConfig: string | undefined
-  /** The fee in lamports of a config account that was shared from this machine; null for any other. */
+  /** The fee in lamports of a config account shared from this machine; null for any other. */
   recalledFee(config: string): string | null
   /** The platform's part of the position, in percent, as the answer shows it. */
   platformPercentage: number
   mostPlatformPercentage: number
 }
 
-/** What a preset says (curve, fees of trades, supply) is the API's word: its config is made of it. */
+/** The terms of a preset (curve, trading fees, supply) come from the API, which makes the config from them. */
 export async function launches(of: Signing, asked: AskedLaunch): Promise<Call[]> {
   const tip = { ...pays(of.payer, TIP_ACCOUNTS, atMost(MOST_LAMPORTS)), least: 0 }
   return [...(await (asked.type === 'dbc' ? opensCurve : opensPool)(of, asked)), tip]
@@ -118,7 +120,7 @@ const tooMuch = (fee: bigint, most: bigint) =>
     next: `allow it with --max-creation-fee ${solOf(fee)}`,
   })
 
-/** Whether a config that this launch does not make is one that the user shared here or named, or reads about. */
+/** Whether a config that this launch does not make was shared here, named, or is shown to the user. */
 function isShared(of: Signing, { sharedConfig, recalledFee, mostCreationFee }: AskedLaunch, config: string): boolean {
   if (sharedConfig !== undefined) return config === sharedConfig
   const fee = recalledFee(config)
@@ -128,7 +130,7 @@ function isShared(of: Signing, { sharedConfig, recalledFee, mostCreationFee }: A
   return true
 }
 
-/** The lamports that `create_config` lets a launch pay to the partner; null where the data is something else. */
+/** The lamports that a launch pays to the partner by `create_config`; null if the data is something else. */
 export function creationFeeIn(data: Buffer): bigint | null {
   const reader = new ByteReader(data, ANCHOR_NAME + BASE_FEE)
   try {
@@ -143,10 +145,10 @@ export function creationFeeIn(data: Buffer): bigint | null {
   }
 }
 
-/** Bytes of `ConfigParameters` before the pool creation fee; two of its parts may be left out. */
+/** Bytes of `ConfigParameters` before the pool creation fee; two of the parts are optional. */
 const [ANCHOR_NAME, BASE_FEE, DYNAMIC_FEE, UNTIL_SUPPLY, TOKEN_SUPPLY, UNTIL_CREATION_FEE] = [8, 27, 32, 74, 16, 8]
 
-/** The program takes so many lamports into a pool without SOL, because it rounds up from nothing. */
+/** The program takes this many lamports into a pool without SOL, because it rounds up. */
 const LEAST_SOL = 1n
 
 async function opensPool(of: Signing, asked: AskedLaunch): Promise<Call[]> {
@@ -183,7 +185,7 @@ async function opensPool(of: Signing, asked: AskedLaunch): Promise<Call[]> {
     ...(lockLiquidity ? { after: locks } : {}),
   }
   const receives = (wallet: string) => {
-    of.note(`${platformPercentage} % of the position goes to the platform's wallet ${wallet}, as the API names it`)
+    of.note(`${platformPercentage} % of the position goes to ${wallet}, which the API names as the platform's wallet`)
     return true
   }
   return [
@@ -245,7 +247,7 @@ const liquidityOf = (hex: string): string => {
   return String(bytes.length < 49 ? 0n : bytes.readBigUInt64LE(33) + (bytes.readBigUInt64LE(41) << 64n))
 }
 
-/** Whether the pool begins at its lowest price, so that it takes the new token alone. */
+/** Whether the pool begins at its lowest price, so that it takes only the new token. */
 function isSingleSided(hex: string): boolean {
   const terms = hex.slice(-AFTER_FEES)
   const [lowest, first] = [terms.slice(0, 32), terms.slice(49 * 2, 65 * 2)]
@@ -258,11 +260,11 @@ export interface AskedSwap {
   /** Mints of what is paid and what is received. */
   paid: string
   received: string
-  /** The mint that the pool sells, which the programs compare with the pool; either of the two where it is left out. */
+  /** The mint that the pool sells, which the programs compare with the pool; without it, either of the two. */
   base?: string
-  /** Decimals by which the amount was written down; the chain proves them. */
+  /** Decimals with which the amount was converted; the chain checks them. */
   decimals?: number
-  /** The most that is paid, in raw units; null is any. */
+  /** The most raw units that are paid; null is any. */
   amount: bigint | null
   /** The least that is received, which the transaction enforces. */
   least: Wanted
@@ -300,7 +302,7 @@ const [ofCurve, ofPool] = [
   return { [first]: base ?? either, [second]: base === undefined ? either : either.filter((mint) => mint !== base) }
 }) as [(asked: AskedSwap) => Call['fields'], (asked: AskedSwap) => Call['fields']]
 
-/** `swap_mode` 2 names what is received first, so that nothing here would bound what is paid. */
+/** `swap_mode` 2 puts the received amount first, so the payment would have no limit here. */
 const curveSwap = async (of: Signing, asked: AskedSwap): Promise<Call> => ({
   program: PROGRAMS.dbc.id,
   call: 'swap2',

@@ -1,4 +1,4 @@
-/** The calls that make a token, or give up one of its authorities. */
+/** Lists the calls that make a token, or give up one of its authorities. */
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import {
@@ -16,9 +16,9 @@ export interface AskedToken {
   mint: string
   name: string
   symbol: string
-  /** Any where the API stores the metadata. */
+  /** Any value if the API stores the metadata. */
   uri: string | null
-  /** Null is any, as a preset says. */
+  /** Null is any; the preset decides. */
   decimals: number | null
   supply: bigint | null
   program: 'spl' | 'token2022'
@@ -27,7 +27,7 @@ export interface AskedToken {
   isImmutable: boolean
 }
 
-/** Reads like the data of Metaplex's metadata: no fee, no creators, no collection; then whether it can change. */
+/** The end of Metaplex's metadata: no fee, no creators, no collection; then whether it can change. */
 const METADATA_END = { mutable: '00000000000100', immutable: '00000000000000' } as const
 
 export async function makesToken({ payer, accounts }: Signing, asked: AskedToken): Promise<Call[]> {

@@ -1,8 +1,8 @@
-/** The flags of every command that signs. */
+/** Declares the flags of every command that signs. */
 import { choiceOf, type InputValues, text, toggle } from '../cli/command.ts'
 
 export const KEYPAIR = text(
-  'Keypair file or wallet that signs (default: the setting keypair, else the file of the Solana CLI)',
+  'Keypair file or wallet that signs (default: the setting keypair, or the file of the Solana CLI)',
   {
     placeholder: 'FILE|NAME',
     short: 'k',
@@ -18,13 +18,13 @@ export const TX_VERSION = choiceOf(['0', '1'], 'Version of the transaction: 0 (t
 export const WALLET_ADDRESS = { placeholder: 'ADDRESS' }
 export const ALLOW_PROGRAMS = toggle("Allow program addresses, such as a multisig's vault")
 export const ALLOW_LIST_PROGRAMS = toggle(
-  'Let entries of the list stand that are no wallets: vaults, token accounts, programs',
+  'Allow entries of the list that are not wallets: vaults, token accounts, programs',
 )
 /** The `allow_programs` field of a request; omitted like `tx_version`. */
 export const programsField = ({ allow_programs }: { allow_programs: boolean }): { allow_programs?: true } =>
   allow_programs ? { allow_programs: true } : {}
-/** A wallet whose key is on another machine, on a device or with a multisig. */
-const PAYER = text('Wallet that signs elsewhere and pays, instead of your keypair; with --build-only', WALLET_ADDRESS)
+/** A wallet whose key is on another machine or a device, or is a multisig. */
+const PAYER = text('Wallet that pays and signs elsewhere, instead of your keypair; with --build-only', WALLET_ADDRESS)
 
 export const SIGNING = {
   keypair: KEYPAIR,
@@ -37,7 +37,7 @@ export const SIGNING = {
 /** The `tx_version` field of a request; omitted for the default, because older daemons do not know it. */
 export const txVersionField = ({ tx_version }: { tx_version?: '0' | '1' | undefined }): { tx_version?: 1 } =>
   tx_version === '1' ? { tx_version: 1 } : {}
-/** The fields that every request has which builds; `dry_run`, so that nothing is stored, is omitted like `tx_version`. */
+/** The fields of every request that builds; `dry_run`, with which nothing is stored, is omitted like `tx_version`. */
 export const buildFields = ({
   dry_run,
   ...flags

@@ -7,7 +7,7 @@ import type { Wait } from './flags.ts'
 
 /** Milliseconds to wait; the API reports a transaction that can no longer be confirmed as `failed` before that. */
 const FOLLOW_TIMEOUT_MS = 180_000
-/** Milliseconds between two requests: at first, after `EAGER_MS`, and where the rate limit is used up. */
+/** Milliseconds between two requests: at first, after `EAGER_MS`, and when the rate limit is used up. */
 const EAGER_PAUSE_MS = 400
 const LATER_PAUSE_MS = 2_000
 const EAGER_MS = 10_000
@@ -25,7 +25,7 @@ export interface WaitOptions {
 
 /**
  * Resolves with the transaction when it has reached `until` or failed. Throws a failure that names the signature when
- * it can no longer be confirmed, and after the timeout; an API that does not answer is retried until then.
+ * it can no longer be confirmed, and after the timeout. Requests without an answer are retried until then.
  */
 export async function waitForTransaction(
   session: Session,
@@ -38,14 +38,13 @@ export async function waitForTransaction(
   let last: Transaction | undefined
   let lastError: unknown
   const expiry = expiryOf(session)
-  session.setInterruptNote(`Not waited for any longer: see \`svc tx watch ${signature}\``)
+  session.setInterruptNote(`Stopped waiting: see \`svc tx watch ${signature}\``)
   try {
     for (;;) {
       const passed = clock.now() - start
       let pause = passed < EAGER_MS ? EAGER_PAUSE_MS : LATER_PAUSE_MS
       try {
-        // The slot is read before the transaction: a transaction that is unknown afterwards was in no block until that
-        // slot.
+        // The slot is read before the transaction: if that is unknown afterwards, it was in no block up to that slot.
         const isOver = last?.lifecycle === 'unknown' && (await expiry.isOver())
         const { data } = await client.transactions.get({ signature })
         lastError = undefined
@@ -71,7 +70,7 @@ export async function waitForTransaction(
 
 /**
  * Slots after which every blockhash that was valid at the first request has expired, with a margin for a node that
- * lagged behind.
+ * lags behind.
  */
 const EXPIRY_SLOTS = 300
 const SLOT_PAUSE_MS = 10_000
@@ -82,7 +81,7 @@ function expiryOf({ client, clock }: Session) {
   let requestedAt = Number.NEGATIVE_INFINITY
   const slotNow = async () => {
     requestedAt = clock.now()
-    // Every chain has this account, and an account is returned with the slot at which it was read.
+    // Every chain has this account, and the answer contains the slot at which it was read.
     return (await client.accounts.get({ address: SYSTEM_PROGRAM })).data.slot
   }
   return {
@@ -99,9 +98,9 @@ function expiryOf({ client, clock }: Session) {
 const expiredUnseen = (signature: string) =>
   new Problem(
     'not_found',
-    `${signature} was never seen, and can no longer land: every blockhash that it could have has expired`,
+    `${signature} was never seen, and can no longer land: every blockhash that it could use has expired`,
     {
-      next: 'check the signature and --url; what was made with a durable nonce can land later, and a node may have forgotten what landed long ago',
+      next: 'check the signature and --url; a transaction with a durable nonce can still land, and a node may have dropped old ones',
       details: { signature, lifecycle: 'unknown' },
     },
   )

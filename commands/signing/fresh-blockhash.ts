@@ -1,12 +1,15 @@
-/** Gives previewed transactions a fresh blockhash once the user has agreed, so that a slow answer sends nothing expired. */
+/**
+ * Gives previewed transactions a fresh blockhash once the user has agreed, so that a slow answer does not let them
+ * expire.
+ */
 import { ApiError } from '../../src/platform/errors.ts'
 import type { Session } from '../cli/session.ts'
 import { failure } from '../ui/problem.ts'
 import { type BuiltTransactions, transactionsOf } from './built-transactions.ts'
 
 /**
- * Returns the build with another blockhash and nothing else changed, which is checked here. It stays as it was where the
- * platform wallet has signed it, and where an API of an earlier version does not know the request.
+ * Returns the build with another blockhash, and checks that nothing else changed. The build stays unchanged if the
+ * platform wallet has signed it, or if an older API does not know the request.
  */
 export async function withFreshBlockhash<D extends BuiltTransactions>(session: Session, built: D): Promise<D> {
   const transactions = transactionsOf(built)
@@ -22,7 +25,7 @@ export async function withFreshBlockhash<D extends BuiltTransactions>(session: S
   const { data } = answer
   for (const [i, before] of transactions.entries()) {
     if (!(await session.wallet.differsInBlockhashAlone(before, data.transactions[i] ?? ''))) {
-      throw failure('the API put more than a fresh blockhash into the transaction, so nothing was signed or sent')
+      throw failure('the API changed more than the blockhash of the transaction, so nothing was signed or sent')
     }
   }
   const fresh =

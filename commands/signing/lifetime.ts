@@ -1,10 +1,10 @@
-/** Tells how long a transaction can still be sent: until its last block height, at the slot time that was measured. */
+/** Tells how long a transaction can still be sent: until its last block height, at the measured slot time. */
 import type { ClusterState } from '../../src/api/service.ts'
 import type { Session } from '../cli/session.ts'
 
 /**
- * The chain's height and slot time; null where the API cannot tell, as that of an earlier version, because a text for
- * the user must not fail a command.
+ * The chain's height and slot time. Null if the API cannot tell, such as an older one, because a text for the user
+ * must not make a command fail.
  */
 export function clusterState({ client }: Session, blockhash?: string): Promise<ClusterState | null> {
   return client.service.cluster(blockhash === undefined ? {} : { blockhash }).then(
@@ -13,16 +13,16 @@ export function clusterState({ client }: Session, blockhash?: string): Promise<C
   )
 }
 
-/** `until block height 123, for about 38 seconds`; without the height of a build, nothing. */
+/** `until block height 123, for about 38 seconds`; null if the build has no height. */
 export function lifetimeText(lastValid: number | undefined, state: ClusterState | null): string | null {
   if (lastValid === undefined) return null
   const until = `until block height ${lastValid}`
   if (state === null) return until
   const blocks = lastValid - state.block_height
   if (blocks < 0) return `${until}, which is past`
-  if (state.slot_ms === null) return `${until}, for ${blocks} blocks more`
+  if (state.slot_ms === null) return `${until}, for ${blocks} more blocks`
   return `${until}, for about ${secondsOf(blocks, state.slot_ms)} seconds`
 }
 
-/** Seconds that so many blocks take at least. Skipped slots add no height, and only prolong them. */
+/** The least seconds that so many blocks take. Skipped slots add no height, and only add time. */
 export const secondsOf = (blocks: number, slotMs: number): number => Math.round((blocks * slotMs) / 1000)

@@ -1,10 +1,13 @@
-/** The answer of what adds signatures to transactions that are not sent: they, who has signed, and who is missing. */
+/**
+ * Makes the answer of commands that add signatures without sending: the transactions, who has signed, and who is
+ * missing.
+ */
 import type { CommandOutcome } from '../cli/command.ts'
 import { trackedField } from './built-transactions.ts'
 import type { TransactionInput } from './transaction-input.ts'
 import type { SignedTransaction } from './wallet.ts'
 
-/** `input` is what was read; what it tracks and how long it can be sent are kept for the next command. */
+/** `input` is what was read; its tracked resource and its lifetime are passed on to the next command. */
 export function partialOutcome(
   input: TransactionInput,
   partial: readonly SignedTransaction[],

@@ -1,4 +1,7 @@
-/** Transactions that the platform wallet signs: confirmed by the user, signed under an idempotency key, and followed. */
+/**
+ * Runs transactions that the platform wallet signs: the user confirms, it signs under an idempotency key, and svc
+ * follows.
+ */
 import type { Transaction } from '../../src/api/transactions.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
@@ -10,16 +13,16 @@ import { requestPlatformSignature } from './requests.ts'
 import { transactionFailure } from './run-failures.ts'
 import { sentOutcome } from './run-outcomes.ts'
 
-/** One signature, or those of several transactions in the order in which they were sent. */
+/** One signature, or those of several transactions in the order of sending. */
 export type PlatformAnswer = ({ signature: string } | { signatures: readonly string[] }) & {
   /** The bytes of the last transaction, which explain its failure. */
   transaction?: string | undefined
-  /** The first fields of the answer; `confirmed` is null where the command did not wait. */
+  /** The first fields of the answer; `confirmed` is null if the command did not wait. */
   show(confirmed: Transaction | null): Promise<Record<string, unknown>> | Record<string, unknown>
 }
 
 export interface PlatformRequest {
-  /** What the request does, as the start of a question. */
+  /** What the request does, for a question. */
   what: string
   sign(options: { idempotencyKey: string }): Promise<PlatformAnswer>
   /** The decimals of fields in raw units, which a terminal shows as whole tokens and SOL. */
@@ -31,7 +34,7 @@ export interface PlatformFlags {
   idempotency_key?: string | undefined
 }
 
-/** The address of the platform wallet; throws a usage problem where no signer is configured. */
+/** The address of the platform wallet; throws a usage problem if no signer is configured. */
 export async function platformAddress({ client }: Session): Promise<string> {
   const { address } = (await client.signer.get()).data
   if (address !== null) return address
@@ -42,7 +45,7 @@ export async function platformAddress({ client }: Session): Promise<string> {
 }
 
 /**
- * Confirms, signs and follows a request. `transaction` is the previewed unsigned build; it explains a failure where the
+ * Confirms, signs and follows a request. `transaction` is the previewed unsigned build; it explains a failure if the
  * answer has no bytes.
  */
 export async function sendByPlatform(

@@ -9,7 +9,7 @@ import type { Explanation, TransactionContent } from './wallet.ts'
 const LOG_LINES = 8
 
 export interface RunPreview {
-  /** Lines of the command itself, shown before the changes. */
+  /** The command's own lines, shown before the changes. */
   preview?: readonly string[] | undefined
   /** The transactions after the first, which cannot be simulated before the first is confirmed. */
   later: readonly TransactionContent[]
@@ -36,7 +36,7 @@ export function runLines(what: string, forecast: Forecast, { preview = [], later
     ...later.flatMap((one, i) => [
       previewLine(i === 0 ? 'then' : '', ''),
       previewLine('programs', programsIn(one)),
-      previewLine('changes', 'cannot be told before the one before it has landed'),
+      previewLine('changes', 'known only after the one before it is confirmed'),
     ]),
     ...(fault === null ? [] : failureLines(simulation, fault)),
   ]
@@ -79,7 +79,7 @@ export function failureLines({ err, logs }: Simulation, { program, message, hint
 
 type PreviewedChange = Simulation['balance_changes'][number]
 
-/** What was compared here, without the API, before anything is signed, and what was found beside it. */
+/** What was checked here, without the API, before anything is signed, and what else was found. */
 export const checkedLines = ({ says }: Demand, notes: readonly string[] = []): string[] => [
   previewLine('checked', `here: ${says}`),
   ...notes.map((note) => previewLine('', note)),

@@ -1,4 +1,4 @@
-/** What a command has checked or made here, and a later one may rely on, whatever the API says of it then. */
+/** Stores what a command has checked or made here, so that a later one can rely on it instead of the API. */
 import { readFileSync } from 'node:fs'
 import type { Session } from '../cli/session.ts'
 import { stateFile, writeStateFile } from '../cli/state-file.ts'
@@ -6,7 +6,7 @@ import { stateFile, writeStateFile } from '../cli/state-file.ts'
 type Remembered = 'tree' | 'shared-config'
 const fileOf = (kind: Remembered, of: string) => stateFile('remembered', [kind, of])
 
-/** Writes it into the state folder of this user. Without that folder it is not remembered, which is warned of. */
+/** Writes it to the state folder of this user. If that fails, svc warns and goes on. */
 export function rememberHere({ ui }: Pick<Session, 'ui'>, kind: Remembered, of: string, value: string): void {
   try {
     writeStateFile(fileOf(kind, of), { kind, of, value })
@@ -15,7 +15,7 @@ export function rememberHere({ ui }: Pick<Session, 'ui'>, kind: Remembered, of: 
   }
 }
 
-/** Null where this machine has not seen it, or the file is not readable. */
+/** Null if this machine has not stored it, or the file is not readable. */
 export function recall(kind: Remembered, of: string): string | null {
   try {
     const { value } = JSON.parse(readFileSync(fileOf(kind, of), 'utf8')) as { value?: unknown }

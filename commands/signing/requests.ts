@@ -1,4 +1,7 @@
-/** Requests that must be carried out once: submitting signed bytes, and requesting a signature of the platform wallet. */
+/**
+ * Makes requests that must be carried out once: submitting signed bytes, and requesting a signature of the platform
+ * wallet.
+ */
 import type { Client } from '../../src/client.ts'
 import { ApiError } from '../../src/platform/errors.ts'
 import type { Session } from '../cli/session.ts'
@@ -7,25 +10,25 @@ import { failure } from '../ui/problem.ts'
 type SubmitBody = Parameters<Client['transactions']['submit']>[0]
 type SubmitAnswer = Awaited<ReturnType<Client['transactions']['submit']>>['data']
 
-/** Milliseconds between two attempts; the idempotency key makes a retry safe. */
+/** Milliseconds between attempts; the idempotency key makes a retry safe. */
 const SUBMIT_PAUSES_MS = [500, 2_000] as const
 const PLATFORM_PAUSES_MS = [500, 2_000, 5_000] as const
 
 export interface RequestOnce<T> {
   idempotencyKey: string
   pauses: readonly number[]
-  /** Text that is shown while an answer is awaited. */
+  /** Text shown while svc waits for the answer. */
   waiting: string
-  /** Text that is shown when Ctrl-C ends the command meanwhile. */
+  /** Text shown if Ctrl-C ends the command meanwhile. */
   interrupted: string
   call(options: { idempotencyKey: string }): Promise<T>
-  /** Whether an internal error from the API leaves the result open; otherwise the error is thrown unchanged. */
+  /** Whether the result is unknown after an internal error of the API; otherwise the error is thrown unchanged. */
   answeredErrorIsOpen: boolean
-  /** The failure of a request whose result is unknown. */
+  /** The failure if the result is unknown. */
   unknownResult(error: ApiError): Error
 }
 
-/** Repeats a request under one key until it is answered, or the pauses are used up. */
+/** Repeats a request under one key until there is an answer or no pause is left. */
 export async function requestOnce<T>(session: Session, request: RequestOnce<T>): Promise<T> {
   const { idempotencyKey, pauses, answeredErrorIsOpen } = request
   session.setInterruptNote(request.interrupted)
@@ -50,8 +53,8 @@ export async function requestOnce<T>(session: Session, request: RequestOnce<T>):
 }
 
 /**
- * After an attempt without an answer, a conflict means that it is still running, and a rate-limited retry says nothing
- * about it.
+ * After an attempt without an answer, a conflict means that the request is still running; a rate-limited retry tells
+ * nothing.
  */
 const isResultOpen = ({ code }: ApiError, attempt: number) =>
   code === 'internal_error' || (attempt > 0 && (code === 'conflict' || code === 'rate_limited'))
@@ -69,7 +72,7 @@ export async function submitSigned(session: Session, signature: string, body: Su
     unknownResult(error) {
       const { envelope } = error as { envelope?: { meta?: { request_id?: string } } }
       const requestId = envelope?.meta?.request_id
-      return failure(`${error.message}; whether ${signature} was sent is not known`, {
+      return failure(`${error.message}; it is unknown whether ${signature} was sent`, {
         next: `\`svc tx get ${signature}\` tells`,
         details: { ...error.details, signature, ...(requestId === undefined ? {} : { request_id: requestId }) },
         cause: error,
@@ -78,7 +81,7 @@ export async function submitSigned(session: Session, signature: string, body: Su
   })
 }
 
-/** Requests a signature of the platform wallet. The failure of a request whose result is unknown names its key. */
+/** Requests a signature of the platform wallet. If the result is unknown, the failure names the idempotency key. */
 export const requestPlatformSignature = <T>(
   session: Session,
   idempotencyKey: string,
@@ -92,7 +95,7 @@ export const requestPlatformSignature = <T>(
     call,
     answeredErrorIsOpen: false,
     unknownResult: (error) =>
-      failure(`${error.message}; whether it was signed is not known`, {
+      failure(`${error.message}; it is unknown whether it was signed`, {
         next: `repeat it with --idempotency-key ${idempotencyKey}: it is done once`,
         details: { ...error.details, idempotency_key: idempotencyKey },
         cause: error,

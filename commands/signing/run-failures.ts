@@ -1,4 +1,4 @@
-/** The failures of a signed run: of its simulation, and of a transaction on chain. */
+/** Explains the failures of a signed run: of its simulation, and of a transaction on chain. */
 import type { Simulation, Transaction } from '../../src/api/transactions.ts'
 import type { Session } from '../cli/session.ts'
 import { failure, Problem } from '../ui/problem.ts'
@@ -6,12 +6,12 @@ import type { Explanation, TransactionContent } from './wallet.ts'
 
 /** What a simulation of the first transaction shows before anything is signed. */
 export interface Forecast {
-  /** The cluster's label; null where only the API knows it. */
+  /** The cluster's label; null if only the API knows it. */
   cluster: string | null
   signer: string
   content: TransactionContent
   simulation: Simulation
-  /** The reason of a failed simulation; null where it succeeded. */
+  /** The reason of a failed simulation; null if it succeeded. */
   fault: Explanation | null
 }
 
@@ -23,7 +23,7 @@ export async function forecastOf(session: Session, transaction: string, signer: 
   return { cluster, signer, content, simulation, fault: await simulationFault(session, transaction, simulation) }
 }
 
-/** Explains a failed simulation; null where it succeeded. */
+/** Explains a failed simulation; null if it succeeded. */
 async function simulationFault(
   { wallet }: Session,
   transaction: string,
@@ -32,7 +32,7 @@ async function simulationFault(
   return err === null || err === undefined ? null : wallet.explain(transaction, err, logs)
 }
 
-/** The texts with which programs and the runtime report a lack of SOL. */
+/** Texts with which programs and the runtime report a lack of SOL. */
 const LACKS_SOL = /AccountNotFound|InsufficientFunds|insufficient (lamports|funds)/
 
 /** The failure of a run whose simulation failed: nothing was signed. */
@@ -44,13 +44,13 @@ export function wouldFail({ cluster, signer, simulation }: Forecast, fault: Expl
     lacksSol ? 'bad_request' : 'internal_error',
     `it would fail, so nothing was sent: ${sentenceOf(fault)}`,
     {
-      next: lacksSol ? `give the signer SOL: ${money}` : (fault.hint ?? '--dry-run shows the run again'),
+      next: lacksSol ? `give the signer SOL: ${money}` : (fault.hint ?? '--dry-run shows the simulation again'),
       details: { err, logs: logs.slice(-20) },
     },
   )
 }
 
-/** The failure of a transaction that failed on chain or expired; its error can be explained only with its bytes. */
+/** The failure of a transaction that failed on chain or expired; its error can only be explained with its bytes. */
 export async function transactionFailure(
   { wallet }: Session,
   transaction: string | undefined,

@@ -1,4 +1,4 @@
-/** The results of a signed run: unsigned transactions, a dry run, or what was sent and its lifecycle. */
+/** Makes the results of a signed run: unsigned transactions, a dry run, or what was sent with its lifecycle. */
 import type { Transaction } from '../../src/api/transactions.ts'
 import { inWhole } from '../cli/amounts.ts'
 import type { CommandOutcome } from '../cli/command.ts'
@@ -9,7 +9,7 @@ import type { SignedTransaction } from './wallet.ts'
 
 type AnswerFields = Record<string, unknown>
 
-/** The result of --build-only. Returned keys have already signed, so that no secret has to be printed. */
+/** The result of --build-only. Returned keys have already signed, so no secret is printed. */
 export function unsignedOutcome(
   built: BuiltTransactions,
   partial: readonly SignedTransaction[],
@@ -59,7 +59,7 @@ export function dryRunOutcome(
   }
 }
 
-/** The result of a run that sent transactions; `last` is undefined where the command did not wait. */
+/** The result of a run that sent transactions; `last` is undefined if the command did not wait. */
 export function sentOutcome(
   fields: AnswerFields = {},
   last: Transaction | undefined,

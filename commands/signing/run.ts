@@ -1,4 +1,7 @@
-/** One signed run of a command: prepare, preview, confirm, sign, submit and follow, with the user's keypair or the platform wallet. */
+/**
+ * Runs a command that signs: prepare, preview, confirm, sign, submit and follow, with the user's keypair or the
+ * platform wallet.
+ */
 import type { Transaction } from '../../src/api/transactions.ts'
 import type { CommandOutcome } from '../cli/command.ts'
 import type { Session } from '../cli/session.ts'
@@ -18,20 +21,20 @@ import { type CompleteTransaction, signCompletely, signReturnedKeys } from './si
 import { signingWallet } from './signing-wallet.ts'
 
 export interface SignedRun<D extends BuiltTransactions> {
-  /** What the run does, as the start of a question: `Create the token MTK`. */
+  /** What the run does, for a question: `Create the token MTK`. */
   what: string | ((data: D) => string)
   build(payer: string): Promise<{ data: D }>
-  /** What the transactions must be (`demanding`); anything else is refused before anybody is asked. */
+  /** What the transactions must be (`demanding`); anything else is refused before the user is asked. */
   demand(of: Signing, data: D): Promise<Demand>
-  /** Secret keys of the answer that sign too; of several transactions, each key signs those where it is a signer. */
+  /** Secret keys of the answer that also sign; each signs the transactions of which it is a signer. */
   secretKeys?(data: D): readonly (readonly number[])[]
-  /** Lines that are shown before the changes: a quote, or the recipients. */
+  /** Lines shown before the changes, such as a quote or the recipients. */
   preview?(data: D): readonly string[]
-  /** The first fields of the answer; `confirmed` is null where nothing was sent or the command did not wait. */
+  /** The first fields of the answer; `confirmed` is null if nothing was sent or the command did not wait. */
   show?(data: D, confirmed: readonly Transaction[] | null): Promise<Record<string, unknown>> | Record<string, unknown>
-  /** The decimals of those fields of `show` in raw units, which a terminal shows as whole tokens and SOL. */
+  /** The decimals of fields of `show` in raw units, which a terminal shows as whole tokens and SOL. */
   decimals?(data: D): Readonly<Record<string, number>>
-  /** What the user can do where only some of several transactions are known to be confirmed. */
+  /** What the user can do if only some of several transactions are known to be confirmed. */
   recovery?(data: D): string
   /** The same request with `mode: signed`; only commands with the flag --signed have it. */
   platform?(payer: string): PlatformRequest
@@ -101,11 +104,11 @@ export async function runSigned<D extends BuiltTransactions>(
   })
 }
 
-/** A launch of version 1 is a single transaction, which pays no relay. */
+/** A launch of version 1 is one transaction, so it pays no relay. */
 const isBundle = (data: BuiltTransactions, { tx_version }: RunFlags) => 'transactions' in data && tx_version !== '1'
 
 /**
- * Runs with the platform wallet as signer; the preview is an unsigned build of the same request with that wallet as
+ * Runs with the platform wallet as signer. The preview is an unsigned build of the same request with that wallet as
  * payer.
  */
 async function runByPlatform<D extends BuiltTransactions>(
@@ -115,8 +118,7 @@ async function runByPlatform<D extends BuiltTransactions>(
 ): Promise<CommandOutcome> {
   const payer = await platformAddress(session)
   const request = run.platform(payer)
-  // A request of an earlier run under this key may be confirmed already, and only the signed request returns its
-  // result.
+  // A request of an earlier run under this key may be confirmed already; only the signed request returns its result.
   if (flags.idempotency_key !== undefined && !flags.dry_run) return sendByPlatform(session, flags, request)
   const { data } = await run.build(payer)
   const { lines, forecast } = await previewOf(session, run, data, { signer: payer, bundle: false, checked: [] })
@@ -130,7 +132,7 @@ async function runByPlatform<D extends BuiltTransactions>(
   return sendByPlatform(session, flags, request, transactionsOf(data).at(-1))
 }
 
-/** Previews a run; only the first of several transactions can be simulated before any is sent. */
+/** Previews a run. Of several transactions, only the first can be simulated before any is sent. */
 async function previewOf<D extends BuiltTransactions>(
   session: Session,
   run: SignedRun<D>,

@@ -13,15 +13,15 @@ import type { CompleteTransaction } from './signatures.ts'
 export interface SendOptions {
   built: BuiltTransactions
   wait?: Wait | undefined
-  /** Whether all are executed in one slot or none is. */
+  /** Whether all are executed in one slot, or none. */
   bundle: boolean
-  /** What the user can do where only some are known to be confirmed. */
+  /** What the user can do if only some are known to be confirmed. */
   recovery: string
   /** Further fields of each submission. */
   options?: { skip_preflight?: boolean; max_retries?: number }
 }
 
-/** Returns the transactions once they have reached `wait`; null where the command does not wait. */
+/** Returns the transactions once they have reached `wait`; null if the command does not wait. */
 export const sendAll = (
   session: Session,
   signed: readonly CompleteTransaction[],
@@ -93,7 +93,7 @@ const withInterruptNote = (session: Session, more: string): Session =>
     setInterruptNote: (text) => session.setInterruptNote(text === null ? null : `${text}\n${more}`),
   })
 
-/** The failure of one transaction, with those confirmed before it, which are paid for and cannot be undone. */
+/** The failure of one transaction. It lists those confirmed before it, which are paid and cannot be undone. */
 function stoppedAt(
   error: ApiError,
   place: string,

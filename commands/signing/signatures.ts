@@ -18,24 +18,24 @@ interface OwnKeys {
   secretKeys?: readonly SecretKey[]
 }
 
-/** The most lamports that all transactions of one command pay as priority fees. */
+/** The most lamports that all transactions of a command together pay as priority fees. */
 const MOST_OF_A_RUN = 1_000_000_000n
 const paidBy = new WeakMap<Session['wallet'], bigint>()
 
-/** Signs with the keypair and `secretKeys`, where others sign elsewhere. */
+/** Signs with the keypair and `secretKeys`; others may sign elsewhere. */
 export async function signChecked({ wallet }: Session, checked: CheckedBuild, { keypair, secretKeys }: OwnKeys) {
   const { priorityFeeOf } = await import('./built-calls.ts')
   const paid = (paidBy.get(wallet) ?? 0n) + priorityFeeOf(await wallet.describe(checked))
   if (paid > MOST_OF_A_RUN) {
-    throw failure('the priority fees of this run would be more than 1 SOL together: nothing more was signed', {
-      next: 'lower priority-fee or priority-fee-cap; the same command goes on where it stopped',
+    throw failure('the priority fees of this run would add up to more than 1 SOL: nothing more was signed', {
+      next: 'lower priority-fee or priority-fee-cap, then run the same command again: it continues',
     })
   }
   paidBy.set(wallet, paid)
   return wallet.sign(checked, { keypair, secretKeys })
 }
 
-/** Signs with the keypair and `secretKeys`. Throws a failure where another signature is still missing. */
+/** Signs with the keypair and `secretKeys`. Throws a failure if another signature is still missing. */
 export async function signCompletely(
   session: Session,
   checked: CheckedBuild,
@@ -48,7 +48,7 @@ export async function signCompletely(
 
 /**
  * Signs with the keys that a build returned, without the user's keypair. All keys of a single transaction must be its
- * signers; of several transactions each key signs where it is one, and empty keys are omitted.
+ * signers. Of several transactions, each key signs those of which it is a signer; empty keys are omitted.
  */
 export async function signReturnedKeys(
   { wallet }: Session,

@@ -1,8 +1,8 @@
-/** Who signs a command: the local keypair, or a wallet that is named by its address because its key is elsewhere. */
+/** Chooses who signs a command: the local keypair, or a wallet named by its address because its key is elsewhere. */
 import type { Session } from '../cli/session.ts'
 import { Problem, usage } from '../ui/problem.ts'
 
-/** The flags that name the wallet by its address; a command has those that fit what the wallet is to it. */
+/** The flags that name the wallet by its address; a command has those that match the wallet's role. */
 const ROLES = ['payer', 'creator', 'authority'] as const
 
 export interface SigningWalletFlags {
@@ -15,8 +15,8 @@ export interface SigningWalletFlags {
 }
 
 /**
- * Returns the address that signs. Throws a usage problem for an address without its keypair, unless nothing is to be
- * signed with it here.
+ * Returns the address that signs. Throws a usage problem for an address without its keypair, unless nothing is signed
+ * with it here.
  */
 export async function signingWallet(session: Session, flags: SigningWalletFlags): Promise<string> {
   const named = namedWallet(flags)
@@ -42,7 +42,7 @@ const keyIsElsewhere = ({ flag, address }: { flag: string; address: string }, wh
     next: 'add --build-only, sign with `svc tx sign` where the key is, and send it with `svc tx submit`; or give its keypair with -k FILE',
   })
 
-/** The wallet of a role flag; several must name the same one. */
+/** The wallet of the role flags; several flags must name the same one. */
 function namedWallet(flags: SigningWalletFlags): { flag: string; address: string } | undefined {
   const given = ROLES.flatMap((role) => {
     const address = flags[role]
@@ -59,9 +59,9 @@ function namedWallet(flags: SigningWalletFlags): { flag: string; address: string
   return first
 }
 
-/** Throws a usage problem where a wallet is named although this command does not sign with one of the user's. */
+/** Throws a usage problem if a wallet is named although this command does not sign with the user's wallet. */
 export function refuseNamedWallet(flags: SigningWalletFlags, why: string): void {
   const named = namedWallet(flags)
   if (named !== undefined)
-    throw usage(`${named.flag} is for what your own wallet signs, not for ${why}`, { param: named.flag })
+    throw usage(`${named.flag} is for transactions that your own wallet signs, not for ${why}`, { param: named.flag })
 }

@@ -1,4 +1,6 @@
-/** Reads tokens from their accounts on chain, because the API's answer about a token may come from a metadata provider. */
+/**
+ * Reads tokens from their accounts on chain, because the API's answer about a token may come from a metadata provider.
+ */
 
 import type { ChainAccount } from '../../src/solana/accounts.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/program-ids.ts'
@@ -11,7 +13,7 @@ export interface MintOnChain {
   isToken2022: boolean
 }
 
-/** The state of a mint; throws not_found where there is none. */
+/** The state of a mint; throws not_found if there is none. */
 export async function mintState(session: Session, mint: string): Promise<MintOnChain> {
   const { readMint } = await decoding()
   const account = await accountAt(session, mint)
@@ -20,14 +22,14 @@ export async function mintState(session: Session, mint: string): Promise<MintOnC
   return { decimals: state.decimals, isToken2022: account.owner === TOKEN_2022_PROGRAM }
 }
 
-/** The decimals of a mint; null where the chain has no such mint. */
+/** The decimals of a mint; null if the chain has no such mint. */
 export async function mintDecimals(session: Session, mint: string): Promise<number | null> {
   return (await nullIfNotFound(mintState(session, mint)))?.decimals ?? null
 }
 
 /**
- * What a terminal shows of an answer about a mint, with the named amounts in whole tokens; nothing of its own where the
- * chain has no such mint.
+ * What a terminal shows of an answer about a mint, with the named amounts in whole tokens; empty if the chain has no
+ * such mint.
  */
 export async function recordInTokens<Answer extends { mint: string }>(
   session: Session,
@@ -40,7 +42,7 @@ export async function recordInTokens<Answer extends { mint: string }>(
 }
 
 /**
- * The raw units in a token account of SPL Token; 0 where none is open, for example where only lamports were sent to the
+ * The raw units in a token account of SPL Token; 0 if none is open, for example if only lamports were sent to the
  * address.
  */
 export async function tokenBalance(session: Session, address: string): Promise<bigint> {
@@ -50,14 +52,14 @@ export async function tokenBalance(session: Session, address: string): Promise<b
   return readTokenAccount(account)?.amount ?? 0n
 }
 
-/** The account at an address; null where there is none. */
+/** The account at an address; null if there is none. */
 async function accountAt({ client }: Session, address: string): Promise<ChainAccount | null> {
   const account = (await nullIfNotFound(client.accounts.get({ address })))?.data
   if (account === undefined) return null
   const { owner, executable, data } = account
-  // The owner and the data alone determine what a token account or a mint is.
+  // Only owner and data determine what a token account or a mint is.
   return { lamports: 0n, owner, executable, data: Buffer.from(data ?? '', 'base64') }
 }
 
-/** The decoding is loaded only where a token is read, because help and lists do not need base58. */
+/** The decoding is loaded only when a token is read, because help and lists do not need base58. */
 const decoding = () => import('../../src/solana/token-accounts.ts')

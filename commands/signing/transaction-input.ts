@@ -5,33 +5,33 @@ import { readText } from '../ui/files.ts'
 import { usage } from '../ui/problem.ts'
 
 export interface TransactionInput {
-  /** One, or several in the order in which they must be confirmed. */
+  /** One, or several in the order of confirmation. */
   transactions: string[]
-  /** Whether the JSON holds several, which are printed as several again. */
+  /** Whether the JSON contains several, which are printed as several again. */
   isSeries: boolean
   /** The resource of a printed build, which the API checks. */
   tracked_resource?: TrackedResource
   last_valid_block_height?: number
-  /** Generated keys, as the API sealed them. */
+  /** Generated keys, encrypted by the API. */
   generated_keys?: string
 }
 
-/** Reads one transaction or a series; throws a usage problem for a file that cannot be read, or holds none. */
+/** Reads one transaction or a series; throws a usage problem for a file that cannot be read, or has none. */
 export async function readTransactions(argument: string): Promise<TransactionInput> {
   const file = argument === '-' ? '-' : argument.startsWith('@') ? argument.slice(1) : undefined
   if (file === undefined && existsSync(argument)) {
-    throw usage(`${argument} is a file`, { param: '<transaction>', next: `give what it holds as @${argument}` })
+    throw usage(`${argument} is a file`, { param: '<transaction>', next: `give its content as @${argument}` })
   }
   const text = file === undefined ? argument : (await readText(file)).trim()
   return transactionsIn(text, file === undefined ? '<transaction>' : argument)
 }
 
-/** Reads one transaction; throws a usage problem for a series too. */
+/** Reads one transaction; also throws a usage problem for a series. */
 export async function readTransaction(argument: string): Promise<TransactionInput & { transaction: string }> {
   const input = await readTransactions(argument)
   const [transaction = ''] = input.transactions
   if (input.transactions.length === 1) return { ...input, transaction }
-  throw usage(`${argument} holds ${input.transactions.length} transactions: give one of them`, {
+  throw usage(`${argument} contains ${input.transactions.length} transactions: give one of them`, {
     param: '<transaction>',
   })
 }
@@ -55,7 +55,7 @@ export function transactionsIn(text: string, shown: string): TransactionInput {
   }
 }
 
-/** The printed answer; that of a command with `-o json` may stand in an envelope. */
+/** The printed answer; with `-o json` it may be inside an envelope. */
 function printedJson(text: string): Record<string, unknown> {
   try {
     const { data, ...printed } = JSON.parse(text) as Record<string, unknown>

@@ -1,8 +1,8 @@
-/** The local keypair as commands use it, and the content of a locally decoded transaction. */
+/** Declares the local keypair as commands use it, and the content of a locally decoded transaction. */
 
 /** The user's keypair, which never leaves this process. Transactions are base64 of the wire format. */
 export interface Wallet {
-  /** Writes a new keypair file (0600); false where the file exists, which is not changed. */
+  /** Writes a new keypair file (0600); false if the file exists, which is not changed. */
   make(file: string): Promise<boolean>
   /**
    * The public key of the keypair file, or of the Solana CLI's by default. Throws a usage problem that names the file.
@@ -10,17 +10,20 @@ export interface Wallet {
   address(file?: string): Promise<string>
   /** The key pair of a secret 32-byte seed, for an account that the command creates. */
   derive(seed: Uint8Array): Promise<{ address: string; secretKey: number[] }>
-  /** Adds signatures and changes nothing else. Throws a usage problem for a keypair that is no signer. */
+  /** Adds signatures and changes nothing else. Throws a usage problem for a keypair that is not a signer. */
   sign(transaction: string, keys: SigningKeys): Promise<SignedTransaction>
-  /** Joins the signatures of several copies of one transaction. Throws a usage problem naming the copy that does not fit. */
+  /**
+   * Joins the signatures of several copies of one transaction. Throws a usage problem that names a copy that does not
+   * match.
+   */
   combine(copies: readonly NamedTransaction[]): Promise<SignedTransaction>
-  /** Whether two transactions have the same message but for the 32 bytes of its blockhash. */
+  /** Whether two transactions have the same message except for the 32 bytes of the blockhash. */
   differsInBlockhashAlone(one: string, other: string): Promise<boolean>
-  /** The associated token accounts of the wallets, derived here and not asked of the API. */
+  /** The associated token accounts of the wallets, derived here without the API. */
   tokenAccounts(mint: string, tokenProgram: string, wallets: readonly string[]): Promise<string[]>
-  /** The account of a mint's Metaplex metadata, derived here and not asked of the API. */
+  /** The account of a mint's Metaplex metadata, derived here without the API. */
   metadataAccount(mint: string): Promise<string>
-  /** The accounts of a wallet's claim from the airdrop of a mint and count, derived here and not asked of the API. */
+  /** The accounts of a wallet's claim from the airdrop of a mint and count, derived here without the API. */
   claimAddresses(mint: string, airdropCount: number, claimer: string): Promise<ClaimAddresses>
   decode(transaction: string): Promise<TransactionContent>
   describe(transaction: string): Promise<DescribedContent>
@@ -39,9 +42,9 @@ export interface SigningKeys {
   keypair?: string | undefined
   /** Secret keys that the API made for this transaction, 64 integers each. */
   secretKeys?: readonly (readonly number[])[] | undefined
-  /** Whether the user's keypair signs; false signs with `secretKeys` alone. */
+  /** Whether the user's keypair signs; false signs only with `secretKeys`. */
   own?: boolean
-  /** Whether those of `secretKeys` that are no signers are skipped; otherwise they are a failure. */
+  /** Whether `secretKeys` that are not signers are skipped; otherwise they are a failure. */
   skipsOthers?: boolean
 }
 /** A transaction, and the file that it was read from. */
@@ -63,7 +66,9 @@ export interface TransactionContent {
   recent_blockhash: string
   /** The size in bytes. */
   size: number
-  /** What a transaction of version 1 sets in its message, where others have instructions; null for those. */
+  /**
+   * The budget that a transaction of version 1 sets in its message; null for others, which have instructions for it.
+   */
   config: MessageConfig | null
   signers: { address: string; signature: 'valid' | 'missing' | 'invalid' }[]
   instructions: {
@@ -77,20 +82,20 @@ export interface TransactionContent {
   }[]
 }
 export interface MessageConfig {
-  /** Lamports, as digits, for the whole transaction; null is none. */
+  /** Lamports, as digits, for the whole transaction; null is 0. */
   priority_fee: string | null
-  /** Compute units; null is none, with which nothing runs. */
+  /** Compute units; null is 0, with which nothing runs. */
   compute_unit_limit: number | null
-  /** Bytes of accounts; null is none, with which nothing loads. */
+  /** Bytes of accounts; null is 0, with which nothing loads. */
   loaded_accounts_data_size_limit: number | null
   /** Bytes; null is 32 KiB. */
   heap_size: number | null
 }
-/** A transaction with what its bytes alone tell of each instruction. */
+/** A transaction with what its bytes show of each instruction. */
 export interface DescribedContent extends Omit<TransactionContent, 'instructions'> {
-  /** Lamports, priority fee included. */
+  /** Lamports, including the priority fee. */
   fee: string
-  /** The account of a durable nonce, with which it does not expire. */
+  /** The account of a durable nonce; with one, the transaction does not expire. */
   nonce_account: string | null
   instructions: (Omit<TransactionContent['instructions'][number], 'accounts'> & {
     /** The instruction's name; null for one that svc does not know. */

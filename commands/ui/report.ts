@@ -108,7 +108,7 @@ const SYSTEM_FAULTS: Record<string, string> = {
   EACCES: 'give this user access to it, or name another place (HOME, SVC_DATA_DIR, --data-dir)',
   EPERM: 'give this user access to it, or name another place (HOME, SVC_DATA_DIR, --data-dir)',
   EROFS: 'it is on a read-only file system: name another place (HOME, SVC_DATA_DIR, --data-dir)',
-  ENOSPC: 'the disk is full: make room, then run it again',
+  ENOSPC: 'the disk is full: free some space, then run it again',
   EDQUOT: "this user's disk quota is used up: free some space, then run it again",
   EMFILE: 'too many files are open: raise the limit (ulimit -n)',
 }
@@ -120,7 +120,7 @@ function unexpectedProblem(error: unknown): Problem {
   if (remedy !== undefined)
     return new Problem('internal_error', message.split('\n')[0] ?? code, { next: remedy, cause: error })
   return new Problem('internal_error', message.split('\n')[0] || 'an unexpected failure', {
-    next: 'this is a bug: run it again with --debug, and report the output in the issue tracker of this project',
+    next: 'this error was not expected: run it again with --debug, and report the output in the issue tracker of this project',
     cause: error,
   })
 }

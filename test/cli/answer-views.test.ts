@@ -233,7 +233,7 @@ describe('a command whose answer options shape', () => {
 
   it('refuses options that exclude each other, and those on a stream', async () => {
     const both = await cli.svc(['config', 'list', '--jq', '.', '--template', 'x'])
-    expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('exclude each other')])
+    expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('give either --jq or --template')])
     const stream = await cli.svc(['events', 'watch', '--jq', '.'])
     expect([stream.exitCode, stream.stderr]).toEqual([2, expect.stringContaining('this command prints a stream')])
   })

@@ -189,7 +189,7 @@ describe.skipIf(lacksPrograms)('a key that is elsewhere', () => {
     expect(lacking).toMatch(`the key of ${address} is not here: there is no keypair at`)
     expect(lacking).toContain('add --build-only')
     const built = cli.file('built.json', '{}')
-    expect((await cli.svc(['tx', 'decode', built])).stderr).toContain(`give what it holds as @${built}`)
+    expect((await cli.svc(['tx', 'decode', built])).stderr).toContain(`give its content as @${built}`)
     const hot = cli.file('hot.json', JSON.stringify([...Keypair.generate().secretKey]), 0o600)
     const error = await refused([...args, '-k', hot])
     expect([error.param, error.message]).toEqual(['--payer', expect.stringContaining(address)])

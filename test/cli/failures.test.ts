@@ -40,7 +40,7 @@ describe('a daemon in production', () => {
     const { exitCode, stderr } = await svc(['accounts', 'get', MINT, ...flags])
     expect(exitCode).toBe(1)
     expect(stderr).toMatch(
-      /^error: Something went wrong\n {2}request id: req_\w+\n {2}next: the daemon's log has the cause under this request id\n$/,
+      /^error: Something went wrong\n {2}request id: req_\w+\n {2}next: see the daemon's log for the cause, under this request id\n$/,
     )
     const own = await svc(['accounts', 'get', MINT], { env })
     expect(own.stderr).toContain('127.0.0.1:1 cannot be reached')

@@ -202,9 +202,7 @@ async function expectRefused(args: readonly string[], lie: Lie | null, options =
   Object.assign(liar, { lie, answer, submitted: 0 })
   const { exitCode, stdout, stderr } = await run(args, options)
   Object.assign(liar, { lie: null, answer: (data: Record<string, unknown>) => data })
-  expect(`${stdout}${stderr}`, args.join(' ')).toMatch(
-    /another transaction than was agreed to: [\s\S]*nothing was signed/,
-  )
+  expect(`${stdout}${stderr}`, args.join(' ')).toMatch(/another transaction than requested: [\s\S]*nothing was signed/)
   expect([exitCode, liar.submitted]).toEqual([1, 0])
 }
 

@@ -338,7 +338,7 @@ describe('a launch of several transactions', () => {
       expect(signers.map(({ signature }) => signature)).toEqual(['valid', 'valid'])
     }
     expect(said.join('\n')).toContain('2 transactions, one after another, each confirmed before the next')
-    expect(said.join('\n')).toContain('cannot be told before the one before it has landed')
+    expect(said.join('\n')).toContain('known only after the one before it is confirmed')
   })
 
   it.each([

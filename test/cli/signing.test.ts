@@ -395,7 +395,7 @@ describe('a signed command', () => {
     const { run, keys, submitted, words } = setting({ submits: [gone(), gone(), gone()] })
     const error = (await run().catch((error) => error)) as Error & { next: string }
     const signature = base58.encode(submitted().signatures[0]!)
-    expect(error.message).toContain(`whether ${signature} was sent is not known`)
+    expect(error.message).toContain(`it is unknown whether ${signature} was sent`)
     expect(error.next).toContain(`svc tx get ${signature}`)
     expect(words()).toContain(`svc tx get ${signature}`)
     expect(new Set(keys).size).toBe(1)
@@ -454,7 +454,7 @@ describe('a signed command', () => {
       return bytes.toString('base64')
     }
     const asked = setting({ cluster: 'mainnet-beta', interactive: true, agrees: true, refresh })
-    await expect(asked.run()).rejects.toThrow('more than a fresh blockhash')
+    await expect(asked.run()).rejects.toThrow('changed more than the blockhash')
     expect(asked.did).not.toContain('submit')
   })
 

@@ -19,7 +19,7 @@ async function folderWith(name: string, ...contents: Uint8Array[]): Promise<{ da
 }
 
 const copied = (ran: Ran) => {
-  expect(ran.stderr).not.toMatch(/not foreseen|^\s+at /m)
+  expect(ran.stderr).not.toMatch(/not expected|^\s+at /m)
   return JSON.parse(ran.stdout)
 }
 

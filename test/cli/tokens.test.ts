@@ -245,7 +245,7 @@ describe('svc tx', () => {
       [['waiting until finalized', '\u0003']],
     )
     expect(exitCode, screen).toBe(130)
-    expect(screen).toMatch(/Not waited for any longer: see `svc tx watch \w{80,}`/)
+    expect(screen).toMatch(/Stopped waiting: see `svc tx watch \w{80,}`/)
   })
 
   it('watches a transaction line by line until it is finalized', async () => {

@@ -28,13 +28,13 @@ async function expectFault(folder: string, what: RegExp, exitCode = 1) {
     const ran = await run([...args, '--data-dir', folder])
     expect({ exitCode: ran.exitCode, stdout: ran.stdout }).toEqual({ exitCode, stdout: '' })
     expect(ran.stderr).toMatch(what)
-    expect(ran.stderr).not.toMatch(/^\s+at |not foreseen/m)
+    expect(ran.stderr).not.toMatch(/^\s+at |not expected/m)
   }
 }
 
 async function doctor(folder: string) {
   const { exitCode, stdout, stderr } = await svc(['doctor', '-o', 'plain', '--data-dir', folder])
-  expect(stderr).not.toMatch(/^\s+at |not foreseen/m)
+  expect(stderr).not.toMatch(/^\s+at |not expected/m)
   return { exitCode, stdout }
 }
 
@@ -52,7 +52,7 @@ describe('a data folder', () => {
       expect(ran.timedOut, args.join(' ')).toBe(false)
       expect(ran.exitCode, args.join(' ')).toBeGreaterThan(0)
       expect(ran.stderr).toContain('/proc/nope')
-      expect(ran.stderr).not.toMatch(/^\s+at |not foreseen/m)
+      expect(ran.stderr).not.toMatch(/^\s+at |not expected/m)
     }
   })
 
@@ -159,7 +159,7 @@ describe('what the system refuses', () => {
       })
       expect(ran.exitCode, ran.stderr).toBeGreaterThan(0)
       expect(ran.stderr).toMatch(said)
-      expect(ran.stderr).not.toMatch(/^\s+at |not foreseen/m)
+      expect(ran.stderr).not.toMatch(/^\s+at |not expected/m)
     }
   }
   const asStranger = (args: string[]): [string, string[]] => ['setpriv', [...STRANGER, ...args]]
@@ -186,9 +186,9 @@ describe('what the system refuses', () => {
     return expectSaid(mounted(mount), /read-only file system, mkdir [\s\S]*SVC_DATA_DIR/, { HOME: home })
   })
 
-  it.skipIf(!mounts)('on a full disk says to make room', () => {
+  it.skipIf(!mounts)('on a full disk says to free some space', () => {
     const home = homeOf('full')
     const mount = `mount -t tmpfs -o size=64k none ${home} && { head -c 65536 /dev/zero > ${home}/rest; true; }`
-    return expectSaid(mounted(mount), /make room/, { HOME: home })
+    return expectSaid(mounted(mount), /free some space/, { HOME: home })
   })
 })

@@ -36,7 +36,7 @@ async function svcWith(extra: Record<string, string>, folder: string, ...args: s
   const own = { HOME: folder, XDG_DATA_HOME: join(folder, 'data'), XDG_CONFIG_HOME: join(folder, 'config') }
   const options = { cwd: folder, env: { ...own, ...extra }, reject: false, timeout: 60_000 } as const
   const { exitCode, stdout, stderr } = await execa('node', [join(folder, 'dist/svc.js'), ...args], options)
-  expect(`${stdout}${stderr}`).not.toMatch(/\n\s+at |not foreseen|Listening/)
+  expect(`${stdout}${stderr}`).not.toMatch(/\n\s+at |not expected|Listening/)
   return { exitCode, stdout, stderr }
 }
 

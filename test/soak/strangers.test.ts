@@ -69,7 +69,7 @@ function expectRefused(ran: Ran, exitCode: number, said: string | RegExp) {
   expect(seen.splice(0)).toEqual([])
   expect(ran).toMatchObject({ exitCode, stdout: '' })
   expect(ran.stderr).toMatch(said)
-  expect(ran.stderr).not.toMatch(/^\s+at |not foreseen/m)
+  expect(ran.stderr).not.toMatch(/^\s+at |not expected/m)
 }
 
 const planted = (dataDir: string) => {

@@ -235,6 +235,6 @@ function replaceBackup(folder: string, draft: string): void {
 function writeFault(error: unknown, folder: string): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException
   if (syscall === undefined) return error
-  const why = code === 'ENOSPC' ? 'there is no room' : code === 'EACCES' ? 'permission denied' : code
+  const why = code === 'ENOSPC' ? 'the disk is full' : code === 'EACCES' ? 'permission denied' : code
   return failure(`the backup ${folder} cannot be written: ${why}`, { next: 'choose another folder', cause: error })
 }
