@@ -113,7 +113,7 @@ describeOnSqliteAlone('svc db backup', 'it copies files', () => {
     }
     await svc(['db', 'backup', 'kept'])
     writeFileSync(join(at('kept'), 'notes.txt'), 'mine')
-    await expectRefused(['db', 'backup', 'kept', '--force'], 2, /kept holds notes\.txt/)
+    await expectRefused(['db', 'backup', 'kept', '--force'], 2, /kept contains notes\.txt/)
     expect(readdirSync(at('kept'))).toContain('notes.txt')
   })
 
@@ -284,7 +284,7 @@ describeOnSqliteAlone('svc db restore', 'it puts files back', () => {
       2,
     ],
     ['has no list', (folder) => rmSync(join(folder, 'backup.json')), /is not a backup: it has no backup\.json/, 2],
-    ['has a list that is no JSON', (folder) => list(folder, () => '{'), /is no JSON/, 2],
+    ['has a list that is not JSON', (folder) => list(folder, () => '{'), /is not JSON/, 2],
     [
       'is of a later format',
       (folder) => list(folder, (text) => text.replace('"svc_backup": 1', '"svc_backup": 2')),

@@ -314,7 +314,7 @@ describe('svc wallet', () => {
       [
         ['Passphrase for the new wallet', 'short\r'],
         ['has fewer than 8', `${'\u007f'.repeat(5)}${PASSPHRASE}\r`],
-        ['again', 'another one\r'],
+        ['Repeat the passphrase', 'another one\r'],
         ['is another one', `${'\u007f'.repeat(11)}${PASSPHRASE}\r`],
       ],
     )
