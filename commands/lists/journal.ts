@@ -20,7 +20,7 @@ export interface JournalKind<T extends JournalTerms> {
   command: string
   /** What a run does, as in `another run is launching with the journal FILE`. */
   doing: string
-  /** The name of each term, as in `FILE was begun with the keypair ADDRESS`. */
+  /** The name of each term, as in `FILE was started with the keypair ADDRESS`. */
   names: { [K in keyof T]: string }
   /** The effect of another journal, as in `name another --journal to mint the list as a new one`. */
   anew: string
@@ -192,7 +192,7 @@ export class ListJournal<T extends JournalTerms, E extends object> {
       return begun !== null && now !== null && begun !== now
     })
     if (other === undefined) return
-    throw usage(`${this.file} was begun with ${names[other]} ${head[other]}, not ${this.#terms[other]}`, {
+    throw usage(`${this.file} was started with ${names[other]} ${head[other]}, not ${this.#terms[other]}`, {
       param: '--journal',
       next: `use that one, or name another --journal to ${anew}`,
     })

@@ -26,8 +26,7 @@ export type SignedEnd =
 
 /**
  * Milliseconds after which a signed transaction can no longer be confirmed: three times the 150 blocks of a blockhash
- * at
- * 400 ms, the longest target of a slot (SIMD-0525 only shortens it).
+ * at 400 ms, the longest target of a slot (SIMD-0525 only shortens it).
  */
 export const SIGNED_EXPIRY_MS = 180_000
 

@@ -73,7 +73,7 @@ export async function submitSigned(session: Session, signature: string, body: Su
       const { envelope } = error as { envelope?: { meta?: { request_id?: string } } }
       const requestId = envelope?.meta?.request_id
       return failure(`${error.message}; it is unknown whether ${signature} was sent`, {
-        next: `\`svc tx get ${signature}\` tells`,
+        next: `look at \`svc tx get ${signature}\``,
         details: { ...error.details, signature, ...(requestId === undefined ? {} : { request_id: requestId }) },
         cause: error,
       })

@@ -136,7 +136,7 @@ describe('svc airdrops send', () => {
     expect(await json(send(copy, '--again'))).toMatchObject({ sent: 1 })
     expect(await held(one)).toBe(2_000_000n)
     const wrong = await run(['airdrops', 'send', copy, '--mint', one, '-k', keypair])
-    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('was begun with the token')])
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('was started with the token')])
   })
 
   it('refuses other decimals than the token has, more than is held, and a list from standard input', async () => {

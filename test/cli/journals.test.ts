@@ -161,10 +161,10 @@ describe.each(Object.entries(KINDS))('the journal of `svc %s`', (_, { open, entr
     const journal = open(newFile())
     ;(await journal.begin())()
     for (const [changed, message] of others) {
-      expect(() => open(journal.file, changed)).toThrow(`was begun with ${message}`)
+      expect(() => open(journal.file, changed)).toThrow(`was started with ${message}`)
       const later = open(newFile(), changed)
       writeFileSync(later.file, readFileSync(journal.file))
-      await expect(later.begin()).rejects.toThrow(`was begun with ${message}`)
+      await expect(later.begin()).rejects.toThrow(`was started with ${message}`)
     }
     expect(open(journal.file, { cluster: null }).entries.size).toBe(0)
   })

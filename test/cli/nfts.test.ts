@@ -217,7 +217,7 @@ describe.skipIf(lacksCore)('a list of NFTs, with a daemon on the same data folde
     expect(await refused([...mint, '-k', join(cli.home, 'other.json')])).toContain('may not mint into it')
     const elsewhere = await collection()
     expect(await refused(['nfts', 'mint', '--collection', elsewhere, '--from', file])).toContain(
-      'was begun with the collection',
+      'was started with the collection',
     )
     const anew = join(cli.home, 'anew.json')
     expect(await json(['nfts', 'mint', '--collection', elsewhere, '--from', file, '--journal', anew])).toMatchObject({

@@ -197,7 +197,7 @@ describe.skipIf(lacksDbc)('a list of launches on a chain', () => {
     const other = join(cli.home, 'other.json')
     writeFileSync(other, JSON.stringify([...Keypair.generate().secretKey]), { mode: 0o600 })
     const stranger = await cli.svc(['pools', 'create', '--from', path, '-k', other], { env })
-    expect([stranger.exitCode, stranger.stderr]).toEqual([2, expect.stringContaining('was begun with the keypair')])
+    expect([stranger.exitCode, stranger.stderr]).toEqual([2, expect.stringContaining('was started with the keypair')])
   })
 
   it('that the API refuses is refused as a whole, by its places, before anything is sent', async () => {

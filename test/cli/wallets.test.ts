@@ -315,7 +315,7 @@ describe('svc wallet', () => {
         ['Passphrase for the new wallet', 'short\r'],
         ['has fewer than 8', `${'\u007f'.repeat(5)}${PASSPHRASE}\r`],
         ['Repeat the passphrase', 'another one\r'],
-        ['is another one', `${'\u007f'.repeat(11)}${PASSPHRASE}\r`],
+        ['does not match', `${'\u007f'.repeat(11)}${PASSPHRASE}\r`],
       ],
     )
     expect(screen).toContain('The wallet ops has the address')

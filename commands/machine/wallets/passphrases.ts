@@ -27,7 +27,7 @@ export async function newPassphrase(name: string, ui: Asking): Promise<string> {
     ui,
     faultOf,
   )
-  await asked('Repeat the passphrase', ui, (again) => (again === passphrase ? undefined : 'is another one'))
+  await asked('Repeat the passphrase', ui, (again) => (again === passphrase ? undefined : 'does not match'))
   return passphrase
 }
 

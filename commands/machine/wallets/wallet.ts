@@ -99,7 +99,7 @@ type SigningUi = Asking & { note(text: string): void }
 const NOBODY: SigningUi = {
   interactive: false,
   askSecret: async () => {
-    throw new Error('nobody can be asked')
+    throw new Error('there is no terminal to ask on')
   },
   note: () => undefined,
 }
