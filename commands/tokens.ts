@@ -25,7 +25,7 @@ import { usage } from './ui/problem.ts'
 import { warnOfHttp } from './uri-warnings.ts'
 
 const demandsToken = demanding('this mint, its supply and its authorities', makesToken)
-const demandsRevocation = demanding('it gives up this authority, and changes nothing else', revokes)
+const demandsRevocation = demanding('gives up this authority, and changes nothing else', revokes)
 
 const STATUSES = ['created', 'mint_authority_revoked', 'freeze_authority_revoked', 'fully_immutable'] as const
 const AUTHORITIES = ['mint', 'freeze', 'metadata'] as const

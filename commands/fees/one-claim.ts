@@ -11,7 +11,7 @@ import { runSigned } from '../signing/run.ts'
 import { failure } from '../ui/problem.ts'
 import { amountTexts, quoteText, type ShownAmounts } from './amounts.ts'
 
-const demandsFeeClaim = demanding('this claim, into accounts of whom it pays, and these shares', claimsFees)
+const demandsFeeClaim = demanding('this claim, into accounts of the wallet that it pays, and these shares', claimsFees)
 
 export type ClaimRunFlags = SigningFlags & {
   signed: boolean
