@@ -137,7 +137,7 @@ function pageFilesOf(kernel: Kernel, site: () => Promise<Site>) {
   }
   return async (id: string, path: string, address: string): Promise<PageFile> => {
     const row = /^[\w-]{46}$/.test(id) ? await findTree(kernel.store.db, id) : null
-    if (row === null) throw notFound('There is no such airdrop here')
+    if (row === null) throw notFound('This airdrop does not exist here')
     const { page, settings, logo } = await site()
     const own = page.get(path)
     if (own !== undefined) return { bytes: own, type: pageContentType(path), tag: tagOf(own), cache: CHECKED }
@@ -147,7 +147,7 @@ function pageFilesOf(kernel: Kernel, site: () => Promise<Site>) {
       return { bytes: logo.bytes, type, tag: tagOf(logo.bytes), cache: CHECKED }
     }
     const file = await ofTree(row, path, address)
-    if (file === null) throw notFound('There is no such file in this page')
+    if (file === null) throw notFound('This page has no such file')
     return file
   }
 }

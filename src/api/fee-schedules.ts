@@ -75,7 +75,7 @@ const filter = z
   })
   .refine(({ pools, ...others }) => pools === undefined || Object.keys(others).length === 0, {
     path: ['pools'],
-    error: 'stands alone: leave out preset, creator and status',
+    error: 'cannot be combined with preset, creator and status: leave them out',
   })
   .openapi('FeeScheduleFilter')
 
