@@ -9,7 +9,6 @@ import * as records from '../../src/store/requests/idempotency.ts'
 import type { Tx } from '../../src/store/store.ts'
 import type { Kernel } from '../kernel.ts'
 import { isDeadOwner } from '../owners.ts'
-import type { RequestHashes } from './request-hash.ts'
 
 const LEASE_MS = 30_000
 
@@ -48,9 +47,10 @@ export function readIdempotencyKey(header: string | null): string | undefined {
 }
 
 /** What is claimed: one Idempotency-Key of an API key, for one request. */
-interface Claimed extends RequestHashes {
+interface Claimed {
   apiKeyId: string
   key: string
+  requestHash: string
 }
 
 /**
@@ -168,13 +168,12 @@ async function claimNow(kernel: Kernel, claimed: Claimed): Promise<ClaimOutcome>
 
 const claimRequest = (
   { clock, config }: Kernel,
-  { apiKeyId, key, requestHash, earlierHash }: Claimed,
+  { apiKeyId, key, requestHash }: Claimed,
   owner: string,
 ): records.ClaimRequest => ({
   apiKeyId,
   key,
   requestHash,
-  earlierHash,
   owner,
   now: clock.now(),
   leaseMs: LEASE_MS,

@@ -6,27 +6,17 @@ import { KIB } from './body-room.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { readForm } from './form.ts'
 
-export interface RequestHashes {
-  requestHash: string
-  /** The hash over the bytes of the body, which an earlier version stored for the same request. */
-  earlierHash: string
-}
-
 const SMALL_BYTES = 16 * KIB
 
 /**
  * SHA-256 of method, path, query and body. Two texts of the same JSON have the same hash, and so do forms with the
  * same parts; amounts compare as written.
  */
-export async function hashRequest(method: string, pathAndQuery: string, body: RequestBody): Promise<RequestHashes> {
+export async function hashRequest(method: string, pathAndQuery: string, body: RequestBody): Promise<string> {
   const target = `${method} ${pathAndQuery}\n`
-  if (body.multipart) {
-    const requestHash = await hashForm(target, body)
-    return { requestHash, earlierHash: requestHash }
-  }
-  const earlierHash = hashBytes(target, body.raw)
+  if (body.multipart) return hashForm(target, body)
   const text = await canonicalText(body.raw)
-  return { requestHash: text === undefined ? earlierHash : hashBytes(target, Buffer.from(text)), earlierHash }
+  return hashBytes(target, text === undefined ? body.raw : Buffer.from(text))
 }
 
 /** Other requests run between the steps over a large body. Undefined if the body is not JSON. */

@@ -25,7 +25,7 @@ import { parseForm } from './form.ts'
 import type { AskedRequest, Handler } from './handler.ts'
 import { claimIdempotencyKey, type KeyClaim, type ReplayedAnswer, readIdempotencyKey } from './idempotency.ts'
 import { inputOf, type Sealed, sealAnswer } from './read.ts'
-import { hashRequest, type RequestHashes } from './request-hash.ts'
+import { hashRequest } from './request-hash.ts'
 
 /** A body that has not been read yet. */
 export interface IncomingBody {
@@ -117,24 +117,24 @@ async function perform(
   // This check comes before the hash, because the parts of a form are counted only for routes that accept a form.
   if (prepare) requireJson(body.contentType)
   const idempotencyKey = readIdempotencyKey(asked.headers.get('idempotency-key'))
-  const hashes =
+  const requestHash =
     idempotencyKey === undefined ? undefined : await hashRequest(route.method.toUpperCase(), asked.target, body)
   if (prepare) Object.assign(input, await prepare(kernel, body.raw))
   await turn()
-  return performValid(kernel, handler, received, { input, idempotencyKey, hashes })
+  return performValid(kernel, handler, received, { input, idempotencyKey, requestHash })
 }
 
 interface ValidInput {
   input: Record<string, unknown>
   idempotencyKey: string | undefined
-  hashes: RequestHashes | undefined
+  requestHash: string | undefined
 }
 
 async function performValid(
   kernel: Kernel,
   handler: Handler,
   { requestId, headers, key }: AdmittedWrite,
-  { input, idempotencyKey, hashes }: ValidInput,
+  { input, idempotencyKey, requestHash }: ValidInput,
 ): Promise<Sealed> {
   const { route } = handler
   const meta: AnswerMeta = { request_id: requestId }
@@ -142,12 +142,12 @@ async function performValid(
   if (input.metadata !== undefined) meta.metadata = input.metadata as Record<string, string>
   const request: ValidWrite = { kernel, handler, input, meta, key }
   if (input.dry_run === true || route.dry) return performDry(request)
-  if (idempotencyKey === undefined || hashes === undefined || key === undefined) {
+  if (idempotencyKey === undefined || requestHash === undefined || key === undefined) {
     const context = contextOf(request, UNLINKED, (work) => kernel.store.write(work))
     const data = await handler.operation(context, input as never)
     return sealAnswer(route, context.status, data, meta)
   }
-  const claimed = { apiKeyId: key.id, key: idempotencyKey, ...hashes }
+  const claimed = { apiKeyId: key.id, key: idempotencyKey, requestHash }
   const claim = await claimIdempotencyKey(kernel, claimed, route.atomic)
   return claim.kind === 'claim' ? performOnce(request, claim, headers) : replayed(claim, headers)
 }

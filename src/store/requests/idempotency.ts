@@ -12,8 +12,6 @@ export interface KeyOf {
 
 export interface ClaimRequest extends KeyOf {
   requestHash: string
-  /** The hash that an earlier version would have stored for the same request. */
-  earlierHash?: string
   /** Unique id of the claiming process. */
   owner: string
   /** Current time in Unix milliseconds. */
@@ -37,8 +35,8 @@ export type StoredClaim =
 
 export const isOfRequest = (
   { request_hash }: Pick<Row<'idempotency_keys'>, 'request_hash'>,
-  { requestHash, earlierHash }: Pick<ClaimRequest, 'requestHash' | 'earlierHash'>,
-): boolean => request_hash === requestHash || request_hash === earlierHash
+  { requestHash }: Pick<ClaimRequest, 'requestHash'>,
+): boolean => request_hash === requestHash
 
 /** Claims a key for one request; of any number of concurrent claims exactly one is `claimed` or `resumed`. */
 export async function claimKey(tx: Tx, request: ClaimRequest): Promise<StoredClaim> {
