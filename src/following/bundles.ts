@@ -1,4 +1,4 @@
-/** Ends bundles as soon as the relay reports that they failed. The chain shows nothing of them until their blockhash expires. */
+/** Ends bundles as soon as the relay reports that they failed. The chain itself shows a failure only when the blockhash expires. */
 import { optionalRead } from '../chain/reads/optional-read.ts'
 import { RelayRefusal, relayOf } from '../chain/sending/relay.ts'
 import { followedOfBundle } from '../store/transactions/transactions.ts'
@@ -14,7 +14,7 @@ const BUNDLES_PER_CALL = 5
 
 /**
  * Requests the status of bundles among `missing` in one call, and returns the first error of ending one. Their
- * transactions are still looked for until they expire, because the relay's answer is no proof.
+ * transactions are still looked for until they expire, because the relay's answer proves nothing.
  */
 export async function endFailedBundles(
   services: FollowingServices,
@@ -38,9 +38,7 @@ export async function endFailedBundles(
   return faults[0]?.error
 }
 
-/**
- * A relay that cannot be reached, is slow or does not know counts as having failed none: the chain decides in the end.
- */
+/** If the relay is slow, unreachable or does not know, no bundle counts as failed. The chain decides in the end. */
 async function failedAmong({ config, chain, log }: FollowingServices, ids: readonly string[]): Promise<string[]> {
   const askRelay = () =>
     relayOf(config, chain)
@@ -49,6 +47,6 @@ async function failedAmong({ config, chain, log }: FollowingServices, ids: reado
         if (error instanceof RelayRefusal) return []
         throw error
       })
-  const failed = await optionalRead(log, 'the relay did not say what became of bundles', async () => askRelay())
+  const failed = await optionalRead(log, 'the relay did not report the status of bundles', async () => askRelay())
   return failed ?? []
 }

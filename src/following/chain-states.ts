@@ -9,7 +9,7 @@ export type ChainStates = ReadonlyMap<Projection, ReadonlyMap<string, unknown>>
 /** The number of addresses that each projection has requested in one look. */
 export type AddressCounts = Map<Projection, number>
 
-/** A confirmed transaction with its changes, where they were read. */
+/** A confirmed transaction, with its changes if they were read. */
 interface WithChanges {
   transition: { state: { slot: number } }
   changes?: TransactionChanges
@@ -30,7 +30,7 @@ function requestedStates({ changes: found }: WithChanges): RequestedStates[] {
 }
 
 /**
- * Takes the calls that reading for one more transaction adds. Returns false and takes none when the budget has fewer.
+ * Takes the additional calls that one more transaction needs. Returns false and takes none when the budget has fewer.
  */
 export function reserveStateCalls(budget: Budget, counts: AddressCounts, planned: WithChanges): boolean {
   const requested = requestedStates(planned).map(({ projection, reader, addresses }) => {
@@ -45,8 +45,8 @@ export function reserveStateCalls(budget: Budget, counts: AddressCounts, planned
 }
 
 /**
- * Reads the accounts that the transitions require. A transition with an unreadable account is left out until the next
- * look, so that it does not delay the others; `fault` is the error of that reading.
+ * Reads the accounts that the transitions require. A transition with an unreadable account waits for the next look and
+ * does not delay the others. `fault` is the error of that reading.
  */
 export async function readChainStates<P extends WithChanges>(
   chain: Chain,

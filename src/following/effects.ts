@@ -1,4 +1,4 @@
-/** Reads the changes of a confirmed transaction from its bytes by the projections, and writes their effects with their event drafts. */
+/** Lets the projections read the changes in a confirmed transaction's bytes, and writes their effects with their event drafts. */
 
 import type { TrackedResource } from '../api/index.ts'
 import type { DecodedMessage } from '../solana/decoded-message.ts'

@@ -18,20 +18,23 @@ import { expiredTransition } from './transition.ts'
 import { writeTransitions } from './write-transitions.ts'
 
 /**
- * Slots by which the node of the first look may have lagged. A blockhash that a node has not seen yet reads as gone.
+ * Slots by which the node of the first look may have lagged. A lagging node reports a blockhash that it has not seen
+ * yet as gone.
  */
 const NODE_LAG_SLOTS = 100
-/** Slots after which a blockhash that reads as gone is gone. Skipped slots do not count towards its age. */
+/** Slots after which a blockhash that is reported as gone really is. Skipped slots do not count towards its age. */
 export const ENDED_BLOCKHASH_SLOTS = BLOCKHASH_SLOTS + NODE_LAG_SLOTS
 const NONCES_PER_CALL = 100
 /** Each round starts this many rows after the start of the round before. */
 const ROWS_PER_TURN = 97
 /** Calls that are reserved for the later steps: two for the last status read, the others for sending. */
 const RESERVED_CALLS = 5
-/** The start of the history and the statuses; a second endpoint's readings of them come on top. */
+/**
+ * One call for the start of the history and one for the statuses. The readings of a second endpoint are not counted.
+ */
 const CALLS_OF_LAST_READ = 2
 
-/** A transaction whose blockhash or nonce was read as gone, with the finalized slot of that reading. */
+/** A transaction whose blockhash or nonce is gone, with the finalized slot of that reading. */
 interface ExpiryCandidate {
   row: FollowedTransaction
   slot: number
@@ -74,15 +77,15 @@ export async function endExpired(
 }
 
 /**
- * At this age the first bank that could have known the blockhash is final, and the blockhash has left the chain's
- * memory.
+ * Returns the row if it is old enough. The first bank that could know its blockhash is then final, and the chain has
+ * forgotten the blockhash.
  */
 function candidateAt(row: FollowedTransaction, slot: number): ExpiryCandidate[] {
   const sinceSlot = provableSince(row, slot)
   return sinceSlot === null ? [] : [{ row, slot, sinceSlot }]
 }
 
-/** What every reading says, at the lowest of their slots. No reading proves no end. */
+/** Returns the ends on which all readings agree, at the lowest of their slots. Without a reading nothing is proven. */
 function agreedEnd(readings: readonly Ended[]): { slot: number; ended(place: number): boolean } {
   return {
     slot: Math.min(...readings.map(({ slot }) => slot)),
@@ -132,8 +135,8 @@ async function byNonce(
 }
 
 /**
- * Reads the statuses a last time. This must follow the reading of the end, on nodes that are at least as far, with a
- * history whose start precedes the transaction; of several endpoints two must not know it.
+ * Reads the statuses a last time. This must follow the reading of the end, on nodes that are at least as far and whose
+ * history begins before the transaction. With several endpoints, two must not know it.
  */
 async function endMissing(
   services: FollowingServices,

@@ -24,15 +24,15 @@ export interface LookResult {
 }
 
 export interface LookOptions {
-  /** Ends the look between two writes, while rows that cannot be written are being isolated. */
+  /** Ends the look between two writes while it isolates rows that cannot be written. */
   signal?: AbortSignal | undefined
   leastWaitMs?: number
 }
 
 /**
- * Takes one call for up to 256 transactions and those for the accounts that projections read; none is looked for again
- * before `leastWaitMs`. Throws internal_error when the node fails, after writing what it had returned. A transaction
- * that cannot be read or written is deferred and does not stop the others.
+ * Takes one call for up to 256 transactions, and further calls for the accounts that projections read. No transaction
+ * is looked for again before `leastWaitMs`. Throws internal_error when the node fails, after writing what it had
+ * returned. A transaction that cannot be read or written is deferred and does not stop the others.
  */
 export async function look(
   services: FollowingServices,
@@ -87,8 +87,8 @@ async function readTransitions(
 }
 
 /**
- * Reads again what seems to be gone, with the start of the history that was searched: of several endpoints two must not
- * know it, and one that does is believed. `since` is null where no reading can prove a loss.
+ * Reads again what seems to be gone, with the start of the searched history. With several endpoints, two must not know
+ * it; one that does is enough to find it. `since` is null when no reading can prove a loss.
  */
 async function confirmedLoss(
   chain: FollowingServices['chain'],
@@ -141,10 +141,7 @@ async function withChanges(services: FollowingServices, transitions: readonly Pl
   return { planned, faults }
 }
 
-/**
- * Whether no node has shown the transaction yet. A transaction of a bundle that the relay reported as failed counts
- * too.
- */
+/** Whether no node has shown the transaction yet. This includes bundles that the relay reported as failed. */
 const isUnseen = (row: FollowedTransaction) =>
   row.lifecycle === 'submitted' || (row.lifecycle === 'failed' && !wasSeen(row))
 const wasSeen = ({ confirmation_status }: FollowedTransaction) => confirmation_status !== null

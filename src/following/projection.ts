@@ -11,23 +11,26 @@ import type { FollowedTransaction } from '../store/transactions/transactions.ts'
 
 export type ProjectionServices = Pick<Services, 'clock' | 'config' | 'log' | 'signer'>
 
-/** What a submission declared beside the message that was signed. */
+/** What the request declared in addition to the signed message. */
 export interface SubmissionContext {
   services: ProjectionServices
-  /** The resource that the request tracks, or null. It is a hint only, because a client may name any resource. */
+  /** The resource that the request tracks, or null. It is only a hint, because a client may name any resource. */
   tracked: TrackedResource | null
 }
 
-/** What the effects of a transaction need of it. One that nobody submitted here has no row, and no request's fields. */
+/**
+ * The fields of a transaction that its effects need. One that was not submitted here has no row and no fields of a
+ * request.
+ */
 export type SourceTransaction = Pick<
   FollowedTransaction,
   'seq' | 'signature' | 'genesis' | 'external_uid' | 'metadata_json'
 > & {
-  /** The chain's time of its block in Unix milliseconds, where it was read: of transactions that were found. */
+  /** Block time in Unix milliseconds. It is read only for transactions that were found on the chain. */
   occurred_at?: number | null
 }
 
-/** What one confirmed transaction did to the resources of one projection. */
+/** The changes of one confirmed transaction to the resources of one projection. */
 export interface Effects<Changes, State> {
   services: Pick<ProjectionServices, 'clock' | 'config'>
   /** The transaction, with the chain that confirmed it and the origin of its request. */
@@ -64,9 +67,9 @@ export interface FollowOptions {
   takeCall(): boolean
 }
 
-/** An account as it was read, or null where there is none. */
+/** An account as it was read, or null if there is none. */
 export type FollowedData = { owner: string; data: Uint8Array; lamports: bigint } | null
-/** Why an account is followed, and by whose history; null for its own. */
+/** The reason why an account is followed, and the account whose history is listed for it (null: its own). */
 export type FollowedFor = { kind: string; history_of: string | null }
 
 export type RequestedEvent = Pick<EventDraft, 'type' | 'resource_type' | 'resource_id'>
@@ -85,41 +88,39 @@ export interface Projection<Changes = unknown, State = unknown> {
   /** Writes the records and returns the drafts of the events that report them, for the same database transaction. */
   write(tx: Tx, effects: Effects<Changes, State>): Promise<EventDraft[]>
   /**
-   * Returns accounts whose transactions can change records of this kind, so that what is sent past this service is found
-   * too. Those that are followed already may be among them. Throws internal_error when the node fails.
+   * Returns accounts whose transactions can change records of this kind, so that transactions of other tools are found
+   * too. Accounts that are already followed may be among them. Throws internal_error when the node fails.
    */
   accountsToFollow?(services: FollowServices, options: FollowOptions): Promise<readonly NewFollowedAccount[]>
   /**
-   * Returns the part of the account that changes when there is new history; null: nothing yet; undefined: owner and data.
+   * Returns the part of the account that changes with new history. Null means nothing yet, undefined means owner and
+   * data.
    */
   followedPart?(account: FollowedData, followed: FollowedFor): Uint8Array | null | undefined
   /**
-   * Keeps the changes that concern records here, or null for none. It is asked about transactions that nobody submitted
-   * here, because strangers can name any followed account in theirs.
+   * Returns the changes that concern records here, or null for none. It is called for transactions that were not
+   * submitted here, because anyone can name a followed account.
    */
   ofRecords?(reader: Reader, changes: Changes, genesis: string): Promise<Changes | null>
   /**
-   * Returns events of which one of each group must be stored with the transaction's signature once the changes are
-   * written, where writing them again would not draft them.
+   * Returns groups of events. Once the changes are written, one event of each group must be stored with the signature.
+   * This covers changes whose second writing would draft no event.
    */
   expectedEvents?(changes: Changes): readonly (readonly RequestedEvent[])[]
-  /** Returns the fields that events have of a resource of this kind; null where it has no record. */
+  /** Returns the fields of this resource that its events contain, or null without a record. */
   fieldsOf?(
     reader: Reader,
     resource: Pick<RequestedEvent, 'resource_type' | 'resource_id'>,
     genesis: string,
   ): Promise<object | null>
   /**
-   * Whether a worker has already reported the state that these changes made, before the transaction was looked at. The
-   * event that the request asked for is then not written a second time.
+   * Whether a worker reported the state made by these changes before the transaction was looked at. The event of the
+   * request is then not written a second time.
    */
   isAlreadyReported?(tx: Tx, requested: RequestedEvent, effects: Effects<Changes, State>): Promise<boolean>
 }
 
-/**
- * The changes that a transaction's own bytes show, for each projection that finds some, in the order of the
- * projections.
- */
+/** The changes in a transaction's own bytes, by projection, in the order of the projections. */
 export interface TransactionChanges {
   tracked: TrackedResource | null
   changed: readonly { projection: Projection; changes: unknown }[]

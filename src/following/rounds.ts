@@ -48,8 +48,8 @@ export async function followDue(
 }
 
 /**
- * Looks at one transaction now, even if another process follows it. Throws when it cannot be followed, and
- * internal_error when the node fails.
+ * Looks at one transaction now, even if another process follows it. Throws internal_error when the node fails, and
+ * another error when it cannot be followed.
  */
 export async function followOne(services: FollowingServices, row: FollowedTransaction): Promise<void> {
   const budget = createBudget(CALLS_FOR_ONE)

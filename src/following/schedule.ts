@@ -3,7 +3,7 @@ import type { FollowedTransaction } from '../store/transactions/transactions.ts'
 
 /** Most transactions that are not confirmed within a minute never will be. */
 export const YOUNG_TRANSACTION_MS = 60_000
-/** A transaction that is not proven expired by this age waits for a node with a longer history. */
+/** An older transaction that is still not proven expired waits for a node with a longer history. */
 const ANCIENT_TRANSACTION_MS = 3_600_000
 const LOOK_WAIT_MS = { young: 2_000, old: 5_000, ancient: 60_000, confirmed: 6_000 }
 export const LONGEST_LOOK_WAIT_MS = LOOK_WAIT_MS.ancient
@@ -18,7 +18,7 @@ export function lookWaitOf(
   return now - created_at > YOUNG_TRANSACTION_MS ? LOOK_WAIT_MS.old : LOOK_WAIT_MS.young
 }
 
-/** Groups the rows by their wait, so that rows with an equal wait are written together. */
+/** Groups rows with the same wait, so that they are written together. */
 export function groupByWait(
   rows: readonly FollowedTransaction[],
   waitOf: (row: FollowedTransaction) => number,
@@ -36,7 +36,9 @@ export function groupByWait(
 /** Approximate time between two rounds, in milliseconds. Rotations advance once in this time. */
 const ROUND_EVERY_MS = 2_000
 
-/** Rotates the items by `step` more in each round. When a round cannot cover all items, each comes first in turn. */
+/**
+ * Rotates the items by `step` more in each round, so that each comes first at some time if a round cannot cover all.
+ */
 export function rotated<T>(items: readonly T[], step: number, now: number): T[] {
   const first = items.length === 0 ? 0 : (Math.floor(now / ROUND_EVERY_MS) * step) % items.length
   return [...items.slice(first), ...items.slice(0, first)]

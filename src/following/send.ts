@@ -12,7 +12,7 @@ export const FIRST_SEND_MS = 2_000
 const LONGEST_SEND_WAIT_MS = 16_000
 /** Number of sends that run at once. */
 const PARALLEL_SENDS = 8
-/** A transaction is sent for so long. One with a durable nonce does not expire, and is sent rarely from then on. */
+/** Transactions are sent for this long. One with a durable nonce does not expire, and is sent rarely after that. */
 const SEND_FOR_MS = BLOCKHASH_LIFE_MS + 30_000
 export const NONCE_SEND_WAIT_MS = 60_000
 
@@ -21,7 +21,7 @@ type DueSend = Awaited<ReturnType<typeof dueSends>>[number]
 
 /**
  * Waits are 2, 4, 8 and 16 seconds, then 16 while the blockhash may be valid. Transactions with a durable nonce are
- * sent without end.
+ * sent forever.
  */
 function nextSendAt({ sends, nonce_account, created_at }: DueSend, now: number): number | null {
   const wait = Math.min(FIRST_SEND_MS * 2 ** Math.min(sends + 1, 10), LONGEST_SEND_WAIT_MS)

@@ -5,6 +5,9 @@ import type { Projection } from './projection.ts'
 export interface FollowingServices extends Pick<Services, 'store' | 'chain' | 'clock' | 'log' | 'config' | 'signer'> {
   /** The projections, in the order in which their events are written. */
   projections: readonly Projection[]
-  /** Wallets of which all that moves them is kept, because the books have their balances from one to the next. */
+  /**
+   * Wallets of the ledger. All transactions that move their funds are kept, because each balance builds on the one
+   * before.
+   */
   booked?: ReadonlySet<string>
 }

@@ -31,7 +31,7 @@ export async function trackedEvents(tx: Tx, followed: TrackedTransaction): Promi
   return requested
 }
 
-/** The fields of the tracked resource as its record has them; none of one without a record, such as a client's own. */
+/** The fields of the tracked resource's record. A resource without a record, such as a client's own, has none. */
 async function fieldsOf(tx: Tx, { tracked, projections, transaction }: TrackedTransaction): Promise<object> {
   if (tracked.resource_type === 'transaction') {
     const row = await findTransaction(tx, tracked.resource_id)

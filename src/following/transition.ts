@@ -3,10 +3,7 @@ import type { ConfirmationStatus, TransactionLifecycle } from '../api/index.ts'
 import type { SignatureStatus } from '../chain/reads/statuses.ts'
 import type { FollowedTransaction } from '../store/transactions/transactions.ts'
 
-/**
- * A transaction that a node does not know after this many slots was dropped with a fork, because it would be final by
- * then.
- */
+/** After this many slots a transaction would be final. One that the node does not know was dropped with a fork. */
 const FORK_SLOTS = 32
 /** Confirmations recorded for a finalized transaction, whose status has no count of them. */
 const FINAL_CONFIRMATIONS = 32

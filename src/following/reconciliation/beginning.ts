@@ -1,20 +1,19 @@
-/** Decides from which slot on followed accounts are looked at. */
+/** Determines the slot from which followed accounts are looked at. */
 import { askNode } from '../../chain/nodes/rpc-faults.ts'
 import { readFirstBlock } from '../../chain/reads/statuses.ts'
 import { firstEventAt } from '../../store/events/chain-events.ts'
 import { findSetting, settleSetting } from '../../store/settings.ts'
 import type { FollowingServices } from '../services.ts'
 
-/** Shorter than any slot, so that a time is never taken for too late a slot. */
+/** Shorter than any slot, so that the slot computed from a time is never too late. */
 const LEAST_SLOT_MS = 100
 
 /**
- * Returns the slot of the first round, or of the first event where that is earlier: before it there was no record that a
- * transaction could have changed. It never lies before the first block of a chain that is younger, as no node would ever
- * have the history from there on.
+ * Returns the slot of the first round or of the first event, whichever is earlier. Before it there was no record that
+ * a transaction could change. On a younger chain it is not before the first block, because no node has older history.
  */
 export async function firstSlot({ store, chain, clock }: FollowingServices, genesis: string): Promise<number> {
-  // All history of an embedded chain is of this installation.
+  // The whole history of an embedded chain belongs to this installation.
   if (chain.cluster.kind === 'embedded') return readFirstBlock(chain)
   const name = `reconciliation_from:${genesis}`
   const known = await findSetting(store.db, name)

@@ -1,11 +1,11 @@
-/** Reads a transaction that was found, and tells whether it is kept for the books although it changes no record. */
+/** Reads a transaction that was found, and decides whether the ledger keeps it although it changes no record. */
 import type { Chain } from '../../chain/connection.ts'
 import { balancesIn } from '../../chain/reads/executed-balances.ts'
 import { executedOf, type HistoricTransaction, readAnswer } from '../../chain/reads/history.ts'
 
 export interface ReadFound {
   executed: HistoricTransaction
-  /** Whether a booked wallet signs or pays, or what it holds changes. */
+  /** Whether a wallet of the ledger signs or pays, or its balances change. */
   isBooked: boolean
 }
 
@@ -23,7 +23,7 @@ export const readFound = (
     return { executed, isBooked: isMoving(executed, booked, () => balancesIn(answer, signature).accounts) }
   })
 
-/** Anybody may name a wallet in a transaction: what does not move it is no matter of its books. */
+/** Anyone can name a wallet in a transaction. The ledger needs only those that change the wallet's balances. */
 function isMoving(
   { message }: HistoricTransaction,
   booked: ReadonlySet<string>,
@@ -38,7 +38,7 @@ function isMoving(
         holdings.some((held) => booked.has(held.owner) && (held.before !== held.after || before !== after)),
     )
   } catch {
-    // Where the node shows no balances the books say so, rather than that nothing was moved.
+    // If the node shows no balances, the ledger says so instead of reporting that nothing moved.
     return message.keys.some((key) => booked.has(key))
   }
 }

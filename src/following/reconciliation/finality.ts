@@ -17,7 +17,7 @@ import { GONE_SLOTS, goneAmong, PROOF_CALLS } from './lost.ts'
 const NEXT_LOOK_MS = 5 * SECOND_MS
 /** Wait for nodes that together cannot prove that a transaction is gone. */
 const UNPROVEN_WAIT_MS = MINUTE_MS
-/** The slower of two histories is listed more often than this, unless it has a gap. */
+/** The slower of two histories is listed at shorter intervals than this, unless it has a gap. */
 const HALVES_KEPT_MS = HOUR_MS
 
 /** About a month at the shortest slots of today. */
@@ -29,8 +29,8 @@ interface FinalityOptions {
 }
 
 /**
- * Takes one call for up to 256 transactions. What a dropped one has reported at `confirmed` stays, as with any
- * transaction; those who ask for `finalized` were never told. Throws internal_error when the node fails.
+ * Takes one call for up to 256 transactions. Events that a dropped transaction reported at `confirmed` stay, as for
+ * any transaction. Receivers that ask for `finalized` never got them. Throws internal_error when the node fails.
  */
 export async function lookAtFinality(
   { store, chain, clock, log }: FollowingServices,
@@ -52,7 +52,7 @@ export async function lookAtFinality(
     for (const [i, row] of rows.entries()) {
       const status = statuses[i] ?? null
       const isFinal = status?.confirmationStatus === 'finalized'
-      // It was read as executed on a fork, and has failed on the one that is final: what it has told did not take place.
+      // It was executed on a fork but failed on the final one, so its reported changes did not take place.
       const isUndone = isFinal && status.err !== null && row.state === 'read'
       const isGone = gone.has(row.seq) || isUndone
       const wait = lost.includes(row) ? UNPROVEN_WAIT_MS : NEXT_LOOK_MS

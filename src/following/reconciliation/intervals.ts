@@ -1,4 +1,4 @@
-/** Computes when a followed account is looked at again: often while something happens, rarely while it is quiet. */
+/** Computes when a followed account is looked at again: often while it is active, rarely while it is quiet. */
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../platform/timing.ts'
 
 export interface FollowedCounts {
@@ -8,16 +8,16 @@ export interface FollowedCounts {
 
 /** Shortest time between two looks at an account. */
 const BUSY_LOOK_MS = 5 * SECOND_MS
-/** Longest time between two looks, while the calls suffice for it. */
+/** Longest time between two looks if there are enough calls. */
 const QUIET_LOOK_MS = { state: 20 * SECOND_MS, history: 30 * SECOND_MS } as const
-/** Accounts whose data one call reads. */
+/** Number of accounts that one call reads. */
 export const STATES_PER_CALL = 100
-/** Above it, what is due waits its turn. */
+/** Longest time between two looks. Beyond it, due accounts wait for their turn. */
 const LONGEST_INTERVAL_MS = HOUR_MS
-/** Shares of the calls per minute that looks at quiet accounts may take, so that the rest is left for what happens. */
+/** Shares of the calls per minute for looks at quiet accounts. The rest is left for active ones. */
 const QUIET_SHARE = { state: 0.1, history: 0.4 } as const
 
-/** Returns the milliseconds until the next look at an account that was quiet `quiet` times in a row. */
+/** Returns the milliseconds until the next look at an account after `quiet` looks in a row without news. */
 export function lookIntervalOf(
   watch: 'state' | 'history',
   quiet: number,

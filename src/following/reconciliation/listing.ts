@@ -1,4 +1,4 @@
-/** Lists the history of a followed account from its newest transaction back to the last listing, page by page, over as many rounds as it takes. */
+/** Lists a followed account's history page by page, from its newest transaction back to the last listing, over as many rounds as needed. */
 import { type ListedSignature, type ListOptions, listSignatures } from '../../chain/reads/history.ts'
 import { readFirstBlock } from '../../chain/reads/statuses.ts'
 import { MINUTE_MS } from '../../platform/timing.ts'
@@ -14,21 +14,21 @@ import type { FollowingServices } from '../services.ts'
 import { awaitedHash, awaitedSlot, hashAfter } from './state-hashes.ts'
 import { MOST_WALLET_PAGES, signaturesToRead } from './wallet-listing.ts'
 
-/** Wait for a node whose history reaches back far enough, which the operator has to name. */
+/** Wait until the operator configures a node with enough history. */
 const SHORT_HISTORY_WAIT_MS = 10 * MINUTE_MS
 
-/** Listings after the first one that wait for a node whose signatures are behind its accounts. */
+/** Repeated listings that wait for a node whose signature index lags behind its accounts. */
 const TRIES_FOR_ANOTHER = 3
 
 export interface ListingOptions {
   genesis: string
   budget: Budget
-  /** Milliseconds until the next look after a look that has found nothing. */
+  /** Milliseconds until the next look when a look finds nothing. */
   quietWaitMs(quiet: number): number
   busyWaitMs: number
   /** Signatures in one call. */
   pageSize: number
-  /** SHA-256 of the account's data as it was read before, for accounts that are listed when it changes. */
+  /** SHA-256 of the account's data as just read, for accounts that are listed when their data changes. */
   stateHash?: string
   /** Slot of that reading, which the node must have reached. */
   slot?: number
@@ -36,9 +36,9 @@ export interface ListingOptions {
 }
 
 /**
- * Goes on until the listing has no gap or the budget is used up; the next round goes on where this one stopped. What is
- * found is released for reading only then, because the oldest comes last and must be read first. Throws internal_error
- * when the node fails.
+ * Lists until there is no gap or the budget is used up; the next round continues. Transactions are released for
+ * reading only at the end, because the oldest comes last and must be read first. Throws internal_error when the node
+ * fails.
  */
 export async function listAccount(
   services: FollowingServices,
@@ -62,11 +62,11 @@ export async function listAccount(
   }
 }
 
-/** The account whose history says what has changed the followed one. */
+/** The account whose history shows the changes of the followed one. */
 export const listedOf = ({ address, history_of }: Pick<FollowedAccount, 'address' | 'history_of'>): string =>
   history_of ?? address
 
-/** A listing that cannot go on begins again later. */
+/** Restarts a listing later that cannot continue. */
 export async function beginAgain(
   { store, clock }: FollowingServices,
   account: FollowedAccount,
@@ -81,8 +81,8 @@ export async function beginAgain(
 }
 
 /**
- * Whether the page ends before the last listing without showing it, and would move the place of the account: a node that
- * keeps a short history answers as if nothing had happened before it.
+ * Whether the page ends without reaching the last listing and would move the account's place. A node with a short
+ * history answers as if nothing happened before it.
  */
 const isShort = (
   { seen_slot, before_signature }: FollowedAccount,
@@ -95,9 +95,9 @@ const isShort = (
   (page.length > 0 || before_signature !== null)
 
 /**
- * Returns the page of a node whose own history begins before the gap, and null where there is none. An account that was
- * never listed may be younger than the history, so that only its gap is told. It is asked for even where no call is left,
- * which happens once in a round.
+ * Returns the page of a node whose history begins before the gap, or null if there is none. For an account that was
+ * never listed the gap is only logged, because the account may be younger. The calls are made even if the budget is
+ * used up, which happens once in a round.
  */
 async function reachingPage(
   { chain, log }: FollowingServices,
@@ -111,7 +111,7 @@ async function reachingPage(
   options.budget.take()
   const pages: ListedSignature[][] = []
   const starts: number[] = []
-  // Of several endpoints one is enough, as long as both answers are its own.
+  // One endpoint is enough, if the page and the start of the history both come from it.
   await chain.witnesses(async (node) => {
     const own = chain.hasSeveralEndpoints ? await listSignatures(node, address, request) : page
     const start = await readFirstBlock(node)
@@ -122,7 +122,7 @@ async function reachingPage(
   if (first !== undefined) return first
   const where = { address, from: seen_slot, to: starts.length === 0 ? null : Math.min(...starts) }
   if (isFirst) {
-    log.warn(where, 'the node has no history of these slots: what happened in them is not told')
+    log.warn(where, 'the node has no history of these slots: what happened in them is not reported')
     return page
   }
   log.error(
@@ -132,7 +132,7 @@ async function reachingPage(
   return null
 }
 
-/** Returns the account as it goes on, or null at the end of its listing and where another process is ahead. */
+/** Returns the account with its new place, or null at the end of its listing or when another process is ahead. */
 async function writePage(
   services: FollowingServices,
   account: FollowedAccount,
@@ -143,7 +143,7 @@ async function writePage(
   const { genesis, quietWaitMs, busyWaitMs, pageSize } = options
   const now = clock.now()
   const { address, seen_slot, history_of } = account
-  // A node that does not know the last signature, because its fork was dropped, lists on behind it.
+  // If a node does not know the last signature because its fork was dropped, its list continues past it.
   const isNew = ({ slot }: ListedSignature) => slot >= seen_slot
   const fresh = page.filter(isNew)
   const last = fresh.at(-1)
@@ -152,14 +152,15 @@ async function writePage(
   const isTooLong = history_of !== null && !isLast && account.listed + fresh.length >= MOST_WALLET_PAGES * pageSize
   const isGivenUp = toRead === null || isTooLong
   const isEnd = isLast || isGivenUp
-  // A failed transaction changes no record, and has cost its network fee.
+  // A failed transaction changes no record, but it cost its network fee.
   const isBooked = booked?.has(address) === true
   const isFound = ({ signature, isFailed }: ListedSignature) =>
     toRead === undefined ? isBooked || !isFailed : toRead?.has(signature) === true
   const found = fresh.flatMap((each, i) =>
     isFound(each) ? [{ signature: each.signature, slot: each.slot, place: account.listed + i }] : [],
   )
-  // Only what is final marks how far the history is known: the rest is listed again until it is, or until it is gone.
+  // The history counts as known up to the newest final transaction. Newer ones are listed again until they are final
+  // or gone.
   const final = account.head_signature === null ? fresh.find(({ isFinal }) => isFinal) : undefined
   const head = {
     head_slot: final?.slot ?? account.head_slot,
@@ -173,7 +174,7 @@ async function writePage(
     : { ...head, before_signature: last?.signature, listed: account.listed + fresh.length, next_look_at: now }
   if (isGivenUp) {
     const where = { address, wallet: history_of, from: seen_slot, to: (isTooLong ? last : fresh[0])?.slot }
-    log.error(where, 'a wallet does so much that what it claims in these slots is not searched for')
+    log.error(where, 'the wallet is too active: its claims in these slots are not searched for')
   }
   const newest = history_of === null ? fresh[0] : fresh.find(isFound)
   const listing = { isEnd, isGivenUp, isFinal: newest?.isFinal ?? true, isListed: found.length > 0 }
@@ -191,11 +192,11 @@ interface EndOfListing extends ListingOptions {
   isGivenUp: boolean
   /** Whether the newest transaction that may have changed the account is final. */
   isFinal: boolean
-  /** Whether the last page has such a transaction. */
+  /** Whether the last page has a transaction that may have changed the account. */
   isListed: boolean
 }
 
-/** Computes what is stored of the account's data at the end of a listing, and when it is looked at again to explain it. */
+/** Computes the stored hash at the end of a listing, and the time of the next look if the change is unexplained. */
 function hashMove(
   { clock, log }: FollowingServices,
   { address, seen_slot, state_hash, history_of, listed, before_signature }: FollowedAccount,
@@ -207,7 +208,7 @@ function hashMove(
   if (isGivenUp || (awaited !== null && knownTo >= awaited)) return { state_hash: stateHash }
   const isListed = end.isListed || listed > 0
   if (before_signature === null && isFinal) {
-    // Of what changes a launch curve, the wallet that is listed for it may have done nothing.
+    // A launch curve may change without any action of the wallet that is listed for it.
     const most = history_of === null ? undefined : TRIES_FOR_ANOTHER
     const { stored, tries, isGivenUp: isUnexplained } = hashAfter(state_hash, stateHash, isListed, most)
     if (isUnexplained && history_of === null)
@@ -215,7 +216,8 @@ function hashMove(
     return { state_hash: stored, ...(tries > 0 ? { next_look_at: clock.now() + quietWaitMs(tries) } : {}) }
   }
   if (!isListed) return {}
-  // The next listing, once all is final, has this change explained. One without any place yet stays a first one.
+  // The next listing explains this change once all is final. If the account has no place yet, the next listing still
+  // counts as the first.
   const isFirst = state_hash === null && (seen_signature ?? null) === null
   return { state_hash: history_of === null || isFirst ? null : awaitedHash(state_hash, stateHash, slot) }
 }

@@ -1,4 +1,4 @@
-/** Looks at followed accounts that are due: reads the data of many at once, and lists the history of those where something happened. */
+/** Looks at followed accounts that are due: reads the data of many at once, and lists the history of those that changed. */
 import { createHash } from 'node:crypto'
 import { askNode } from '../../chain/nodes/rpc-faults.ts'
 import { accountsAtSlot } from '../../chain/reads/node-reads.ts'
@@ -17,9 +17,9 @@ import type { FollowingServices } from '../services.ts'
 import { type FollowedCounts, lookIntervalOf, STATES_PER_CALL } from './intervals.ts'
 import { beginAgain, type ListingOptions, listAccount } from './listing.ts'
 
-/** Slots behind a confirmed reading that no fork reaches, so that a listing need not go behind them. */
+/** Number of slots before a confirmed reading that a fork can still change. Listings need not go further back. */
 const SETTLED_SLOTS = 150
-/** Accounts in a row that cannot be listed, after which the node counts as failed. */
+/** The node counts as failed after this many accounts in a row that cannot be listed. */
 const MOST_FAULTS = 3
 const FAULTY_LOOK_MS = MINUTE_MS
 
@@ -46,7 +46,8 @@ export async function lookAtAccounts(services: FollowingServices, options: Looks
     options.signal?.throwIfAborted()
     toList.push(...(await changedAmong(services, states.slice(at, at + STATES_PER_CALL), counts, options)))
   }
-  // Anybody can hand a platform wallet an account with a long history, which then delays no other.
+  // Anyone can give the platform wallet an account with a long history. Such accounts come last, so that they delay no
+  // other.
   toList.sort((a, b) => Number(a.account.kind === HOLDING_KIND) - Number(b.account.kind === HOLDING_KIND))
   await listAll(services, toList, counts, options)
 }
@@ -87,10 +88,10 @@ async function changedAmong(
   return changed
 }
 
-/** What is stored of an account that there is not, or to which nothing has happened yet. */
+/** Stored in place of the hash for an account that does not exist or has no history yet. */
 const NOTHING = ''
 
-/** Where a projection says what counts of an account, as where another wallet's history is listed, only that does. */
+/** The hash of the part that the projection names, or of owner and data. */
 function stateHashOf(
   { projections }: FollowingServices,
   { kind, history_of }: FollowedAccount,
@@ -103,7 +104,7 @@ function stateHashOf(
   return account === null ? NOTHING : createHash('sha256').update(account.owner).update(account.data).digest('hex')
 }
 
-/** An account that cannot be listed is looked at again later, and does not stop the others. */
+/** If an account cannot be listed, it is looked at again later and does not stop the others. */
 async function listAll(
   services: FollowingServices,
   toList: readonly AccountToList[],
@@ -128,7 +129,7 @@ async function listAll(
     } catch (error) {
       if (signal?.aborted || ++faults >= MOST_FAULTS) throw error
       services.log.warn({ err: error, address: account.address }, 'the history of a followed account was not listed')
-      // A node may not know the place at which the listing goes on.
+      // The node may not know the signature at which the listing continues.
       await beginAgain(services, account, FAULTY_LOOK_MS)
     }
   }

@@ -1,10 +1,13 @@
-/** Proves that transactions are gone with their fork: one node that does not know them may only lag, or keep no history. */
+/** Proves that transactions are gone with their fork. A single node that does not know them may lag or keep no history. */
 import type { Chain } from '../../chain/connection.ts'
 import { readFirstBlock, readStatuses } from '../../chain/reads/statuses.ts'
 
-/** Slots after which a transaction that no node knows is gone: more than until finality, as nodes may lag. */
+/**
+ * Slots after which a transaction that no node knows is gone. This exceeds the time to finality, because nodes may
+ * lag.
+ */
 export const GONE_SLOTS = 150
-/** Calls of one proof at each node that is asked. */
+/** Calls of one proof to each node. */
 export const PROOF_CALLS = 2
 
 interface FoundRow {
@@ -14,8 +17,8 @@ interface FoundRow {
 }
 
 /**
- * Returns the numbers of those, of at most 256, that every asked node does not know although it is far enough and its
- * history begins before them; of several endpoints two are asked. Throws internal_error when the node fails.
+ * Returns the `seq` of the rows (at most 256) that no asked node knows, although each node is far enough and its
+ * history begins before them. With several endpoints, two are asked. Throws internal_error when the node fails.
  */
 export async function goneAmong(chain: Pick<Chain, 'witnesses'>, rows: readonly FoundRow[]): Promise<Set<number>> {
   const signatures = rows.map(({ signature }) => signature)

@@ -1,4 +1,4 @@
-/** Reads transactions that were found on the chain, and writes what they did with the projections of the submitted ones. */
+/** Reads transactions that were found on the chain, and writes their effects with the same projections as for submitted ones. */
 import type { TrackedResource } from '../../api/index.ts'
 import { executionOrder, ownFirst, UnreadableTransaction } from '../../chain/reads/history.ts'
 import { HOUR_MS, SECOND_MS } from '../../platform/timing.ts'
@@ -30,13 +30,16 @@ const READ_TOGETHER = 8
 const ROWS_PER_STEP = 64
 /** Wait for the watcher, or for a node that does not have the transaction yet. */
 const MISSING_WAIT_MS = 5 * SECOND_MS
-/** Longest wait for a transaction that cannot be read, of which strangers could make any number. */
+/** Longest wait for a transaction that cannot be read. Strangers could make any number of them. */
 const LONGEST_WAIT_MS = HOUR_MS
-/** Answers in a row without the transaction after which it may be gone: more than a minute, in which most nodes catch up. */
+/**
+ * The transaction may be gone after this many answers without it. They take more than a minute, in which most nodes
+ * catch up.
+ */
 const LOST_TRIES = 4
-/** Wait until the finality of a transaction is looked at. */
+/** Wait before the finality of a transaction is checked. */
 export const FINALITY_WAIT_MS = 10 * SECOND_MS
-/** Place among the changes of one slot: behind a reading of that slot's accounts. */
+/** Place among the changes of one slot: after a reading of that slot's accounts. */
 const FOUND_ORDER = 1
 
 export interface ReadingOptions {
@@ -49,12 +52,12 @@ interface ReadTransaction {
   found: ChainTransaction
   source: SourceTransaction
   changes: TransactionChanges
-  /** Whether it is kept although it changes no record. */
+  /** Whether the ledger keeps it although it changes no record. */
   isBooked: boolean
   transition: { state: { slot: number } }
 }
 
-/** Transactions that were read, with the last account that was followed before. */
+/** Transactions that were read, with the last account that was followed at that time. */
 interface WrittenRead {
   readable: readonly ReadTransaction[]
   states: Awaited<ReturnType<typeof readChainStates>>['states']
@@ -62,8 +65,8 @@ interface WrittenRead {
 }
 
 /**
- * Reads until nothing waits or the budget is used up. While others wait, a quarter of each step is for accounts that
- * anybody can pay into, and half of the rest for those whose data changed: a flood of payments delays no record.
+ * Reads until nothing waits or the budget is used up. While others wait, accounts that anyone can pay into get a
+ * quarter of each step. Accounts whose data changed get half of the rest. So a flood of payments delays no record.
  * Throws internal_error when the node fails.
  */
 export async function readWaiting(services: FollowingServices, options: ReadingOptions): Promise<void> {
@@ -89,14 +92,14 @@ export async function readWaiting(services: FollowingServices, options: ReadingO
   }
 }
 
-/** Rows that another process holds, or that the budget leaves, are read later: each step moves at least one row. */
+/** Reads the rows, and plans later attempts for the others. Each step moves at least one row. */
 async function readRows(
   services: FollowingServices,
   rows: readonly ChainTransaction[],
   options: ReadingOptions,
 ): Promise<void> {
   const { store, clock, log } = services
-  // The records of what is followed from here on may be missing in what is read now.
+  // Records of accounts that are followed from now on may be missing in what is read now.
   const accounts_known = await lastFollowed(store.db)
   const submitted = await findTransactions(
     store.db,
@@ -167,7 +170,7 @@ async function readRows(
   if (cause !== undefined) throw cause
 }
 
-/** Of those that no node has answered for a while, the ones that are gone with their fork. */
+/** Returns those that are gone with their fork, among the ones that no node has known for a while. */
 async function goneOf(
   { chain, log }: FollowingServices,
   absent: readonly ChainTransaction[],
@@ -179,19 +182,19 @@ async function goneOf(
     const gone = await goneAmong(chain, lost)
     return lost.filter(({ seq }) => gone.has(seq))
   } catch (error) {
-    log.warn({ err: error }, 'whether transactions that no node answers are gone could not be proven')
+    log.warn({ err: error }, 'could not find out whether transactions that no node knows are gone')
     return []
   }
 }
 
-/** The fault of a node that answers nothing at all, as opposed to single transactions that cannot be read. */
+/** Returns the error if the node answered nothing at all, as opposed to single transactions that cannot be read. */
 function outageOf(reads: readonly PromiseSettledResult<unknown>[]): unknown {
   const faults = reads.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []))
   const isAll = faults.length === reads.length && !faults.some((fault) => fault instanceof UnreadableTransaction)
   return isAll ? faults[0] : undefined
 }
 
-/** What a stranger's transaction shows counts only where it concerns a record here. */
+/** Keeps the changes of a stranger's transaction only if they concern a record here. */
 async function changesOf(
   services: FollowingServices,
   found: ChainTransaction,
@@ -219,7 +222,7 @@ async function changesOf(
   return { found, source, changes: { tracked, changed }, isBooked, transition: { state: { slot } } }
 }
 
-/** Writes in the order in which the transactions took place. One that another process has written is left out. */
+/** Writes the transactions in the order in which they took place, without those that another process has written. */
 function writeRead(
   services: FollowingServices,
   { readable, states, accounts_known }: WrittenRead,

@@ -1,4 +1,4 @@
-/** Runs a round of reconciliation with the chain: accounts to follow, looks at them, what was found, and its finality. */
+/** Runs a round of reconciliation with the chain: chooses accounts, looks at them, reads new transactions and checks their finality. */
 import { SIGNATURES_PER_CALL } from '../../chain/reads/history.ts'
 import { followMissing } from '../../store/following/followed-accounts.ts'
 import { createBudget } from '../budget.ts'
@@ -8,9 +8,9 @@ import { lookAtFinality } from './finality.ts'
 import { lookAtAccounts } from './looks.ts'
 import { readWaiting } from './reading.ts'
 
-/** Least time between two rounds of one worker, by which the calls per minute become calls per round. */
+/** Least time between two rounds of one worker. It turns the calls per minute into calls per round. */
 export const RECONCILE_EVERY_MS = 5_000
-/** Share of a round's calls that looking and listing may use, so that what was found is read in the same round. */
+/** Share of a round's calls for looking and listing. The rest reads the found transactions in the same round. */
 const LOOK_PART = 0.5
 
 export interface ReconcileOptions {
@@ -18,16 +18,16 @@ export interface ReconcileOptions {
   signal?: AbortSignal | undefined
   /** Most calls to the node in this round. */
   calls: number
-  /** Most calls in a minute of such rounds, from which the times between looks follow. */
+  /** Most calls in a minute of such rounds. The times between looks follow from it. */
   callsPerMinute: number
-  /** Signatures in one listing; by default as many as a node answers. */
+  /** Signatures in one listing; by default the most that a node returns. */
   pageSize?: number
 }
 
 /**
  * Does what is due, in at most `calls` calls; the rest is due again in the next round. Any number of daemons may run
- * rounds: each row is moved from the state in which it was read. Throws internal_error when the node fails, after
- * writing what it had returned.
+ * rounds, because a row that has changed since it was read is not written. Throws internal_error when the node fails,
+ * after writing what it had returned.
  */
 export async function reconcile(
   services: FollowingServices,
@@ -46,7 +46,7 @@ export async function reconcile(
       const accounts = (await projection.accountsToFollow?.(services, options)) ?? []
       await followMissing(store, accounts, { genesis, from, now: clock.now(), signal })
     } catch (error) {
-      // What is followed already is looked at all the same.
+      // Accounts that are already followed are looked at nevertheless.
       if (signal?.aborted) throw error
       faults.push(error)
     }

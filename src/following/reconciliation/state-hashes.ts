@@ -1,18 +1,18 @@
-/** What is kept of an account's data: its hash, behind how often the account had changed while no transaction was listed. */
+/** The stored hash of an account's data, prefixed with the number of listings that did not explain its change. */
 
-/** A node may show data before its index of signatures has the transaction: for minutes, at most. */
+/** A node may show new data some minutes before its signature index has the transaction. */
 const MOST_TRIES = 8
 
 export interface HashAfter {
-  /** What is stored of the account. */
+  /** The new stored value. */
   stored: string
-  /** Listings in a row that have not explained the change; 0 where there is nothing to explain. */
+  /** Listings in a row that have not explained the change, or 0 if there is nothing to explain. */
   tries: number
-  /** Whether the change is taken without an explanation, because no listing has shown one for too long. */
+  /** Whether the change is accepted without an explanation after too many listings. */
   isGivenUp: boolean
 }
 
-/** Computes what is stored after a listing to the end: the new hash where something explains the change, else the old. */
+/** Computes the stored value after a complete listing: the new hash if the change is explained, else the old one. */
 export function hashAfter(stored: string | null, now: string, isListed: boolean, most = MOST_TRIES): HashAfter {
   const { tries, hash } = partsOf(stored)
   if (hash === null || isListed || now === hash) return { stored: now, tries: 0, isGivenUp: false }
@@ -20,17 +20,19 @@ export function hashAfter(stored: string | null, now: string, isListed: boolean,
   return { stored: `${tries + 1}:${hash}`, tries: tries + 1, isGivenUp: false }
 }
 
-/** First character of what is kept while a change is not final: the slot at which it was first read, and its hash. */
+/**
+ * First character of the stored value while a change is not final. The slot of its first reading and its hash follow.
+ */
 const AWAITED = '@'
 
 /**
- * Returns what is stored until the history is known, as final, to the slot at which a change was first read: a wallet
- * that never rests has always something newer that is not final.
+ * Returns the stored value until the final history reaches the slot at which the change was first read. A busy wallet
+ * always has newer transactions that are not final.
  */
 export const awaitedHash = (stored: string | null, now: string, slot: number): string =>
   `${AWAITED}${awaitedSlot(stored, now) ?? slot}:${now}`
 
-/** Returns the slot at which this change was first read, or null where it was not read before. */
+/** Returns the slot at which this change was first read, or null if it is new. */
 export function awaitedSlot(stored: string | null, now: string): number | null {
   const [slot = '', hash] = stored?.startsWith(AWAITED) ? stored.slice(1).split(':') : []
   return hash === now ? Number(slot) : null

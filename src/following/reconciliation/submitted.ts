@@ -1,11 +1,11 @@
-/** Tells transactions that were submitted here, which the watcher follows by their bytes, from those that must be read. */
+/** Separates transactions that were submitted here, which the watcher follows by their bytes, from those that must be read. */
 import { decodeWireTransaction } from '../../solana/messages.ts'
 import { isPlainMessage } from '../../solana/plain-messages.ts'
 import type { FollowedTransaction } from '../../store/transactions/transactions.ts'
 
 /**
- * `followed`: the watcher has written, or will never write, all that it did; `pending`: the watcher comes first;
- * `hidden`: it calls other programs or names accounts by lookup tables, so that only the chain shows what it did.
+ * `followed`: the watcher is done with it; `pending`: the watcher comes first; `hidden`: only the chain shows what it
+ * did, because it calls other programs or uses lookup tables.
  */
 export type SubmittedKind = 'followed' | 'pending' | 'hidden'
 

@@ -1,4 +1,4 @@
-/** Compares the stored events with the chain for a range of time, a bounded part at a time: what is missing, and what the chain does not bear out. */
+/** Compares stored events with the chain for a range of time, in bounded steps: finds missing events and events that the chain does not confirm. */
 import {
   executionOrder,
   type ListedSignature,
@@ -28,7 +28,7 @@ export interface VerifiedRange {
   until: number
 }
 
-/** Where a verification goes on: with this account, behind this signature. */
+/** Where a verification continues: with this account, after this signature. */
 export interface VerificationPlace {
   account: number
   before: string | null
@@ -48,13 +48,13 @@ export interface VerifiedAccounts {
   accounts: number
   transactions: number
   missing: MissingEvent[]
-  /** Transactions that were not compared, because what the node answers for them cannot be read. */
+  /** Transactions that were not compared, because the node's answer cannot be read. */
   unread: UnreadSignature[]
-  /** Null once every account was looked at. */
+  /** Null after the last account. */
   next: VerificationPlace | null
 }
 
-/** Signatures that are listed at a time: few enough that the rest of the budget reads them. */
+/** Signatures listed at a time, few enough that the rest of the budget can read them. */
 const PAGE = 100
 const ACCOUNTS_PER_STEP = 50
 
@@ -78,7 +78,7 @@ export async function verifyAccounts(
     if (accounts.length === 0) return { ...result, next: null }
     for (const account of accounts) {
       after = account.seq
-      // Of two histories that are read together, neither alone says what is to be read.
+      // The two histories decide only together which transactions are read.
       const isOther = account.watch === 'source' || account.beside !== null
       while (!isOther && !(await isHistoryFollowedBefore(services.store.db, account))) {
         if (!budget.take()) return { ...result, next: { account: after, before } }
@@ -115,7 +115,7 @@ interface CheckedTransactions {
   done: ListedSignature[]
   missing: MissingEvent[]
   unread: ListedSignature[]
-  /** Where the budget has ended: behind this signature, or before the first with null; undefined where it has not. */
+  /** The last signature that the budget reached, or null for none; undefined if the budget sufficed. */
   rest: string | null | undefined
 }
 
@@ -168,7 +168,7 @@ async function missingAmong(
 
 const UNREADABLE = 'unreadable'
 
-/** What strangers have written must not end a comparison of everything else; a failure of the node does. */
+/** A stranger's unreadable transaction must not end the whole comparison; a failure of the node does. */
 async function unlessUnreadable<T>(
   { log }: FollowingServices,
   signature: string,
@@ -197,7 +197,9 @@ interface Rewritten {
   budget: Budget
 }
 
-/** Writes what the transaction did once more, without keeping it, and returns the drafts of events that are not stored. */
+/**
+ * Writes the effects of the transaction again, rolls them back, and returns the drafts of events that are not stored.
+ */
 async function missingOf(
   services: FollowingServices,
   { source, slot, changes, budget }: Rewritten,

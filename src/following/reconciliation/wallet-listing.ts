@@ -1,22 +1,22 @@
-/** Bounds what is read of a wallet whose history is listed for another account, as the wallet may be an exchange's. */
+/** Bounds how much is read of a wallet whose history is listed for another account. The wallet may belong to an exchange. */
 import { type ListedSignature, listSignatures } from '../../chain/reads/history.ts'
 import type { FollowedAccount } from '../../store/following/followed-accounts.ts'
 import type { Budget } from '../budget.ts'
 import type { FollowingServices } from '../services.ts'
 
-/** Pages of a wallet's history after which one listing is given up. */
+/** One listing is given up after this many pages of a wallet's history. */
 export const MOST_WALLET_PAGES = 10
-/** Transactions of a page that are read without asking which of them name the account, which takes calls too. */
+/** Up to this many transactions of a page are all read. Finding those that name the account would cost calls too. */
 const READ_UNASKED = 5
-/** Pages of the account's own history that are listed for one page of the wallet's. */
+/** Pages of the account's own history that are listed per page of the wallet's. */
 const OWN_PAGES = 5
 /** Most transactions of one page that are read. */
 const MOST_READ = 500
 
 /**
- * Returns which of a wallet's transactions, newest first, may have changed the account: those in its own history too,
- * and those that are older than what was listed of it. Null where they are too many to be read. At least one call is
- * made, even where none is left. Throws internal_error when the node fails.
+ * Returns the wallet's transactions that may have changed the account: those also in the account's history, and those
+ * older than its listed part. Returns null if they are too many to read. `listed` is newest first. Uses at least one
+ * call even if none is left. Throws internal_error when the node fails.
  */
 export async function signaturesToRead(
   { chain }: FollowingServices,
@@ -33,7 +33,7 @@ export async function signaturesToRead(
   let before: string | undefined
   for (let n = 0; n < OWN_PAGES && reached >= oldest.slot && (n === 0 || budget.left > 0); n++) {
     budget.take()
-    // A node that lags would leave out what it has not seen.
+    // A lagging node would leave out newer transactions.
     const minSlot = Math.max(slot, newest.slot)
     const page = await listSignatures(chain, address, { before, minSlot, limit: pageSize })
     for (const { signature } of page) own.add(signature)
